@@ -1,0 +1,33 @@
+import type { Benchmark } from '../harness/benchmark.ts'
+import {
+  batchOf1000,
+  compareServers,
+  operatorWith,
+  operatorWithoutStore,
+  single,
+  type Traffic,
+} from '../harness/operator-contender.ts'
+import { postgresStore, type Store, sqliteStore } from '../harness/stores.ts'
+
+const baseline = 'the same server without a store'
+
+function durable(name: string, goal: number, traffic: Traffic, engine: string, store: () => Promise<Store>): Benchmark {
+  const what = traffic.batch ? `batches of ${traffic.batch.toLocaleString('en')}` : 'single sends'
+  return {
+    name,
+    goal,
+    baseline,
+    about: `${what}, claim and settle on ${engine} before the answer (${traffic.connections} connections)`,
+    start: async (options) =>
+      compareServers(traffic, operatorWith(engine, await store()), operatorWithoutStore, options),
+  }
+}
+
+export const durableBenchmarks: readonly Benchmark[] = [
+  durable('durable-single-sqlite-64', 0.6, single(64), 'SQLite', sqliteStore),
+  durable('durable-single-sqlite-256', 0.85, single(256), 'SQLite', sqliteStore),
+  durable('durable-single-postgres-64', 0.35, single(64), 'PostgreSQL', postgresStore),
+  durable('durable-single-postgres-256', 0.55, single(256), 'PostgreSQL', postgresStore),
+  durable('durable-batch-sqlite', 0.3, batchOf1000, 'SQLite', sqliteStore),
+  durable('durable-batch-postgres', 0.2, batchOf1000, 'PostgreSQL', postgresStore),
+]

@@ -1,0 +1,125 @@
+import type { Benchmark, Contender, RunOptions } from '../harness/benchmark.ts'
+import { type Child, startChild } from '../harness/child.ts'
+import { startGenerator } from '../harness/http-contender.ts'
+import { ndjsonSender } from '../harness/ndjson-sender.ts'
+import { batchOf1000, contender, operatorWith } from '../harness/operator-contender.ts'
+import { profiled } from '../harness/profile.ts'
+import { type Measure, perSecond } from '../harness/ratios.ts'
+import { type Store, sqliteStore } from '../harness/stores.ts'
+
+const operatorServer = new URL('../servers/operator.ts', import.meta.url)
+const platformServer = new URL('../servers/platform.ts', import.meta.url)
+
+/** About what a second brings; a round is so many messages, not so much time, because it ends when all have arrived. */
+const recordsPerSecond = 20_000
+
+export const endToEnd: Benchmark = {
+  name: 'end-to-end',
+  goal: 0.5,
+  leastPerSecond: 10_000,
+  baseline: 'the slower of enqueueing alone and durable batch ingest alone',
+  about:
+    'platform → operator, batch mode, both durable on SQLite: from the first byte enqueued to the last message settled',
+  async start(options) {
+    return { subject: await wholeWay(options), baseline: await slowerPart() }
+  },
+}
+
+/** Operator on the one core, platform on the other; whoever enqueues takes what is left. */
+async function wholeWay({ profileTo }: RunOptions): Promise<Contender> {
+  const [operatorStore, platformStore] = [await sqliteStore(), await sqliteStore()]
+  const operator = await startChild(operatorServer, {
+    part: 'server',
+    args: [operatorStore.url],
+    nodeArgs: profiled(profileTo, 'operator'),
+  })
+  const operatorUrl = `http://127.0.0.1:${await operator.ask<number>('port')}`
+  const platform = await startChild(platformServer, {
+    part: 'driver',
+    args: [platformStore.url, operatorUrl],
+    nodeArgs: profiled(profileTo, 'platform'),
+  })
+  const sender = ndjsonSender(await platform.ask<number>('port'))
+  const cpu = async (): Promise<number> => (await operator.ask<number>('cpu')) + (await platform.ask<number>('cpu'))
+  let sent = 0
+
+  const round = async (seconds: number): Promise<Measure> => {
+    const requests = sender.prepare(seconds * recordsPerSecond)
+    const messages = requests.length * 1_000
+    const cpuBefore = await cpu()
+    const began = performance.now()
+    await sender.send(requests)
+    const enqueued = performance.now()
+    sent += messages
+    await platform.ask('settled', sent)
+    const ended = performance.now()
+    return {
+      messages,
+      seconds: (ended - began) / 1000,
+      cpuUs: (await cpu()) - cpuBefore,
+      notes: {
+        enqueued: `after ${((enqueued - began) / 1000).toFixed(2)} s of ${((ended - began) / 1000).toFixed(2)} s`,
+      },
+    }
+  }
+  return {
+    name: 'platform → operator, SQLite',
+    warm: async (seconds) => void (await round(seconds)),
+    round,
+    async stop() {
+      await sender.close()
+      await stopAll([platform, operator], [platformStore, operatorStore])
+    },
+  }
+}
+
+/** Both parts measured alone, one after the other; the slower one is what the whole way is held against. */
+async function slowerPart(): Promise<Contender> {
+  const store = await sqliteStore()
+  const platform = await startChild(platformServer, { part: 'driver', args: [store.url] })
+  const sender = ndjsonSender(await platform.ask<number>('port'))
+  const generator = await startGenerator()
+  const ingest = await contender(batchOf1000, operatorWith('SQLite', await sqliteStore()), generator, [])
+
+  const enqueue = async (seconds: number): Promise<Measure> => {
+    const requests = sender.prepare(seconds * recordsPerSecond)
+    const cpuBefore = await platform.ask<number>('cpu')
+    const began = performance.now()
+    await sender.send(requests)
+    return {
+      messages: requests.length * 1_000,
+      seconds: (performance.now() - began) / 1000,
+      cpuUs: (await platform.ask<number>('cpu')) - cpuBefore,
+    }
+  }
+  return {
+    name: 'the slower part alone',
+    async warm(seconds) {
+      await enqueue(seconds)
+      await ingest.warm(seconds)
+    },
+    async round(seconds) {
+      const enqueued = await enqueue(seconds)
+      const ingested = await ingest.round(seconds)
+      const slower = perSecond(enqueued) < perSecond(ingested) ? enqueued : ingested
+      const rate = (measure: Measure): string => `${Math.round(perSecond(measure)).toLocaleString('en')} msg/s`
+      return {
+        ...slower,
+        // Both parts cost CPU on the whole way, whichever is the slower.
+        cpuUs: slower.messages * (enqueued.cpuUs / enqueued.messages + ingested.cpuUs / ingested.messages),
+        notes: { enqueue: rate(enqueued), ingest: rate(ingested) },
+      }
+    },
+    async stop() {
+      await sender.close()
+      await stopAll([platform], [store])
+      await ingest.stop()
+      await generator.stop()
+    },
+  }
+}
+
+async function stopAll(children: readonly Child[], stores: readonly Store[]): Promise<void> {
+  await Promise.all(children.map((child) => child.stop()))
+  await Promise.all(stores.map((store) => store.remove()))
+}

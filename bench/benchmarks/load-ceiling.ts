@@ -1,0 +1,18 @@
+import type { Benchmark } from '../harness/benchmark.ts'
+import { bareServer, compareServers, single } from '../harness/operator-contender.ts'
+
+const answerer = {
+  name: 'a socket that answers',
+  server: new URL('../servers/answerer.ts', import.meta.url),
+  args: [],
+  cleanUp: async () => {},
+}
+
+/** Not about the product: the load generator must be faster than the fastest server that it measures. */
+export const loadCeiling: Benchmark = {
+  name: 'load-ceiling',
+  goal: 1.5,
+  baseline: 'bare node:http + JSON.parse',
+  about: 'the load generator alone, against a socket that answers without reading: it must not be the limit',
+  start: (options) => compareServers(single(64), answerer, bareServer, options),
+}

@@ -1,0 +1,67 @@
+import { spawn } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { type Part, pinned } from './cores.ts'
+
+export interface Child {
+  readonly pid: number
+  ask<T>(name: string, value?: unknown): Promise<T>
+  stop(): Promise<void>
+}
+
+export interface ChildOptions {
+  readonly part: Part
+  readonly args?: readonly string[]
+  readonly nodeArgs?: readonly string[]
+  readonly env?: Readonly<Record<string, string>>
+}
+
+/** Starts a program of ours (see answers.ts) in a process of its own, pinned, and waits until it is ready. */
+export async function startChild(program: URL, options: ChildOptions): Promise<Child> {
+  const file = fileURLToPath(program)
+  const [command = '', ...args] = pinned(options.part, [
+    process.execPath,
+    '--disable-warning=ExperimentalWarning',
+    ...(options.nodeArgs ?? []),
+    file,
+    ...(options.args ?? []),
+  ])
+  const child = spawn(command, args, {
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    env: { ...process.env, ...options.env },
+  })
+  const waiting = new Map<number, { resolve: (value: never) => void; reject: (error: Error) => void }>()
+  const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()))
+  let gone: Error | undefined
+  void exited.then(() => {
+    gone = new Error(`${file} ended with ${child.signalCode ?? child.exitCode}; its own words are above`)
+    for (const { reject } of waiting.values()) reject(gone)
+  })
+  await new Promise<void>((resolve, reject) => {
+    child.once('error', reject)
+    void exited.then(() => reject(gone))
+    child.on('message', (message: { ready?: true; id?: number; value?: unknown; error?: string }) => {
+      if (message.ready) return resolve()
+      const asked = waiting.get(message.id as number)
+      waiting.delete(message.id as number)
+      if (message.error !== undefined) asked?.reject(new Error(message.error))
+      else asked?.resolve(message.value as never)
+    })
+  })
+  let ids = 0
+  return {
+    pid: child.pid as number,
+    ask: (name, value) =>
+      new Promise((resolve, reject) => {
+        if (gone) return reject(gone)
+        waiting.set(++ids, { resolve, reject })
+        child.send({ id: ids, name, value })
+      }),
+    async stop() {
+      if (child.connected) child.disconnect()
+      // It leaves on 'disconnect'; a busy one is not waited for.
+      const late = setTimeout(() => child.kill('SIGKILL'), 5_000)
+      await exited
+      clearTimeout(late)
+    },
+  }
+}

@@ -1,0 +1,37 @@
+import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { availableParallelism, cpus, totalmem } from 'node:os'
+
+/** The server under test has the first core for itself; whoever drives it has the second. */
+export type Part = 'server' | 'driver'
+
+let found: readonly number[] | undefined
+function allowedCores(): readonly number[] {
+  if (found) return found
+  found = []
+  try {
+    const list = /Cpus_allowed_list:\s*(\S+)/.exec(readFileSync('/proc/self/status', 'utf8'))?.[1] ?? ''
+    const cores = list.split(',').flatMap((range) => {
+      const [from = 0, to = from] = range.split('-').map(Number)
+      return Array.from({ length: to - from + 1 }, (_, i) => from + i)
+    })
+    const works = cores.length > 1 && spawnSync('taskset', ['-c', String(cores[0]), 'true']).status === 0
+    if (works) found = cores
+  } catch {
+    // Not Linux: there is nothing to pin with, and the report says so.
+  }
+  return found
+}
+
+/** Puts `taskset` before a command where that is possible. Wall time means little without it, the ratios still do. */
+export function pinned(part: Part, command: readonly string[]): readonly string[] {
+  const core = allowedCores()[part === 'server' ? 0 : 1]
+  return core === undefined ? command : ['taskset', '-c', String(core), ...command]
+}
+
+export function machineLine(): string {
+  const memory = `${Math.round(totalmem() / 2 ** 30)} GB`
+  const pinning =
+    allowedCores().length > 1 ? 'server and driver pinned to a core each' : 'NOT pinned (no taskset, or one core)'
+  return `machine: ${availableParallelism()} × ${cpus()[0]?.model.trim() ?? 'unknown CPU'}, ${memory}, Node ${process.versions.node}, ${pinning}`
+}

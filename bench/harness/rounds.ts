@@ -1,0 +1,52 @@
+import type { Benchmark, Contender, RunOptions } from './benchmark.ts'
+import { cpuPerMessage, type Measure, median, perSecond, type Ratios, ratios } from './ratios.ts'
+
+export interface Finished {
+  readonly ratios: Ratios
+  readonly subjectPerSecond: number
+  readonly baselinePerSecond: number
+}
+
+/** Runs both contenders in turn: A B, B A, A B, … so that neither always comes first, and says what it saw. */
+export async function runRounds(
+  benchmark: Benchmark,
+  options: RunOptions,
+  say: (line: string) => void,
+): Promise<Finished> {
+  const { subject, baseline } = await benchmark.start(options)
+  const measured = new Map<Contender, Measure[]>([
+    [subject, []],
+    [baseline, []],
+  ])
+  try {
+    for (const contender of [subject, baseline]) await contender.warm(Math.max(1, options.seconds))
+    for (let round = 0; round < options.rounds; round++) {
+      for (const contender of round % 2 ? [baseline, subject] : [subject, baseline]) {
+        const measure = await contender.round(options.seconds)
+        measured.get(contender)?.push(measure)
+        say(`round ${round + 1}  ${contender.name.padEnd(34)} ${figures(measure)}`)
+      }
+    }
+  } finally {
+    // The profile is written while the subject stops.
+    await Promise.all([subject.stop(), baseline.stop()])
+  }
+  const ofSubject = measured.get(subject) ?? []
+  const ofBaseline = measured.get(baseline) ?? []
+  return {
+    ratios: ratios(ofSubject, ofBaseline),
+    subjectPerSecond: median(ofSubject.map(perSecond)),
+    baselinePerSecond: median(ofBaseline.map(perSecond)),
+  }
+}
+
+function figures(measure: Measure): string {
+  const speed = `${Math.round(perSecond(measure)).toLocaleString('en').padStart(10)} msg/s`
+  const cpu = `${cpuPerMessage(measure).toFixed(2).padStart(7)} µs CPU/msg`
+  // Far below 100 % and with a generator that is not at its end, others had the core.
+  const busy = `${Math.round(measure.cpuUs / 1e4 / measure.seconds)
+    .toString()
+    .padStart(3)} % busy`
+  const notes = Object.entries(measure.notes ?? {}).map(([name, value]) => `${name} ${value}`)
+  return [speed, cpu, busy, ...notes].join('   ')
+}

@@ -1,0 +1,32 @@
+import { randomBytes } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { postgres, query } from '../../test/support/services/postgres.ts'
+
+export interface Store {
+  /** As the setting `store` takes it. */
+  readonly url: string
+  remove(): Promise<void>
+}
+
+export async function sqliteStore(): Promise<Store> {
+  const folder = await mkdtemp(join(tmpdir(), 'bellwire-bench-'))
+  return { url: `sqlite:${join(folder, 'bench.db')}`, remove: () => rm(folder, { recursive: true, force: true }) }
+}
+
+export const noStore: Store = { url: 'none', remove: async () => {} }
+
+/** A schema of its own in the server that BELLWIRE_TEST_POSTGRES names, or in one started for this run. */
+export async function postgresStore(): Promise<Store> {
+  const { url } = await postgres()
+  const schema = `bench_${randomBytes(6).toString('hex')}`
+  const own = new URL(url)
+  own.searchParams.set('schema', schema)
+  return {
+    url: own.href,
+    async remove() {
+      await query(url, `drop schema if exists ${schema} cascade`)
+    },
+  }
+}

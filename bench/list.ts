@@ -1,0 +1,15 @@
+import { drain } from './benchmarks/drain.ts'
+import { durableBenchmarks } from './benchmarks/durable.ts'
+import { endToEnd } from './benchmarks/end-to-end.ts'
+import { ingestBatch, ingestSingle } from './benchmarks/ingest.ts'
+import { loadCeiling } from './benchmarks/load-ceiling.ts'
+import type { Benchmark } from './harness/benchmark.ts'
+
+export const benchmarks: readonly Benchmark[] = [
+  ingestSingle,
+  ingestBatch,
+  ...durableBenchmarks,
+  drain,
+  endToEnd,
+  loadCeiling,
+]

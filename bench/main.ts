@@ -1,0 +1,105 @@
+// npm run bench                 lists the benchmarks with their goals
+// npm run bench -- NAME …       runs them; the last line of each is one line of JSON
+// npm run bench -- --all        runs all
+
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import type { Benchmark, RunOptions } from './harness/benchmark.ts'
+import { machineLine } from './harness/cores.ts'
+import { summariseProfiles } from './harness/profile.ts'
+import { runRounds } from './harness/rounds.ts'
+import { benchmarks } from './list.ts'
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    all: { type: 'boolean', default: false },
+    rounds: { type: 'string', default: '5' },
+    seconds: { type: 'string', default: '2' },
+    profile: { type: 'boolean', default: false },
+  },
+})
+const options = { rounds: positive('rounds', values.rounds), seconds: positive('seconds', values.seconds) }
+const chosen = values.all ? benchmarks : positionals.map(named)
+if (chosen.length === 0) list()
+for (const benchmark of chosen) await (values.profile ? runProfiled : run)(benchmark, options)
+
+function list(): void {
+  console.log('npm run bench -- NAME [--rounds 5] [--seconds 2] [--profile]\n')
+  const width = Math.max(...benchmarks.map(({ name }) => name.length))
+  for (const { name, goal, leastPerSecond, about, baseline } of benchmarks) {
+    const least = leastPerSecond ? `, ≥ ${leastPerSecond.toLocaleString('en')} msg/s` : ''
+    console.log(
+      `${name.padEnd(width)}  ≥ ${goal.toFixed(2)}${least}   ${about}\n${' '.repeat(width)}           against: ${baseline}`,
+    )
+  }
+}
+
+async function run(benchmark: Benchmark, runOptions: RunOptions): Promise<void> {
+  console.log(`\n${benchmark.name}: ${benchmark.about}\n${machineLine()}`)
+  const done = await runRounds(benchmark, runOptions, (line) => console.log(line))
+  if (runOptions.profileTo) await printProfile(runOptions.profileTo)
+  const { ratio, min, max, cpuRatio } = done.ratios
+  const enough = ratio >= benchmark.goal && done.subjectPerSecond >= (benchmark.leastPerSecond ?? 0)
+  console.log(
+    `ratio ${two(ratio)} (${two(min)} to ${two(max)}, ${runOptions.rounds} rounds), CPU ratio ${two(cpuRatio)}, goal ≥ ${two(benchmark.goal)}`,
+  )
+  console.log(
+    JSON.stringify({
+      name: benchmark.name,
+      ratio: rounded(ratio),
+      min: rounded(min),
+      max: rounded(max),
+      cpu_ratio: rounded(cpuRatio),
+      subject_per_second: Math.round(done.subjectPerSecond),
+      baseline_per_second: Math.round(done.baselinePerSecond),
+      baseline: benchmark.baseline,
+      goal: benchmark.goal,
+      ...(benchmark.leastPerSecond && { least_per_second: benchmark.leastPerSecond }),
+      ok: enough,
+    }),
+  )
+}
+
+/** Where the subject's time goes. The figures of such a run are slower than life: read the shares. */
+async function runProfiled(benchmark: Benchmark, runOptions: RunOptions): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'bellwire-profile-'))
+  try {
+    await run(benchmark, { ...runOptions, profileTo: folder })
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+async function printProfile(folder: string): Promise<void> {
+  for (const [name, top] of await summariseProfiles(folder, 25)) {
+    console.log(`${name}: self time (idle time left out)`)
+    for (const { where, ms, share } of top) {
+      console.log(`${(share * 100).toFixed(1).padStart(5)} %  ${Math.round(ms).toString().padStart(6)} ms  ${where}`)
+    }
+  }
+}
+
+function named(name: string): Benchmark {
+  const found = benchmarks.find((benchmark) => benchmark.name === name)
+  if (found) return found
+  console.error(`there is no benchmark '${name}'; npm run bench lists them`)
+  process.exit(2)
+}
+
+function positive(option: string, text: string): number {
+  const value = Number(text)
+  if (value > 0) return value
+  console.error(`--${option} must be a number above 0, not '${text}'`)
+  process.exit(2)
+}
+
+function two(value: number): string {
+  return value.toFixed(2)
+}
+
+function rounded(value: number): number {
+  return Math.round(value * 1000) / 1000
+}

@@ -1,0 +1,60 @@
+// A lane of ours with a provider that accepts at once: what is measured is the queue. argv: a store's URL.
+
+import { createQueue, queueMigrations } from '../../src/queue/create-queue.ts'
+import { on } from '../../src/runtime/events.ts'
+import { openDatabase } from '../../src/store/open-database.ts'
+import { query } from '../../test/support/services/postgres.ts'
+import { answers } from '../harness/answers.ts'
+import { activityRecord, firstId } from '../harness/requests.ts'
+
+const [url = ''] = process.argv.slice(2)
+const database = await openDatabase(url, { migrations: queueMigrations })
+const queue = createQueue(database)
+let next = firstId
+
+let settled = 0
+let awaited = 0
+let allSettled = (): void => {}
+on('item.settled', () => {
+  if (++settled === awaited) allSettled()
+})
+
+answers({
+  async fill(rows: number) {
+    for (let from = 0; from < rows; from += 1_000) {
+      const items = Array.from({ length: 1_000 }, () => {
+        const id = String(next++)
+        return { key: id, text: activityRecord(id, next, 400) }
+      })
+      await queue.enqueue('1/push', items)
+    }
+    await query(url, 'analyze')
+  },
+  async drain(rows: number) {
+    settled = 0
+    awaited = rows
+    const done = new Promise<void>((resolve) => {
+      allSettled = resolve
+    })
+    const lane = queue.serve(
+      {
+        name: '1/push',
+        order: 'none',
+        max: 1_000,
+        bytes: 4 * 1024 * 1024,
+        spanMs: 0,
+        concurrency: 4,
+        timeoutMs: 30_000,
+        keepFailed: true,
+        retry: { firstMs: 1_000, mostMs: 300_000 },
+      },
+      async (items) => items.map(() => ({ category: 'successful', rule: 'accepted' })),
+    )
+    const began = performance.now()
+    lane.start()
+    await done
+    const seconds = (performance.now() - began) / 1000
+    await lane.stop()
+    return seconds
+  },
+})

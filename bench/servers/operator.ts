@@ -1,0 +1,34 @@
+// The operator as in life, with a provider that accepts at once. Its argument is the store: 'sqlite:…', 'postgres://…', or
+// 'none': the same routes, whose messages go straight to the provider.
+
+import { createOperator } from '../../src/operator/create-operator.ts'
+import { operatorLimits } from '../../src/operator/options.ts'
+import { sendRoutes } from '../../src/operator/send-routes.ts'
+import type { Provider } from '../../src/providers/provider.ts'
+import { createHttp, type Handler, listen } from '../../src/runtime/http.ts'
+import { answers } from '../harness/answers.ts'
+import { benchKey } from '../harness/bench-key.ts'
+
+const accepts: Provider = {
+  name: 'accepts',
+  max: 1_000,
+  send: async (messages) => messages.map(({ ref }) => ({ category: 'successful', ref, rule: 'accepted' })),
+}
+const keys = [{ name: 'bench', key: benchKey, brands: ['1', '2'] }]
+
+const store = process.argv[2] ?? 'none'
+const { url } = await listen('operator', store === 'none' ? await withoutStore() : await withStore())
+answers({ port: () => Number(new URL(url).port) })
+
+async function withStore(): Promise<Handler> {
+  const operator = createOperator({ store, keys, push: accepts, suppression: 'none' })
+  await operator.start()
+  return operator.handler
+}
+
+async function withoutStore(): Promise<Handler> {
+  const app = createHttp('operator', operatorLimits.bodyBytes)
+  sendRoutes(app, { keys, providers: { push: accepts }, limits: operatorLimits, signal: new AbortController().signal })
+  await app.ready()
+  return app.routing
+}

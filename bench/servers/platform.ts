@@ -1,0 +1,48 @@
+// The platform as in life: batch lanes for two brands. argv: the store, the operator's base URL; without one, the lanes'
+// calls never end, so that nothing but enqueueing costs anything.
+
+import { createPlatform } from '../../src/platform/create-platform.ts'
+import { operatorApi } from '../../src/providers/operator-api.ts'
+import type { Provider } from '../../src/providers/provider.ts'
+import { on } from '../../src/runtime/events.ts'
+import { listen } from '../../src/runtime/http.ts'
+import { answers } from '../harness/answers.ts'
+import { benchKey } from '../harness/bench-key.ts'
+
+const [store = '', operatorUrl] = process.argv.slice(2)
+
+const neverAnswers: Provider = { name: 'never answers', max: 1_000, send: () => new Promise(() => {}) }
+
+let settled = 0
+let awaited: { count: number; resolve: () => void } | undefined
+on('item.settled', () => {
+  if (++settled === awaited?.count) awaited.resolve()
+})
+
+const platform = createPlatform({
+  store,
+  keys: [{ name: 'bench', key: benchKey, scopes: ['enqueue', 'read', 'manage'] }],
+  lanes: ['1', '2'].map((brand) => ({
+    brand,
+    channel: 'push' as const,
+    mode: 'batch' as const,
+    max: 1_000,
+    spanMs: 50,
+    concurrency: 4,
+    timeoutMs: 3_600_000,
+    provider: operatorUrl
+      ? operatorApi({ baseUrl: operatorUrl, apiKey: benchKey, channel: 'push', mode: 'batch' })
+      : neverAnswers,
+  })),
+})
+await platform.start()
+const { url } = await listen('platform', platform.handler)
+answers({
+  port: () => Number(new URL(url).port),
+  /** Resolves when so many items have been settled since the start. */
+  settled: (count: number) =>
+    new Promise<void>((resolve) => {
+      if (settled >= count) resolve()
+      else awaited = { count, resolve }
+    }),
+})

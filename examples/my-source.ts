@@ -1,0 +1,11 @@
+// Who must not be messaged, asked from where you know it: a database, a cache, a service. See examples/modules.yaml.
+// In a project of yours: import { functionSource } from 'bellwire'
+
+import { functionSource } from '../src/attributes/function.ts'
+
+// User 1002 of brand 1 has excluded himself; user 1002 of brand 2 is somebody else.
+const excluded = new Set(['1/1002'])
+
+export const source = functionSource(['excluded'], (brand, userIds) =>
+  userIds.filter((user) => excluded.has(`${brand}/${user}`)),
+)

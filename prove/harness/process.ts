@@ -1,0 +1,75 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+
+export interface Ended {
+  readonly code: number | null
+  readonly signal: NodeJS.Signals | null
+}
+
+/** A process of the proof: a program of ours that reports over IPC once it is ready. */
+export interface Process {
+  readonly pid: number
+  /** What it reported when it was ready; rejects if it ended before. */
+  readonly ready: Promise<Readonly<Record<string, unknown>>>
+  readonly ended: Promise<Ended>
+  signal(name: NodeJS.Signals): void
+  /** The end of what it wrote to stderr. */
+  words(): string
+}
+
+export interface ProcessOptions {
+  readonly args?: readonly string[]
+  /** Loaded before the program: `node --import`. */
+  readonly preload?: URL
+  readonly env?: Readonly<Record<string, string>>
+}
+
+const running = new Set<ChildProcess>()
+
+export function startProcess(program: URL, { args = [], preload, env }: ProcessOptions = {}): Process {
+  const nodeArgs = ['--disable-warning=ExperimentalWarning', ...(preload ? ['--import', preload.href] : [])]
+  const child = spawn(process.execPath, [...nodeArgs, fileURLToPath(program), ...args], {
+    stdio: ['ignore', 'inherit', 'pipe', 'ipc'],
+    env: { ...process.env, ...env },
+  })
+  running.add(child)
+  let words = ''
+  child.stderr?.on('data', (chunk: Buffer) => {
+    words = (words + chunk.toString()).slice(-4_000)
+  })
+  const ended = new Promise<Ended>((resolve, reject) => {
+    child.once('error', reject)
+    // 'close' and not 'exit': its last words have arrived by then.
+    child.once('close', (code, signal) => {
+      running.delete(child)
+      resolve({ code, signal })
+    })
+  })
+  const ready = new Promise<Readonly<Record<string, unknown>>>((resolve, reject) => {
+    child.on('message', (message: { ready?: Record<string, unknown> }) => message.ready && resolve(message.ready))
+    void ended.then(({ code, signal }) =>
+      reject(new Error(`${program.pathname} ended (${signal ?? code}) before it was ready\n${words}`)),
+    )
+  })
+  // Nobody waits for a process that is meant to die at once.
+  ready.catch(() => {})
+  return { pid: child.pid as number, ready, ended, signal: (name) => void child.kill(name), words: () => words }
+}
+
+/** SIGKILL for all that still run: the witness and what a failed proof left. */
+export async function endProcesses(): Promise<void> {
+  await Promise.all(
+    [...running].map((child) => {
+      const gone = new Promise((resolve) => child.once('close', resolve))
+      child.kill('SIGKILL')
+      return gone
+    }),
+  )
+}
+
+/** Is it stopped (SIGSTOP)? As the kernel says. */
+export function isStopped(pid: number): boolean {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+  return stat.slice(stat.lastIndexOf(')') + 2).startsWith('T')
+}

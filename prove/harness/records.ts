@@ -1,0 +1,46 @@
+import { writeFile } from 'node:fs/promises'
+
+/** Both brands have the same users and the same activity ids: record 2n and 2n+1 differ in the brand only. */
+export interface ProvedRecord {
+  readonly brand: string
+  readonly id: string
+  readonly user: string
+  readonly text: string
+}
+
+export function record(n: number): ProvedRecord {
+  const brand = String((n % 2) + 1)
+  const id = String(9_007_199_254_740_993n + BigInt(n >> 1)) // beyond what a double can hold, as the wire allows (row 1)
+  const user = String(1001 + ((n >> 1) % 500))
+  const activity = `{"id":${id},"brand_id":${brand},"user_id":"${user}","activity_id":4711,"action_group_id":12,"trigger_hash":"9f86d081","action_id":34}`
+  return {
+    brand,
+    id,
+    user,
+    text: `{"activity":${activity},"title":"Record ${n}","body":"for ${user} of brand ${brand}"}`,
+  }
+}
+
+export function records(from: number, count: number): readonly ProvedRecord[] {
+  return Array.from({ length: count }, (_, i) => record(from + i))
+}
+
+export function ndjson(list: readonly ProvedRecord[]): string {
+  return list.map(({ text }) => `${text}\n`).join('')
+}
+
+export async function writeRecords(file: string, list: readonly ProvedRecord[]): Promise<void> {
+  await writeFile(file, ndjson(list))
+}
+
+export function nameOf({
+  brand,
+  id,
+  user,
+}: {
+  readonly brand: string
+  readonly id: string
+  readonly user: string
+}): string {
+  return `${brand}/${id}/${user}`
+}

@@ -1,0 +1,76 @@
+// The cast of a proof: a witness, operators and a platform, each with its own store, on ports that stay the same over restarts.
+
+import assert from 'node:assert/strict'
+import { type AddressInfo, createServer } from 'node:net'
+import { join } from 'node:path'
+import { type OperatorPlan, type PlatformPlan, planVariable, witnessVariable } from '../plans.ts'
+import { type Strike, strikeVariable } from '../processes/strike.ts'
+import { type Process, startProcess } from './process.ts'
+import { readTestimony, type Testimony } from './testimony.ts'
+
+export interface StageOptions {
+  readonly folder: string
+  readonly operatorStore?: string
+  readonly operators?: number
+  readonly operator?: Omit<OperatorPlan, 'store' | 'port'>
+  readonly lane?: PlatformPlan['lane']
+}
+
+export interface Stage {
+  readonly platformUrl: string
+  readonly operatorUrls: readonly string[]
+  /** Starts a process of the operator (the first, unless told); `strike` is where it will be struck. */
+  operator(strike?: Strike, which?: number): Process
+  platform(strike?: Strike): Process
+  testimony(): Promise<Testimony>
+}
+
+export async function setStage(options: StageOptions): Promise<Stage> {
+  const { folder, operators = 1 } = options
+  const file = join(folder, 'witness.ndjson')
+  const witness = startProcess(new URL('../processes/witness.ts', import.meta.url), { args: [file] })
+  const { port: witnessPort } = (await witness.ready) as { port: number }
+  const [platformPort, ...operatorPorts] = await freePorts(operators + 1)
+  const operatorUrls = operatorPorts.map((port) => `http://127.0.0.1:${port}`)
+
+  const start = (program: string, plan: object, strike: Strike | undefined): Process =>
+    startProcess(new URL(`../processes/${program}.ts`, import.meta.url), {
+      preload: new URL(`../processes/${program}-strikes.ts`, import.meta.url),
+      env: {
+        [planVariable]: JSON.stringify(plan),
+        [witnessVariable]: String(witnessPort),
+        ...(strike && { [strikeVariable]: JSON.stringify(strike) }),
+      },
+    })
+  return {
+    platformUrl: `http://127.0.0.1:${platformPort}`,
+    operatorUrls,
+    operator(strike, which = 0) {
+      const store = options.operatorStore ?? `sqlite:${join(folder, 'operator.db')}`
+      const plan: OperatorPlan = { ...options.operator, store, port: operatorPorts[which] as number }
+      return start('operator', plan, strike)
+    },
+    platform(strike) {
+      const store = `sqlite:${join(folder, 'platform.db')}`
+      const lane = options.lane
+      const plan: PlatformPlan = { store, port: platformPort as number, operators: operatorUrls, ...(lane && { lane }) }
+      return start('platform', plan, strike)
+    },
+    testimony: () => readTestimony(file),
+  }
+}
+
+/** Free now, and a process that is started again must have its old one; none is given twice. */
+async function freePorts(count: number): Promise<readonly number[]> {
+  const servers = await Promise.all(
+    Array.from({ length: count }, async () => {
+      const server = createServer()
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+      return server
+    }),
+  )
+  const ports = servers.map((server) => (server.address() as AddressInfo).port)
+  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))))
+  assert.equal(new Set(ports).size, count)
+  return ports
+}

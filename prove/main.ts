@@ -1,0 +1,40 @@
+// npm run prove                 lists the proofs
+// npm run prove -- NAME …       runs them in full size (--small: as npm test does); the last line of each is one line of JSON
+
+import { parseArgs } from 'node:util'
+import type { Proof } from './harness/proof.ts'
+import { runProof } from './harness/run-proof.ts'
+import { proofs } from './list.ts'
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { all: { type: 'boolean', default: false }, small: { type: 'boolean', default: false } },
+})
+const chosen = values.all ? proofs : positionals.map(named)
+if (chosen.length === 0) list()
+for (const proof of chosen) await prove(proof)
+
+function list(): void {
+  console.log('npm run prove -- NAME [--small]\n')
+  const width = Math.max(...proofs.map(({ name }) => name.length))
+  for (const { name, claims, boundSeconds } of proofs) {
+    console.log(`${name.padEnd(width)}  ${claims} (at most ${Math.round(boundSeconds.full / 60)} min)`)
+  }
+}
+
+async function prove(proof: Proof): Promise<void> {
+  console.log(`\n${proof.name}: ${proof.claims}`)
+  const { ok, figures, error, kept } = await runProof(proof, values.small, (line) => console.log(`  ${line}`))
+  if (!ok) {
+    console.log(`${error}\nthe evidence is kept in ${kept}`)
+    process.exitCode = 1
+  }
+  console.log(JSON.stringify({ name: proof.name, ok, ...figures }))
+}
+
+function named(name: string): Proof {
+  const found = proofs.find((proof) => proof.name === name)
+  if (found) return found
+  console.error(`there is no proof '${name}'; npm run prove lists them`)
+  process.exit(2)
+}

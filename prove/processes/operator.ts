@@ -1,0 +1,21 @@
+// The operator of a proof: composed as a user would compose it, with a store of its own and the witness as its push provider.
+
+import { createOperator } from '../../src/operator/create-operator.ts'
+import { listen } from '../../src/runtime/http.ts'
+import { adminKey, apiKeys, appSecret, type OperatorPlan, readPlan } from '../plans.ts'
+import { nobodyBlocked, oneBlocked } from './suppression.ts'
+import { provider } from './witness-provider.ts'
+
+const plan = readPlan<OperatorPlan>()
+const operator = createOperator({
+  store: plan.store,
+  keys: Object.entries(apiKeys).map(([brand, key]) => ({ name: `brand ${brand}`, key, brands: [brand] })),
+  adminKeys: [{ name: 'proof', key: adminKey, scopes: ['read', 'manage'] }],
+  push: provider,
+  site: 'inbox',
+  suppression: plan.oneBlocked ? oneBlocked : nobodyBlocked,
+  app: { secrets: [appSecret] },
+  ...(plan.limits && { limits: plan.limits }),
+})
+await operator.start()
+await listen('operator', operator.handler, { port: plan.port })

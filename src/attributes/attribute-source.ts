@@ -1,0 +1,27 @@
+/** The nine fields of §2.5. */
+export const fields = [
+  'blocked',
+  'excluded',
+  'active',
+  'consent_email',
+  'consent_sms',
+  'consent_telephone',
+  'consent_post_mail',
+  'consent_site_notification',
+  'consent_push_notification',
+] as const
+export type Field = (typeof fields)[number]
+
+/** Who is blocked, excluded, consenting: asked before every delivery. */
+export interface AttributeSource {
+  readonly name: string
+  /** The fields it knows. Those it does not know are not asked. */
+  readonly fields: readonly Field[]
+  /** Of these users of this brand, who has the field true? Throwing means that it cannot answer: the message becomes fatal. */
+  among(
+    brand: string,
+    userIds: readonly string[],
+    fields: readonly Field[],
+    context: { readonly deadline: number; readonly signal: AbortSignal },
+  ): Promise<ReadonlyMap<Field, ReadonlySet<string>>>
+}

@@ -1,0 +1,108 @@
+// A file of users and their attributes, CSV or NDJSON: the simplest source, and the one to begin with.
+
+import { readFile, stat } from 'node:fs/promises'
+import { parse } from 'csv-parse/sync'
+import { type AttributeSource, type Field, fields } from './attribute-source.ts'
+
+interface Loaded {
+  readonly version: string
+  readonly fields: readonly Field[]
+  /** `field brand` → user ids. */
+  readonly holders: ReadonlyMap<string, ReadonlySet<string>>
+}
+
+/**
+ * Reads a file with the columns user_id, brand (may be left out when one brand is given here) and any of the nine
+ * fields of §2.5 with true or false. It is read again as soon as it changes; a file that cannot be read makes every
+ * message fatal until it can.
+ *
+ * @example await fileSource('./users.csv', { brand: '1' })
+ * // user_id,blocked,excluded
+ * // 1001,false,true
+ */
+export async function fileSource(path: string, { brand: onlyBrand }: { readonly brand?: string } = {}): Promise<AttributeSource> {
+  let loaded = await load(path, onlyBrand)
+  return {
+    name: `file ${path}`,
+    fields: loaded.fields,
+    async among(brand, userIds, asked) {
+      if ((await versionOf(path)) !== loaded.version) {
+        const next = await load(path, onlyBrand)
+        // The send path asks for the fields that were there at the start: one that went missing would read as "nobody".
+        const missing = loaded.fields.filter((field) => !next.fields.includes(field))
+        if (missing.length > 0) throw new Error(`${path} has lost its column ${missing.join(', ')}: put it back, or start again`)
+        loaded = { ...next, fields: loaded.fields }
+      }
+      const { holders } = loaded
+      return new Map(
+        asked.map((field) => {
+          const having = holders.get(`${field} ${brand}`)
+          return [field, new Set(having ? userIds.filter((id) => having.has(id)) : [])]
+        }),
+      )
+    },
+  }
+}
+
+async function versionOf(path: string): Promise<string> {
+  const { mtimeNs, size, ino } = await stat(path, { bigint: true })
+  return `${mtimeNs} ${size} ${ino}`
+}
+
+async function load(path: string, onlyBrand: string | undefined): Promise<Loaded> {
+  const version = await versionOf(path)
+  const text = await readFile(path, 'utf8')
+  const rows = text.trimStart().startsWith('{') ? readNdjson(text, path) : readCsv(text, path)
+  const known = new Set<Field>()
+  const holders = new Map<string, Set<string>>()
+  for (const { line, row } of rows) {
+    const userId = row.user_id
+    const brand = row.brand ?? onlyBrand
+    if (userId === undefined || userId === '') throw new Error(`${path}:${line}: no user_id`)
+    if (brand === undefined || brand === '') throw new Error(`${path}:${line}: no brand: add the column, or configure the one brand`)
+    for (const field of fields) {
+      const value = row[field]
+      if (value === undefined) continue
+      known.add(field)
+      if (value !== 'true' && value !== 'false') throw new Error(`${path}:${line}: ${field} is ${JSON.stringify(value)}; write true or false`)
+      if (value === 'false') continue
+      const key = `${field} ${brand}`
+      const users = holders.get(key)
+      if (users) users.add(userId)
+      else holders.set(key, new Set([userId]))
+    }
+  }
+  if (known.size === 0) throw new Error(`${path} names none of the fields ${fields.join(', ')}`)
+  return { version, fields: fields.filter((field) => known.has(field)), holders }
+}
+
+interface Row {
+  readonly line: number
+  readonly row: Readonly<Record<string, string | undefined>>
+}
+
+function readCsv(text: string, path: string): Row[] {
+  try {
+    const rows = parse(text, { columns: true, bom: true, trim: true, skip_empty_lines: true, info: true }) as {
+      record: Record<string, string>
+      info: { lines: number }
+    }[]
+    return rows.map(({ record, info }) => ({ line: info.lines, row: record }))
+  } catch (error) {
+    throw new Error(`${path}: ${(error as Error).message}`)
+  }
+}
+
+function readNdjson(text: string, path: string): Row[] {
+  const rows: Row[] = []
+  for (const [i, line] of text.split('\n').entries()) {
+    if (line.trim() === '') continue
+    try {
+      const entries = Object.entries(JSON.parse(line) as Record<string, unknown>)
+      rows.push({ line: i + 1, row: Object.fromEntries(entries.map(([name, value]) => [name, String(value)])) })
+    } catch (error) {
+      throw new Error(`${path}:${i + 1}: ${(error as Error).message}`)
+    }
+  }
+  return rows
+}

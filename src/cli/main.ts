@@ -1,0 +1,94 @@
+#!/usr/bin/env node
+import { readFile } from 'node:fs/promises'
+import { Command, CommanderError } from 'commander'
+import { ConfigError } from '../config/problem.ts'
+import { CliError, exit } from './exit.ts'
+
+// Only the command that is asked for is loaded: `bellwire send` must not wait for a database driver.
+const commands: readonly { name: string; says: string; load: () => Promise<Command> }[] = [
+  {
+    name: 'demo',
+    says: 'run both sides here, with sample traffic and a page to watch',
+    load: async () => (await import('./demo.ts')).demoCommand(),
+  },
+  {
+    name: 'operator',
+    says: 'run the API that an operator hosts',
+    load: async () => (await import('./operator.ts')).operatorCommand(),
+  },
+  {
+    name: 'platform',
+    says: 'run the engine that calls operators',
+    load: async () => (await import('./platform.ts')).platformCommand(),
+  },
+  {
+    name: 'send',
+    says: 'send a file of activity records and wait until they have arrived',
+    load: async () => (await import('./send.ts')).sendCommand(),
+  },
+  {
+    name: 'migrate',
+    says: 'bring the stores up to date',
+    load: async () => (await import('./migrate.ts')).migrateCommand(),
+  },
+  {
+    name: 'config',
+    says: 'check or print the configuration',
+    load: async () => (await import('./config.ts')).configCommand(),
+  },
+]
+
+/** Runs one command line and gives its exit code. */
+export async function main(args: readonly string[]): Promise<number> {
+  const program = new Command('bellwire')
+    .description(
+      'Both ends of the operator integration interface: the API that an operator hosts, and the engine that calls it.',
+    )
+    .version(await version())
+    .addHelpText(
+      'after',
+      '\nExamples:\n  bellwire demo\n  bellwire operator --config bellwire.yaml\n  bellwire send --file activities.ndjson --channel push\n',
+    )
+  const asked = args[0] === 'help' ? args[1] : args[0]
+  for (const { name, says, load } of commands) {
+    program.addCommand(
+      name === asked ? (await load()).name(name).description(says) : new Command(name).description(says),
+    )
+  }
+  for (const command of [program, ...program.commands, ...program.commands.flatMap((command) => command.commands)]) {
+    command
+      .exitOverride()
+      .showHelpAfterError(`(bellwire${command === program ? '' : ` ${command.name()}`} --help shows how)`)
+  }
+  try {
+    await program.parseAsync(args as string[], { from: 'user' })
+    return Number(process.exitCode ?? exit.ok)
+  } catch (error) {
+    return explain(error)
+  }
+}
+
+function explain(error: unknown): number {
+  // Commander has said what is wrong already; help and version come this way too, with 0.
+  if (error instanceof CommanderError)
+    return error.exitCode === 0 || error.code === 'commander.help' ? exit.ok : exit.usage
+  if (error instanceof ConfigError) {
+    const count = error.problems.length
+    console.error(`The configuration has ${count === 1 ? 'a problem' : `${count} problems`}:\n${error.message}`)
+    return exit.usage
+  }
+  if (error instanceof CliError) {
+    console.error(`bellwire: ${error.message}`)
+    return error.exitCode
+  }
+  console.error(error)
+  return exit.failed
+}
+
+async function version(): Promise<string> {
+  // The same path from src/cli and from dist/cli.
+  const about = await readFile(new URL('../../package.json', import.meta.url), 'utf8')
+  return (JSON.parse(about) as { version: string }).version
+}
+
+if (import.meta.main) process.exitCode = await main(process.argv.slice(2))

@@ -1,0 +1,26 @@
+import { Command } from 'commander'
+import { loadConfig } from '../config/load.ts'
+import { withConfig } from './config-option.ts'
+import { CliError, exit } from './exit.ts'
+import { serve } from './serve.ts'
+
+export function operatorCommand(): Command {
+  return withConfig(new Command())
+    .addHelpText(
+      'after',
+      '\nRuns until SIGTERM or Ctrl-C. Every setting is in docs/running.md.\n\nExamples:\n  bellwire operator\n  BELLWIRE_OPERATOR_PORT=8080 bellwire operator --config /etc/bellwire.yaml\n',
+    )
+    .action(async ({ config: file }: { config?: string }) => {
+      const config = await loadConfig(file)
+      const { operator } = config
+      if (!operator)
+        throw new CliError(exit.usage, 'the configuration has no section operator: examples/bellwire.yaml shows one')
+      await serve('operator', operator, config, async () => {
+        const [{ createOperator }, { operatorOptions }] = await Promise.all([
+          import('../operator/create-operator.ts'),
+          import('./compose.ts'),
+        ])
+        return createOperator(await operatorOptions(operator))
+      })
+    })
+}

@@ -1,0 +1,26 @@
+import { Command } from 'commander'
+import { loadConfig } from '../config/load.ts'
+import { withConfig } from './config-option.ts'
+import { CliError, exit } from './exit.ts'
+import { serve } from './serve.ts'
+
+export function platformCommand(): Command {
+  return withConfig(new Command())
+    .addHelpText(
+      'after',
+      '\nRuns until SIGTERM or Ctrl-C. Every setting is in docs/running.md.\n\nExamples:\n  bellwire platform\n  BELLWIRE_PLATFORM_STORE=postgres://… bellwire platform --config /etc/bellwire.yaml\n',
+    )
+    .action(async ({ config: file }: { config?: string }) => {
+      const config = await loadConfig(file)
+      const { platform } = config
+      if (!platform)
+        throw new CliError(exit.usage, 'the configuration has no section platform: examples/bellwire.yaml shows one')
+      await serve('platform', platform, config, async () => {
+        const [{ createPlatform }, { platformOptions }] = await Promise.all([
+          import('../platform/create-platform.ts'),
+          import('./compose.ts'),
+        ])
+        return createPlatform(await platformOptions(platform))
+      })
+    })
+}

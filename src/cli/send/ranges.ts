@@ -1,0 +1,17 @@
+/** Runs of consecutive numbers: a million line numbers or queue numbers are a handful of these. */
+export type Ranges = [from: number, to: number][]
+
+/** Adds a number behind the last. */
+export function push(ranges: Ranges, value: number): void {
+  const last = ranges.at(-1)
+  if (last && last[1] + 1 === value) last[1] = value
+  else ranges.push([value, value])
+}
+
+export function* each(ranges: Ranges): Generator<number> {
+  for (const [from, to] of ranges) for (let value = from; value <= to; value++) yield value
+}
+
+export function size(ranges: Ranges): number {
+  return ranges.reduce((sum, [from, to]) => sum + to - from + 1, 0)
+}

@@ -1,0 +1,51 @@
+import { once } from 'node:events'
+import { createWriteStream } from 'node:fs'
+import { finished } from 'node:stream/promises'
+import { CliError, exit } from '../exit.ts'
+
+/** One line of --out. */
+export interface ResultLine {
+  readonly line: number
+  /** The JSON text of activity.id, put in as it is. */
+  readonly id?: string | undefined
+  readonly outcome: string
+  readonly identifier?: string | undefined
+  readonly reason?: string | undefined
+  readonly error?: string | undefined
+}
+
+export interface Results {
+  write(line: ResultLine): void
+  /** Waits until what was written has left memory. */
+  drain(): Promise<void>
+  end(): Promise<void>
+}
+
+/** Writes --out as NDJSON, in the order in which the outcomes become known. */
+export async function openResults(file: string): Promise<Results> {
+  const stream = createWriteStream(file)
+  await once(stream, 'open').catch((error: Error) => {
+    throw new CliError(exit.usage, `--out cannot be written: ${error.message}`)
+  })
+  let held = ''
+  let full = false
+  const flush = (): void => {
+    full = !stream.write(held)
+    held = ''
+  }
+  return {
+    write({ line, id, ...rest }) {
+      held += `{"line":${line}${id === undefined ? '' : `,"id":${id}`},${JSON.stringify(rest).slice(1)}\n`
+      if (held.length >= 1 << 16) flush()
+    },
+    async drain() {
+      if (full) await once(stream, 'drain')
+      full = false
+    },
+    async end() {
+      flush()
+      stream.end()
+      await finished(stream)
+    },
+  }
+}

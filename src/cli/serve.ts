@@ -1,0 +1,68 @@
+import { secretsOf } from '../config/print.ts'
+import type { Config } from '../config/table.ts'
+import { type Handler, listen, type Side } from '../runtime/http.ts'
+import { type Log, startLog } from '../runtime/log.ts'
+import { metrics } from '../runtime/metrics.ts'
+import { CliError, exit } from './exit.ts'
+import { storeError } from './store-error.ts'
+
+interface Served {
+  readonly handler: Handler
+  start(): Promise<void>
+  stop(withinMs?: number): Promise<void>
+}
+
+/**
+ * Runs one side until SIGTERM or SIGINT: log and metrics first, then the store, then the port, because what listens must be
+ * able to answer; stopping goes the other way and is bounded, a second signal ends at once.
+ */
+export async function serve(
+  side: Side,
+  settings: { readonly host: string; readonly port: number; readonly stop_within: number },
+  config: Config,
+  create: () => Promise<Served>,
+): Promise<void> {
+  const { level, format } = config.log
+  const asText = format === 'text' || (format === 'auto' && process.stdout.isTTY === true)
+  const log = startLog({ level, format: asText ? 'text' : 'json', secrets: secretsOf(config) })
+  try {
+    metrics()
+    const served = await create()
+    const stopped = signalled()
+    await served.start().catch((error: unknown) => {
+      throw storeError(error, side)
+    })
+    const listening = await listen(side, served.handler, settings).catch(async (error: Error) => {
+      await served.stop(0).catch(() => {})
+      throw new CliError(exit.usage, `${error.message} (${side}.port)`)
+    })
+    await stopped
+    process.once('SIGINT', () => endNow(log, exit.failed)).once('SIGTERM', () => endNow(log, exit.failed))
+    const late = setTimeout(() => {
+      console.error(
+        `bellwire: not everything finished within stop_within (${settings.stop_within} ms); the rest is sent again later`,
+      )
+      endNow(log, exit.failed)
+    }, settings.stop_within + 1_000)
+    // Together: requests under way need the side to be answered, and the side must see that no more come.
+    await Promise.all([listening.close(settings.stop_within), served.stop(settings.stop_within)])
+    clearTimeout(late)
+  } finally {
+    log.stop()
+  }
+}
+
+function signalled(): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      process.off('SIGINT', done).off('SIGTERM', done)
+      resolve()
+    }
+    process.on('SIGINT', done).on('SIGTERM', done)
+  })
+}
+
+function endNow(log: Log, code: number): never {
+  log.stop()
+  process.exit(code)
+}

@@ -1,0 +1,92 @@
+// The kinds of leaves: how a text is read. Each is a function from the words about a setting to the setting.
+
+import { resolve } from 'node:path'
+import type { Leaf } from './setting.ts'
+
+type Words = Omit<Leaf<unknown>, 'type' | 'expected' | 'parse' | 'write'>
+
+function kind<T>(expected: string, parse: Leaf<T>['parse'], write?: (value: T) => string) {
+  return <O extends Words>(words: O): Leaf<T> & O => ({
+    type: 'leaf',
+    expected,
+    parse,
+    ...(write && { write }),
+    ...words,
+  })
+}
+
+export const text = kind('a text', (text) => text)
+
+export const path = kind('a path, relative to this file', (text, base) => resolve(base, text))
+
+export const yesNo = kind('true or false', (text) => ({ true: true, false: false })[text])
+
+/** A brand's number, 0 to 2^63−1 (row 1), kept as its digits. */
+export const brand = kind('the number of a brand', (text) =>
+  /^(0|[1-9]\d{0,18})$/.test(text) && BigInt(text) < 2n ** 63n ? text : undefined,
+)
+
+export const url = kind('an http or https address, such as https://operator.example/api', (text) =>
+  URL.canParse(text) && /^https?:$/.test(new URL(text).protocol) ? text.replace(/\/+$/, '') : undefined,
+)
+
+export const origin = kind('an origin, such as https://www.example.com', (text) =>
+  URL.canParse(text) && new URL(text).origin === text ? text : undefined,
+)
+
+/** Short keys can be guessed, and what is rejected here can never leak as "the key is 'test'". */
+export const key = kind('at least 16 characters without spaces', (text) =>
+  /^[\x21-\x7e]{16,}$/.test(text) ? text : undefined,
+)
+export const longKey = kind('at least 32 characters without spaces', (text) =>
+  /^[\x21-\x7e]{32,}$/.test(text) ? text : undefined,
+)
+
+export const store = kind('sqlite:PATH or postgres://USER:PASSWORD@HOST/DATABASE', (text, base) => {
+  if (text.startsWith('sqlite:')) return text === 'sqlite:' ? undefined : `sqlite:${resolve(base, text.slice(7))}`
+  return URL.canParse(text) && /^postgres(ql)?:$/.test(new URL(text).protocol) ? text : undefined
+})
+
+export function integer(from: number, to: number) {
+  return kind(`a whole number from ${from} to ${to}`, (text) => {
+    const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
+    return value >= from && value <= to ? value : undefined
+  })
+}
+
+export function oneOf<const W extends readonly string[]>(...words: W) {
+  return kind<W[number]>(`${words.slice(0, -1).join(', ')} or ${words.at(-1)}`, (text) =>
+    words.includes(text) ? text : undefined,
+  )
+}
+
+/** Milliseconds, written with their unit: a bare number would leave open which. */
+export const duration = quantity('a time with its unit: 500ms, 20s, 5min, 24h or 90d', {
+  d: 86_400_000,
+  h: 3_600_000,
+  min: 60_000,
+  s: 1000,
+  ms: 1,
+})
+
+/** Bytes. */
+export const size = quantity('a size with its unit: 512KiB or 16MiB', {
+  GiB: 1024 ** 3,
+  MiB: 1024 ** 2,
+  KiB: 1024,
+  B: 1,
+})
+
+/** @param units from the largest down to the one that counts 1 */
+function quantity(expected: string, units: Readonly<Record<string, number>>) {
+  const form = new RegExp(`^(\\d{1,9}(?:\\.\\d+)?) ?(${Object.keys(units).join('|')})$`)
+  const parse = (text: string): number | undefined => {
+    const [, count, unit = ''] = form.exec(text) ?? []
+    return count === undefined ? undefined : Math.round(Number(count) * (units[unit] ?? Number.NaN))
+  }
+  const write = (value: number): string => {
+    const [unit, each] = Object.entries(units).find(([, each]) => value % each === 0) ?? ['', 1]
+    return `${value / each}${unit}`
+  }
+  return kind(expected, parse, write)
+}

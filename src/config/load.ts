@@ -1,0 +1,59 @@
+import { readFile } from 'node:fs/promises'
+import { basename, dirname, resolve } from 'node:path'
+import { agree } from './agree.ts'
+import { check } from './check.ts'
+import { override } from './environment.ts'
+import { ConfigError, type Problem } from './problem.ts'
+import { emptyMap, type Raw } from './raw.ts'
+import { readYaml } from './read-yaml.ts'
+import { type Config, table } from './table.ts'
+
+/**
+ * Reads bellwire.yaml and the environment, checks everything, and gives the frozen configuration.
+ *
+ * @param file absent: BELLWIRE_CONFIG, else bellwire.yaml here if there is one, else the environment alone
+ * @throws ConfigError with everything that is wrong at once
+ * @example const { operator } = await loadConfig('bellwire.yaml')
+ */
+export async function loadConfig(file?: string, env: NodeJS.ProcessEnv = process.env): Promise<Config> {
+  const problems: Problem[] = []
+  const written = await read(file ?? env.BELLWIRE_CONFIG, problems)
+  if (problems.length > 0) throw new ConfigError(problems)
+  const raw = override(written, table, env, problems)
+  const config = check(table, raw, '', problems)
+  if (problems.length === 0) agree(config, basename(written.origin.where), problems)
+  if (problems.length > 0) throw new ConfigError(problems.toSorted((a, b) => lineOf(a) - lineOf(b)))
+  return freeze(config)
+}
+
+async function read(named: string | undefined, problems: Problem[]): Promise<Raw> {
+  const file = resolve(named ?? 'bellwire.yaml')
+  const base = dirname(file)
+  try {
+    const raw = readYaml(await readFile(file, 'utf8'), basename(file), base, problems)
+    return raw.type === 'text' && raw.text === '' ? emptyMap(raw.origin) : raw
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    if (code !== 'ENOENT' || named !== undefined)
+      problems.push({
+        path: '',
+        where: file,
+        what: `cannot be read: ${message}`,
+        remedy: 'name the file with --config, or BELLWIRE_CONFIG',
+      })
+    return emptyMap({ where: '', base })
+  }
+}
+
+/** In the order of the file, what comes from elsewhere first. */
+function lineOf({ where }: Problem): number {
+  return Number(/:(\d+)$/.exec(where)?.[1] ?? 0)
+}
+
+function freeze<T>(value: T): T {
+  if (typeof value === 'object' && value !== null) {
+    for (const inner of Object.values(value)) freeze(inner)
+    Object.freeze(value)
+  }
+  return value
+}

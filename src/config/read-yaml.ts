@@ -1,0 +1,45 @@
+import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml'
+import type { Problem } from './problem.ts'
+import { emptyMap, type Origin, type Raw } from './raw.ts'
+
+const deepest = 20
+
+/**
+ * Reads YAML into raw texts, lists and maps. Scalars stay the text that was written (the failsafe schema): a brand keeps all
+ * its digits and `no` is not a boolean, because only the setting's kind decides what a text means.
+ *
+ * @param name what problems call it: 'bellwire.yaml' gives 'bellwire.yaml:12'; a name without lines is used as it is
+ */
+export function readYaml(source: string, name: string, base: string, problems: Problem[], lines = true): Raw {
+  const lineCounter = new LineCounter()
+  const document = parseDocument(source, { schema: 'failsafe', lineCounter, prettyErrors: false })
+  const originAt = (offset: number | undefined): Origin => {
+    return { where: lines ? `${name}:${lineCounter.linePos(offset ?? 0).line}` : name, base }
+  }
+  for (const error of document.errors)
+    problems.push({ path: '', where: originAt(error.pos[0]).where, what: `not YAML: ${error.message}` })
+  if (document.errors.length > 0) return emptyMap(originAt(0))
+
+  const convert = (given: unknown, depth: number): Raw => {
+    const node = isAlias(given) ? given.resolve(document) : (given as Node | null | undefined)
+    const origin = originAt(node?.range?.[0])
+    if (depth > deepest) {
+      problems.push({ path: '', where: origin.where, what: `nested more than ${deepest} levels deep` })
+      return { type: 'text', text: '', origin }
+    }
+    if (isSeq(node)) return { type: 'list', items: node.items.map((item) => convert(item, depth + 1)), origin }
+    if (isMap(node)) {
+      const map = emptyMap(origin)
+      for (const { key, value } of node.items) {
+        const keyNode = key as Node
+        map.entries.set(isScalar(keyNode) ? String(keyNode.value) : String(keyNode), {
+          origin: originAt(keyNode.range?.[0]),
+          value: convert(value, depth + 1),
+        })
+      }
+      return map
+    }
+    return { type: 'text', text: isScalar(node) ? String(node.value ?? '') : '', origin }
+  }
+  return convert(document.contents, 0)
+}

@@ -1,0 +1,27 @@
+// An answer's body as a JSON object. Strangers write it: nothing in it may do harm.
+
+import { isDeep, mostLevels, openObject, skipSpace } from './scan.ts'
+import { type Source, sourceOf } from './source.ts'
+import { shortened } from './storable.ts'
+
+export interface JsonBody {
+  readonly source: Source
+  /** Where the object begins in the source. */
+  readonly at: number
+  readonly fields: Readonly<Record<string, unknown>>
+}
+
+/** @returns the object, or why there is none, in words */
+export function readJsonBody(body: Uint8Array | string): JsonBody | string {
+  const source = sourceOf(body)
+  if (!source.intact) return 'it is not UTF-8'
+  const at = skipSpace(source.units, 0)
+  if (at === source.text.length) return 'it is empty'
+  if (source.units[at] !== openObject) return 'it is not a JSON object'
+  if (isDeep(source.units, at, source.text.length)) return `it is nested deeper than ${mostLevels} levels`
+  try {
+    return { source, at, fields: JSON.parse(source.text) as Record<string, unknown> }
+  } catch (error) {
+    return `it is not JSON: ${shortened((error as Error).message, 200)}`
+  }
+}

@@ -1,0 +1,46 @@
+// Row 29: what makes a message this message and no other. The brand is a column of its own beside the key, everywhere.
+
+import { type Channel, isChannel } from './endpoints.ts'
+import { quote } from './quote.ts'
+
+export interface MessageParts {
+  /** Ids as text: 5 and "5" are the same message (row 2). */
+  readonly id: string
+  readonly userId: string
+  readonly activityId: string | null
+  readonly actionId: string | null
+  readonly triggerHash: string | null
+}
+
+/**
+ * The same activity.id with any other part is another message. The action group is left out: it is a label of the action.
+ *
+ * @example
+ * messageKey('push', { id: '7', userId: '1001', activityId: '5', actionId: null, triggerHash: 'ab' })
+ * // '["push","7","1001","5",null,"ab"]'
+ */
+export function messageKey(channel: Channel, { id, userId, activityId, actionId, triggerHash }: MessageParts): string {
+  return `["${channel}",${quote(id)},${quote(userId)},${part(activityId)},${part(actionId)},${part(triggerHash)}]`
+}
+
+function part(text: string | null): string {
+  return text === null ? 'null' : quote(text)
+}
+
+/** The parts again. Throws where the text was not made by messageKey(). */
+export function readMessageKey(key: string): MessageParts & { readonly channel: Channel } {
+  const read: unknown = JSON.parse(key)
+  if (Array.isArray(read) && read.length === 6) {
+    const [channel, id, userId, activityId, actionId, triggerHash] = read as unknown[]
+    if (isChannel(channel) && typeof id === 'string' && typeof userId === 'string') {
+      if (isPart(activityId) && isPart(actionId) && isPart(triggerHash)) {
+        return { channel, id, userId, activityId, actionId, triggerHash }
+      }
+    }
+  }
+  throw new Error(`not the key of a message: ${key}`)
+}
+
+function isPart(value: unknown): value is string | null {
+  return value === null || typeof value === 'string'
+}

@@ -1,0 +1,133 @@
+// Request bodies of §4.1 as activity request records (§2.1). Each item is judged alone: a bad one is handed out as invalid, with the
+// id to report it by, and its neighbours never notice. The whole is parsed once; exact values come from the source text.
+
+import { isUtf8 } from 'node:buffer'
+import { cutElements } from './elements.ts'
+import { cutParsed } from './parsed-elements.ts'
+import { brokenItem, type ItemReader, invalidItem, itemReader, type ReadItem, readItem, tooDeep } from './read-item.ts'
+import { isDeep, openArray, skipSpace, trimEnd } from './scan.ts'
+import { type Source, sourceOf } from './source.ts'
+import { shortened } from './storable.ts'
+
+export type { Activity, InvalidItem, ReadItem } from './read-item.ts'
+
+/** More than this is a mistake, not a batch (row 38). What a batch may hold by agreement with the platform is far less (row 26). */
+export const mostItems = 100_000
+
+export type ReadBatch =
+  | { readonly items: readonly ReadItem[] }
+  /** The items cannot be told apart: answer `status` with {error: invalid}; the platform retries the whole batch (§7.2.1). */
+  | { readonly invalid: string; readonly status: 400 | 413 }
+
+/**
+ * Reads the body of a batch request. Never throws. An empty array is a batch of no messages.
+ *
+ * @example
+ * const batch = readBatch('[{"activity":{"id":1,"brand_id":1,"user_id":"1001"}},{"activity":{"id":-1}}]')
+ * batch.items[0] // { id: '1', brandId: '1', userId: '1001', … }
+ * batch.items[1] // { invalid: 'activity.id must be an integer …', idJson: '-1', … }
+ */
+export function readBatch(body: Uint8Array | string): ReadBatch {
+  const source = sourceOf(body)
+  if (!source.intact) return readPieces(source)
+  let parsed: unknown
+  try {
+    parsed = JSON.parse(source.text)
+  } catch {
+    return readPieces(source)
+  }
+  if (!Array.isArray(parsed))
+    return refuse('the body must be a JSON array of activity request records: one alone goes to …/single')
+  if (parsed.length > mostItems) return tooMany(parsed.length)
+  const { starts, ends, deep } = cutParsed(source, parsed.length)
+  const reader = itemReader(source)
+  const items: ReadItem[] = []
+  for (let n = 0; n < parsed.length; n++) {
+    items.push(readItem(reader, starts[n] as number, ends[n] as number, parsed[n], deep.size > 0 && deep.has(n)))
+  }
+  return batchOf(items)
+}
+
+/**
+ * Reads the body of a single request. Never throws: what cannot be read is an invalid item, answered 400.
+ *
+ * @example readSingle('{"activity":{"id":1,"brand_id":1,"user_id":"1001"},"title":"Hello"}')
+ */
+export function readSingle(body: Uint8Array | string): ReadItem {
+  const source = sourceOf(body)
+  if (skipSpace(source.units, 0) === source.text.length)
+    return invalidItem('the body is empty: send a JSON object with "activity"', undefined, '')
+  const item = readPiece(source, 0, source.text.length, itemReader(source))
+  if ('invalid' in item && source.units[skipSpace(source.units, 0)] === openArray) {
+    return invalidItem(
+      'the body is an array: one record goes to …/single, an array of them to …/batch',
+      undefined,
+      item.text,
+    )
+  }
+  return item
+}
+
+/**
+ * Reads newline-delimited records: one item for each line, in order, undefined for a blank line. Give it whole lines: what follows the
+ * last line feed counts as one.
+ */
+export function readLines(body: Uint8Array | string): readonly (ReadItem | undefined)[] {
+  const source = sourceOf(body)
+  const reader = itemReader(source)
+  const items: (ReadItem | undefined)[] = []
+  for (let start = 0; start < source.text.length; ) {
+    const feed = source.text.indexOf('\n', start)
+    const end = feed === -1 ? source.text.length : feed
+    items.push(skipSpace(source.units, start) < end ? readPiece(source, start, end, reader) : undefined)
+    start = end + 1
+  }
+  return items
+}
+
+/** Where not one item could be reported, an answer of 200 would say nothing at all to the sender (row 35). */
+function batchOf(items: readonly ReadItem[]): ReadBatch {
+  const [first] = items
+  if (first === undefined || !('invalid' in first)) return { items }
+  if (items.some((item) => item.idJson !== undefined)) return { items }
+  return refuse(`no item of the batch has an activity.id to report it by; the first is ${first.invalid}`)
+}
+
+function refuse(invalid: string): ReadBatch {
+  return { invalid, status: 400 }
+}
+
+function tooMany(count: number): ReadBatch {
+  return { invalid: `${count} items in one batch: send at most ${mostItems}`, status: 413 }
+}
+
+/** The body is no JSON, or no text, as a whole: find out which of its elements are to blame. */
+function readPieces(source: Source): ReadBatch {
+  const cut = cutElements(source)
+  if (cut.error !== undefined) return refuse(source.intact ? cut.error : `the body is not UTF-8, and ${cut.error}`)
+  if (cut.starts.length > mostItems) return tooMany(cut.starts.length)
+  const reader = itemReader(source)
+  return batchOf(cut.starts.map((start, n) => readPiece(source, start, cut.ends[n] as number, reader)))
+}
+
+function readPiece(source: Source, from: number, to: number, reader: ItemReader): ReadItem {
+  if (!source.intact) return readDamagedPiece(source, from, to)
+  const start = skipSpace(source.units, from)
+  const end = Math.max(start, trimEnd(source.units, to))
+  if (isDeep(source.units, start, end)) return brokenItem(reader, start, end, tooDeep)
+  let parsed: unknown
+  try {
+    parsed = JSON.parse(source.text.slice(start, end))
+  } catch (error) {
+    return brokenItem(reader, start, end, `not JSON: ${shortened((error as Error).message, 200)}`)
+  }
+  return readItem(reader, start, end, parsed, false)
+}
+
+/** A piece of a body that has bytes which are not UTF-8: either its own are fine, or it is a guilty one. */
+function readDamagedPiece(source: Source, from: number, to: number): ReadItem {
+  const bytes = (source.units as Uint8Array).subarray(from, to)
+  if (!isUtf8(bytes)) return brokenItem(itemReader(source), from, to, 'not UTF-8: send JSON in UTF-8 (RFC 8259)')
+  const piece = sourceOf(bytes)
+  return readPiece(piece, 0, piece.text.length, itemReader(piece))
+}

@@ -1,0 +1,11 @@
+/**
+ * Reads a Retry-After header: seconds, or an HTTP date if `now` (epoch milliseconds) is given. Undefined where it is neither; a date
+ * that has passed is 0. Whoever waits sets the cap.
+ */
+export function retryAfterMs(header: string, now?: number): number | undefined {
+  const text = header.trim()
+  if (/^[0-9]{1,9}$/.test(text)) return Number(text) * 1000
+  if (now === undefined || !/[A-Za-z]/.test(text)) return undefined
+  const at = Date.parse(text)
+  return Number.isNaN(at) ? undefined : Math.max(0, at - now)
+}

@@ -1,0 +1,44 @@
+// What the body of a single answer, or of any error answer, says (§2.2, §2.3).
+
+import type { Channel } from './endpoints.ts'
+import { identifierOf } from './endpoints.ts'
+import { mostText } from './ids.ts'
+import { readJsonBody } from './json-body.ts'
+import { findMembers, namesOf, spansFor } from './members.ts'
+import { shortened } from './storable.ts'
+
+export interface SingleBody {
+  readonly ref: string | undefined
+  readonly error: string | undefined
+}
+
+const identifiers = { push: namesOf('push_id'), site: namesOf('site_notification_id') }
+
+/** Never throws: what is not there or cannot be read is undefined. */
+export function readSingleBody(body: Uint8Array | string, channel: Channel): SingleBody {
+  const read = readJsonBody(body)
+  if (typeof read === 'string') return { ref: undefined, error: undefined }
+  const { source, at, fields } = read
+  const value = fields[identifierOf[channel]]
+  const error = readError(fields.error)
+  if (typeof value !== 'number') return { ref: readRef(value), error }
+  const spans = spansFor(identifiers[channel])
+  findMembers(source, at, identifiers[channel], spans)
+  return { ref: readRef(source.text.slice(spans[0], spans[1])), error }
+}
+
+/**
+ * Type and format of an identifier are not shown (§2.2): any text that can be stored and looked up again will do, and any integer that
+ * still has its digits. A wrong identifier would be worse than none.
+ */
+export function readRef(value: unknown): string | undefined {
+  if (typeof value === 'number') return Number.isSafeInteger(value) ? String(value) : undefined
+  if (typeof value !== 'string' || value.length === 0 || value.length > mostText) return undefined
+  return value.isWellFormed() && !value.includes('\0') ? value : undefined
+}
+
+/** A description in words; whatever else stands there is shown as JSON. */
+export function readError(value: unknown): string | undefined {
+  if (typeof value === 'string') return value === '' ? undefined : shortened(value)
+  return value === undefined || value === null ? undefined : shortened(JSON.stringify(value))
+}

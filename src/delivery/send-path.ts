@@ -1,0 +1,196 @@
+// The one send path (design §5): claim → suppress → depart → the provider → settle. Itself a Provider.
+// A single send is a batch of one with another answer; singles that arrive in the same turn travel together.
+
+import type { Fatal } from '../contract/outcome.ts'
+import type { Database } from '../store/database.ts'
+import { emit, listened } from '../runtime/events.ts'
+import { gather } from '../runtime/gather.ts'
+import { createSlots } from '../runtime/slots.ts'
+import type { Message, Provider, Result, SendContext, Wrap } from '../providers/provider.ts'
+import { type Claim, claim } from './claim.ts'
+import { depart } from './depart.ts'
+import { type Settled, settle } from './settle.ts'
+
+export interface SendPathOptions {
+  readonly database: Database
+  /** Already guarded: it answers once for each message and never throws. */
+  readonly provider: Provider
+  readonly suppress: Wrap
+  /** Provider calls at a time. */
+  readonly concurrency: number
+  /** Messages in progress at once; what comes on top is fatal. */
+  readonly inProgress: number
+  /** A message that did not reach its provider within this time is given up as fatal. */
+  readonly workMs: number
+}
+
+export interface SendPath extends Provider {
+  /** Messages that are claimed and not yet settled here. */
+  inProgress(): number
+  /** Resolves when nothing is in progress. */
+  idle(): Promise<void>
+}
+
+interface Work {
+  message: Message
+  readonly done: ((result: Result) => void)[]
+}
+
+/** How long a message that another living process is sending is waited for, and how often it is looked at. */
+const elsewhere = { waitMs: 2_000, everyMs: 100 }
+
+export function createSendPath({ database, provider, suppress, concurrency, inProgress, workMs }: SendPathOptions): SendPath {
+  const inner = suppress(depart(database)(provider))
+  const transactional = provider.transactional === true
+  const slots = createSlots(concurrency)
+  const working = new Map<string, Work>()
+  const idlers: (() => void)[] = []
+
+  const begin = gather<Work>((works) => void claimAll(works))
+  // Work goes on when its request was answered or its process is stopping: stopping waits for it.
+  const never = new AbortController().signal
+
+  async function claimAll(works: readonly Work[]): Promise<void> {
+    const now = Date.now()
+    const context = { deadline: now + workMs, signal: never }
+    let claims: Claim[]
+    try {
+      claims = await claim(database, works.map((w) => w.message), now)
+    } catch (error) {
+      for (const work of works) finish(work, storeAway(error))
+      return
+    }
+    const mine: Work[] = []
+    for (const [i, work] of works.entries()) {
+      const found = claims[i] as Claim
+      work.message = { ...work.message, ref: found.ref }
+      switch (found.is) {
+        case 'mine':
+          work.message = { ...work.message, attempt: found.attempt }
+          mine.push(work)
+          break
+        case 'delivered':
+          emit('message.repeated', { brand: work.message.brand, ref: found.ref, category: 'successful' })
+          finish(work, { category: 'successful', ref: found.ref, rule: 'row 29: delivered before' })
+          break
+        case 'elsewhere':
+          void awaitElsewhere(work, Date.now() + elsewhere.waitMs)
+          break
+      }
+    }
+    if (listened('message.claimed')) {
+      for (const { message: m } of mine) emit('message.claimed', { brand: m.brand, ref: m.ref, attempt: m.attempt })
+    }
+    for (let from = 0; from < mine.length; from += inner.max) void deliver(mine.slice(from, from + inner.max), context)
+  }
+
+  async function awaitElsewhere(work: Work, until: number): Promise<void> {
+    if (Date.now() < until) {
+      await new Promise((resolve) => setTimeout(resolve, elsewhere.everyMs))
+      return claimAll([work])
+    }
+    finish(work, {
+      category: 'fatal', reason: 'in_flight', blame: 'message', retryAfterMs: elsewhere.waitMs,
+      rule: 'row 29: in flight elsewhere', error: 'another process is sending this message now; ask again for its outcome',
+    })
+  }
+
+  async function deliver(works: readonly Work[], context: SendContext): Promise<void> {
+    // The slot comes before the suppression look-up: an answer must not grow old in a queue.
+    const slot = slots.take()
+    if (slot) await slot
+    let results: readonly Result[]
+    try {
+      results = await inner.send(works.map((w) => w.message), context)
+    } catch (error) {
+      results = works.map(() => storeAway(error))
+    }
+    slots.give()
+    await settleAll(works, results)
+  }
+
+  async function settleAll(works: readonly Work[], results: readonly Result[]): Promise<void> {
+    const settled: Settled[] = works.map((work, i) => ({ message: work.message, result: results[i] as Result }))
+    try {
+      await settle(database, settled, transactional, Date.now())
+    } catch (error) {
+      // Whether it was delivered is in nobody's books: the next attempt finds the claim in flight and takes it over.
+      for (const work of works) finish(work, storeAway(error))
+      return
+    }
+    for (const [i, work] of works.entries()) {
+      const result = results[i] as Result
+      finish(work, result.category === 'successful' ? { ...result, ref: work.message.ref } : { ...result, ref: work.message.ref })
+    }
+    if (listened('message.settled')) for (const each of settled) announce(each)
+  }
+
+  function finish(work: Work, result: Result): void {
+    working.delete(workKey(work.message))
+    for (const done of work.done) done(result)
+    if (working.size === 0) for (const idle of idlers.splice(0)) idle()
+  }
+
+  function enter(message: Message, done: (result: Result) => void): void {
+    const key = workKey(message)
+    const same = working.get(key)
+    if (same) same.done.push(done)
+    else if (working.size >= inProgress) done(overloaded)
+    else {
+      const work: Work = { message, done: [done] }
+      working.set(key, work)
+      begin(work)
+    }
+  }
+
+  return {
+    ...provider,
+    name: provider.name,
+    max: Number.MAX_SAFE_INTEGER,
+    // Answers by the deadline: what is unfinished is fatal, its work goes on, and the next attempt gets the result.
+    send: (messages, { deadline }) =>
+      new Promise((resolve) => {
+        const results = new Array<Result | undefined>(messages.length).fill(undefined)
+        let open = messages.length
+        const answer = (): void => {
+          clearTimeout(timer)
+          if (open > 0) emit('budget.spent', { channel: messages[0]?.channel ?? '', unfinished: open })
+          resolve(results.map((result) => result ?? unfinished))
+        }
+        const timer = setTimeout(answer, deadline - Date.now())
+        if (open === 0) answer()
+        for (let i = 0; i < messages.length; i++) {
+          enter(messages[i] as Message, (result) => {
+            results[i] = result
+            if (--open === 0) answer()
+          })
+        }
+      }),
+    inProgress: () => working.size,
+    idle: () => (working.size === 0 ? Promise.resolve() : new Promise((resolve) => idlers.push(resolve))),
+  }
+}
+
+const workKey = (m: Message): string => `${m.brand} ${m.key}`
+
+const overloaded: Fatal = {
+  category: 'fatal', reason: 'overloaded', blame: 'provider', retryAfterMs: 1_000, rule: 'row 13: overload',
+  error: 'too many messages in progress; ask again in a second',
+}
+
+const unfinished: Fatal = {
+  category: 'fatal', reason: 'timeout', blame: 'message', retryAfterMs: 1_000, rule: 'answer budget spent',
+  error: 'not finished in time; the work goes on, ask again for its outcome',
+}
+
+function storeAway(error: unknown): Fatal {
+  const what = error instanceof Error ? error.message : String(error)
+  return { category: 'fatal', reason: 'unavailable', blame: 'provider', rule: 'store: no answer', error: `the store cannot answer (${what})` }
+}
+
+function announce({ message: m, result }: Settled): void {
+  emit('message.settled', {
+    brand: m.brand, channel: m.channel, ref: m.ref, category: result.category, rule: result.rule,
+    attempt: m.attempt, uncertain: result.category === 'fatal' && result.uncertain === true,
+  })
+}

@@ -1,0 +1,195 @@
+import { on } from '../runtime/events.ts'
+import type { Clients } from './clients.ts'
+import type { Channel, Sample } from './records.ts'
+
+/** What became of one message, for the terminal and for the page. */
+export interface Entry {
+  readonly key: string
+  readonly channel: Channel
+  readonly brand: string
+  readonly brand_name: string
+  readonly user_id: string
+  readonly name: string
+  readonly title: string
+  /** When the platform had it, epoch milliseconds. */
+  readonly at: number
+  state: 'waiting' | 'arrived' | 'refused' | 'unreadable'
+  /** From the platform's queue to the operator's answer. */
+  ms?: number
+  note?: string
+  seq?: number
+  ref?: string
+}
+
+export interface Journal {
+  /** Sends through the platform and follows each message from there. */
+  send(samples: readonly Sample[], unreadable?: readonly object[]): Promise<readonly Entry[]>
+  /** All that is not too old, oldest first. */
+  readonly entries: readonly Entry[]
+  onChange(listener: (entry: Entry) => void): () => void
+  /** Resolves when none of these is waiting any more, rejects when the signal aborts. */
+  settled(entries: readonly Entry[], signal: AbortSignal): Promise<void>
+  stop(): void
+}
+
+const kept = 200
+
+/** Follows messages by the engine's events, and asks the platform for the outcome, as a program of somebody else's would. */
+export function createJournal(clients: Clients): Journal {
+  const entries: Entry[] = []
+  const bySeq = new Map<number, Entry>()
+  const byRef = new Map<string, Entry>()
+  /** Settled, but the answer to our own request, which names the number, is not here yet. */
+  const early = new Map<number, number>()
+  const shown = new Map<string, number>()
+  const listeners = new Set<(entry: Entry) => void>()
+  let asking = false
+  const due = new Set<number>()
+
+  const unsubscribe = [
+    on('item.settled', ({ seq }) => {
+      const entry = bySeq.get(seq)
+      if (entry) lookUp(entry, Date.now())
+      else early.set(seq, Date.now())
+    }),
+    on('inbox.shown', ({ ref, streams }) => {
+      shown.set(ref, streams)
+      const entry = byRef.get(ref)
+      if (entry) tellShown(entry)
+    }),
+  ]
+
+  return {
+    entries,
+    async send(samples, unreadable = []) {
+      const sent: Entry[] = []
+      for (const channel of ['site', 'push'] as const) {
+        const mine = samples.filter((sample) => sample.channel === channel)
+        const bad = channel === 'push' ? unreadable : []
+        if (mine.length + bad.length === 0) continue
+        const at = Date.now()
+        const answer = await clients.enqueue(channel, [...mine.map(({ record }) => record), ...bad])
+        const seqs = answer.seqs.flatMap(([from, to]) => Array.from({ length: to - from + 1 }, (_, i) => from + i))
+        for (const [index, sample] of mine.entries()) sent.push(add(entryOf(sample, at), seqs[index]))
+        for (const { line, error } of answer.refused)
+          sent.push(add({ ...nobody(channel, at, line), note: `Line ${line}: ${error}` }, undefined))
+      }
+      return sent
+    },
+    onChange(listener) {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+    settled(waited, signal) {
+      const { promise, resolve, reject } = Promise.withResolvers<void>()
+      const look = (): void => {
+        if (waited.every(({ state }) => state !== 'waiting')) resolve()
+      }
+      const aborted = (): void => reject(signal.reason)
+      listeners.add(look)
+      signal.addEventListener('abort', aborted)
+      look()
+      return promise.finally(() => {
+        listeners.delete(look)
+        signal.removeEventListener('abort', aborted)
+      })
+    },
+    stop() {
+      for (const end of unsubscribe) end()
+    },
+  }
+
+  function add(entry: Entry, seq: number | undefined): Entry {
+    entries.push(entry)
+    for (const old of entries.splice(0, entries.length - kept)) forget(old)
+    if (seq !== undefined) {
+      entry.seq = seq
+      bySeq.set(seq, entry)
+    }
+    changed(entry)
+    const settledAt = seq === undefined ? undefined : early.get(seq)
+    if (seq !== undefined && settledAt !== undefined) {
+      early.delete(seq)
+      lookUp(entry, settledAt)
+    }
+    return entry
+  }
+
+  function forget({ seq, ref }: Entry): void {
+    if (seq !== undefined) bySeq.delete(seq)
+    if (ref === undefined) return
+    byRef.delete(ref)
+    shown.delete(ref)
+  }
+
+  function lookUp(entry: Entry, settledAt: number): void {
+    entry.ms = Math.max(0, settledAt - entry.at)
+    due.add(entry.seq as number)
+    if (!asking) void ask()
+  }
+
+  async function ask(): Promise<void> {
+    asking = true
+    while (due.size > 0) {
+      // Those that are settled together are asked for together.
+      await new Promise((resolve) => setTimeout(resolve, 20))
+      const seqs = [...due]
+      due.clear()
+      const outcomes = await clients.outcomes(seqs).catch(() => [])
+      for (const outcome of outcomes) {
+        const entry = bySeq.get(outcome.seq)
+        if (!entry || outcome.category === 'waiting') continue
+        entry.state = outcome.category === 'successful' ? 'arrived' : 'refused'
+        if (outcome.error !== undefined) entry.note = outcome.error
+        if (outcome.ref !== undefined) {
+          entry.ref = outcome.ref
+          byRef.set(outcome.ref, entry)
+        }
+        changed(entry)
+        tellShown(entry)
+      }
+    }
+    asking = false
+  }
+
+  function tellShown(entry: Entry): void {
+    const streams = entry.ref === undefined ? undefined : shown.get(entry.ref)
+    if (streams === undefined || entry.state !== 'arrived') return
+    entry.note = `Seen live on ${streams === 1 ? 'one page' : `${streams} pages`}.`
+    changed(entry)
+  }
+
+  function changed(entry: Entry): void {
+    for (const listener of listeners) listener(entry)
+  }
+}
+
+function entryOf({ channel, brand, person, words }: Sample, at: number): Entry {
+  return {
+    key: `${channel}-${++count}`,
+    channel,
+    brand: brand.id,
+    brand_name: brand.name,
+    user_id: person.id,
+    name: person.name,
+    title: words.title,
+    at,
+    state: 'waiting',
+  }
+}
+
+function nobody(channel: Channel, at: number, line: number): Entry {
+  return {
+    key: `${channel}-${++count}`,
+    channel,
+    brand: '',
+    brand_name: 'line',
+    user_id: String(line),
+    name: 'A record without a user',
+    title: 'For whom?',
+    at,
+    state: 'unreadable',
+  }
+}
+
+let count = 0

@@ -1,0 +1,48 @@
+// Small helpers to build elements. Text is always set as text: what is in a message never becomes markup.
+
+/** `element('p', 'note-body', 'Hello')`, or with children in place of the text. */
+export function element(name, className, ...content) {
+  const made = document.createElement(name)
+  if (className) made.className = className
+  made.append(...content)
+  return made
+}
+
+export function icon(path, box = 12) {
+  const svg = document.createElementNS('http://www.w3.org/2000/svg', 'svg')
+  svg.setAttribute('viewBox', `0 0 ${box} ${box}`)
+  svg.setAttribute('aria-hidden', 'true')
+  const shape = document.createElementNS('http://www.w3.org/2000/svg', 'path')
+  shape.setAttribute('d', path)
+  svg.append(shape)
+  return svg
+}
+
+/** A notification's picture, or a plain one of the brand's colour. */
+export function thumb({ image_url: url }) {
+  if (!safe(url)) return element('span', 'thumb')
+  const image = element('img', 'thumb')
+  image.alt = ''
+  image.src = url
+  image.addEventListener('error', () => image.replaceWith(element('span', 'thumb')))
+  return image
+}
+
+/** A message may carry any address; only these schemes are followed. */
+export function safe(url) {
+  if (!url) return false
+  try {
+    return ['http:', 'https:'].includes(new URL(url, location.href).protocol)
+  } catch {
+    return false
+  }
+}
+
+export function ago(time, now = Date.now()) {
+  const seconds = Math.max(0, Math.round((now - time) / 1000))
+  if (seconds < 10) return 'just now'
+  if (seconds < 60) return `${seconds} s ago`
+  const minutes = Math.round(seconds / 60)
+  if (minutes < 60) return `${minutes} min ago`
+  return new Date(time).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' })
+}

@@ -1,0 +1,144 @@
+// Follows one user's inbox: the list first, then the stream from exactly there. No framework, no build step; a site may
+// copy this file. Needs `eventsource-parser`, because the browser's own EventSource cannot send a token in a header.
+
+import { createParser } from '/vendor/eventsource-parser/index.js'
+
+const listed = 30
+/** The server gives a sign of life every 15 seconds: three missing mean that the connection is dead. */
+const silenceMs = 45_000
+
+/**
+ * @param {object} options
+ * @param {string} options.url  The operator's address, e.g. `https://api.example.com`.
+ * @param {() => Promise<string>} options.getToken  A fresh subscriber token from your backend. Asked again after a 401.
+ * @param {(notification: object, live: boolean) => void} options.onNotification  Once for each site_notification_id.
+ * @param {(state: 'connecting' | 'live' | 'reconnecting' | 'refused', error?: string) => void} options.onState
+ * @returns {() => void} stops following
+ */
+export function followInbox({ url, getToken, onNotification, onState }) {
+  const stopped = new AbortController()
+  const known = new Set()
+  let token
+  let lastEventId
+  let retryMs = 1_000
+  let failures = 0
+
+  void follow()
+  return () => stopped.abort()
+
+  async function follow() {
+    onState('connecting')
+    while (!stopped.signal.aborted) {
+      try {
+        token ??= await getToken()
+        if (lastEventId === undefined) await list()
+        await stream()
+      } catch (error) {
+        if (stopped.signal.aborted) return
+        if (error instanceof Refused) {
+          if (error.status === 403) return onState('refused', error.message)
+          if (error.status === 401) token = undefined
+        }
+        failures++
+      }
+      if (stopped.signal.aborted) return
+      onState('reconnecting')
+      await rest(Math.min(retryMs * 2 ** Math.max(0, failures - 1), 15_000) * (0.5 + Math.random() / 2))
+    }
+  }
+
+  async function list() {
+    const response = await call(`/app/inbox?limit=${listed}`, {}, stopped.signal)
+    const page = await response.json()
+    for (const notification of page.items.reverse()) tell(notification, false)
+    lastEventId = page.last_event_id
+  }
+
+  async function stream() {
+    const silence = new AbortController()
+    let timer
+    const alive = () => {
+      clearTimeout(timer)
+      timer = setTimeout(() => silence.abort(), silenceMs)
+    }
+    try {
+      alive()
+      const signal = AbortSignal.any([stopped.signal, silence.signal])
+      const response = await call('/app/inbox/stream', { 'last-event-id': lastEventId }, signal)
+      let again = false
+      const parser = createParser({
+        onRetry: (ms) => {
+          retryMs = ms
+        },
+        onEvent: ({ event, id, data }) => {
+          if (id !== undefined) lastEventId = id
+          if (event === 'notification') tell(JSON.parse(data), true)
+          else if (event === 'reset') again = true
+          else if (event === 'ready') {
+            failures = 0
+            onState('live')
+          }
+        },
+      })
+      for await (const text of chunks(response.body)) {
+        alive()
+        parser.feed(text)
+        // Too much was missed to be sent one by one.
+        if (again) {
+          again = false
+          await list()
+        }
+      }
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  function tell(notification, live) {
+    if (known.has(notification.site_notification_id)) return
+    known.add(notification.site_notification_id)
+    onNotification(notification, live)
+  }
+
+  async function call(path, headers, signal) {
+    const response = await fetch(url + path, {
+      headers: { authorization: `Bearer ${token}`, ...headers },
+      cache: 'no-store',
+      signal,
+    })
+    if (response.ok) return response
+    const { error } = await response.json().catch(() => ({}))
+    throw new Refused(response.status, error ?? `HTTP ${response.status}`)
+  }
+
+  function rest(ms) {
+    return new Promise((resolve) => {
+      const done = () => {
+        clearTimeout(timer)
+        window.removeEventListener('online', done)
+        stopped.signal.removeEventListener('abort', done)
+        resolve()
+      }
+      const timer = setTimeout(done, ms)
+      window.addEventListener('online', done)
+      stopped.signal.addEventListener('abort', done)
+    })
+  }
+}
+
+class Refused extends Error {
+  constructor(status, message) {
+    super(message)
+    this.status = status
+  }
+}
+
+// Not every browser can `for await` over a stream.
+async function* chunks(body) {
+  const reader = body.pipeThrough(new TextDecoderStream()).getReader()
+  while (true) {
+    const { done, value } = await reader.read()
+    if (done) return
+    yield value
+  }
+}

@@ -1,0 +1,98 @@
+import { randomBytes } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { AttributeSource } from '../attributes/attribute-source.ts'
+import { createOperator } from '../operator/create-operator.ts'
+import { createPlatform } from '../platform/create-platform.ts'
+import { operatorApi } from '../providers/operator-api.ts'
+import { recording } from '../providers/recording.ts'
+import { listen } from '../runtime/http.ts'
+import { brands, hasExcludedThemselves } from './cast.ts'
+
+export interface World {
+  readonly operator: { readonly url: string; readonly adminKey: string }
+  readonly platform: { readonly url: string; readonly adminKey: string }
+  /** The pushes that the provider was given: user and push_id. */
+  readonly pushes: () => readonly { readonly brand: string; readonly userId: string; readonly ref: string }[]
+  stop(): Promise<void>
+}
+
+/**
+ * Starts an operator and a platform as they would run in life: each with its own store and port, with nothing in common
+ * but HTTP and the API keys that were agreed. `origin` is the address of the operators' pages.
+ */
+export async function startWorld(origins: readonly string[]): Promise<World> {
+  const folder = await mkdtemp(join(tmpdir(), 'bellwire-demo-'))
+  const undo: (() => Promise<unknown>)[] = [() => rm(folder, { recursive: true, force: true })]
+  const stop = async (): Promise<void> => {
+    while (undo.length > 0) await undo.pop()?.()
+  }
+  try {
+    const apiKeys = brands.map(({ id, name }) => ({ name: `platform for ${name}`, key: key(), brands: [id] }))
+    const admin = { name: 'demo', key: key(), scopes: ['enqueue', 'read', 'manage'] as const }
+    const push = recording()
+    const operator = createOperator({
+      store: `sqlite:${join(folder, 'operator.db')}`,
+      keys: apiKeys,
+      adminKeys: [admin],
+      push,
+      site: 'inbox',
+      suppression: selfExclusion,
+      app: { secrets: [key()], origins },
+    })
+    undo.push(() => operator.stop(2_000))
+    await operator.start()
+    const operatorHttp = await listen('operator', operator.handler)
+    undo.push(() => operatorHttp.close(500))
+
+    const crm = { name: 'demo', key: key(), scopes: ['enqueue', 'read', 'manage'] as const }
+    const platform = createPlatform({
+      store: `sqlite:${join(folder, 'platform.db')}`,
+      keys: [crm],
+      lanes: apiKeys.flatMap(({ key: apiKey, brands: [brand = ''] }) => [
+        {
+          brand,
+          channel: 'push',
+          mode: 'batch',
+          max: 100,
+          spanMs: 250,
+          provider: operatorApi({ baseUrl: operatorHttp.url, apiKey, channel: 'push', mode: 'batch' }),
+        },
+        {
+          brand,
+          channel: 'site',
+          mode: 'single',
+          provider: operatorApi({ baseUrl: operatorHttp.url, apiKey, channel: 'site', mode: 'single' }),
+        },
+      ]),
+    })
+    undo.push(() => platform.stop(2_000))
+    await platform.start()
+    const platformHttp = await listen('platform', platform.handler)
+    undo.push(() => platformHttp.close(500))
+
+    return {
+      operator: { url: operatorHttp.url, adminKey: admin.key },
+      platform: { url: platformHttp.url, adminKey: crm.key },
+      pushes: () => push.last,
+      stop,
+    }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+/** In life: a query of the operator's user database. */
+const selfExclusion: AttributeSource = {
+  name: 'demo',
+  fields: ['excluded'],
+  async among(brand, userIds) {
+    return new Map([['excluded', new Set(userIds.filter((user) => hasExcludedThemselves(brand, user)))]])
+  },
+}
+
+function key(): string {
+  return randomBytes(24).toString('base64url')
+}

@@ -1,0 +1,68 @@
+import { type Content, type ContentMapping, defaultContentMapping, readContent } from '../contract/content.ts'
+import type { Message, Provider, Result } from '../providers/provider.ts'
+import type { Database } from '../store/database.ts'
+import { add } from './store.ts'
+import { topicOf } from './topic.ts'
+
+export { inboxMigrations } from './store.ts'
+
+/**
+ * The on-site notification provider (§1.2): a message becomes a row of its user's inbox, which their browser lists and
+ * follows live (routes.ts). It delivers by its `writes` alone: the row is committed with the settle, or not at all.
+ *
+ * @example
+ * const site = createInbox({ database })
+ * const own = createInbox({ database, content: { ...defaultContentMapping, title: '/message/headline' } })
+ */
+export function createInbox(options: {
+  readonly database: Pick<Database, 'wake'>
+  /** Where title, body, image_url, url and data are found in a request element (row 4). */
+  readonly content?: ContentMapping
+  readonly now?: () => number
+}): Provider {
+  const { database, content: mapping = defaultContentMapping, now = Date.now } = options
+  return {
+    name: 'inbox',
+    max: 1000,
+    transactional: true,
+    async send(messages) {
+      const createdAt = now()
+      return messages.map((message) => {
+        const content = readContent(message.text, mapping)
+        if ('error' in content) {
+          return {
+            category: 'failed',
+            reason: 'invalid',
+            error: content.error,
+            ref: message.ref,
+            rule: 'row 4 content',
+          }
+        }
+        return store(message, content, createdAt)
+      })
+    },
+  }
+
+  // Each message brings its own rows and its own wake: they may be settled apart. The store merges those of one commit.
+  function store(message: Message, content: Content, createdAt: number): Result {
+    const { brand, userId, ref, id } = message
+    const writes = add({
+      brand,
+      userId,
+      ref,
+      id,
+      title: content.title ?? null,
+      body: content.body ?? null,
+      imageUrl: content.image_url ?? null,
+      url: content.url ?? null,
+      data: content.data ?? null,
+      createdAt,
+    })
+    return {
+      category: 'successful',
+      ref,
+      rule: 'stored in the inbox',
+      writes: [...writes, database.wake(topicOf(brand, userId))],
+    }
+  }
+}

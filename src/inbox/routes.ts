@@ -1,0 +1,163 @@
+import cors from '@fastify/cors'
+import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
+import { HttpError } from '../runtime/http.ts'
+import type { Database } from '../store/database.ts'
+import { createHub } from './hub.ts'
+import { notificationJson } from './notification.ts'
+import { lastNumber, page } from './store.ts'
+import { openStream } from './stream.ts'
+import { checkSecrets, type Subscriber, TokenRefused, verifySubscriberToken } from './subscriber-token.ts'
+
+export interface InboxRoutesOptions {
+  readonly database: Pick<Database, 'read' | 'onWake'>
+  /** Secrets of subscriber tokens, each at least 32 bytes. Two while one replaces the other. */
+  readonly secrets: readonly string[]
+  /** Origins of the pages that may call /app/* from a browser: 'https://www.example.com'. */
+  readonly origins: readonly string[]
+  /** May this user see their inbox now (design §5.3)? Asked on each list and each opening of a stream. */
+  readonly allowed?: (brand: string, userId: string) => Promise<boolean>
+  /** A sign of life on each stream. Less than the idle timeout of what is between. */
+  readonly beatMs?: number
+  /** How long a browser waits before it connects again. */
+  readonly retryMs?: number
+  /** Most events that a returning stream is sent one by one; above that it gets `reset` and fetches the list. */
+  readonly replay?: number
+  /** Most bytes that wait in memory for one client, give or take an event. */
+  readonly bufferBytes?: number
+  /** A client that has not read what waits for it for so long is dropped; it comes back where it was. */
+  readonly stallMs?: number
+  readonly now?: () => number
+  /** Ends all streams when it aborts; closing the server does, too. */
+  readonly signal?: AbortSignal
+}
+
+/**
+ * What the operator's pages call, with a subscriber token (subscriber-token.ts) as `Authorization: Bearer`:
+ *
+ * - `GET /app/inbox?limit&before` → `{items, next, last_event_id}`, newest first; `next` is the following page's `before`.
+ * - `GET /app/inbox/stream` → server-sent events: `notification` (data: one item), `ready` (the client is up to date),
+ *   `reset` (fetch the list). A client that sends the last id it has as `Last-Event-ID` gets what came after it; one
+ *   that begins with the list's `last_event_id` misses nothing in between.
+ *
+ * @example await app.register(inboxRoutes, { database, secrets: [secret], origins: ['https://www.example.com'] })
+ */
+export const inboxRoutes: FastifyPluginAsync<InboxRoutesOptions> = async (outer, options) => {
+  const {
+    database,
+    secrets,
+    origins,
+    allowed,
+    beatMs = 15_000,
+    retryMs = 2_000,
+    replay = 500,
+    bufferBytes = 256 * 1024,
+    stallMs = 30_000,
+    now = Date.now,
+    signal,
+  } = options
+  checkSecrets(secrets)
+  // With the prefix, the preflight route is /app/* only.
+  await outer.register(app, { prefix: '/app' })
+
+  async function app(server: FastifyInstance): Promise<void> {
+    const hub = createHub({ database, beatMs, replay, bufferBytes, stallMs, now })
+    server.addHook('preClose', async () => hub.stop())
+    signal?.addEventListener('abort', () => hub.stop(), { once: true })
+    await server.register(cors, {
+      origin: [...origins],
+      methods: ['GET'],
+      allowedHeaders: ['authorization', 'last-event-id', 'cache-control'],
+      maxAge: 600,
+    })
+
+    server.get(
+      '/inbox',
+      async (request: FastifyRequest<{ Querystring: { limit?: string; before?: string } }>, reply) => {
+        const subscriber = await admit(request, reply)
+        const { limit, before } = request.query
+        return list(
+          subscriber,
+          number('limit', limit, 1, 100, 25),
+          number('before', before, 1, Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER),
+          reply,
+        )
+      },
+    )
+
+    server.get('/inbox/stream', async (request, reply) => {
+      const { brand, userId, expiresAt } = await admit(request, reply)
+      const after = lastEventId(request.headers['last-event-id'])
+      const headers = reply.getHeaders()
+      reply.hijack()
+      const stream = openStream(reply.raw, {
+        brand,
+        userId,
+        after,
+        expiresAt,
+        headers,
+        retryMs,
+        onDrain: hub.drained,
+        onEnd: hub.left,
+      })
+      hub.join(stream)
+      // Gone while the token was looked at: its 'close' has been and will not come again.
+      if (reply.raw.destroyed) stream.end('client')
+    })
+  }
+
+  /** Who asks, and whether they may. */
+  async function admit(request: FastifyRequest, reply: FastifyReply): Promise<Subscriber> {
+    reply.header('cache-control', 'no-store')
+    const subscriber = await authenticate(request.headers.authorization, reply)
+    if (!allowed) return subscriber
+    let may: boolean
+    try {
+      may = await allowed(subscriber.brand, subscriber.userId)
+    } catch {
+      throw new HttpError(503, 'it cannot be told at the moment whether this user may get messages: try again', 2)
+    }
+    if (!may) throw new HttpError(403, 'this user gets no messages at present: do not show the inbox')
+    return subscriber
+  }
+
+  async function authenticate(header: string | undefined, reply: FastifyReply): Promise<Subscriber> {
+    try {
+      const token = /^Bearer +(\S+)$/i.exec(header ?? '')?.[1]
+      if (!token)
+        throw new TokenRefused('send the subscriber token that your backend made, as `Authorization: Bearer <token>`')
+      return await verifySubscriberToken(token, { secrets, now })
+    } catch (error) {
+      if (!(error instanceof TokenRefused)) throw error
+      reply.header('www-authenticate', 'Bearer realm="inbox"')
+      throw new HttpError(401, error.message)
+    }
+  }
+
+  async function list(
+    { brand, userId }: Subscriber,
+    limit: number,
+    before: number,
+    reply: FastifyReply,
+  ): Promise<FastifyReply> {
+    // The number first: what comes between the two reads is then in the list and in the stream, and shown once.
+    const [head] = await database.read(lastNumber(brand, userId))
+    const rows = await database.read(page(brand, userId, before, limit + 1))
+    const items = rows.slice(0, limit)
+    const next = rows.length > limit ? String(items.at(-1)?.seq) : null
+    const text = `{"items":[${items.map(notificationJson).join()}],"next":${JSON.stringify(next)},"last_event_id":"${head?.last ?? 0}"}`
+    return reply.type('application/json; charset=utf-8').send(text)
+  }
+}
+
+/** Undefined: from now on. What cannot be read is a number that was never given, and is answered with `reset`. */
+function lastEventId(header: string | string[] | undefined): number | undefined {
+  if (typeof header !== 'string' || header === '') return undefined
+  return /^\d{1,15}$/.test(header) ? Number(header) : 1e15
+}
+
+function number(name: string, text: string | undefined, least: number, most: number, otherwise: number): number {
+  if (text === undefined) return otherwise
+  const value = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN
+  if (value >= least && value <= most) return value
+  throw new HttpError(400, `${name} must be a whole number from ${least} to ${most}`)
+}

@@ -1,0 +1,18 @@
+// The package's main entrance: both halves, and what one needs to write a provider or a source for them.
+
+export { type AttributeSource, type Field, fields } from './attributes/attribute-source.ts'
+export { fileSource } from './attributes/file.ts'
+export { functionSource } from './attributes/function.ts'
+export type { Outcome, Reason } from './contract/outcome.ts'
+export { createSubscriberToken } from './inbox/subscriber-token.ts'
+export { createOperator, type Operator } from './operator/create-operator.ts'
+export type { ApiKey, OperatorLimits, OperatorOptions } from './operator/options.ts'
+export { createPlatform, type Platform } from './platform/create-platform.ts'
+export type { LaneOptions, PlatformOptions } from './platform/options.ts'
+export { guard } from './providers/guard.ts'
+export { operatorApi } from './providers/operator-api.ts'
+export type { Channel, Message, Provider, Result, SendContext, Wrap } from './providers/provider.ts'
+export { recording } from './providers/recording.ts'
+export type { AccessKey, Scope } from './runtime/access.ts'
+export { on as onEvent, type Events } from './runtime/events.ts'
+export { type Listening, listen } from './runtime/http.ts'

@@ -1,0 +1,75 @@
+// /admin of the operator: how many messages there are of each outcome, and the way of one.
+
+import { readMessageKey } from '../contract/message-key.ts'
+import { countMessages, findMessage, listRefusals, state } from '../delivery/messages.ts'
+import { createSubscriberToken } from '../inbox/subscriber-token.ts'
+import { findCall } from '../providers/calls.ts'
+import { type AdminRoute, jsonObject } from '../runtime/admin-access.ts'
+import { HttpError } from '../runtime/http.ts'
+import type { Database } from '../store/database.ts'
+import { op } from '../store/statement.ts'
+
+const stateNames = Object.fromEntries(Object.entries(state).map(([name, number]) => [number, name === 'inFlight' ? 'in_flight' : name]))
+
+export interface OperatorAdmin {
+  readonly database: Database
+  readonly brands: readonly string[]
+  /** Signs subscriber tokens. */
+  readonly secret: string | undefined
+}
+
+export function operatorAdmin({ database, brands, secret }: OperatorAdmin): readonly AdminRoute[] {
+  return [
+    {
+      method: 'GET',
+      url: '/admin/summary',
+      scope: 'read',
+      async handler(_request, key) {
+        const rows = (await database.read(op(countMessages, [[]]))).filter((row) => key.brands?.includes(row.brand) ?? true)
+        const brands: Record<string, Record<string, number>> = {}
+        for (const row of rows) {
+          const brand = (brands[row.brand] ??= { successful: 0, failed: 0, fatal: 0, in_flight: 0, uncertain: 0, repeated: 0 })
+          brand[stateNames[row.state] as string] = row.messages
+          brand.uncertain = (brand.uncertain ?? 0) + row.uncertain
+          brand.repeated = (brand.repeated ?? 0) + row.repeated
+        }
+        const total: Record<string, number> = { successful: 0, failed: 0, fatal: 0, in_flight: 0, uncertain: 0, repeated: 0 }
+        for (const brand of Object.values(brands)) for (const [name, count] of Object.entries(brand)) total[name] = (total[name] ?? 0) + count
+        return { ...total, brands }
+      },
+    },
+    {
+      method: 'GET',
+      url: '/admin/messages/:ref',
+      scope: 'read',
+      async handler(request, key) {
+        const { ref } = request.params as { ref: string }
+        const visible = brands.filter((brand) => key.brands?.includes(brand) ?? true)
+        const [found] = await database.read(op(findMessage, visible.map((brand) => [brand, ref])))
+        if (!found) throw new HttpError(404, `no message ${ref} was settled here`)
+        const refusals = await database.read(op(listRefusals, [[found.brand, ref]]))
+        const calls = await database.read(op(findCall, [found.call, ...refusals.map((r) => r.call)].filter((id) => id !== null).map((id) => [id])))
+        const { channel, id, userId } = readMessageKey(found.key)
+        return {
+          ref, brand: found.brand, channel, id, user_id: userId, outcome: stateNames[found.state], rule: found.rule, attempts: found.attempt,
+          uncertain: found.uncertain, claimed_at: found.claimed_at, settled_at: found.settled_at,
+          request: found.text, tracking: found.tracking === null ? undefined : JSON.parse(found.tracking), refusals, calls,
+        }
+      },
+    },
+    {
+      method: 'POST',
+      url: '/admin/subscriber-tokens',
+      scope: 'manage',
+      async handler(request, key) {
+        if (secret === undefined) throw new HttpError(503, 'no secret for subscriber tokens is configured: set operator.app.secrets')
+        const { brand, user_id: userId, ttl_seconds: ttlSeconds = 600 } = jsonObject(request)
+        if (typeof brand !== 'string' || typeof userId !== 'string' || userId === '') throw new HttpError(400, 'brand and user_id must be strings')
+        if (!(key.brands?.includes(brand) ?? true)) throw new HttpError(403, `the key ${key.name} may not act for brand ${brand}`)
+        if (typeof ttlSeconds !== 'number' || !(ttlSeconds >= 1 && ttlSeconds <= 86_400)) throw new HttpError(400, 'ttl_seconds must be from 1 to 86400')
+        const token = await createSubscriberToken({ secret, brand, userId, ttlSeconds })
+        return { token, expires_at: new Date(Date.now() + ttlSeconds * 1000).toISOString() }
+      },
+    },
+  ]
+}

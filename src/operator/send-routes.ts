@@ -1,0 +1,153 @@
+// The four send endpoints (§4.1, §7.1, §7.2): a request becomes messages, their outcomes become its answer.
+
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { batchAnswer, type BatchItem, singleAnswer } from '../contract/answer.ts'
+import { apiKeyHeader, sendPaths, trackingHeaders } from '../contract/endpoints.ts'
+import { messageKey } from '../contract/message-key.ts'
+import type { Fatal, Outcome } from '../contract/outcome.ts'
+import { type Activity, readBatch, readSingle } from '../contract/read-activity.ts'
+import { keyring } from '../runtime/access.ts'
+import { emit } from '../runtime/events.ts'
+import { HttpError } from '../runtime/http.ts'
+import { uuidv7 } from '../runtime/ids.ts'
+import type { Channel, Message, Provider } from '../providers/provider.ts'
+import type { ApiKey, OperatorLimits } from './options.ts'
+
+export interface SendRoutes {
+  readonly keys: readonly ApiKey[]
+  /** Each channel's way to its users; a channel without one answers 503. */
+  readonly providers: { readonly [C in Channel]?: Provider | undefined }
+  readonly limits: Pick<OperatorLimits, 'batchMax' | 'answerBudgetMs'>
+  readonly signal: AbortSignal
+}
+
+export function sendRoutes(app: FastifyInstance, { keys, providers, limits, signal }: SendRoutes): void {
+  const whose = keyring(keys)
+
+  for (const channel of ['push', 'site'] as const) {
+    app.post(sendPaths[channel].single, async (request, reply) => {
+      const key = authenticate(request)
+      const provider = ready(channel)
+      const read = readSingle(bodyOf(request))
+      if ('invalid' in read) {
+        emit('message.invalid', { channel, error: read.invalid, reportable: true })
+        throw new HttpError(400, read.invalid)
+      }
+      emit('message.received', { channel, count: 1, mode: 'single' })
+      const refused = refuseBrand(key, read)
+      if (refused) return answerSingle(reply, channel, refused)
+      const message = toMessage(channel, read, contextOf(request))
+      const [outcome] = await provider.send([message], { deadline: Date.now() + limits.answerBudgetMs, signal })
+      return answerSingle(reply, channel, outcome as Outcome)
+    })
+
+    app.post(sendPaths[channel].batch, async (request, reply) => {
+      const key = authenticate(request)
+      const provider = ready(channel)
+      const read = readBatch(bodyOf(request))
+      if ('invalid' in read) throw new HttpError(read.status, read.invalid)
+      emit('message.received', { channel, count: read.items.length, mode: 'batch' })
+
+      const context = contextOf(request)
+      const items = new Array<BatchItem>(read.items.length)
+      const messages: Message[] = []
+      const places: number[] = []
+      for (let i = 0; i < read.items.length; i++) {
+        const item = read.items[i] as (typeof read.items)[number]
+        if ('invalid' in item) {
+          emit('message.invalid', { channel, error: item.invalid, reportable: item.idJson !== undefined })
+          items[i] = { idJson: item.idJson, outcome: { category: 'failed', reason: 'invalid', error: item.invalid, rule: '§2.1' } }
+        } else {
+          const refused = i >= limits.batchMax ? tooMany(limits.batchMax) : refuseBrand(key, item)
+          if (refused) items[i] = { idJson: item.idJson, outcome: refused }
+          else {
+            messages.push(toMessage(channel, item, context))
+            places.push(i)
+          }
+        }
+      }
+      const outcomes = messages.length === 0 ? [] : await provider.send(messages, { deadline: Date.now() + limits.answerBudgetMs, signal })
+      for (let n = 0; n < places.length; n++) {
+        const i = places[n] as number
+        items[i] = { idJson: (read.items[i] as Activity).idJson, outcome: outcomes[n] as Outcome }
+      }
+      return reply.header('content-type', 'application/json; charset=utf-8').send(batchAnswer(channel, items))
+    })
+  }
+
+  function authenticate(request: FastifyRequest): ApiKey {
+    const presented = request.headers[apiKeyHeader]
+    const key = whose(typeof presented === 'string' ? presented : undefined)
+    if (key) return key
+    throw new HttpError(
+      401,
+      presented === undefined
+        ? 'no API key: send the token that the operator gave you in the header X-Api-Key (§5.1)'
+        : 'this API key is not known here: ask the operator for the token of this environment (§5.1)',
+    )
+  }
+
+  function ready(channel: Channel): Provider {
+    if (signal.aborted) throw new HttpError(503, 'the server is stopping: ask again', 1)
+    const provider = providers[channel]
+    if (provider) return provider
+    // Never a 4xx: the platform would drop the messages for good.
+    throw new HttpError(503, `no provider is configured for ${channel}: set operator.${channel} and start again`, 60)
+  }
+}
+
+/** Row 31: a key opens its own brands only. That is somebody's configuration, so the message must not be burned. */
+function refuseBrand(key: ApiKey, activity: Activity): Fatal | undefined {
+  if (key.brands.includes(activity.brandId)) return undefined
+  const error = `the API key ${key.name} may not send for brand ${activity.brandId}: add the brand to the key, or use that brand's key`
+  emit('provider.alert', { provider: `key ${key.name}`, error, remedy: 'operator.keys' })
+  return { category: 'fatal', reason: 'misconfigured', blame: 'message', retryAfterMs: 60_000, rule: 'row 31: brand of another key', error }
+}
+
+function tooMany(max: number): Fatal {
+  return {
+    category: 'fatal', reason: 'overloaded', blame: 'message', rule: 'row 26: larger than the maximum',
+    error: `a batch carries at most ${max} messages here: send the rest in the next one`,
+  }
+}
+
+function toMessage(channel: Channel, activity: Activity, context: Message['context']): Message {
+  return {
+    brand: activity.brandId,
+    channel,
+    id: activity.id,
+    userId: activity.userId,
+    key: messageKey(channel, activity),
+    ref: uuidv7(),
+    text: activity.text,
+    attempt: 1,
+    context,
+  }
+}
+
+/** What the request says of its messages beside its body: the same for all of them. */
+function contextOf(request: FastifyRequest): Message['context'] {
+  const tracking = trackingOf(request)
+  const { traceparent } = request.headers
+  return { ...(tracking && { tracking }), ...(typeof traceparent === 'string' && { traceparent }) }
+}
+
+function trackingOf({ headers }: FastifyRequest): Record<string, string> | undefined {
+  let found: Record<string, string> | undefined
+  for (const name of trackingHeaders) {
+    const value = headers[name]
+    if (typeof value === 'string') (found ??= {})[name] = value
+  }
+  return found
+}
+
+function bodyOf(request: FastifyRequest): Buffer {
+  if (Buffer.isBuffer(request.body)) return request.body
+  throw new HttpError(400, 'the body is empty: send one activity request record, or an array of them (§4.1)')
+}
+
+function answerSingle(reply: FastifyReply, channel: Channel, outcome: Outcome): FastifyReply {
+  const { status, body, retryAfterSeconds } = singleAnswer(channel, outcome)
+  if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds))
+  return reply.code(status).header('content-type', 'application/json; charset=utf-8').send(body)
+}

@@ -1,0 +1,130 @@
+// The platform's side: lanes that call operators, and the API that fills and shows them. Routes and composition only.
+
+import { readMessageKey } from '../contract/message-key.ts'
+import { callMigrations } from '../providers/calls.ts'
+import { guard } from '../providers/guard.ts'
+import type { Message } from '../providers/provider.ts'
+import { createQueue, queueMigrations } from '../queue/create-queue.ts'
+import type { Item, Lane, LaneService } from '../queue/queue.ts'
+import { adminRoutes } from '../runtime/admin-access.ts'
+import { emit } from '../runtime/events.ts'
+import { healthRoutes } from '../runtime/health.ts'
+import { createHttp, type Handler } from '../runtime/http.ts'
+import { uuidv7 } from '../runtime/ids.ts'
+import type { Migration } from '../store/database.ts'
+import { openDatabase } from '../store/open-database.ts'
+import { ping } from '../store/ping.ts'
+import { platformAdmin } from './admin.ts'
+import { laneName } from './enqueue.ts'
+import type { LaneOptions, PlatformOptions } from './options.ts'
+
+export const platformMigrations: readonly Migration[] = [...queueMigrations, ...callMigrations]
+
+export interface Platform {
+  /** Mounts in node:http, Express or Fastify; answers once start() has resolved. */
+  readonly handler: Handler
+  /** Opens the store and begins to serve the lanes. */
+  start(): Promise<void>
+  /** Begins no new calls, lets running ones finish within a bound, settles, closes the store. */
+  stop(withinMs?: number): Promise<void>
+}
+
+/**
+ * A platform's engine, ready to be mounted. Reads nothing from disk or environment but its store.
+ *
+ * @example
+ * const platform = createPlatform({
+ *   store: 'sqlite:./platform.db',
+ *   keys: [{ name: 'crm', key: process.env.CRM_KEY, scopes: ['enqueue', 'read'] }],
+ *   lanes: [{ brand: '1', channel: 'push', mode: 'batch', provider: operatorApi({ baseUrl, apiKey, channel: 'push', mode: 'batch' }) }],
+ * })
+ * await platform.start()
+ * http.createServer(platform.handler).listen(8081)
+ */
+export function createPlatform(options: PlatformOptions): Platform {
+  const stopping = new AbortController()
+  let running: Running | undefined
+  return {
+    handler: (request, response) => {
+      if (running) running.handler(request, response)
+      else response.writeHead(503, { 'content-type': 'application/json', 'retry-after': '1' }).end('{"error":"the server is starting"}')
+    },
+    async start() {
+      running = await compose(options, stopping.signal)
+    },
+    async stop(withinMs = 10_000) {
+      emit('server.stopping', { side: 'platform' })
+      stopping.abort()
+      await running?.close(withinMs)
+    },
+  }
+}
+
+interface Running {
+  readonly handler: Handler
+  close(withinMs: number): Promise<void>
+}
+
+async function compose(options: PlatformOptions, signal: AbortSignal): Promise<Running> {
+  const database = await openDatabase(options.store, { migrations: platformMigrations })
+  const queue = createQueue(database)
+  const services = options.lanes.map((lane) => ({ lane, service: serveLane(queue, lane) }))
+
+  const app = createHttp('platform', options.bodyBytes ?? 16 * 1024 * 1024)
+  // A stream of any length is not collected first.
+  app.addContentTypeParser(['application/x-ndjson', 'application/jsonl'], (_request, body, done) => done(null, body))
+  adminRoutes(app, options.keys, platformAdmin({ queue, lanes: services.map(({ service }) => service) }))
+  healthRoutes(app, { check: () => ping(database), signal })
+  await app.ready()
+  for (const { service } of services) service.start()
+
+  return {
+    handler: (request, response) => app.routing(request, response),
+    async close(withinMs) {
+      await Promise.all(services.map(({ service }) => service.stop(withinMs)))
+      await app.close()
+      await Promise.all(options.lanes.map(({ provider }) => provider.close?.()))
+      await database.close()
+    },
+  }
+}
+
+const laneDefaults = { max: 500, bytes: 4 * 1024 * 1024, spanMs: 200, concurrency: 4, timeoutMs: 30_000 }
+
+function serveLane(queue: ReturnType<typeof createQueue>, options: LaneOptions): LaneService {
+  const { brand, channel, provider, mode } = options
+  const timeoutMs = options.timeoutMs ?? laneDefaults.timeoutMs
+  const concurrency = options.concurrency ?? laneDefaults.concurrency
+  const single = mode === 'single'
+  const lane: Lane = {
+    name: laneName(brand, channel),
+    order: 'none',
+    max: single ? 1 : Math.min(options.max ?? laneDefaults.max, provider.max),
+    bytes: options.bytes ?? laneDefaults.bytes,
+    spanMs: single ? 0 : (options.spanMs ?? laneDefaults.spanMs),
+    concurrency,
+    ...(options.perSecond !== undefined && { perSecond: options.perSecond }),
+    timeoutMs,
+    keepFailed: options.failedActions ?? true,
+    retry: {
+      firstMs: options.retry?.firstMs ?? 1_000,
+      mostMs: options.retry?.mostMs ?? 300_000,
+      ...(options.retry?.attempts !== undefined && { attempts: options.retry.attempts }),
+    },
+  }
+  const guarded = guard(provider, { concurrency, timeoutMs })
+  return queue.serve(lane, (items, context) => guarded.send(items.map((item) => toMessage(item, brand)), context))
+}
+
+function toMessage(item: Item, brand: string): Message {
+  const { channel, id, userId } = readMessageKey(item.key)
+  return {
+    brand, channel, id, userId,
+    key: item.key,
+    // The operator mints the identifier that counts; a provider of our own finds the first one by the key.
+    ref: uuidv7(),
+    text: item.text,
+    attempt: item.attempt,
+    context: item.traceparent === undefined ? {} : { traceparent: item.traceparent },
+  }
+}

@@ -1,0 +1,31 @@
+import type { Channel, Provider } from '../providers/provider.ts'
+import type { AccessKey } from '../runtime/access.ts'
+
+/** One lane per brand and channel: where its messages go, and how (§4.1 rule 3, §8.2). */
+export interface LaneOptions {
+  readonly brand: string
+  readonly channel: Channel
+  readonly provider: Provider
+  /** One message in a request, or a batch. */
+  readonly mode: 'single' | 'batch'
+  /** A batch goes when it has so many messages, or so many bytes, or when its first message has waited so long. */
+  readonly max?: number
+  readonly bytes?: number
+  readonly spanMs?: number
+  /** Calls at a time. */
+  readonly concurrency?: number
+  readonly perSecond?: number
+  readonly timeoutMs?: number
+  /** Failed Actions on or off (§6.4). */
+  readonly failedActions?: boolean
+  readonly retry?: { readonly firstMs?: number; readonly mostMs?: number; readonly attempts?: number }
+}
+
+export interface PlatformOptions {
+  /** 'sqlite:PATH' or 'postgres://…'. Never the operator's. */
+  readonly store: string
+  readonly keys: readonly AccessKey[]
+  readonly lanes: readonly LaneOptions[]
+  /** Largest body of a JSON request, in bytes. NDJSON streams have no limit. */
+  readonly bodyBytes?: number
+}

@@ -1,0 +1,34 @@
+import { appendFile } from 'node:fs/promises'
+import type { Message, Provider } from './provider.ts'
+
+export interface Recording extends Provider {
+  /** The last messages it accepted, oldest first. */
+  readonly last: readonly Message[]
+}
+
+const kept = 1_000
+
+/**
+ * A provider that accepts everything and writes it down: to try things out, and to see what would be sent.
+ *
+ * @param file every message is appended to it as a line of JSON before it is accepted
+ * @example recording({ file: './pushes.ndjson' })
+ */
+export function recording({ file }: { readonly file?: string } = {}): Recording {
+  const last: Message[] = []
+  return {
+    name: 'recording',
+    max: 1_000,
+    last,
+    async send(messages) {
+      if (file !== undefined) await appendFile(file, messages.map(line).join(''))
+      last.push(...messages)
+      if (last.length > kept) last.splice(0, last.length - kept)
+      return messages.map(({ ref }) => ({ category: 'successful', ref, rule: 'recorded' }))
+    },
+  }
+}
+
+function line({ ref, attempt, brand, userId, id, text }: Message): string {
+  return `${JSON.stringify({ ref, attempt, brand, user_id: userId, id, text })}\n`
+}

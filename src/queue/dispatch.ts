@@ -1,0 +1,301 @@
+// A lane at work: takes batches from its stock, calls, and decides what each outcome means. Everything here is in memory
+// and belongs to one ownership; losing the lane drops it whole.
+
+import type { Fatal } from '../contract/outcome.ts'
+import { emit } from '../runtime/events.ts'
+import { cutBatch } from './batch.ts'
+import { createHealth } from './health.ts'
+import { createPace } from './pace.ts'
+import type { Handle, Handled, Lane } from './queue.ts'
+import { afterFatal } from './retry.ts'
+import type { Row } from './row.ts'
+import type { Result, Settler } from './settler.ts'
+import { type Sorted, settle, sortOut } from './sort-out.ts'
+import type { Stock } from './stock.ts'
+
+export interface DispatchOptions {
+  readonly lane: Lane
+  readonly handle: Handle
+  readonly stock: Stock
+  readonly settler: Settler
+  /** Aborts when the process is stopping and running calls have had their time. */
+  readonly signal: AbortSignal
+  /** Aborts when the lane is not ours any more. */
+  readonly lost: AbortSignal
+  /** There may be something to do. */
+  readonly wake: () => void
+  /** The lane must wait for a person. */
+  readonly pause: (reason: string) => void
+}
+
+export interface Dispatch {
+  /** Begins what can begin now. @returns how many milliseconds until the next look; Infinity: until woken */
+  turn(now: number): number
+  /** Gives up calls that ignored their deadline. @returns how many milliseconds until the next look */
+  endOverdue(now: number): number
+  readonly calls: number
+  readonly inFlight: number
+  readonly heldSince: number | undefined
+  readonly lastError: string | undefined
+}
+
+/** How a call came about: in the normal way, to find who is guilty in a call that was refused, or to see whether the provider is back. */
+type Kind = 'batch' | 'search' | 'probe'
+
+interface Call {
+  readonly kind: Kind
+  readonly rows: readonly Row[]
+  readonly deadline: number
+  /** Ends it once; what comes later is ignored. */
+  readonly end: (outcomes: readonly Handled[]) => void
+}
+
+/** Answered and not yet committed: more would only grow a queue in memory. */
+const mostUnsettled = 20_000
+/** The handler has its own timeout; one that ignores it must not keep its place for ever. */
+const graceMs = 1_000
+
+export function createDispatch(options: DispatchOptions): Dispatch {
+  const { lane, handle, stock, settler, signal, lost, wake, pause } = options
+  const ordered = lane.order === 'lane'
+  const health = createHealth(lane.retry)
+  const pace = createPace(lane.perSecond)
+  const calls = new Set<Call>()
+  /** Groups that stand for one call each; the last is next. */
+  const suspects: Row[][] = []
+  let searching = false
+  let inFlight = 0
+  let lastError: string | undefined
+  /** An ordered lane waits until here, and shrinks its batches instead of splitting them. */
+  let blockedUntil = 0
+  let orderedMax = lane.max
+
+  function turn(now: number): number {
+    let restMs = Math.min(stock.comeBack(now) - now, endOverdue(now))
+    while (calls.size < (ordered ? 1 : lane.concurrency) && settler.size < (ordered ? 1 : mostUnsettled)) {
+      const next = choose(now)
+      if (typeof next === 'number') return Math.min(restMs, next)
+      begin(next.kind, next.rows, now, next.full)
+      restMs = Math.min(restMs, lane.timeoutMs + graceMs)
+    }
+    return restMs
+  }
+
+  /** What to call with, or how long to wait. */
+  function choose(now: number): number | { kind: Kind; rows: Row[]; full: boolean } {
+    const waitMs = Math.max(pace.waitMs(now), blockedUntil - now)
+    if (waitMs > 0) return waitMs
+    const { hold } = health
+    if (hold) {
+      if (hold.probing) return Number.POSITIVE_INFINITY
+      if (now < hold.until) return hold.until - now
+      if (stock.length === 0) return Number.POSITIVE_INFINITY
+      // One message is enough to see, and all that is risked if the answer is lost.
+      return { kind: 'probe', rows: stock.take({ take: 1, left: [] }), full: false }
+    }
+    if (!searching) {
+      const rows = suspects.pop()
+      if (rows) return { kind: 'search', rows, full: false }
+    }
+    const cut = cutBatch(stock, { ...lane, max: Math.min(orderedMax, pace.most) }, now)
+    return 'waitMs' in cut ? cut.waitMs : { kind: 'batch', rows: stock.take(cut), full: cut.full }
+  }
+
+  function begin(kind: Kind, rows: readonly Row[], now: number, full: boolean): void {
+    const deadline = now + lane.timeoutMs
+    const call: Call = {
+      kind,
+      rows,
+      deadline,
+      end(outcomes) {
+        if (!calls.delete(call)) return
+        inFlight -= rows.length
+        if (kind === 'search') searching = false
+        if (lost.aborted) return
+        ended(kind, rows, outcomes.length === rows.length ? outcomes : nonsense(rows, 'a wrong number of outcomes'))
+        wake()
+      },
+    }
+    calls.add(call)
+    inFlight += rows.length
+    if (kind === 'search') searching = true
+    if (kind === 'probe') health.probe()
+    pace.spend(rows.length, now)
+    emit('batch.sent', {
+      lane: lane.name,
+      items: rows.length,
+      bytes: rows.reduce((sum, row) => sum + row.bytes, 0),
+      full,
+    })
+    let answer: Promise<readonly Handled[]>
+    try {
+      answer = handle(rows, { deadline, signal })
+    } catch (error) {
+      answer = Promise.reject(error)
+    }
+    answer.then(call.end, (error: unknown) =>
+      call.end(nonsense(rows, error instanceof Error ? error.message : String(error))),
+    )
+  }
+
+  function endOverdue(now: number): number {
+    let nextMs = Number.POSITIVE_INFINITY
+    for (const call of calls) {
+      const leftMs = call.deadline + graceMs - now
+      if (leftMs > 0) nextMs = Math.min(nextMs, leftMs)
+      else call.end(call.rows.map(() => overdue))
+    }
+    return nextMs
+  }
+
+  function ended(kind: Kind, rows: readonly Row[], outcomes: readonly Handled[]): void {
+    const now = Date.now()
+    const sorted = sortOut(rows, outcomes)
+    const result: Result = { ...sorted, putOff: [] }
+    const { message, call, provider } = sorted.again
+    const mine = [...message]
+    const probe = kind === 'probe'
+    if (sorted.worked) released(health.worked({ probe, items: rows.length, batch: kind === 'batch' }, now))
+    if (sorted.worked && kind === 'batch') orderedMax = lane.max
+    if (provider.length > 0) {
+      if (health.relapsing(now)) (rows.length > 1 ? call : mine).push(...provider)
+      else away(kind, provider, now)
+    }
+    if (call.length > 0) refused(kind, rows.length, call, mine, now)
+    again(mine, result, now)
+    keepFailed(result)
+    if (result.rows.length + result.putOff.length + result.writes.length > 0) settler.add(result)
+    countRefusals(sorted)
+  }
+
+  /** The provider is away: no attempt is counted, the lane is held until a probe works. */
+  function away(kind: Kind, again: Sorted['again']['provider'], now: number): void {
+    const { outcome } = again[0] as { outcome: Fatal }
+    hold(health.away({ probe: kind === 'probe', items: again.length }, now, outcome.retryAfterMs), outcome)
+    // Another message probes next: this one might be what the provider cannot bear.
+    stock.back(
+      again.map(({ row }) => row),
+      kind === 'probe' && !ordered ? 'end' : 'front',
+    )
+    if (suspects.length > 0) stock.back(suspects.splice(0).reverse().flat(), 'front')
+  }
+
+  /** The call is to blame: halves, until the guilty message stands alone. Alone, it is guilty only if others get through. */
+  function refused(
+    kind: Kind,
+    items: number,
+    again: Sorted['again']['call'],
+    mine: Sorted['again']['message'],
+    now: number,
+  ): void {
+    const rows = again.map(({ row }) => row)
+    const { outcome } = again[0] as { outcome: Fatal }
+    if (kind === 'probe') {
+      health.unclear(now)
+      mine.push(...again)
+    } else if (items === 1) {
+      if (kind === 'batch' || health.worksOtherwise(now)) mine.push(...again)
+      else away(kind, again, now)
+    } else if (ordered) {
+      orderedMax = Math.ceil(items / 2)
+      stock.back(rows, 'front')
+    } else {
+      const half = Math.ceil(rows.length / 2)
+      if (rows.length > half) suspects.push(rows.slice(half))
+      suspects.push(rows.slice(0, half))
+    }
+    lastError = outcome.error
+  }
+
+  /** The message is to blame: its own backoff. */
+  function again(mine: Sorted['again']['message'], result: Result, now: number): void {
+    const front: Row[] = []
+    for (const { row, outcome } of mine) {
+      lastError = outcome.error
+      const crowded = stock.later > 10_000
+      const verdict = afterFatal(row.attempt, outcome, lane.retry, crowded)
+      if (verdict.is === 'given up') {
+        settle(result, row, { ...outcome, category: 'failed', reason: 'expired', error: verdict.error })
+        continue
+      }
+      emit('item.retry', {
+        lane: lane.name,
+        seq: row.seq,
+        attempt: row.attempt,
+        reason: outcome.reason,
+        inMs: verdict.inMs,
+      })
+      row.attempt++
+      if (ordered) {
+        front.push(row)
+        if (front.length === 1) blockedUntil = now + verdict.inMs
+      } else if (verdict.putOff) result.putOff.push({ row, at: now + verdict.inMs })
+      else stock.returnAt(row, now + verdict.inMs)
+    }
+    if (front.length > 0) stock.back(front, 'front')
+  }
+
+  function keepFailed(result: Result): void {
+    const last = result.failed.at(-1)
+    if (last) lastError = last.error
+    if (!lane.keepFailed) result.failed.length = 0
+  }
+
+  /** A long row of refusals is somebody's configuration, not a hundred bad messages (design §6). */
+  function countRefusals({ refusals }: Sorted): void {
+    const most = lane.refusals ?? 100
+    for (const refusal of refusals) {
+      if (health.refused(refusal && lane.max === 1) < most) continue
+      health.refused(false)
+      pause(
+        `${most} messages in a row were refused (${lastError}): correct the key or the address, then resume the lane; what was skipped can be replayed`,
+      )
+    }
+  }
+
+  function hold(forMs: number, { error }: Fatal): void {
+    lastError = error
+    if (forMs > 0) emit('lane.held', { lane: lane.name, reason: error, forMs })
+  }
+
+  function released(heldMs: number | undefined): void {
+    if (heldMs !== undefined) emit('lane.released', { lane: lane.name, heldMs })
+  }
+
+  return {
+    turn,
+    endOverdue,
+    get calls() {
+      return calls.size
+    },
+    get inFlight() {
+      return inFlight
+    },
+    get heldSince() {
+      return health.hold?.since
+    },
+    get lastError() {
+      return lastError
+    },
+  }
+}
+
+function nonsense(rows: readonly Row[], what: string): Handled[] {
+  return rows.map(() => ({
+    category: 'fatal',
+    reason: 'nonsense',
+    blame: rows.length > 1 ? 'call' : 'message',
+    uncertain: true,
+    rule: 'the handler did not answer',
+    error: `the handler failed: ${what}`,
+  }))
+}
+
+const overdue: Fatal = {
+  category: 'fatal',
+  reason: 'timeout',
+  blame: 'provider',
+  uncertain: true,
+  rule: 'no answer in time',
+  error: 'no answer in time',
+}

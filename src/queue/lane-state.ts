@@ -1,0 +1,40 @@
+import type { Database } from '../store/database.ts'
+import { op, statement } from '../store/statement.ts'
+import { findPause } from './pauses.ts'
+import type { LaneState } from './queue.ts'
+import type { Reign } from './reign.ts'
+
+const countWaiting = statement<{ items: number; oldest: number | null }>({
+  name: 'lane_state',
+  rank: 47,
+  columns: { lane: 'text' },
+  text: (rows) => `
+    select c.items, (select i.put_at from items i where i.seq = c.first) as oldest
+    from (select count(*) as items, min(w.seq) as first from waiting w where w.lane = (select r.lane from ${rows} r)) c`,
+})
+
+/** A lane for people: what waits, and why. */
+export async function readLaneState(database: Database, name: string, reign: Reign | undefined): Promise<LaneState> {
+  const [[counted], pause] = await Promise.all([database.read(op(countWaiting, [[name]])), findPause(database, name)])
+  const { items = 0, oldest = null } = counted ?? {}
+  const now = Date.now()
+  const heldSince = reign?.dispatch.heldSince
+  const lastError = pause ?? reign?.paused ?? reign?.dispatch.lastError
+  return {
+    name,
+    waiting: items,
+    oldestAgeMs: oldest === null ? 0 : Math.max(0, now - oldest),
+    owned: reign !== undefined,
+    state:
+      pause !== undefined || reign?.paused !== undefined
+        ? 'paused'
+        : !reign
+          ? 'elsewhere'
+          : heldSince === undefined
+            ? 'running'
+            : 'held',
+    heldForMs: heldSince === undefined ? 0 : now - heldSince,
+    inFlight: reign?.dispatch.inFlight ?? 0,
+    ...(lastError !== undefined && { lastError }),
+  }
+}

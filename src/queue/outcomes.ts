@@ -1,0 +1,94 @@
+// What became of items, by their numbers.
+
+import type { Database } from '../store/database.ts'
+import { op, statement } from '../store/statement.ts'
+import type { ItemOutcome } from './queue.ts'
+import { type Run, type Settled, unpack } from './run.ts'
+import { type SettledState, settledState } from './tables.ts'
+
+const findRuns = statement<{ seq: number; lane: string; first: number | null }>({
+  name: 'find_runs',
+  rank: 48,
+  columns: { seq: 'bigint' },
+  text: (rows) => `
+    select i.seq, i.lane, (select max(s.first) from settled s where s.lane = i.lane and s.first <= i.seq) as first
+    from ${rows} r join items i on i.seq = r.seq`,
+})
+
+const selectRuns = statement<Run & { lane: string }>({
+  name: 'select_runs',
+  rank: 48,
+  columns: { lane: 'text', first: 'bigint' },
+  text: (rows) => `
+    select s.lane, s.first, s.last, s.state, s.detail from ${rows} r join settled s on s.lane = r.lane and s.first = r.first`,
+})
+
+/** In the order of `seqs`; unknown ones are left out. */
+export async function readOutcomes(database: Database, seqs: readonly number[]): Promise<ItemOutcome[]> {
+  if (seqs.length === 0) return []
+  const items = await database.read(
+    op(
+      findRuns,
+      [...new Set(seqs)].map((seq) => [seq]),
+    ),
+  )
+  const wanted = new Map<string, [string, number]>()
+  for (const { lane, first } of items) if (first !== null) wanted.set(`${lane} ${first}`, [lane, first])
+  const runs = new Map<string, { readonly last: number; readonly look: (seq: number) => Settled }>()
+  if (wanted.size > 0) {
+    for (const run of await database.read(op(selectRuns, [...wanted.values()]))) {
+      runs.set(`${run.lane} ${run.first}`, { last: run.last, look: unpack(run) })
+    }
+  }
+  const outcomes = new Map<number, ItemOutcome>()
+  for (const { seq, lane, first } of items) {
+    const run = runs.get(`${lane} ${first}`)
+    outcomes.set(seq, run && seq <= run.last ? toOutcome(lane, run.look(seq)) : { seq, lane, category: 'waiting' })
+  }
+  return seqs.flatMap((seq) => outcomes.get(seq) ?? [])
+}
+
+function toOutcome(lane: string, { seq, state, attempt, rule, ref, call, reason, error }: Settled): ItemOutcome {
+  return {
+    seq,
+    lane,
+    category: categoryOf(state),
+    attempts: attempt,
+    rule,
+    ...(ref !== undefined && { ref }),
+    ...(call !== undefined && { call }),
+    ...(reason !== undefined && { reason }),
+    ...(error !== undefined && { error }),
+  }
+}
+
+const categoryOf = (state: SettledState): 'successful' | 'failed' =>
+  state === settledState.successful ? 'successful' : 'failed'
+
+const countSettled = statement<{ lane: string; state: SettledState; items: number }>({
+  name: 'count_settled',
+  rank: 48,
+  columns: {},
+  text: () => 'select s.lane, s.state, sum(s.last - s.first + 1) as items from settled s group by s.lane, s.state',
+})
+
+const countWaiting = statement<{ lane: string; items: number }>({
+  name: 'count_waiting',
+  rank: 48,
+  columns: {},
+  text: () => 'select w.lane, count(*) as items from waiting w group by w.lane',
+})
+
+/** How many items there are of each lane and category. */
+export async function countItems(
+  database: Database,
+): Promise<{ lane: string; category: ItemOutcome['category']; items: number }[]> {
+  const [settled, waiting] = await Promise.all([
+    database.read(op(countSettled, [[]])),
+    database.read(op(countWaiting, [[]])),
+  ])
+  return [
+    ...settled.map(({ lane, state, items }) => ({ lane, category: categoryOf(state), items })),
+    ...waiting.map(({ lane, items }) => ({ lane, category: 'waiting' as const, items })),
+  ]
+}

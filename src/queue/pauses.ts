@@ -1,0 +1,42 @@
+// Lanes that wait for a person. Written down, so that a restart or another owner does not go on by itself.
+
+import type { Database } from '../store/database.ts'
+import { op, statement } from '../store/statement.ts'
+import { laneTopic } from './topic.ts'
+
+const insertPause = statement({
+  name: 'pause_lane',
+  rank: 47,
+  columns: { lane: 'text', at: 'bigint', reason: 'text' },
+  text: (rows) => `
+    insert into pauses (lane, at, reason) select r.lane, r.at, r.reason from ${rows} r where true
+    on conflict (lane) do nothing`,
+})
+
+const deletePause = statement({
+  name: 'resume_lane',
+  rank: 47,
+  columns: { lane: 'text' },
+  text: (rows) => `delete from pauses where lane in (select r.lane from ${rows} r)`,
+})
+
+const selectPause = statement<{ reason: string }>({
+  name: 'select_pause',
+  rank: 47,
+  columns: { lane: 'text' },
+  text: (rows) => `select p.reason from ${rows} r join pauses p on p.lane = r.lane`,
+})
+
+export async function pauseLane(database: Database, lane: string, reason: string): Promise<void> {
+  await database.commit([op(insertPause, [[lane, Date.now(), reason]])])
+}
+
+/** Ends a pause wherever the lane is served. */
+export async function resumeLane(database: Database, lane: string): Promise<void> {
+  await database.commit([op(deletePause, [[lane]]), database.wake(laneTopic(lane))])
+}
+
+/** Why the lane is paused; undefined: it is not. */
+export async function findPause(database: Database, lane: string): Promise<string | undefined> {
+  return (await database.read(op(selectPause, [[lane]])))[0]?.reason
+}

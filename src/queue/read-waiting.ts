@@ -1,0 +1,117 @@
+// Reading what waits. Every look-up is a range of the primary key (lane, due_at, seq), with or without statistics.
+
+import type { Database } from '../store/database.ts'
+import { op, statement } from '../store/statement.ts'
+import type { Row } from './row.ts'
+
+interface Read {
+  readonly seq: number
+  readonly due_at: number
+  readonly attempt: number
+  readonly key: string
+  readonly text: string
+  readonly put_at: number
+  readonly traceparent: string | null
+}
+/** Where a waiting row is found. */
+export interface Place {
+  readonly due_at: number
+  readonly seq: number
+}
+
+const columns = 'w.seq, w.due_at, w.attempt, i.key, i.text, i.put_at, i.traceparent'
+
+const selectPage = statement<Read>({
+  name: 'read_page',
+  rank: 43,
+  columns: { lane: 'text', after: 'bigint', many: 'bigint' },
+  text: (rows) => `
+    select ${columns} from waiting w join items i on i.seq = w.seq
+    where w.lane = (select r.lane from ${rows} r) and w.due_at = 0 and w.seq > (select r.after from ${rows} r)
+    order by w.seq limit (select r.many from ${rows} r)`,
+})
+
+/** The next rows of a lane after this seq, in order. What was put off is not among them. */
+export async function readPage(database: Database, lane: string, after: number, many: number): Promise<Row[]> {
+  return (await database.read(op(selectPage, [[lane, after, many]]))).map((read) => toRow(lane, read))
+}
+
+const selectBehind = statement<Place>({
+  name: 'read_behind',
+  rank: 43,
+  columns: { lane: 'text', after: 'bigint', until: 'bigint', many: 'bigint' },
+  text: (rows) => `
+    select w.due_at, w.seq from waiting w
+    where w.lane = (select r.lane from ${rows} r) and w.due_at = 0
+      and w.seq > (select r.after from ${rows} r) and w.seq <= (select r.until from ${rows} r)
+    order by w.seq limit (select r.many from ${rows} r)`,
+})
+
+const selectDue = statement<Place>({
+  name: 'read_due',
+  rank: 43,
+  columns: { lane: 'text', now: 'bigint', many: 'bigint' },
+  text: (rows) => `
+    select w.due_at, w.seq from waiting w
+    where w.lane = (select r.lane from ${rows} r) and w.due_at > 0 and w.due_at <= (select r.now from ${rows} r)
+    order by w.due_at, w.seq limit (select r.many from ${rows} r)`,
+})
+
+const selectPlaces = statement<Read>({
+  name: 'read_places',
+  rank: 43,
+  columns: { lane: 'text', due_at: 'bigint', seq: 'bigint' },
+  text: (rows) => `
+    select ${columns} from ${rows} r
+    join waiting w on w.lane = r.lane and w.due_at = r.due_at and w.seq = r.seq join items i on i.seq = w.seq`,
+})
+
+export interface Sweep {
+  readonly lane: string
+  /** Rows from here to `until` may have become visible behind the reader's back. */
+  readonly after: number
+  readonly until: number
+  readonly now: number
+  readonly many: number
+  readonly known: (seq: number) => boolean
+}
+
+/**
+ * Finds what reading on never meets: rows whose putter committed later than one with a higher number (PostgreSQL gives
+ * numbers before the commit), rows that were replayed, and rows that were put off and are due now.
+ *
+ * First their places, then what is unknown among them: a row that was settled between the two is not found again.
+ */
+export async function sweep(database: Database, { lane, after, until, now, many, known }: Sweep): Promise<Row[]> {
+  const [behind, due] = await Promise.all([
+    // What is known is among them, so there must be room for more.
+    database.read(op(selectBehind, [[lane, after, until, many]])),
+    database.read(op(selectDue, [[lane, now, many]])),
+  ])
+  const places = [...behind, ...due].filter(({ seq }) => !known(seq))
+  if (places.length === 0) return []
+  const read = await database.read(
+    op(
+      selectPlaces,
+      places.map(({ due_at, seq }) => [lane, due_at, seq]),
+    ),
+  )
+  return read.map((each) => toRow(lane, each)).sort((a, b) => a.seq - b.seq)
+}
+
+function toRow(lane: string, read: Read): Row {
+  const { seq, due_at, attempt, key, text, put_at, traceparent } = read
+  const row: Row = {
+    seq,
+    lane,
+    key,
+    text,
+    attempt: attempt + 1,
+    putAt: put_at,
+    dueAt: due_at,
+    since: put_at,
+    bytes: Buffer.byteLength(text),
+    id: undefined,
+  }
+  return traceparent === null ? row : { ...row, traceparent }
+}

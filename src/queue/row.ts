@@ -1,0 +1,14 @@
+import type { Item } from './queue.ts'
+
+/** An item in the memory of its lane's owner. */
+export interface Row extends Item {
+  /** This attempt, from 1; the database knows an older number until the row is put off. */
+  attempt: number
+  /** As it stands in the database: where the row is found. */
+  readonly dueAt: number
+  /** Since when it waits for its batch: put, or back from a failed attempt. */
+  since: number
+  readonly bytes: number
+  /** activity.id, once somebody asked. */
+  id: string | undefined
+}

@@ -1,0 +1,41 @@
+// The queue's tables. A row is written when it is put, when it is settled and when it is put off for long, not in between.
+//
+// items     every item that was ever put, with its text; never changed. Unique (lane, key): what is put again is not new.
+// waiting   one narrow row for each item that is not settled. due_at 0: as soon as possible, in the order of seq.
+// settled   what became of items, as runs: one row for consecutive seqs that succeeded, one row for each that failed.
+// failed    Failed Actions (§6.4): one row for each failed item of a lane that keeps them, and what a person decided.
+// pauses    lanes that wait for a person.
+//
+// Settling deletes from `waiting` and adds a run, which is a small part of the cost of updating the item's own row: no text
+// is copied, no index of `items` is touched, and nothing that is read ahead lies between dead rows.
+
+import type { Migration } from '../store/database.ts'
+
+export const settledState = { successful: 1, failed: 2 } as const
+export type SettledState = (typeof settledState)[keyof typeof settledState]
+
+export const failedState = { pending: 0, dismissed: 1, replayed: 2 } as const
+
+export const queueMigrations: readonly Migration[] = [
+  {
+    name: 'queue/1',
+    statements: ({ engine, key, serial }) => [
+      `create table items (
+         seq ${serial}, lane ${key} not null, key ${key} not null, text text not null, put_at bigint not null,
+         token bigint not null, traceparent text)`,
+      `create unique index items_key on items (lane, key)`,
+      `create table waiting (
+         lane ${key} not null, due_at bigint not null, seq bigint not null, attempt bigint not null,
+         primary key (lane, due_at, seq))${engine === 'sqlite' ? ' without rowid' : ''}`,
+      `create table settled (
+         lane ${key} not null, first bigint not null, last bigint not null, state bigint not null, at bigint not null,
+         detail text not null, primary key (lane, first))`,
+      `create index settled_at on settled (at)`,
+      `create table failed (
+         seq bigint primary key, lane ${key} not null, key ${key} not null, activity ${key}, action ${key}, user_id ${key},
+         reason text not null, error text not null, rule text not null, answer text, call ${key}, attempts bigint not null,
+         at bigint not null, state bigint not null, decision ${key}, decided_by text, decided_at bigint)`,
+      `create table pauses (lane ${key} primary key, at bigint not null, reason text not null)`,
+    ],
+  },
+]

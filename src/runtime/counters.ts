@@ -1,0 +1,57 @@
+// What is counted: each row sums events by some of their own fields.
+
+import type { EventName, Events } from './events.ts'
+
+type Row<Name extends EventName> = {
+  readonly event: Name
+  /** Becomes bellwire_NAME_total. */
+  readonly name: string
+  readonly help: string
+  /** Fields of the event that become labels. */
+  readonly by: readonly (keyof Events[Name] & string)[]
+  /** The field to add up; absent: 1 for each event. */
+  readonly sum?: keyof Events[Name] & string
+  /** Only events where this field is true. */
+  readonly only?: keyof Events[Name] & string
+}
+export type CounterRow = { [Name in EventName]: Row<Name> }[EventName]
+
+export const counters: readonly CounterRow[] = [
+  // The send path.
+  { event: 'message.received', name: 'received', by: ['channel', 'mode'], sum: 'count', help: 'Messages received' },
+  { event: 'message.settled', name: 'attempts', by: ['channel', 'category'], help: 'Attempts settled, by outcome' },
+  {
+    event: 'message.settled',
+    name: 'uncertain',
+    by: ['channel'],
+    only: 'uncertain',
+    help: 'Attempts whose answer was lost: the message may have arrived',
+  },
+  { event: 'message.repeated', name: 'repeated', by: ['category'], help: 'Messages known already, answered as before' },
+  { event: 'message.invalid', name: 'invalid', by: ['channel'], help: 'Messages that are malformed' },
+  { event: 'message.suppressed', name: 'suppressed', by: ['brand'], help: 'Messages to users who must not get any' },
+  { event: 'message.taken_over', name: 'taken_over', by: ['uncertain'], help: 'Messages of processes that are gone' },
+  { event: 'budget.spent', name: 'unfinished', by: ['channel'], sum: 'unfinished', help: 'Not done within the budget' },
+  // What somebody should look at.
+  { event: 'message.other_parts', name: 'other_parts', by: ['brand'], help: 'An id again with other parts (row 29)' },
+  { event: 'answer.warning', name: 'odd_answers', by: ['provider'], help: 'Answers that contradict the request' },
+  { event: 'provider.alert', name: 'alerts', by: ['provider'], help: 'Providers that need attention' },
+  {
+    event: 'request.refused',
+    name: 'requests_refused',
+    by: ['side', 'status'],
+    help: 'Requests answered with an error',
+  },
+  { event: 'store.lost', name: 'store_lost', by: [], help: 'Times that the store could not be reached' },
+  { event: 'store.repeated', name: 'commits_repeated', by: [], help: 'Commits repeated caller by caller' },
+  // Providers.
+  { event: 'call.done', name: 'call_messages', by: ['provider'], sum: 'messages', help: 'Messages in calls' },
+  { event: 'call.done', name: 'call_fatal', by: ['provider'], sum: 'fatal', help: 'Messages of calls to send again' },
+  { event: 'call.done', name: 'call_failed', by: ['provider'], sum: 'failed', help: 'Messages of calls that failed' },
+  // The platform.
+  { event: 'queue.put', name: 'put', by: ['lane'], sum: 'accepted', help: 'Messages put into the queue' },
+  { event: 'queue.put', name: 'put_again', by: ['lane'], sum: 'repeated', help: 'Messages that were there already' },
+  { event: 'item.settled', name: 'items', by: ['lane', 'category'], help: 'Queued messages settled, by outcome' },
+  { event: 'item.retry', name: 'retries', by: ['lane', 'reason'], help: 'Attempts to be repeated, by reason' },
+  { event: 'batch.sent', name: 'batches', by: ['lane', 'full'], help: 'Batches handed to the provider' },
+]

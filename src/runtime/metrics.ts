@@ -1,0 +1,140 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { type CounterRow, counters } from './counters.ts'
+import { on } from './events.ts'
+
+/** How much is in a lane. */
+export interface Depth {
+  readonly lane: string
+  /** 'waiting', 'failed', … */
+  readonly state: string
+  readonly count: number
+}
+
+export interface Metrics {
+  /** To be merged with metrics of your own. */
+  readonly registry: Registry
+  /** Asked on each scrape. @returns a function that ends it */
+  depths(read: () => Promise<readonly Depth[]>): () => void
+  stop(): void
+}
+
+/**
+ * Counts what happens (events.ts) for Prometheus. Nothing is counted before this is called.
+ *
+ * @example const { registry } = createMetrics(); await registry.metrics()
+ */
+export function createMetrics(registry = new Registry()): Metrics {
+  const depths = new Set<() => Promise<readonly Depth[]>>()
+  gaugeOfDepths(registry, depths)
+  const ends = [...counters.map((row) => count(registry, row)), ...times(registry), ...states(registry)]
+  return {
+    registry,
+    depths(read) {
+      depths.add(read)
+      return () => void depths.delete(read)
+    },
+    stop() {
+      for (const end of ends.splice(0)) end()
+    },
+  }
+}
+
+type Labels = readonly unknown[]
+
+/** A Counter hashes its labels on each inc(); events come a hundred thousand times a second, scrapes do not: so we add up ourselves. */
+function count(registry: Registry, { event, name, help, by, sum, only }: CounterRow): () => void {
+  const since = new Map<string, { readonly labels: Labels; more: number }>()
+  new Counter({
+    name: `bellwire_${name}_total`,
+    help,
+    labelNames: by,
+    registers: [registry],
+    collect() {
+      for (const one of since.values()) {
+        this.inc(Object.fromEntries(by.map((label, i) => [label, String(one.labels[i])])), one.more)
+        one.more = 0
+      }
+    },
+  })
+  return on(event, (happened) => {
+    const fields = happened as Readonly<Record<string, unknown>>
+    if (only && !fields[only]) return
+    const labels = by.map((label) => fields[label])
+    const key = labels.join('\n')
+    const more = sum ? Number(fields[sum]) : 1
+    const one = since.get(key)
+    if (one) one.more += more
+    else since.set(key, { labels, more })
+  })
+}
+
+/** How long calls and transactions take, and how many share one. */
+function times(registry: Registry): (() => void)[] {
+  const histogram = (name: string, help: string, label: string, buckets: number[]) =>
+    new Histogram({ name: `bellwire_${name}`, help, labelNames: [label], buckets, registers: [registry] })
+  const ofCalls = [0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
+  const ofCommits = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 1, 5]
+  const calls = histogram('call_seconds', 'Calls to providers', 'provider', ofCalls)
+  const commits = histogram('commit_seconds', 'Transactions', 'durable', ofCommits)
+  const rows = histogram('commit_rows', 'Rows in one transaction', 'durable', [1, 10, 100, 1000, 10_000])
+  return [
+    on('call.done', ({ provider, ms }) => calls.observe({ provider }, ms / 1000)),
+    on('store.commit', ({ durable, ms, rows: count }) => {
+      commits.observe({ durable: String(durable) }, ms / 1000)
+      rows.observe({ durable: String(durable) }, count)
+    }),
+  ]
+}
+
+/** What is the case now. */
+function states(registry: Registry): (() => void)[] {
+  const gauge = (name: string, help: string, ...labelNames: string[]) =>
+    new Gauge({ name: `bellwire_${name}`, help, labelNames, registers: [registry] })
+  const up = gauge('store_up', '1: the store can be reached')
+  const owned = gauge('lane_owned', '1: this process owns the lane', 'lane')
+  const paused = gauge('provider_paused', '1: no calls until a probe succeeds', 'provider')
+  const streams = gauge('inbox_streams', 'Open streams of inboxes')
+  up.set(1)
+  return [
+    on('store.lost', () => up.set(0)),
+    on('store.back', () => up.set(1)),
+    on('lane.owned', ({ lane }) => owned.set({ lane }, 1)),
+    on('lane.lost', ({ lane }) => owned.set({ lane }, 0)),
+    on('provider.paused', ({ provider }) => paused.set({ provider }, 1)),
+    on('provider.resumed', ({ provider }) => paused.set({ provider }, 0)),
+    on('inbox.opened', () => streams.inc()),
+    on('inbox.closed', () => streams.dec()),
+  ]
+}
+
+function gaugeOfDepths(registry: Registry, depths: ReadonlySet<() => Promise<readonly Depth[]>>): void {
+  new Gauge({
+    name: 'bellwire_lane_depth',
+    help: 'Messages in a lane, by state',
+    labelNames: ['lane', 'state'],
+    registers: [registry],
+    async collect() {
+      this.reset()
+      // A store that cannot answer must not take the other metrics away.
+      for (const read of await Promise.allSettled([...depths].map((read) => read())))
+        for (const { lane, state, count } of read.status === 'fulfilled' ? read.value : [])
+          this.set({ lane, state }, count)
+    },
+  })
+}
+
+let ofThisProcess: Metrics | undefined
+
+/** The metrics of this process, which its events feed: counting begins with the first call. */
+export function metrics(): Metrics {
+  if (!ofThisProcess) {
+    ofThisProcess = createMetrics()
+    collectDefaultMetrics({ register: ofThisProcess.registry })
+  }
+  return ofThisProcess
+}
+
+/** For GET /metrics, as Prometheus' text format 0.0.4. */
+export async function metricsText(): Promise<string> {
+  return metrics().registry.metrics()
+}

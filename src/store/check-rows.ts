@@ -1,0 +1,36 @@
+import type { Op, Value } from './database.ts'
+
+/**
+ * Throws for rows that no engine should see, so that they cost their own caller only: wrong numbers of values, wrong
+ * types, and text with U+0000 or a lone surrogate, which PostgreSQL cannot store and SQLite would change.
+ *
+ * @returns roughly how many characters these rows hold
+ */
+export function checkRows(op: Op): number {
+  const { statement, rows } = op
+  const names = Object.keys(statement.columns)
+  const types = Object.values(statement.columns)
+  let size = 0
+  for (const row of rows) {
+    if (row.length !== names.length) {
+      throw new TypeError(`Statement ${statement.name}: a row has ${row.length} values for its ${names.length} columns`)
+    }
+    for (let i = 0; i < types.length; i++) {
+      const value = row[i] as Value
+      if (typeof value === 'string' && types[i] === 'text') {
+        if (value.includes('\0') || !value.isWellFormed()) {
+          throw new TypeError(
+            `Statement ${statement.name}: ${names[i]} holds U+0000 or a lone surrogate, which cannot be stored`,
+          )
+        }
+        size += value.length
+      } else if (value !== null && (types[i] !== 'bigint' || !Number.isSafeInteger(value))) {
+        throw new TypeError(
+          `Statement ${statement.name}: ${names[i]} is ${types[i]}, but got ${typeof value} ${String(value)}`,
+        )
+      }
+    }
+    size += 8 * types.length
+  }
+  return size
+}

@@ -1,0 +1,130 @@
+import { emit, listened } from '../runtime/events.ts'
+import { checkRows } from './check-rows.ts'
+import type { Database, Op } from './database.ts'
+import { distribute, merge, type Part } from './merge.ts'
+import { StoreUnavailable } from './store-unavailable.ts'
+
+export interface GroupCommitOptions {
+  /** Runs the parts in one transaction and resolves with the returned rows of each, once it is as durable as asked. */
+  readonly transact: (parts: readonly Part[], durable: boolean) => Promise<readonly (readonly object[])[]>
+  /** Called after each transaction, before its callers are answered. */
+  readonly committed: (parts: readonly Part[]) => void
+  /** Most rows, and characters, in one transaction; a single caller with more still goes whole. */
+  readonly mostRows?: number
+  readonly mostCharacters?: number
+}
+
+export interface GroupCommit {
+  readonly commit: Database['commit']
+  /** Rejects everything that waits and is not in flight. */
+  fail(error: StoreUnavailable): void
+  /** Resolves when nothing waits and nothing is in flight. */
+  idle(): Promise<void>
+}
+
+interface Caller {
+  readonly ops: readonly Op[]
+  readonly durable: boolean
+  readonly rows: number
+  readonly size: number
+  readonly resolve: (rows: readonly (readonly object[])[]) => void
+  readonly reject: (error: unknown) => void
+}
+
+/**
+ * Everything that waits when a turn of the event loop ends becomes one transaction; while one is in flight, the next
+ * grows. There is no timer: a single caller on an idle store waits for nobody.
+ */
+export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
+  const { transact, committed, mostRows = 5_000, mostCharacters = 64_000_000 } = options
+  let waiting: Caller[] = []
+  let busy = false
+  let idle = Promise.withResolvers<void>()
+  idle.resolve()
+
+  function commit(ops: readonly Op[], { durable = true } = {}): Promise<readonly (readonly object[])[]> {
+    return new Promise((resolve, reject) => {
+      let rows = 0
+      let size = 0
+      for (const op of ops) {
+        size += checkRows(op)
+        rows += op.rows.length
+      }
+      if (rows === 0) return resolve(ops.map(() => []))
+      // Copies: results find their way by the op object, and two callers may hand in the same one.
+      waiting.push({ ops: ops.map((op) => ({ ...op })), durable, rows, size, resolve, reject })
+      if (busy) return
+      busy = true
+      idle = Promise.withResolvers()
+      setImmediate(flush)
+    })
+  }
+
+  async function flush(): Promise<void> {
+    if (waiting.length > 0) await together(next())
+    if (waiting.length > 0) return void setImmediate(flush)
+    busy = false
+    idle.resolve()
+  }
+
+  function next(): Caller[] {
+    let rows = 0
+    let size = 0
+    const fits = (caller: Caller): boolean => {
+      rows += caller.rows
+      size += caller.size
+      return rows <= mostRows && size <= mostCharacters
+    }
+    const end = waiting.findIndex((caller, i) => !fits(caller) && i > 0)
+    const callers = end < 0 ? waiting : waiting.slice(0, end)
+    waiting = end < 0 ? [] : waiting.slice(end)
+    return callers
+  }
+
+  async function together(callers: readonly Caller[]): Promise<void> {
+    try {
+      await transactFor(callers)
+    } catch (error) {
+      if (callers.length > 1 && !(error instanceof StoreUnavailable)) return apart(callers, error)
+      for (const caller of callers) caller.reject(error)
+    }
+  }
+
+  // One row that the database refuses must not fail its neighbours.
+  async function apart(callers: readonly Caller[], cause: unknown): Promise<void> {
+    emit('store.repeated', { callers: callers.length, error: cause instanceof Error ? cause.message : String(cause) })
+    let away: StoreUnavailable | undefined
+    for (const caller of callers) {
+      if (away) caller.reject(away)
+      else {
+        await transactFor([caller]).catch((error: unknown) => {
+          if (error instanceof StoreUnavailable) away = error
+          caller.reject(error)
+        })
+      }
+    }
+  }
+
+  async function transactFor(callers: readonly Caller[]): Promise<void> {
+    const parts = merge(callers.flatMap((caller) => caller.ops))
+    const durable = callers.some((caller) => caller.durable)
+    const began = performance.now()
+    const results = distribute(parts, await transact(parts, durable))
+    if (listened('store.commit')) {
+      const rows = parts.reduce((sum, part) => sum + part.rows.length, 0)
+      emit('store.commit', { callers: callers.length, rows, ms: performance.now() - began, durable })
+    }
+    committed(parts)
+    for (const caller of callers) caller.resolve(caller.ops.map((op) => results.get(op) ?? []))
+  }
+
+  return {
+    commit: commit as Database['commit'],
+    fail(error) {
+      const callers = waiting
+      waiting = []
+      for (const caller of callers) caller.reject(error)
+    },
+    idle: () => idle.promise,
+  }
+}

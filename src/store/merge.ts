@@ -1,0 +1,82 @@
+import type { Op, Statement, Value } from './database.ts'
+
+/** What one transaction runs: a statement with the rows of one or several ops. */
+export interface Part extends Op {
+  /** Whose rows these are, in order. */
+  readonly ops: readonly Op[]
+  /** Which op put in this value of the route column; only where several did. */
+  readonly routes?: ReadonlyMap<Value, Op>
+}
+
+interface Growing extends Part {
+  rows: readonly (readonly Value[])[]
+  ops: Op[]
+  routes?: Map<Value, Op>
+}
+
+/**
+ * Joins the rows of ops that share a statement, and orders the statements by rank. An op stays a part of its own where
+ * returned rows could not find their way back: two ops put in the same route value, or the statement has no route.
+ */
+export function merge(ops: readonly Op[]): readonly Part[] {
+  const parts = new Map<Statement, Growing[]>()
+  for (const op of ops) {
+    if (op.rows.length === 0) continue
+    const same = parts.get(op.statement)
+    if (!same) parts.set(op.statement, [alone(op)])
+    else if (!join(same.at(-1) as Growing, op)) same.push(alone(op))
+  }
+  return [...parts.values()]
+    .flat()
+    .sort((a, b) => a.statement.rank - b.statement.rank || compare(a.statement.name, b.statement.name))
+}
+
+const alone = (op: Op): Growing => ({ statement: op.statement, rows: op.rows, ops: [op] })
+
+function join(part: Growing, op: Op): boolean {
+  const { route, returns, columns } = op.statement
+  if (route === undefined && returns) return false
+  const names = Object.keys(columns)
+  // Without input columns every row says the same: running it once is running it for all.
+  if (names.length === 0) return part.ops.push(op) > 0
+  if (route !== undefined && !addRoutes(part, op, names.indexOf(route))) return false
+  part.rows = part.ops.length === 1 ? [...part.rows] : part.rows
+  const rows = part.rows as (readonly Value[])[]
+  for (const row of op.rows) rows.push(row)
+  part.ops.push(op)
+  return true
+}
+
+function addRoutes(part: Growing, op: Op, column: number): boolean {
+  const routes = part.routes ?? new Map<Value, Op>()
+  if (!part.routes) for (const first of part.ops) for (const row of first.rows) routes.set(row[column] as Value, first)
+  part.routes = routes
+  if (op.rows.some((row) => routes.has(row[column] as Value))) return false
+  for (const row of op.rows) routes.set(row[column] as Value, op)
+  return true
+}
+
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
+
+/** Gives each op the rows that the parts returned for it. */
+export function distribute(
+  parts: readonly Part[],
+  returned: readonly (readonly object[])[],
+): ReadonlyMap<Op, readonly object[]> {
+  const results = new Map<Op, object[]>()
+  for (const [i, { statement, ops, routes }] of parts.entries()) {
+    const rows = returned[i] ?? []
+    if (!statement.returns) continue
+    if (ops.length === 1) results.set(ops[0] as Op, rows as object[])
+    else if (routes) {
+      for (const row of rows) {
+        const op = routes.get((row as Record<string, Value>)[statement.route as string] as Value)
+        if (!op) throw new Error(`Statement ${statement.name} returned a ${statement.route} that nobody put in`)
+        const mine = results.get(op)
+        if (mine) mine.push(row)
+        else results.set(op, [row])
+      }
+    }
+  }
+  return results
+}

@@ -1,0 +1,67 @@
+import { resolve } from 'node:path'
+import type { Database, Migration } from './database.ts'
+import { createPostgresDatabase, type PostgresOptions } from './postgres.ts'
+import { configOf, shown } from './postgres-address.ts'
+import { migratePostgres } from './postgres-migrate.ts'
+import { createSqliteDatabase, openSqliteFile } from './sqlite.ts'
+import { migrateSqlite } from './sqlite-migrate.ts'
+
+export interface OpenOptions extends PostgresOptions {
+  readonly migrations: readonly Migration[]
+}
+
+/**
+ * Opens a database and applies the migrations that are pending.
+ *
+ * - `sqlite:PATH`, `sqlite::memory:`: the embedded one, for one process
+ * - `postgres://user:password@host/database?schema=name`: PostgreSQL 15 or later; the schema is made when missing. A
+ *   direct or session-pooled connection: ownership is held by the session, which a transaction pooler shares out
+ *
+ * @throws an error that names the remedy
+ * @example const database = await openDatabase('sqlite:data/operator.db', { migrations: operatorMigrations })
+ */
+export async function openDatabase(url: string, options: OpenOptions): Promise<Database> {
+  return engineOf(url) === 'sqlite' ? openSqlite(pathOf(url), options) : openPostgres(url, options)
+}
+
+/** Applies the pending migrations and closes again. @returns their names */
+export async function migrateDatabase(url: string, migrations: readonly Migration[]): Promise<string[]> {
+  if (engineOf(url) === 'postgres') return migratePostgres(configOf(url), migrations)
+  const db = openSqliteFile(pathOf(url))
+  try {
+    return await migrateSqlite(db, migrations)
+  } finally {
+    db.close()
+  }
+}
+
+async function openSqlite(path: string, { migrations }: OpenOptions): Promise<Database> {
+  const db = openSqliteFile(path)
+  try {
+    await migrateSqlite(db, migrations)
+  } catch (error) {
+    db.close()
+    throw error
+  }
+  return createSqliteDatabase(db)
+}
+
+async function openPostgres(url: string, options: OpenOptions): Promise<Database> {
+  const config = configOf(url)
+  await migratePostgres(config, options.migrations)
+  return createPostgresDatabase(config, options)
+}
+
+function engineOf(url: string): Database['engine'] {
+  if (url.startsWith('sqlite:')) return 'sqlite'
+  if (/^postgres(ql)?:\/\//.test(url)) return 'postgres'
+  throw new Error(
+    `${JSON.stringify(shown(url))} is not a store: write sqlite:PATH or postgres://user:password@host/database`,
+  )
+}
+
+function pathOf(url: string): string {
+  const path = url.slice('sqlite:'.length)
+  if (path === '') throw new Error('sqlite: needs a path, as in sqlite:data/operator.db')
+  return path === ':memory:' ? path : resolve(path)
+}

@@ -1,0 +1,26 @@
+import { StoreUnavailable } from './store-unavailable.ts'
+
+/** What a failed statement says of the connection. SQLSTATE: https://www.postgresql.org/docs/current/errcodes-appendix.html */
+export function fateOf(error: unknown): 'lost' | 'unavailable' | 'refused' {
+  const { code, severity } = error as { code?: string; severity?: string }
+  // Not from the server: the socket broke, or pg found its connection closed.
+  if (severity === undefined || code === undefined) return error instanceof RangeError ? 'refused' : 'lost'
+  if (severity === 'FATAL' || severity === 'PANIC' || /^(08|57P)/.test(code)) return 'lost'
+  // 25006: this server became a read-only standby, the writable one is elsewhere.
+  if (code === '25006') return 'lost'
+  // Disk full, out of memory, cancelled, locked out by somebody's DDL, I/O error: nobody's rows are to blame.
+  if (/^(53|58)/.test(code) || code === '57014' || code === '55P03') return 'unavailable'
+  return 'refused'
+}
+
+/** An error for the caller: StoreUnavailable unless the statement itself was refused. */
+export function forCaller(error: unknown): unknown {
+  if (error instanceof StoreUnavailable || fateOf(error) === 'refused') return error
+  return new StoreUnavailable(`PostgreSQL: ${messageOf(error)}`, { cause: error })
+}
+
+/** Connecting to several addresses fails with an AggregateError, whose own message is empty. */
+export function messageOf(error: unknown): string {
+  if (error instanceof AggregateError && error.message === '') return error.errors.map(messageOf).join(', ')
+  return error instanceof Error ? error.message : String(error)
+}

@@ -1,0 +1,46 @@
+import pg from 'pg'
+import type { Dialect, Migration } from './database.ts'
+import { migrate } from './migrate.ts'
+import type { PostgresConfig } from './postgres-address.ts'
+import { messageOf } from './postgres-errors.ts'
+
+const postgresDialect: Dialect = {
+  engine: 'postgres',
+  key: 'text collate "C"',
+  serial: 'bigint generated always as identity primary key',
+}
+
+/** On a connection of its own. @returns the names of what was applied */
+export async function migratePostgres(config: PostgresConfig, migrations: readonly Migration[]): Promise<string[]> {
+  const client = new pg.Client({ ...config, application_name: 'bellwire migrate', connectionTimeoutMillis: 10_000 })
+  client.on('error', () => {})
+  try {
+    await client.connect().catch((error: unknown) => {
+      const where = `${client.host}:${client.port}/${client.database ?? ''}`
+      throw new Error(
+        `PostgreSQL at ${where} cannot be reached: ${messageOf(error)}. Check that it runs, and the address in store`,
+        { cause: error },
+      )
+    })
+    await demandVersion(client)
+    // Several processes start at once: the others wait here, and find everything done.
+    await client.query(`select pg_advisory_lock(hashtextextended('bellwire migrate ' || $1, 0))`, [config.schema ?? ''])
+    if (config.schema) await client.query(`create schema if not exists ${config.schema}`)
+    return await migrate(migrations, {
+      dialect: postgresDialect,
+      run: async (statements) => void (await client.query(statements.join(';\n'))),
+      names: async () =>
+        (await client.query<{ name: string }>('select name from migrations')).rows.map(({ name }) => name),
+    })
+  } finally {
+    await client.end().catch(() => {})
+  }
+}
+
+async function demandVersion(client: pg.Client): Promise<void> {
+  const { rows } = await client.query<{ number: string; name: string }>(
+    `select current_setting('server_version_num') as number, current_setting('server_version') as name`,
+  )
+  if (Number(rows[0]?.number) < 150_000)
+    throw new Error(`PostgreSQL ${rows[0]?.name} is too old: Bellwire needs 15 or later`)
+}

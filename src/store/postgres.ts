@@ -1,0 +1,155 @@
+import pg from 'pg'
+import { checkRows } from './check-rows.ts'
+import type { Database, Op, Ownership } from './database.ts'
+import { createGroupCommit } from './group-commit.ts'
+import { forCaller } from './postgres-errors.ts'
+import { openListener } from './postgres-listener.ts'
+import { aliveOwners, evictStalled, releaseOwnership, takeOwnership } from './postgres-locks.ts'
+import { runPipeline } from './postgres-pipeline.ts'
+import { openSession } from './postgres-session.ts'
+import { op, statement } from './statement.ts'
+import { StoreUnavailable } from './store-unavailable.ts'
+import { createWakers } from './wakers.ts'
+
+export interface PostgresOptions {
+  /** A process that is silent for so long has lost all that it owns. Default 10 s. */
+  readonly leaseMs?: number
+  /** A transaction that takes longer is given up, and so is its connection. Default 30 s. */
+  readonly answerWithinMs?: number
+  /** Connections that only read. Default 4. */
+  readonly readers?: number
+}
+
+// In an implicit transaction `set local` would warn; set_config(…, is_local) holds until its end just the same.
+const notDurable = op(
+  statement({
+    name: 'not_durable',
+    rank: -1,
+    columns: {},
+    text: () => `select set_config('synchronous_commit', 'off', true)`,
+  }),
+  [[]],
+)
+
+/**
+ * PostgreSQL 15 or later, connected directly or through a session pooler: one connection commits and holds the locks of
+ * what this process owns, so that losing ownership and being unable to commit are one event; one listens; a few read.
+ *
+ * @throws when the database cannot be reached now; later it connects again by itself
+ */
+export async function createPostgresDatabase(
+  config: pg.ClientConfig,
+  options: PostgresOptions = {},
+): Promise<Database> {
+  const { leaseMs = 10_000, answerWithinMs = 30_000, readers = 4 } = options
+  const wakers = createWakers()
+  const owned = new Map<string, AbortController>()
+
+  const session = await openSession({ config, leaseMs, answerWithinMs, onLost: lost })
+  const listener = await openListener(config, hear, wakers.tellAll).catch(async (error: unknown) => {
+    await session.close()
+    throw error
+  })
+  const pool = new pg.Pool({
+    ...config,
+    max: readers,
+    application_name: 'bellwire reader',
+    keepAlive: true,
+    connectionTimeoutMillis: 10_000,
+    idleTimeoutMillis: 60_000,
+    statement_timeout: answerWithinMs,
+    // A generic plan for a set of rows is made while the table is small, and costs four times as much later.
+    options: [config.options, '-c plan_cache_mode=force_custom_plan'].filter(Boolean).join(' '),
+  })
+  pool.on('error', () => {})
+
+  const group = createGroupCommit({
+    transact: async (parts, durable) => {
+      if (durable) return session.run(parts)
+      return (await session.run([notDurable, ...parts])).slice(1)
+    },
+    committed: wakers.committed,
+  })
+
+  function lost(error: StoreUnavailable): void {
+    for (const ownership of owned.values()) ownership.abort(error)
+    owned.clear()
+    group.fail(error)
+  }
+
+  // Our own were told after the commit.
+  function hear(topic: string, backend: number): void {
+    if (backend !== session.backend) wakers.tell(topic)
+  }
+
+  async function own(name: string): Promise<Ownership | undefined> {
+    if (owned.has(name)) return undefined
+    const controller = new AbortController()
+    owned.set(name, controller)
+    try {
+      const [taken] = await session.run([op(takeOwnership, [[name]])])
+      controller.signal.throwIfAborted()
+      if (taken?.length === 1) return { lost: controller.signal, release: () => release(name, controller) }
+      await session.run([op(evictStalled, [[name, leaseMs]])])
+    } catch (error) {
+      if (owned.get(name) === controller) owned.delete(name)
+      throw error
+    }
+    if (owned.get(name) === controller) owned.delete(name)
+    return undefined
+  }
+
+  async function release(name: string, controller: AbortController): Promise<void> {
+    if (controller.signal.aborted || owned.get(name) !== controller) return
+    // Kept until the server has let go: it would count a second taking by this session.
+    await session.run([op(releaseOwnership, [[name]])]).catch(() => {})
+    if (owned.get(name) === controller) owned.delete(name)
+  }
+
+  async function read<Out extends object>(wanted: Op<Out>): Promise<readonly Out[]> {
+    checkRows(wanted)
+    if (wanted.rows.length === 0) return []
+    if (pool.ending) throw new StoreUnavailable('The database is closed')
+    let client: pg.PoolClient | undefined
+    try {
+      client = await pool.connect()
+      const [rows] = await runPipeline(client, [wanted])
+      client.release()
+      return rows as Out[]
+    } catch (error) {
+      const cause = forCaller(error)
+      client?.release(cause instanceof StoreUnavailable)
+      throw cause
+    }
+  }
+
+  return {
+    engine: 'postgres',
+    get owner() {
+      return session.owner
+    },
+    commit: group.commit,
+    read,
+    own,
+    async alive(owners) {
+      return new Set(
+        (
+          await read(
+            op(
+              aliveOwners,
+              owners.map((owner) => [owner]),
+            ),
+          )
+        ).map(({ owner }) => owner),
+      )
+    },
+    wake: wakers.wake,
+    onWake: wakers.onWake,
+    async close() {
+      await group.idle()
+      for (const ownership of owned.values()) ownership.abort(new StoreUnavailable('The database is closed'))
+      owned.clear()
+      await Promise.all([session.close(), listener.close(), pool.ending ? undefined : pool.end()])
+    },
+  }
+}

@@ -1,0 +1,27 @@
+import type { DatabaseSync } from 'node:sqlite'
+import type { Dialect, Migration } from './database.ts'
+import { migrate } from './migrate.ts'
+
+const sqliteDialect: Dialect = { engine: 'sqlite', key: 'text', serial: 'integer primary key autoincrement' }
+
+/** @returns the names of what was applied */
+export function migrateSqlite(db: DatabaseSync, migrations: readonly Migration[]): Promise<string[]> {
+  return migrate(migrations, {
+    dialect: sqliteDialect,
+    async run(statements) {
+      db.exec('begin immediate')
+      try {
+        for (const text of statements) db.exec(text)
+        db.exec('commit')
+      } catch (error) {
+        if (db.isTransaction) db.exec('rollback')
+        throw error
+      }
+    },
+    names: async () =>
+      db
+        .prepare('select name from migrations')
+        .all()
+        .map(({ name }) => name as string),
+  })
+}

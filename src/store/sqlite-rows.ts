@@ -1,0 +1,71 @@
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import type { Statement, Value } from './database.ts'
+
+/** Runs one statement with these rows, and gives what it returned. */
+export type RunRows = (rows: readonly (readonly Value[])[]) => object[]
+
+/**
+ * How rows come into a statement on SQLite. One row is bound into the text itself; several go through a temporary table
+ * in memory, so that the text sees them as a set. Measured with rows of 850 bytes in 9 columns, 1,000 a commit: as fast as
+ * running the statement row by row (69k/s and 73k/s), which sets forbid, and json_each gave 53k/s.
+ */
+export function prepareRows(db: DatabaseSync, statement: Statement, number: number): RunRows {
+  const columns = Object.entries(statement.columns)
+  const single = lazy(() => prepare(db, statement.text(`(select ${columns.map(bound).join(', ') || '1'})`)))
+  const table = `temp.rows_${number}`
+  const set = lazy(() => {
+    db.exec(
+      `create table ${table} (${columns.map(([name, type]) => `"${name}" ${type === 'text' ? 'text' : 'integer'}`).join(', ')})`,
+    )
+    return {
+      put: db.prepare(`insert into ${table} values (${columns.map(() => '?').join(', ')})`),
+      run: prepare(db, statement.text(table)),
+      clear: db.prepare(`delete from ${table}`),
+    }
+  })
+
+  return (rows) => {
+    const [first, second] = rows
+    if (!first) return []
+    // Without input columns every row says the same.
+    if (!second || columns.length === 0) return single().run(first)
+    const { put, run, clear } = set()
+    for (const row of rows) put.run(...row)
+    const returned = run.run([])
+    clear.run()
+    return returned
+  }
+}
+
+// Numbers are bound as doubles: the cast keeps an integer an integer in expressions too.
+const bound = ([name, type]: [string, string], i: number): string =>
+  `${type === 'text' ? `?${i + 1}` : `cast(?${i + 1} as integer)`} as "${name}"`
+
+function prepare(db: DatabaseSync, text: string): { run(values: readonly Value[]): object[] } {
+  const statement: StatementSync = db.prepare(text)
+  statement.setReturnArrays(true)
+  const names = statement.columns().map(({ name }) => name)
+  // Where the text has no use for the input rows there is nothing to bind.
+  const binds = text.includes('?1')
+  return {
+    run(values) {
+      const bindings = binds ? values : []
+      if (names.length === 0) {
+        statement.run(...bindings)
+        return []
+      }
+      return (statement.all(...bindings) as unknown as Value[][]).map((values) => toObject(names, values))
+    },
+  }
+}
+
+function toObject(names: readonly string[], values: readonly Value[]): object {
+  const row: Record<string, Value> = {}
+  for (let i = 0; i < names.length; i++) row[names[i] as string] = values[i] as Value
+  return row
+}
+
+function lazy<T>(make: () => T): () => T {
+  let made: T | undefined
+  return () => (made ??= make())
+}

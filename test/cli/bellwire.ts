@@ -1,0 +1,68 @@
+// Runs the command as a process of its own, as a person does.
+
+import { type ChildProcess, spawn } from 'node:child_process'
+import { join } from 'node:path'
+import type { TestContext } from 'node:test'
+
+const main = join(import.meta.dirname, '../../src/cli/main.ts')
+
+export interface Run {
+  readonly code: number | null
+  readonly out: string
+  readonly err: string
+}
+
+export interface Started {
+  readonly child: ChildProcess
+  readonly ended: Promise<Run>
+  /** The first line of its standard output that matches, from the beginning. */
+  line(pattern: RegExp): Promise<string>
+}
+
+/** Starts `bellwire …`; it is killed when the test ends, or after a minute. */
+export function start(t: TestContext, args: readonly string[], env: NodeJS.ProcessEnv = {}, input?: string): Started {
+  const child = spawn(process.execPath, [main, ...args], {
+    env: { PATH: process.env.PATH, NO_COLOR: '1', ...env },
+    stdio: ['pipe', 'pipe', 'pipe'],
+    timeout: 60_000,
+    killSignal: 'SIGKILL',
+  })
+  t.after(() => child.kill('SIGKILL'))
+  child.stdin?.end(input)
+  let out = ''
+  let err = ''
+  const watchers = new Set<() => void>()
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+    out += text
+    for (const watch of watchers) watch()
+  })
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => (err += text))
+  const ended = new Promise<Run>((resolve, reject) => {
+    child.on('error', reject).on('close', (code) => {
+      resolve({ code, out, err })
+      for (const watch of watchers) watch()
+    })
+  })
+  return {
+    child,
+    ended,
+    line: (pattern) =>
+      new Promise((resolve, reject) => {
+        const watch = (): void => {
+          const found = out
+            .split('\n')
+            .slice(0, -1)
+            .find((line) => pattern.test(line))
+          if (found !== undefined) resolve(found)
+          else if (child.exitCode !== null)
+            reject(new Error(`it ended with ${child.exitCode} before ${pattern}: ${out}${err}`))
+        }
+        watchers.add(watch)
+        watch()
+      }),
+  }
+}
+
+export function run(t: TestContext, args: readonly string[], env?: NodeJS.ProcessEnv, input?: string): Promise<Run> {
+  return start(t, args, env, input).ended
+}

@@ -1,0 +1,260 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import test, { type TestContext } from 'node:test'
+import type { Summary } from '../../src/cli/send/summary.ts'
+import { run, start } from './bellwire.ts'
+import { type StandIn, standInKey, startStandIn } from './platform-stand-in.ts'
+
+test('a file is sent in requests of bounded size, all successful ends with 0', async (t) => {
+  const platform = await startStandIn(t)
+  const { code, out } = await send(t, platform, lines(2_500))
+  assert.equal(code, 0)
+  const summary = JSON.parse(out) as Summary
+  assert.deepEqual(pick(summary), {
+    lines: 2_500,
+    accepted: 2_500,
+    repeated: 0,
+    successful: 2_500,
+    failed: 0,
+    waiting: 0,
+    refused: 0,
+  })
+  const puts = platform.requests.filter(({ path }) => path === '/admin/activities/push')
+  assert.deepEqual(puts.map((put) => put.lines).toSorted(), [1_000, 1_000, 500])
+  assert.equal(platform.held.size, 2_500)
+})
+
+test('the same file again is repeated, and has the first outcomes', async (t) => {
+  const platform = await startStandIn(t)
+  await send(t, platform, lines(50))
+  const { code, out } = await send(t, platform, lines(50))
+  assert.equal(code, 0)
+  assert.deepEqual(pick(JSON.parse(out) as Summary), {
+    lines: 50,
+    accepted: 0,
+    repeated: 50,
+    successful: 50,
+    failed: 0,
+    waiting: 0,
+    refused: 0,
+  })
+})
+
+test('failed and refused records end with 1, counted by reason and named by their line in the file', async (t) => {
+  const platform = await startStandIn(t, {
+    refuse: (line) => (line.includes('"bad"') ? 'activity.id is missing' : undefined),
+    outcome: (line) =>
+      line.includes('"1001"')
+        ? { category: 'failed', reason: 'suppressed', error: 'blocked' }
+        : { category: 'successful', ref: 'r' },
+  })
+  // 1,500 lines before it: the refused one is in the second request; the empty lines count as lines of the file.
+  const file = [...lines(1_500), '', '"bad"', '  ', record(7, 1, '1001'), record(8, 2, '1001'), '{"cut":'].join('\n')
+  const { code, out } = await send(t, platform, file)
+  assert.equal(code, 1)
+  const summary = JSON.parse(out) as Summary
+  assert.deepEqual(pick(summary), {
+    lines: 1_504,
+    accepted: 1_503,
+    repeated: 0,
+    successful: 1_501,
+    failed: 2,
+    waiting: 0,
+    refused: 1,
+  })
+  assert.deepEqual(summary.refused_lines, [{ line: 1_502, error: 'activity.id is missing' }])
+  assert.deepEqual(summary.reasons, { suppressed: { count: 2, example: 'blocked' } })
+  const { out: text, code: again } = await send(t, platform, file, { json: false })
+  assert.equal(again, 1)
+  assert.match(text, /failed +2\n +2 +suppressed: blocked/)
+  assert.match(text, /line 1502: activity\.id is missing/)
+  assert.match(text, /repeated +1,503/)
+})
+
+test('--out names line, id, outcome and identifier of each record, ids with all their digits', async (t) => {
+  const platform = await startStandIn(t, {
+    refuse: (line) => (line.includes('"user_id":""') ? 'activity.user_id is empty' : undefined),
+    outcome: (line, seq) =>
+      line.includes('"brand_id":2')
+        ? { category: 'failed', reason: 'rejected', error: 'no' }
+        : { category: 'successful', ref: `ref-${seq}` },
+  })
+  const file = `\n${record('9223372036854775807', 1)}\n${record('"text"', 2)}\n${record(5, 1, '')}\n`
+  const folder = await folderOf(t)
+  const { code } = await send(t, platform, file, { args: ['--out', join(folder, 'results.ndjson')] })
+  assert.equal(code, 1)
+  const results = (await readFile(join(folder, 'results.ndjson'), 'utf8')).trim().split('\n').toSorted()
+  assert.deepEqual(results, [
+    '{"line":2,"id":9223372036854775807,"outcome":"successful","identifier":"ref-1"}',
+    '{"line":3,"id":"text","outcome":"failed","reason":"rejected","error":"no"}',
+    '{"line":4,"id":5,"outcome":"refused","error":"activity.user_id is empty"}',
+  ])
+})
+
+test('lost answers, busy answers and a platform that is killed and restarted lose nothing and double nothing', async (t) => {
+  let gone: (() => void) | undefined
+  const killed = new Promise<void>((resolve) => (gone = resolve))
+  let cuts = 0
+  const platform: StandIn = await startStandIn(t, {
+    before: (request) => (request % 5 === 2 ? 503 : request === 4 ? 'cut' : undefined),
+    after: async (_, path) => {
+      if (path === '/admin/outcomes') return undefined
+      cuts++
+      if (cuts === 3) {
+        gone?.() // killed between the commit and the answer
+        return 'cut'
+      }
+      return cuts % 4 === 0 ? 'cut' : undefined
+    },
+  })
+  const sending = send(t, platform, lines(8_000))
+  await Promise.race([killed, sending])
+  await platform.kill()
+  await platform.restart()
+  const { code, out, err } = await sending
+  assert.equal(code, 0, err)
+  const summary = JSON.parse(out) as Summary
+  assert.equal(summary.successful, 8_000)
+  assert.equal(platform.held.size, 8_000)
+  assert.ok(summary.requests_repeated > 0)
+})
+
+test('records that wait are asked for again until they have an outcome', async (t) => {
+  const platform = await startStandIn(t, {
+    outcome: (_, __, asked) => (asked < 4 ? { category: 'waiting' } : { category: 'successful', ref: 'r' }),
+  })
+  const { code } = await send(t, platform, lines(30))
+  assert.equal(code, 0)
+})
+
+test('what still waits when the time is over is reported as waiting, and ends with 1', async (t) => {
+  const platform = await startStandIn(t, {
+    outcome: (_, seq) => (seq > 12_000 ? { category: 'waiting' } : { category: 'successful', ref: 'r' }),
+  })
+  const { code, out } = await send(t, platform, lines(12_003), { args: ['--timeout', '1s'] })
+  assert.equal(code, 1)
+  const { successful, waiting } = JSON.parse(out) as Summary
+  assert.deepEqual({ successful, waiting }, { successful: 12_000, waiting: 3 })
+  for (const { seqs } of platform.requests) assert.ok(seqs <= 10_000)
+})
+
+test('--no-wait ends when every record is in the queue', async (t) => {
+  const platform = await startStandIn(t, { outcome: () => ({ category: 'waiting' }) })
+  const { code, out } = await send(t, platform, lines(3), { args: ['--no-wait'] })
+  assert.equal(code, 0)
+  assert.equal((JSON.parse(out) as Summary).waiting, 3)
+})
+
+test('standard input is read with -, a byte order mark and a missing last newline do not matter', async (t) => {
+  const platform = await startStandIn(t)
+  const { code, out } = await run(
+    t,
+    ['send', '--file', '-', '--url', platform.url, '--key', standInKey, '--json'],
+    {},
+    `\ufeff${record(1, 1)}\r\n${record(2, 1)}`,
+  )
+  assert.equal(code, 0)
+  assert.equal((JSON.parse(out) as Summary).successful, 2)
+  assert.deepEqual([...platform.held.keys()], [`${record(1, 1)}\r`, record(2, 1)])
+})
+
+test('a platform that does not answer ends with 3, and says what to look at', async (t) => {
+  const platform = await startStandIn(t)
+  await platform.kill()
+  const { code, err } = await send(t, platform, lines(1), { args: ['--patience', '1s'] })
+  assert.equal(code, 3)
+  assert.match(err, /has not answered for 1 s \(ECONNREFUSED\)\. Is the platform running/)
+  assert.match(err, /does not answer \(ECONNREFUSED\): trying again/)
+  assert.doesNotMatch(err, /stand-in-key/)
+})
+
+test('a wrong key, a wrong address and a file that is no NDJSON end with 2', async (t) => {
+  const platform = await startStandIn(t, { before: (request) => (request > 1 ? 404 : undefined) })
+  const wrongKey = await send(t, platform, lines(1), { key: 'another-key-000000000001' })
+  assert.equal(wrongKey.code, 2)
+  assert.match(wrongKey.err, /answers 401: fault 401\. Give a key .* scopes enqueue and read/)
+  const notFound = await send(t, platform, lines(1))
+  assert.equal(notFound.code, 2)
+  assert.match(notFound.err, /Is --url the platform/)
+  const array = await send(t, platform, '[{"activity":{}}]')
+  assert.equal(array.code, 2)
+  assert.match(array.err, /jq -c/)
+})
+
+test('interrupted, it says that going on is safe', async (t) => {
+  const asked = Promise.withResolvers<void>()
+  const platform = await startStandIn(t, {
+    outcome: () => {
+      asked.resolve()
+      return { category: 'waiting' }
+    },
+  })
+  const file = await fileOf(t, lines(2))
+  const { child, ended } = start(t, ['send', '--file', file, '--url', platform.url, '--key', standInKey])
+  await Promise.race([asked.promise, ended])
+  child.kill('SIGINT')
+  const { code, err } = await ended
+  assert.equal(code, 1)
+  assert.match(err, /send the same file again to go on/)
+})
+
+test('address and key come from the configuration', async (t) => {
+  const platform = await startStandIn(t)
+  const folder = await folderOf(t)
+  await writeFile(
+    join(folder, 'bellwire.yaml'),
+    `platform:
+  port: ${new URL(platform.url).port}
+  keys:
+    - {name: reader, key: only-reads-0000000000001, scopes: [read]}
+    - {name: crm, key: ${standInKey}, scopes: [enqueue, read]}
+`,
+  )
+  const { code, err } = await run(t, ['send', '-c', join(folder, 'bellwire.yaml'), '-f', await fileOf(t, lines(2))])
+  assert.equal(code, 0, err)
+})
+
+/** Two brands with the same user ids. */
+function lines(count: number): string[] {
+  return Array.from({ length: count }, (_, i) => record(i, (i % 2) + 1))
+}
+
+function record(id: number | string, brand: number, user = `user-${id}`): string {
+  return `{"activity":{"id":${id},"brand_id":${brand},"user_id":${JSON.stringify(user)},"activity_id":7},"data":{"id":3}}`
+}
+
+function pick({ lines, accepted, repeated, successful, failed, waiting, refused }: Summary) {
+  return { lines, accepted, repeated, successful, failed, waiting, refused }
+}
+
+interface Sending {
+  readonly args?: readonly string[]
+  readonly key?: string
+  readonly json?: boolean
+}
+
+async function send(
+  t: TestContext,
+  platform: StandIn,
+  content: string | string[],
+  { args = [], key = standInKey, json = true }: Sending = {},
+) {
+  const file = await fileOf(t, content)
+  return run(t, ['send', '--file', file, '--url', platform.url, ...(json ? ['--json'] : []), ...args], {
+    BELLWIRE_KEY: key,
+  })
+}
+
+async function fileOf(t: TestContext, content: string | string[]): Promise<string> {
+  const file = join(await folderOf(t), 'activities.ndjson')
+  await writeFile(file, typeof content === 'string' ? content : `${content.join('\n')}\n`)
+  return file
+}
+
+async function folderOf(t: TestContext): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'bellwire-send-'))
+  t.after(() => rm(folder, { recursive: true }))
+  return folder
+}

@@ -1,0 +1,207 @@
+import assert from 'node:assert/strict'
+import { copyFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import test, { type TestContext } from 'node:test'
+import type { Summary } from '../../src/cli/send/summary.ts'
+import { run, type Started, start } from './bellwire.ts'
+
+const examples = join(import.meta.dirname, '../../examples')
+
+const secrets = [
+  'example-operator-key-1',
+  'example-operator-key-2',
+  'example-operator-admin-key',
+  'example-secret-of',
+  'example-platform-key',
+]
+
+test('the example configuration runs both sides, and its file arrives', async (t) => {
+  const folder = await folderOf(t)
+  for (const file of ['bellwire.yaml', 'users.csv']) await copyFile(join(examples, file), join(folder, file))
+  const config = join(folder, 'bellwire.yaml')
+  const operator = start(t, ['operator'], { BELLWIRE_CONFIG: config, BELLWIRE_OPERATOR_PORT: '0' })
+  const operatorUrl = await listening(operator)
+  const lanes = Object.fromEntries([0, 1, 2].map((i) => [`BELLWIRE_PLATFORM_LANES_${i}_TO_URL`, operatorUrl]))
+  const platform = start(t, ['platform', '--config', config], { BELLWIRE_PLATFORM_PORT: '0', ...lanes })
+  const platformUrl = await listening(platform)
+
+  const file = join(examples, 'activities.ndjson')
+  const { code, out, err } = await run(t, ['send', '-c', config, '--url', platformUrl, '--file', file, '--json'])
+  assert.equal(code, 0, `${out}${err}`)
+  assert.equal((JSON.parse(out) as Summary).successful, 4)
+  const pushed = (await readFile(join(folder, 'data/pushed.ndjson'), 'utf8')).trim().split('\n')
+  assert.equal(pushed.length, 4)
+
+  assert.equal((await fetch(`${operatorUrl}/readyz`)).status, 200)
+  const metrics = await (await fetch(`${operatorUrl}/metrics`)).text()
+  assert.match(metrics, /bellwire_attempts_total\{channel="push",category="successful"\} 4/)
+
+  for (const { child, ended } of [platform, operator]) {
+    child.kill('SIGTERM')
+    const { code, out, err } = await ended
+    assert.equal(code, 0, err)
+    const lines = out
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    const attempt = child === operator.child ? 'message.settled' : 'item.settled'
+    assert.equal(lines.filter(({ event }) => event === attempt).length, 4)
+    for (const secret of secrets) assert.ok(!out.includes(secret) && !err.includes(secret), `${secret} is in the log`)
+  }
+})
+
+test('a platform killed while a file is sent loses nothing and sends nothing twice', async (t) => {
+  const folder = await folderOf(t)
+  for (const file of ['bellwire.yaml', 'users.csv']) await copyFile(join(examples, file), join(folder, file))
+  const config = join(folder, 'bellwire.yaml')
+  const operatorUrl = await listening(start(t, ['operator', '-c', config], { BELLWIRE_OPERATOR_PORT: '0' }))
+  const lanes = Object.fromEntries([0, 1, 2].map((i) => [`BELLWIRE_PLATFORM_LANES_${i}_TO_URL`, operatorUrl]))
+  const first = start(t, ['platform', '-c', config], { BELLWIRE_PLATFORM_PORT: '0', ...lanes })
+  const url = await listening(first)
+
+  const count = 4_000
+  const records = Array.from({ length: count }, (_, i) => {
+    const activity = {
+      id: i,
+      brand_id: (i % 2) + 1,
+      user_id: '1003',
+      activity_id: 1,
+      action_group_id: 1,
+      trigger_hash: 'h',
+      action_id: 1,
+    }
+    return JSON.stringify({ activity, title: 'Hello' })
+  })
+  await writeFile(join(folder, 'file.ndjson'), records.join('\n'))
+  const sending = start(t, ['send', '-c', config, '--url', url, '--file', join(folder, 'file.ndjson'), '--json'])
+  await first.line(/"item\.settled"/)
+  first.child.kill('SIGKILL')
+  await first.ended
+  await listening(start(t, ['platform', '-c', config], { BELLWIRE_PLATFORM_PORT: new URL(url).port, ...lanes }))
+
+  const { code, out, err } = await sending.ended
+  assert.equal(code, 0, `${out}${err}`)
+  assert.equal((JSON.parse(out) as Summary).successful, count)
+  const pushed = (await readFile(join(folder, 'data/pushed.ndjson'), 'utf8')).trim().split('\n')
+  const ids = pushed
+    .map((line) => JSON.parse(line) as { brand: string; id: string })
+    .map(({ brand, id }) => `${brand} ${id}`)
+  assert.equal(new Set(ids).size, count)
+  assert.equal(ids.length, count)
+})
+
+test('modules of the user deliver and suppress', async (t) => {
+  const folder = await folderOf(t)
+  const operator = start(t, ['operator', '-c', join(examples, 'modules.yaml')], {
+    BELLWIRE_OPERATOR_STORE: `sqlite:${join(folder, 'modules.db')}`,
+    BELLWIRE_OPERATOR_PORT: '0',
+  })
+  const url = await listening(operator)
+  const send = (brand: number) =>
+    fetch(`${url}/channels/push/single`, {
+      method: 'POST',
+      headers: { 'x-api-key': 'example-operator-key-1', 'content-type': 'application/json' },
+      body: JSON.stringify({
+        activity: {
+          id: 1,
+          brand_id: brand,
+          user_id: '1002',
+          activity_id: 1,
+          action_group_id: 1,
+          trigger_hash: 'h',
+          action_id: 1,
+        },
+        title: 'Hello',
+      }),
+    })
+  assert.equal((await send(1)).status, 422)
+  assert.equal((await send(2)).status, 200)
+  await operator.line(/^to 1002 of brand 2: Hello$/)
+})
+
+test('a port in use ends with 2, and names the port', async (t) => {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.after(() => server.close())
+  const { port } = server.address() as AddressInfo
+  const config = await minimal(t)
+  const { code, err } = await run(t, ['operator', '-c', config], { BELLWIRE_OPERATOR_PORT: String(port) })
+  assert.equal(code, 2)
+  assert.match(err, new RegExp(`port ${port} .*in use`))
+})
+
+test('a store that another process has open ends with 3, at once', async (t) => {
+  const config = await minimal(t)
+  const first = start(t, ['operator', '-c', config])
+  await listening(first)
+  for (const command of ['operator', 'migrate']) {
+    const { code, err } = await run(t, [command, '-c', config])
+    assert.equal(code, 3, err)
+    assert.match(err, /operator\.store: .*another process/)
+  }
+})
+
+test('a database that does not answer ends with 3, without its password', async (t) => {
+  const config = await minimal(t)
+  const { code, err } = await run(t, ['operator', '-c', config], {
+    BELLWIRE_OPERATOR_STORE: 'postgres://bell:canary@127.0.0.1:1/bell',
+  })
+  assert.equal(code, 3, err)
+  assert.match(err, /127\.0\.0\.1:1/)
+  assert.doesNotMatch(err, /canary/)
+})
+
+test('a section that is not there, and a wrong one, end with 2', async (t) => {
+  const config = await minimal(t)
+  const missing = await run(t, ['platform', '-c', config])
+  assert.equal(missing.code, 2)
+  assert.match(missing.err, /no section platform/)
+  const wrong = await run(t, ['operator', '-c', config], { BELLWIRE_OPERATOR_PROT: '1' })
+  assert.equal(wrong.code, 2)
+  assert.match(
+    wrong.err,
+    /^The configuration has a problem:\nBELLWIRE_OPERATOR_PROT: .*\n +did you mean BELLWIRE_OPERATOR_PORT\?\n$/,
+  )
+})
+
+test('migrate says what it applied, and nothing the second time', async (t) => {
+  const config = await minimal(t)
+  const first = await run(t, ['migrate', '-c', config, '--json'])
+  assert.equal(first.code, 0, first.err)
+  assert.ok((JSON.parse(first.out) as { operator: string[] }).operator.length > 0)
+  const second = await run(t, ['migrate', '-c', config])
+  assert.equal(second.out, 'operator: up to date\n')
+})
+
+test('a log for people is written when it is asked for', async (t) => {
+  const operator = start(t, ['operator', '-c', await minimal(t)], { BELLWIRE_LOG_FORMAT: 'text' })
+  assert.match(await operator.line(/listening/), /info +listening +side=operator url=http/)
+})
+
+async function listening(started: Started): Promise<string> {
+  return (JSON.parse(await started.line(/"server\.listening"/)) as { url: string }).url
+}
+
+/** An operator on a free port. */
+async function minimal(t: TestContext): Promise<string> {
+  const file = join(await folderOf(t), 'bellwire.yaml')
+  await writeFile(
+    file,
+    `operator:
+  port: 0
+  keys: [{name: platform, key: operator-key-000000000001, brands: [1, 2]}]
+  push: recording
+  suppression: none
+`,
+  )
+  return file
+}
+
+async function folderOf(t: TestContext): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'bellwire-serve-'))
+  t.after(() => rm(folder, { recursive: true, force: true }))
+  return folder
+}

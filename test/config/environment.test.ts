@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import test, { type TestContext } from 'node:test'
+import { loadConfig } from '../../src/config/load.ts'
+
+const yaml = `
+operator:
+  keys:
+    - {name: old, key: operator-key-000000000001, brands: [1]}
+  push: recording
+  suppression: none
+platform:
+  keys: [{name: crm, key: platform-key-00000000001, scopes: [enqueue, read]}]
+`
+
+test('a setting is overridden by the variable of its path', async (t) => {
+  const { operator, platform, log } = await load(t, {
+    BELLWIRE_OPERATOR_PORT: '8080',
+    BELLWIRE_OPERATOR_LIMITS_ANSWER_BUDGET: '5s',
+    BELLWIRE_PLATFORM_STORE: 'postgres://db/bellwire',
+    BELLWIRE_LOG_LEVEL: 'debug',
+  })
+  assert.equal(operator?.port, 8080)
+  assert.equal(operator.limits.answer_budget, 5000)
+  assert.equal(platform?.store, 'postgres://db/bellwire')
+  assert.equal(log.level, 'debug')
+})
+
+test('a list is written as YAML, its items are reached by number, one more may be added', async (t) => {
+  const { operator, platform } = await load(t, {
+    BELLWIRE_OPERATOR_KEYS_0_KEY: 'operator-key-000000000002',
+    BELLWIRE_OPERATOR_KEYS_1: '{name: new, key: operator-key-000000000003, brands: [2]}',
+    BELLWIRE_PLATFORM_LANES: '[{brand: 7, channel: site, to: {module: ./x.ts}}]',
+    BELLWIRE_PLATFORM_LANES_0_MAX: '10',
+  })
+  assert.deepEqual(operator?.keys, [
+    { name: 'old', key: 'operator-key-000000000002', brands: ['1'] },
+    { name: 'new', key: 'operator-key-000000000003', brands: ['2'] },
+  ])
+  assert.equal(platform?.lanes[0]?.brand, '7')
+  assert.equal(platform.lanes[0]?.max, 10)
+})
+
+test('one of several variants is chosen, or replaced, as a whole or by a setting of it', async (t) => {
+  const whole = await load(t, { BELLWIRE_OPERATOR_PUSH: '{module: ./mine.ts}', BELLWIRE_OPERATOR_SITE: 'inbox' })
+  assert.equal(whole.operator?.push?.is, 'module')
+  assert.deepEqual(whole.operator?.site, { is: 'inbox' })
+  const part = await load(t, { BELLWIRE_OPERATOR_SUPPRESSION_FILE: '/etc/users.csv' })
+  assert.deepEqual(part.operator?.suppression, { is: 'file', file: '/etc/users.csv' })
+})
+
+test('a secret may come from a file, its last newline is not part of it', async (t) => {
+  const folder = await folderOf(t)
+  await writeFile(join(folder, 'key'), 'operator-key-from-a-file\n')
+  await writeFile(join(folder, 'keys'), '- {name: crm, key: platform-key-from-a-file, scopes: [read]}\n')
+  const { operator, platform } = await load(t, {
+    BELLWIRE_OPERATOR_KEYS_0_KEY_FILE: join(folder, 'key'),
+    BELLWIRE_PLATFORM_KEYS_FILE: join(folder, 'keys'),
+  })
+  assert.equal(operator?.keys[0]?.key, 'operator-key-from-a-file')
+  assert.equal(platform?.keys[0]?.key, 'platform-key-from-a-file')
+  await assert.rejects(load(t, { BELLWIRE_OPERATOR_KEYS_0_KEY_FILE: join(folder, 'none') }), /cannot be read/)
+  await assert.rejects(
+    load(t, {
+      BELLWIRE_OPERATOR_KEYS_0_KEY_FILE: join(folder, 'key'),
+      BELLWIRE_OPERATOR_KEYS_0_KEY: 'operator-key-000000000009',
+    }),
+    /set only one/,
+  )
+})
+
+test('an unknown variable is refused with a suggestion', async (t) => {
+  await assert.rejects(load(t, { BELLWIRE_OPERATOR_PROT: '1' }), /did you mean BELLWIRE_OPERATOR_PORT\?/)
+  await assert.rejects(load(t, { BELLWIRE_OPERATOR_KEYS_0_KYE: 'x' }), /did you mean BELLWIRE_OPERATOR_KEYS_0_KEY\?/)
+  await assert.rejects(
+    load(t, { BELLWIRE_OPERATOR_PORT_FILE: '/x' }),
+    /BELLWIRE_OPERATOR_PORT_FILE: there is no such setting/,
+  )
+  await assert.rejects(load(t, { BELLWIRE_OPERATOR_KEYS_5_KEY: 'operator-key-000000000009' }), /without a gap/)
+})
+
+test('what is wrong in the environment is told with the name of the variable', async (t) => {
+  await assert.rejects(
+    load(t, { BELLWIRE_OPERATOR_PORT: 'http' }),
+    /^ConfigError: BELLWIRE_OPERATOR_PORT {2}operator\.port: expected a whole number/,
+  )
+})
+
+test('variables of tests, empty ones and those of others are left alone', async (t) => {
+  const { operator } = await load(t, {
+    BELLWIRE_TEST_POSTGRES: 'x',
+    BELLWIRE_OPERATOR_PORT: '',
+    PATH: '/bin',
+    BELLWIRE_CONFIG: 'x',
+  })
+  assert.equal(operator?.port, 7001)
+})
+
+async function load(t: TestContext, env: NodeJS.ProcessEnv) {
+  const file = join(await folderOf(t), 'bellwire.yaml')
+  await writeFile(file, yaml)
+  return loadConfig(file, env)
+}
+
+async function folderOf(t: TestContext): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'bellwire-config-'))
+  t.after(() => rm(folder, { recursive: true }))
+  return folder
+}

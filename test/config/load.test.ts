@@ -1,0 +1,171 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import test, { type TestContext } from 'node:test'
+import { loadConfig } from '../../src/config/load.ts'
+import { printConfig, secretsOf } from '../../src/config/print.ts'
+import { ConfigError, type Problem } from '../../src/config/problem.ts'
+import type { Config } from '../../src/config/table.ts'
+
+const complete = `
+operator:
+  port: 7101
+  keys:
+    - {name: platform, key: operator-key-000000000001, brands: [1, 9223372036854775807]}
+  suppression: none
+platform:
+  keys:
+    - {name: crm, key: platform-key-00000000001, scopes: [enqueue, read]}
+  lanes:
+    - brand: 1
+      channel: push
+      to: {provider: operator-api, url: "https://operator.example/api/", api_key: operator-key-000000000001}
+    - {brand: 2, channel: push, to: {module: ./mine.ts}}
+`
+
+test('a configuration is read with its defaults, in milliseconds and bytes, and is frozen', async (t) => {
+  const { operator, platform, log } = await load(t, complete)
+  assert.equal(operator?.port, 7101)
+  assert.equal(operator.host, '127.0.0.1')
+  assert.equal(operator.limits.body, 16 * 1024 * 1024)
+  assert.equal(operator.limits.answer_budget, 20_000)
+  assert.deepEqual(operator.suppression, { is: 'none' })
+  assert.equal(operator.push, undefined)
+  assert.equal(platform?.lanes[0]?.retry.most, 300_000)
+  assert.equal(log.level, 'info')
+  assert.throws(() => Object.assign(operator.limits, { body: 1 }), TypeError)
+})
+
+test('a brand keeps all its digits', async (t) => {
+  const { operator } = await load(t, complete)
+  assert.deepEqual(operator?.keys[0]?.brands, ['1', '9223372036854775807'])
+})
+
+test('paths count from the folder of the file', async (t) => {
+  const folder = await folderOf(t)
+  const file = join(folder, 'bellwire.yaml')
+  await writeFile(file, complete)
+  const { operator, platform } = await loadConfig(file, {})
+  assert.equal(operator?.store, `sqlite:${join(folder, 'operator.db')}`)
+  const to = platform?.lanes[1]?.to
+  assert.equal(to?.is === 'module' && to.module, join(folder, 'mine.ts'))
+})
+
+test('everything that is wrong is told at once, each with its line, what was expected and the remedy', async (t) => {
+  const problems = await refused(
+    t,
+    `operator:
+  port: 70000
+  keys: [{name: platform, key: short, brands: [-1]}]
+  limits: {body: 16}
+platform:
+  keys: []
+  lanes:
+    - {brand: 1, channel: mail, to: carrier-pigeon}
+`,
+  )
+  assert.deepEqual(
+    problems.map(({ where, path }) => `${where} ${path}`),
+    [
+      'bellwire.yaml:1 operator.suppression',
+      'bellwire.yaml:2 operator.port',
+      'bellwire.yaml:3 operator.keys[0].key',
+      'bellwire.yaml:3 operator.keys[0].brands[0]',
+      'bellwire.yaml:4 operator.limits.body',
+      'bellwire.yaml:8 platform.lanes[0].channel',
+      'bellwire.yaml:8 platform.lanes[0].to',
+    ],
+  )
+  assert.match(problems[1]?.what ?? '', /whole number from 0 to 65535, found "70000"/)
+  assert.match(problems[0]?.remedy ?? '', /or none to send to everybody/)
+  assert.match(problems[2]?.remedy ?? '', /openssl/)
+})
+
+test('a wrong secret is not repeated in the error', async (t) => {
+  const problems = await refused(t, complete.replace('platform-key-00000000001', 'canary canary'))
+  assert.equal(problems.length, 1)
+  assert.doesNotMatch(JSON.stringify(problems), /canary/)
+})
+
+test('an unknown setting is refused with a suggestion, one unlike any with the list', async (t) => {
+  const problems = await refused(t, complete.replace('port: 7101', 'prot: 7101\n  something_else: 1'))
+  assert.match(problems[0]?.remedy ?? '', /did you mean port\?/)
+  assert.match(problems[1]?.remedy ?? '', /there are: host, port/)
+})
+
+test('what is not YAML is refused with its line', async (t) => {
+  const [problem] = await refused(t, 'operator:\n  port: [1\nplatform: {}\n')
+  assert.match(problem?.where ?? '', /^bellwire\.yaml:[23]$/)
+  const [twice] = await refused(t, `${complete}\nlog: {level: info}\nlog: {level: warn}\n`)
+  assert.match(twice?.what ?? '', /unique/i)
+})
+
+test('a named file that is not there is refused; without a name the environment may be enough', async () => {
+  await assert.rejects(loadConfig('/nowhere/bellwire.yaml', {}), /--config/)
+  const config = await loadConfig(undefined, { BELLWIRE_LOG_LEVEL: 'warn' })
+  assert.equal(config.log.level, 'warn')
+})
+
+test('settings that contradict each other are refused', async (t) => {
+  const lane = '    - {brand: 1, channel: push, to: {module: ./other.ts}, retry: {first: 10min}}\n'
+  const problems = await refused(
+    t,
+    `${complete}${lane}`.replace('platform:\n', 'platform:\n  port: 7101\n  store: sqlite:operator.db\n'),
+  )
+  assert.deepEqual(
+    problems.map(({ path }) => path),
+    ['platform.lanes[2]', 'platform.lanes[2].retry', 'platform.store', 'platform.port'],
+  )
+})
+
+test('a key that is there twice is refused', async (t) => {
+  const [problem] = await refused(
+    t,
+    complete.replace('  suppression', '    - {name: b, key: operator-key-000000000001, brands: [2]}\n  suppression'),
+  )
+  assert.match(problem?.what ?? '', /twice/)
+})
+
+test('it is printed as it applies and without its secrets, in words that can be read again', async (t) => {
+  const config = await load(t, complete, { BELLWIRE_PLATFORM_STORE: 'postgres://bell:canary-pass@db/bell' })
+  const printed = printConfig(config)
+  assert.doesNotMatch(printed, /canary|operator-key|platform-key/)
+  assert.match(printed, /postgres:\/\/bell:\*+@db\/bell/)
+  assert.match(printed, /answer_budget: 20s/)
+  const again = await load(t, printed.replaceAll('"********"', 'another-key-000000000001'))
+  assert.equal(again.operator?.limits.answer_budget, 20_000)
+  assert.deepEqual(again.operator?.suppression, { is: 'none' })
+  assert.equal(again.platform?.lanes.length, 2)
+})
+
+test('the log is told every secret', async (t) => {
+  const config = await load(t, complete, { BELLWIRE_PLATFORM_STORE: 'postgres://bell:canary%21pass@db/bell' })
+  assert.deepEqual(secretsOf(config).toSorted(), [
+    'canary!pass',
+    'canary%21pass',
+    'operator-key-000000000001',
+    'platform-key-00000000001',
+  ])
+})
+
+async function load(t: TestContext, yaml: string, env: NodeJS.ProcessEnv = {}): Promise<Config> {
+  const file = join(await folderOf(t), 'bellwire.yaml')
+  await writeFile(file, yaml)
+  return loadConfig(file, env)
+}
+
+async function refused(t: TestContext, yaml: string): Promise<readonly Problem[]> {
+  const error = await load(t, yaml).then(
+    () => assert.fail('it was accepted'),
+    (error: unknown) => error,
+  )
+  assert.ok(error instanceof ConfigError)
+  return error.problems
+}
+
+async function folderOf(t: TestContext): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'bellwire-config-'))
+  t.after(() => rm(folder, { recursive: true }))
+  return folder
+}

@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import test from 'node:test'
+import { loadProvider, loadSource } from '../../src/config/module.ts'
+
+const folder = await mkdtemp(join(tmpdir(), 'bellwire-module-'))
+const file = join(folder, 'mine.ts')
+await writeFile(
+  file,
+  `
+export const provider = { name: 'mine', max: 1, send: async () => [] }
+export const provder = { name: 'misspelt', max: 1, send: async () => [] }
+export const halfDone = { name: 'half', max: 0 }
+export const source = { name: 'mine', fields: ['blocked'], among: async (): Promise<Map<string, Set<string>>> => new Map() }
+`,
+)
+test.after(() => rm(folder, { recursive: true }))
+
+test('a provider and a source of the user are imported, TypeScript as it is', async () => {
+  assert.equal((await loadProvider(file, 'provider', 'operator.push')).name, 'mine')
+  assert.deepEqual((await loadSource(file, 'source', 'operator.suppression')).fields, ['blocked'])
+})
+
+test('what does not have the shape is refused, naming each part that is missing', async () => {
+  await assert.rejects(loadProvider(file, 'halfDone', 'operator.push'), (error: Error) => {
+    assert.match(error.message, /mine\.ts {2}operator\.push: halfDone is not what is needed/)
+    assert.match(error.message, /max: expected a whole number/)
+    assert.match(error.message, /send: expected a function/)
+    return true
+  })
+  await assert.rejects(loadSource(file, 'provider', 'operator.suppression'), /among: expected a function/)
+})
+
+test('an export that is not there is refused with a suggestion', async () => {
+  await assert.rejects(loadProvider(file, 'providr', 'operator.push'), /did you mean provider\?/)
+  await assert.rejects(loadProvider(file, 'nothingLikeIt', 'operator.push'), /it exports: .*halfDone/)
+})
+
+test('a file that cannot be imported is refused with the reason', async () => {
+  await assert.rejects(loadProvider(join(folder, 'none.ts'), 'provider', 'operator.push'), /cannot be imported/)
+})

@@ -1,0 +1,24 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import test from 'node:test'
+import { settingsTable, withSettings } from '../../src/config/print-table.ts'
+
+const running = readFileSync(join(import.meta.dirname, '../../docs/running.md'), 'utf8')
+
+test('docs/running.md lists the settings as they are', () => {
+  assert.ok(running === withSettings(running), 'it is not current: node src/config/print-table.ts --write')
+})
+
+test('every setting has a name, what is expected, a default, a variable and a sentence', () => {
+  const rows = settingsTable()
+    .split('\n')
+    .filter((line) => line.startsWith('| `'))
+  assert.ok(rows.length > 50)
+  for (const row of rows)
+    assert.match(row, /^\| `[a-z_.[\]]+` \| [^|]+ \| [^|]+ \| `BELLWIRE_[A-Z0-9_]+`(, `…_FILE`)? \| [^|]+\. \|$/)
+})
+
+test('a document without the markers is refused', () => {
+  assert.throws(() => withSettings('# Running'), /lacks the lines/)
+})

@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { cutElements } from '../../src/contract/elements.ts'
+import { cutParsed } from '../../src/contract/parsed-elements.ts'
+import { sourceOf } from '../../src/contract/source.ts'
+import { pick, randomFrom, randomJson, spacing } from './json-maker.ts'
+
+function texts(body: string): readonly string[] {
+  const { starts, ends, error } = cutElements(sourceOf(body))
+  assert.equal(error, undefined)
+  return starts.map((start, n) => body.slice(start, ends[n]))
+}
+
+test('elements are cut out as they stood, without the white space around them', () => {
+  assert.deepEqual(texts('[]'), [])
+  assert.deepEqual(texts(' [ ] '), [])
+  assert.deepEqual(texts('[1]'), ['1'])
+  assert.deepEqual(texts('[1, {"a" : "]," } ,\n[2,3]\t,"},{" ]'), ['1', '{"a" : "]," }', '[2,3]', '"},{"'])
+  assert.deepEqual(texts('["\\"", "\\\\", "a\\\\\\","]'), ['"\\""', '"\\\\"', '"a\\\\\\","'])
+})
+
+test('an element that is no JSON is cut out like any other', () => {
+  assert.deepEqual(texts('[1 2,{"a":},"x" y,,"\n"]'), ['1 2', '{"a":}', '"x" y', '', '"\n"'])
+})
+
+for (const [body, error] of [
+  ['', /is empty/],
+  [' \n', /is empty/],
+  ['hello', /must be a JSON array/],
+  ['{"activity":{}}', /must be a JSON array/],
+  ['[', /is cut short/],
+  ['[1,2', /is cut short: element 1/],
+  ['[{"a":"]', /is cut short/],
+  ['[{"a":1]', /is cut short/],
+  ['["\\', /is cut short/],
+  ['[1}', /closes nothing/],
+  ['[1] [2]', /something follows it at character 4/],
+] as const) {
+  test(`${JSON.stringify(body)} as a whole cannot be cut, and the error says why`, () => {
+    assert.match(cutElements(sourceOf(body)).error ?? 'no error', error)
+  })
+}
+
+test('elements nested deeper than 100 levels are named, in text of any size, by both ways of cutting', () => {
+  const nested = (levels: number) => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`
+  const arrays = (levels: number) => `{"a":${'['.repeat(levels)}${']'.repeat(levels)}}`
+  const body = `[${[nested(1), nested(100), nested(101), arrays(99), arrays(100), nested(10_000), arrays(10_000), nested(1)].join(',')}]`
+  const source = sourceOf(body)
+  assert.deepEqual([...cutElements(source).deep], [2, 4, 5, 6])
+  assert.deepEqual(cutParsed(source, 8), cutElements(source))
+})
+
+test('many braces are not many levels', () => {
+  const wide = `{"a":[${'{},'.repeat(500)}{}],"b":"${'{'.repeat(500)}"}`
+  const flat = `{"b":"${'{'.repeat(500)}"}`
+  const source = sourceOf(`[${flat},${wide},${flat},${flat}]`)
+  assert.equal(cutParsed(source, 4).deep.size, 0)
+  assert.deepEqual(cutParsed(source, 4), cutElements(source))
+})
+
+for (const [what, body] of [
+  ['what stands between two elements, inside a string', '[{"a":1},{"b":"},{\\"c"},{"d":2},{"e":"},{"},{"f":3}]'],
+  ['arrays of objects', '[{"a":1},{"b":[{"c":1},{"d":2}],"e":[{"f":1},{"g":2}]},{"h":[]},{"i":3}]'],
+  ['brackets in strings', '[{"a":"["},{"b":"x\\":[","c":":[{"},{"d":[1]},{"e":2}]'],
+  ['what looks like a key and its array in strings', '[{"a":1},{"b":":[\\"},{\\"c"},{"d":"},{"},{"e":":[","f":2},{"g":3}]'],
+  ['another spacing in between', '[{"a":1},{"b":2} , {"c":3},{"d":4},\n{"e":5},{"f":6}]'],
+  ['elements of other kinds', '[{"a":1},{"b":2},3,[{"c":1},{"d":2}],"},{",{},{},{"e":1},null]'],
+] as const) {
+  test(`the quick cut is not misled by ${what}`, () => {
+    const source = sourceOf(body)
+    assert.deepEqual(cutParsed(source, (JSON.parse(body) as unknown[]).length), cutElements(source))
+  })
+}
+
+test('cutting and parsing each element equals parsing the whole, whatever the text (seeded)', () => {
+  for (let seed = 1; seed <= 3_000; seed++) {
+    const random = randomFrom(seed)
+    const space = spacing(random)
+    const elements: string[] = []
+    for (let n = Math.floor(random() * 7); n > 0; n--) elements.push(randomJson(random, space, pick(random, [0, 2, 4])))
+    const body = `${space()}[${space()}${elements.join(`${space()},${space()}`)}${space()}]${space()}`
+    const whole = JSON.parse(body) as unknown[]
+    const source = sourceOf(body)
+    const { text } = source
+    for (const { starts, ends, error } of [cutElements(source), cutParsed(source, whole.length)]) {
+      assert.equal(error, undefined, `seed ${seed}`)
+      const cut = starts.map((start, n) => text.slice(start, ends[n]))
+      assert.deepEqual(cut, elements, `seed ${seed}: ${body}`)
+      assert.deepEqual(
+        cut.map((element) => JSON.parse(element)),
+        whole,
+        `seed ${seed}`,
+      )
+    }
+  }
+})
+
+test('a long body whose separators keep changing is cut in linear time', () => {
+  const element = '{"a":1},{"b":2} ,{"c":3}, {"d":4}'
+  const body = `[${Array.from({ length: 20_000 }, () => element).join(' , ')}]`
+  assert.equal(cutParsed(sourceOf(body), 80_000).starts.length, 80_000)
+})

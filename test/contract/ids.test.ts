@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { idText, isInteger, isIntegerText } from '../../src/contract/ids.ts'
+
+test('an integer is digits alone, from 0 to 2^63-1', () => {
+  for (const [text, expected] of [
+    ['0', true],
+    ['7', true],
+    ['9007199254740993', true],
+    ['999999999999999999', true],
+    ['9223372036854775799', true],
+    ['9223372036854775807', true],
+    ['9223372036854775808', false],
+    ['9223372036854775810', false],
+    ['9999999999999999999', false],
+    ['10000000000000000000', false],
+    ['-1', false],
+    ['1.0', false],
+    ['1e3', false],
+    ['', false],
+    ['"1"', false],
+  ] as const) {
+    assert.equal(isInteger(Buffer.from(`x${text}x`), 1, 1 + text.length), expected, text)
+    assert.equal(isIntegerText(text), expected, text)
+  }
+  assert.equal(isIntegerText('01'), false)
+})
+
+test('ids are compared as text: an integer and a string of the same digits are the same', () => {
+  assert.equal(idText('5'), idText('"5"'))
+  assert.equal(idText('"\\u0035"'), '5')
+  assert.notEqual(idText('5'), idText('5.0'))
+})

@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict'
+import test, { type TestContext } from 'node:test'
+import { brands } from '../../src/demo/cast.ts'
+import type { Clients, KnownOutcome } from '../../src/demo/clients.ts'
+import { createJournal, type Journal } from '../../src/demo/journal.ts'
+import { createRecords, type Sample, unreadable } from '../../src/demo/records.ts'
+import { emit } from '../../src/runtime/events.ts'
+
+const [larkspur, northgate] = brands as [(typeof brands)[0], (typeof brands)[0]]
+const settle = (seq: number, lane = '1/site'): void =>
+  emit('item.settled', { lane, seq, category: 'successful', attempt: 1, rule: 'x' })
+
+/** A journal on a platform that answers from these tables. */
+function open(
+  t: TestContext,
+  outcomes: Record<number, Partial<KnownOutcome>>,
+  onEnqueue: () => void = () => {},
+): Journal {
+  let seq = 0
+  const journal = createJournal({
+    async enqueue(_channel, records) {
+      const refused = records.flatMap((record, i) =>
+        record === unreadable ? [{ line: i + 1, error: 'activity.user_id is missing' }] : [],
+      )
+      const accepted = records.length - refused.length
+      const seqs: [number, number][] = accepted > 0 ? [[seq + 1, seq + accepted]] : []
+      seq += accepted
+      onEnqueue()
+      return { accepted, refused, seqs }
+    },
+    outcomes: async (seqs) =>
+      seqs.map((each) => ({ seq: each, category: 'waiting', ...outcomes[each] }) as KnownOutcome),
+  } as Partial<Clients> as Clients)
+  t.after(() => journal.stop())
+  return journal
+}
+
+function samples(): [Sample, Sample] {
+  const records = createRecords('http://page')
+  return [
+    records.next('site', larkspur, larkspur.users[0] as never),
+    records.next('site', northgate, northgate.users[0] as never),
+  ]
+}
+
+test('each message is followed to its own outcome, although the users of two brands have the same id', async (t) => {
+  const journal = open(t, { 1: { category: 'successful', ref: 'a' }, 2: { category: 'failed', error: 'excluded' } })
+  const sent = await journal.send(samples())
+  assert.deepEqual(
+    sent.map(({ state }) => state),
+    ['waiting', 'waiting'],
+  )
+  settle(1)
+  settle(2, '2/site')
+  await journal.settled(sent, AbortSignal.timeout(5_000))
+  assert.deepEqual(
+    sent.map(({ brand, user_id, state, ref, note }) => ({ brand, user_id, state, ref, note })),
+    [
+      { brand: '1', user_id: '1001', state: 'arrived', ref: 'a', note: undefined },
+      { brand: '2', user_id: '1001', state: 'refused', ref: undefined, note: 'excluded' },
+    ],
+  )
+})
+
+test('a message that is settled before its number is known is not waited for in vain', async (t) => {
+  const journal = open(t, { 1: { category: 'successful', ref: 'a' } }, () => settle(1))
+  const sent = await journal.send(samples().slice(0, 1))
+  await journal.settled(sent, AbortSignal.timeout(5_000))
+  assert.equal(sent[0]?.state, 'arrived')
+})
+
+test('a record that the platform refuses is named by its line and its neighbours keep their numbers', async (t) => {
+  const journal = open(t, { 1: { category: 'successful', ref: 'a' } })
+  const push = createRecords('http://page').next('push', larkspur, larkspur.users[1] as never)
+  const [first, bad] = await journal.send([push], [unreadable])
+  assert.equal(first?.seq, 1)
+  assert.equal(bad?.state, 'unreadable')
+  assert.equal(bad?.note, 'Line 2: activity.user_id is missing')
+})
+
+test('that a page showed a notification is told, whichever is heard first', async (t) => {
+  const journal = open(t, { 1: { category: 'successful', ref: 'a' }, 2: { category: 'successful', ref: 'b' } })
+  const sent = await journal.send(samples())
+  emit('inbox.shown', { brand: '1', userId: '1001', ref: 'a', streams: 1 })
+  settle(1)
+  settle(2)
+  await journal.settled(sent, AbortSignal.timeout(5_000))
+  emit('inbox.shown', { brand: '2', userId: '1001', ref: 'b', streams: 2 })
+  assert.deepEqual(
+    sent.map(({ note }) => note),
+    ['Seen live on one page.', 'Seen live on 2 pages.'],
+  )
+})

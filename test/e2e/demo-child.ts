@@ -1,0 +1,71 @@
+// `bellwire demo` as a person starts it: a process of its own, read through what it prints.
+
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { TestContext } from 'node:test'
+import { fileURLToPath } from 'node:url'
+
+export interface Demo {
+  /** All that it has printed so far. */
+  readonly output: string
+  /** Resolves with the match, as soon as it is printed. */
+  printed(pattern: RegExp): Promise<RegExpExecArray>
+  interrupt(): void
+  /** The exit code, when it has ended by itself. */
+  readonly exit: Promise<number | null>
+  /** What it left in its folder for temporary files. */
+  leftovers(): Promise<string[]>
+}
+
+const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
+
+export async function startDemo(t: TestContext, args: readonly string[], withinMs = 60_000): Promise<Demo> {
+  const folder = await mkdtemp(join(tmpdir(), 'bellwire-e2e-'))
+  const child = spawn(process.execPath, [main, 'demo', ...args], {
+    env: { ...process.env, TMPDIR: folder, NODE_OPTIONS: '' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  t.after(() => end(child).then(() => rm(folder, { recursive: true, force: true })))
+  let output = ''
+  const waits = new Set<() => void>()
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      output += text
+      for (const wait of waits) wait()
+    })
+  }
+  const exit = once(child, 'close').then(([code]) => code as number | null)
+  return {
+    get output() {
+      return output
+    },
+    async printed(pattern) {
+      const { promise, resolve, reject } = Promise.withResolvers<RegExpExecArray>()
+      const wait = (): void => {
+        const match = pattern.exec(output)
+        if (match) resolve(match)
+      }
+      const fail = (): void => reject(new Error(`the demo did not print ${pattern}; it printed:\n${output}`))
+      const late = setTimeout(fail, withinMs)
+      void exit.then(fail)
+      waits.add(wait)
+      wait()
+      return promise.finally(() => {
+        clearTimeout(late)
+        waits.delete(wait)
+      })
+    },
+    interrupt: () => void child.kill('SIGINT'),
+    exit,
+    leftovers: () => readdir(folder),
+  }
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  child.kill('SIGKILL')
+  await once(child, 'close')
+}

@@ -1,0 +1,209 @@
+import assert from 'node:assert/strict'
+import test, { type TestContext } from 'node:test'
+import { type Browser, chromium as engine, type Page } from 'playwright-core'
+import { chromium, withoutChromium } from '../support/services/chromium.ts'
+import { startDemo } from './demo-child.ts'
+import { startLine } from './line.ts'
+
+const skip = await withoutChromium()
+const waiting = { timeout: 20_000 }
+
+test('demo --once sends the sample traffic, says what became of it and leaves nothing behind', async (t) => {
+  const demo = await startDemo(t, ['--once'])
+  const code = await demo.exit
+  assert.equal(code, 0, demo.output)
+  assert.match(demo.output, /✓ 10 of 10 on-site notifications are in their inboxes/)
+  assert.match(demo.output, /✓ 5 of 5 pushes were recorded/)
+  assert.match(demo.output, /✓ 3 of 3 messages to a user who has excluded herself were refused, as they must be/)
+  assert.match(demo.output, /✓ 1 of 1 unreadable record was named by its line/)
+  assert.match(demo.output, /Everything arrived as expected\./)
+  assert.doesNotMatch(demo.output, new RegExp(String.fromCharCode(27)), 'no colours where nobody looks')
+  assert.deepEqual(await demo.leftovers(), [])
+})
+
+test('a port that is in use is a mistake with a remedy, not a stack', async (t) => {
+  const first = await startDemo(t, ['--port', '0'])
+  const [, url = ''] = await first.printed(/Page\s+(http:\/\/\S+)/)
+  const second = await startDemo(t, ['--port', new URL(url).port])
+  assert.equal(await second.exit, 2)
+  assert.match(second.output, /port \d+ is in use: choose another with --port/)
+  assert.doesNotMatch(second.output, /\n\s+at /)
+})
+
+test('on the page of the demo notifications appear, also over a line that breaks, and only those of its user', {
+  skip,
+}, async (t) => {
+  const demo = await startDemo(t, ['--port', '0'])
+  const [, site = ''] = await demo.printed(/Page\s+(http:\/\/\S+)/)
+  await demo.printed(/From now on a message every few seconds/)
+  const { operator } = (await (await fetch(`${site}/demo/cast`)).json()) as { operator: string }
+  const line = await startLine(t, operator)
+  const browser = await launch(t)
+  const mara = await openPage(browser, `${site}/#1/1001`, line.url)
+  const jonas = await openPage(browser, `${site}/#2/1001`)
+  await Promise.all([mara, jonas].map(({ page }) => page.waitForSelector('#state[data-state="live"]', waiting)))
+
+  await t.test('what came before is listed', async () => {
+    await mara.page.locator('#notes > li').nth(1).waitFor(waiting)
+    assert.match((await mara.page.textContent('#greeting')) ?? '', /Mara$/)
+    assert.match((await jonas.page.textContent('#greeting')) ?? '', /Jonas$/)
+  })
+
+  await t.test('the button sends one, which appears by itself, as a toast and in the inbox', async () => {
+    const before = new Set(await mara.ids())
+    await mara.page.click('#send')
+    await eventually(async () => (await mara.ids()).some((id) => !before.has(id)))
+    const fresh = (await mara.ids()).filter((id) => !before.has(id))
+    assert.ok(fresh.length >= 1)
+    assert.equal(await mara.page.locator(`.toast[data-id="${fresh[0]}"]`).count(), 1)
+    // More may arrive at any time.
+    await eventually(async () => Number(await mara.page.textContent('#badge')) === (await mara.ids()).length)
+    assert.match((await mara.page.getAttribute('#bell', 'aria-label')) ?? '', /\d+ unseen/)
+  })
+
+  await t.test('its way through platform and operator is shown', async () => {
+    const way = mara.page.locator('.way[data-outcome="arrived"]', { hasText: /Mara Lindqvist.*on-site/ }).first()
+    await way.waitFor(waiting)
+    assert.deepEqual(await way.locator('.stop.done .stop-name').allTextContents(), ['Platform', 'Operator', 'Inbox'])
+    await mara.page.waitForSelector('.push', waiting)
+  })
+
+  await t.test('after a cut nothing is missing and nothing is doubled', async () => {
+    mara.expectFailures(true)
+    line.cut()
+    await mara.page.waitForSelector('#state[data-state="reconnecting"]', waiting)
+    const before = (await inbox(site, operator, '1', '1001')).length
+    for (let sent = 0; sent < 3; sent++) await post(`${site}/demo/send`, { brand: '1', user_id: '1001' })
+    await eventually(async () => (await inbox(site, operator, '1', '1001')).length >= before + 3)
+    line.mend()
+    await mara.page.waitForSelector('#state[data-state="live"]', waiting)
+    mara.expectFailures(false)
+    await eventually(async () => {
+      const [shown, stored] = [await mara.ids(), await inbox(site, operator, '1', '1001')]
+      return (
+        new Set(shown).size === shown.length &&
+        shown.length === stored.length &&
+        stored.every((id) => shown.includes(id))
+      )
+    })
+  })
+
+  await t.test('the other brand’s user of the same id sees none of it', async () => {
+    const maras = await inbox(site, operator, '1', '1001')
+    const jonases = await jonas.ids()
+    assert.ok(jonases.length >= 2)
+    assert.deepEqual(
+      jonases.filter((id) => maras.includes(id)),
+      [],
+    )
+    await eventually(async () => {
+      const [shown, stored] = [await jonas.ids(), await inbox(site, operator, '2', '1001')]
+      return shown.length === stored.length && stored.every((id) => shown.includes(id))
+    })
+  })
+
+  await t.test('switching to another user shows theirs', async () => {
+    await jonas.page.selectOption('#who', '2/1002')
+    await jonas.page.waitForSelector('#state[data-state="live"]', waiting)
+    await jonas.page.locator('#notes > li').nth(1).waitFor(waiting)
+    const stored = await inbox(site, operator, '2', '1002')
+    assert.deepEqual(
+      (await jonas.ids()).filter((id) => !stored.includes(id)),
+      [],
+    )
+  })
+
+  await t.test('everything seen is seen after a reload, too', async () => {
+    const seen = await jonas.ids()
+    await jonas.page.click('#seen-all')
+    await jonas.page.reload()
+    await jonas.page.locator('#notes > li').nth(1).waitFor(waiting)
+    await jonas.page.waitForSelector('#state[data-state="live"]', waiting)
+    const unseen = await jonas.page.locator('.note.unseen').evaluateAll(idsOf)
+    assert.deepEqual(
+      unseen.filter((id) => seen.includes(id)),
+      [],
+    )
+  })
+
+  assert.deepEqual([...mara.errors, ...jonas.errors], [])
+  demo.interrupt()
+  assert.equal(await demo.exit, 0)
+  assert.deepEqual(await demo.leftovers(), [])
+})
+
+async function launch(t: TestContext): Promise<Browser> {
+  const browser = await engine.launch({
+    executablePath: await chromium(),
+    args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking'],
+  })
+  t.after(() => browser.close())
+  return browser
+}
+
+interface Opened {
+  readonly page: Page
+  /** What the browser complained about while nothing was expected to fail. */
+  readonly errors: readonly string[]
+  expectFailures(expected: boolean): void
+  /** site_notification_ids in the list. */
+  ids(): Promise<string[]>
+}
+
+/** Opens the page in a profile of its own. With `operator` it calls the operator over that line. */
+async function openPage(browser: Browser, url: string, operator?: string): Promise<Opened> {
+  const context = await browser.newContext()
+  const page = await context.newPage()
+  const errors: string[] = []
+  let expected = false
+  page.on('pageerror', (error) => errors.push(String(error)))
+  page.on('console', (message) => {
+    if (!expected && ['error', 'warning'].includes(message.type())) errors.push(message.text())
+  })
+  if (operator !== undefined) {
+    await page.route('**/demo/cast', async (route) => {
+      const response = await route.fetch()
+      await route.fulfill({ response, json: { ...(await response.json()), operator } })
+    })
+  }
+  await page.goto(url)
+  return {
+    page,
+    errors,
+    expectFailures(value) {
+      expected = value
+    },
+    ids: () => page.locator('#notes > li').evaluateAll(idsOf),
+  }
+}
+
+/** Runs in the browser. */
+function idsOf(items: readonly unknown[]): string[] {
+  return (items as { dataset: { id: string } }[]).map((item) => item.dataset.id)
+}
+
+/** What the operator has for this user, past the page. */
+async function inbox(site: string, operator: string, brand: string, user: string): Promise<string[]> {
+  const { token } = (await post(`${site}/demo/token`, { brand, user_id: user })) as { token: string }
+  const response = await fetch(`${operator}/app/inbox?limit=100`, { headers: { authorization: `Bearer ${token}` } })
+  const { items } = (await response.json()) as { items: { site_notification_id: string }[] }
+  return items.map((item) => item.site_notification_id)
+}
+
+async function post(url: string, body: object): Promise<unknown> {
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+  assert.ok(response.ok, `${url} answered ${response.status}`)
+  return response.json()
+}
+
+async function eventually(holds: () => Promise<boolean>): Promise<void> {
+  const deadline = Date.now() + 20_000
+  while (!(await holds())) {
+    if (Date.now() > deadline) throw new Error('it did not come true within 20 s')
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+}

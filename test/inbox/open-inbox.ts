@@ -1,0 +1,186 @@
+// An inbox as a browser meets it: real sockets, tokens of two brands with equal user ids.
+
+import { mkdtemp, rm } from 'node:fs/promises'
+import { get, type IncomingMessage } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { TestContext } from 'node:test'
+import { createParser, type EventSourceMessage } from 'eventsource-parser'
+import { createInbox, inboxMigrations } from '../../src/inbox/inbox.ts'
+import { type InboxRoutesOptions, inboxRoutes } from '../../src/inbox/routes.ts'
+import { createSubscriberToken } from '../../src/inbox/subscriber-token.ts'
+import type { Message, Provider } from '../../src/providers/provider.ts'
+import { createHttp, listen } from '../../src/runtime/http.ts'
+import { uuidv7 } from '../../src/runtime/ids.ts'
+import type { Database } from '../../src/store/database.ts'
+import { openDatabase } from '../../src/store/open-database.ts'
+
+export const secret = 'the secret of the inbox tests, long enough'
+export const origin = 'https://www.larkspur.example'
+
+export async function openStore(t: TestContext, url: string): Promise<Database> {
+  const database = await openDatabase(url, { migrations: inboxMigrations })
+  t.after(() => database.close())
+  return database
+}
+
+export async function sqliteUrl(t: TestContext): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'bellwire-inbox-'))
+  t.after(() => rm(folder, { recursive: true, force: true }))
+  return `sqlite:${join(folder, 'inbox.db')}`
+}
+
+export interface Inbox {
+  readonly url: string
+  close(): Promise<void>
+}
+
+export async function serveInbox(
+  t: TestContext,
+  database: Database,
+  options: Partial<InboxRoutesOptions> = {},
+): Promise<Inbox> {
+  const app = createHttp('operator', 1_000_000)
+  await app.register(inboxRoutes, { database, secrets: [secret], origins: [origin], retryMs: 10, ...options })
+  await app.ready()
+  const listening = await listen('operator', (request, response) => app.routing(request, response))
+  let closed: Promise<unknown> | undefined
+  const close = async (): Promise<void> => {
+    closed ??= app.close().then(() => listening.close(100))
+    await closed
+  }
+  t.after(close)
+  return { url: listening.url, close }
+}
+
+let nextId = 1
+
+export function message(brand: string, userId: string, content: object = { title: 'Hello' }): Message {
+  const id = String(nextId++)
+  return {
+    brand,
+    channel: 'site',
+    id,
+    userId,
+    key: JSON.stringify(['site', id, userId, null, null, null]),
+    ref: uuidv7(),
+    text: JSON.stringify({ activity: { id: Number(id), user_id: userId }, ...content }),
+    attempt: 1,
+    context: {},
+  }
+}
+
+/** Delivers as the send path does: all writes of a call in one commit. */
+export async function deliver(
+  database: Database,
+  messages: readonly Message[],
+  provider: Provider = createInbox({ database }),
+): Promise<void> {
+  const context = { deadline: Date.now() + 10_000, signal: new AbortController().signal }
+  const results = await provider.send(messages, context)
+  await database.commit(results.flatMap(({ writes = [] }) => writes))
+}
+
+export function token(brand: string, userId: string, ttlSeconds = 600): Promise<string> {
+  return createSubscriberToken({ secret, brand, userId, ttlSeconds })
+}
+
+export interface Page {
+  readonly items: readonly {
+    readonly site_notification_id: string
+    readonly title: string | null
+    readonly [name: string]: unknown
+  }[]
+  readonly next: string | null
+  readonly last_event_id: string
+  readonly error?: string
+}
+
+export async function list(
+  inbox: Inbox,
+  bearer: string,
+  query = '',
+): Promise<{ status: number; page: Page; headers: Headers }> {
+  const response = await fetch(`${inbox.url}/app/inbox${query}`, {
+    headers: { authorization: `Bearer ${bearer}`, origin },
+    signal: AbortSignal.timeout(10_000),
+  })
+  return { status: response.status, page: (await response.json()) as Page, headers: response.headers }
+}
+
+export interface Followed {
+  readonly response: IncomingMessage
+  readonly events: readonly EventSourceMessage[]
+  /** site_notification_ids in the order in which they came. */
+  readonly refs: readonly string[]
+  readonly lastEventId: string | undefined
+  /** Resolves when this holds; checked after each event, and at the end of the stream. */
+  until(holds: (stream: Followed) => boolean): Promise<void>
+  readonly ended: Promise<void>
+  cut(): void
+}
+
+/** Opens the stream on a connection of its own. Every wait on it is bounded. */
+export function follow(inbox: Inbox, bearer: string, lastEventId?: string): Promise<Followed> {
+  const { promise, resolve, reject } = Promise.withResolvers<Followed>()
+  const headers = {
+    authorization: `Bearer ${bearer}`,
+    origin,
+    ...(lastEventId !== undefined && { 'last-event-id': lastEventId }),
+  }
+  const request = get(`${inbox.url}/app/inbox/stream`, { headers, agent: false }, (response) => resolve(read(response)))
+  request.on('error', reject)
+  return promise
+}
+
+function read(response: IncomingMessage): Followed {
+  const events: EventSourceMessage[] = []
+  const refs: string[] = []
+  const waits = new Set<() => void>()
+  const ended = Promise.withResolvers<void>()
+  let lastEventId: string | undefined
+  const look = (): void => {
+    for (const wait of waits) wait()
+  }
+  const parser = createParser({
+    onEvent(event) {
+      events.push(event)
+      lastEventId = event.id ?? lastEventId
+      if (event.event === 'notification') refs.push(JSON.parse(event.data).site_notification_id)
+      look()
+    },
+  })
+  response.setEncoding('utf8')
+  response.on('data', (text: string) => parser.feed(text))
+  response.on('close', () => ended.resolve())
+  response.on('error', () => ended.resolve())
+  const followed: Followed = {
+    response,
+    events,
+    refs,
+    get lastEventId() {
+      return lastEventId
+    },
+    until(holds) {
+      const { promise, resolve, reject } = Promise.withResolvers<void>()
+      const wait = (): void => {
+        if (holds(followed)) resolve()
+      }
+      const late = setTimeout(
+        () => reject(new Error(`not within 15 s; ${events.length} events, the last: ${JSON.stringify(events.at(-1))}`)),
+        15_000,
+      )
+      waits.add(wait)
+      wait()
+      return promise.finally(() => {
+        clearTimeout(late)
+        waits.delete(wait)
+      })
+    },
+    ended: ended.promise,
+    cut: () => void response.destroy(),
+  }
+  return followed
+}
+
+export const isReady = ({ events }: Followed): boolean => events.some(({ event }) => event === 'ready')

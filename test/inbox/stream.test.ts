@@ -1,0 +1,330 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { createInbox } from '../../src/inbox/inbox.ts'
+import { add } from '../../src/inbox/store.ts'
+import { on } from '../../src/runtime/events.ts'
+import { query } from '../support/services/postgres.ts'
+import { onEachEngine, onPostgres } from './engines.ts'
+import {
+  deliver,
+  type Followed,
+  follow,
+  isReady,
+  list,
+  message,
+  openStore,
+  serveInbox,
+  sqliteUrl,
+  token,
+} from './open-inbox.ts'
+
+const many = (count: number, brand = '1', content?: object) =>
+  Array.from({ length: count }, () => message(brand, '1001', content))
+
+onEachEngine('a notification appears at once on every page of its user, and on no other', async (t, store) => {
+  const database = await openStore(t, store)
+  const inbox = await serveInbox(t, database)
+  const [one, two, other] = (await Promise.all(
+    [await token('1', '1001'), await token('1', '1001'), await token('2', '1001')].map((bearer) =>
+      follow(inbox, bearer),
+    ),
+  )) as [Followed, Followed, Followed]
+  assert.equal(one.response.headers['content-type'], 'text/event-stream')
+  assert.equal(one.response.headers['x-accel-buffering'], 'no')
+  await Promise.all([one, two, other].map((stream) => stream.until(isReady)))
+  const mine = message('1', '1001', { title: 'For brand 1', data: { n: 1 } })
+  await deliver(database, [mine])
+  const theirs = message('2', '1001')
+  await deliver(database, [theirs])
+  await Promise.all([one, two, other].map((stream) => stream.until(({ refs }) => refs.length === 1)))
+  assert.deepEqual(one.refs, [mine.ref])
+  assert.deepEqual(two.refs, [mine.ref])
+  assert.deepEqual(other.refs, [theirs.ref])
+  const shown = JSON.parse(one.events.find(({ event }) => event === 'notification')?.data ?? '')
+  const { page } = await list(inbox, await token('1', '1001'))
+  assert.deepEqual(shown, page.items[0])
+})
+
+onEachEngine('a stream that was cut gets what it missed, in order and nothing twice', async (t, store) => {
+  const database = await openStore(t, store)
+  const inbox = await serveInbox(t, database)
+  const bearer = await token('1', '1001')
+  const first = await follow(inbox, bearer)
+  await first.until(isReady)
+  const before = many(3)
+  for (const each of before) await deliver(database, [each])
+  await first.until(({ refs }) => refs.length === 3)
+  first.cut()
+  await first.ended
+  // More than are read at a time.
+  const missed = many(250)
+  await deliver(database, [...missed, ...many(5, '2')])
+  const second = await follow(inbox, bearer, first.lastEventId)
+  await second.until(isReady)
+  assert.deepEqual([...second.refs].sort(), missed.map(({ ref }) => ref).sort())
+  const live = message('1', '1001')
+  await deliver(database, [live])
+  await second.until(({ refs }) => refs.length === 251)
+  assert.equal(second.refs.at(-1), live.ref)
+  const ids = second.events.filter(({ event }) => event === 'notification').map(({ id }) => Number(id))
+  assert.deepEqual(
+    ids,
+    Array.from({ length: 251 }, (_, i) => i + 4),
+  )
+})
+
+onEachEngine('a stream that was cut before its first notification misses none either', async (t, store) => {
+  const database = await openStore(t, store)
+  const inbox = await serveInbox(t, database)
+  const bearer = await token('1', '1001')
+  await deliver(database, many(2))
+  const first = await follow(inbox, bearer)
+  await first.until(isReady)
+  assert.deepEqual(first.refs, [], 'what was there before is for the list')
+  first.cut()
+  await first.ended
+  const missed = message('1', '1001')
+  await deliver(database, [missed])
+  const second = await follow(inbox, bearer, first.lastEventId)
+  await second.until(isReady)
+  assert.deepEqual(second.refs, [missed.ref])
+})
+
+onEachEngine('a stream that begins at the last_event_id of the list continues the list', async (t, store) => {
+  const database = await openStore(t, store)
+  const inbox = await serveInbox(t, database)
+  const bearer = await token('1', '1001')
+  const listed = many(2)
+  await deliver(database, listed)
+  const { page } = await list(inbox, bearer)
+  const between = message('1', '1001')
+  await deliver(database, [between])
+  const stream = await follow(inbox, bearer, page.last_event_id)
+  await stream.until(isReady)
+  assert.deepEqual(stream.refs, [between.ref])
+})
+
+onEachEngine(
+  'who missed too much, or names a number that was never given, is told to fetch the list',
+  async (t, store) => {
+    const database = await openStore(t, store)
+    const inbox = await serveInbox(t, database, { replay: 5 })
+    const bearer = await token('1', '1001')
+    await deliver(database, many(7))
+    for (const [lastEventId, expected] of [
+      ['1', ['reset', 'ready']],
+      ['8', ['reset', 'ready']],
+      ['nonsense', ['reset', 'ready']],
+      ['2', [...Array(5).fill('notification'), 'ready']],
+      ['7', ['ready']],
+    ] as const) {
+      const stream = await follow(inbox, bearer, lastEventId)
+      await stream.until(isReady)
+      assert.deepEqual(
+        stream.events.map(({ event }) => event),
+        expected,
+        lastEventId,
+      )
+      assert.equal(stream.lastEventId, '7')
+      stream.cut()
+    }
+  },
+)
+
+onEachEngine(
+  'with several writers and a line that breaks again and again there is no gap and nothing twice',
+  async (t, store) => {
+    const database = await openStore(t, store)
+    // On PostgreSQL a second process; SQLite has one.
+    const second = database.engine === 'postgres' ? await openStore(t, store) : database
+    const inbox = await serveInbox(t, database)
+    const bearer = await token('1', '1001')
+    const sent = new Set<string>()
+    const writers = [database, second, database, second].map(async (writer) => {
+      for (let round = 0; round < 30; round++) {
+        const batch = [...many(3), message('2', '1001'), message('1', '1002')]
+        for (const { ref, brand, userId } of batch) if (brand === '1' && userId === '1001') sent.add(ref)
+        await deliver(writer, batch)
+      }
+    })
+    let done = false
+    const written = Promise.all(writers).then(() => {
+      done = true
+    })
+    const got: string[] = []
+    const ids: number[] = []
+    let lastEventId = '0'
+    while (!(done && got.length >= sent.size)) {
+      const stream = await follow(inbox, bearer, lastEventId)
+      const most = 1 + (ids.length % 23)
+      await stream.until(({ refs }) => refs.length >= most || (done && got.length + refs.length >= sent.size))
+      stream.cut()
+      // What had arrived when the line was cut is what the browser knows.
+      for (const { event, id, data } of stream.events) {
+        lastEventId = id ?? lastEventId
+        if (event !== 'notification') continue
+        ids.push(Number(id))
+        got.push(JSON.parse(data).site_notification_id)
+      }
+    }
+    await written
+    assert.equal(sent.size, 360)
+    assert.deepEqual(
+      ids,
+      Array.from({ length: sent.size }, (_, i) => i + 1),
+    )
+    assert.deepEqual(new Set(got), sent)
+  },
+)
+
+onPostgres(
+  'a writer that commits late is waited for by the same user’s next, so that its number cannot be skipped',
+  async (t, store) => {
+    const database = await openStore(t, store)
+    const inbox = await serveInbox(t, database)
+    const stream = await follow(inbox, await token('1', '1001'))
+    await stream.until(isReady)
+    // Another process has taken number 1 and sleeps before its commit.
+    await query(store, `insert into inbox_users (brand, user_id, last) values ('1', '1001', 0), ('2', '1001', 0)`)
+    const sleeping = query(
+      store,
+      `begin; update inbox_users set last = 1 where brand = '1' and user_id = '1001';
+     insert into inbox (brand, user_id, seq, ref, id, created_at) values ('1', '1001', 1, 'late', '1', 0);
+     select pg_sleep(0.7); commit`,
+    )
+    for (;;) {
+      const [row] = await query(
+        store,
+        `select count(*)::int as sleepers from pg_stat_activity where query like '%pg_sleep%' and state = 'active' and pid <> pg_backend_pid()`,
+      )
+      if (Number(row?.sleepers) > 0) break
+    }
+    const next = message('1', '1001')
+    await Promise.all([deliver(database, [next]), sleeping])
+    await stream.until(({ refs }) => refs.length === 2)
+    assert.deepEqual(stream.refs, ['late', next.ref])
+  },
+)
+
+test('a client that does not read is dropped, nobody else notices, and it comes back to where it was', async (t) => {
+  const database = await openStore(t, await sqliteUrl(t))
+  const inbox = await serveInbox(t, database, { bufferBytes: 64 * 1024, stallMs: 1 })
+  const bearer = await token('1', '1001')
+  const slow = await follow(inbox, bearer)
+  const quick = await follow(inbox, bearer)
+  await Promise.all([slow.until(isReady), quick.until(isReady)])
+  slow.response.pause()
+  const dropped = Promise.withResolvers<string>()
+  t.after(on('inbox.closed', ({ why, streams }) => dropped.resolve(`${why}, ${streams} left`)))
+  // More than the kernel keeps for a client that does not read.
+  const large = { title: 'Large', body: 'x'.repeat(400_000) }
+  for (let sent = 0; sent < 30; sent++) await deliver(database, many(1, '1', large))
+  assert.equal(await dropped.promise, 'slow, 1 left')
+  await quick.until(({ refs }) => refs.length === 30)
+  slow.response.resume()
+  await slow.ended
+  assert.ok(slow.refs.length < 30)
+  const again = await follow(inbox, bearer, slow.lastEventId)
+  await again.until(isReady)
+  assert.deepEqual([...slow.refs, ...again.refs], quick.refs)
+})
+
+test('what a slow client has not read waits in the store, not in memory, and reaches it when it reads again', async (t) => {
+  const database = await openStore(t, await sqliteUrl(t))
+  const inbox = await serveInbox(t, database, { bufferBytes: 10_000 })
+  const bearer = await token('1', '1001')
+  const slow = await follow(inbox, bearer)
+  const quick = await follow(inbox, bearer)
+  await Promise.all([slow.until(isReady), quick.until(isReady)])
+  slow.response.pause()
+  const written: number[] = []
+  t.after(on('inbox.shown', ({ streams }) => written.push(streams)))
+  const all = many(30, '1', { title: 'Large', body: 'x'.repeat(400_000) })
+  for (const each of all) await deliver(database, [each])
+  await quick.until(({ refs }) => refs.length === 30)
+  const both = written.filter((streams) => streams === 2).length
+  assert.ok(both < 30, `${both} of 30 were written for a client that reads nothing`)
+  slow.response.resume()
+  await slow.until(({ refs }) => refs.length === 30)
+  assert.deepEqual(
+    slow.refs,
+    all.map(({ ref }) => ref),
+  )
+})
+
+test('one notification reaches more streams than are written in one turn', async (t) => {
+  const database = await openStore(t, await sqliteUrl(t))
+  const inbox = await serveInbox(t, database)
+  const bearer = await token('1', '1001')
+  const streams = await Promise.all(Array.from({ length: 600 }, () => follow(inbox, bearer)))
+  await Promise.all(streams.map((stream) => stream.until(isReady)))
+  const shown: number[] = []
+  t.after(on('inbox.shown', ({ streams }) => shown.push(streams)))
+  const one = message('1', '1001')
+  await deliver(database, [one])
+  await Promise.all(streams.map((stream) => stream.until(({ refs }) => refs.length === 1)))
+  assert.deepEqual(shown, [600])
+  for (const stream of streams) assert.deepEqual(stream.refs, [one.ref])
+})
+
+test('a lost wake costs time, not a notification: each sign of life looks, too', async (t) => {
+  const database = await openStore(t, await sqliteUrl(t))
+  const inbox = await serveInbox(t, { ...database, onWake: () => () => {} }, { beatMs: 1 })
+  const stream = await follow(inbox, await token('1', '1001'))
+  let text = ''
+  stream.response.on('data', (chunk: string) => {
+    text += chunk
+  })
+  await stream.until(isReady)
+  const one = message('1', '1001')
+  await deliver(database, [one], createInbox({ database }))
+  await stream.until(({ refs }) => refs.length === 1)
+  assert.match(text, /^: still here$/m)
+})
+
+test('a stream ends with its token, and the next one needs a new token', async (t) => {
+  const database = await openStore(t, await sqliteUrl(t))
+  let ahead = 0
+  const inbox = await serveInbox(t, database, { now: () => Date.now() + ahead })
+  const bearer = await token('1', '1001', 60)
+  const stream = await follow(inbox, bearer)
+  await stream.until(isReady)
+  const closed = Promise.withResolvers<string>()
+  t.after(on('inbox.closed', ({ why }) => closed.resolve(why)))
+  ahead = 120_000
+  await stream.ended
+  assert.equal(await closed.promise, 'expired')
+  assert.equal((await follow(inbox, bearer)).response.statusCode, 401)
+})
+
+test('stopping ends all streams at once', async (t) => {
+  const database = await openStore(t, await sqliteUrl(t))
+  const stop = new AbortController()
+  for (const end of ['signal', 'close']) {
+    const inbox = await serveInbox(t, database, end === 'signal' ? { signal: stop.signal } : {})
+    const streams = await Promise.all([
+      follow(inbox, await token('1', '1001')),
+      follow(inbox, await token('2', '1001')),
+    ])
+    await Promise.all(streams.map((stream) => stream.until(isReady)))
+    if (end === 'signal') stop.abort()
+    else await inbox.close()
+    await Promise.all(streams.map(({ ended }) => ended))
+  }
+})
+
+test('the two operations that add a notification carry the brand first', () => {
+  const row = {
+    brand: '2',
+    userId: '1001',
+    ref: 'r',
+    id: '1',
+    title: null,
+    body: null,
+    imageUrl: null,
+    url: null,
+    data: null,
+    createdAt: 1,
+  }
+  for (const { rows } of add(row)) assert.equal(rows[0]?.[0], '2')
+})

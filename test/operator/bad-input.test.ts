@@ -1,0 +1,250 @@
+// The issue's list of bad input, over real HTTP: each gets a clear error, and nothing else is disturbed.
+
+import assert from 'node:assert/strict'
+import { connect } from 'node:net'
+import test from 'node:test'
+import { gzipSync } from 'node:zlib'
+import { element, keys, post, startOperator, witness } from '../support/sides.ts'
+
+const single = '/channels/push/single'
+const batch = '/channels/push/batch'
+
+test('a single that cannot be read is 400 with an error, and nothing is sent', async (t) => {
+  const push = witness()
+  const { url } = await startOperator(t, { push })
+  const good = element()
+  const text = JSON.stringify(good)
+  const bad: Record<string, string | Uint8Array> = {
+    'not JSON': '{"activity":',
+    'an empty body': '',
+    'an array': JSON.stringify([good]),
+    'a string': '"activity"',
+    null: 'null',
+    'no activity': '{"title":"Hello"}',
+    'activity is a list': '{"activity":[]}',
+    'no id': JSON.stringify(element({ id: undefined })),
+    'no user_id': JSON.stringify(element({ user_id: undefined })),
+    'no brand_id': JSON.stringify(element({ brand_id: undefined })),
+    'an empty user_id': JSON.stringify(element({ user_id: '' })),
+    'a number as user_id': JSON.stringify(element({ user_id: 1001 })),
+    'a string as brand_id': JSON.stringify(element({ brand_id: 'x' })),
+    'id −1': text.replace(/"id":\d+/, '"id":-1'),
+    'id 1.0': text.replace(/"id":\d+/, '"id":1.0'),
+    'id 1e3': text.replace(/"id":\d+/, '"id":1e3'),
+    'id 1e400': text.replace(/"id":\d+/, '"id":1e400'),
+    'id 2^63': text.replace(/"id":\d+/, '"id":9223372036854775808'),
+    'id true': text.replace(/"id":\d+/, '"id":true'),
+    'id null': text.replace(/"id":\d+/, '"id":null'),
+    'id ""': text.replace(/"id":\d+/, '"id":""'),
+    'U+0000': text.replace('Hello', 'a\\u0000b'),
+    'a lone surrogate': text.replace('Hello', 'a\\ud800b'),
+    'invalid UTF-8': Buffer.concat([Buffer.from('{"activity":"'), Buffer.from([0xc3, 0x28]), Buffer.from('"}')]),
+    '10,000 levels of nesting': text.replace('"Hello"', '['.repeat(10_000) + ']'.repeat(10_000)),
+  }
+  for (const [name, body] of Object.entries(bad)) {
+    const answer = await post(url + single, body)
+    assert.equal(answer.status, 400, `${name}: ${answer.status} ${answer.text}`)
+    assert.equal(typeof answer.body.error, 'string', name)
+    assert.ok(answer.body.error.length > 10, `${name}: ${answer.text}`)
+  }
+  assert.equal(push.received.length, 0)
+  assert.equal((await post(url + single, good)).status, 200)
+  assert.equal(push.received.length, 1)
+})
+
+test('in a batch a bad item is failed by itself and its neighbours are delivered', async (t) => {
+  const push = witness()
+  const { url } = await startOperator(t, { push })
+  const good = [element(), element({ brand_id: 2 }), element()]
+  const texts = good.map((each) => JSON.stringify(each))
+  const bad = [
+    texts[0]?.replace(/"id":\d+/, '"id":-1'),
+    texts[0]?.replace(/"id":\d+/, '"id":9223372036854775808'),
+    texts[0]?.replace(/"id":\d+/, '"id":"bad-user"').replace('"1001"', '5'),
+    texts[0]?.replace(/"id":\d+/, '"id":"bad-text"').replace('Hello', 'a\\u0000b'),
+    texts[0]?.replace(/"id":\d+/, '"id":"deep"').replace('"Hello"', '['.repeat(10_000) + ']'.repeat(10_000)),
+    '{"title":"no activity"}',
+    '17',
+  ]
+  const body = `[${texts[0]},${bad.join(',')},${texts[1]},${texts[2]}]`
+  const answer = await post(url + batch, body)
+  assert.equal(answer.status, 200)
+  assert.deepEqual(
+    answer.body.successful.map((item: { id: number }) => item.id),
+    good.map((each) => each.activity.id),
+  )
+  assert.match(answer.text, /"id":9223372036854775808[,}]/)
+  const failed = answer.body.failed.map((item: { id: unknown }) => item.id)
+  assert.deepEqual(failed.slice(0, 1).concat(failed.slice(2)), [-1, 'bad-user', 'bad-text', 'deep'])
+  assert.deepEqual(answer.body.fatal, [])
+  for (const item of answer.body.failed) assert.ok(item.error.length > 10)
+  assert.equal(push.received.length, 3)
+})
+
+test('large integers survive the round trip exactly, strings stay strings', async (t) => {
+  const push = witness()
+  const { url } = await startOperator(t, { push })
+  const ids = ['9007199254740993', '9223372036854775807', '0', '"9007199254740993x"', '"5"']
+  const body = `[${ids.map((id) => JSON.stringify(element()).replace(/"id":\d+/, `"id":${id}`)).join(',')}]`
+  const answer = await post(url + batch, body)
+  for (const id of ids) assert.ok(answer.text.includes(`"id":${id},`) || answer.text.includes(`"id":${id}}`), `${id} in ${answer.text}`)
+  assert.deepEqual(push.received.map((m) => m.id), ['9007199254740993', '9223372036854775807', '0', '9007199254740993x', '5'])
+})
+
+test('a batch that is no array of messages is refused whole with an error', async (t) => {
+  const push = witness()
+  const { url } = await startOperator(t, { push })
+  for (const body of ['', '{}', 'null', '[1', '[{"activity":{}}', `[${JSON.stringify(element())}] x`]) {
+    const answer = await post(url + batch, body)
+    assert.equal(answer.status, 400, body)
+    assert.equal(typeof answer.body.error, 'string')
+  }
+  assert.equal(push.received.length, 0)
+})
+
+test('an empty batch is answered with three empty lists', async (t) => {
+  const { url } = await startOperator(t)
+  const answer = await post(url + batch, '[]')
+  assert.equal(answer.status, 200)
+  assert.deepEqual(answer.body, { successful: [], failed: [], fatal: [] })
+})
+
+test('of 10,000 items above the maximum the excess is fatal, the rest is delivered', async (t) => {
+  const push = witness()
+  const { url } = await startOperator(t, { push, limits: { batchMax: 9_000 } })
+  const items = Array.from({ length: 10_000 }, () => element())
+  const answer = await post(url + batch, items)
+  assert.equal(answer.status, 200)
+  assert.equal(answer.body.successful.length, 9_000)
+  assert.equal(answer.body.fatal.length, 1_000)
+  assert.equal(push.received.length, 9_000)
+})
+
+test('a 20 MB body is 413 with the limit named, and the server goes on', async (t) => {
+  const { url } = await startOperator(t)
+  const answer = await post(url + batch, Buffer.alloc(20 * 1024 * 1024, 0x20)).catch((error: Error) => error)
+  // The server may end the connection while the body is still on its way: both are what HTTP allows.
+  if (!(answer instanceof Error)) {
+    assert.equal(answer.status, 413)
+    assert.match(answer.body.error, /body_bytes/)
+  }
+  assert.equal((await post(url + single, element())).status, 200)
+})
+
+test('the same message twice in a batch is sent once and reported once; another user with the same id is another message', async (t) => {
+  const push = witness()
+  const { url } = await startOperator(t, { push })
+  const one = element()
+  const other = { ...one, activity: { ...one.activity, user_id: '2002' } }
+  const answer = await post(url + batch, [one, one, other])
+  assert.equal(answer.body.successful.length, 1)
+  assert.deepEqual(push.received.map((m) => m.userId).sort(), ['1001', '2002'])
+})
+
+test('two brands with the same user and activity ids are two messages', async (t) => {
+  const push = witness()
+  const { url } = await startOperator(t, { push })
+  const one = element()
+  const two = { ...one, activity: { ...one.activity, brand_id: 2 } }
+  const [first, second] = [await post(url + single, one), await post(url + single, two)]
+  assert.notEqual(first.body.push_id, second.body.push_id)
+  assert.deepEqual(push.received.map((m) => m.brand), ['1', '2'])
+})
+
+test('a wrong key and no key are 401 with the remedy; a brand of another key is 503 and never a 4xx', async (t) => {
+  const push = witness()
+  const { url } = await startOperator(t, { push })
+  for (const path of [single, batch, '/channels/site/single', '/channels/site/batch']) {
+    for (const key of ['wrong', undefined]) {
+      const answer = await post(url + path, element(), key === undefined ? '' : key)
+      assert.equal(answer.status, 401, path)
+      assert.match(answer.body.error, /X-Api-Key|operator for the token/)
+    }
+  }
+  const answer = await post(url + single, element(), keys.two.key)
+  assert.equal(answer.status, 503)
+  assert.match(answer.body.error, /brand 1/)
+  assert.ok(answer.headers.get('retry-after'))
+  const mixed = await post(url + batch, [element(), element({ brand_id: 2 })], keys.two.key)
+  assert.equal(mixed.body.fatal.length, 1)
+  assert.equal(mixed.body.successful.length, 1)
+  assert.equal(push.received.length, 1)
+})
+
+test('an unknown path is 404, a wrong method 405 with what is allowed', async (t) => {
+  const { url } = await startOperator(t)
+  const missing = await post(`${url}/channels/mail/single`, element())
+  assert.equal(missing.status, 404)
+  assert.equal(typeof missing.body.error, 'string')
+  const wrong = await fetch(url + single, { headers: { 'x-api-key': keys.one.key } })
+  assert.equal(wrong.status, 405)
+  assert.equal(wrong.headers.get('allow'), 'POST')
+  assert.equal(typeof ((await wrong.json()) as { error: string }).error, 'string')
+})
+
+test('a compressed body is 415 with the remedy', async (t) => {
+  const { url } = await startOperator(t)
+  const answer = await post(url + single, gzipSync(JSON.stringify(element())), keys.one.key, { 'content-encoding': 'gzip' })
+  assert.equal(answer.status, 415)
+  assert.match(answer.body.error, /uncompressed/)
+})
+
+test('a body that trickles is ended with 408 and disturbs nobody', async (t) => {
+  const { url } = await startOperator(t, { listen: { requestTimeoutMs: 1_000 } })
+  const socket = connect(Number(new URL(url).port), '127.0.0.1')
+  t.after(() => socket.destroy())
+  socket.write(`POST ${single} HTTP/1.1\r\nhost: x\r\nx-api-key: ${keys.one.key}\r\ncontent-length: 1000\r\n\r\n{`)
+  const said = new Promise<string>((resolve) => {
+    let text = ''
+    socket.on('data', (chunk) => (text += String(chunk)))
+    socket.on('close', () => resolve(text))
+  })
+  const answers = await Promise.all(Array.from({ length: 5 }, () => post(url + single, element())))
+  assert.ok(answers.every((answer) => answer.status === 200))
+  const text = await said
+  assert.match(text, /^HTTP\/1\.1 408 /)
+  assert.match(text, /"error":/)
+})
+
+test('after an error the same connection carries the next request', async (t) => {
+  const { url } = await startOperator(t)
+  const socket = connect(Number(new URL(url).port), '127.0.0.1')
+  t.after(() => socket.destroy())
+  const request = (body: string, key: string): string =>
+    `POST ${single} HTTP/1.1\r\nhost: x\r\nx-api-key: ${key}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
+  let text = ''
+  const three = new Promise<void>((resolve) =>
+    socket.on('data', (chunk) => {
+      text += String(chunk)
+      if ((text.match(/HTTP\/1\.1 /g)?.length ?? 0) === 3 && text.endsWith('}')) resolve()
+    }),
+  )
+  socket.write(request('{', keys.one.key) + request('{}', 'wrong') + request(JSON.stringify(element()), keys.one.key))
+  await three
+  assert.deepEqual(text.match(/HTTP\/1\.1 \d+/g), ['HTTP/1.1 400', 'HTTP/1.1 401', 'HTTP/1.1 200'])
+})
+
+test('a provider that throws, hangs or answers nonsense costs its message a fatal', async (t) => {
+  const { url } = await startOperator(t, {
+    limits: { providerTimeoutMs: 300 },
+    push: {
+      name: 'moody',
+      max: 1,
+      async send([message]) {
+        if (message?.userId === 'throws') throw new Error('no')
+        if (message?.userId === 'hangs') return new Promise(() => {})
+        if (message?.userId === 'nothing') return []
+        if (message?.userId === 'nonsense') return [{ category: 'maybe' } as never]
+        if (message?.userId === 'undefined') return undefined as never
+        return [{ category: 'successful', rule: 'accepted' }]
+      },
+    },
+  })
+  const answer = await post(url + batch, ['throws', 'hangs', 'nothing', 'nonsense', 'undefined', 'fine'].map((user_id) => element({ user_id })))
+  assert.equal(answer.status, 200)
+  assert.equal(answer.body.fatal.length, 5)
+  assert.equal(answer.body.successful.length, 1)
+  const alone = await post(url + single, element({ user_id: 'throws' }))
+  assert.equal(alone.status, 503)
+  assert.ok(alone.headers.get('retry-after'))
+})

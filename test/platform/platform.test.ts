@@ -1,0 +1,172 @@
+// The platform through its own door: enqueue, outcomes, Failed Actions, lanes; and against a stranger's operator.
+
+import assert from 'node:assert/strict'
+import { createServer, type IncomingMessage } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import test, { type TestContext } from 'node:test'
+import type { LaneOptions } from '../../src/platform/options.ts'
+import { operatorApi } from '../../src/providers/operator-api.ts'
+import type { Channel } from '../../src/providers/provider.ts'
+import { adminKey, element, get, keys, post, startOperator, startPlatform, witness } from '../support/sides.ts'
+import { until } from '../support/wait.ts'
+
+function lane(brand: '1' | '2', channel: Channel, baseUrl: string, over: Partial<LaneOptions> = {}): LaneOptions {
+  const mode = over.mode ?? 'batch'
+  const apiKey = brand === '1' ? keys.one.key : keys.two.key
+  const provider = operatorApi({ baseUrl, apiKey, channel, mode, max: over.max ?? 500 })
+  return { brand, channel, mode, provider, spanMs: 20, retry: { firstMs: 50, mostMs: 200 }, ...over }
+}
+
+interface Outcome {
+  readonly category: string
+  readonly ref?: string
+  readonly error?: string
+}
+
+/** Waits until every one of these numbers has an outcome. */
+async function settled(url: string, ranges: readonly (readonly [number, number])[]): Promise<Outcome[]> {
+  const seqs = ranges.flatMap(([from, to]) => Array.from({ length: to - from + 1 }, (_, i) => from + i))
+  return until(
+    async () => {
+      const { outcomes } = (await post(`${url}/admin/outcomes`, { seqs }, adminKey.key)).body as { outcomes: Outcome[] }
+      return outcomes.length === seqs.length && outcomes.every((o) => o.category !== 'waiting') ? outcomes : undefined
+    },
+    { withinMs: 20_000, what: `${seqs.length} outcomes` },
+  )
+}
+
+const activities = (url: string, channel: Channel = 'push'): string => `${url}/admin/activities/${channel}`
+const ndjson = { 'content-type': 'application/x-ndjson' }
+
+test('from enqueue to the operator’s provider and back: one, an array, a stream; two brands with equal ids', async (t) => {
+  const push = witness()
+  const operator = await startOperator(t, { push })
+  const { url } = await startPlatform(t, { lanes: [lane('1', 'push', operator.url), lane('2', 'push', operator.url, { mode: 'single' })] })
+
+  const one = element()
+  const answer = await post(activities(url), one, adminKey.key)
+  assert.equal(answer.text, '{"accepted":1,"repeated":0,"refused_count":0,"refused":[],"seqs":[[1,1]]}')
+  const [first] = await settled(url, answer.body.seqs)
+  assert.equal(first?.category, 'successful')
+  assert.equal(first?.ref, push.received[0]?.ref)
+
+  const many = Array.from({ length: 50 }, (_, i) => element({ brand_id: 1 + (i % 2), user_id: `u${i >> 1}` }))
+  const array = await post(activities(url), many, adminKey.key)
+  assert.equal(array.body.accepted, 50)
+  const outcomes = await settled(url, array.body.seqs)
+  assert.ok(outcomes.every((o) => o.category === 'successful'))
+  assert.equal(new Set(outcomes.map((o) => o.ref)).size, 50)
+
+  const lines = many.map((each) => JSON.stringify(each)).concat('', 'not json', JSON.stringify(element({ brand_id: 3 })))
+  const stream = await post(activities(url), lines.join('\n'), adminKey.key, ndjson)
+  assert.equal(stream.body.repeated, 50)
+  assert.deepEqual(stream.body.refused.map((r: { line: number }) => r.line), [52, 53])
+  assert.match(stream.body.refused[1].error, /no lane serves brand 3/)
+  assert.deepEqual((await settled(url, stream.body.seqs)).map((o) => o.ref), outcomes.map((o) => o.ref), 'the first identifiers')
+  assert.equal(push.received.length, 51)
+})
+
+test('a long line is refused by its number, and the stream goes on', async (t) => {
+  const operator = await startOperator(t)
+  const { url } = await startPlatform(t, { lanes: [lane('1', 'push', operator.url)] })
+  const long = JSON.stringify(element({}, { data: { blob: 'x'.repeat(3_000_000) } }))
+  const answer = await post(activities(url), [JSON.stringify(element()), long, JSON.stringify(element())].join('\n'), adminKey.key, ndjson)
+  assert.equal(answer.body.accepted, 2)
+  assert.deepEqual(answer.body.refused.map((r: { line: number }) => r.line), [2])
+  assert.match(answer.body.refused[0].error, /longer than/)
+})
+
+test('an on-site message goes through the inbox of its brand', async (t) => {
+  const operator = await startOperator(t, { app: { secrets: ['a-secret-of-32-bytes-and-some-more'] } })
+  const { url } = await startPlatform(t, { lanes: [lane('1', 'site', operator.url), lane('2', 'site', operator.url)] })
+  const answer = await post(activities(url, 'site'), element({ user_id: 'same' }), adminKey.key)
+  const [outcome] = await settled(url, answer.body.seqs)
+  const inboxOf = async (brand: string): Promise<string> => {
+    const { body } = await post(`${operator.url}/admin/subscriber-tokens`, { brand, user_id: 'same' }, adminKey.key)
+    const response = await fetch(`${operator.url}/app/inbox`, { headers: { authorization: `Bearer ${body.token}` } })
+    return response.text()
+  }
+  assert.ok((await inboxOf('1')).includes(outcome?.ref as string))
+  assert.ok(!(await inboxOf('2')).includes(outcome?.ref as string))
+})
+
+test('what the operator refuses is listed under Failed Actions, dismissed, and replayed', async (t) => {
+  let accepts = false
+  const push = witness((m) =>
+    accepts || m.userId === 'fine'
+      ? { category: 'successful', ref: m.ref, rule: 'accepted' }
+      : { category: 'failed', reason: 'rejected', error: 'no such person', rule: 'test' },
+  )
+  const operator = await startOperator(t, { push })
+  const { url } = await startPlatform(t, { lanes: [lane('1', 'push', operator.url)] })
+  const sent = await post(activities(url), ['fine', 'a', 'b'].map((user_id) => element({ user_id, activity_id: 70 })), adminKey.key)
+  assert.deepEqual((await settled(url, sent.body.seqs)).map((o) => o.category), ['successful', 'failed', 'failed'])
+
+  const listed = (await get(`${url}/admin/failed?activity=70`)).body
+  assert.deepEqual(listed.items.map((item: { user: string }) => item.user).sort(), ['a', 'b'])
+  assert.match(listed.items[0].error, /no such person/)
+  assert.match(listed.items[0].rule, /§7\.2/)
+  assert.equal((await get(`${url}/admin/failed?colour=red`)).status, 400)
+
+  assert.equal((await post(`${url}/admin/failed/dismiss`, { user: 'a' }, adminKey.key)).body.count, 1)
+  assert.equal((await get(`${url}/admin/failed?state=pending`)).body.items.length, 1)
+  accepts = true
+  assert.equal((await post(`${url}/admin/failed/replay`, { user: 'b' }, adminKey.key)).body.count, 1)
+  assert.deepEqual((await settled(url, sent.body.seqs)).map((o) => o.category), ['successful', 'failed', 'successful'])
+})
+
+test('a stranger’s operator of twenty lines: batch, absent ids come again, a refused batch is split, redirects are not followed', async (t) => {
+  const stranger = await startStranger(t)
+  const { url } = await startPlatform(t, { lanes: [lane('1', 'push', stranger.url, { concurrency: 1, max: 8 })] })
+  const people = ['a', 'b', 'poison', 'absent-once', 'c', 'd']
+  const sent = await post(activities(url), people.map((user_id) => element({ user_id })), adminKey.key)
+  const outcomes = await settled(url, sent.body.seqs)
+  assert.deepEqual(outcomes.map((o) => o.category), ['successful', 'successful', 'failed', 'successful', 'successful', 'successful'])
+  assert.deepEqual(outcomes.map((o) => o.ref).filter(Boolean).length, 5)
+  assert.ok(stranger.paths.every((path) => path === '/channels/push/batch'), 'the redirect was not followed')
+  assert.equal(stranger.keys.size, 1)
+})
+
+/** Answers by the letter of §7.2 and no more; the first request is redirected, a batch with the poison in it is refused. */
+async function startStranger(t: TestContext): Promise<{ url: string; paths: string[]; keys: Set<unknown> }> {
+  const paths: string[] = []
+  const presented = new Set<unknown>()
+  const absent = new Set<string>()
+  const server = createServer(async (request, response) => {
+    paths.push(request.url as string)
+    presented.add(request.headers['x-api-key'])
+    if (paths.length === 1) return response.writeHead(302, { location: '/elsewhere' }).end()
+    const batch = JSON.parse(await text(request)) as { activity: { id: number; user_id: string } }[]
+    const poison = batch.some((each) => each.activity.user_id === 'poison')
+    if (poison && batch.length > 1) return response.writeHead(500).end('{"error":"cannot read this batch"}')
+    const failed = poison ? batch.map((each) => ({ id: each.activity.id, error: 'poison' })) : []
+    const successful = poison ? [] : batch.filter((each) => each.activity.user_id !== 'absent-once' || absent.has('seen'))
+    if (batch.some((each) => each.activity.user_id === 'absent-once')) absent.add('seen')
+    response.end(JSON.stringify({ successful: successful.map((each) => ({ id: each.activity.id, push_id: `p-${each.activity.id}` })), failed }))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.after(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, paths, keys: presented }
+}
+
+async function text(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = []
+  for await (const chunk of request) chunks.push(chunk as Buffer)
+  return Buffer.concat(chunks).toString()
+}
+
+test('keys open what they may: scopes and brands', async (t) => {
+  const operator = await startOperator(t)
+  const enqueuer = { name: 'crm', key: 'crm', scopes: ['enqueue'], brands: ['1'] } as const
+  const { url } = await startPlatform(t, { keys: [adminKey, enqueuer], lanes: [lane('1', 'push', operator.url), lane('2', 'push', operator.url)] })
+  assert.equal((await post(activities(url), element(), 'wrong')).status, 401)
+  const mixed = await post(activities(url), [element(), element({ brand_id: 2 })], 'crm')
+  assert.equal(mixed.body.accepted, 1)
+  assert.match(mixed.body.refused[0].error, /may not enqueue for brand 2/)
+  assert.equal((await get(`${url}/admin/lanes`, 'crm')).status, 403)
+  const { lanes } = (await get(`${url}/admin/lanes`)).body
+  assert.deepEqual(lanes.map((each: { name: string }) => each.name).sort(), ['1/push', '2/push'])
+})

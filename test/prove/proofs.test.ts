@@ -1,0 +1,16 @@
+// The large proofs in the size that is affordable at every landing; `npm run prove -- NAME` is the same code at full size.
+
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { runProof } from '../../prove/harness/run-proof.ts'
+import { proofs } from '../../prove/list.ts'
+import { withoutPostgres } from '../support/services/postgres.ts'
+
+for (const proof of proofs) {
+  const skip = proof.needs === 'postgres' ? await withoutPostgres() : false
+  test(`${proof.name}: ${proof.claims}`, { skip, timeout: proof.boundSeconds.small * 1_000 + 30_000 }, async (t) => {
+    const verdict = await runProof(proof, true, (line) => t.diagnostic(line))
+    t.diagnostic(JSON.stringify(verdict.figures))
+    assert.ok(verdict.ok, `${verdict.error}\nthe evidence is kept in ${verdict.kept}`)
+  })
+}

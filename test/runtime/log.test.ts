@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict'
+import test, { type TestContext } from 'node:test'
+import { emit } from '../../src/runtime/events.ts'
+import { type LogOptions, startLog } from '../../src/runtime/log.ts'
+
+const settled = {
+  channel: 'push',
+  ref: 'ref-1',
+  category: 'successful',
+  rule: 'accepted',
+  attempt: 1,
+  uncertain: false,
+}
+
+test('each attempt is one structured line', (t) => {
+  const lines = logged(t)
+  emit('message.settled', { brand: '1', ...settled })
+  emit('message.settled', { brand: '2', ...settled, category: 'fatal', rule: 'timeout', attempt: 2, uncertain: true })
+  const [first, second] = lines().map((line) => JSON.parse(line))
+  assert.match(first.time, /^\d{4}-\d\d-\d\dT[\d:.]+Z$/)
+  delete first.time
+  assert.deepEqual(first, { level: 'info', event: 'message.settled', brand: '1', ...settled, msg: 'attempt settled' })
+  assert.equal(second.level, 'warn')
+  assert.equal(second.brand, '2')
+  assert.equal(lines().length, 2)
+})
+
+test('what is below the level is not written, and costs no subscription', (t) => {
+  const lines = logged(t, { level: 'warn' })
+  emit('message.settled', { brand: '1', ...settled })
+  emit('store.commit', { callers: 1, rows: 1, ms: 1, durable: true })
+  emit('store.lost', { error: 'gone' })
+  assert.deepEqual(
+    lines().map((line) => JSON.parse(line).event),
+    ['store.lost'],
+  )
+})
+
+test('a secret is never written, wherever it comes from and whatever it contains', (t) => {
+  const canaries = ['canary-key-0000000000001', 'canary"quoted\\key000001', 'canary-key', 'p(a)ss+[w]ord*canary']
+  for (const format of ['json', 'text'] as const) {
+    const lines = logged(t, { format, secrets: canaries, level: 'debug' })
+    for (const canary of canaries) {
+      emit('store.lost', { error: `connect postgres://bell:${canary}@db failed` })
+      emit('provider.alert', { provider: canary, error: `401 for ${canary}`, remedy: `replace ${canary}` })
+      emit('request.refused', {
+        side: 'operator',
+        method: 'GET',
+        path: `/app/inbox/stream?token=${canary}x`,
+        status: 401,
+        error: canary,
+      })
+      emit('call.done', { provider: 'p', messages: 1, ms: 1, rule: canary, fatal: 0, failed: 0, error: canary })
+    }
+    assert.equal(lines().length, 16)
+    assert.doesNotMatch(lines().join(''), /canary/)
+    assert.match(lines().join(''), /\[redacted\]/)
+    assert.doesNotMatch(lines().join(''), /token=/)
+  }
+})
+
+test("users' ids are not written", (t) => {
+  const lines = logged(t, { level: 'debug' })
+  emit('inbox.opened', { brand: '1', userId: 'user-canary', streams: 1 })
+  assert.equal(lines().length, 1)
+  assert.doesNotMatch(lines().join(''), /user-canary/)
+})
+
+test('a person reads one line of text for each', (t) => {
+  const lines = logged(t, { format: 'text' })
+  emit('server.listening', { side: 'operator', url: 'http://127.0.0.1:7001' })
+  emit('lane.held', { lane: '1/push', reason: 'two words', forMs: 5 })
+  const plain = lines().map((line) => line.replace(/\x1b\[\d+m/g, ''))
+  assert.match(
+    plain[0] ?? '',
+    /^\d\d:\d\d:\d\d\.\d{3} info {2}listening {2}side=operator url=http:\/\/127\.0\.0\.1:7001\n$/,
+  )
+  assert.match(plain[1] ?? '', /warn {2}lane held {2}lane=1\/push reason="two words" forMs=5\n$/)
+})
+
+test('after its stop nothing is written', (t) => {
+  const written: string[] = []
+  const log = startLog({ level: 'info', format: 'json', to: { write: (line) => written.push(line) } })
+  t.after(() => log.stop())
+  log.stop()
+  emit('store.lost', { error: 'x' })
+  assert.deepEqual(written, [])
+})
+
+function logged(t: TestContext, options: Partial<LogOptions> = {}): () => readonly string[] {
+  const written: string[] = []
+  const log = startLog({ level: 'info', format: 'json', ...options, to: { write: (line) => written.push(line) } })
+  t.after(() => log.stop())
+  return () => written
+}

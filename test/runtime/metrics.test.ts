@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict'
+import test, { type TestContext } from 'node:test'
+import { emit } from '../../src/runtime/events.ts'
+import { createMetrics, metricsText } from '../../src/runtime/metrics.ts'
+
+const settled = { channel: 'push', ref: 'r', rule: 'x', attempt: 1 }
+
+test('messages are counted by outcome, uncertain ones apart', async (t) => {
+  const { read } = measured(t)
+  for (const brand of ['1', '2']) {
+    emit('message.settled', { ...settled, brand, category: 'successful', uncertain: false })
+    emit('message.settled', { ...settled, brand, category: 'fatal', uncertain: true })
+  }
+  emit('message.received', { channel: 'push', count: 40, mode: 'batch' })
+  assert.equal(await read('bellwire_attempts_total{channel="push",category="successful"}'), 2)
+  assert.equal(await read('bellwire_attempts_total{channel="push",category="fatal"}'), 2)
+  assert.equal(await read('bellwire_uncertain_total{channel="push"}'), 2)
+  assert.equal(await read('bellwire_received_total{channel="push",mode="batch"}'), 40)
+})
+
+test('counts go on from scrape to scrape', async (t) => {
+  const { read } = measured(t)
+  emit('queue.put', { lane: '1/push', accepted: 3, repeated: 1 })
+  assert.equal(await read('bellwire_put_total{lane="1/push"}'), 3)
+  emit('queue.put', { lane: '1/push', accepted: 4, repeated: 0 })
+  assert.equal(await read('bellwire_put_total{lane="1/push"}'), 7)
+  assert.equal(await read('bellwire_put_again_total{lane="1/push"}'), 1)
+})
+
+test('warnings and refusals are counted', async (t) => {
+  const { read } = measured(t)
+  emit('message.other_parts', { brand: '1', id: '5' })
+  emit('request.refused', { side: 'operator', method: 'POST', path: '/', status: 401, error: 'key' })
+  assert.equal(await read('bellwire_other_parts_total{brand="1"}'), 1)
+  assert.equal(await read('bellwire_requests_refused_total{side="operator",status="401"}'), 1)
+})
+
+test('calls and transactions are timed', async (t) => {
+  const { read } = measured(t)
+  emit('call.done', { provider: 'fcm', messages: 10, ms: 30, rule: 'x', fatal: 2, failed: 1 })
+  emit('store.commit', { callers: 3, rows: 12, ms: 1.5, durable: true })
+  assert.equal(await read('bellwire_call_seconds_count{provider="fcm"}'), 1)
+  assert.equal(await read('bellwire_call_seconds_bucket{le="0.02",provider="fcm"}'), 0)
+  assert.equal(await read('bellwire_call_fatal_total{provider="fcm"}'), 2)
+  assert.equal(await read('bellwire_commit_rows_sum{durable="true"}'), 12)
+})
+
+test('states follow what happens', async (t) => {
+  const { read } = measured(t)
+  assert.equal(await read('bellwire_store_up'), 1)
+  emit('store.lost', { error: 'x' })
+  emit('lane.owned', { lane: '1/push' })
+  emit('inbox.opened', { brand: '1', userId: '1001', streams: 1 })
+  assert.equal(await read('bellwire_store_up'), 0)
+  assert.equal(await read('bellwire_lane_owned{lane="1/push"}'), 1)
+  assert.equal(await read('bellwire_inbox_streams'), 1)
+  emit('store.back', { downMs: 5 })
+  assert.equal(await read('bellwire_store_up'), 1)
+})
+
+test('depths are asked for on each scrape; one that cannot answer takes nothing else away', async (t) => {
+  const { metrics, read } = measured(t)
+  let count = 5
+  const end = metrics.depths(async () => [{ lane: '1/push', state: 'waiting', count: count++ }])
+  metrics.depths(async () => assert.fail('the store is away'))
+  assert.equal(await read('bellwire_lane_depth{lane="1/push",state="waiting"}'), 5)
+  assert.equal(await read('bellwire_lane_depth{lane="1/push",state="waiting"}'), 6)
+  end()
+  assert.equal(await read('bellwire_lane_depth{lane="1/push",state="waiting"}'), undefined)
+})
+
+test('the metrics of this process have what Node says of itself too', async () => {
+  assert.match(await metricsText(), /^process_cpu_seconds_total /m)
+})
+
+function measured(t: TestContext) {
+  const metrics = createMetrics()
+  t.after(() => metrics.stop())
+  const read = async (name: string): Promise<number | undefined> => {
+    const lines = (await metrics.registry.metrics()).split('\n')
+    const value = lines.find((line) => line.startsWith(`${name} `))?.slice(name.length + 1)
+    return value === undefined ? undefined : Number(value)
+  }
+  return { metrics, read }
+}

@@ -1,0 +1,134 @@
+// A real process with a database of its own, that tests kill and stop. Started as a program it answers calls over IPC.
+
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import type { TestContext } from 'node:test'
+import type { Ownership } from '../../src/store/database.ts'
+import { type OpenOptions, openDatabase } from '../../src/store/open-database.ts'
+import { op } from '../../src/store/statement.ts'
+import { addUsers, migrations } from './users.ts'
+
+export interface DatabaseProcess {
+  /** Calls one of the functions below. */
+  call(name: keyof ReturnType<typeof functions>, ...args: unknown[]): Promise<unknown>
+  /** Resolves when the process has told this. */
+  told(what: string): Promise<void>
+  /** The ids of the first so many rows that were acknowledged. */
+  acknowledged(count: number): Promise<readonly string[]>
+  stop(): void
+  resume(): void
+  kill(): Promise<void>
+}
+
+/** Opens the database of this url in another process, which is killed at the latest when the test ends. */
+export async function forkDatabase(
+  t: TestContext,
+  url: string,
+  options: Partial<OpenOptions> = {},
+): Promise<DatabaseProcess> {
+  const child = fork(import.meta.filename, [url, JSON.stringify(options)], { stdio: 'inherit' })
+  const exited = once(child, 'exit')
+  t.after(() => kill())
+  const answers = new Map<number, PromiseWithResolvers<unknown>>()
+  const told = new Map<string, PromiseWithResolvers<void>>()
+  const ids: string[] = []
+  let enough: { count: number; resolve: (ids: readonly string[]) => void } | undefined
+  let number = 0
+
+  const tellingOf = (what: string): PromiseWithResolvers<void> => {
+    const telling = told.get(what) ?? Promise.withResolvers()
+    told.set(what, telling)
+    return telling
+  }
+
+  child.on('message', (message: { id?: number; value?: unknown; error?: string; told?: string; row?: string }) => {
+    if (message.row !== undefined) {
+      if (ids.push(message.row) === enough?.count) enough.resolve(ids)
+    } else if (message.told !== undefined) tellingOf(message.told).resolve()
+    else if (message.error === undefined) answers.get(message.id as number)?.resolve(message.value)
+    else answers.get(message.id as number)?.reject(new Error(message.error))
+  })
+
+  async function kill(): Promise<void> {
+    child.kill('SIGKILL')
+    await exited
+  }
+
+  await Promise.race([
+    tellingOf('open').promise,
+    exited.then(() => {
+      throw new Error('the process ended before it had opened the database')
+    }),
+  ])
+  return {
+    call(name, ...args) {
+      const answer = Promise.withResolvers<unknown>()
+      answers.set(++number, answer)
+      child.send({ id: number, name, args })
+      return answer.promise
+    },
+    told: (what) => tellingOf(what).promise,
+    acknowledged: (count) => new Promise((resolve) => (enough = { count, resolve })),
+    stop: () => void child.kill('SIGSTOP'),
+    resume: () => void child.kill('SIGCONT'),
+    kill,
+  }
+}
+
+function functions(url: string, options: Partial<OpenOptions>) {
+  const opening = openDatabase(url, { migrations, ...options })
+  const owned = new Map<string, Ownership>()
+  const tell = (what: string): void => void process.send?.({ told: what })
+  return {
+    opened: async () => void (await opening),
+    owner: async () => (await opening).owner,
+    async own(name: string) {
+      const ownership = await (await opening).own(name)
+      if (!ownership) return false
+      owned.set(name, ownership)
+      ownership.lost.addEventListener('abort', () => tell(`lost ${name}`))
+      return true
+    },
+    async release(name: string) {
+      await owned.get(name)?.release()
+    },
+    async listen(topic: string) {
+      ;(await opening).onWake(topic, () => tell(`woken ${topic}`))
+    },
+    async wake(topic: string) {
+      const database = await opening
+      await database.commit([database.wake(topic)])
+    },
+    async add(brand: string, id: string) {
+      await (await opening).commit([op(addUsers, [[brand, id, 0, 0, null]])])
+    },
+    /** Sixteen writers that go on for ever, each row told when it is acknowledged. */
+    async write(durable: boolean) {
+      const database = await opening
+      const writer = async (w: number): Promise<void> => {
+        for (let i = 0; ; i++) {
+          const id = `${w}/${i}`
+          await database.commit([op(addUsers, [['1', id, 0, 0, 'x'.repeat(500)]])], { durable })
+          process.send?.({ row: id })
+        }
+      }
+      for (let w = 0; w < 16; w++) void writer(w)
+    },
+  }
+}
+
+if (import.meta.main) {
+  const [url, options] = process.argv.slice(2)
+  const known = functions(url as string, JSON.parse(options as string))
+  process.on('message', async ({ id, name, args }: { id: number; name: keyof typeof known; args: never[] }) => {
+    try {
+      const value = await (known[name] as (...args: never[]) => Promise<unknown>)(...args)
+      process.send?.({ id, value })
+    } catch (error) {
+      process.send?.({ id, error: (error as Error).message })
+    }
+  })
+  process.on('disconnect', () => process.exit())
+  await known.opened()
+  process.send?.({ told: 'open' })
+}

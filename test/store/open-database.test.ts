@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { openDatabase } from '../../src/store/open-database.ts'
+import { statement } from '../../src/store/statement.ts'
+
+const refused: readonly [title: string, url: string, message: RegExp][] = [
+  [
+    'an unknown scheme',
+    'mysql://root:secret@host/db',
+    /"mysql:\/\/…@host\/db" is not a store: write sqlite:PATH or postgres:/,
+  ],
+  ['a path alone', './bellwire.db', /is not a store: write sqlite:PATH/],
+  ['sqlite without a path', 'sqlite:', /needs a path/],
+  ['a schema that would need quotes', 'postgres://host/db?schema=Robert"', /must be of small letters/],
+  ['a url that cannot be read', 'postgres://user:se@secret:x@/db', /cannot be read.*special characters/],
+  [
+    'a server that is not there',
+    'postgres://user:secret@127.0.0.1:1/db',
+    /PostgreSQL at 127\.0\.0\.1:1\/db cannot be reached: .*ECONNREFUSED.*Check that it runs/,
+  ],
+]
+for (const [title, url, message] of refused) {
+  test(`${title} is refused with the remedy, and without the password`, async () => {
+    await assert.rejects(openDatabase(url, { migrations: [] }), (error: Error) => {
+      assert.match(error.message, message)
+      assert.doesNotMatch(error.message, /secret/)
+      return true
+    })
+  })
+}
+
+test('a route must be an input column', () => {
+  const definition = { name: 'wrong', rank: 1, columns: { id: 'text' }, text: () => 'select 1 as key' } as const
+  assert.throws(
+    () => statement<{ key: string }>({ ...definition, route: 'key' }),
+    /its route key must be one of its input columns id/,
+  )
+})

@@ -1,0 +1,317 @@
+import assert from 'node:assert/strict'
+import test, { type TestContext } from 'node:test'
+import pg from 'pg'
+import type { Database } from '../../src/store/database.ts'
+import { openDatabase } from '../../src/store/open-database.ts'
+import type { PostgresOptions } from '../../src/store/postgres.ts'
+import { op, statement } from '../../src/store/statement.ts'
+import { StoreUnavailable } from '../../src/store/store-unavailable.ts'
+import { databaseSuite, range, user, users } from '../suites/database.ts'
+import { freshSchema, query, withoutPostgres } from '../support/services/postgres.ts'
+import { event, until } from '../support/wait.ts'
+import { forkDatabase } from './database-process.ts'
+import { addUsers, allUsers, migrations } from './users.ts'
+
+const skip = await withoutPostgres()
+databaseSuite({ engine: 'postgres', skip, fresh: freshSchema })
+
+function check(
+  title: string,
+  run: (open: (options?: PostgresOptions) => Promise<Database>, url: string, t: TestContext) => Promise<void>,
+): void {
+  test(`postgres: ${title}`, { skip, timeout: 60_000 }, async (t) => {
+    const url = await freshSchema()
+    const open = async (options: PostgresOptions = {}): Promise<Database> => {
+      const database = await openDatabase(url, { migrations, ...options })
+      t.after(() => database.close())
+      return database
+    }
+    await run(open, url, t)
+  })
+}
+
+check('a commit is one round trip, and one transaction', async (open) => {
+  const database = await open()
+  const [[a], [b]] = await database.commit([op(transactionOf1, [[]]), op(transactionOf2, [[]])])
+  assert.ok(a)
+  assert.equal(a.id, b?.id)
+  const [[c]] = await database.commit([op(transactionOf1, [[]])])
+  assert.notEqual(c?.id, a.id)
+})
+
+check('what need not be durable is committed without waiting for the disk, and only that', async (open) => {
+  const database = await open()
+  const setting = async (durable: boolean) =>
+    (await database.commit([op(synchronousCommit, [[]])], { durable }))[0][0]?.setting
+  assert.deepEqual([await setting(false), await setting(true), await setting(false)], ['off', 'on', 'off'])
+})
+
+check('a statement that failed can be prepared again', async (open) => {
+  const database = await open()
+  const divide = statement<{ n: number }>({
+    name: 'divide',
+    rank: 1,
+    columns: { n: 'bigint' },
+    route: 'n',
+    text: (rows) => `select r.n, 1 / r.n as result from ${rows} r`,
+  })
+  // It fails when it is first prepared, when it is known, and again after others.
+  for (let i = 0; i < 3; i++) {
+    await assert.rejects(database.commit([op(divide, [[0]])]), /divide: division by zero/)
+    await database.commit([op(addUsers, [user('1', `u${i}`)])])
+    assert.deepEqual(await database.commit([op(divide, [[1]])]), [[{ n: 1, result: 1 }]])
+  }
+})
+
+check('two processes never own the same, and SIGKILL frees it', async (open, url, t) => {
+  const other = await forkDatabase(t, url)
+  const database = await open()
+  const owner = (await other.call('owner')) as string
+  assert.equal(await other.call('own', '1/push'), true)
+  assert.equal(await database.own('1/push'), undefined)
+  assert.ok(await database.own('2/push'))
+  assert.equal(await other.call('own', '2/push'), false)
+  assert.deepEqual(await database.alive([owner, database.owner, 'nobody']), new Set([owner, database.owner]))
+
+  await other.kill()
+  const mine = await until(() => database.own('1/push'), { what: 'the lock of a killed process is free' })
+  assert.equal(mine.lost.aborted, false)
+  assert.deepEqual(await database.alive([owner, database.owner]), new Set([database.owner]))
+})
+
+check('what one process releases another can own', async (open, url, t) => {
+  const other = await forkDatabase(t, url)
+  const database = await open()
+  const mine = await database.own('1/push')
+  assert.equal(await other.call('own', '1/push'), false)
+  await mine?.release()
+  assert.equal(await other.call('own', '1/push'), true)
+})
+
+check(
+  'a process that is stopped for longer than the lease loses what it owns, and cannot commit when it wakes',
+  async (open, url, t) => {
+    const other = await forkDatabase(t, url, { leaseMs: 1_000 })
+    const database = await open()
+    const before = (await other.call('owner')) as string
+    await other.call('own', '1/push')
+    other.stop()
+    assert.ok(await until(() => database.own('1/push'), { what: 'the lease ends' }))
+    assert.deepEqual(await database.alive([before]), new Set())
+
+    const commit = other.call('add', '1', 'stale')
+    other.resume()
+    await assert.rejects(commit, /connection lost|not connected|idle-session timeout/)
+    await other.told('lost 1/push')
+    await until(
+      () =>
+        other.call('add', '1', 'fresh').then(
+          () => true,
+          () => false,
+        ),
+      { what: 'it connects again' },
+    )
+    assert.notEqual(await other.call('owner'), before)
+    assert.equal(await other.call('own', '1/push'), false)
+    assert.deepEqual(
+      (await users(database)).map(({ id }) => id),
+      ['fresh'],
+    )
+  },
+)
+
+check('a process that is silent but not stopped keeps what it owns', async (open, url) => {
+  const database = await open({ leaseMs: 1_000 })
+  const mine = await database.own('1/push')
+  const { pid } = await writerOf(database)
+  const silentSince = performance.now()
+  // Its session is seen answering heartbeats long after the lease would have ended.
+  await until(
+    async () => {
+      const [row] = await query(url, `select query from pg_stat_activity where pid = ${pid}`)
+      return performance.now() - silentSince > 2_500 && String(row?.query).includes('still_held')
+    },
+    { what: 'heartbeats' },
+  )
+  assert.equal(mine?.lost.aborted, false)
+})
+
+check(
+  'a session that stopped in the middle of a transaction is ended for whoever wants what it owns',
+  async (open, url, t) => {
+    const database = await open({ leaseMs: 1_000 })
+    const stalled = new pg.Client({
+      connectionString: url,
+      options: `-c search_path=${new URL(url).searchParams.get('schema')}`,
+    })
+    stalled.on('error', () => {})
+    await stalled.connect()
+    t.after(() => stalled.end())
+    await stalled.query(
+      `select pg_advisory_lock(hashtextextended('bellwire ' || current_schema() || ' own 1/push', 0))`,
+    )
+    const ended = halfTransaction(stalled)
+    assert.ok(await until(() => database.own('1/push'), { what: 'its lock is free' }))
+    assert.match(String(await ended), /terminating connection/)
+  },
+)
+
+check('our lock found missing counts as lost: a pooler shared our connection out', async (open) => {
+  const database = await open({ leaseMs: 1_000 })
+  const mine = await database.own('1/push')
+  const lost = event('store.lost')
+  await database.commit([op(unlockAll, [[]])])
+  assert.match((await lost).error, /session pooler/)
+  assert.equal(mine?.lost.aborted, true)
+})
+
+check(
+  'a connection killed in mid-flight rejects what waits, and the next one works with a new owner',
+  async (open, url) => {
+    const database = await open()
+    const { pid } = await writerOf(database)
+    const mine = await database.own('1/push')
+    const owner = database.owner
+    const sleeping = database.commit([op(addUsers, [user('1', 'asleep')]), op(sleep, [[]])])
+    await until(
+      async () =>
+        (await query(url, `select 1 from pg_stat_activity where pid = ${pid} and wait_event = 'PgSleep'`)).length,
+      { what: 'it sleeps' },
+    )
+    const waiting = range(3).map((i) => database.commit([op(addUsers, [user('1', `waiting${i}`)])]))
+    const [lost, back] = [event('store.lost'), event('store.back')]
+    const answers = Promise.allSettled([sleeping, ...waiting])
+    await query(url, `select pg_terminate_backend(${pid})`)
+
+    for (const answer of await answers) {
+      assert.equal(answer.status, 'rejected')
+      assert.ok((answer as PromiseRejectedResult).reason instanceof StoreUnavailable)
+    }
+    await lost
+    assert.equal(mine?.lost.aborted, true)
+    await assert.rejects(database.commit([op(addUsers, [user('1', 'while away')])]), StoreUnavailable)
+
+    await back
+    assert.notEqual(database.owner, owner)
+    assert.deepEqual(await database.alive([owner, database.owner]), new Set([database.owner]))
+    await database.commit([op(addUsers, [user('1', 'back')])])
+    assert.ok(await database.own('1/push'))
+    assert.deepEqual(
+      (await users(database)).map(({ id }) => id),
+      ['back'],
+    )
+  },
+)
+
+check('a reader killed between reads is replaced', async (open, url) => {
+  const database = await open({ readers: 1 })
+  const readerOf = async () => (await database.read(op(backend, [[]])))[0]?.pid
+  const before = await readerOf()
+  await query(url, `select pg_terminate_backend(${before})`)
+  const after = await until(() => readerOf().catch(() => undefined), { what: 'reads work again' })
+  assert.notEqual(after, before)
+})
+
+check('a transaction that takes too long is given up', async (open) => {
+  const database = await open({ answerWithinMs: 300 })
+  await assert.rejects(database.commit([op(sleep, [[]])]), StoreUnavailable)
+  await database.commit([op(addUsers, [user('1', 'next')])])
+})
+
+check('waking reaches every process, and again after the listener was killed', async (open, url, t) => {
+  const other = await forkDatabase(t, url)
+  const database = await open()
+  await other.call('listen', 'lane 1')
+  await database.commit([database.wake('lane 1')])
+  await other.told('woken lane 1')
+
+  let ours = 0
+  database.onWake('lane 1', () => ours++)
+  await database.commit([database.wake('lane 1')])
+  const woken = new Promise<void>((resolve) => database.onWake('lane 2', resolve))
+  await other.call('wake', 'lane 2')
+  await woken
+  // Notifications come in the order of the commits: our own came first, and told nobody a second time.
+  assert.equal(ours, 1)
+
+  const [listener] = await query(
+    url,
+    `select pid from pg_stat_activity where application_name = 'bellwire listener' and query = 'listen bellwire' order by backend_start desc limit 1`,
+  )
+  const again = new Promise<void>((resolve) => database.onWake('lane 3', resolve))
+  await query(url, `select pg_terminate_backend(${listener?.pid})`)
+  // What was missed meanwhile is made good by telling every listener.
+  await again
+})
+
+check('schemas of one database are strangers', async (open) => {
+  const [here, there] = [await open(), await openDatabase(await freshSchema(), { migrations })]
+  await here.commit([op(addUsers, [user('1', '1001')])])
+  assert.ok(await here.own('1/push'))
+  assert.ok(await there.own('1/push'))
+  assert.deepEqual(await there.read(op(allUsers, [[]])), [])
+  assert.deepEqual(await there.alive([here.owner]), new Set())
+  await there.close()
+})
+
+check('several processes that start at once apply each migration once', async (open) => {
+  const databases = await Promise.all(range(4).map(() => open()))
+  await Promise.all(databases.map((database, i) => database.commit([op(addUsers, [user('1', `u${i}`)])])))
+  assert.equal((await users(databases[0] as Database)).length, 4)
+})
+
+/** Executes a statement and never says that this was all. Resolves with the error that ends it. */
+function halfTransaction(client: pg.Client): Promise<Error> {
+  const { promise, resolve } = Promise.withResolvers<Error>()
+  client.query({
+    submit(connection: pg.Connection) {
+      connection.parse({ name: '', text: 'select 1', types: [] }, true)
+      connection.bind({}, true)
+      connection.execute({}, true)
+      ;(connection as unknown as { flush(): void }).flush()
+    },
+    handleDataRow() {},
+    handleCommandComplete() {},
+    handleError: resolve,
+  } as pg.Submittable)
+  return promise
+}
+
+interface Backend {
+  readonly pid: number
+}
+
+const writerOf = async (database: Database): Promise<Backend> =>
+  (await database.commit([op(backend, [[]])]))[0][0] as Backend
+
+const backend = statement<Backend>({
+  name: 'backend',
+  rank: 1,
+  columns: {},
+  text: () => 'select pg_backend_pid() as pid',
+})
+const sleep = statement({ name: 'sleep', rank: 99, columns: {}, text: () => 'select pg_sleep(30)' })
+const unlockAll = statement({
+  name: 'unlock_all',
+  rank: 99,
+  columns: {},
+  text: () => 'select pg_advisory_unlock_all()',
+})
+const synchronousCommit = statement<{ setting: string }>({
+  name: 'synchronous_commit',
+  rank: 1,
+  columns: {},
+  text: () => `select current_setting('synchronous_commit') as setting`,
+})
+const transactionOf1 = statement<{ id: string }>({
+  name: 'xact1',
+  rank: 1,
+  columns: {},
+  text: () => 'select pg_current_xact_id()::text as id',
+})
+const transactionOf2 = statement<{ id: string }>({
+  name: 'xact2',
+  rank: 2,
+  columns: {},
+  text: () => 'select pg_current_xact_id()::text as id',
+})

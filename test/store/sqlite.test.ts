@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import test, { after } from 'node:test'
+import { openDatabase } from '../../src/store/open-database.ts'
+import { op, statement } from '../../src/store/statement.ts'
+import { StoreUnavailable } from '../../src/store/store-unavailable.ts'
+import { databaseSuite, user, users } from '../suites/database.ts'
+import { forkDatabase } from './database-process.ts'
+import { addUsers, migrations } from './users.ts'
+
+const folder = await mkdtemp(join(tmpdir(), 'bellwire-sqlite-'))
+after(() => rm(folder, { recursive: true }))
+let files = 0
+const fresh = async (): Promise<string> => `sqlite:${join(folder, 'new', `${++files}.db`)}`
+
+databaseSuite({ engine: 'sqlite', skip: false, fresh })
+
+test('sqlite: a file that another process has open is refused at once, with the remedy, until that process is killed', async (t) => {
+  const url = await fresh()
+  const holder = await forkDatabase(t, url)
+  await holder.call('add', '1', '1001')
+  for (let i = 0; i < 2; i++) {
+    await assert.rejects(openDatabase(url, { migrations }), (error: Error) => {
+      assert.ok(error instanceof StoreUnavailable)
+      assert.match(error.message, /is open in another process.*stop that one/)
+      return true
+    })
+  }
+  await holder.call('add', '2', '1001')
+  await holder.kill()
+  const database = await openDatabase(url, { migrations })
+  t.after(() => database.close())
+  assert.deepEqual(
+    (await users(database)).map(({ brand, id }) => [brand, id]),
+    [
+      ['1', '1001'],
+      ['2', '1001'],
+    ],
+  )
+})
+
+test('sqlite: what is durable is flushed to the disk at commit, and only that', async (t) => {
+  const database = await openDatabase(await fresh(), { migrations })
+  t.after(() => database.close())
+  const synchronous = async (durable: boolean) => {
+    await database.commit([op(addUsers, [user('1', String(durable))])], { durable })
+    return (await database.read(op(pragmaSynchronous, [[]])))[0]?.synchronous
+  }
+  const [normal, full] = [1, 2]
+  assert.deepEqual(
+    [await synchronous(false), await synchronous(true), await synchronous(false)],
+    [normal, full, normal],
+  )
+})
+
+const pragmaSynchronous = statement<{ synchronous: number }>({
+  name: 'pragma_synchronous',
+  rank: 0,
+  columns: {},
+  text: () => 'pragma synchronous',
+})
+
+test('sqlite: a second opening in the same process is refused too', async (t) => {
+  const url = await fresh()
+  const database = await openDatabase(url, { migrations })
+  t.after(() => database.close())
+  await assert.rejects(openDatabase(url, { migrations }), StoreUnavailable)
+  await database.commit([op(addUsers, [user('1', '1001')])])
+})
+
+test('sqlite: a database in memory is like any other', async () => {
+  const database = await openDatabase('sqlite::memory:', { migrations })
+  await database.commit([op(addUsers, [user('1', '1001'), user('2', '1001')])])
+  assert.equal((await users(database)).length, 2)
+  await database.close()
+})

@@ -1,0 +1,33 @@
+// The tables that the database tests use.
+
+import type { Migration, Value } from '../../src/store/database.ts'
+import { statement } from '../../src/store/statement.ts'
+
+export type User = readonly [brand: string, id: string, born: Value, seen: Value, note: Value]
+
+export const migrations: readonly Migration[] = [
+  {
+    name: 'test/1',
+    statements: ({ key }) => [
+      `create table users (brand ${key} not null, id ${key} not null, born bigint check (born >= 0), seen bigint, note text, primary key (brand, id))`,
+    ],
+  },
+  { name: 'test/2', statements: ({ key, serial }) => [`create table entries (seq ${serial}, id ${key} not null)`] },
+]
+
+export const addUsers = statement<{ id: string }>({
+  name: 'add_users',
+  rank: 10,
+  columns: { brand: 'text', id: 'text', born: 'bigint', seen: 'bigint', note: 'text' },
+  route: 'id',
+  text: (rows) => `
+    insert into users (brand, id, born, seen, note) select r.brand, r.id, r.born, r.seen, r.note from ${rows} r where true
+    on conflict (brand, id) do nothing returning id`,
+})
+
+export const allUsers = statement<{ brand: string; id: string; born: Value; seen: Value; note: Value }>({
+  name: 'all_users',
+  rank: 0,
+  columns: {},
+  text: () => 'select brand, id, born, seen, note from users order by brand, id',
+})

@@ -1,0 +1,440 @@
+// What every Database must do. Run by test/store/sqlite.test.ts and test/store/postgres.test.ts.
+
+import assert from 'node:assert/strict'
+import test, { type TestContext } from 'node:test'
+import { on } from '../../src/runtime/events.ts'
+import type { Database, Migration } from '../../src/store/database.ts'
+import { openDatabase } from '../../src/store/open-database.ts'
+import { op, statement } from '../../src/store/statement.ts'
+import { StoreUnavailable } from '../../src/store/store-unavailable.ts'
+import { forkDatabase } from '../store/database-process.ts'
+import { addUsers, allUsers, migrations, type User } from '../store/users.ts'
+import { event } from '../support/wait.ts'
+
+export interface Fixture {
+  readonly engine: Database['engine']
+  readonly skip: string | false
+  /** The url of an empty database that only this test uses. */
+  readonly fresh: () => Promise<string>
+}
+
+export function databaseSuite({ engine, skip, fresh }: Fixture): void {
+  const check = (title: string, run: (database: Database, t: TestContext, url: string) => Promise<void>): void => {
+    test(`${engine}: ${title}`, { skip, timeout: 60_000 }, async (t) => {
+      const url = await fresh()
+      const database = await openDatabase(url, { migrations })
+      t.after(() => database.close())
+      await run(database, t, url)
+    })
+  }
+
+  check('everything that waits when a turn ends is one transaction', async (database) => {
+    const committed = event('store.commit')
+    await Promise.all(range(50).map((i) => database.commit([op(addUsers, [user('1', `u${i}`)])])))
+    assert.partialDeepStrictEqual(await committed, { callers: 50, rows: 50, durable: true })
+    assert.equal((await users(database)).length, 50)
+  })
+
+  check('a transaction is durable if one of its callers asked for it', async (database) => {
+    const durable: boolean[] = []
+    const off = on('store.commit', (commit) => durable.push(commit.durable))
+    const add = (id: string, wanted: boolean) => database.commit([op(addUsers, [user('1', id)])], { durable: wanted })
+    await Promise.all([add('a', false), add('b', true), add('c', false)])
+    await Promise.all([add('d', false), add('e', false)])
+    await add('f', true)
+    off()
+    assert.deepEqual(durable, [true, false, true])
+    assert.equal((await users(database)).length, 6)
+  })
+
+  check('each caller gets its own rows back', async (database) => {
+    await database.commit([op(addUsers, [user('1', 'u3'), user('2', 'u4')])])
+    const answers = await Promise.all(
+      range(6).map((i) =>
+        database.commit([op(addUsers, [user('1', `u${i}`), user('1', `v${i}`)]), op(addUsers, [user('1', `w${i}`)])]),
+      ),
+    )
+    assert.deepEqual(answers[1], [[{ id: 'u1' }, { id: 'v1' }], [{ id: 'w1' }]])
+    assert.deepEqual(answers[3], [[{ id: 'v3' }], [{ id: 'w3' }]])
+    // The other brand's user of the same name is another one.
+    assert.deepEqual(answers[4], [[{ id: 'u4' }, { id: 'v4' }], [{ id: 'w4' }]])
+  })
+
+  check('of two callers with the same key the first one inserts, and each knows which it was', async (database) => {
+    const same = op(addUsers, [user('1', '1001')])
+    const answers = await Promise.all([database.commit([same]), database.commit([same, same])])
+    assert.deepEqual(answers, [[[{ id: '1001' }]], [[], []]])
+  })
+
+  check('only the guilty caller is rejected', async (database) => {
+    const repeated = event('store.repeated')
+    const answers = await Promise.allSettled([
+      database.commit([op(addUsers, [user('1', 'a')])]),
+      database.commit([op(addUsers, [user('1', 'b'), user('1', 'unborn', { born: -1 })])]),
+      database.commit([op(addUsers, [user('2', 'a')])]),
+    ])
+    assert.deepEqual(
+      answers.map(({ status }) => status),
+      ['fulfilled', 'rejected', 'fulfilled'],
+    )
+    const { reason } = answers[1] as PromiseRejectedResult
+    assert.match(reason.message, /^add_users: /)
+    assert.ok(!(reason instanceof StoreUnavailable))
+    assert.equal((await repeated).callers, 3)
+    assert.deepEqual(
+      (await users(database)).map(({ brand, id }) => [brand, id]),
+      [
+        ['1', 'a'],
+        ['2', 'a'],
+      ],
+    )
+  })
+
+  check('values that cannot be stored are refused before they meet the others', async (database) => {
+    let repeated = 0
+    const off = on('store.repeated', () => repeated++)
+    const bad: [string, readonly unknown[]][] = [
+      ['U+0000', user('1', 'a\0b')],
+      ['surrogate', user('1', 'a\ud800b')],
+      ['number', user('1', 'x', { born: 2 ** 53 })],
+      ['number', user('1', 'x', { born: 1.5 })],
+      ['number', user('1', 'x', { born: Number.NaN })],
+      ['string', user('1', 'x', { born: '5' })],
+      ['undefined', ['1', 'x', 0, 0, undefined]],
+      ['2 values', ['1', 'x']],
+    ]
+    const good = database.commit([op(addUsers, [user('1', 'good')])])
+    for (const [why, row] of bad) {
+      const bad = op(addUsers, [row as unknown as User])
+      await assert.rejects(
+        database.commit([bad]),
+        ({ message }: Error) => message.includes(why) && message.includes('add_users'),
+      )
+    }
+    await good
+    off()
+    assert.equal(repeated, 0)
+    assert.equal((await users(database)).length, 1)
+  })
+
+  check('statements run by rank, whatever the order of the ops and of the callers', async (database) => {
+    const answers = await Promise.all([
+      database.commit([op(renameUsers, [['1', 'a', 'Anna']]), op(addUsers, [user('1', 'a')])]),
+      database.commit([op(renameUsers, [['2', 'a', 'Anton']])]),
+      database.commit([op(addUsers, [user('2', 'a')])]),
+    ])
+    assert.deepEqual(answers[0][0], [{ id: 'a', note: 'Anna' }])
+    assert.deepEqual(
+      (await users(database)).map(({ note }) => note),
+      ['Anna', 'Anton'],
+    )
+  })
+
+  check('nulls, numbers and any text come back as they went in', async (database) => {
+    const texts = [
+      '',
+      ' ',
+      `'"\\{},`,
+      'NULL',
+      'null',
+      'é€😀\u2028\r\n\t',
+      '\uffff\u{10ffff}',
+      '{"a":[1,"x"]}',
+      '\\x00',
+      `${'"\\é'.repeat(200_000)}`,
+    ]
+    const numbers = [0, -0, 1, -1, 2 ** 31, -(2 ** 31) - 1, 2 ** 32, 2 ** 52 + 1, Number.MAX_SAFE_INTEGER]
+    const rows = [
+      ...texts.map((note, i) => user('1', `t${i}`, { note })),
+      ...numbers.map((born, i) => user('1', `n${i}`, { born: Math.abs(born), seen: born })),
+      user('1', 'nothing', { born: null, seen: null, note: null }),
+    ]
+    // Several rows, and each by itself: the ways in differ.
+    await database.commit([op(addUsers, rows)])
+    await database.commit([op(addUsers, rows.map(([, ...rest]) => ['2', ...rest] as (typeof rows)[0]).slice(0, 1))])
+    for (const [, ...rest] of rows.slice(1)) await database.commit([op(addUsers, [['2', ...rest]])])
+    for (const brand of ['1', '2']) {
+      const found = new Map((await users(database)).filter((one) => one.brand === brand).map((one) => [one.id, one]))
+      for (const [, id, born, seen, note] of rows)
+        assert.deepEqual(found.get(id as string), { brand, id, born, seen: seen === 0 ? 0 : seen, note })
+      assert.equal(found.size, rows.length)
+    }
+  })
+
+  check('an op without rows does nothing and returns nothing', async (database) => {
+    assert.deepEqual(await database.commit([op(addUsers, []), op(addUsers, [user('1', 'a')])]), [[], [{ id: 'a' }]])
+    assert.deepEqual(await database.commit([op(addUsers, [])]), [[]])
+    assert.deepEqual(await database.commit([]), [])
+    assert.deepEqual(await database.read(op(allUsers, [])), [])
+  })
+
+  check('ten thousand rows go in one op, and many callers in several transactions', async (database) => {
+    const sizes: number[] = []
+    const off = on('store.commit', ({ rows }) => sizes.push(rows))
+    const [added] = await database.commit([
+      op(
+        addUsers,
+        range(10_000).map((i) => user('1', `u${i}`)),
+      ),
+    ])
+    assert.equal(added.length, 10_000)
+    const answers = await Promise.all(
+      range(12).map((c) =>
+        database.commit([
+          op(
+            addUsers,
+            range(1_000).map((i) => user('2', `${c}/${i}`)),
+          ),
+        ]),
+      ),
+    )
+    off()
+    assert.ok(answers.every(([rows]) => rows.length === 1_000))
+    assert.deepEqual(sizes, [10_000, 5_000, 5_000, 2_000])
+    assert.equal(
+      (
+        await database.read(
+          op(
+            findUsers,
+            range(10_000).map((i) => ['1', `u${i}`]),
+          ),
+        )
+      ).length,
+      10_000,
+    )
+  })
+
+  check('a statement sees its rows as one set', async (database) => {
+    await Promise.all([
+      database.commit([
+        op(numberUsers, [
+          ['1', 'a'],
+          ['2', 'a'],
+        ]),
+      ]),
+      database.commit([op(numberUsers, [['1', 'b']])]),
+    ])
+    const rows = (await users(database)).map(({ brand, id, born, seen }) => [brand, id, born, seen])
+    assert.deepEqual(rows, [
+      ['1', 'a', 1, 3],
+      ['1', 'b', 2, 3],
+      ['2', 'a', 1, 3],
+    ])
+  })
+
+  check('a statement that returns rows and has no route is run for each op by itself', async (database) => {
+    await database.commit([
+      op(
+        addUsers,
+        range(6).map((i) => user('1', `u${i}`)),
+      ),
+    ])
+    const [[first], [second]] = await Promise.all([
+      database.commit([op(deleteSome, [[4]])]),
+      database.commit([op(deleteSome, [[4]])]),
+    ])
+    assert.deepEqual([first.length, second.length], [4, 2])
+  })
+
+  check('a statement without input columns is run once for all who ask', async (database) => {
+    await database.commit([op(addUsers, [user('1', 'a', { seen: 1 }), user('2', 'a', { seen: 1 })])])
+    await Promise.all([database.commit([op(seeAll, [[]])]), database.commit([op(seeAll, [[]])])])
+    assert.deepEqual(
+      (await users(database)).map(({ seen }) => seen),
+      [2, 2],
+    )
+  })
+
+  check('types come back the same on every engine', async (database) => {
+    const [row] = await database.read(op(kinds, [['1', 9_007_199_254_740_991]]))
+    assert.deepEqual(row, {
+      yes: 1,
+      no: 0,
+      many: 1,
+      total: 9_007_199_254_740_991,
+      digits: '9007199254740991',
+      empty: null,
+      half: 0.5,
+    })
+  })
+
+  check('key columns sort by bytes, and serial numbers increase', async (database) => {
+    const ids = ['b', 'a', 'B', 'A', 'é', '10', '9', '_', 'z', '😀']
+    await database.commit([
+      op(
+        addEntries,
+        ids.map((id) => [id]),
+      ),
+    ])
+    const found = await database.read(op(allEntries, [[]]))
+    assert.deepEqual(
+      found.map(({ id }) => id),
+      [...ids].sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b))),
+    )
+    const numbers = [...found].sort((a, b) => ids.indexOf(a.id) - ids.indexOf(b.id)).map(({ seq }) => seq)
+    assert.deepEqual(
+      numbers,
+      [...numbers].sort((a, b) => a - b),
+    )
+  })
+
+  check('a listener is told after the commit, once, and not of what failed', async (database) => {
+    const told: string[] = []
+    const off = database.onWake('lane 1', () => told.push('1'))
+    database.onWake('lane 2', () => told.push('2'))
+    await assert.rejects(database.commit([op(addUsers, [user('1', 'x', { born: -1 })]), database.wake('lane 2')]))
+    assert.deepEqual(await database.commit([database.wake('lane 1')]), [[]])
+    await Promise.all(
+      range(3).map((i) => database.commit([op(addUsers, [user('1', `u${i}`)]), database.wake('lane 1')])),
+    )
+    off()
+    await database.commit([database.wake('lane 1')])
+    assert.deepEqual(told, ['1', '1'])
+  })
+
+  check('ownership is exclusive until it is released', async (database) => {
+    const [mine, second] = await Promise.all([database.own('1/push'), database.own('1/push')])
+    assert.ok(mine)
+    assert.equal(second, undefined)
+    const other = await database.own('2/push')
+    assert.ok(other)
+    await mine.release()
+    await mine.release()
+    const again = await database.own('1/push')
+    assert.ok(again)
+    // The first holder is gone and cannot let go for the second.
+    await mine.release()
+    assert.equal(await database.own('1/push'), undefined)
+    assert.equal(again.lost.aborted, false)
+  })
+
+  check('a process is alive to itself, others are not', async (database) => {
+    assert.deepEqual(await database.alive([database.owner, 'somebody']), new Set([database.owner]))
+    assert.deepEqual(await database.alive([]), new Set())
+  })
+
+  check('a closed database finishes what waits, loses what it owns and refuses the rest', async (database, _t, url) => {
+    const ownership = await database.own('1/push')
+    const last = database.commit([op(addUsers, [user('1', 'last')])])
+    await Promise.all([database.close(), database.close()])
+    await last
+    assert.equal(ownership?.lost.aborted, true)
+    await assert.rejects(database.commit([op(addUsers, [user('1', 'late')])]), StoreUnavailable)
+    await assert.rejects(database.read(op(allUsers, [[]])), StoreUnavailable)
+    await assert.rejects(database.own('1/push'), StoreUnavailable)
+
+    const reopened = await openDatabase(url, { migrations })
+    assert.deepEqual(
+      (await users(reopened)).map(({ id }) => id),
+      ['last'],
+    )
+    assert.notEqual(reopened.owner, database.owner)
+    await reopened.close()
+  })
+
+  check('migrations are applied once, and a failing one leaves nothing behind', async (database, _t, url) => {
+    await database.commit([op(addUsers, [user('1', 'a')])])
+    await database.close()
+    const failing: Migration = {
+      name: 'test/9',
+      statements: () => ['create table half (id bigint)', 'create nonsense'],
+    }
+    await assert.rejects(
+      openDatabase(url, { migrations: [...migrations, failing] }),
+      /Migration test\/9 could not be applied: /,
+    )
+    const whole: Migration = { name: 'test/9', statements: () => ['create table half (id bigint)'] }
+    const reopened = await openDatabase(url, { migrations: [...migrations, whole] })
+    assert.equal((await users(reopened)).length, 1)
+    await reopened.close()
+  })
+
+  for (const durable of [true, false]) {
+    check(`SIGKILL keeps every acknowledged row (durable: ${durable})`, async (database, t, url) => {
+      await database.close()
+      const writer = await forkDatabase(t, url)
+      const acknowledged = writer.acknowledged(200)
+      await writer.call('write', durable)
+      const ids = await acknowledged
+      await writer.kill()
+      const reopened = await openDatabase(url, { migrations })
+      t.after(() => reopened.close())
+      const found = new Set((await users(reopened)).map(({ id }) => id))
+      assert.deepEqual(
+        ids.filter((id) => !found.has(id)),
+        [],
+      )
+    })
+  }
+}
+
+export const range = (count: number): number[] => [...Array(count).keys()]
+
+export function user(
+  brand: string,
+  id: string,
+  { born = 0, seen = 0, note = null }: { [key: string]: unknown } = {},
+): User {
+  return [brand, id, born, seen, note] as User
+}
+
+export const users = (database: Database) => database.read(op(allUsers, [[]]))
+
+const renameUsers = statement<{ id: string; note: string }>({
+  name: 'rename_users',
+  rank: 20,
+  columns: { brand: 'text', id: 'text', note: 'text' },
+  route: 'note',
+  text: (rows) => `
+    update users set note = r.note from ${rows} r where users.brand = r.brand and users.id = r.id returning users.id, users.note`,
+})
+
+const findUsers = statement<{ id: string }>({
+  name: 'find_users',
+  rank: 0,
+  columns: { brand: 'text', id: 'text' },
+  text: (rows) => `select u.id from ${rows} r join users u on u.brand = r.brand and u.id = r.id`,
+})
+
+const numberUsers = statement({
+  name: 'number_users',
+  rank: 10,
+  columns: { brand: 'text', id: 'text' },
+  text: (rows) => `
+    insert into users (brand, id, born, seen)
+    select r.brand, r.id, row_number() over (partition by r.brand order by r.id), (select count(*) from ${rows} c) from ${rows} r`,
+})
+
+const deleteSome = statement<{ id: string }>({
+  name: 'delete_some',
+  rank: 30,
+  columns: { most: 'bigint' },
+  text: (rows) => `
+    delete from users where (brand, id) in (select u.brand, u.id from users u order by u.id limit (select r.most from ${rows} r)) returning id`,
+})
+
+const seeAll = statement({ name: 'see_all', rank: 40, columns: {}, text: () => 'update users set seen = seen + 1' })
+
+const kinds = statement<{ total: number }>({
+  name: 'kinds',
+  rank: 0,
+  columns: { brand: 'text', n: 'bigint' },
+  text: (rows) => `
+    select r.brand = '1' as yes, r.brand = '2' as no, count(*) as many, sum(r.n) as total,
+      cast(r.n as text) as digits, null as empty, 0.5 as half
+    from ${rows} r group by r.brand, r.n`,
+})
+
+const addEntries = statement({
+  name: 'add_entries',
+  rank: 50,
+  columns: { id: 'text' },
+  text: (rows) => `insert into entries (id) select r.id from ${rows} r`,
+})
+
+const allEntries = statement<{ seq: number; id: string }>({
+  name: 'all_entries',
+  rank: 0,
+  columns: {},
+  text: () => 'select seq, id from entries order by id',
+})

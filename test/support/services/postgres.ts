@@ -1,0 +1,48 @@
+import { randomBytes } from 'node:crypto'
+import { after } from 'node:test'
+import pg from 'pg'
+import { startPostgres } from './postgres-server.ts'
+import { addressOf, type Service, without } from './service.ts'
+
+export const postgresService: Service<object> = {
+  name: 'PostgreSQL',
+  variable: 'BELLWIRE_TEST_POSTGRES',
+  proves: 'everything that stores in PostgreSQL, and several processes on one database',
+  command: 'npm ci --include=optional, or BELLWIRE_TEST_POSTGRES=postgres://user:password@host/database npm test',
+  start: startPostgres,
+}
+
+/** The one named in BELLWIRE_TEST_POSTGRES, else one that is started for this run. */
+export async function postgres(): Promise<{ readonly url: string }> {
+  return { url: await addressOf(postgresService) }
+}
+
+/** For a test's `skip`. */
+export const withoutPostgres = (): Promise<string | false> => without(postgresService)
+
+/** A database of its own for a test: a schema that is dropped after the test, or the file, that asked for it. */
+export async function freshSchema(): Promise<string> {
+  const url = new URL((await postgres()).url)
+  const schema = `test_${randomBytes(6).toString('hex')}`
+  after(async () => {
+    await query(url.href, `set lock_timeout = '5s'; drop schema if exists ${schema} cascade`)
+  })
+  const fresh = new URL(url)
+  fresh.searchParams.set('schema', schema)
+  return fresh.href
+}
+
+/** Runs one text on a connection of its own, beside whatever a test is about. */
+export async function query(url: string, text: string): Promise<Record<string, unknown>[]> {
+  const plain = new URL(url)
+  const schema = plain.searchParams.get('schema')
+  plain.searchParams.delete('schema')
+  const client = new pg.Client({ connectionString: plain.href, ...(schema && { options: `-c search_path=${schema}` }) })
+  client.on('error', () => {})
+  await client.connect()
+  try {
+    return (await client.query(text)).rows
+  } finally {
+    await client.end()
+  }
+}

@@ -1,0 +1,113 @@
+// Both sides as a test needs them: on a free port, with a store of their own, stopped and removed when the test ends.
+
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { TestContext } from 'node:test'
+import { createOperator } from '../../src/operator/create-operator.ts'
+import type { OperatorOptions } from '../../src/operator/options.ts'
+import { createPlatform } from '../../src/platform/create-platform.ts'
+import type { LaneOptions, PlatformOptions } from '../../src/platform/options.ts'
+import type { Message, Provider, Result } from '../../src/providers/provider.ts'
+import { type ListenOptions, listen } from '../../src/runtime/http.ts'
+
+/** Two brands with equal user ids, each with its key, and one key for both. */
+export const keys = {
+  one: { name: 'platform of brand 1', key: 'key-of-brand-1', brands: ['1'] },
+  two: { name: 'platform of brand 2', key: 'key-of-brand-2', brands: ['2'] },
+  both: { name: 'platform of both', key: 'key-of-both', brands: ['1', '2'] },
+} as const
+export const adminKey = { name: 'admin', key: 'admin-key', scopes: ['enqueue', 'read', 'manage'] } as const
+
+export interface Witness extends Provider {
+  /** Every message of every call, in order. */
+  readonly received: Message[]
+}
+
+/** A provider that keeps what it received; `answer` decides, by default everything is accepted. */
+export function witness(answer?: (message: Message) => Result | Promise<Result>, max = 1_000): Witness {
+  const received: Message[] = []
+  return {
+    name: 'witness',
+    max,
+    received,
+    send: (messages) => {
+      received.push(...messages)
+      return Promise.all(messages.map(async (m) => (answer ? answer(m) : { category: 'successful' as const, ref: m.ref, rule: 'accepted' })))
+    },
+  }
+}
+
+export async function temporary(t: TestContext): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'bellwire-'))
+  t.after(() => rm(folder, { recursive: true, force: true }))
+  return folder
+}
+
+export async function startOperator(t: TestContext, options: Partial<OperatorOptions> & { listen?: ListenOptions } = {}): Promise<{ url: string; stop(): Promise<void> }> {
+  const folder = await temporary(t)
+  const operator = createOperator({
+    store: `sqlite:${join(folder, 'operator.db')}`,
+    keys: [keys.one, keys.two, keys.both],
+    adminKeys: [adminKey],
+    suppression: 'none',
+    push: witness(),
+    site: 'inbox',
+    ...options,
+  })
+  await operator.start()
+  const listening = await listen('operator', operator.handler, options.listen)
+  let stopped: Promise<void> | undefined
+  const stop = (): Promise<void> => (stopped ??= operator.stop(5_000).then(() => listening.close(100)))
+  t.after(stop)
+  return { url: listening.url, stop }
+}
+
+export async function startPlatform(t: TestContext, options: Partial<PlatformOptions> & { lanes: LaneOptions[] }): Promise<{ url: string; stop(): Promise<void> }> {
+  const folder = await temporary(t)
+  const platform = createPlatform({ store: `sqlite:${join(folder, 'platform.db')}`, keys: [adminKey], ...options })
+  await platform.start()
+  const listening = await listen('platform', platform.handler)
+  let stopped: Promise<void> | undefined
+  const stop = (): Promise<void> => (stopped ??= platform.stop(5_000).then(() => listening.close(100)))
+  t.after(stop)
+  return { url: listening.url, stop }
+}
+
+let nextId = 1
+
+/** A request element with an activity.id of its own. */
+export function element(over: Readonly<Record<string, unknown>> = {}, beside: Readonly<Record<string, unknown>> = {}): { activity: Record<string, unknown> } & Record<string, unknown> {
+  return {
+    activity: { id: nextId++, brand_id: 1, user_id: '1001', activity_id: 7, action_group_id: 8, trigger_hash: 'hash', action_id: 9, ...over },
+    title: 'Hello',
+    body: 'There',
+    ...beside,
+  }
+}
+
+export interface Answer {
+  readonly status: number
+  readonly headers: Headers
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into whatever came back
+  readonly body: any
+  readonly text: string
+}
+
+/** POSTs a body as it is (or a value as JSON) and reads the answer. */
+export async function post(url: string, body: unknown, key: string | undefined = keys.both.key, headers: Record<string, string> = {}): Promise<Answer> {
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...(key !== undefined && { 'x-api-key': key }), ...headers },
+    body: typeof body === 'string' || body instanceof Uint8Array ? (body as string) : JSON.stringify(body),
+    signal: AbortSignal.timeout(30_000),
+  })
+  const text = await response.text()
+  return { status: response.status, headers: response.headers, text, body: text === '' ? undefined : JSON.parse(text) }
+}
+
+export async function get(url: string, key: string = adminKey.key): Promise<Answer> {
+  const response = await fetch(url, { headers: { 'x-api-key': key }, signal: AbortSignal.timeout(30_000) })
+  const text = await response.text()
+  return { status: response.status, headers: response.headers, text, body: JSON.parse(text) }
+}

@@ -1,0 +1,49 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type EventName, type Events, on } from '../../src/runtime/events.ts'
+
+export interface Within {
+  /** Default 10 s: long enough for a busy machine, and a test that waits for nothing still ends. */
+  readonly withinMs?: number
+}
+
+/**
+ * Waits until the condition gives something truthy, and returns it. Only where there is no event to wait for.
+ *
+ * @throws an error that says what did not come true
+ */
+export async function until<T>(
+  condition: () => T | Promise<T>,
+  { withinMs = 10_000, what }: Within & { readonly what: string },
+): Promise<Exclude<T, false | null | undefined | 0 | ''>> {
+  const deadline = performance.now() + withinMs
+  for (;;) {
+    const value = await condition()
+    if (value) return value as Exclude<T, false | null | undefined | 0 | ''>
+    if (performance.now() > deadline) throw new Error(`Not within ${withinMs} ms: ${what}`)
+    await sleep(5)
+  }
+}
+
+/**
+ * Waits for one of our events, from now on: call it before what causes the event, await it after.
+ *
+ * @example
+ * const settled = event('message.settled', ({ ref }) => ref === '…')
+ * await send()
+ * await settled
+ */
+export function event<Name extends EventName>(
+  name: Name,
+  predicate: (event: Events[Name]) => boolean = () => true,
+  { withinMs = 10_000 }: Within = {},
+): Promise<Events[Name]> {
+  const { promise, resolve, reject } = Promise.withResolvers<Events[Name]>()
+  const off = on(name, (happened) => {
+    if (predicate(happened)) resolve(happened)
+  })
+  const late = setTimeout(() => reject(new Error(`Not within ${withinMs} ms: event ${name}`)), withinMs)
+  return promise.finally(() => {
+    clearTimeout(late)
+    off()
+  })
+}
