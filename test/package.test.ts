@@ -11,7 +11,9 @@ import { promisify } from 'node:util'
 const run = promisify(execFile)
 const root = join(import.meta.dirname, '..')
 
-test('the packed tarball installs into an empty folder, its entrances import, and its command runs the demo', { timeout: 180_000 }, async (t) => {
+test('the packed tarball installs into an empty folder, its entrances import, and its command runs the demo', {
+  timeout: 180_000,
+}, async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'bellwire-package-'))
   t.after(() => rm(folder, { recursive: true, force: true }))
   // npm's scripts find this very Node first, whatever the machine's own is.
@@ -19,10 +21,18 @@ test('the packed tarball installs into an empty folder, its entrances import, an
   const options = { cwd: folder, env, timeout: 150_000 }
 
   const { stdout } = await run('npm', ['pack', root, '--json', '--pack-destination', folder], options)
-  const [{ filename, files }] = JSON.parse(stdout.slice(stdout.indexOf('['))) as [{ filename: string; files: { path: string }[] }]
+  const [{ filename, files }] = JSON.parse(stdout.slice(stdout.indexOf('['))) as [
+    { filename: string; files: { path: string }[] },
+  ]
   const paths = files.map((file) => file.path)
-  assert.ok(paths.includes('dist/index.js') && paths.includes('dist/index.d.ts') && paths.includes('dist/demo/page/index.html'), paths.join('\n'))
-  assert.deepEqual(paths.filter((path) => /^(src|test|bench|prove)\//.test(path)), [])
+  assert.ok(
+    paths.includes('dist/index.js') && paths.includes('dist/index.d.ts') && paths.includes('dist/demo/page/index.html'),
+    paths.join('\n'),
+  )
+  assert.deepEqual(
+    paths.filter((path) => /^(src|test|bench|prove)\//.test(path)),
+    [],
+  )
 
   await writeFile(join(folder, 'package.json'), '{"name":"somebody","type":"module","private":true}')
   await run('npm', ['install', '--prefer-offline', '--no-audit', '--no-fund', join(folder, filename)], options)

@@ -21,7 +21,20 @@ const arrows: Record<string, readonly string[]> = {
   platform: ['queue', 'delivery', 'inbox', 'providers', 'attributes', 'store', 'runtime', 'contract'],
   config: ['operator', 'platform', 'providers', 'attributes', 'inbox', 'store', 'runtime', 'contract'],
   demo: ['config', 'operator', 'platform', 'providers', 'attributes', 'inbox', 'store', 'runtime', 'contract'],
-  cli: ['demo', 'config', 'operator', 'platform', 'queue', 'delivery', 'providers', 'attributes', 'inbox', 'store', 'runtime', 'contract'],
+  cli: [
+    'demo',
+    'config',
+    'operator',
+    'platform',
+    'queue',
+    'delivery',
+    'providers',
+    'attributes',
+    'inbox',
+    'store',
+    'runtime',
+    'contract',
+  ],
 }
 
 interface Arrow {
@@ -37,7 +50,9 @@ function imports(): Arrow[] {
     const text = readFileSync(join(src, file), 'utf8')
     const from = file.split('/')[0] as string
     if (!file.includes('/')) continue // the package's entrance exports everything
-    for (const match of text.matchAll(/^(?:import|export)\s+(type\s)?[^'"]*?from\s+'(\.[^']+)'|import\('(\.[^']+)'\)/gm)) {
+    for (const match of text.matchAll(
+      /^(?:import|export)\s+(type\s)?[^'"]*?from\s+'(\.[^']+)'|import\('(\.[^']+)'\)/gm,
+    )) {
       const target = relative(src, join(src, dirname(file), (match[2] ?? match[3]) as string))
       const to = target.split('/')[0] as string
       if (to !== from) found.push({ file, from, to, typeOnly: match[1] !== undefined })
@@ -51,12 +66,18 @@ test('every folder imports only from the folders that it may', () => {
     const allowed = arrows[from] ?? []
     return !(allowed.includes(to) || (typeOnly && allowed.includes(`${to}:types`)))
   })
-  assert.deepEqual(wrong.map(({ file, to }) => `${file} → ${to}`), [])
+  assert.deepEqual(
+    wrong.map(({ file, to }) => `${file} → ${to}`),
+    [],
+  )
 })
 
 test('every folder of src is in the table of arrows', () => {
   const folders = new Set(globSync('*/**/*.ts', { cwd: src }).map((file) => file.split('/')[0] as string))
-  assert.deepEqual([...folders].filter((folder) => !(folder in arrows)), [])
+  assert.deepEqual(
+    [...folders].filter((folder) => !(folder in arrows)),
+    [],
+  )
 })
 
 test('operator and platform never import each other, and the contract imports nothing of ours', () => {

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { rmSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -12,6 +13,8 @@ export interface Store {
 
 export async function sqliteStore(): Promise<Store> {
   const folder = await mkdtemp(join(tmpdir(), 'bellwire-bench-'))
+  // A benchmark that broke off leaves nothing either.
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
   return { url: `sqlite:${join(folder, 'bench.db')}`, remove: () => rm(folder, { recursive: true, force: true }) }
 }
 

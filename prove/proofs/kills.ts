@@ -31,35 +31,7 @@ import { setStage } from '../harness/stage.ts'
 import { needless } from '../harness/testimony.ts'
 import { assertBothSidesAgree, type Sent } from '../harness/verdict.ts'
 import type { OperatorPoint, PlatformPoint, Strike } from '../processes/strike.ts'
-
-const operatorPoints: readonly OperatorPoint[] = [
-  'before-claim',
-  'between-claim-and-call',
-  'between-acceptance-and-settle',
-  'after-settle',
-]
-const platformPoints: readonly PlatformPoint[] = [
-  'before-put',
-  'while-putting',
-  'before-read-ahead',
-  'between-read-and-call',
-  'between-answer-and-settle',
-  'after-settle',
-]
-
-interface Size {
-  readonly kills: number
-  readonly stops: number
-  /** Records sent in each life of a process. */
-  readonly records: number
-  /** A stream of several groups, so that it can be cut between them. */
-  readonly streamed: number
-  readonly max: number
-}
-const sizes: { readonly full: Size; readonly small: Size } = {
-  full: { kills: 20, stops: 2, records: 300, streamed: 2_200, max: 50 },
-  small: { kills: 2, stops: 1, records: 60, streamed: 1_100, max: 10 },
-}
+import { operatorPoints, passing, platformPoints, sizes } from './kill-plan.ts'
 
 /** Small, so that a stop can be longer than each of them; large enough that a busy machine does not pass them by itself. */
 const limits = { providerTimeoutMs: 1_500, answerBudgetMs: 2_000 }
@@ -69,7 +41,7 @@ const stopMs = 4_000
 export const kills: Proof = {
   name: 'kills',
   claims: 'SIGKILL and SIGSTOP at every stage lose nothing; each second call is one that was reported as uncertain',
-  boundSeconds: { small: 300, full: 1_800 },
+  boundSeconds: { small: 600, full: 3_600 },
   async run({ small, folder, say }, signal) {
     const size = small ? sizes.small : sizes.full
     const stage = await setStage({ folder, operator: { limits }, lane: { ...lane, max: size.max } })
@@ -192,20 +164,6 @@ export const kills: Proof = {
       uncertain: summary.uncertain,
     }
   },
-}
-
-/** Not always the first: the n-th passing, so that other messages are under way at all stages. Each life sees enough of them. */
-function passing(point: Strike['point'], i: number, size: Size): number {
-  switch (point) {
-    case 'after-settle':
-      return 1 + ((i * 7) % (size.records / 2)) // counted by message
-    case 'while-putting':
-      return 1 + (i % 4) // two lanes, two groups
-    case 'before-put':
-      return 1
-    default:
-      return 1 + (i % 3) // counted by call
-  }
 }
 
 function words(point: string): string {

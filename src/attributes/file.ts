@@ -20,7 +20,10 @@ interface Loaded {
  * // user_id,blocked,excluded
  * // 1001,false,true
  */
-export async function fileSource(path: string, { brand: onlyBrand }: { readonly brand?: string } = {}): Promise<AttributeSource> {
+export async function fileSource(
+  path: string,
+  { brand: onlyBrand }: { readonly brand?: string } = {},
+): Promise<AttributeSource> {
   let loaded = await load(path, onlyBrand)
   return {
     name: `file ${path}`,
@@ -30,7 +33,8 @@ export async function fileSource(path: string, { brand: onlyBrand }: { readonly 
         const next = await load(path, onlyBrand)
         // The send path asks for the fields that were there at the start: one that went missing would read as "nobody".
         const missing = loaded.fields.filter((field) => !next.fields.includes(field))
-        if (missing.length > 0) throw new Error(`${path} has lost its column ${missing.join(', ')}: put it back, or start again`)
+        if (missing.length > 0)
+          throw new Error(`${path} has lost its column ${missing.join(', ')}: put it back, or start again`)
         loaded = { ...next, fields: loaded.fields }
       }
       const { holders } = loaded
@@ -59,12 +63,14 @@ async function load(path: string, onlyBrand: string | undefined): Promise<Loaded
     const userId = row.user_id
     const brand = row.brand ?? onlyBrand
     if (userId === undefined || userId === '') throw new Error(`${path}:${line}: no user_id`)
-    if (brand === undefined || brand === '') throw new Error(`${path}:${line}: no brand: add the column, or configure the one brand`)
+    if (brand === undefined || brand === '')
+      throw new Error(`${path}:${line}: no brand: add the column, or configure the one brand`)
     for (const field of fields) {
       const value = row[field]
       if (value === undefined) continue
       known.add(field)
-      if (value !== 'true' && value !== 'false') throw new Error(`${path}:${line}: ${field} is ${JSON.stringify(value)}; write true or false`)
+      if (value !== 'true' && value !== 'false')
+        throw new Error(`${path}:${line}: ${field} is ${JSON.stringify(value)}; write true or false`)
       if (value === 'false') continue
       const key = `${field} ${brand}`
       const users = holders.get(key)

@@ -16,7 +16,9 @@ export function functionSource(
     name,
     fields,
     async among(brand, userIds, asked) {
-      const answers = await Promise.all(asked.map(async (field) => [field, new Set(await whoHas(brand, userIds, field))] as const))
+      const answers = await Promise.all(
+        asked.map(async (field) => [field, new Set(await whoHas(brand, userIds, field))] as const),
+      )
       return new Map(answers)
     },
   }

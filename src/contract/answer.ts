@@ -38,8 +38,8 @@ export function readSingleAnswer(wire: WireAnswer): Outcome {
   const rule = `§7.1 ${status}`
   const said = error ?? `the operator answered ${status}`
   if (status >= 400 && status <= 499) return { category: 'failed', reason: reasonOf(status), error: said, rule, answer }
-  // One message's own trouble, or everybody's? 500 may be the message; anything else is the way to the operator.
-  return fatal(status === 500 ? 'message' : 'provider', reasonOf(status), said, { rule, answer }, waitOf(wire))
+  // 500 may be this message's own trouble or everybody's: the lane finds out. Any other is the way to the operator.
+  return fatal(status === 500 ? 'call' : 'provider', reasonOf(status), said, { rule, answer }, waitOf(wire))
 }
 
 export interface BatchAnswer {

@@ -2,8 +2,8 @@
 
 import type { Units } from './scan.ts'
 
-const LARGEST = '9223372036854775807'
-export const integerWords = `an integer from 0 to ${LARGEST}, written in digits alone`
+const largest = '9223372036854775807'
+export const integerWords = `an integer from 0 to ${largest}, written in digits alone`
 
 /** Longest activity.id written as a string (row 2). */
 export const mostId = 128
@@ -16,17 +16,17 @@ export const mostText = 255
  */
 export function isInteger(units: Units, start: number, end: number): boolean {
   const digits = end - start
-  if (digits < 1 || digits > LARGEST.length) return false
+  if (digits < 1 || digits > largest.length) return false
   for (let i = start; i < end; i++) {
     const unit = units[i] as number
     if (unit < 48 || unit > 57) return false
   }
-  return digits < LARGEST.length || isAtMostLargest(units, start)
+  return digits < largest.length || isAtMostLargest(units, start)
 }
 
 function isAtMostLargest(units: Units, start: number): boolean {
-  for (let i = 0; i < LARGEST.length; i++) {
-    const difference = (units[start + i] as number) - LARGEST.charCodeAt(i)
+  for (let i = 0; i < largest.length; i++) {
+    const difference = (units[start + i] as number) - largest.charCodeAt(i)
     if (difference !== 0) return difference < 0
   }
   return true
@@ -36,7 +36,7 @@ function isAtMostLargest(units: Units, start: number): boolean {
 export function isIntegerText(text: string): boolean {
   return (
     /^(0|[1-9][0-9]*)$/.test(text) &&
-    (text.length < LARGEST.length || (text.length === LARGEST.length && text <= LARGEST))
+    (text.length < largest.length || (text.length === largest.length && text <= largest))
   )
 }
 

@@ -57,7 +57,7 @@ export function cutParsed(source: Source, count: number): Cut {
       units[at] === openObject &&
       isLetter(units[next + 2])
     ) {
-      if (mayBeDeep(text, at, guess, arrays) && isDeep(units, at, guess + 1)) deep.add(starts.length)
+      if (mayBeDeep(guess - at, arrays) && isDeep(text, units, at, guess + 1)) deep.add(starts.length)
       starts.push(at)
       ends.push(guess + 1)
       at = next
@@ -84,13 +84,9 @@ function isArray(units: Units, bracket: number): boolean {
   return units[before] === colon && units[before - 1] === quote && isLetter(units[before - 2])
 }
 
-/** A level takes two characters, []; without arrays at least five: {"":} */
-function mayBeDeep(text: string, start: number, end: number, arrays: boolean): boolean {
-  if (end - start < mostLevels * (arrays ? 2 : 5)) return false
-  let opened = 0
-  for (let i = start; i < end; i = indexFrom(text, '{', i + 1)) opened++
-  if (arrays) for (let i = indexFrom(text, '[', start); i < end; i = indexFrom(text, '[', i + 1)) opened++
-  return opened > mostLevels
+/** A level takes two characters, []; without arrays at least five, {"":}, so that most elements need no look. */
+function mayBeDeep(length: number, arrays: boolean): boolean {
+  return length > mostLevels * (arrays ? 2 : 5)
 }
 
 function isLetter(unit: number | undefined): boolean {

@@ -1,11 +1,19 @@
 // One activity request record (§2.1), checked field by field. Types come from the parsed value, digits from the source text.
 
+import {
+  actionGroupIdField,
+  actionIdField,
+  activityIdField,
+  brandIdField,
+  fields,
+  findBrokenId,
+  findFields,
+  type ItemReader,
+  idField,
+} from './find-fields.ts'
 import { integerWords, isInteger, isPrintable, mostId, mostText } from './ids.ts'
-import { followLayout, type Layout, learnLayout } from './layout.ts'
-import { findMembers, namesOf, type Spans, spansFor } from './members.ts'
-import { indexFrom, mostLevels, openObject, quote, skipColon, skipSpace, type Units } from './scan.ts'
-import { type Source, sourceOf } from './source.ts'
-import { mayBeUnstorable, shortened, unstorable } from './storable.ts'
+import { indexFrom, mostLevels, openObject, type Units } from './scan.ts'
+import { shortened, unstorable } from './storable.ts'
 
 export interface Activity {
   /** activity.id as text: the digits as they came, or the string's value (row 2). What identifies it, whatever its JSON type. */
@@ -41,45 +49,6 @@ export function invalidItem(invalid: string, idJson: string | undefined, text: s
   return { invalid, idJson, text }
 }
 
-/** What the items of one body share while they are read, in order. */
-export interface ItemReader {
-  readonly source: Source
-  readonly spans: Spans
-  /** Some item may hold U+0000 or a lone surrogate. */
-  readonly suspicious: boolean
-  /** Some item may spell a key with escapes of ASCII letters. */
-  readonly spelled: boolean
-  /** Where the next of these stands: moved on with the items, so that the text is searched once for each. */
-  nextBackslash: number
-  nextActivity: number
-  /** How the last item spelt its fields, and how many times that was learnt. */
-  layout: Layout | undefined
-  lessons: number
-}
-
-export function itemReader(source: Source): ItemReader {
-  const suspicious = mayBeUnstorable(source.text) || !source.wellFormed
-  const spelled = source.text.includes('\\u006') || source.text.includes('\\u007')
-  return {
-    source,
-    spans: spansFor(fields),
-    suspicious,
-    spelled,
-    nextBackslash: -1,
-    nextActivity: -1,
-    layout: undefined,
-    lessons: 0,
-  }
-}
-
-const outerName = namesOf('activity')
-const fields = namesOf('id', 'brand_id', 'user_id', 'activity_id', 'action_group_id', 'trigger_hash', 'action_id')
-const idField = 0
-const brandIdField = 1
-const activityIdField = 3
-const actionGroupIdField = 4
-const actionIdField = 6
-
 /** Checks one element that JSON.parse has read as `parsed`. */
 export function readItem(reader: ItemReader, start: number, end: number, parsed: unknown, deep: boolean): ReadItem {
   const { source, spans } = reader
@@ -101,22 +70,14 @@ export function readItem(reader: ItemReader, start: number, end: number, parsed:
   const { id, user_id: userId, trigger_hash: triggerHash } = element.activity
   if (typeof id === 'string') {
     if (id.length < 1 || id.length > mostId || !(plain || isPrintable(id))) {
-      return invalidItem(
-        `activity.id as a string must have 1 to ${mostId} characters, none of them a control character`,
-        idJson,
-        text,
-      )
+      return invalidItem(`activity.id as a string ${mustHave('1 to', mostId)}`, idJson, text)
     }
-  } else if (!isInteger(source.units, idAt, idEnd))
-    return invalidItem(`activity.id must be ${integerWords}, not ${shown(idJson)}`, idJson, text)
+  } else if (!isInteger(source.units, idAt, idEnd)) return notAnInteger(reader, idField, idJson, text)
   const brandId = integer(reader, brandIdField)
   if (brandId === null || brandId === undefined) return notAnInteger(reader, brandIdField, idJson, text)
   if (typeof userId !== 'string' || userId.length < 1 || userId.length > mostText || !(plain || isPrintable(userId))) {
-    const why =
-      userId === undefined
-        ? 'is missing'
-        : `must be a string of 1 to ${mostText} characters, none of them a control character`
-    return invalidItem(`activity.user_id ${why}`, idJson, text)
+    if (userId === undefined) return invalidItem('activity.user_id is missing', idJson, text)
+    return invalidItem(`activity.user_id must be a string and ${mustHave('1 to', mostText)}`, idJson, text)
   }
   const activityId = integer(reader, activityIdField)
   if (activityId === undefined) return notAnInteger(reader, activityIdField, idJson, text)
@@ -128,8 +89,7 @@ export function readItem(reader: ItemReader, start: number, end: number, parsed:
     triggerHash != null &&
     (typeof triggerHash !== 'string' || triggerHash.length > mostText || !(plain || isPrintable(triggerHash)))
   ) {
-    const why = `must be a string of at most ${mostText} characters, none of them a control character`
-    return invalidItem(`activity.trigger_hash ${why}`, idJson, text)
+    return invalidItem(`activity.trigger_hash must be a string and ${mustHave('at most', mostText)}`, idJson, text)
   }
   return {
     id: typeof id === 'string' ? id : idJson,
@@ -147,70 +107,16 @@ export function readItem(reader: ItemReader, start: number, end: number, parsed:
 
 /** An element that cannot be parsed: its id is looked for all the same, so that it can be reported (row 27). */
 export function brokenItem({ source }: ItemReader, start: number, end: number, invalid: string): InvalidItem {
-  const piece = sourceOf(source.text.slice(start, end)) // alone: an object that never closes must not reach into its neighbour
-  const outer = spansFor(outerName)
-  findMembers(piece, 0, outerName, outer)
-  const spans = spansFor(fields)
-  findMembers(piece, outer[0] as number, fields, spans)
-  const idAt = spans[2 * idField] as number
-  const idJson = idAt === -1 ? undefined : piece.text.slice(idAt, spans[2 * idField + 1])
+  const text = source.text.slice(start, end) // alone: an object that never closes must not reach into its neighbour
+  const idJson = findBrokenId(text)
   const reportable = idJson !== undefined && isReportable(idJson) && (source.intact || isAsciiText(idJson))
-  return invalidItem(invalid, reportable ? idJson : undefined, shortened(piece.text, piece.text.length))
+  return invalidItem(invalid, reportable ? idJson : undefined, shortened(text, text.length))
 }
 
 interface ActivityFields {
   readonly id: unknown
   readonly user_id: unknown
   readonly trigger_hash: unknown
-}
-
-/** Finds the source of activity's fields; false where there is no such object. */
-function findFields(reader: ItemReader, start: number, end: number): boolean {
-  const { source, spans } = reader
-  let rest = reader.layout === undefined ? -1 : followLayout(source.units, start, reader.layout, spans)
-  if (rest === -1) rest = readFirstActivity(reader, start)
-  if (rest !== -1 && isOnlyActivity(reader, rest, end)) return true
-  const outer = spansFor(outerName)
-  findMembers(source, start, outerName, outer)
-  const at = outer[0] as number
-  return at !== -1 && source.units[at] === openObject && findMembers(source, at, fields, spans) !== -1
-}
-
-/** Most elements begin {"activity":{ — then their other members need no look, and the next element is probably spelt alike. */
-function readFirstActivity(reader: ItemReader, start: number): number {
-  const { source, spans } = reader
-  const first = firstActivity(source.units, start)
-  if (first === -1) return -1
-  const seen: number[] | undefined = reader.lessons < mostLessons ? [] : undefined
-  const rest = findMembers(source, first, fields, spans, seen)
-  if (rest !== -1 && seen !== undefined) {
-    reader.layout = learnLayout(source.units, start, seen, rest)
-    reader.lessons++
-  }
-  return rest
-}
-
-const mostLessons = 8
-
-function firstActivity(units: Units, start: number): number {
-  if (units[start] !== openObject) return -1
-  const open = skipSpace(units, start + 1)
-  if (units[open] !== quote) return -1
-  for (let i = 0; i < activityName.length; i++) if (units[open + 1 + i] !== activityName[i]) return -1
-  const value = skipColon(units, open + activityName.length)
-  return value !== -1 && units[value] === openObject ? value : -1
-}
-
-const activityName = Buffer.from('activity"', 'latin1')
-
-/**
- * Could a later member of the same name take its place? Looks for the end of the quoted name, because a rare first letter makes the
- * search five times as fast.
- */
-function isOnlyActivity(reader: ItemReader, rest: number, end: number): boolean {
-  if (reader.spelled) return false
-  if (reader.nextActivity < rest) reader.nextActivity = indexFrom(reader.source.text, 'vity"', rest)
-  return reader.nextActivity >= end
 }
 
 /** Digits as they came; null: not sent; undefined: not an integer of row 1. */
@@ -227,7 +133,7 @@ function notAnInteger({ source, spans }: ItemReader, field: number, idJson: stri
   const name = `activity.${fields.list[field]}`
   if (start === -1) return invalidItem(`${name} is missing`, idJson, text)
   return invalidItem(
-    `${name} must be ${integerWords}, not ${shown(source.text.slice(start, spans[2 * field + 1]))}`,
+    `${name} must be ${integerWords}, not ${shortened(source.text.slice(start, spans[2 * field + 1]), 40)}`,
     idJson,
     text,
   )
@@ -238,8 +144,8 @@ function withoutActivity(units: Units, start: number): string {
   return 'activity is missing: id, brand_id, user_id and the others belong inside an object named "activity"'
 }
 
-function shown(json: string): string {
-  return shortened(json, 40)
+function mustHave(few: string, most: number): string {
+  return `must have ${few} ${most} characters, none of them a control character`
 }
 
 function isReportable(idJson: string): boolean {

@@ -83,9 +83,17 @@ export function indexFrom(text: string, what: string, from: number): number {
   return found === -1 ? text.length : found
 }
 
-/** Is the value that fills start to end nested deeper than mostLevels? */
-export function isDeep(units: Units, start: number, end: number): boolean {
-  return end - start > 2 * mostLevels && endOfValue(units.subarray(start, end), 0) < 0
+/** Is the value that fills start to end nested deeper than mostLevels? Only what opens many brackets is followed sign by sign. */
+export function isDeep(text: string, units: Units, start: number, end: number): boolean {
+  if (end - start <= 2 * mostLevels) return false
+  const value = text.slice(start, end) // so that no search runs on behind it
+  return count(value, '{') + count(value, '[') > mostLevels && endOfValue(units.subarray(start, end), 0) < 0
+}
+
+function count(text: string, what: string): number {
+  let found = 0
+  for (let i = text.indexOf(what); i !== -1 && found <= mostLevels; i = text.indexOf(what, i + 1)) found++
+  return found
 }
 
 function isSpace(unit: number | undefined): boolean {

@@ -1,9 +1,9 @@
 // Claiming: one process at a time sends a message, and a message that was delivered is never delivered again (row 29).
 
+import type { Message } from '../providers/provider.ts'
+import { emit } from '../runtime/events.ts'
 import type { Database } from '../store/database.ts'
 import { op } from '../store/statement.ts'
-import { emit } from '../runtime/events.ts'
-import type { Message } from '../providers/provider.ts'
 import { type Existing, insertMessages, selectMessages, state, takeOver } from './messages.ts'
 
 /** What the table of messages says of one message. */
@@ -17,23 +17,48 @@ export type Claim =
  * Claims each message for this process, in one commit for those never seen before. The claim survives a killed process,
  * it need not survive a power cut: whoever asks again claims again.
  *
+ * @param owner this process as the store knows it now: whoever finds the claim later asks whether it lives
  * @returns one claim for each message, in order; rejects if the store is away
  */
-export async function claim(database: Database, messages: readonly Message[], now: number): Promise<Claim[]> {
-  const owner = database.owner
+export async function claim(
+  database: Database,
+  messages: readonly Message[],
+  owner: string,
+  now: number,
+): Promise<Claim[]> {
   const [inserted] = await database.commit(
-    [op(insertMessages, messages.map((m) => [m.brand, m.key, m.ref, owner, now]))],
+    [
+      op(
+        insertMessages,
+        messages.map((m) => [m.brand, m.key, m.ref, owner, now]),
+      ),
+    ],
     { durable: false },
   )
   if (inserted.length === messages.length) return messages.map((m) => ({ is: 'mine', ref: m.ref, attempt: 1 }))
 
   const fresh = new Set(inserted.map((row) => row.ref))
-  const known = await claimKnown(database, messages.filter((m) => !fresh.has(m.ref)), now)
+  const known = await claimKnown(
+    database,
+    messages.filter((m) => !fresh.has(m.ref)),
+    owner,
+    now,
+  )
   return messages.map((m) => known.get(rowKey(m)) ?? { is: 'mine', ref: m.ref, attempt: 1 })
 }
 
-async function claimKnown(database: Database, messages: readonly Message[], now: number): Promise<Map<string, Claim>> {
-  const rows = await database.read(op(selectMessages, messages.map((m) => [m.brand, m.key])))
+async function claimKnown(
+  database: Database,
+  messages: readonly Message[],
+  owner: string,
+  now: number,
+): Promise<Map<string, Claim>> {
+  const rows = await database.read(
+    op(
+      selectMessages,
+      messages.map((m) => [m.brand, m.key]),
+    ),
+  )
   const others = [...new Set(rows.filter((row) => row.state === state.inFlight).map((row) => row.owner))]
   const alive = others.length > 0 ? await database.alive(others) : new Set<string>()
 
@@ -42,21 +67,29 @@ async function claimKnown(database: Database, messages: readonly Message[], now:
   for (const row of rows) {
     if (row.state === state.successful) claims.set(rowKey(row), { is: 'delivered', ref: row.ref })
     // In flight by us, yet nobody here is working on it (the caller knows): our settle was lost.
-    else if (row.state === state.inFlight && row.owner !== database.owner && alive.has(row.owner)) {
+    else if (row.state === state.inFlight && row.owner !== owner && alive.has(row.owner)) {
       claims.set(rowKey(row), { is: 'elsewhere', ref: row.ref })
     } else free.push(row)
   }
   if (free.length === 0) return claims
 
   const [taken] = await database.commit(
-    [op(takeOver, free.map((row) => [row.brand, row.key, row.ref, row.attempt, row.state, row.owner, database.owner, now]))],
+    [
+      op(
+        takeOver,
+        free.map((row) => [row.brand, row.key, row.ref, row.attempt, row.state, row.owner, owner, now]),
+      ),
+    ],
     { durable: false },
   )
   const mine = new Map(taken.map((row) => [row.ref, row]))
   for (const row of free) {
     const won = mine.get(row.ref)
     // Another process was faster: it is sending the message now.
-    claims.set(rowKey(row), won ? { is: 'mine', ref: row.ref, attempt: won.attempt } : { is: 'elsewhere', ref: row.ref })
+    claims.set(
+      rowKey(row),
+      won ? { is: 'mine', ref: row.ref, attempt: won.attempt } : { is: 'elsewhere', ref: row.ref },
+    )
     if (won && row.state === state.inFlight) {
       emit('message.taken_over', { brand: row.brand, ref: row.ref, attempt: won.attempt, uncertain: won.uncertain > 0 })
     }

@@ -5,8 +5,8 @@
 //            attempt that was handed over: a claim whose owner died may have arrived only if its attempt departed.
 // refusals   one row per attempt that did not end successful.
 
-import { statement } from '../store/statement.ts'
 import type { Migration } from '../store/database.ts'
+import { statement } from '../store/statement.ts'
 
 export const state = { inFlight: 0, successful: 1, failed: 2, fatal: 3 } as const
 
@@ -68,7 +68,16 @@ export const selectMessages = statement<Existing>({
 export const takeOver = statement<{ ref: string; attempt: number; uncertain: number }>({
   name: 'take_over',
   rank: 12,
-  columns: { brand: 'text', key: 'text', ref: 'text', attempt: 'bigint', state: 'bigint', old: 'text', owner: 'text', at: 'bigint' },
+  columns: {
+    brand: 'text',
+    key: 'text',
+    ref: 'text',
+    attempt: 'bigint',
+    state: 'bigint',
+    old: 'text',
+    owner: 'text',
+    at: 'bigint',
+  },
   route: 'ref',
   text: (rows) => `
     update messages set state = 0, attempt = messages.attempt + 1, owner = r.owner, claimed_at = r.at,
@@ -84,7 +93,15 @@ export const takeOver = statement<{ ref: string; attempt: number; uncertain: num
 export const insertBodies = statement({
   name: 'insert_bodies',
   rank: 20,
-  columns: { brand: 'text', ref: 'text', key: 'text', departed: 'bigint', at: 'bigint', text: 'text', tracking: 'text' },
+  columns: {
+    brand: 'text',
+    ref: 'text',
+    key: 'text',
+    departed: 'bigint',
+    at: 'bigint',
+    text: 'text',
+    tracking: 'text',
+  },
   text: (rows) => `
     insert into bodies (brand, ref, key, departed, at, text, tracking)
     select r.brand, r.ref, r.key, r.departed, r.at, r.text, r.tracking from ${rows} r where true
@@ -95,7 +112,16 @@ export const insertBodies = statement({
 export const settleMessages = statement({
   name: 'settle_messages',
   rank: 30,
-  columns: { brand: 'text', key: 'text', attempt: 'bigint', state: 'bigint', at: 'bigint', rule: 'text', call: 'text', uncertain: 'bigint' },
+  columns: {
+    brand: 'text',
+    key: 'text',
+    attempt: 'bigint',
+    state: 'bigint',
+    at: 'bigint',
+    rule: 'text',
+    call: 'text',
+    uncertain: 'bigint',
+  },
   text: (rows) => `
     update messages set state = r.state, settled_at = r.at, rule = r.rule, call = r.call,
       uncertain = messages.uncertain + r.uncertain
@@ -108,8 +134,17 @@ export const insertRefusals = statement({
   name: 'insert_refusals',
   rank: 31,
   columns: {
-    brand: 'text', ref: 'text', attempt: 'bigint', at: 'bigint', category: 'text', reason: 'text', error: 'text',
-    rule: 'text', answer: 'text', call: 'text', uncertain: 'bigint',
+    brand: 'text',
+    ref: 'text',
+    attempt: 'bigint',
+    at: 'bigint',
+    category: 'text',
+    reason: 'text',
+    error: 'text',
+    rule: 'text',
+    answer: 'text',
+    call: 'text',
+    uncertain: 'bigint',
   },
   text: (rows) => `
     insert into refusals (brand, ref, attempt, at, category, reason, error, rule, answer, call, uncertain)
@@ -119,7 +154,13 @@ export const insertRefusals = statement({
 })
 
 /** How many messages of each state there are, and how many attempts may have arrived without our having their answer. */
-export const countMessages = statement<{ brand: string; state: number; messages: number; uncertain: number; repeated: number }>({
+export const countMessages = statement<{
+  brand: string
+  state: number
+  messages: number
+  uncertain: number
+  repeated: number
+}>({
   name: 'count_messages',
   rank: 90,
   columns: {},

@@ -2,11 +2,11 @@
 // A single send is a batch of one with another answer; singles that arrive in the same turn travel together.
 
 import type { Fatal } from '../contract/outcome.ts'
-import type { Database } from '../store/database.ts'
+import type { Message, Provider, Result, SendContext, Wrap } from '../providers/provider.ts'
 import { emit, listened } from '../runtime/events.ts'
 import { gather } from '../runtime/gather.ts'
 import { createSlots } from '../runtime/slots.ts'
-import type { Message, Provider, Result, SendContext, Wrap } from '../providers/provider.ts'
+import type { Database } from '../store/database.ts'
 import { type Claim, claim } from './claim.ts'
 import { depart } from './depart.ts'
 import { type Settled, settle } from './settle.ts'
@@ -39,7 +39,14 @@ interface Work {
 /** How long a message that another living process is sending is waited for, and how often it is looked at. */
 const elsewhere = { waitMs: 2_000, everyMs: 100 }
 
-export function createSendPath({ database, provider, suppress, concurrency, inProgress, workMs }: SendPathOptions): SendPath {
+export function createSendPath({
+  database,
+  provider,
+  suppress,
+  concurrency,
+  inProgress,
+  workMs,
+}: SendPathOptions): SendPath {
   const inner = suppress(depart(database)(provider))
   const transactional = provider.transactional === true
   const slots = createSlots(concurrency)
@@ -52,10 +59,15 @@ export function createSendPath({ database, provider, suppress, concurrency, inPr
 
   async function claimAll(works: readonly Work[]): Promise<void> {
     const now = Date.now()
-    const context = { deadline: now + workMs, signal: never }
+    const context = { deadline: now + workMs, signal: never, owner: database.owner }
     let claims: Claim[]
     try {
-      claims = await claim(database, works.map((w) => w.message), now)
+      claims = await claim(
+        database,
+        works.map((w) => w.message),
+        context.owner,
+        now,
+      )
     } catch (error) {
       for (const work of works) finish(work, storeAway(error))
       return
@@ -90,8 +102,12 @@ export function createSendPath({ database, provider, suppress, concurrency, inPr
       return claimAll([work])
     }
     finish(work, {
-      category: 'fatal', reason: 'in_flight', blame: 'message', retryAfterMs: elsewhere.waitMs,
-      rule: 'row 29: in flight elsewhere', error: 'another process is sending this message now; ask again for its outcome',
+      category: 'fatal',
+      reason: 'in_flight',
+      blame: 'message',
+      retryAfterMs: elsewhere.waitMs,
+      rule: 'row 29: in flight elsewhere',
+      error: 'another process is sending this message now; ask again for its outcome',
     })
   }
 
@@ -101,7 +117,10 @@ export function createSendPath({ database, provider, suppress, concurrency, inPr
     if (slot) await slot
     let results: readonly Result[]
     try {
-      results = await inner.send(works.map((w) => w.message), context)
+      results = await inner.send(
+        works.map((w) => w.message),
+        context,
+      )
     } catch (error) {
       results = works.map(() => storeAway(error))
     }
@@ -120,7 +139,10 @@ export function createSendPath({ database, provider, suppress, concurrency, inPr
     }
     for (const [i, work] of works.entries()) {
       const result = results[i] as Result
-      finish(work, result.category === 'successful' ? { ...result, ref: work.message.ref } : { ...result, ref: work.message.ref })
+      finish(
+        work,
+        result.category === 'successful' ? { ...result, ref: work.message.ref } : { ...result, ref: work.message.ref },
+      )
     }
     if (listened('message.settled')) for (const each of settled) announce(each)
   }
@@ -174,23 +196,42 @@ export function createSendPath({ database, provider, suppress, concurrency, inPr
 const workKey = (m: Message): string => `${m.brand} ${m.key}`
 
 const overloaded: Fatal = {
-  category: 'fatal', reason: 'overloaded', blame: 'provider', retryAfterMs: 1_000, rule: 'row 13: overload',
+  category: 'fatal',
+  reason: 'overloaded',
+  blame: 'provider',
+  retryAfterMs: 1_000,
+  rule: 'row 13: overload',
   error: 'too many messages in progress; ask again in a second',
 }
 
 const unfinished: Fatal = {
-  category: 'fatal', reason: 'timeout', blame: 'message', retryAfterMs: 1_000, rule: 'answer budget spent',
+  category: 'fatal',
+  reason: 'timeout',
+  blame: 'message',
+  retryAfterMs: 1_000,
+  rule: 'answer budget spent',
   error: 'not finished in time; the work goes on, ask again for its outcome',
 }
 
 function storeAway(error: unknown): Fatal {
   const what = error instanceof Error ? error.message : String(error)
-  return { category: 'fatal', reason: 'unavailable', blame: 'provider', rule: 'store: no answer', error: `the store cannot answer (${what})` }
+  return {
+    category: 'fatal',
+    reason: 'unavailable',
+    blame: 'provider',
+    rule: 'store: no answer',
+    error: `the store cannot answer (${what})`,
+  }
 }
 
 function announce({ message: m, result }: Settled): void {
   emit('message.settled', {
-    brand: m.brand, channel: m.channel, ref: m.ref, category: result.category, rule: result.rule,
-    attempt: m.attempt, uncertain: result.category === 'fatal' && result.uncertain === true,
+    brand: m.brand,
+    channel: m.channel,
+    ref: m.ref,
+    category: result.category,
+    rule: result.rule,
+    attempt: m.attempt,
+    uncertain: result.category === 'fatal' && result.uncertain === true,
   })
 }

@@ -1,8 +1,8 @@
 // Settling: outcome, evidence and the provider's own rows, in one durable transaction, before anybody is answered.
 
+import type { Message, Result } from '../providers/provider.ts'
 import type { Database, Op } from '../store/database.ts'
 import { op } from '../store/statement.ts'
-import type { Message, Result } from '../providers/provider.ts'
 import { bodyRow } from './depart.ts'
 import { insertBodies, insertRefusals, settleMessages, state } from './messages.ts'
 
@@ -11,7 +11,12 @@ export interface Settled {
   readonly result: Result
 }
 
-export async function settle(database: Database, settled: readonly Settled[], transactional: boolean, now: number): Promise<void> {
+export async function settle(
+  database: Database,
+  settled: readonly Settled[],
+  transactional: boolean,
+  now: number,
+): Promise<void> {
   const messages: (string | number | null)[][] = []
   const refusals: (string | number | null)[][] = []
   const bodies: (string | number | null)[][] = []
@@ -23,8 +28,17 @@ export async function settle(database: Database, settled: readonly Settled[], tr
     if (transactional || result.category !== 'successful') bodies.push(bodyRow(m, 0, now))
     if (result.category !== 'successful') {
       refusals.push([
-        m.brand, m.ref, m.attempt, now, result.category, result.reason, result.error,
-        result.rule, result.answer ?? null, result.call ?? null, uncertain,
+        m.brand,
+        m.ref,
+        m.attempt,
+        now,
+        result.category,
+        result.reason,
+        result.error,
+        result.rule,
+        result.answer ?? null,
+        result.call ?? null,
+        uncertain,
       ])
     }
     if (result.writes) writes.push(...result.writes)

@@ -2,9 +2,9 @@
 
 import type { AttributeSource, Field } from '../attributes/attribute-source.ts'
 import type { Failed, Fatal } from '../contract/outcome.ts'
+import type { Channel, Message, Provider, Result, SendContext, Wrap } from '../providers/provider.ts'
 import { emit } from '../runtime/events.ts'
 import { gather } from '../runtime/gather.ts'
-import type { Channel, Message, Provider, Result, SendContext, Wrap } from '../providers/provider.ts'
 
 const consent = { push: 'consent_push_notification', site: 'consent_site_notification' } as const
 const patienceMs = 5_000
@@ -42,7 +42,9 @@ export interface Suppression {
  * message fatal, never sent. All users asked about in one turn are one look-up per brand.
  */
 export function createSuppression(source: AttributeSource, signal: AbortSignal): Suppression {
-  const relevant = source.fields.filter((f) => f === 'blocked' || f === 'excluded' || f === 'active' || f === consent.push || f === consent.site)
+  const relevant = source.fields.filter(
+    (f) => f === 'blocked' || f === 'excluded' || f === 'active' || f === consent.push || f === consent.site,
+  )
 
   const enquire = gather<Question>((questions) => {
     for (const [brand, group] of Map.groupBy(questions, (q) => q.brand)) void lookUp(brand, group)
@@ -74,7 +76,10 @@ export function createSuppression(source: AttributeSource, signal: AbortSignal):
     } catch (error) {
       const what = error instanceof Error ? error.message : String(error)
       return {
-        category: 'fatal', reason: 'source_down', blame: 'provider', rule: 'suppression: no answer',
+        category: 'fatal',
+        reason: 'source_down',
+        blame: 'provider',
+        rule: 'suppression: no answer',
         error: `not sent: the attribute source ${source.name} cannot answer (${what})`,
       }
     }

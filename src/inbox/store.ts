@@ -5,8 +5,8 @@
 //              numbers become visible in their order on PostgreSQL too: who has seen number 7 has missed nothing before
 //              it, and a cut stream resumes by number alone. Writers for different users do not wait for each other.
 
-import type { Migration, Op, Value } from '../store/database.ts'
-import { statement } from '../store/statement.ts'
+import type { Database, Migration, Op, Value } from '../store/database.ts'
+import { op, statement } from '../store/statement.ts'
 
 export const inboxMigrations: readonly Migration[] = [
   {
@@ -158,16 +158,10 @@ const selectNews = statement<News>({
     order by r.brand, r.user_id, i.seq`,
 })
 
-export const keepNotificationsMs = 90 * 24 * 60 * 60 * 1000
-
-/**
- * Deletes notifications that are older than `keepMs`, at most `most` at a time: repeat until it returns fewer.
- * Numbers are never given again.
- *
- * @example while ((await database.commit([forgetOld(Date.now())]))[0].length === 1000);
- */
-export function forgetOld(now: number, keepMs = keepNotificationsMs, most = 1000): Op<{ ref: string }> {
-  return { statement: deleteOld, rows: [[now - keepMs, most]] }
+/** Deletes a bounded number of notifications from before then: repeat until it answers 0. Numbers are never given again. */
+export async function forgetNotifications(database: Database, before: number, most = 1_000): Promise<number> {
+  const [gone] = await database.commit([op(deleteOld, [[before, most]])])
+  return gone.length
 }
 
 const deleteOld = statement<{ ref: string }>({

@@ -9,7 +9,9 @@ import { HttpError } from '../runtime/http.ts'
 import type { Database } from '../store/database.ts'
 import { op } from '../store/statement.ts'
 
-const stateNames = Object.fromEntries(Object.entries(state).map(([name, number]) => [number, name === 'inFlight' ? 'in_flight' : name]))
+const stateNames = Object.fromEntries(
+  Object.entries(state).map(([name, number]) => [number, name === 'inFlight' ? 'in_flight' : name]),
+)
 
 export interface OperatorAdmin {
   readonly database: Database
@@ -18,6 +20,10 @@ export interface OperatorAdmin {
   readonly secret: string | undefined
 }
 
+type Counts = ReturnType<typeof noMessages>
+/** `uncertain` and `repeated` count attempts: those that may have arrived without an answer, and those after the first. */
+const noMessages = () => ({ successful: 0, failed: 0, fatal: 0, in_flight: 0, uncertain: 0, repeated: 0 })
+
 export function operatorAdmin({ database, brands, secret }: OperatorAdmin): readonly AdminRoute[] {
   return [
     {
@@ -25,17 +31,21 @@ export function operatorAdmin({ database, brands, secret }: OperatorAdmin): read
       url: '/admin/summary',
       scope: 'read',
       async handler(_request, key) {
-        const rows = (await database.read(op(countMessages, [[]]))).filter((row) => key.brands?.includes(row.brand) ?? true)
-        const brands: Record<string, Record<string, number>> = {}
+        const rows = (await database.read(op(countMessages, [[]]))).filter(
+          (row) => key.brands?.includes(row.brand) ?? true,
+        )
+        const total = noMessages()
+        const byBrand = new Map<string, Counts>()
         for (const row of rows) {
-          const brand = (brands[row.brand] ??= { successful: 0, failed: 0, fatal: 0, in_flight: 0, uncertain: 0, repeated: 0 })
-          brand[stateNames[row.state] as string] = row.messages
-          brand.uncertain = (brand.uncertain ?? 0) + row.uncertain
-          brand.repeated = (brand.repeated ?? 0) + row.repeated
+          const brand = byBrand.get(row.brand) ?? noMessages()
+          byBrand.set(row.brand, brand)
+          for (const counts of [total, brand]) {
+            counts[stateNames[row.state] as keyof Counts] += row.messages
+            counts.uncertain += row.uncertain
+            counts.repeated += row.repeated
+          }
         }
-        const total: Record<string, number> = { successful: 0, failed: 0, fatal: 0, in_flight: 0, uncertain: 0, repeated: 0 }
-        for (const brand of Object.values(brands)) for (const [name, count] of Object.entries(brand)) total[name] = (total[name] ?? 0) + count
-        return { ...total, brands }
+        return { ...total, brands: Object.fromEntries(byBrand) }
       },
     },
     {
@@ -45,15 +55,37 @@ export function operatorAdmin({ database, brands, secret }: OperatorAdmin): read
       async handler(request, key) {
         const { ref } = request.params as { ref: string }
         const visible = brands.filter((brand) => key.brands?.includes(brand) ?? true)
-        const [found] = await database.read(op(findMessage, visible.map((brand) => [brand, ref])))
+        const [found] = await database.read(
+          op(
+            findMessage,
+            visible.map((brand) => [brand, ref]),
+          ),
+        )
         if (!found) throw new HttpError(404, `no message ${ref} was settled here`)
         const refusals = await database.read(op(listRefusals, [[found.brand, ref]]))
-        const calls = await database.read(op(findCall, [found.call, ...refusals.map((r) => r.call)].filter((id) => id !== null).map((id) => [id])))
+        const calls = await database.read(
+          op(
+            findCall,
+            [found.call, ...refusals.map((r) => r.call)].filter((id) => id !== null).map((id) => [id]),
+          ),
+        )
         const { channel, id, userId } = readMessageKey(found.key)
         return {
-          ref, brand: found.brand, channel, id, user_id: userId, outcome: stateNames[found.state], rule: found.rule, attempts: found.attempt,
-          uncertain: found.uncertain, claimed_at: found.claimed_at, settled_at: found.settled_at,
-          request: found.text, tracking: found.tracking === null ? undefined : JSON.parse(found.tracking), refusals, calls,
+          ref,
+          brand: found.brand,
+          channel,
+          id,
+          user_id: userId,
+          outcome: stateNames[found.state],
+          rule: found.rule,
+          attempts: found.attempt,
+          uncertain: found.uncertain,
+          claimed_at: found.claimed_at,
+          settled_at: found.settled_at,
+          request: found.text,
+          tracking: found.tracking === null ? undefined : JSON.parse(found.tracking),
+          refusals,
+          calls,
         }
       },
     },
@@ -62,11 +94,15 @@ export function operatorAdmin({ database, brands, secret }: OperatorAdmin): read
       url: '/admin/subscriber-tokens',
       scope: 'manage',
       async handler(request, key) {
-        if (secret === undefined) throw new HttpError(503, 'no secret for subscriber tokens is configured: set operator.app.secrets')
+        if (secret === undefined)
+          throw new HttpError(503, 'no secret for subscriber tokens is configured: set operator.app.secrets')
         const { brand, user_id: userId, ttl_seconds: ttlSeconds = 600 } = jsonObject(request)
-        if (typeof brand !== 'string' || typeof userId !== 'string' || userId === '') throw new HttpError(400, 'brand and user_id must be strings')
-        if (!(key.brands?.includes(brand) ?? true)) throw new HttpError(403, `the key ${key.name} may not act for brand ${brand}`)
-        if (typeof ttlSeconds !== 'number' || !(ttlSeconds >= 1 && ttlSeconds <= 86_400)) throw new HttpError(400, 'ttl_seconds must be from 1 to 86400')
+        if (typeof brand !== 'string' || typeof userId !== 'string' || userId === '')
+          throw new HttpError(400, 'brand and user_id must be strings')
+        if (!(key.brands?.includes(brand) ?? true))
+          throw new HttpError(403, `the key ${key.name} may not act for brand ${brand}`)
+        if (typeof ttlSeconds !== 'number' || !(ttlSeconds >= 1 && ttlSeconds <= 86_400))
+          throw new HttpError(400, 'ttl_seconds must be from 1 to 86400')
         const token = await createSubscriberToken({ secret, brand, userId, ttlSeconds })
         return { token, expires_at: new Date(Date.now() + ttlSeconds * 1000).toISOString() }
       },

@@ -1,17 +1,20 @@
 // The operator's side: {base_url} of §4.1. Routes and composition only.
 
-import { createSuppression, type Suppression } from '../delivery/suppress.ts'
-import { createSendPath, type SendPath } from '../delivery/send-path.ts'
 import { messageMigrations } from '../delivery/messages.ts'
+import { forgetMessages } from '../delivery/retention.ts'
+import { createSendPath, type SendPath } from '../delivery/send-path.ts'
+import { createSuppression, type Suppression } from '../delivery/suppress.ts'
 import { createInbox, inboxMigrations } from '../inbox/inbox.ts'
 import { inboxRoutes } from '../inbox/routes.ts'
-import { callMigrations } from '../providers/calls.ts'
+import { forgetNotifications } from '../inbox/store.ts'
+import { callMigrations, forgetCalls } from '../providers/calls.ts'
 import { guard } from '../providers/guard.ts'
 import type { Channel, Provider } from '../providers/provider.ts'
 import { adminRoutes } from '../runtime/admin-access.ts'
 import { emit } from '../runtime/events.ts'
-import { createHttp, type Handler } from '../runtime/http.ts'
 import { healthRoutes } from '../runtime/health.ts'
+import { createHttp, type Handler } from '../runtime/http.ts'
+import { createRetention, keptByDefaultMs } from '../runtime/retention.ts'
 import type { Database, Migration } from '../store/database.ts'
 import { openDatabase } from '../store/open-database.ts'
 import { ping } from '../store/ping.ts'
@@ -50,7 +53,10 @@ export function createOperator(options: OperatorOptions): Operator {
   return {
     handler: (request, response) => {
       if (running) running.handler(request, response)
-      else response.writeHead(503, { 'content-type': 'application/json', 'retry-after': '1' }).end('{"error":"the server is starting"}')
+      else
+        response
+          .writeHead(503, { 'content-type': 'application/json', 'retry-after': '1' })
+          .end('{"error":"the server is starting"}')
     },
     async start() {
       running = await compose(options, limits, stopping.signal)
@@ -78,9 +84,18 @@ async function compose(options: OperatorOptions, limits: typeof operatorLimits, 
     site: given.site && pathTo(given.site, database, suppression, limits),
   }
 
+  const brands = [...new Set(options.keys.flatMap((key) => key.brands))]
   const app = createHttp('operator', limits.bodyBytes)
   sendRoutes(app, { keys: options.keys, providers: paths, limits, signal })
-  adminRoutes(app, options.adminKeys ?? [], operatorAdmin({ database, brands: [...new Set(options.keys.flatMap((key) => key.brands))], secret: options.app?.secrets[0] }))
+  adminRoutes(
+    app,
+    options.adminKeys ?? [],
+    operatorAdmin({
+      database,
+      brands,
+      secret: options.app?.secrets[0],
+    }),
+  )
   if (options.app) {
     await app.register(inboxRoutes, {
       database,
@@ -93,9 +108,18 @@ async function compose(options: OperatorOptions, limits: typeof operatorLimits, 
   healthRoutes(app, { check: () => ping(database), signal })
   await app.ready()
 
+  const keptMs = options.keptMs ?? keptByDefaultMs
+  const forgetting = createRetention([
+    ...brands.map((brand) => ({ keptMs, forget: (before: number) => forgetMessages(database, brand, before) })),
+    { keptMs, forget: (before) => forgetNotifications(database, before) },
+    { keptMs, forget: (before) => forgetCalls(database, before) },
+  ])
+  forgetting.start()
+
   return {
     handler: (request, response) => app.routing(request, response),
     async close(withinMs) {
+      await forgetting.stop()
       const idle = Promise.all([paths.push?.idle(), paths.site?.idle()])
       await Promise.race([idle, new Promise((resolve) => setTimeout(resolve, withinMs).unref())])
       await app.close()
@@ -105,7 +129,12 @@ async function compose(options: OperatorOptions, limits: typeof operatorLimits, 
   }
 }
 
-function pathTo(provider: Provider, database: Database, suppression: Suppression | undefined, limits: typeof operatorLimits): SendPath {
+function pathTo(
+  provider: Provider,
+  database: Database,
+  suppression: Suppression | undefined,
+  limits: typeof operatorLimits,
+): SendPath {
   return createSendPath({
     database,
     provider: guard(provider, { concurrency: limits.providerConcurrency, timeoutMs: limits.providerTimeoutMs }),

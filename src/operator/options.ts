@@ -36,6 +36,8 @@ export interface OperatorOptions {
   readonly suppression: AttributeSource | 'none'
   /** The operator's own pages: secrets of subscriber tokens, and the origins that may call /app from a browser. */
   readonly app?: { readonly secrets: readonly string[]; readonly origins?: readonly string[] }
+  /** How long messages, notifications and calls are kept, in milliseconds; 90 days, the least that row 29 asks for. */
+  readonly keptMs?: number
   readonly limits?: Partial<OperatorLimits>
 }
 

@@ -1,16 +1,16 @@
 // The four send endpoints (§4.1, §7.1, §7.2): a request becomes messages, their outcomes become its answer.
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { batchAnswer, type BatchItem, singleAnswer } from '../contract/answer.ts'
+import { type BatchItem, batchAnswer, singleAnswer } from '../contract/answer.ts'
 import { apiKeyHeader, sendPaths, trackingHeaders } from '../contract/endpoints.ts'
 import { messageKey } from '../contract/message-key.ts'
 import type { Fatal, Outcome } from '../contract/outcome.ts'
 import { type Activity, readBatch, readSingle } from '../contract/read-activity.ts'
+import type { Channel, Message, Provider } from '../providers/provider.ts'
 import { keyring } from '../runtime/access.ts'
 import { emit } from '../runtime/events.ts'
 import { HttpError } from '../runtime/http.ts'
 import { uuidv7 } from '../runtime/ids.ts'
-import type { Channel, Message, Provider } from '../providers/provider.ts'
 import type { ApiKey, OperatorLimits } from './options.ts'
 
 export interface SendRoutes {
@@ -56,7 +56,10 @@ export function sendRoutes(app: FastifyInstance, { keys, providers, limits, sign
         const item = read.items[i] as (typeof read.items)[number]
         if ('invalid' in item) {
           emit('message.invalid', { channel, error: item.invalid, reportable: item.idJson !== undefined })
-          items[i] = { idJson: item.idJson, outcome: { category: 'failed', reason: 'invalid', error: item.invalid, rule: '§2.1' } }
+          items[i] = {
+            idJson: item.idJson,
+            outcome: { category: 'failed', reason: 'invalid', error: item.invalid, rule: '§2.1' },
+          }
         } else {
           const refused = i >= limits.batchMax ? tooMany(limits.batchMax) : refuseBrand(key, item)
           if (refused) items[i] = { idJson: item.idJson, outcome: refused }
@@ -66,7 +69,10 @@ export function sendRoutes(app: FastifyInstance, { keys, providers, limits, sign
           }
         }
       }
-      const outcomes = messages.length === 0 ? [] : await provider.send(messages, { deadline: Date.now() + limits.answerBudgetMs, signal })
+      const outcomes =
+        messages.length === 0
+          ? []
+          : await provider.send(messages, { deadline: Date.now() + limits.answerBudgetMs, signal })
       for (let n = 0; n < places.length; n++) {
         const i = places[n] as number
         items[i] = { idJson: (read.items[i] as Activity).idJson, outcome: outcomes[n] as Outcome }
@@ -101,12 +107,22 @@ function refuseBrand(key: ApiKey, activity: Activity): Fatal | undefined {
   if (key.brands.includes(activity.brandId)) return undefined
   const error = `the API key ${key.name} may not send for brand ${activity.brandId}: add the brand to the key, or use that brand's key`
   emit('provider.alert', { provider: `key ${key.name}`, error, remedy: 'operator.keys' })
-  return { category: 'fatal', reason: 'misconfigured', blame: 'message', retryAfterMs: 60_000, rule: 'row 31: brand of another key', error }
+  return {
+    category: 'fatal',
+    reason: 'misconfigured',
+    blame: 'message',
+    retryAfterMs: 60_000,
+    rule: 'row 31: brand of another key',
+    error,
+  }
 }
 
 function tooMany(max: number): Fatal {
   return {
-    category: 'fatal', reason: 'overloaded', blame: 'message', rule: 'row 26: larger than the maximum',
+    category: 'fatal',
+    reason: 'overloaded',
+    blame: 'message',
+    rule: 'row 26: larger than the maximum',
     error: `a batch carries at most ${max} messages here: send the rest in the next one`,
   }
 }
@@ -133,12 +149,8 @@ function contextOf(request: FastifyRequest): Message['context'] {
 }
 
 function trackingOf({ headers }: FastifyRequest): Record<string, string> | undefined {
-  let found: Record<string, string> | undefined
-  for (const name of trackingHeaders) {
-    const value = headers[name]
-    if (typeof value === 'string') (found ??= {})[name] = value
-  }
-  return found
+  const sent = trackingHeaders.filter((name) => typeof headers[name] === 'string')
+  return sent.length === 0 ? undefined : Object.fromEntries(sent.map((name) => [name, headers[name] as string]))
 }
 
 function bodyOf(request: FastifyRequest): Buffer {

@@ -27,7 +27,10 @@ export function platformAdmin({ queue, lanes }: PlatformAdmin): readonly AdminRo
         const enqueue = { queue, channel: channelOf(request), key, hasLane: (lane: string) => names.has(lane) }
         if (Buffer.isBuffer(request.body)) return enqueueJson(request.body, enqueue)
         if (request.body) return enqueueStream(request.body as AsyncIterable<Buffer>, enqueue)
-        throw new HttpError(400, 'the body is empty: send an activity request record, an array of them, or NDJSON (application/x-ndjson)')
+        throw new HttpError(
+          400,
+          'the body is empty: send an activity request record, an array of them, or NDJSON (application/x-ndjson)',
+        )
       },
     },
     {
@@ -37,7 +40,10 @@ export function platformAdmin({ queue, lanes }: PlatformAdmin): readonly AdminRo
       async handler(request, key) {
         const { seqs } = jsonObject(request)
         if (!Array.isArray(seqs) || seqs.length > mostSeqs || !seqs.every((seq) => Number.isSafeInteger(seq))) {
-          throw new HttpError(400, `seqs must be an array of at most ${mostSeqs} numbers, as the answer of /admin/activities gave them`)
+          throw new HttpError(
+            400,
+            `seqs must be an array of at most ${mostSeqs} numbers, as the answer of /admin/activities gave them`,
+          )
         }
         const outcomes = await queue.outcomes(seqs as number[])
         return { outcomes: outcomes.filter((outcome) => visible(key, outcome.lane)) }
@@ -49,7 +55,10 @@ export function platformAdmin({ queue, lanes }: PlatformAdmin): readonly AdminRo
       scope: 'read',
       async handler(request, key) {
         const { after, limit, ...query } = request.query as Record<string, string | undefined>
-        const page = { after: wholeNumber('after', after, 0), limit: Math.min(wholeNumber('limit', limit, 100), mostFailed) }
+        const page = {
+          after: wholeNumber('after', after, 0),
+          limit: Math.min(wholeNumber('limit', limit, 100), mostFailed),
+        }
         const { items, next } = await queue.failed(readFilter(query, key), page)
         return { items: items.filter((item) => visible(key, item.lane)), next }
       },
@@ -94,8 +103,7 @@ export function platformAdmin({ queue, lanes }: PlatformAdmin): readonly AdminRo
         const counted: Record<string, Record<string, number>> = {}
         for (const { lane, category, items } of await queue.count()) {
           if (!visible(key, lane)) continue
-          const each = (counted[lane] ??= { waiting: 0, successful: 0, failed: 0 })
-          each[category] = items
+          counted[lane] = { waiting: 0, successful: 0, failed: 0, ...counted[lane], [category]: items }
           total[category] = (total[category] ?? 0) + items
         }
         return { ...total, lanes: counted }

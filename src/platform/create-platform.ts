@@ -1,7 +1,7 @@
 // The platform's side: lanes that call operators, and the API that fills and shows them. Routes and composition only.
 
 import { readMessageKey } from '../contract/message-key.ts'
-import { callMigrations } from '../providers/calls.ts'
+import { callMigrations, forgetCalls } from '../providers/calls.ts'
 import { guard } from '../providers/guard.ts'
 import type { Message } from '../providers/provider.ts'
 import { createQueue, queueMigrations } from '../queue/create-queue.ts'
@@ -11,6 +11,7 @@ import { emit } from '../runtime/events.ts'
 import { healthRoutes } from '../runtime/health.ts'
 import { createHttp, type Handler } from '../runtime/http.ts'
 import { uuidv7 } from '../runtime/ids.ts'
+import { createRetention, keptByDefaultMs } from '../runtime/retention.ts'
 import type { Migration } from '../store/database.ts'
 import { openDatabase } from '../store/open-database.ts'
 import { ping } from '../store/ping.ts'
@@ -47,7 +48,10 @@ export function createPlatform(options: PlatformOptions): Platform {
   return {
     handler: (request, response) => {
       if (running) running.handler(request, response)
-      else response.writeHead(503, { 'content-type': 'application/json', 'retry-after': '1' }).end('{"error":"the server is starting"}')
+      else
+        response
+          .writeHead(503, { 'content-type': 'application/json', 'retry-after': '1' })
+          .end('{"error":"the server is starting"}')
     },
     async start() {
       running = await compose(options, stopping.signal)
@@ -77,10 +81,17 @@ async function compose(options: PlatformOptions, signal: AbortSignal): Promise<R
   healthRoutes(app, { check: () => ping(database), signal })
   await app.ready()
   for (const { service } of services) service.start()
+  const keptMs = options.keptMs ?? keptByDefaultMs
+  const forgetting = createRetention([
+    { keptMs, forget: (before) => queue.forget(before) },
+    { keptMs, forget: (before) => forgetCalls(database, before) },
+  ])
+  forgetting.start()
 
   return {
     handler: (request, response) => app.routing(request, response),
     async close(withinMs) {
+      await forgetting.stop()
       await Promise.all(services.map(({ service }) => service.stop(withinMs)))
       await app.close()
       await Promise.all(options.lanes.map(({ provider }) => provider.close?.()))
@@ -113,13 +124,21 @@ function serveLane(queue: ReturnType<typeof createQueue>, options: LaneOptions):
     },
   }
   const guarded = guard(provider, { concurrency, timeoutMs })
-  return queue.serve(lane, (items, context) => guarded.send(items.map((item) => toMessage(item, brand)), context))
+  return queue.serve(lane, (items, context) =>
+    guarded.send(
+      items.map((item) => toMessage(item, brand)),
+      context,
+    ),
+  )
 }
 
 function toMessage(item: Item, brand: string): Message {
   const { channel, id, userId } = readMessageKey(item.key)
   return {
-    brand, channel, id, userId,
+    brand,
+    channel,
+    id,
+    userId,
     key: item.key,
     // The operator mints the identifier that counts; a provider of our own finds the first one by the key.
     ref: uuidv7(),

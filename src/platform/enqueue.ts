@@ -2,11 +2,11 @@
 
 import { messageKey } from '../contract/message-key.ts'
 import { type Activity, readBatch, readLines, readSingle } from '../contract/read-activity.ts'
-import { emit } from '../runtime/events.ts'
-import { HttpError } from '../runtime/http.ts'
-import type { AccessKey } from '../runtime/access.ts'
 import type { Channel } from '../providers/provider.ts'
 import type { Queue } from '../queue/queue.ts'
+import type { AccessKey } from '../runtime/access.ts'
+import { emit } from '../runtime/events.ts'
+import { HttpError } from '../runtime/http.ts'
 import { blocks, longestLine } from './lines.ts'
 
 export interface EnqueueAnswer {
@@ -37,7 +37,11 @@ export async function enqueueJson(body: Buffer, enqueue: Enqueue): Promise<Enque
   if (first === 0x5b /* [ */) {
     const read = readBatch(body)
     if ('invalid' in read) throw new HttpError(read.status, read.invalid)
-    await putAll(read.items.map((item, i) => ({ item, line: i + 1 })), enqueue, answer)
+    await putAll(
+      read.items.map((item, i) => ({ item, line: i + 1 })),
+      enqueue,
+      answer,
+    )
   } else {
     const item = readSingle(body)
     if ('invalid' in item) throw new HttpError(400, item.invalid)
@@ -53,7 +57,8 @@ export async function enqueueStream(stream: AsyncIterable<Buffer>, enqueue: Enqu
   let putting: Promise<void> = Promise.resolve()
   for await (const block of blocks(stream)) {
     const read: Numbered[] = []
-    if ('tooLong' in block) read.push({ item: { invalid: `the line is longer than ${longestLine} bytes` }, line: ++line })
+    if ('tooLong' in block)
+      read.push({ item: { invalid: `the line is longer than ${longestLine} bytes` }, line: ++line })
     else {
       for (const item of readLines(block.lines)) {
         line++
@@ -74,7 +79,11 @@ interface Numbered {
   readonly line: number
 }
 
-async function putAll(read: readonly Numbered[], { queue, channel, key, hasLane }: Enqueue, answer: EnqueueAnswer): Promise<void> {
+async function putAll(
+  read: readonly Numbered[],
+  { queue, channel, key, hasLane }: Enqueue,
+  answer: EnqueueAnswer,
+): Promise<void> {
   const lanes = new Map<string, { key: string; text: string }[]>()
   const order: { lane: string; index: number }[] = []
   for (const { item, line } of read) {
@@ -85,8 +94,8 @@ async function putAll(read: readonly Numbered[], { queue, channel, key, hasLane 
       continue
     }
     const lane = laneName(item.brandId, channel)
-    let items = lanes.get(lane)
-    if (!items) lanes.set(lane, (items = []))
+    const items = lanes.get(lane) ?? []
+    if (items.length === 0) lanes.set(lane, items)
     order.push({ lane, index: items.length })
     items.push({ key: messageKey(channel, item), text: item.text })
   }
@@ -100,7 +109,10 @@ async function putAll(read: readonly Numbered[], { queue, channel, key, hasLane 
     }),
   )
   for (const { lane, index } of order) {
-    const { seq, fresh } = (put.get(lane) as readonly { seq: number; fresh: boolean }[])[index] as { seq: number; fresh: boolean }
+    const { seq, fresh } = (put.get(lane) as readonly { seq: number; fresh: boolean }[])[index] as {
+      seq: number
+      fresh: boolean
+    }
     if (fresh) answer.accepted++
     else answer.repeated++
     const last = answer.seqs.at(-1)
@@ -109,7 +121,12 @@ async function putAll(read: readonly Numbered[], { queue, channel, key, hasLane 
   }
 }
 
-function refuseBrand(brand: string, channel: Channel, key: AccessKey, hasLane: (lane: string) => boolean): string | undefined {
+function refuseBrand(
+  brand: string,
+  channel: Channel,
+  key: AccessKey,
+  hasLane: (lane: string) => boolean,
+): string | undefined {
   if (key.brands && !key.brands.includes(brand)) return `the key ${key.name} may not enqueue for brand ${brand}`
   if (!hasLane(laneName(brand, channel))) return `no lane serves brand ${brand} on ${channel}: add it to platform.lanes`
   return undefined

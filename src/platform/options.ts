@@ -26,6 +26,8 @@ export interface PlatformOptions {
   readonly store: string
   readonly keys: readonly AccessKey[]
   readonly lanes: readonly LaneOptions[]
+  /** How long settled items and calls are kept, in milliseconds; 90 days, the least that row 29 asks for. */
+  readonly keptMs?: number
   /** Largest body of a JSON request, in bytes. NDJSON streams have no limit. */
   readonly bodyBytes?: number
 }

@@ -1,144 +1,188 @@
-// What stands between us and any provider, on both sides: whatever it does, each message gets exactly one outcome.
+// The guard around every provider, on both sides: whatever a provider does, each message gets one outcome, in time.
 
 import type { Fatal } from '../contract/outcome.ts'
-import { type BreakerOptions, createBreaker } from '../runtime/breaker.ts'
+import { type BreakerOptions, breakerDefaults, createBreaker } from '../runtime/breaker.ts'
 import { emit } from '../runtime/events.ts'
 import { uuidv7 } from '../runtime/ids.ts'
 import { createSlots } from '../runtime/slots.ts'
 import { recordCall } from './calls.ts'
 import type { Message, Provider, Result, SendContext } from './provider.ts'
+import { fill, nonsense, readResults } from './read-results.ts'
 
 export interface GuardOptions {
   /** Calls at a time. */
   readonly concurrency: number
-  /** A call that takes longer is given up; its messages may have arrived. */
+  /** How long one call may take. */
   readonly timeoutMs: number
+  /** Opens after so many calls in a row for which the provider was to blame alone. */
   readonly breaker?: BreakerOptions
 }
 
+/** What a provider gets to answer after its signal said that time is up. */
+const lastWordsMs = 200
+
 /**
- * Cuts to `provider.max`, bounds concurrency, begins nothing after the deadline, gives up a call that takes too long, opens
- * a breaker when call after call fails by the provider's fault, and turns a throw, a wrong count or nonsense into fatal.
- * Each call is recorded: its row is among the `writes` of its first result.
+ * Cuts to `provider.max`, bounds calls at a time, applies deadline, timeout and breaker, and turns a throw, a wrong count or
+ * nonsense into fatal. Each call is recorded: its id is in each result, its row among the first result's `writes`.
  *
- * @example const safe = guard(myProvider, { concurrency: 10, timeoutMs: 10_000 })
+ * @example
+ * const guarded = guard(operatorApi(options), { concurrency: 4, timeoutMs: 30_000 })
+ * const results = await guarded.send(messages, { deadline: Date.now() + 30_000, signal }) // never rejects
  */
-export function guard(provider: Provider, { concurrency, timeoutMs, breaker: options }: GuardOptions): Provider {
+export function guard(provider: Provider, options: GuardOptions): Provider {
+  const { concurrency, timeoutMs } = options
   const slots = createSlots(concurrency)
-  const breaker = createBreaker(options)
+  const breaker = createBreaker(options.breaker ?? breakerDefaults)
+  // A provider that delivers by its writes alone has delivered nothing until they are committed.
+  const uncertain = provider.transactional !== true
 
   async function call(messages: readonly Message[], context: SendContext): Promise<readonly Result[]> {
     const slot = slots.take()
     if (slot) await slot
     try {
-      const at = Date.now()
-      if (at >= context.deadline) return messages.map(() => tooLate)
-      const waitMs = breaker.refuses(at)
-      if (waitMs !== undefined) return messages.map(() => paused(provider.name, waitMs))
-
-      const deadline = Math.min(context.deadline, at + timeoutMs)
-      const results = await answer(messages, { ...context, deadline })
-      const ms = Date.now() - at
-      judge(results, at + ms)
-      return recorded(messages, results, at, ms)
+      const now = Date.now()
+      if (context.signal.aborted) return fill(messages.length, stopping)
+      if (now >= context.deadline) return fill(messages.length, tooLate)
+      const admission = breaker.admit(now)
+      if (typeof admission === 'object')
+        return fill(messages.length, { ...broken, retryAfterMs: admission.retryAfterMs })
+      const results = await reach(messages, context, now)
+      tellBreaker(results, admission === 'probe')
+      return recorded(messages, results, now)
     } finally {
       slots.give()
     }
   }
 
-  async function answer(messages: readonly Message[], context: SendContext): Promise<readonly Result[]> {
-    const patience = withPatience(context.deadline)
+  /** Asks the provider, no longer than it may take. */
+  async function reach(messages: readonly Message[], context: SendContext, now: number): Promise<Result[]> {
+    const ms = Math.min(timeoutMs, context.deadline - now)
+    const controller = new AbortController()
+    const abort = (): void => controller.abort(context.signal.reason)
+    context.signal.addEventListener('abort', abort, { once: true })
+    const silent = Promise.withResolvers<undefined>()
+    let timer = setTimeout(() => {
+      controller.abort(new Error('timeout'))
+      timer = setTimeout(() => silent.resolve(undefined), lastWordsMs)
+    }, ms)
     try {
-      const results = await Promise.race([provider.send(messages, context), patience.late])
-      if (results === late) {
-        const error = `${provider.name} gave no answer within ${timeoutMs} ms`
-        return messages.map(() => maybeArrived({ reason: 'timeout', blame: 'provider', rule: 'no answer in time', error }))
-      }
-      if (!Array.isArray(results) || results.length !== messages.length) {
-        const got = Array.isArray(results) ? `${results.length} outcomes` : 'no outcomes'
-        const error = `${provider.name} answered ${got} for ${messages.length} messages`
-        return messages.map(() => maybeArrived({ reason: 'nonsense', blame: 'provider', rule: 'wrong count', error }))
-      }
-      return results.map((result: unknown) => (isResult(result) ? result : nonsense(result)))
-    } catch (thrown) {
-      const error = `${provider.name} threw: ${thrown instanceof Error ? thrown.message : String(thrown)}`
-      // One of several may be the reason: the lane may look for it.
-      const blame = messages.length > 1 ? 'call' : 'message'
-      return messages.map(() => maybeArrived({ reason: 'nonsense', blame, rule: 'thrown', error }))
+      const answered = provider.send(messages, { ...context, deadline: now + ms, signal: controller.signal })
+      const results = await Promise.race([answered, silent.promise])
+      return results === undefined && controller.signal.aborted
+        ? fill(messages.length, timedOut(provider, ms, uncertain))
+        : readResults(results, messages.length, uncertain)
+    } catch (error) {
+      if (context.signal.aborted) return fill(messages.length, { ...stopping, ...(uncertain && { uncertain: true }) })
+      if (controller.signal.aborted) return fill(messages.length, timedOut(provider, ms, uncertain))
+      return fill(
+        messages.length,
+        nonsense(error instanceof Error ? error.message : String(error), messages.length, uncertain),
+      )
     } finally {
-      patience.end()
+      clearTimeout(timer)
+      context.signal.removeEventListener('abort', abort)
     }
   }
 
-  /** The other side's trouble is counted; a message's own is not. */
-  function judge(results: readonly Result[], now: number): void {
-    const first = results[0]
-    if (first && results.every((result) => result.category === 'fatal' && result.blame === 'provider')) {
-      const { retryAfterMs, error } = first as Fatal
-      const forMs = breaker.failed(now, retryAfterMs)
-      if (forMs !== undefined) emit('provider.paused', { provider: provider.name, reason: error, untilMs: now + forMs })
-    } else if (breaker.worked()) emit('provider.resumed', { provider: provider.name })
+  function tellBreaker(results: readonly Result[], probe: boolean): void {
+    const blamed = results.find((result) => result.category === 'fatal' && result.blame === 'provider')
+    if (results.some((result) => result.category !== 'fatal' || result.blame === 'message')) {
+      if (breaker.worked(probe)) emit('provider.resumed', { provider: provider.name })
+    } else if (blamed?.category === 'fatal') {
+      const forMs = breaker.failed(probe, Date.now(), blamed.retryAfterMs)
+      if (forMs !== undefined)
+        emit('provider.paused', { provider: provider.name, reason: blamed.error, untilMs: Date.now() + forMs })
+    } else breaker.unknown(probe)
   }
 
-  function recorded(messages: readonly Message[], results: readonly Result[], at: number, ms: number): readonly Result[] {
-    const id = uuidv7(at)
-    const fatal = results.filter((result) => result.category === 'fatal').length
-    const failed = results.filter((result) => result.category === 'failed').length
-    const worst = results.find((result) => result.category === 'fatal') ?? results.find((result) => result.category === 'failed') ?? results[0]
-    const { rule, answer } = worst as Result
-    const error = worst && worst.category !== 'successful' ? worst.error : null
-    emit('call.done', { provider: provider.name, messages: messages.length, ms, rule, fatal, failed, ...(error !== null && { error }) })
-    const row = recordCall({ id, provider: provider.name, at, ms, messages: messages.length, rule, answer: answer ?? null, error })
-    return results.map((result, i) => ({ ...result, call: id, ...(i === 0 && { writes: [row, ...(result.writes ?? [])] }) }))
-  }
-
-  // A provider that delivers by its writes alone has delivered nothing if they were not returned.
-  function maybeArrived(what: Pick<Fatal, 'reason' | 'blame' | 'rule' | 'error'>): Fatal {
-    return { category: 'fatal', ...what, ...(!provider.transactional && { uncertain: true as const }) }
-  }
-  function nonsense(result: unknown): Fatal {
-    const shown = JSON.stringify(result)?.slice(0, 200) ?? String(result)
-    return maybeArrived({ reason: 'nonsense', blame: 'message', rule: 'no outcome', error: `${provider.name} answered ${shown}, which is no outcome` })
+  function recorded(messages: readonly Message[], results: readonly Result[], at: number): Result[] {
+    const id = uuidv7()
+    const ms = Date.now() - at
+    let failed = 0
+    let fatal = 0
+    let decisive: Result | undefined
+    for (const result of results) {
+      if (result.category === 'successful') continue
+      if (result.category === 'failed') failed++
+      else fatal++
+      decisive ??= result
+    }
+    const { rule } = decisive ?? (results[0] as Result)
+    const error = decisive && decisive.category !== 'successful' ? decisive.error : undefined
+    const answer = (decisive ?? results[0])?.answer ?? null
+    const row = recordCall({
+      id,
+      provider: provider.name,
+      at,
+      ms,
+      messages: messages.length,
+      rule,
+      answer,
+      error: error ?? null,
+    })
+    emit('call.done', {
+      provider: provider.name,
+      messages: messages.length,
+      ms,
+      rule,
+      fatal,
+      failed,
+      ...(error !== undefined && { error }),
+    })
+    return results.map((result, i) =>
+      i === 0 ? { ...result, call: id, writes: [...(result.writes ?? []), row] } : { ...result, call: id },
+    )
   }
 
   return {
-    ...provider,
+    name: provider.name,
+    max: provider.max,
+    ...(provider.transactional && { transactional: true }),
+    ...(provider.check && { check: () => provider.check?.() ?? Promise.resolve([]) }),
+    ...(provider.close && { close: async () => provider.close?.() }),
     async send(messages, context) {
+      if (messages.length === 0) return []
       if (messages.length <= provider.max) return call(messages, context)
-      const calls: Promise<readonly Result[]>[] = []
-      for (let from = 0; from < messages.length; from += provider.max) calls.push(call(messages.slice(from, from + provider.max), context))
-      return (await Promise.all(calls)).flat()
+      const parts: Promise<readonly Result[]>[] = []
+      for (let from = 0; from < messages.length; from += provider.max) {
+        parts.push(call(messages.slice(from, from + provider.max), context))
+      }
+      return (await Promise.all(parts)).flat()
     },
   }
 }
 
-const late = Symbol('late')
-
-function withPatience(deadline: number): { late: Promise<typeof late>; end(): void } {
-  let timer: NodeJS.Timeout | undefined
-  const promise = new Promise<typeof late>((resolve) => {
-    timer = setTimeout(() => resolve(late), deadline - Date.now())
-  })
-  return { late: promise, end: () => clearTimeout(timer) }
-}
-
-function isResult(value: unknown): value is Result {
-  if (typeof value !== 'object' || value === null) return false
-  const { category, rule, error, reason, blame } = value as Record<string, unknown>
-  if (typeof rule !== 'string') return false
-  if (category === 'successful') return true
-  if (typeof error !== 'string' || typeof reason !== 'string') return false
-  return category === 'failed' || (category === 'fatal' && (blame === 'message' || blame === 'call' || blame === 'provider'))
+function timedOut(provider: Provider, ms: number, uncertain: boolean): Fatal {
+  return {
+    category: 'fatal',
+    reason: 'timeout',
+    blame: 'provider',
+    rule: 'no answer in time',
+    error: `${provider.name} did not answer within ${ms} ms`,
+    ...(uncertain && { uncertain: true }),
+  }
 }
 
 const tooLate: Fatal = {
-  category: 'fatal', reason: 'timeout', blame: 'message', rule: 'deadline passed before the call',
-  error: 'the time for this message was over before it could be handed to the provider',
+  category: 'fatal',
+  reason: 'timeout',
+  blame: 'provider',
+  rule: 'the deadline passed before the call',
+  error: 'not called: the deadline had passed',
 }
 
-function paused(name: string, retryAfterMs: number): Fatal {
-  return {
-    category: 'fatal', reason: 'unavailable', blame: 'provider', retryAfterMs, rule: 'breaker open',
-    error: `${name} failed several times in a row; nothing is sent to it for ${Math.ceil(retryAfterMs / 1000)} s`,
-  }
+const stopping: Fatal = {
+  category: 'fatal',
+  reason: 'stopping',
+  blame: 'provider',
+  rule: 'this process is stopping',
+  error: 'this process is stopping',
+}
+
+const broken: Fatal = {
+  category: 'fatal',
+  reason: 'unavailable',
+  blame: 'provider',
+  rule: 'breaker open',
+  error: 'not called: the provider has not worked lately',
 }

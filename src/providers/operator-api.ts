@@ -2,11 +2,13 @@
 
 import { Pool } from 'undici'
 import { readBatchAnswer, readSingleAnswer } from '../contract/answer.ts'
-import { apiKeyHeader, sendPaths } from '../contract/endpoints.ts'
+import { apiKeyHeader, retryAfterHeader, sendPaths } from '../contract/endpoints.ts'
 import type { Fatal, Outcome } from '../contract/outcome.ts'
-import { readSingle } from '../contract/read-activity.ts'
+import { shortened } from '../contract/storable.ts'
 import { emit } from '../runtime/events.ts'
+import { type Exchanged, exchange } from './exchange.ts'
 import type { Channel, Message, Provider, SendContext } from './provider.ts'
+import { trackingOf } from './tracking.ts'
 
 export interface OperatorApiOptions {
   /** {base_url} of §4.1; may have a path. */
@@ -23,6 +25,9 @@ export interface OperatorApiOptions {
 const mostAnswerBytes = { single: 1024 * 1024, batch: 64 * 1024 * 1024 }
 
 /**
+ * Sends each message's text as it was put, alone or joined into a batch, and reads the answer by the rules of §7. It has no
+ * timeout of its own: guard() aborts the signal.
+ *
  * @example operatorApi({ baseUrl: 'https://operator.example', apiKey: '…', channel: 'push', mode: 'batch', max: 500 })
  */
 export function operatorApi(options: OperatorApiOptions): Provider {
@@ -30,116 +35,113 @@ export function operatorApi(options: OperatorApiOptions): Provider {
   const { origin, pathname, host } = new URL(options.baseUrl)
   const path = pathname.replace(/\/+$/, '') + sendPaths[channel][mode]
   const name = `operator-api ${host}`
-  // Deadlines are ours; redirects are never followed (row 8): the pool has no handler for them.
-  const pool = new Pool(origin, { connections, pipelining: 1, headersTimeout: 0, bodyTimeout: 0, keepAliveTimeout: 30_000 })
+  const pool = new Pool(origin, { connections, pipelining: 1, headersTimeout: 0, bodyTimeout: 0 })
 
-  async function post(body: string, headers: Record<string, string>, { deadline, signal }: SendContext): Promise<Answered | Fatal> {
-    const cut = new AbortController()
-    const timer = setTimeout(() => cut.abort(), Math.max(0, deadline - Date.now()))
-    const stop = (): void => cut.abort()
-    signal.addEventListener('abort', stop, { once: true })
-    try {
-      const response = await pool.request({
-        method: 'POST', path, body, signal: cut.signal,
-        headers: { 'content-type': 'application/json', [apiKeyHeader]: apiKey, ...headers },
-      })
-      const chunks: Buffer[] = []
-      let bytes = 0
-      for await (const chunk of response.body) {
-        chunks.push(chunk as Buffer)
-        bytes += (chunk as Buffer).length
-        if (bytes > mostAnswerBytes[mode]) throw new Error(`the answer is larger than ${mostAnswerBytes[mode]} bytes`)
-      }
-      const retryAfter = response.headers['retry-after']
-      return {
-        status: response.statusCode,
-        body: chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks),
-        ...(typeof retryAfter === 'string' && { retryAfter }),
-      }
-    } catch (error) {
-      return lost(name, error as Error & { code?: string }, cut.signal.aborted)
-    } finally {
-      clearTimeout(timer)
-      signal.removeEventListener('abort', stop)
-    }
+  function post(body: string, headers: Record<string, string>, { signal }: SendContext): Promise<Exchanged> {
+    return exchange(pool, {
+      path,
+      headers: { ...headers, 'content-type': 'application/json', [apiKeyHeader]: apiKey },
+      body: Buffer.from(body),
+      most: mostAnswerBytes[mode],
+      signal,
+    })
   }
 
   async function sendSingle(message: Message, context: SendContext): Promise<Outcome> {
-    const answered = await post(message.text, { ...traceOf(message), ...trackingOf(message) }, context)
-    return 'category' in answered ? answered : readSingleAnswer({ channel, now: Date.now(), ...answered })
+    const exchanged = await post(message.text, { ...traceOf([message]), ...trackingOf(message) }, context)
+    if ('lost' in exchanged) return lost(name, exchanged, context)
+    return readSingleAnswer({ channel, ...wireOf(exchanged) })
   }
 
   async function sendBatch(messages: readonly Message[], context: SendContext): Promise<readonly Outcome[]> {
     // The elements travel as they were put: joined, never parsed and written anew.
-    const answered = await post(`[${messages.map((m) => m.text).join(',')}]`, {}, context)
-    if ('category' in answered) return messages.map(() => answered)
-    const { outcomes, warnings } = readBatchAnswer({ channel, ids: messages.map((m) => m.id), now: Date.now(), ...answered })
+    const exchanged = await post(`[${messages.map(({ text }) => text).join(',')}]`, traceOf(messages), context)
+    if ('lost' in exchanged) return messages.map(() => lost(name, exchanged, context))
+    if (exchanged.cut && exchanged.status === 200) return messages.map(() => tooLong)
+    const wire = wireOf(exchanged)
+    const { outcomes, warnings } = readBatchAnswer({ channel, ids: messages.map(({ id }) => id), ...wire })
     for (const warning of warnings) emit('answer.warning', { provider: name, warning })
-    return outcomes
+    const [first, ...others] = outcomes
+    // For the record of the call. An answer may have megabytes: its beginning is enough.
+    return first && first.answer === undefined ? [{ ...first, answer: beginning(wire.body) }, ...others] : outcomes
   }
 
   return {
     name,
     max: mode === 'single' ? 1 : max,
-    send: async (messages, context) =>
-      mode === 'single' ? Promise.all(messages.map((message) => sendSingle(message, context))) : sendBatch(messages, context),
+    async send(messages, context) {
+      if (mode === 'single') return Promise.all(messages.map((message) => sendSingle(message, context)))
+      return sendBatch(messages, context)
+    },
     async check() {
       try {
-        const { body, statusCode } = await pool.request({ method: 'GET', path: '/', signal: AbortSignal.timeout(5_000) })
+        const { body, statusCode } = await pool.request({
+          method: 'GET',
+          path,
+          headers: { [apiKeyHeader]: apiKey },
+          signal: AbortSignal.timeout(5_000),
+        })
         await body.dump()
         return [{ ok: true, what: `${origin} answers (${statusCode})` }]
       } catch (error) {
-        return [{ ok: false, what: `${origin} does not answer: ${(error as Error).message}`, remedy: 'check the address, the network and that the operator runs' }]
+        const what = `${origin} does not answer: ${messageOf(error as Error)}`
+        return [
+          { ok: false, what, remedy: 'check the address, the network, the certificate, and that the operator runs' },
+        ]
       }
     },
     close: () => pool.close(),
   }
 }
 
-interface Answered {
-  readonly status: number
-  readonly body: Buffer
-  readonly retryAfter?: string
+function wireOf({ status, headers, body }: Exclude<Exchanged, { lost: Error }>): {
+  status: number
+  body: Buffer
+  retryAfter: string | undefined
+  now: number
+} {
+  const retryAfter = headers[retryAfterHeader]
+  return { status, body, retryAfter: typeof retryAfter === 'string' ? retryAfter : undefined, now: Date.now() }
 }
-
-/** These happen before the first byte of the request is written. */
-const beforeWriting = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT', 'ERR_TLS_CERT_ALTNAME_INVALID'])
 
 /** No answer, or half of one (row 8). Nobody splits a batch for it: it is the way to the operator, not a message. */
-function lost(name: string, error: Error & { code?: string }, timedOut: boolean): Fatal {
-  const written = !beforeWriting.has(error.code ?? '') && !isTlsRefusal(error)
-  const what = timedOut ? 'no answer in time' : (error.code ?? error.message)
+function lost(
+  name: string,
+  { lost: error, written }: Extract<Exchanged, { lost: Error }>,
+  { deadline }: SendContext,
+): Fatal {
+  const late = Date.now() >= deadline
   return {
     category: 'fatal',
-    reason: timedOut ? 'timeout' : 'unavailable',
+    reason: late ? 'timeout' : isCertificate(error) ? 'misconfigured' : 'unavailable',
     blame: 'provider',
     rule: `row 8: ${written ? 'answer lost' : 'no connection'}`,
-    error: `${name}: ${what}${error.message === what ? '' : ` (${error.message})`}`,
-    ...(written && { uncertain: true as const }),
+    error: `${name}: ${late ? 'no answer in time' : messageOf(error)}`,
+    ...(written && { uncertain: true }),
   }
 }
 
-function isTlsRefusal({ code }: { readonly code?: string }): boolean {
-  return code?.includes('CERT') === true || code === 'UNABLE_TO_VERIFY_LEAF_SIGNATURE' || code === 'EPROTO'
+const tooLong: Fatal = {
+  category: 'fatal',
+  reason: 'nonsense',
+  blame: 'provider',
+  uncertain: true,
+  rule: '§2.4 unreadable',
+  error: `the answer is longer than ${mostAnswerBytes.batch} bytes`,
 }
 
-function traceOf({ context: { traceparent } }: Message): Record<string, string> {
+function messageOf(error: Error & { code?: string }): string {
+  // Of several addresses each has its own error, and the whole has no message.
+  const { code = '', message } = error
+  return message.includes(code) ? message : `${code} ${message}`.trim()
+}
+
+const isCertificate = ({ code = '' }: { readonly code?: string }): boolean => /CERT|SELF_SIGNED|VERIFY/.test(code)
+
+const beginning = (body: Buffer): string => shortened(body.subarray(0, 2_000).toString())
+
+/** A batch travels under the first trace that one of its messages has. */
+function traceOf(messages: readonly Message[]): Record<string, string> {
+  const traceparent = messages.find(({ context }) => context.traceparent !== undefined)?.context.traceparent
   return traceparent === undefined ? {} : { traceparent }
-}
-
-/** Row 25: a single request says in its headers where its message comes from. */
-function trackingOf(message: Message): Record<string, string> {
-  const read = readSingle(message.text)
-  if ('invalid' in read) return {}
-  const headers: Record<string, string> = {}
-  const add = (name: string, value: string | null): void => {
-    // What cannot stand in a header stands in the body all the same.
-    if (value !== null && /^[\x21-\x7e]+$/.test(value)) headers[name] = value
-  }
-  add('x-fasttrack-id', read.id)
-  add('x-fasttrack-triggerhash', read.triggerHash)
-  add('x-fasttrack-activityid', read.activityId)
-  add('x-fasttrack-actionid', read.actionId)
-  add('x-fasttrack-actiongroupid', read.actionGroupId)
-  return headers
 }

@@ -25,6 +25,8 @@ export interface SendContext {
   readonly deadline: number
   /** Aborts when the process is stopping. */
   readonly signal: AbortSignal
+  /** On the send path: who claimed these messages. See delivery/depart.ts. */
+  readonly owner?: string
 }
 
 /** An outcome, and the rows the provider wants written: they are committed with the settle, never before. */

@@ -68,5 +68,6 @@ function fill(line: Line, { max, bytes: most, order }: BatchLimits): Cut {
 
 // A key that is no message's (the queue carries other things too) is unique as it is.
 function idOf(row: Row): string {
-  return (row.id ??= partsOf(row.key)?.id ?? row.key)
+  row.id ??= partsOf(row.key)?.id ?? row.key
+  return row.id
 }

@@ -52,6 +52,8 @@ interface Call {
 
 /** Answered and not yet committed: more would only grow a queue in memory. */
 const mostUnsettled = 20_000
+/** With more than this coming back later, memory is better used for others. */
+const mostLater = { rows: 10_000, bytes: 32 * 1024 * 1024 }
 /** The handler has its own timeout; one that ignores it must not keep its place for ever. */
 const graceMs = 1_000
 
@@ -212,7 +214,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     const front: Row[] = []
     for (const { row, outcome } of mine) {
       lastError = outcome.error
-      const crowded = stock.later > 10_000
+      const crowded = stock.later >= mostLater.rows || stock.weight >= mostLater.bytes
       const verdict = afterFatal(row.attempt, outcome, lane.retry, crowded)
       if (verdict.is === 'given up') {
         settle(result, row, { ...outcome, category: 'failed', reason: 'expired', error: verdict.error })

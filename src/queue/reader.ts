@@ -31,7 +31,8 @@ export function createReader(database: Database, lane: string, stock: Stock, bat
   /** Where the last two sweeps found the cursor. */
   let floors: [number, number] = [0, 0]
 
-  const hungry = (): boolean => !dry && stock.size < enoughRows && stock.weight < enough.bytes
+  // Rows that come back later do not stand in the way of fresh ones.
+  const hungry = (): boolean => !dry && stock.size - stock.later < enoughRows && stock.weight < enough.bytes
 
   async function readOn(): Promise<void> {
     hinted = false

@@ -3,9 +3,6 @@
 import type { Database } from '../store/database.ts'
 import { op, statement } from '../store/statement.ts'
 
-/** 90 days, the least that row 29 asks for. */
-export const keptMs = 90 * 24 * 3_600_000
-
 const selectOld = statement<{ lane: string; first: number; last: number }>({
   name: 'old_settled',
   rank: 53,
@@ -51,7 +48,7 @@ const stepRuns = 1_000
  * Forgets a bounded number of items settled before `before` (epoch ms), with what is known of them. Call it again until it
  * answers 0.
  *
- * @example while ((await forgetSettled(database, Date.now() - keptMs)) > 0);
+ * @example while ((await forgetSettled(database, Date.now() - 90 * 24 * 3_600_000)) > 0);
  */
 export async function forgetSettled(database: Database, before: number): Promise<number> {
   const old = await database.read(op(selectOld, [[before, stepRuns]]))

@@ -18,7 +18,8 @@ export function adminRoutes(app: FastifyInstance, keys: readonly AccessKey[], ro
       const presented = request.headers['x-api-key']
       const key = whose(typeof presented === 'string' ? presented : undefined)
       if (!key) throw new HttpError(401, 'this route needs one of our own keys in the header X-Api-Key')
-      if (!key.scopes.includes(scope)) throw new HttpError(403, `the key ${key.name} lacks the scope ${scope}: add it in the configuration`)
+      if (!key.scopes.includes(scope))
+        throw new HttpError(403, `the key ${key.name} lacks the scope ${scope}: add it in the configuration`)
       const answer = await handler(request, key, reply)
       if (answer === reply) return reply
       return reply.header('content-type', 'application/json; charset=utf-8').send(JSON.stringify(answer))
@@ -36,6 +37,7 @@ export function jsonObject(request: FastifyRequest): Record<string, unknown> {
   } catch (error) {
     throw new HttpError(400, `the body is not JSON: ${(error as Error).message}`)
   }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new HttpError(400, 'the body must be a JSON object')
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw new HttpError(400, 'the body must be a JSON object')
   return value as Record<string, unknown>
 }

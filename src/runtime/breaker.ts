@@ -1,50 +1,73 @@
 // When the other side is away, asking it again and again helps nobody: after a few failures in a row nothing is sent for a
-// while, then one call tries. Pure but for its own state; `now` is passed in.
+// while, then one call tries. Pure but for its own state: the clock comes in as `now`, epoch milliseconds.
 
-export interface BreakerOptions {
-  /** So many failures in a row open it. */
+import { type Backoff, retryIn } from './backoff.ts'
+
+export interface BreakerOptions extends Backoff {
+  /** So many failures in a row open it; how long, goes by the number of probes that failed. */
   readonly after: number
-  /** How long it stays open at first, and at most; doubled by each probe that fails. Milliseconds. */
-  readonly firstMs: number
-  readonly mostMs: number
 }
 
 export const breakerDefaults: BreakerOptions = { after: 5, firstMs: 1_000, mostMs: 60_000 }
 
+/** A call may begin; or it may, as the one that probes; or not now. */
+export type Admission = 'go' | 'probe' | { readonly retryAfterMs: number }
+
 export interface Breaker {
-  /** Undefined: go ahead (and say how it ended). A number: not now, try again in so many milliseconds. */
-  refuses(now: number): number | undefined
-  worked(): boolean
-  /** @param retryAfterMs what the other side asked for, if it did. @returns for how long it is open now, or undefined */
-  failed(now: number, retryAfterMs?: number): number | undefined
+  admit(now: number): Admission
+  /** How an admitted call ended. Of the calls that end while it is open, only the probe's end counts. @returns whether it closed */
+  worked(probe: boolean): boolean
+  /** @param retryAfterMs what the other side asked for. @returns for how long it opened, if it did */
+  failed(probe: boolean, now: number, retryAfterMs?: number): number | undefined
+  /** An admitted call came to nothing that says how the other side is. */
+  unknown(probe: boolean): void
 }
 
-export function createBreaker(options: BreakerOptions = breakerDefaults): Breaker {
-  const { after, firstMs, mostMs } = options
+/**
+ * @example
+ * const breaker = createBreaker({ after: 5, firstMs: 1_000, mostMs: 60_000 })
+ * const admission = breaker.admit(Date.now()) // 'go'
+ */
+export function createBreaker(options: BreakerOptions = breakerDefaults, random?: () => number): Breaker {
   let failures = 0
-  let openUntil = 0
+  let openings = 0
+  let openUntil: number | undefined
   let probing = false
+
+  function open(now: number, retryAfterMs?: number): number {
+    // Jitter could make it nothing at all.
+    const forMs = Math.max(options.firstMs, retryIn(++openings, options, retryAfterMs, random))
+    openUntil = now + forMs
+    return forMs
+  }
+
   return {
-    refuses(now) {
-      if (failures < after) return undefined
-      if (now < openUntil) return openUntil - now
-      if (probing) return firstMs
+    admit(now) {
+      if (openUntil === undefined) return 'go'
+      if (probing) return { retryAfterMs: options.firstMs }
+      if (now < openUntil) return { retryAfterMs: openUntil - now }
       probing = true
-      return undefined
+      return 'probe'
     },
-    worked() {
-      const wasOpen = failures >= after
+    worked(probe) {
+      const wasOpen = openUntil !== undefined
+      if (wasOpen && !probe) return false
       failures = 0
+      openings = 0
       probing = false
+      openUntil = undefined
       return wasOpen
     },
-    failed(now, retryAfterMs = 0) {
-      failures++
-      probing = false
-      if (failures < after) return undefined
-      const forMs = Math.min(mostMs, Math.max(firstMs * 2 ** (failures - after), retryAfterMs))
-      openUntil = now + forMs
-      return forMs
+    failed(probe, now, retryAfterMs) {
+      if (probe) {
+        probing = false
+        return open(now, retryAfterMs)
+      }
+      if (openUntil !== undefined || ++failures < options.after) return undefined
+      return open(now, retryAfterMs)
+    },
+    unknown(probe) {
+      if (probe) probing = false
     },
   }
 }

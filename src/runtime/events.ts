@@ -23,10 +23,26 @@ export interface Events {
   'message.other_parts': { brand: string; id: string }
   'message.suppressed': { brand: string; ref: string; why: string }
   'message.calling': { provider: string; refs: readonly string[] }
-  'message.settled': { brand: string; channel: string; ref: string; category: string; rule: string; attempt: number; uncertain: boolean }
+  'message.settled': {
+    brand: string
+    channel: string
+    ref: string
+    category: string
+    rule: string
+    attempt: number
+    uncertain: boolean
+  }
   'budget.spent': { channel: string; unfinished: number }
   // providers
-  'call.done': { provider: string; messages: number; ms: number; rule: string; fatal: number; failed: number; error?: string }
+  'call.done': {
+    provider: string
+    messages: number
+    ms: number
+    rule: string
+    fatal: number
+    failed: number
+    error?: string
+  }
   'provider.paused': { provider: string; reason: string; untilMs: number }
   'provider.resumed': { provider: string }
   'provider.alert': { provider: string; error: string; remedy: string }
@@ -51,9 +67,11 @@ export type EventName = keyof Events
 
 const channels = new Map<string, ReturnType<typeof channel>>()
 function channelOf(name: EventName): ReturnType<typeof channel> {
-  let found = channels.get(name)
-  if (!found) channels.set(name, (found = channel(`bellwire:${name}`)))
-  return found
+  const known = channels.get(name)
+  if (known) return known
+  const made = channel(`bellwire:${name}`)
+  channels.set(name, made)
+  return made
 }
 
 /** Costs a map look-up when nobody listens. Build expensive payloads only behind listened(). */

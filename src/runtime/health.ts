@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { HttpError } from './http.ts'
-import { metricsText } from './metrics.ts'
+import { metrics, metricsText } from './metrics.ts'
 
 export interface Health {
   /** Rejects when the process cannot do its work now. */
@@ -10,6 +10,7 @@ export interface Health {
 
 /** /healthz: the process lives. /readyz: it may get traffic. /metrics: Prometheus text. */
 export function healthRoutes(app: FastifyInstance, { check, signal }: Health): void {
+  metrics() // counting begins now, not with the first scrape
   app.get('/healthz', async () => ({ ok: true }))
   app.get('/readyz', async () => {
     if (signal.aborted) throw new HttpError(503, 'stopping', 1)

@@ -23,11 +23,18 @@ const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 
 /** A Fastify instance that hands bodies over as bytes and answers every error as `{error}`. */
 export function createHttp(side: Side, bodyBytes: number): FastifyInstance {
-  const app = Fastify({ bodyLimit: bodyBytes, return503OnClosing: false, routerOptions: { maxParamLength: 300 }, exposeHeadRoutes: false })
+  const app = Fastify({
+    bodyLimit: bodyBytes,
+    return503OnClosing: false,
+    routerOptions: { maxParamLength: 300 },
+    exposeHeadRoutes: false,
+  })
   app.removeAllContentTypeParsers()
   // Whatever the content type says: the interface has JSON bodies only (§4).
-  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request: FastifyRequest, body: Buffer, done: (error: null, body: Buffer) => void) =>
-    done(null, body),
+  app.addContentTypeParser(
+    '*',
+    { parseAs: 'buffer' },
+    (_request: FastifyRequest, body: Buffer, done: (error: null, body: Buffer) => void) => done(null, body),
   )
   app.addHook('onRequest', (request, _reply, done) => {
     const encoding = request.headers['content-encoding']
@@ -37,27 +44,52 @@ export function createHttp(side: Side, bodyBytes: number): FastifyInstance {
   app.setErrorHandler((error, request, reply) => refuse(side, request, reply, asHttpError(error, bodyBytes)))
   app.setNotFoundHandler((request, reply) => {
     const path = request.url.split('?', 1)[0] as string
-    const allowed = methods.filter((method) => app.findRoute({ method, url: path }) !== null || app.hasRoute({ method, url: path }))
+    const allowed = methods.filter(
+      (method) => app.findRoute({ method, url: path }) !== null || app.hasRoute({ method, url: path }),
+    )
     if (allowed.length === 0) return refuse(side, request, reply, new HttpError(404, `there is nothing at ${path}`))
     reply.header('allow', allowed.join(', '))
-    return refuse(side, request, reply, new HttpError(405, `${request.method} is not known at ${path}: use ${allowed.join(' or ')}`))
+    return refuse(
+      side,
+      request,
+      reply,
+      new HttpError(405, `${request.method} is not known at ${path}: use ${allowed.join(' or ')}`),
+    )
   })
   return app
 }
 
-function refuse(side: Side, request: FastifyRequest, reply: FastifyReply, { status, message, retryAfterSeconds }: HttpError): FastifyReply {
-  emit('request.refused', { side, method: request.method, path: request.routeOptions.url ?? request.url, status, error: message })
+function refuse(
+  side: Side,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { status, message, retryAfterSeconds }: HttpError,
+): FastifyReply {
+  emit('request.refused', {
+    side,
+    method: request.method,
+    path: request.routeOptions.url ?? request.url,
+    status,
+    error: message,
+  })
   if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds))
-  return reply.code(status).header('content-type', 'application/json; charset=utf-8').send(JSON.stringify({ error: message }))
+  return reply
+    .code(status)
+    .header('content-type', 'application/json; charset=utf-8')
+    .send(JSON.stringify({ error: message }))
 }
 
 function asHttpError(error: unknown, bodyBytes: number): HttpError {
   if (error instanceof HttpError) return error
   const { code, statusCode, message } = error as { code?: string; statusCode?: number; message?: string }
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') {
-    return new HttpError(413, `the body is larger than ${bodyBytes} bytes: send fewer messages at a time, or raise the limit body_bytes`)
+    return new HttpError(
+      413,
+      `the body is larger than ${bodyBytes} bytes: send fewer messages at a time, or raise the limit body_bytes`,
+    )
   }
-  if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) return new HttpError(statusCode, message ?? 'bad request')
+  if (statusCode !== undefined && statusCode >= 400 && statusCode < 500)
+    return new HttpError(statusCode, message ?? 'bad request')
   return new HttpError(503, `the server cannot answer now (${message ?? String(error)})`, 1)
 }
 
@@ -78,14 +110,22 @@ export interface ListenOptions {
 export async function listen(side: Side, handler: Handler, options: ListenOptions = {}): Promise<Listening> {
   const { host = '127.0.0.1', port = 0, requestTimeoutMs = 30_000 } = options
   const server = createServer(
-    { requestTimeout: requestTimeoutMs, headersTimeout: Math.min(requestTimeoutMs, 15_000), connectionsCheckingInterval: Math.min(1_000, requestTimeoutMs) },
+    {
+      requestTimeout: requestTimeoutMs,
+      headersTimeout: Math.min(requestTimeoutMs, 15_000),
+      connectionsCheckingInterval: Math.min(1_000, requestTimeoutMs),
+    },
     handler,
   )
   server.keepAliveTimeout = 72_000 // longer than the usual 60 s of proxies, so that they close first
   server.on('clientError', (error: Error & { code?: string }, socket: Socket) => answerUnreadable(side, error, socket))
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: Error & { code?: string }) =>
-      reject(error.code === 'EADDRINUSE' ? new Error(`port ${port} on ${host} is in use: stop what listens there or choose another port`) : error),
+      reject(
+        error.code === 'EADDRINUSE'
+          ? new Error(`port ${port} on ${host} is in use: stop what listens there or choose another port`)
+          : error,
+      ),
     )
     server.listen(port, host, 4096, resolve)
   })

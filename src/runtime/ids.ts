@@ -38,3 +38,9 @@ function begin(ms: number): void {
 
 const variants = '89ab'
 const counts = Array.from({ length: 0x1000 }, (_, count) => (0x7000 + count).toString(16))
+
+/** The least identifier that could be made at this time: everything made before sorts before it. */
+export function firstUuidv7(ms: number): string {
+  const time = Math.max(0, ms).toString(16).padStart(12, '0')
+  return `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-000000000000`
+}

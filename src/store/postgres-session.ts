@@ -5,6 +5,7 @@ import type { Op } from './database.ts'
 import { fateOf, forCaller, messageOf } from './postgres-errors.ts'
 import { holdOwner, stillHeld } from './postgres-locks.ts'
 import { runPipeline } from './postgres-pipeline.ts'
+import { plannerSettings } from './postgres-planner.ts'
 import { op } from './statement.ts'
 import { StoreUnavailable } from './store-unavailable.ts'
 
@@ -141,7 +142,7 @@ async function open({ config, leaseMs, answerWithinMs }: SessionOptions): Promis
     await client.query(
       `set idle_session_timeout = ${leaseMs};
        set statement_timeout = ${Math.floor(answerWithinMs * 0.8)};
-       set plan_cache_mode = force_custom_plan;
+       ${plannerSettings.map((setting) => `set ${setting};`).join('\n       ')}
        select set_config('synchronous_commit', 'on', false) where current_setting('synchronous_commit') = 'off'`,
     )
     const owner = randomUUID()

@@ -6,6 +6,7 @@ import { forCaller } from './postgres-errors.ts'
 import { openListener } from './postgres-listener.ts'
 import { aliveOwners, evictStalled, releaseOwnership, takeOwnership } from './postgres-locks.ts'
 import { runPipeline } from './postgres-pipeline.ts'
+import { plannerSettings } from './postgres-planner.ts'
 import { openSession } from './postgres-session.ts'
 import { op, statement } from './statement.ts'
 import { StoreUnavailable } from './store-unavailable.ts'
@@ -45,6 +46,15 @@ export async function createPostgresDatabase(
   const wakers = createWakers()
   const owned = new Map<string, AbortController>()
 
+  // Before the session: it may be lost while the rest is still being opened.
+  const group = createGroupCommit({
+    transact: async (parts, durable) => {
+      if (durable) return session.run(parts)
+      return (await session.run([notDurable, ...parts])).slice(1)
+    },
+    committed: wakers.committed,
+  })
+
   const session = await openSession({ config, leaseMs, answerWithinMs, onLost: lost })
   const listener = await openListener(config, hear, wakers.tellAll).catch(async (error: unknown) => {
     await session.close()
@@ -58,18 +68,11 @@ export async function createPostgresDatabase(
     connectionTimeoutMillis: 10_000,
     idleTimeoutMillis: 60_000,
     statement_timeout: answerWithinMs,
-    // A generic plan for a set of rows is made while the table is small, and costs four times as much later.
-    options: [config.options, '-c plan_cache_mode=force_custom_plan'].filter(Boolean).join(' '),
+    options: [config.options, ...plannerSettings.map((setting) => `-c ${setting.replaceAll(' ', '')}`)]
+      .filter(Boolean)
+      .join(' '),
   })
   pool.on('error', () => {})
-
-  const group = createGroupCommit({
-    transact: async (parts, durable) => {
-      if (durable) return session.run(parts)
-      return (await session.run([notDurable, ...parts])).slice(1)
-    },
-    committed: wakers.committed,
-  })
 
   function lost(error: StoreUnavailable): void {
     for (const ownership of owned.values()) ownership.abort(error)

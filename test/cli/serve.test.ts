@@ -122,6 +122,45 @@ test('modules of the user deliver and suppress', async (t) => {
   await operator.line(/^to 1002 of brand 2: Hello$/)
 })
 
+test('a stop is bounded, also when a provider never answers', async (t) => {
+  const config = await minimal(t)
+  const module = join(config, '../hangs.ts')
+  await writeFile(
+    module,
+    `export const provider = { name: 'hangs', max: 1, send: () => { console.log('called'); return new Promise(() => setInterval(() => {}, 1000)) } }`,
+  )
+  const operator = start(t, ['operator', '-c', config], {
+    BELLWIRE_OPERATOR_PUSH: `{module: ${module}}`,
+    BELLWIRE_OPERATOR_STOP_WITHIN: '100ms',
+    BELLWIRE_LOG_LEVEL: 'info',
+  })
+  const url = await listening(operator)
+  const answer = fetch(`${url}/channels/push/single`, {
+    method: 'POST',
+    headers: { 'x-api-key': 'operator-key-000000000001' },
+    body: JSON.stringify({
+      activity: {
+        id: 1,
+        brand_id: 1,
+        user_id: '1',
+        activity_id: 1,
+        action_group_id: 1,
+        trigger_hash: 'h',
+        action_id: 1,
+      },
+    }),
+  }).then(
+    ({ status }) => status,
+    () => 'cut',
+  )
+  await operator.line(/^called$/)
+  operator.child.kill('SIGTERM')
+  const { code, err } = await operator.ended
+  assert.equal(code, 1, err)
+  assert.match(err, /operator\.stop_within/)
+  assert.ok([503, 'cut'].includes(await answer))
+})
+
 test('a port in use ends with 2, and names the port', async (t) => {
   const server = createServer()
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

@@ -49,7 +49,7 @@ for (const [status, body, expected, rule] of [
   [422, '{"error":"blocked"}', 'failed rejected: blocked', '§7.1 422'],
   [429, '{"error":{"code":1}}', 'failed rate_limited: {"code":1}', '§7.1 429'],
   [499, '{"error":""}', 'failed rejected: the operator answered 499', '§7.1 499'],
-  [500, '{"error":"oops"}', 'fatal unavailable, message: oops', '§7.1 500'],
+  [500, '{"error":"oops"}', 'fatal unavailable, call: oops', '§7.1 500'],
   [502, '<html>', 'fatal unavailable, provider: the operator answered 502', '§7.1 502'],
   [503, '{"error":"busy"}', 'fatal unavailable, provider: busy', '§7.1 503'],
   [504, '', 'fatal timeout, provider: the operator answered 504', '§7.1 504'],

@@ -62,7 +62,10 @@ for (const [what, body] of [
   ['what stands between two elements, inside a string', '[{"a":1},{"b":"},{\\"c"},{"d":2},{"e":"},{"},{"f":3}]'],
   ['arrays of objects', '[{"a":1},{"b":[{"c":1},{"d":2}],"e":[{"f":1},{"g":2}]},{"h":[]},{"i":3}]'],
   ['brackets in strings', '[{"a":"["},{"b":"x\\":[","c":":[{"},{"d":[1]},{"e":2}]'],
-  ['what looks like a key and its array in strings', '[{"a":1},{"b":":[\\"},{\\"c"},{"d":"},{"},{"e":":[","f":2},{"g":3}]'],
+  [
+    'a string that looks like the end of a key, before an array, with one cut too many made up by one too few',
+    '[{"a":1},{"b":":[","n":[{"c":"],"},{"d":2}]},{"e":3} ,{"f":4}]',
+  ],
   ['another spacing in between', '[{"a":1},{"b":2} , {"c":3},{"d":4},\n{"e":5},{"f":6}]'],
   ['elements of other kinds', '[{"a":1},{"b":2},3,[{"c":1},{"d":2}],"},{",{},{},{"e":1},null]'],
 ] as const) {

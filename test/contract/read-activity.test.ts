@@ -140,7 +140,12 @@ for (const [what, item, error, idJson] of [
   ],
   ['no user_id', '{"activity":{"id":2,"brand_id":1}}', /user_id is missing/, '2'],
   ['a user_id of digits', '{"activity":{"id":2,"brand_id":1,"user_id":1001}}', /user_id must be a string/, '2'],
-  ['an empty user_id', '{"activity":{"id":2,"brand_id":1,"user_id":""}}', /user_id must be a string of 1 to 255/, '2'],
+  [
+    'an empty user_id',
+    '{"activity":{"id":2,"brand_id":1,"user_id":""}}',
+    /user_id must be a string and must have 1 to 255/,
+    '2',
+  ],
   ['a long user_id', `{"activity":{"id":2,"brand_id":1,"user_id":"${'u'.repeat(256)}"}}`, /user_id must be/, '2'],
   ['a line feed in user_id', '{"activity":{"id":2,"brand_id":1,"user_id":"a\\nb"}}', /user_id must be.*control/, '2'],
   [
@@ -198,13 +203,7 @@ for (const [what, item, error, idJson] of [
 }
 
 test('escapes that look like U+0000 or like half a pair are not', () => {
-  for (const title of [
-    '\\\\u0000',
-    '\\\\ud800',
-    '\\ud83d\\ude00',
-    '\\\\\\\\u0000',
-    '\\u00000'.replace('\\u0000', '\\\\u0000'),
-  ]) {
+  for (const title of ['\\\\u0000', '\\\\ud800', '\\ud83d\\ude00', '\\\\\\\\u0000']) {
     const item = amongGood(`{"activity":{"id":2,"brand_id":1,"user_id":"1001"},"title":"${title}"}`)
     assert.ok(!('invalid' in item), `${title}: ${JSON.stringify(item)}`)
   }

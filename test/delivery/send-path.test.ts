@@ -1,8 +1,8 @@
 // Claim → suppress → depart → provider → settle, through the operator's own door.
 
 import assert from 'node:assert/strict'
-import { setTimeout as pause } from 'node:timers/promises'
 import test from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
 import { functionSource } from '../../src/attributes/function.ts'
 import { adminKey, element, get, keys, post, startOperator, witness } from '../support/sides.ts'
 
@@ -49,12 +49,18 @@ test('a message that ended failed or fatal is tried again with the same identifi
   assert.equal((await post(url + single, one)).status, 422)
   const last = await post(url + single, one)
   assert.equal(last.status, 200)
-  assert.deepEqual(push.received.map((m) => m.attempt), [1, 2, 3])
+  assert.deepEqual(
+    push.received.map((m) => m.attempt),
+    [1, 2, 3],
+  )
   assert.deepEqual(new Set(push.received.map((m) => m.ref)), new Set([last.body.push_id]))
   const story = (await get(`${url}/admin/messages/${last.body.push_id}`)).body
   assert.equal(story.outcome, 'successful')
   assert.equal(story.attempts, 3)
-  assert.deepEqual(story.refusals.map((r: { category: string }) => r.category), ['fatal', 'failed'])
+  assert.deepEqual(
+    story.refusals.map((r: { category: string }) => r.category),
+    ['fatal', 'failed'],
+  )
   assert.equal(story.request, JSON.stringify(one))
   assert.ok(story.calls.length > 0)
 })
@@ -90,7 +96,12 @@ test('excluded, blocked, inactive and unconsented users are refused as failed wi
       users.filter((user) => holders[`${field} ${brand}`]?.includes(user)),
     ),
   })
-  const why: Record<string, RegExp> = { blocked: /blocked/, excluded: /excluded/, asleep: /not active/, silent: /consent_push_notification/ }
+  const why: Record<string, RegExp> = {
+    blocked: /blocked/,
+    excluded: /excluded/,
+    asleep: /not active/,
+    silent: /consent_push_notification/,
+  }
   for (const [user_id, reason] of Object.entries(why)) {
     const answer = await post(url + single, element({ user_id }))
     assert.equal(answer.status, 422, user_id)
@@ -168,7 +179,10 @@ test('more messages than may be in progress are fatal, those under way are deliv
     return { category: 'successful', ref: m.ref, rule: 'accepted' }
   })
   const { url } = await startOperator(t, { push, limits: { inProgress: 3 } })
-  const answered = post(url + batch, Array.from({ length: 5 }, () => element()))
+  const answered = post(
+    url + batch,
+    Array.from({ length: 5 }, () => element()),
+  )
   while (push.received.length === 0) await pause(5)
   const refused = await post(url + single, element())
   assert.equal(refused.status, 503)
@@ -198,7 +212,10 @@ test('stopping finishes what is under way and takes nothing new', async (t) => {
 
 test('the request headers that track a message are kept with it', async (t) => {
   const { url } = await startOperator(t)
-  const answer = await post(url + single, element(), keys.one.key, { 'X-Fasttrack-Id': 'track-1', 'X-Fasttrack-Triggerhash': 'h' })
+  const answer = await post(url + single, element(), keys.one.key, {
+    'X-Fasttrack-Id': 'track-1',
+    'X-Fasttrack-Triggerhash': 'h',
+  })
   const story = (await get(`${url}/admin/messages/${answer.body.push_id}`)).body
   assert.deepEqual(story.tracking, { 'x-fasttrack-id': 'track-1', 'x-fasttrack-triggerhash': 'h' })
 })

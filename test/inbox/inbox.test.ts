@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { createInbox, inboxMigrations } from '../../src/inbox/inbox.ts'
-import { forgetOld } from '../../src/inbox/store.ts'
+import { forgetNotifications } from '../../src/inbox/store.ts'
 import { onEachEngine } from './engines.ts'
 import { deliver, follow, isReady, list, message, openStore, origin, serveInbox, token } from './open-inbox.ts'
 
@@ -107,13 +107,12 @@ onEachEngine('old notifications are forgotten in steps, and a number is never gi
   await deliver(database, [message('1', '1001'), message('1', '1001'), message('2', '1001')], old)
   const counts: number[] = []
   do {
-    const [gone] = await database.commit([forgetOld(Date.now(), undefined, 2)])
-    counts.push(gone.length)
+    counts.push(await forgetNotifications(database, Date.now() - 90 * 86_400_000, 2))
   } while (counts.at(-1) === 2)
   assert.deepEqual(counts, [2, 1])
   const fresh = message('1', '1001')
   await deliver(database, [fresh])
-  assert.deepEqual((await database.commit([forgetOld(Date.now())]))[0], [])
+  assert.equal(await forgetNotifications(database, Date.now() - 90 * 86_400_000), 0)
   const { page } = await list(inbox, await token('1', '1001'))
   assert.deepEqual(
     page.items.map((each) => each.site_notification_id),

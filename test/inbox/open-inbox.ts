@@ -114,7 +114,7 @@ export interface Followed {
   /** site_notification_ids in the order in which they came. */
   readonly refs: readonly string[]
   readonly lastEventId: string | undefined
-  /** Resolves when this holds; checked after each event, and at the end of the stream. */
+  /** Resolves when this holds; looked at after each event, and now and then. */
   until(holds: (stream: Followed) => boolean): Promise<void>
   readonly ended: Promise<void>
   cut(): void
@@ -172,8 +172,11 @@ function read(response: IncomingMessage): Followed {
       )
       waits.add(wait)
       wait()
+      // What is waited for may also come true without an event.
+      const again = setInterval(wait, 20)
       return promise.finally(() => {
         clearTimeout(late)
+        clearInterval(again)
         waits.delete(wait)
       })
     },

@@ -87,8 +87,12 @@ test('large integers survive the round trip exactly, strings stay strings', asyn
   const ids = ['9007199254740993', '9223372036854775807', '0', '"9007199254740993x"', '"5"']
   const body = `[${ids.map((id) => JSON.stringify(element()).replace(/"id":\d+/, `"id":${id}`)).join(',')}]`
   const answer = await post(url + batch, body)
-  for (const id of ids) assert.ok(answer.text.includes(`"id":${id},`) || answer.text.includes(`"id":${id}}`), `${id} in ${answer.text}`)
-  assert.deepEqual(push.received.map((m) => m.id), ['9007199254740993', '9223372036854775807', '0', '9007199254740993x', '5'])
+  for (const id of ids)
+    assert.ok(answer.text.includes(`"id":${id},`) || answer.text.includes(`"id":${id}}`), `${id} in ${answer.text}`)
+  assert.deepEqual(
+    push.received.map((m) => m.id),
+    ['9007199254740993', '9223372036854775807', '0', '9007199254740993x', '5'],
+  )
 })
 
 test('a batch that is no array of messages is refused whole with an error', async (t) => {
@@ -148,7 +152,10 @@ test('two brands with the same user and activity ids are two messages', async (t
   const two = { ...one, activity: { ...one.activity, brand_id: 2 } }
   const [first, second] = [await post(url + single, one), await post(url + single, two)]
   assert.notEqual(first.body.push_id, second.body.push_id)
-  assert.deepEqual(push.received.map((m) => m.brand), ['1', '2'])
+  assert.deepEqual(
+    push.received.map((m) => m.brand),
+    ['1', '2'],
+  )
 })
 
 test('a wrong key and no key are 401 with the remedy; a brand of another key is 503 and never a 4xx', async (t) => {
@@ -184,7 +191,9 @@ test('an unknown path is 404, a wrong method 405 with what is allowed', async (t
 
 test('a compressed body is 415 with the remedy', async (t) => {
   const { url } = await startOperator(t)
-  const answer = await post(url + single, gzipSync(JSON.stringify(element())), keys.one.key, { 'content-encoding': 'gzip' })
+  const answer = await post(url + single, gzipSync(JSON.stringify(element())), keys.one.key, {
+    'content-encoding': 'gzip',
+  })
   assert.equal(answer.status, 415)
   assert.match(answer.body.error, /uncompressed/)
 })
@@ -240,7 +249,10 @@ test('a provider that throws, hangs or answers nonsense costs its message a fata
       },
     },
   })
-  const answer = await post(url + batch, ['throws', 'hangs', 'nothing', 'nonsense', 'undefined', 'fine'].map((user_id) => element({ user_id })))
+  const answer = await post(
+    url + batch,
+    ['throws', 'hangs', 'nothing', 'nonsense', 'undefined', 'fine'].map((user_id) => element({ user_id })),
+  )
   assert.equal(answer.status, 200)
   assert.equal(answer.body.fatal.length, 5)
   assert.equal(answer.body.successful.length, 1)

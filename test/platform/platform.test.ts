@@ -41,7 +41,9 @@ const ndjson = { 'content-type': 'application/x-ndjson' }
 test('from enqueue to the operator’s provider and back: one, an array, a stream; two brands with equal ids', async (t) => {
   const push = witness()
   const operator = await startOperator(t, { push })
-  const { url } = await startPlatform(t, { lanes: [lane('1', 'push', operator.url), lane('2', 'push', operator.url, { mode: 'single' })] })
+  const { url } = await startPlatform(t, {
+    lanes: [lane('1', 'push', operator.url), lane('2', 'push', operator.url, { mode: 'single' })],
+  })
 
   const one = element()
   const answer = await post(activities(url), one, adminKey.key)
@@ -57,12 +59,21 @@ test('from enqueue to the operator’s provider and back: one, an array, a strea
   assert.ok(outcomes.every((o) => o.category === 'successful'))
   assert.equal(new Set(outcomes.map((o) => o.ref)).size, 50)
 
-  const lines = many.map((each) => JSON.stringify(each)).concat('', 'not json', JSON.stringify(element({ brand_id: 3 })))
+  const lines = many
+    .map((each) => JSON.stringify(each))
+    .concat('', 'not json', JSON.stringify(element({ brand_id: 3 })))
   const stream = await post(activities(url), lines.join('\n'), adminKey.key, ndjson)
   assert.equal(stream.body.repeated, 50)
-  assert.deepEqual(stream.body.refused.map((r: { line: number }) => r.line), [52, 53])
+  assert.deepEqual(
+    stream.body.refused.map((r: { line: number }) => r.line),
+    [52, 53],
+  )
   assert.match(stream.body.refused[1].error, /no lane serves brand 3/)
-  assert.deepEqual((await settled(url, stream.body.seqs)).map((o) => o.ref), outcomes.map((o) => o.ref), 'the first identifiers')
+  assert.deepEqual(
+    (await settled(url, stream.body.seqs)).map((o) => o.ref),
+    outcomes.map((o) => o.ref),
+    'the first identifiers',
+  )
   assert.equal(push.received.length, 51)
 })
 
@@ -70,9 +81,17 @@ test('a long line is refused by its number, and the stream goes on', async (t) =
   const operator = await startOperator(t)
   const { url } = await startPlatform(t, { lanes: [lane('1', 'push', operator.url)] })
   const long = JSON.stringify(element({}, { data: { blob: 'x'.repeat(3_000_000) } }))
-  const answer = await post(activities(url), [JSON.stringify(element()), long, JSON.stringify(element())].join('\n'), adminKey.key, ndjson)
+  const answer = await post(
+    activities(url),
+    [JSON.stringify(element()), long, JSON.stringify(element())].join('\n'),
+    adminKey.key,
+    ndjson,
+  )
   assert.equal(answer.body.accepted, 2)
-  assert.deepEqual(answer.body.refused.map((r: { line: number }) => r.line), [2])
+  assert.deepEqual(
+    answer.body.refused.map((r: { line: number }) => r.line),
+    [2],
+  )
   assert.match(answer.body.refused[0].error, /longer than/)
 })
 
@@ -99,8 +118,15 @@ test('what the operator refuses is listed under Failed Actions, dismissed, and r
   )
   const operator = await startOperator(t, { push })
   const { url } = await startPlatform(t, { lanes: [lane('1', 'push', operator.url)] })
-  const sent = await post(activities(url), ['fine', 'a', 'b'].map((user_id) => element({ user_id, activity_id: 70 })), adminKey.key)
-  assert.deepEqual((await settled(url, sent.body.seqs)).map((o) => o.category), ['successful', 'failed', 'failed'])
+  const sent = await post(
+    activities(url),
+    ['fine', 'a', 'b'].map((user_id) => element({ user_id, activity_id: 70 })),
+    adminKey.key,
+  )
+  assert.deepEqual(
+    (await settled(url, sent.body.seqs)).map((o) => o.category),
+    ['successful', 'failed', 'failed'],
+  )
 
   const listed = (await get(`${url}/admin/failed?activity=70`)).body
   assert.deepEqual(listed.items.map((item: { user: string }) => item.user).sort(), ['a', 'b'])
@@ -112,18 +138,31 @@ test('what the operator refuses is listed under Failed Actions, dismissed, and r
   assert.equal((await get(`${url}/admin/failed?state=pending`)).body.items.length, 1)
   accepts = true
   assert.equal((await post(`${url}/admin/failed/replay`, { user: 'b' }, adminKey.key)).body.count, 1)
-  assert.deepEqual((await settled(url, sent.body.seqs)).map((o) => o.category), ['successful', 'failed', 'successful'])
+  assert.deepEqual(
+    (await settled(url, sent.body.seqs)).map((o) => o.category),
+    ['successful', 'failed', 'successful'],
+  )
 })
 
 test('a stranger’s operator of twenty lines: batch, absent ids come again, a refused batch is split, redirects are not followed', async (t) => {
   const stranger = await startStranger(t)
   const { url } = await startPlatform(t, { lanes: [lane('1', 'push', stranger.url, { concurrency: 1, max: 8 })] })
   const people = ['a', 'b', 'poison', 'absent-once', 'c', 'd']
-  const sent = await post(activities(url), people.map((user_id) => element({ user_id })), adminKey.key)
+  const sent = await post(
+    activities(url),
+    people.map((user_id) => element({ user_id })),
+    adminKey.key,
+  )
   const outcomes = await settled(url, sent.body.seqs)
-  assert.deepEqual(outcomes.map((o) => o.category), ['successful', 'successful', 'failed', 'successful', 'successful', 'successful'])
+  assert.deepEqual(
+    outcomes.map((o) => o.category),
+    ['successful', 'successful', 'failed', 'successful', 'successful', 'successful'],
+  )
   assert.deepEqual(outcomes.map((o) => o.ref).filter(Boolean).length, 5)
-  assert.ok(stranger.paths.every((path) => path === '/channels/push/batch'), 'the redirect was not followed')
+  assert.ok(
+    stranger.paths.every((path) => path === '/channels/push/batch'),
+    'the redirect was not followed',
+  )
   assert.equal(stranger.keys.size, 1)
 })
 
@@ -140,9 +179,16 @@ async function startStranger(t: TestContext): Promise<{ url: string; paths: stri
     const poison = batch.some((each) => each.activity.user_id === 'poison')
     if (poison && batch.length > 1) return response.writeHead(500).end('{"error":"cannot read this batch"}')
     const failed = poison ? batch.map((each) => ({ id: each.activity.id, error: 'poison' })) : []
-    const successful = poison ? [] : batch.filter((each) => each.activity.user_id !== 'absent-once' || absent.has('seen'))
+    const successful = poison
+      ? []
+      : batch.filter((each) => each.activity.user_id !== 'absent-once' || absent.has('seen'))
     if (batch.some((each) => each.activity.user_id === 'absent-once')) absent.add('seen')
-    response.end(JSON.stringify({ successful: successful.map((each) => ({ id: each.activity.id, push_id: `p-${each.activity.id}` })), failed }))
+    response.end(
+      JSON.stringify({
+        successful: successful.map((each) => ({ id: each.activity.id, push_id: `p-${each.activity.id}` })),
+        failed,
+      }),
+    )
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   t.after(() => {
@@ -161,7 +207,10 @@ async function text(request: IncomingMessage): Promise<string> {
 test('keys open what they may: scopes and brands', async (t) => {
   const operator = await startOperator(t)
   const enqueuer = { name: 'crm', key: 'crm', scopes: ['enqueue'], brands: ['1'] } as const
-  const { url } = await startPlatform(t, { keys: [adminKey, enqueuer], lanes: [lane('1', 'push', operator.url), lane('2', 'push', operator.url)] })
+  const { url } = await startPlatform(t, {
+    keys: [adminKey, enqueuer],
+    lanes: [lane('1', 'push', operator.url), lane('2', 'push', operator.url)],
+  })
   assert.equal((await post(activities(url), element(), 'wrong')).status, 401)
   const mixed = await post(activities(url), [element(), element({ brand_id: 2 })], 'crm')
   assert.equal(mixed.body.accepted, 1)

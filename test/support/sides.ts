@@ -33,7 +33,11 @@ export function witness(answer?: (message: Message) => Result | Promise<Result>,
     received,
     send: (messages) => {
       received.push(...messages)
-      return Promise.all(messages.map(async (m) => (answer ? answer(m) : { category: 'successful' as const, ref: m.ref, rule: 'accepted' })))
+      return Promise.all(
+        messages.map(async (m) =>
+          answer ? answer(m) : { category: 'successful' as const, ref: m.ref, rule: 'accepted' },
+        ),
+      )
     },
   }
 }
@@ -44,7 +48,10 @@ export async function temporary(t: TestContext): Promise<string> {
   return folder
 }
 
-export async function startOperator(t: TestContext, options: Partial<OperatorOptions> & { listen?: ListenOptions } = {}): Promise<{ url: string; stop(): Promise<void> }> {
+export async function startOperator(
+  t: TestContext,
+  options: Partial<OperatorOptions> & { listen?: ListenOptions } = {},
+): Promise<{ url: string; stop(): Promise<void> }> {
   const folder = await temporary(t)
   const operator = createOperator({
     store: `sqlite:${join(folder, 'operator.db')}`,
@@ -63,7 +70,10 @@ export async function startOperator(t: TestContext, options: Partial<OperatorOpt
   return { url: listening.url, stop }
 }
 
-export async function startPlatform(t: TestContext, options: Partial<PlatformOptions> & { lanes: LaneOptions[] }): Promise<{ url: string; stop(): Promise<void> }> {
+export async function startPlatform(
+  t: TestContext,
+  options: Partial<PlatformOptions> & { lanes: LaneOptions[] },
+): Promise<{ url: string; stop(): Promise<void> }> {
   const folder = await temporary(t)
   const platform = createPlatform({ store: `sqlite:${join(folder, 'platform.db')}`, keys: [adminKey], ...options })
   await platform.start()
@@ -77,9 +87,21 @@ export async function startPlatform(t: TestContext, options: Partial<PlatformOpt
 let nextId = 1
 
 /** A request element with an activity.id of its own. */
-export function element(over: Readonly<Record<string, unknown>> = {}, beside: Readonly<Record<string, unknown>> = {}): { activity: Record<string, unknown> } & Record<string, unknown> {
+export function element(
+  over: Readonly<Record<string, unknown>> = {},
+  beside: Readonly<Record<string, unknown>> = {},
+): { activity: Record<string, unknown> } & Record<string, unknown> {
   return {
-    activity: { id: nextId++, brand_id: 1, user_id: '1001', activity_id: 7, action_group_id: 8, trigger_hash: 'hash', action_id: 9, ...over },
+    activity: {
+      id: nextId++,
+      brand_id: 1,
+      user_id: '1001',
+      activity_id: 7,
+      action_group_id: 8,
+      trigger_hash: 'hash',
+      action_id: 9,
+      ...over,
+    },
     title: 'Hello',
     body: 'There',
     ...beside,
@@ -95,7 +117,12 @@ export interface Answer {
 }
 
 /** POSTs a body as it is (or a value as JSON) and reads the answer. */
-export async function post(url: string, body: unknown, key: string | undefined = keys.both.key, headers: Record<string, string> = {}): Promise<Answer> {
+export async function post(
+  url: string,
+  body: unknown,
+  key: string | undefined = keys.both.key,
+  headers: Record<string, string> = {},
+): Promise<Answer> {
   const response = await fetch(url, {
     method: 'POST',
     headers: { 'content-type': 'application/json', ...(key !== undefined && { 'x-api-key': key }), ...headers },

@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { type Breaker, createBreaker } from '../../src/runtime/breaker.ts'
+
+const create = (): Breaker => createBreaker({ after: 3, firstMs: 1_000, mostMs: 4_000 }, () => 1)
+
+function opened(): Breaker {
+  const breaker = create()
+  assert.equal(breaker.failed(false, 0), undefined)
+  assert.equal(breaker.failed(false, 0), undefined)
+  assert.equal(breaker.failed(false, 0), 1_000)
+  return breaker
+}
+
+test('it opens after so many failures in a row, not in all', () => {
+  const breaker = create()
+  for (let i = 0; i < 10; i++) {
+    breaker.failed(false, 0)
+    breaker.failed(false, 0)
+    assert.equal(breaker.worked(false), false)
+  }
+  assert.equal(breaker.admit(0), 'go')
+})
+
+test('open, it says when to ask again; then one call probes and the others wait', () => {
+  const breaker = opened()
+  assert.deepEqual(breaker.admit(400), { retryAfterMs: 600 })
+  assert.equal(breaker.admit(1_000), 'probe')
+  assert.deepEqual(breaker.admit(1_000), { retryAfterMs: 1_000 })
+})
+
+test('a probe that works closes it', () => {
+  const breaker = opened()
+  breaker.admit(1_000)
+  assert.equal(breaker.worked(true), true)
+  assert.equal(breaker.admit(1_000), 'go')
+  assert.equal(breaker.failed(false, 1_000), undefined)
+})
+
+test('probes that fail keep it open for longer and longer, or for as long as they were told', () => {
+  const breaker = opened()
+  breaker.admit(1_000)
+  assert.equal(breaker.failed(true, 1_000), 2_000)
+  breaker.admit(3_000)
+  assert.equal(breaker.failed(true, 3_000), 4_000)
+  breaker.admit(7_000)
+  assert.equal(breaker.failed(true, 7_000), 4_000)
+  breaker.admit(11_000)
+  assert.equal(breaker.failed(true, 11_000, 60_000), 60_000)
+})
+
+test('calls from before it opened neither close it nor lengthen it', () => {
+  const breaker = opened()
+  assert.equal(breaker.worked(false), false)
+  assert.equal(breaker.failed(false, 500), undefined)
+  assert.deepEqual(breaker.admit(900), { retryAfterMs: 100 })
+})
+
+test('a probe that says nothing lets another one go', () => {
+  const breaker = opened()
+  breaker.admit(1_000)
+  breaker.unknown(true)
+  assert.equal(breaker.admit(1_000), 'probe')
+})
