@@ -14,7 +14,7 @@ import type { Provider } from '../providers/provider.ts'
 import { recording } from '../providers/recording.ts'
 
 export async function operatorOptions(config: OperatorConfig): Promise<OperatorOptions> {
-  const { store, keys, admin_keys: adminKeys, app, limits } = config
+  const { store, keys, admin_keys: adminKeys, app, content, keep, limits } = config
   const push = config.push && (await pushProvider(config.push))
   const site = config.site && (await siteProvider(config.site))
   return {
@@ -25,6 +25,8 @@ export async function operatorOptions(config: OperatorConfig): Promise<OperatorO
     ...(site && { site }),
     suppression: await suppression(config.suppression),
     ...(app && { app }),
+    content,
+    keptMs: keep,
     limits: {
       bodyBytes: limits.body,
       batchMax: limits.batch,
@@ -37,9 +39,9 @@ export async function operatorOptions(config: OperatorConfig): Promise<OperatorO
 }
 
 export async function platformOptions(config: PlatformConfig): Promise<PlatformOptions> {
-  const { store, keys, body } = config
+  const { store, keys, body, keep } = config
   const lanes = await Promise.all(config.lanes.map(laneOptions))
-  return { store, keys, lanes, bodyBytes: body }
+  return { store, keys, lanes, bodyBytes: body, keptMs: keep }
 }
 
 type LaneConfig = PlatformConfig['lanes'][number]

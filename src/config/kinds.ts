@@ -17,6 +17,11 @@ function kind<T>(expected: string, parse: Leaf<T>['parse'], write?: (value: T) =
 
 export const text = kind('a text', (text) => text)
 
+/** Where something stands in a request element (RFC 6901). */
+export const pointer = kind('a JSON Pointer, such as /title or /content/title', (text) =>
+  /^(?:\/(?:[^~/]|~[01])*)+$/.test(text) ? text : undefined,
+)
+
 export const path = kind('a path, relative to this file', (text, base) => resolve(base, text))
 
 export const yesNo = kind('true or false', (text) => ({ true: true, false: false })[text])

@@ -1,6 +1,21 @@
 // Every setting there is. Checking, defaults, environment names, printing and docs/running.md all come from this table.
 
-import { brand, duration, integer, key, longKey, oneOf, origin, path, size, store, text, url, yesNo } from './kinds.ts'
+import {
+  brand,
+  duration,
+  integer,
+  key,
+  longKey,
+  oneOf,
+  origin,
+  path,
+  pointer,
+  size,
+  store,
+  text,
+  url,
+  yesNo,
+} from './kinds.ts'
 import { group, list, type ValueOf, variants } from './setting.ts'
 
 const makeOne = 'make one with: openssl rand -hex 24'
@@ -104,11 +119,25 @@ const operator = group(
         origins: list(origin({ says: 'An origin.' }), { says: 'The sites whose pages may call /app from a browser.' }),
       },
     ),
+    content: group(
+      { says: 'Where the content stands in a request element, as JSON Pointers (row 4).' },
+      {
+        title: pointer({ says: 'The title.', default: '/title' }),
+        body: pointer({ says: 'The text.', default: '/body' }),
+        image_url: pointer({ says: 'The address of a picture.', default: '/image_url' }),
+        url: pointer({ says: 'The address that opens.', default: '/url' }),
+        data: pointer({ says: 'An object for the page or the app.', default: '/data' }),
+      },
+    ),
+    keep: duration({
+      says: 'How long messages, notifications and calls are kept; longer than any retry.',
+      default: '90d',
+    }),
     limits: group(
       { says: 'What the operator takes on at once.' },
       {
         body: size({ says: 'Largest request body.', default: '16MiB' }),
-        batch: integer(1, 1_000_000)({ says: 'Most messages in one batch; the excess is fatal.', default: '10000' }),
+        batch: integer(1, 100_000)({ says: 'Most messages in one batch; the excess is fatal.', default: '10000' }),
         answer_budget: duration({
           says: "A request is answered within this time; keep it below the platform's timeout.",
           default: '20s',
@@ -197,6 +226,10 @@ const platform = group(
     keys: accessKeys("Keys for the platform's API."),
     lanes: list(lane, { says: 'Where the messages of each brand and channel go, and how.' }),
     body: size({ says: 'Largest JSON request; NDJSON has no limit.', default: '16MiB' }),
+    keep: duration({
+      says: 'How long settled messages and calls are kept; longer than any retry or replay.',
+      default: '90d',
+    }),
   },
 )
 

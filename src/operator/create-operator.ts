@@ -77,7 +77,10 @@ interface Running {
 async function compose(options: OperatorOptions, limits: typeof operatorLimits, signal: AbortSignal): Promise<Running> {
   const database = await openDatabase(options.store, { migrations: operatorMigrations })
   const suppression = options.suppression === 'none' ? undefined : createSuppression(options.suppression, signal)
-  const site = options.site === 'inbox' ? createInbox({ database }) : options.site
+  const site =
+    options.site === 'inbox'
+      ? createInbox({ database, ...(options.content && { content: options.content }) })
+      : options.site
   const given: { [C in Channel]?: Provider | undefined } = { push: options.push, site }
   const paths: { [C in Channel]?: SendPath | undefined } = {
     push: given.push && pathTo(given.push, database, suppression, limits),

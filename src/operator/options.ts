@@ -1,4 +1,5 @@
 import type { AttributeSource } from '../attributes/attribute-source.ts'
+import type { ContentMapping } from '../contract/content.ts'
 import type { Provider } from '../providers/provider.ts'
 import type { AccessKey } from '../runtime/access.ts'
 
@@ -36,6 +37,8 @@ export interface OperatorOptions {
   readonly suppression: AttributeSource | 'none'
   /** The operator's own pages: secrets of subscriber tokens, and the origins that may call /app from a browser. */
   readonly app?: { readonly secrets: readonly string[]; readonly origins?: readonly string[] }
+  /** Where the content stands in a request element (row 4). */
+  readonly content?: ContentMapping
   /** How long messages, notifications and calls are kept, in milliseconds; 90 days, the least that row 29 asks for. */
   readonly keptMs?: number
   readonly limits?: Partial<OperatorLimits>

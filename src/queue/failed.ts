@@ -59,7 +59,7 @@ const updateFailed = statement<{ seq: number }>({
   text: (rows) => `
     update failed set state = r.state, decision = r.decision, decided_by = r.decided_by, decided_at = r.at
     from ${rows} r where failed.seq = r.seq and failed.state = r.was
-    returning seq`,
+    returning failed.seq as seq`,
 })
 
 const decided = { seq: 'bigint', decision: 'text' } as const
