@@ -13,11 +13,11 @@ export const state = { inFlight: 0, successful: 1, failed: 2, fatal: 3 } as cons
 export const messageMigrations: readonly Migration[] = [
   {
     name: 'delivery/1',
-    statements: ({ key }) => [
+    statements: ({ engine, key }) => [
       `create table messages (
          brand ${key} not null, key ${key} not null, ref ${key} not null, state bigint not null, attempt bigint not null,
          owner ${key} not null, claimed_at bigint not null, settled_at bigint, uncertain bigint not null, rule ${key}, call ${key},
-         primary key (brand, key))`,
+         primary key (brand, key))${engine === 'sqlite' ? ' without rowid' : ''}`,
       `create table bodies (
          brand ${key} not null, ref ${key} not null, key ${key} not null, departed bigint not null, at bigint not null,
          text text not null, tracking text,

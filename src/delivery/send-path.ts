@@ -33,6 +33,8 @@ export interface SendPath extends Provider {
 
 interface Work {
   message: Message
+  /** Until when another process's attempt is waited for. */
+  patience?: number
   readonly done: ((result: Result) => void)[]
 }
 
@@ -73,21 +75,27 @@ export function createSendPath({
       return
     }
     const mine: Work[] = []
-    for (const [i, work] of works.entries()) {
+    for (let i = 0; i < works.length; i++) {
+      const work = works[i] as Work
       const found = claims[i] as Claim
-      work.message = { ...work.message, ref: found.ref }
+      const { message } = work
       switch (found.is) {
         case 'mine':
-          work.message = { ...work.message, attempt: found.attempt }
+          if (found.ref !== message.ref || found.attempt !== message.attempt) {
+            work.message = { ...message, ref: found.ref, attempt: found.attempt }
+          }
           mine.push(work)
           break
         case 'delivered':
-          emit('message.repeated', { brand: work.message.brand, ref: found.ref, category: 'successful' })
+          emit('message.repeated', { brand: message.brand, ref: found.ref, category: 'successful' })
           finish(work, { category: 'successful', ref: found.ref, rule: 'row 29: delivered before' })
           break
         case 'elsewhere':
-          void awaitElsewhere(work, Date.now() + elsewhere.waitMs)
+          work.patience ??= now + elsewhere.waitMs
+          void awaitElsewhere(work, work.patience)
           break
+        default:
+          found satisfies never
       }
     }
     if (listened('message.claimed')) {
@@ -137,12 +145,12 @@ export function createSendPath({
       for (const work of works) finish(work, storeAway(error))
       return
     }
-    for (const [i, work] of works.entries()) {
+    // A provider may have an identifier of its own; ours is the one that the platform gets (row 5).
+    for (let i = 0; i < works.length; i++) {
+      const work = works[i] as Work
+      const { ref } = work.message
       const result = results[i] as Result
-      finish(
-        work,
-        result.category === 'successful' ? { ...result, ref: work.message.ref } : { ...result, ref: work.message.ref },
-      )
+      finish(work, result.ref === ref ? result : { ...result, ref })
     }
     if (listened('message.settled')) for (const each of settled) announce(each)
   }
