@@ -90,7 +90,10 @@ export function operatorApi(options: OperatorApiOptions): Provider {
         ]
       }
     },
-    close: () => pool.close(),
+    // Several lanes may share it, and each closes it.
+    close: async () => {
+      if (!pool.closed && !pool.destroyed) await pool.close()
+    },
   }
 }
 

@@ -54,6 +54,8 @@ interface Call {
 const mostUnsettled = 20_000
 /** With more than this coming back later, memory is better used for others. */
 const mostLater = { rows: 10_000, bytes: 32 * 1024 * 1024 }
+/** Messages refused alone, one after the other, until the provider is to blame. */
+const mostDoubts = 5
 /** The handler has its own timeout; one that ignores it must not keep its place for ever. */
 const graceMs = 1_000
 
@@ -196,7 +198,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       health.unclear(now)
       mine.push(...again)
     } else if (items === 1) {
-      if (kind === 'batch' || health.worksOtherwise(now)) mine.push(...again)
+      if (kind === 'batch' ? isOwnFault(again) : health.worksOtherwise(now)) mine.push(...again)
       else away(kind, again, now)
     } else if (ordered) {
       orderedMax = Math.ceil(items / 2)
@@ -207,6 +209,11 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       suspects.push(rows.slice(0, half))
     }
     lastError = outcome.error
+  }
+
+  /** One message that is refused alone is guilty; when one after the other is, and none gets through, it is the provider. */
+  function isOwnFault([only]: Sorted['again']['call']): boolean {
+    return only?.row.attempt !== 1 || health.doubt() < mostDoubts
   }
 
   /** The message is to blame: its own backoff. */

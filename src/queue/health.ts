@@ -23,6 +23,8 @@ export interface Health {
   probe(): void
   /** Has the provider worked of late? Only then is a call that it refuses guilty itself (design §6). */
   worksOtherwise(now: number): boolean
+  /** A message alone was refused on its first attempt, and it may be its own fault. @returns how many in a row, with none that worked */
+  doubt(): number
   /** Probes work, yet calls with many items do not, again and again: then it is no outage, and splitting is right. */
   relapsing(now: number): boolean
   /** A refusal of a kind that is rarely the message's fault, or another final outcome. @returns how many in a row */
@@ -39,6 +41,7 @@ export function createHealth(backoff: Backoff, random?: () => number): Health {
   let workedAt = Number.NEGATIVE_INFINITY
   let relapses = 0
   let refusals = 0
+  let doubts = 0
   let released = false
 
   function renew(now: number, retryAfterMs?: number): number {
@@ -57,6 +60,7 @@ export function createHealth(backoff: Backoff, random?: () => number): Health {
       // A call from before the hold proves nothing.
       if (hold && !probe) return undefined
       workedAt = now
+      doubts = 0
       if (batch && items > 1) relapses = 0
       if (!hold) return undefined
       const heldMs = now - hold.since
@@ -76,6 +80,10 @@ export function createHealth(backoff: Backoff, random?: () => number): Health {
       if (hold) hold = { ...hold, probing: true }
     },
     worksOtherwise,
+    doubt() {
+      doubts++
+      return doubts
+    },
     relapsing: (now) => relapses >= relapsesUntilSplit && worksOtherwise(now),
     refused(refusal) {
       refusals = refusal ? refusals + 1 : 0

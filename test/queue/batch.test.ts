@@ -47,6 +47,12 @@ test('an activity.id is never twice in one batch: the second stays in line', () 
   assert.deepEqual(cut(twice.slice(0, 2), {}, 200), { take: 2, left: [1], bytes: 10, full: false })
 })
 
+test('as many messages as a batch holds do not fill it if they have one id', () => {
+  const same = rows(1, 3, { key: keyOf(1) })
+  assert.deepEqual(cut(same, {}, 150), { waitMs: 50 })
+  assert.deepEqual(cut(same, {}, 200), { take: 3, left: [1, 2], bytes: 10, full: false })
+})
+
 test('in an ordered lane nobody overtakes: the batch ends before the id that it has already', () => {
   const twice = [row(1), row(2, { key: keyOf(1, '1002') }), row(3)]
   assert.deepEqual(cut(twice, { order: 'lane' }), { take: 1, left: [], bytes: 10, full: true })

@@ -460,6 +460,22 @@ export function queueSuite({ engine, skip, fresh }: QueueFixture): void {
     },
   )
 
+  check('a provider that refuses one single message after the other is away', async ({ queue, serve }) => {
+    let calls = 0
+    const held = event('lane.held')
+    const service = serve(
+      async (batch) => {
+        calls++
+        return batch.map(() => again('call'))
+      },
+      { max: 1, concurrency: 1, retry: { firstMs: 60_000, mostMs: 60_000 } },
+    )
+    await queue.enqueue('1/push', items(100))
+    await held
+    assert.equal(calls, 5)
+    assert.equal((await service.state()).state, 'held')
+  })
+
   check('a message that brings the provider down is found although every probe works', async ({ queue, serve }) => {
     serve(
       async (batch) =>

@@ -1,0 +1,262 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import test from 'node:test'
+import type { Fatal } from '../../src/contract/outcome.ts'
+import { callMigrations, findCall, forgetCalls } from '../../src/providers/calls.ts'
+import { guard } from '../../src/providers/guard.ts'
+import type { Message, Provider, Result } from '../../src/providers/provider.ts'
+import { openDatabase } from '../../src/store/open-database.ts'
+import { op } from '../../src/store/statement.ts'
+import { contextOf, messages } from '../suites/provider.ts'
+import { temporary } from '../support/sides.ts'
+import { event } from '../support/wait.ts'
+
+const accepted = ({ ref }: Message): Result => ({ category: 'successful', ref, rule: 'accepted' })
+const away: Fatal = { category: 'fatal', reason: 'unavailable', blame: 'provider', rule: 'r', error: 'away' }
+
+/** A provider that answers whatever it likes. */
+const stranger = (
+  send: (sent: readonly Message[], signal: AbortSignal) => unknown,
+  over: Partial<Provider> = {},
+): Provider => ({
+  name: 'stranger',
+  max: 10,
+  send: async (sent, { signal }) => (await send(sent, signal)) as readonly Result[],
+  ...over,
+})
+const options = { concurrency: 10, timeoutMs: 5_000 }
+const send = (provider: Provider, count = 3, ms?: number) =>
+  guard(provider, options).send(messages(count), contextOf(ms))
+
+for (const [what, answer, error] of [
+  ['too few results', [accepted(messages(1)[0] as Message)], /1 results for 3 messages/],
+  ['too many results', Array(4).fill({ category: 'successful', rule: 'r' }), /4 results for 3/],
+  ['no list', { ok: true }, /not a list/],
+  ['nothing', undefined, /not a list/],
+] as const) {
+  test(`${what} make every message fatal: nobody knows whose result is whose`, async () => {
+    const results = await send(stranger(() => answer))
+    assert.equal(results.length, 3)
+    for (const result of results) {
+      assert.partialDeepStrictEqual(result, { category: 'fatal', reason: 'nonsense', blame: 'call', uncertain: true })
+      assert.match((result as Fatal).error, error)
+    }
+  })
+}
+
+test('a throw makes every message fatal; of several the call may be split, one alone is retried', async () => {
+  const throwing = stranger(() => {
+    throw new Error('oops')
+  })
+  for (const result of await send(throwing))
+    assert.partialDeepStrictEqual(result, { category: 'fatal', reason: 'nonsense', blame: 'call', uncertain: true })
+  assert.partialDeepStrictEqual((await send(throwing, 1))[0], { blame: 'message', error: 'the provider failed: oops' })
+  const immediately = {
+    ...throwing,
+    send: () => {
+      throw new Error('at once')
+    },
+  } as Provider
+  assert.partialDeepStrictEqual((await send(immediately, 1))[0], {
+    category: 'fatal',
+    error: 'the provider failed: at once',
+  })
+})
+
+test('a hole or nonsense makes that message fatal, and no other', async () => {
+  const good = { category: 'successful', rule: 'r' }
+  const nonsense = [
+    undefined,
+    null,
+    7,
+    {},
+    { category: 'delivered', rule: 'r' },
+    { category: 'successful' },
+    { category: 'successful', rule: 'r', ref: 5 },
+    { category: 'failed', rule: 'r' },
+    { category: 'fatal', rule: 'r', reason: 'timeout', error: 'e', blame: 'nobody' },
+    { category: 'fatal', rule: 'r', reason: 'timeout', error: 'e', blame: 'call', retryAfterMs: Number.NaN },
+  ]
+  for (const bad of nonsense) {
+    const [first, second, third] = await send(stranger(() => [good, bad, good]))
+    assert.deepEqual([first?.category, third?.category], ['successful', 'successful'])
+    assert.partialDeepStrictEqual(second, { category: 'fatal', reason: 'nonsense', blame: 'message' })
+  }
+  const holed: unknown[] = [good, good]
+  holed[2] = good
+  delete holed[1]
+  const holes = await send(stranger(() => holed))
+  assert.equal(holes[1]?.category, 'fatal')
+})
+
+test('text that no store can hold is replaced', async () => {
+  const [result] = await send(
+    stranger(() => [
+      { category: 'failed', reason: 'rejected', rule: 'r', error: `a\0b\ud800c${'x'.repeat(1_000)}`, answer: '\0' },
+    ]),
+    1,
+  )
+  assert.equal(result?.category, 'failed')
+  const { error, answer } = result as { error: string; answer: string }
+  assert.ok(error.isWellFormed() && !error.includes('\0') && error.length <= 500)
+  assert.equal(answer, '\ufffd')
+})
+
+test('more messages than the provider takes become several calls, in order', async () => {
+  const sizes: number[] = []
+  const provider = stranger((sent) => {
+    sizes.push(sent.length)
+    return sent.map(accepted)
+  })
+  const results = await send(provider, 25)
+  assert.deepEqual(sizes, [10, 10, 5])
+  assert.deepEqual(
+    results.map(({ ref }) => ref),
+    messages(25).map(({ ref }) => ref),
+  )
+})
+
+test('no more calls at a time than allowed', async () => {
+  let running = 0
+  let most = 0
+  const provider = stranger(
+    async (sent) => {
+      most = Math.max(most, ++running)
+      await new Promise(setImmediate)
+      running--
+      return sent.map(accepted)
+    },
+    { max: 1 },
+  )
+  await guard(provider, { concurrency: 3, timeoutMs: 5_000 }).send(messages(20), contextOf())
+  assert.equal(most, 3)
+})
+
+test('a call that hangs costs its own messages only, and frees its place', async () => {
+  let calls = 0
+  const provider = stranger((sent) => (++calls === 1 ? new Promise(() => {}) : sent.map(accepted)), { max: 1 })
+  const results = await guard(provider, { concurrency: 1, timeoutMs: 20 }).send(messages(2), contextOf())
+  assert.partialDeepStrictEqual(results[0], {
+    category: 'fatal',
+    reason: 'timeout',
+    blame: 'provider',
+    uncertain: true,
+  })
+  assert.equal(results[1]?.category, 'successful')
+})
+
+test('a provider that is told to stop has the last word', async () => {
+  const provider = stranger(
+    (sent, signal) => new Promise((resolve) => signal.addEventListener('abort', () => resolve(sent.map(() => away)))),
+  )
+  const [result] = await send(provider, 1, 20)
+  assert.partialDeepStrictEqual(result, { error: 'away' })
+})
+
+test('what waited for its turn past the deadline is not sent, and cannot have arrived', async () => {
+  let calls = 0
+  const provider = stranger(() => new Promise(() => void calls++), { max: 1 })
+  const results = await guard(provider, { concurrency: 1, timeoutMs: 5_000 }).send(messages(2), contextOf(50))
+  assert.equal(calls, 1)
+  assert.partialDeepStrictEqual(results[1], { category: 'fatal', rule: 'the deadline passed before the call' })
+  assert.equal('uncertain' in (results[1] as object), false)
+})
+
+test('a provider that delivers by its writes alone is never uncertain', async () => {
+  const provider = stranger(() => Promise.reject(new Error('oops')), { transactional: true })
+  const [result] = await send(provider, 1)
+  assert.equal('uncertain' in (result as object), false)
+})
+
+test('the breaker opens when the provider is to blame again and again, and closes when a probe works', async () => {
+  let up = false
+  let calls = 0
+  const provider = stranger((sent) => {
+    calls++
+    return sent.map((each) => (up ? accepted(each) : away))
+  })
+  const guarded = guard(provider, { ...options, breaker: { after: 3, firstMs: 30, mostMs: 30 } })
+  const one = async (): Promise<Result> => (await guarded.send(messages(1), contextOf()))[0] as Result
+  const paused = event('provider.paused')
+  for (let i = 0; i < 10; i++) await one()
+  assert.equal((await paused).reason, 'away')
+  assert.equal(calls, 3)
+  const refused = (await one()) as Fatal
+  assert.partialDeepStrictEqual(refused, { reason: 'unavailable', blame: 'provider', rule: 'breaker open' })
+  assert.ok((refused.retryAfterMs ?? 0) > 0)
+
+  up = true
+  const resumed = event('provider.resumed')
+  while ((await one()).category !== 'successful') await new Promise((resolve) => setTimeout(resolve, 5))
+  await resumed
+  assert.equal(calls, 4)
+})
+
+test('messages that are to blame themselves do not open the breaker', async () => {
+  const own: Fatal = { ...away, blame: 'message' }
+  const guarded = guard(
+    stranger((sent) => sent.map(() => own)),
+    { ...options, breaker: { after: 2, firstMs: 1_000, mostMs: 1_000 } },
+  )
+  for (let i = 0; i < 5; i++)
+    assert.partialDeepStrictEqual((await guarded.send(messages(1), contextOf()))[0], { error: 'away' })
+})
+
+test('each call is one row, shared by its messages, among the writes of the first', async (t) => {
+  const database = await openDatabase(`sqlite:${join(await temporary(t), 'calls.db')}`, { migrations: callMigrations })
+  t.after(() => database.close())
+  const provider = stranger((sent) =>
+    sent.map((each, i) => (i === 1 ? { ...away, answer: 'busy', rule: '§7.2.1 503' } : accepted(each))),
+  )
+  const done = event('call.done')
+  const results = await send(provider, 12)
+  assert.partialDeepStrictEqual(await done, {
+    provider: 'stranger',
+    messages: 10,
+    fatal: 1,
+    failed: 0,
+    rule: '§7.2.1 503',
+    error: 'away',
+  })
+  assert.deepEqual(
+    [new Set(results.map(({ call }) => call)).size, results.filter(({ writes }) => writes).length],
+    [2, 2],
+  )
+  const writes = results.flatMap((result) => result.writes ?? [])
+  await database.commit(writes)
+  // A settle that is repeated brings its rows again.
+  await database.commit(writes)
+  const [call] = await database.read(op(findCall, [[results[9]?.call as string]]))
+  assert.partialDeepStrictEqual(call, {
+    provider: 'stranger',
+    messages: 10,
+    rule: '§7.2.1 503',
+    answer: 'busy',
+    error: 'away',
+  })
+  assert.equal(await forgetCalls(database, Date.now() + 10_000, 1), 1)
+  assert.equal(await forgetCalls(database, Date.now() + 10_000), 1)
+})
+
+test('a provider made as a class keeps its methods', async () => {
+  class Mine implements Provider {
+    readonly name = 'mine'
+    readonly max = 5
+    closed = false
+    async send(sent: readonly Message[]) {
+      return sent.map(accepted)
+    }
+    async check() {
+      return [{ ok: true, what: this.name }]
+    }
+    async close() {
+      this.closed = true
+    }
+  }
+  const mine = new Mine()
+  const guarded = guard(mine, options)
+  assert.equal((await guarded.send(messages(1), contextOf()))[0]?.category, 'successful')
+  assert.deepEqual(await guarded.check?.(), [{ ok: true, what: 'mine' }])
+  await guarded.close?.()
+  assert.equal(mine.closed, true)
+})

@@ -1,0 +1,260 @@
+import assert from 'node:assert/strict'
+import { createServer } from 'node:net'
+import test, { type TestContext } from 'node:test'
+import type { Fatal } from '../../src/contract/outcome.ts'
+import { type OperatorApiOptions, operatorApi } from '../../src/providers/operator-api.ts'
+import type { Provider, Result } from '../../src/providers/provider.ts'
+import { contextOf, message, messages, providerSuite } from '../suites/provider.ts'
+import { event } from '../support/wait.ts'
+import { stranger } from './stranger.ts'
+
+function api(t: TestContext, baseUrl: string, over: Partial<OperatorApiOptions> = {}): Provider {
+  const provider = operatorApi({ baseUrl, apiKey: 'the key', channel: 'push', mode: 'batch', max: 10, ...over })
+  t.after(() => provider.close?.())
+  return provider
+}
+
+let identifiers = 0
+const accept = (t: TestContext) =>
+  stranger(t, ({ path, body }, response) => {
+    const identifier = path.includes('/site/') ? 'site_notification_id' : 'push_id'
+    const read = JSON.parse(body)
+    const done = (element: { activity: { id: number } }) => ({
+      id: element.activity.id,
+      [identifier]: `p${identifiers++}`,
+    })
+    response.end(
+      JSON.stringify(Array.isArray(read) ? { successful: read.map(done), failed: [], fatal: [] } : done(read)),
+    )
+  })
+/** An operator that answers everything with this. */
+const always = (t: TestContext, status: number, body = '{"error":"said so"}', headers: Record<string, string> = {}) =>
+  stranger(t, (_received, response) => response.writeHead(status, headers).end(body))
+
+const hang = (t: TestContext) => stranger(t, () => {})
+
+for (const mode of ['single', 'batch'] as const) {
+  providerSuite({
+    name: `operator-api, ${mode}`,
+    accepting: async (t) => api(t, (await accept(t)).url, { mode }),
+    silent: async (t) => api(t, (await hang(t)).url, { mode }),
+  })
+}
+
+test('§4.1, §5: a batch is the messages’ texts as they came, with the key, under the base URL’s path', async (t) => {
+  const { url, received } = await accept(t)
+  const odd = message(1, {
+    text: '{ "activity" : {"id":1, "n": 1e400, "brand_id":1,"user_id":"1001"}, "title":"\\u00e9 é" }',
+    context: { traceparent: '00-1-1-01' },
+  })
+  const [first, second] = await api(t, `${url}/integration/v2/`).send([odd, message(2)], contextOf())
+  assert.deepEqual([first?.ref?.[0], second?.ref?.[0], first?.rule], ['p', 'p', '§7.2.2 successful'])
+  const { method, path, headers, body } = received[0] as (typeof received)[0]
+  assert.deepEqual(
+    [method, path, body],
+    ['POST', '/integration/v2/channels/push/batch', `[${odd.text},${message(2).text}]`],
+  )
+  assert.deepEqual(
+    [headers['x-api-key'], headers['content-type'], headers.traceparent],
+    ['the key', 'application/json', '00-1-1-01'],
+  )
+  assert.equal(headers['x-fasttrack-id'], undefined)
+})
+
+test('§4.1: a single request is the message’s text, with the tracking headers of its record', async (t) => {
+  const { url, received } = await accept(t)
+  const text =
+    '{"activity":{"id":9007199254740993,"brand_id":2,"user_id":"1001","activity_id":7,"action_group_id":8,"trigger_hash":"h4sh","action_id":9}}'
+  const [result] = await api(t, url, { mode: 'single', channel: 'site' }).send(
+    [message(1, { channel: 'site', brand: '2', text })],
+    contextOf(),
+  )
+  assert.deepEqual([result?.category, result?.ref?.[0]], ['successful', 'p'])
+  const { path, headers, body } = received[0] as (typeof received)[0]
+  assert.deepEqual([path, body], ['/channels/site/single', text])
+  const tracking = Object.entries(headers).filter(([name]) => name.startsWith('x-fasttrack-'))
+  assert.deepEqual(Object.fromEntries(tracking), {
+    'x-fasttrack-id': '9007199254740993',
+    'x-fasttrack-triggerhash': 'h4sh',
+    'x-fasttrack-activityid': '7',
+    'x-fasttrack-actionid': '9',
+    'x-fasttrack-actiongroupid': '8',
+  })
+})
+
+test('what cannot stand in a header stays in the body', async (t) => {
+  const { url, received } = await accept(t)
+  const text = message(1).text.replace('"hash"', '"h\\r\\nx-evil: 1 é"')
+  const [result] = await api(t, url, { mode: 'single' }).send([message(1, { text })], contextOf())
+  assert.equal(result?.category, 'successful')
+  assert.equal(received[0]?.headers['x-fasttrack-triggerhash'], undefined)
+  assert.equal(received[0]?.headers['x-evil'], undefined)
+})
+
+test('tracking that a message brings along is sent on', async (t) => {
+  const { url, received } = await accept(t)
+  const context = { tracking: { 'x-fasttrack-id': 'theirs', 'x-fasttrack-actioncommunicationprofileid': '4' } }
+  await api(t, url, { mode: 'single' }).send([message(1, { context })], contextOf())
+  assert.partialDeepStrictEqual(received[0]?.headers, { ...context.tracking, 'x-fasttrack-activityid': '7' })
+})
+
+// [status, category, blame]
+for (const [status, category, blame] of [
+  [200, 'successful', undefined],
+  [299, 'successful', undefined],
+  [302, 'fatal', 'provider'],
+  [400, 'failed', undefined],
+  [404, 'failed', undefined],
+  [429, 'failed', undefined],
+  [500, 'fatal', 'call'],
+  [503, 'fatal', 'provider'],
+] as const) {
+  test(`§7.1: ${status} on a single is ${category}${blame ? `, the ${blame} to blame` : ''}`, async (t) => {
+    const { url, received } = await always(t, status, undefined, { location: '/elsewhere' })
+    const [result] = await api(t, url, { mode: 'single' }).send(messages(1), contextOf())
+    assert.deepEqual([result?.category, (result as Fatal).blame], [category, blame])
+    assert.equal('uncertain' in (result as object), false)
+    assert.equal(received.length, 1, 'redirects are never followed')
+  })
+}
+for (const [status, blame] of [
+  [400, 'call'],
+  [413, 'call'],
+  [422, 'call'],
+  [500, 'call'],
+  [201, 'provider'],
+  [302, 'provider'],
+  [401, 'provider'],
+  [404, 'provider'],
+  [502, 'provider'],
+  [504, 'provider'],
+] as const) {
+  test(`§7.2.1: ${status} on a batch is fatal for all, the ${blame} to blame`, async (t) => {
+    const { url, received } = await always(t, status, undefined, { location: '/elsewhere', 'retry-after': '7' })
+    const results = await api(t, url).send(messages(3), contextOf())
+    assert.equal(results.length, 3)
+    for (const result of results)
+      assert.partialDeepStrictEqual(result, { category: 'fatal', blame, retryAfterMs: 7_000 })
+    assert.equal(received.length, 1)
+  })
+}
+
+test('§7.2.2: each message goes by its category, an absent one comes again, and oddities are told', async (t) => {
+  const answer = {
+    successful: [{ id: 1, push_id: 'p1' }],
+    failed: [{ id: 2, error: 'no' }],
+    fatal: [{ id: '3' }, { id: 99 }],
+  }
+  const { url } = await always(t, 200, JSON.stringify(answer))
+  const warning = event('answer.warning')
+  const results = await api(t, url).send(messages(4), contextOf())
+  assert.deepEqual(
+    results.map(({ category, rule }) => `${category}: ${rule}`),
+    ['successful: §7.2.2 successful', 'failed: §7.2.2 failed', 'fatal: §7.2.2 fatal', 'fatal: §7.2.2 absent'],
+  )
+  assert.match((await warning).warning, /99/)
+  assert.equal(results[0]?.answer, JSON.stringify(answer))
+})
+
+test('an answer that accounts for none of its messages is the provider’s fault', async (t) => {
+  for (const body of ['{"successful":[],"failed":[],"fatal":[]}', '{}', 'hello', '']) {
+    const { url } = await always(t, 200, body)
+    for (const result of await api(t, url).send(messages(2), contextOf()))
+      assert.partialDeepStrictEqual(result, { category: 'fatal', blame: 'provider' })
+  }
+})
+
+/** A server that does this to each connection once it has read something. */
+async function rude(t: TestContext, what: (socket: import('node:net').Socket) => void): Promise<string> {
+  const server = createServer((socket) => {
+    socket.on('error', () => {})
+    socket.once('data', () => what(socket))
+    t.after(() => socket.destroy())
+  }).listen(0, '127.0.0.1')
+  await new Promise((resolve) => server.once('listening', resolve))
+  t.after(() => void server.close())
+  return `http://127.0.0.1:${(server.address() as { port: number }).port}`
+}
+const only = async (provider: Provider, ms?: number, signal?: AbortSignal): Promise<Result> =>
+  (await provider.send(messages(1), contextOf(ms, signal)))[0] as Result
+
+test('row 8: an answer lost after the request was written leaves it uncertain', async (t) => {
+  const head = 'HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n'
+  const ways = [
+    await rude(t, (socket) => socket.resetAndDestroy()),
+    await rude(t, (socket) => socket.end()),
+    await rude(t, (socket) => socket.end(`${head}{"succ`)),
+    await rude(t, (socket) => socket.end('HTTP/9 nonsense\r\n\r\n')),
+  ]
+  for (const url of ways) {
+    for (const mode of ['single', 'batch'] as const) {
+      const result = await only(api(t, url, { mode }))
+      assert.partialDeepStrictEqual(result, {
+        category: 'fatal',
+        reason: 'unavailable',
+        blame: 'provider',
+        uncertain: true,
+        rule: 'row 8: answer lost',
+      })
+    }
+  }
+})
+
+test('row 8: without a connection nothing has arrived', async (t) => {
+  const port = await new Promise<number>((resolve) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as { port: number }
+      server.close(() => resolve(port))
+    })
+  })
+  const tls = await rude(t, (socket) => socket.end('this is no TLS'))
+  for (const url of [`http://127.0.0.1:${port}`, 'http://nowhere.invalid', tls.replace('http:', 'https:')]) {
+    const result = await only(api(t, url))
+    assert.partialDeepStrictEqual(result, { category: 'fatal', blame: 'provider', rule: 'row 8: no connection' })
+    assert.equal('uncertain' in result, false, url)
+  }
+})
+
+test('a request that is aborted while it waits for a connection is never written, and not uncertain', async (t) => {
+  const { url, received } = await stranger(t, () => {})
+  const provider = api(t, url, { connections: 1, mode: 'single' })
+  const [first, second] = [new AbortController(), new AbortController()]
+  const waits = only(provider, 10_000, first.signal)
+  const behind = only(provider, 10_000, second.signal)
+  while (received.length === 0) await new Promise((resolve) => setTimeout(resolve, 5))
+  second.abort()
+  assert.equal('uncertain' in (await behind), false)
+  first.abort()
+  assert.equal(((await waits) as Fatal).uncertain, true)
+  const [last] = [new AbortController()]
+  void only(provider, 10_000, last.signal)
+  while (received.length < 2) await new Promise((resolve) => setTimeout(resolve, 5))
+  assert.equal(received.length, 2)
+  last.abort()
+})
+
+test('an answer without end is cut off: what a single’s status says counts, a batch comes again', async (t) => {
+  const endless = () =>
+    stranger(t, (_received, response) => {
+      response.writeHead(200)
+      const more = (): void => {
+        if (!response.destroyed) response.write('x'.repeat(1_000_000), () => setImmediate(more))
+      }
+      more()
+    })
+  assert.equal((await only(api(t, (await endless()).url, { mode: 'single' }))).category, 'successful')
+  assert.partialDeepStrictEqual(await only(api(t, (await endless()).url)), {
+    category: 'fatal',
+    reason: 'nonsense',
+    blame: 'provider',
+    uncertain: true,
+  })
+})
+
+test('check() says whether the operator answers, and what to do', async (t) => {
+  const { url } = await always(t, 404)
+  assert.partialDeepStrictEqual(await api(t, url).check?.(), [{ ok: true }])
+  const [down] = (await api(t, 'http://127.0.0.1:1').check?.()) ?? []
+  assert.equal(down?.ok, false)
+  assert.match(down?.remedy ?? '', /check the address/)
+})

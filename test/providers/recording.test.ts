@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import test from 'node:test'
+import { recording } from '../../src/providers/recording.ts'
+import { contextOf, message, messages, providerSuite } from '../suites/provider.ts'
+import { temporary } from '../support/sides.ts'
+
+providerSuite({ name: 'recording', accepting: async () => recording() })
+
+test('recording: each message is a line in the file before it is accepted', async (t) => {
+  const file = join(await temporary(t), 'pushes.ndjson')
+  const provider = recording({ file })
+  await provider.send([message(1), message(2, { attempt: 3 })], contextOf())
+  await provider.send([message(1, { brand: '2' })], contextOf())
+  const lines = (await readFile(file, 'utf8')).trimEnd().split('\n')
+  assert.deepEqual(
+    lines.map((line) => JSON.parse(line)),
+    [
+      { ref: 'ref 1 1', attempt: 1, brand: '1', user_id: '1001', id: '1', text: message(1).text },
+      { ref: 'ref 1 2', attempt: 3, brand: '1', user_id: '1001', id: '2', text: message(2).text },
+      { ref: 'ref 2 1', attempt: 1, brand: '2', user_id: '1001', id: '1', text: message(1, { brand: '2' }).text },
+    ],
+  )
+})
+
+test('recording: what cannot be written is not accepted', async (t) => {
+  const provider = recording({ file: join(await temporary(t), 'no', 'such', 'folder') })
+  await assert.rejects(async () => provider.send(messages(1), contextOf()), /ENOENT/)
+  assert.deepEqual(provider.last, [])
+})
+
+test('recording: the last thousand are kept in memory', async () => {
+  const provider = recording()
+  await provider.send(messages(900), contextOf())
+  await provider.send(messages(900, 901), contextOf())
+  assert.equal(provider.last.length, 1_000)
+  assert.equal(provider.last.at(-1)?.id, '1800')
+})
