@@ -693,16 +693,18 @@ export function queueSuite({ engine, skip, fresh }: QueueFixture): void {
     'stopping lets a running call end and settles it; the rest waits for the next owner',
     async ({ queue, serve }) => {
       const calls: PromiseWithResolvers<void>[] = []
-      const handle: Handle = async (batch) => {
+      const handle: Handle = async (batch, { signal }) => {
         const call = Promise.withResolvers<void>()
         calls.push(call)
         await call.promise
+        assert.equal(signal.aborted, false)
         return batch.map(delivered)
       }
       const service = serve(handle, { max: 10, concurrency: 2 })
       const puts = await queue.enqueue('1/push', items(50))
       await until(() => calls.length === 2, { what: 'two calls run' })
       const stopped = service.stop(10_000)
+      await new Promise(setImmediate)
       for (const call of calls) call.resolve()
       await stopped
       assert.equal(calls.length, 2)
