@@ -22,6 +22,9 @@ const { values, positionals } = parseArgs({
   },
 })
 const options = { rounds: positive('rounds', values.rounds), seconds: positive('seconds', values.seconds) }
+// Ended by a person, it leaves no stores behind: they are removed on 'exit', which a bare signal does not bring.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130))
+
 const chosen = values.all ? benchmarks : positionals.map(named)
 if (chosen.length === 0) list()
 for (const benchmark of chosen) await (values.profile ? runProfiled : run)(benchmark, options)

@@ -2,6 +2,7 @@
 // npm run prove -- NAME …       runs them in full size (--small: as npm test does); the last line of each is one line of JSON
 
 import { parseArgs } from 'node:util'
+import { endProcesses } from './harness/process.ts'
 import type { Proof } from './harness/proof.ts'
 import { runProof } from './harness/run-proof.ts'
 import { proofs } from './list.ts'
@@ -10,6 +11,10 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: { all: { type: 'boolean', default: false }, small: { type: 'boolean', default: false } },
 })
+// A process that is stopped (SIGSTOP) would outlive us.
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.once(signal, () => void endProcesses().then(() => process.exit(130)))
+
 const chosen = values.all ? proofs : positionals.map(named)
 if (chosen.length === 0) list()
 for (const proof of chosen) await prove(proof)

@@ -15,6 +15,9 @@ export interface ChildOptions {
   readonly env?: Readonly<Record<string, string>>
 }
 
+/** Longer than anything that is asked here takes: who does not answer by then never will. */
+const patienceMs = 180_000
+
 /** Starts a program of ours (see answers.ts) in a process of its own, pinned, and waits until it is ready. */
 export async function startChild(program: URL, options: ChildOptions): Promise<Child> {
   const file = fileURLToPath(program)
@@ -37,10 +40,14 @@ export async function startChild(program: URL, options: ChildOptions): Promise<C
     for (const { reject } of waiting.values()) reject(gone)
   })
   await new Promise<void>((resolve, reject) => {
+    const late = setTimeout(() => reject(new Error(`${file} was not ready within ${patienceMs / 1000} s`)), patienceMs)
     child.once('error', reject)
     void exited.then(() => reject(gone))
     child.on('message', (message: { ready?: true; id?: number; value?: unknown; error?: string }) => {
-      if (message.ready) return resolve()
+      if (message.ready) {
+        clearTimeout(late)
+        return resolve()
+      }
       const asked = waiting.get(message.id as number)
       waiting.delete(message.id as number)
       if (message.error !== undefined) asked?.reject(new Error(message.error))
@@ -53,7 +60,21 @@ export async function startChild(program: URL, options: ChildOptions): Promise<C
     ask: (name, value) =>
       new Promise((resolve, reject) => {
         if (gone) return reject(gone)
-        waiting.set(++ids, { resolve, reject })
+        const late = setTimeout(
+          () => reject(new Error(`${file} did not answer '${name}' within ${patienceMs / 1000} s`)),
+          patienceMs,
+        )
+        const ended = (): void => clearTimeout(late)
+        waiting.set(++ids, {
+          resolve: (answer: never) => {
+            ended()
+            resolve(answer)
+          },
+          reject: (error) => {
+            ended()
+            reject(error)
+          },
+        })
         child.send({ id: ids, name, value })
       }),
     async stop() {

@@ -69,6 +69,8 @@ export async function openConnection(port: number): Promise<Connection> {
     exchange(request, wantBody) {
       wanted = wantBody
       return new Promise((resolve, reject) => {
+        // A closed socket takes what is written to it without a word.
+        if (socket.destroyed) return reject(new Error('the server closed the connection'))
         settle = { resolve, reject }
         socket.write(request)
       })

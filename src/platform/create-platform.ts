@@ -7,6 +7,7 @@ import type { Message } from '../providers/provider.ts'
 import { createQueue, queueMigrations } from '../queue/create-queue.ts'
 import type { Item, Lane, LaneService } from '../queue/queue.ts'
 import { adminRoutes } from '../runtime/admin-access.ts'
+import { breakerDefaults } from '../runtime/breaker.ts'
 import { emit } from '../runtime/events.ts'
 import { healthRoutes } from '../runtime/health.ts'
 import { createHttp, type Handler } from '../runtime/http.ts'
@@ -123,7 +124,8 @@ function serveLane(queue: ReturnType<typeof createQueue>, options: LaneOptions):
       ...(options.retry?.attempts !== undefined && { attempts: options.retry.attempts }),
     },
   }
-  const guarded = guard(provider, { concurrency, timeoutMs })
+  const { firstMs, mostMs } = lane.retry
+  const guarded = guard(provider, { concurrency, timeoutMs, breaker: { ...breakerDefaults, firstMs, mostMs } })
   return queue.serve(lane, (items, context) =>
     guarded.send(
       items.map((item) => toMessage(item, brand)),

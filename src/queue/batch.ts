@@ -1,6 +1,6 @@
 // When a batch goes and what is in it (§4.1 rule 3). Pure: the clock comes in as `now`.
 
-import { partsOf } from './parts.ts'
+import { batchIdOf } from './parts.ts'
 import type { Row } from './row.ts'
 
 export interface BatchLimits {
@@ -66,8 +66,7 @@ function fill(line: Line, { max, bytes: most, order }: BatchLimits): Cut {
   return { take: line.length, left, bytes, full: bytes >= most }
 }
 
-// A key that is no message's (the queue carries other things too) is unique as it is.
 function idOf(row: Row): string {
-  row.id ??= partsOf(row.key)?.id ?? row.key
+  row.id ??= batchIdOf(row.key)
   return row.id
 }

@@ -15,7 +15,7 @@ export interface Reader {
 
 const page = { rows: 2_000, bytes: 8 * 1024 * 1024, firstRows: 250 }
 /** With so many rows, or so many bytes of text, in memory nothing more is read. */
-const enough = { rows: 4_000, bytes: 64 * 1024 * 1024 }
+const enough = { rows: 8_000, bytes: 64 * 1024 * 1024 }
 const sweepEveryMs = 1_000
 /** A putter that commits late is nearly always late by milliseconds: only each thirtieth sweep begins at the start. */
 const fullSweepEach = 30

@@ -58,7 +58,8 @@ export function createLoop({ name, turn }: LoopOptions): Loop {
   }
 
   function rest(ms: number): void {
-    if (woken && failures === 0) setImmediate(run)
+    // A timer of 0 would be one of 1 ms.
+    if ((woken && failures === 0) || ms <= 0) setImmediate(run)
     else if (ms !== Number.POSITIVE_INFINITY) timer = setTimeout(run, Math.min(ms, longestRest))
   }
 

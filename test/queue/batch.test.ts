@@ -63,6 +63,13 @@ test('a long row of one id is not searched to its end for another', () => {
   assert.ok(take < 1_100)
 })
 
+test('ids are told apart by their text, whatever characters they have', () => {
+  const odd = ['a"b', 'a"c', 'a\\', 'a', '1', '11']
+  const waiting = odd.map((id, i) => row(i, { key: keyOf(id) }))
+  const { take, left } = cut([...waiting, ...waiting], { max: 10 }, 200) as Extract<ReturnType<typeof cut>, { take: number }>
+  assert.deepEqual([take, left], [12, [6, 7, 8, 9, 10, 11]])
+})
+
 test('items that are no messages have no id to collide', () => {
   const events = [row(1, { key: 'link 7' }), row(2, { key: '["broken' }), row(3, { key: 'link 8' })]
   assert.deepEqual(cut(events), { take: 3, left: [], bytes: 30, full: true })
