@@ -5,6 +5,7 @@ import type { Fatal } from '../contract/outcome.ts'
 import { emit } from '../runtime/events.ts'
 import { cutBatch } from './batch.ts'
 import { createHealth } from './health.ts'
+import { createInFlight, type Kind } from './in-flight.ts'
 import { createPace } from './pace.ts'
 import type { Handle, Handled, Lane } from './queue.ts'
 import { afterFatal } from './retry.ts'
@@ -39,50 +40,39 @@ export interface Dispatch {
   readonly lastError: string | undefined
 }
 
-/** How a call came about: in the normal way, to find who is guilty in a call that was refused, or to see whether the provider is back. */
-type Kind = 'batch' | 'search' | 'probe'
-
-interface Call {
-  readonly kind: Kind
-  readonly rows: readonly Row[]
-  readonly deadline: number
-  /** Ends it once; what comes later is ignored. */
-  readonly end: (outcomes: readonly Handled[]) => void
-}
-
 /** Answered and not yet committed: more would only grow a queue in memory. */
 const mostUnsettled = 20_000
 /** With more than this coming back later, memory is better used for others. */
 const mostLater = { rows: 10_000, bytes: 32 * 1024 * 1024 }
 /** Messages refused alone, one after the other, until the provider is to blame. */
 const mostDoubts = 5
-/** The handler has its own timeout; one that ignores it must not keep its place for ever. */
-const graceMs = 1_000
 
 export function createDispatch(options: DispatchOptions): Dispatch {
   const { lane, handle, stock, settler, signal, lost, wake, pause } = options
   const ordered = lane.order === 'lane'
   const health = createHealth(lane.retry)
   const pace = createPace(lane.perSecond)
-  const calls = new Set<Call>()
+  const running = createInFlight({ lane, handle, signal, onEnd })
   /** Groups that stand for one call each; the last is next. */
   const suspects: Row[][] = []
   let searching = false
-  let inFlight = 0
   let lastError: string | undefined
   /** An ordered lane waits until here, and shrinks its batches instead of splitting them. */
   let blockedUntil = 0
   let orderedMax = lane.max
 
   function turn(now: number): number {
-    let restMs = Math.min(stock.comeBack(now) - now, endOverdue(now))
-    while (calls.size < (ordered ? 1 : lane.concurrency) && settler.size < (ordered ? 1 : mostUnsettled)) {
+    const restMs = Math.min(stock.comeBack(now) - now, running.endOverdue(now))
+    while (running.calls < (ordered ? 1 : lane.concurrency) && settler.size < (ordered ? 1 : mostUnsettled)) {
       const next = choose(now)
-      if (typeof next === 'number') return Math.min(restMs, next)
-      begin(next.kind, next.rows, now, next.full)
-      restMs = Math.min(restMs, lane.timeoutMs + graceMs)
+      if (typeof next === 'number') return Math.min(restMs, next, running.endOverdue(now))
+      const { kind, rows, full } = next
+      if (kind === 'search') searching = true
+      if (kind === 'probe') health.probe()
+      pace.spend(rows.length, now)
+      running.begin(kind, rows, now, full)
     }
-    return restMs
+    return Math.min(restMs, running.endOverdue(now))
   }
 
   /** What to call with, or how long to wait. */
@@ -105,54 +95,14 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     return 'waitMs' in cut ? cut.waitMs : { kind: 'batch', rows: stock.take(cut), full: cut.full }
   }
 
-  function begin(kind: Kind, rows: readonly Row[], now: number, full: boolean): void {
-    const deadline = now + lane.timeoutMs
-    const call: Call = {
-      kind,
-      rows,
-      deadline,
-      end(outcomes) {
-        if (!calls.delete(call)) return
-        inFlight -= rows.length
-        if (kind === 'search') searching = false
-        if (lost.aborted) return
-        ended(kind, rows, outcomes.length === rows.length ? outcomes : nonsense(rows, 'a wrong number of outcomes'))
-        wake()
-      },
-    }
-    calls.add(call)
-    inFlight += rows.length
-    if (kind === 'search') searching = true
-    if (kind === 'probe') health.probe()
-    pace.spend(rows.length, now)
-    emit('batch.sent', {
-      lane: lane.name,
-      items: rows.length,
-      bytes: rows.reduce((sum, row) => sum + row.bytes, 0),
-      full,
-    })
-    let answer: Promise<readonly Handled[]>
-    try {
-      answer = handle(rows, { deadline, signal })
-    } catch (error) {
-      answer = Promise.reject(error)
-    }
-    answer.then(call.end, (error: unknown) =>
-      call.end(nonsense(rows, error instanceof Error ? error.message : String(error))),
-    )
+  function onEnd(kind: Kind, rows: readonly Row[], outcomes: readonly Handled[]): void {
+    if (kind === 'search') searching = false
+    if (lost.aborted) return
+    decide(kind, rows, outcomes)
+    wake()
   }
 
-  function endOverdue(now: number): number {
-    let nextMs = Number.POSITIVE_INFINITY
-    for (const call of calls) {
-      const leftMs = call.deadline + graceMs - now
-      if (leftMs > 0) nextMs = Math.min(nextMs, leftMs)
-      else call.end(call.rows.map(() => overdue))
-    }
-    return nextMs
-  }
-
-  function ended(kind: Kind, rows: readonly Row[], outcomes: readonly Handled[]): void {
+  function decide(kind: Kind, rows: readonly Row[], outcomes: readonly Handled[]): void {
     const now = Date.now()
     const sorted = sortOut(rows, outcomes)
     const result: Result = { ...sorted, putOff: [] }
@@ -274,12 +224,12 @@ export function createDispatch(options: DispatchOptions): Dispatch {
 
   return {
     turn,
-    endOverdue,
+    endOverdue: running.endOverdue,
     get calls() {
-      return calls.size
+      return running.calls
     },
     get inFlight() {
-      return inFlight
+      return running.items
     },
     get heldSince() {
       return health.hold?.since
@@ -288,24 +238,4 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       return lastError
     },
   }
-}
-
-function nonsense(rows: readonly Row[], what: string): Handled[] {
-  return rows.map(() => ({
-    category: 'fatal',
-    reason: 'nonsense',
-    blame: rows.length > 1 ? 'call' : 'message',
-    uncertain: true,
-    rule: 'the handler did not answer',
-    error: `the handler failed: ${what}`,
-  }))
-}
-
-const overdue: Fatal = {
-  category: 'fatal',
-  reason: 'timeout',
-  blame: 'provider',
-  uncertain: true,
-  rule: 'no answer in time',
-  error: 'no answer in time',
 }

@@ -36,6 +36,53 @@ export async function readPage(database: Database, lane: string, after: number, 
   return (await database.read(op(selectPage, [[lane, after, many]]))).map((read) => toRow(lane, read))
 }
 
+export interface Ahead {
+  readonly seq: number
+  readonly attempt: number
+}
+
+const selectAhead = statement<Ahead>({
+  name: 'read_ahead',
+  rank: 43,
+  columns: { lane: 'text', after: 'bigint', many: 'bigint' },
+  text: (rows) => `
+    select w.seq, w.attempt from waiting w
+    where w.lane = (select r.lane from ${rows} r) and w.due_at = 0 and w.seq > (select r.after from ${rows} r)
+    order by w.seq limit (select r.many from ${rows} r)`,
+})
+
+const selectRanges = statement<Omit<Read, 'due_at' | 'attempt'>>({
+  name: 'read_ranges',
+  rank: 43,
+  columns: { first: 'bigint', last: 'bigint' },
+  text: (rows) => `
+    select i.seq, i.key, i.text, i.put_at, i.traceparent from ${rows} r cross join items i
+    where i.seq between r.first and r.last`,
+})
+
+/** The same in two steps: which rows come next, without their texts … */
+export function readAhead(database: Database, lane: string, after: number, many: number): Promise<readonly Ahead[]> {
+  return database.read(op(selectAhead, [[lane, after, many]]))
+}
+
+/**
+ * … and their items, by ranges of consecutive seqs. Of long pages that is the faster way: on PostgreSQL 2 us a row, where
+ * finding each item by itself takes 4.
+ */
+export async function readItems(database: Database, lane: string, ahead: readonly Ahead[]): Promise<Row[]> {
+  const ranges: [number, number][] = []
+  for (const { seq } of ahead) {
+    const last = ranges.at(-1)
+    if (last && last[1] === seq - 1) last[1] = seq
+    else ranges.push([seq, seq])
+  }
+  const items = new Map((await database.read(op(selectRanges, ranges))).map((item) => [item.seq, item]))
+  return ahead.flatMap(({ seq, attempt }) => {
+    const item = items.get(seq)
+    return item ? [toRow(lane, { ...item, due_at: 0, attempt })] : []
+  })
+}
+
 const selectBehind = statement<Place>({
   name: 'read_behind',
   rank: 43,

@@ -1,7 +1,8 @@
 // Reading ahead, in bounded memory: pages after a cursor, and a sweep for what the cursor has passed.
 
 import type { Database } from '../store/database.ts'
-import { readPage, sweep } from './read-waiting.ts'
+import { type Ahead, readAhead, readItems, readPage, sweep } from './read-waiting.ts'
+import type { Row } from './row.ts'
 import type { Stock } from './stock.ts'
 
 export interface Reader {
@@ -13,7 +14,7 @@ export interface Reader {
   readonly hungry: boolean
 }
 
-const page = { rows: 2_000, bytes: 8 * 1024 * 1024, firstRows: 250 }
+const page = { rows: 2_000, bytes: 8 * 1024 * 1024, firstRows: 250, ahead: 10_000 }
 /** With so many rows, or so many bytes of text, in memory nothing more is read. */
 const enough = { rows: 8_000, bytes: 64 * 1024 * 1024 }
 const sweepEveryMs = 1_000
@@ -25,6 +26,8 @@ export function createReader(database: Database, lane: string, stock: Stock, bat
   let cursor = 0
   let dry = false
   let hinted = false
+  /** What comes after the cursor, as far as it was looked up. */
+  let ahead: readonly Ahead[] = []
   let averageBytes = page.bytes / page.firstRows
   let sweptAt = 0
   let sweeps = 0
@@ -35,16 +38,22 @@ export function createReader(database: Database, lane: string, stock: Stock, bat
   const hungry = (): boolean => !dry && stock.size - stock.later < enoughRows && stock.weight < enough.bytes
 
   async function readOn(): Promise<void> {
-    hinted = false
     const many = Math.max(1, Math.min(page.rows, Math.floor(page.bytes / averageBytes)))
-    const rows = await readPage(database, lane, cursor, many)
-    const last = rows.at(-1)
-    if (last) {
-      cursor = last.seq
-      averageBytes = Math.max(1, rows.reduce((sum, row) => sum + row.bytes, 0) / rows.length)
-    }
-    dry = rows.length < many && !hinted
+    const rows = ahead.length > 0 ? await readAheadPage(many) : await readPage(database, lane, cursor, page.firstRows)
+    if (rows.length > 0) averageBytes = Math.max(1, rows.reduce((sum, row) => sum + row.bytes, 0) / rows.length)
+    cursor = rows.at(-1)?.seq ?? cursor
     stock.add(rows)
+    if (ahead.length > 0) return
+    // A full page: there is much to read. What trickles in is read in one step.
+    if (rows.length >= page.firstRows) ahead = await readAhead(database, lane, cursor, page.ahead)
+    dry = ahead.length === 0 && !hinted
+    hinted = false
+  }
+
+  async function readAheadPage(many: number): Promise<Row[]> {
+    const rows = await readItems(database, lane, ahead.slice(0, many))
+    ahead = ahead.slice(many)
+    return rows
   }
 
   async function lookBehind(now: number): Promise<void> {

@@ -21,7 +21,6 @@ export interface Sorted {
   readonly refusals: boolean[]
 }
 
-/** Outcomes of a handler that answers wrongly become fatal: one for each row, in order (design §2). */
 export function sortOut(rows: readonly Row[], outcomes: readonly Handled[]): Sorted {
   const sorted: Sorted & { worked: boolean } = {
     rows: [],

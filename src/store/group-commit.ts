@@ -5,8 +5,10 @@ import { distribute, merge, type Part } from './merge.ts'
 import { StoreUnavailable } from './store-unavailable.ts'
 
 export interface GroupCommitOptions {
-  /** Runs the parts in one transaction and resolves with the returned rows of each, once it is as durable as asked. */
-  readonly transact: (parts: readonly Part[], durable: boolean) => Promise<readonly (readonly object[])[]>
+  /** Runs the parts in one transaction, safe from this process's death, and resolves with the returned rows of each. */
+  readonly transact: (parts: readonly Part[]) => Promise<readonly (readonly object[])[]>
+  /** Resolves when all that was committed before the call is on disk. */
+  readonly flush: () => Promise<void>
   /** Called after each transaction, before its callers are answered. */
   readonly committed: (parts: readonly Part[]) => void
   /** Most rows, and characters, in one transaction; a single caller with more still goes whole. */
@@ -33,12 +35,14 @@ interface Caller {
 
 /**
  * Everything that waits when a turn of the event loop ends becomes one transaction; while one is in flight, the next
- * grows. There is no timer: a single caller on an idle store waits for nobody.
+ * grows. There is no timer: a single caller on an idle store waits for nobody. The disk is waited for apart: while it
+ * works the next transaction runs, and those who asked for durability are answered when their flush is done.
  */
 export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
-  const { transact, committed, mostRows = 5_000, mostCharacters = 64_000_000 } = options
+  const { transact, flush, committed, mostRows = 5_000, mostCharacters = 64_000_000 } = options
   let waiting: Caller[] = []
   let busy = false
+  let flushing = 0
   let idle = Promise.withResolvers<void>()
   idle.resolve()
 
@@ -56,15 +60,19 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
       if (busy) return
       busy = true
       idle = Promise.withResolvers()
-      setImmediate(flush)
+      setImmediate(turn)
     })
   }
 
-  async function flush(): Promise<void> {
+  async function turn(): Promise<void> {
     if (waiting.length > 0) await together(next())
-    if (waiting.length > 0) return void setImmediate(flush)
+    if (waiting.length > 0) return void setImmediate(turn)
     busy = false
-    idle.resolve()
+    rest()
+  }
+
+  function rest(): void {
+    if (!busy && flushing === 0) idle.resolve()
   }
 
   function next(): Caller[] {
@@ -109,13 +117,31 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
     const parts = merge(callers.flatMap((caller) => caller.ops))
     const durable = callers.some((caller) => caller.durable)
     const began = performance.now()
-    const results = distribute(parts, await transact(parts, durable))
+    const results = distribute(parts, await transact(parts))
     if (listened('store.commit')) {
       const rows = parts.reduce((sum, part) => sum + part.rows.length, 0)
       emit('store.commit', { callers: callers.length, rows, ms: performance.now() - began, durable })
     }
     committed(parts)
-    for (const caller of callers) caller.resolve(caller.ops.map((op) => results.get(op) ?? []))
+    const answer = (caller: Caller): void => caller.resolve(caller.ops.map((op) => results.get(op) ?? []))
+    for (const caller of callers) if (!caller.durable) answer(caller)
+    if (durable)
+      void answerFlushed(
+        callers.filter((caller) => caller.durable),
+        answer,
+      )
+  }
+
+  async function answerFlushed(callers: readonly Caller[], answer: (caller: Caller) => void): Promise<void> {
+    flushing++
+    try {
+      await flush()
+      for (const caller of callers) answer(caller)
+    } catch (error) {
+      for (const caller of callers) caller.reject(error)
+    }
+    flushing--
+    rest()
   }
 
   return {

@@ -43,7 +43,7 @@ async function openSqlite(path: string, { migrations }: OpenOptions): Promise<Da
     db.close()
     throw error
   }
-  return createSqliteDatabase(db)
+  return createSqliteDatabase(db, path)
 }
 
 async function openPostgres(url: string, options: OpenOptions): Promise<Database> {

@@ -143,7 +143,7 @@ async function open({ config, leaseMs, answerWithinMs }: SessionOptions): Promis
       `set idle_session_timeout = ${leaseMs};
        set statement_timeout = ${Math.floor(answerWithinMs * 0.8)};
        ${plannerSettings.map((setting) => `set ${setting};`).join('\n       ')}
-       select set_config('synchronous_commit', 'on', false) where current_setting('synchronous_commit') = 'off'`,
+       set synchronous_commit = off`,
     )
     const owner = randomUUID()
     const [held] = await runPipeline(client, [op(holdOwner, [[owner]])])

@@ -1,14 +1,16 @@
 import pg from 'pg'
 import { checkRows } from './check-rows.ts'
 import type { Database, Op, Ownership } from './database.ts'
+import { createFlusher } from './flusher.ts'
 import { createGroupCommit } from './group-commit.ts'
 import { forCaller } from './postgres-errors.ts'
+import { openLogFlusher } from './postgres-flusher.ts'
 import { openListener } from './postgres-listener.ts'
 import { aliveOwners, evictStalled, releaseOwnership, takeOwnership } from './postgres-locks.ts'
 import { runPipeline } from './postgres-pipeline.ts'
 import { plannerSettings } from './postgres-planner.ts'
 import { openSession } from './postgres-session.ts'
-import { op, statement } from './statement.ts'
+import { op } from './statement.ts'
 import { StoreUnavailable } from './store-unavailable.ts'
 import { createWakers } from './wakers.ts'
 
@@ -20,17 +22,6 @@ export interface PostgresOptions {
   /** Connections that only read. Default 4. */
   readonly readers?: number
 }
-
-// In an implicit transaction `set local` would warn; set_config(…, is_local) holds until its end just the same.
-const notDurable = op(
-  statement({
-    name: 'not_durable',
-    rank: -1,
-    columns: {},
-    text: () => `select set_config('synchronous_commit', 'off', true)`,
-  }),
-  [[]],
-)
 
 /**
  * PostgreSQL 15 or later, connected directly or through a session pooler: one connection commits and holds the locks of
@@ -48,13 +39,12 @@ export async function createPostgresDatabase(
 
   // Before the session: it may be lost while the rest is still being opened.
   const group = createGroupCommit({
-    transact: async (parts, durable) => {
-      if (durable) return session.run(parts)
-      return (await session.run([notDurable, ...parts])).slice(1)
-    },
+    transact: (parts) => session.run(parts),
+    flush: createFlusher(() => flusher.flush()),
     committed: wakers.committed,
   })
 
+  const flusher = openLogFlusher(config, answerWithinMs)
   const session = await openSession({ config, leaseMs, answerWithinMs, onLost: lost })
   const listener = await openListener(config, hear, wakers.tellAll).catch(async (error: unknown) => {
     await session.close()
@@ -152,7 +142,7 @@ export async function createPostgresDatabase(
       await group.idle()
       for (const ownership of owned.values()) ownership.abort(new StoreUnavailable('The database is closed'))
       owned.clear()
-      await Promise.all([session.close(), listener.close(), pool.ending ? undefined : pool.end()])
+      await Promise.all([session.close(), flusher.close(), listener.close(), pool.ending ? undefined : pool.end()])
     },
   }
 }

@@ -66,7 +66,10 @@ test('a long row of one id is not searched to its end for another', () => {
 test('ids are told apart by their text, whatever characters they have', () => {
   const odd = ['a"b', 'a"c', 'a\\', 'a', '1', '11']
   const waiting = odd.map((id, i) => row(i, { key: keyOf(id) }))
-  const { take, left } = cut([...waiting, ...waiting], { max: 10 }, 200) as Extract<ReturnType<typeof cut>, { take: number }>
+  const { take, left } = cut([...waiting, ...waiting], { max: 10 }, 200) as Extract<
+    ReturnType<typeof cut>,
+    { take: number }
+  >
   assert.deepEqual([take, left], [12, [6, 7, 8, 9, 10, 11]])
 })
 

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { createHook } from 'node:async_hooks'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -41,25 +42,29 @@ test('sqlite: a file that another process has open is refused at once, with the 
   )
 })
 
-test('sqlite: what is durable is flushed to the disk at commit, and only that', async (t) => {
+test('sqlite: what is durable is flushed to the disk before it resolves, and only that', async (t) => {
   const database = await openDatabase(await fresh(), { migrations })
   t.after(() => database.close())
-  const synchronous = async (durable: boolean) => {
-    await database.commit([op(addUsers, [user('1', String(durable))])], { durable })
-    return (await database.read(op(pragmaSynchronous, [[]])))[0]?.synchronous
+  // Nothing else in this process asks the file system for anything now.
+  let asked = 0
+  const hook = createHook({ init: (_id, type) => void (type === 'FSREQCALLBACK' && asked++) }).enable()
+  t.after(() => hook.disable())
+  const flushes = async (durable: boolean): Promise<number> => {
+    const before = asked
+    await database.commit([op(addUsers, [user('1', `${durable} ${before}`)])], { durable })
+    return asked - before
   }
-  const [normal, full] = [1, 2]
-  assert.deepEqual(
-    [await synchronous(false), await synchronous(true), await synchronous(false)],
-    [normal, full, normal],
-  )
+  assert.deepEqual([await flushes(false), await flushes(true), await flushes(false), await flushes(true)], [0, 1, 0, 1])
 })
 
-const pragmaSynchronous = statement<{ synchronous: number }>({
-  name: 'pragma_synchronous',
-  rank: 0,
-  columns: {},
-  text: () => 'pragma synchronous',
+test('sqlite: a log that cannot be brought to disk fails those who asked for it, from then on', async (t) => {
+  const url = await fresh()
+  const database = await openDatabase(url, { migrations })
+  t.after(() => database.close())
+  await rm(`${url.slice('sqlite:'.length)}-wal`)
+  await assert.rejects(database.commit([op(addUsers, [user('1', 'a')])]), /mend the disk and start again/)
+  await assert.rejects(database.commit([op(addUsers, [user('1', 'b')])]), StoreUnavailable)
+  await database.commit([op(addUsers, [user('1', 'c')])], { durable: false })
 })
 
 test('sqlite: a second opening in the same process is refused too', async (t) => {

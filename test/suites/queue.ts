@@ -243,6 +243,29 @@ export function queueSuite({ engine, skip, fresh }: QueueFixture): void {
     },
   )
 
+  check('lanes whose items were put in turn are read without a gap, and in order', async ({ queue, serve }) => {
+    const puts: Put[] = []
+    for (let i = 0; i < 20; i++) {
+      for (const lane of ['1/push', '2/push']) puts.push(...(await queue.enqueue(lane, items(40, 1 + i * 40))))
+    }
+    const got: number[] = []
+    serve(
+      async (batch) => {
+        got.push(...batch.map(({ seq }) => seq))
+        return batch.map(delivered)
+      },
+      { order: 'lane' },
+    )
+    serve(async (batch) => batch.map(delivered), { name: '2/push' })
+    const outcomes = await settled(queue, puts)
+    assert.ok(outcomes.every(({ seq, ref }) => ref === `ref ${seq}`))
+    assert.equal(got.length, 800)
+    assert.deepEqual(
+      got,
+      got.toSorted((a, b) => a - b),
+    )
+  })
+
   check('an activity.id is never twice in one batch', async ({ queue, serve }) => {
     const batches: string[][] = []
     serve(async (batch) => {
@@ -352,19 +375,23 @@ export function queueSuite({ engine, skip, fresh }: QueueFixture): void {
     assert.equal(failed[0]?.error, 'given up after 3 attempts: the message is to blame')
   })
 
-  check('a handler that throws, or answers too little, costs a retry and never the lane', async ({ queue, serve }) => {
-    let calls = 0
-    serve(
-      async (batch) => {
-        calls++
-        if (calls === 1) throw new Error('oops')
-        return calls === 2 ? [] : batch.map(delivered)
-      },
-      { max: 1, concurrency: 1 },
-    )
-    const [outcome] = await settled(queue, await queue.enqueue('1/push', items(1)))
-    assert.equal(outcome?.attempts, 3)
-  })
+  check(
+    'a handler that throws, answers too little or nonsense costs a retry and never the lane',
+    async ({ queue, serve }) => {
+      let calls = 0
+      serve(
+        async (batch) => {
+          calls++
+          if (calls === 1) throw new Error('oops')
+          if (calls === 2) return []
+          return calls === 3 ? [undefined as never] : batch.map(delivered)
+        },
+        { max: 1, concurrency: 1 },
+      )
+      const [outcome] = await settled(queue, await queue.enqueue('1/push', items(1)))
+      assert.equal(outcome?.attempts, 4)
+    },
+  )
 
   check('a handler that ignores its deadline loses its place', async ({ queue, serve }) => {
     let calls = 0
