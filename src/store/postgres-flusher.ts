@@ -14,27 +14,25 @@ export interface LogFlusher {
  * commit is on disk only when everything before it is. (A transaction that has only a number is not waited for.)
  */
 export function openLogFlusher(config: pg.ClientConfig, answerWithinMs: number): LogFlusher {
-  const pool = new pg.Pool({
-    ...config,
-    max: 1,
-    min: 1,
-    application_name: 'bellwire flusher',
-    keepAlive: true,
-    connectionTimeoutMillis: 10_000,
-    idleTimeoutMillis: 0,
-    query_timeout: answerWithinMs,
-  })
-  pool.on('error', () => {})
-  // What is stricter than `on` stays as the server has it.
-  pool.on('connect', (client) => {
-    client
-      .query(`select set_config('synchronous_commit', 'on', false) where current_setting('synchronous_commit') = 'off'`)
-      .catch(() => {})
-  })
+  let opening: Promise<pg.Client> | undefined
+
+  async function write(): Promise<void> {
+    opening ??= open(config, answerWithinMs)
+    const mine = opening
+    try {
+      await (await mine).query({ name: 'flush', text: `select pg_logical_emit_message(true, 'bellwire', '')` })
+    } catch (error) {
+      if (opening === mine) opening = undefined
+      mine.then((client) => client.end()).catch(() => {})
+      throw error
+    }
+  }
+
   return {
     async flush() {
       try {
-        await pool.query({ name: 'flush', text: `select pg_logical_emit_message(true, 'bellwire', '')` })
+        // A connection that was cut while nobody used it is no reason to fail: flushing twice does no harm.
+        await write().catch(write)
       } catch (error) {
         throw new StoreUnavailable(`PostgreSQL: the log cannot be brought to disk: ${messageOf(error)}`, {
           cause: error,
@@ -42,7 +40,27 @@ export function openLogFlusher(config: pg.ClientConfig, answerWithinMs: number):
       }
     },
     async close() {
-      if (!pool.ending) await pool.end()
+      const client = await opening?.catch(() => undefined)
+      opening = undefined
+      await client?.end()
     },
   }
+}
+
+async function open(config: pg.ClientConfig, answerWithinMs: number): Promise<pg.Client> {
+  const client = new pg.Client({
+    ...config,
+    application_name: 'bellwire flusher',
+    keepAlive: true,
+    connectionTimeoutMillis: 10_000,
+    query_timeout: answerWithinMs,
+  })
+  // An error of an idle connection shows at the next flush.
+  client.on('error', () => {})
+  await client.connect()
+  // What is stricter than `on` stays as the server has it.
+  await client.query(
+    `select set_config('synchronous_commit', 'on', false) where current_setting('synchronous_commit') = 'off'`,
+  )
+  return client
 }
