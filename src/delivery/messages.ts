@@ -17,7 +17,7 @@ export const messageMigrations: readonly Migration[] = [
       `create table messages (
          brand ${key} not null, key ${key} not null, ref ${key} not null, state bigint not null, attempt bigint not null,
          owner ${key} not null, claimed_at bigint not null, settled_at bigint, uncertain bigint not null, rule ${key}, call ${key},
-         primary key (brand, key))${engine === 'sqlite' ? ' without rowid' : ''}`,
+         primary key (brand, key))${engine === 'sqlite' ? ' without rowid' : ' with (fillfactor = 50)'}`,
       `create table bodies (
          brand ${key} not null, ref ${key} not null, key ${key} not null, departed bigint not null, at bigint not null,
          text text not null, tracking text,
