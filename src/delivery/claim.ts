@@ -59,7 +59,7 @@ async function claimKnown(
       messages.map((m) => [m.brand, m.key]),
     ),
   )
-  const others = [...new Set(rows.filter((row) => row.state === state.inFlight).map((row) => row.owner))]
+  const others = [...new Set(rows.filter((row) => row.state === state.inFlight).map((row) => row.holder))]
   const alive = others.length > 0 ? await database.alive(others) : new Set<string>()
 
   const claims = new Map<string, Claim>()
@@ -67,7 +67,7 @@ async function claimKnown(
   for (const row of rows) {
     if (row.state === state.successful) claims.set(rowKey(row), { is: 'delivered', ref: row.ref })
     // In flight by us, yet nobody here is working on it (the caller knows): our settle was lost.
-    else if (row.state === state.inFlight && row.owner !== owner && alive.has(row.owner)) {
+    else if (row.state === state.inFlight && row.holder !== owner && alive.has(row.holder)) {
       claims.set(rowKey(row), { is: 'elsewhere', ref: row.ref })
     } else free.push(row)
   }
@@ -77,7 +77,7 @@ async function claimKnown(
     [
       op(
         takeOver,
-        free.map((row) => [row.brand, row.key, row.ref, row.attempt, row.state, row.owner, owner, now]),
+        free.map((row) => [row.brand, row.key, row.ref, row.attempt, row.state, row.holder, owner, now]),
       ),
     ],
     { durable: false },

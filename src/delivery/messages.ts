@@ -1,6 +1,8 @@
 // The operator's tables: what was asked for, what became of it, and the evidence. Their only owner.
 //
-// messages   one small row per message (row 29): claimed before anything has an effect, settled before the answer.
+// messages   one small row per message (row 29): claimed before anything has an effect, settled before the answer. Its holder
+//            is the process that is sending it, and once settled the call that decided: a row keeps its size, and so its
+//            place on its page.
 // bodies     the request element as it came, written when the message departs to its provider. `departed` is the last
 //            attempt that was handed over: a claim whose owner died may have arrived only if its attempt departed.
 // refusals   one row per attempt that did not end successful.
@@ -16,7 +18,7 @@ export const messageMigrations: readonly Migration[] = [
     statements: ({ engine, key }) => [
       `create table messages (
          brand ${key} not null, key ${key} not null, ref ${key} not null, state bigint not null, attempt bigint not null,
-         owner ${key} not null, claimed_at bigint not null, settled_at bigint, uncertain bigint not null, rule ${key}, call ${key},
+         holder ${key} not null, claimed_at bigint not null, uncertain bigint not null, rule text not null,
          primary key (brand, key))${engine === 'sqlite' ? ' without rowid' : ' with (fillfactor = 50)'}`,
       `create table bodies (
          brand ${key} not null, ref ${key} not null, key ${key} not null, departed bigint not null, at bigint not null,
@@ -37,8 +39,8 @@ export const insertMessages = statement<{ ref: string }>({
   columns: { brand: 'text', key: 'text', ref: 'text', owner: 'text', at: 'bigint' },
   route: 'ref',
   text: (rows) => `
-    insert into messages (brand, key, ref, state, attempt, owner, claimed_at, uncertain)
-    select r.brand, r.key, r.ref, 0, 1, r.owner, r.at, 0 from ${rows} r where true
+    insert into messages (brand, key, ref, state, attempt, holder, claimed_at, uncertain, rule)
+    select r.brand, r.key, r.ref, 0, 1, r.owner, r.at, 0, 'in flight' from ${rows} r where true
     on conflict (brand, key) do nothing
     returning ref`,
 })
@@ -49,7 +51,7 @@ export interface Existing {
   readonly ref: string
   readonly state: number
   readonly attempt: number
-  readonly owner: string
+  readonly holder: string
 }
 
 export const selectMessages = statement<Existing>({
@@ -57,7 +59,7 @@ export const selectMessages = statement<Existing>({
   rank: 11,
   columns: { brand: 'text', key: 'text' },
   text: (rows) => `
-    select m.brand, m.key, m.ref, m.state, m.attempt, m.owner
+    select m.brand, m.key, m.ref, m.state, m.attempt, m.holder
     from ${rows} r join messages m on m.brand = r.brand and m.key = r.key`,
 })
 
@@ -80,12 +82,12 @@ export const takeOver = statement<{ ref: string; attempt: number; uncertain: num
   },
   route: 'ref',
   text: (rows) => `
-    update messages set state = 0, attempt = messages.attempt + 1, owner = r.owner, claimed_at = r.at,
+    update messages set state = 0, attempt = messages.attempt + 1, holder = r.owner, claimed_at = r.at,
       uncertain = messages.uncertain + (select count(*) from bodies b where messages.state = 0
         and b.brand = messages.brand and b.ref = messages.ref and b.departed = messages.attempt)
     from ${rows} r
     where messages.brand = r.brand and messages.key = r.key
-      and messages.attempt = r.attempt and messages.state = r.state and messages.owner = r.old
+      and messages.attempt = r.attempt and messages.state = r.state and messages.holder = r.old
     returning ref, attempt, uncertain`,
 })
 
@@ -117,13 +119,12 @@ export const settleMessages = statement({
     key: 'text',
     attempt: 'bigint',
     state: 'bigint',
-    at: 'bigint',
     rule: 'text',
     call: 'text',
     uncertain: 'bigint',
   },
   text: (rows) => `
-    update messages set state = r.state, settled_at = r.at, rule = r.rule, call = r.call,
+    update messages set state = r.state, rule = r.rule, holder = r.call,
       uncertain = messages.uncertain + r.uncertain
     from ${rows} r
     where messages.brand = r.brand and messages.key = r.key
@@ -175,10 +176,10 @@ export interface Found {
   readonly state: number
   readonly attempt: number
   readonly uncertain: number
-  readonly rule: string | null
-  readonly call: string | null
+  readonly rule: string
+  /** The call that decided, or while it is in flight the process that is sending it. */
+  readonly holder: string
   readonly claimed_at: number
-  readonly settled_at: number | null
   readonly text: string
   readonly tracking: string | null
 }
@@ -189,7 +190,7 @@ export const findMessage = statement<Found>({
   rank: 91,
   columns: { brand: 'text', ref: 'text' },
   text: (rows) => `
-    select b.brand, b.key, m.state, m.attempt, m.uncertain, m.rule, m.call, m.claimed_at, m.settled_at, b.text, b.tracking
+    select b.brand, b.key, m.state, m.attempt, m.uncertain, m.rule, m.holder, m.claimed_at, b.text, b.tracking
     from ${rows} r join bodies b on b.brand = r.brand and b.ref = r.ref join messages m on m.brand = b.brand and m.key = b.key`,
 })
 

@@ -32,6 +32,8 @@ export interface SendPath extends Provider {
 }
 
 interface Work {
+  /** In `working`. */
+  readonly key: string
   message: Message
   /** Until when another process's attempt is waited for. */
   patience?: number
@@ -156,7 +158,7 @@ export function createSendPath({
   }
 
   function finish(work: Work, result: Result): void {
-    working.delete(workKey(work.message))
+    working.delete(work.key)
     for (const done of work.done) done(result)
     if (working.size === 0) for (const idle of idlers.splice(0)) idle()
   }
@@ -167,7 +169,7 @@ export function createSendPath({
     if (same) same.done.push(done)
     else if (working.size >= inProgress) done(overloaded)
     else {
-      const work: Work = { message, done: [done] }
+      const work: Work = { key, message, done: [done] }
       working.set(key, work)
       begin(work)
     }

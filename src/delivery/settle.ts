@@ -23,7 +23,7 @@ export async function settle(
   const writes: Op[] = []
   for (const { message: m, result } of settled) {
     const uncertain = result.category === 'fatal' && result.uncertain ? 1 : 0
-    messages.push([m.brand, m.key, m.attempt, state[result.category], now, result.rule, result.call ?? null, uncertain])
+    messages.push([m.brand, m.key, m.attempt, state[result.category], result.rule, result.call ?? '', uncertain])
     // What departed has its body already.
     if (transactional || result.category !== 'successful') bodies.push(bodyRow(m, 0, now))
     if (result.category !== 'successful') {

@@ -66,7 +66,7 @@ export function operatorAdmin({ database, brands, secret }: OperatorAdmin): read
         const calls = await database.read(
           op(
             findCall,
-            [found.call, ...refusals.map((r) => r.call)].filter((id) => id !== null).map((id) => [id]),
+            [found.holder, ...refusals.map((r) => r.call)].filter((id) => id !== null).map((id) => [id]),
           ),
         )
         const { channel, id, userId } = readMessageKey(found.key)
@@ -81,7 +81,6 @@ export function operatorAdmin({ database, brands, secret }: OperatorAdmin): read
           attempts: found.attempt,
           uncertain: found.uncertain,
           claimed_at: found.claimed_at,
-          settled_at: found.settled_at,
           request: found.text,
           tracking: found.tracking === null ? undefined : JSON.parse(found.tracking),
           refusals,
