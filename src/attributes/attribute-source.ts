@@ -1,16 +1,7 @@
+import { type ReconciliationField as Field, reconciliationFields as fields } from '../contract/records.ts'
+
 /** The nine fields of §2.5. */
-export const fields = [
-  'blocked',
-  'excluded',
-  'active',
-  'consent_email',
-  'consent_sms',
-  'consent_telephone',
-  'consent_post_mail',
-  'consent_site_notification',
-  'consent_push_notification',
-] as const
-export type Field = (typeof fields)[number]
+export { type Field, fields }
 
 /** Who is blocked, excluded, consenting: asked before every delivery. */
 export interface AttributeSource {

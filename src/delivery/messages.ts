@@ -88,7 +88,7 @@ export const takeOver = statement<{ ref: string; attempt: number; uncertain: num
     from ${rows} r
     where messages.brand = r.brand and messages.key = r.key
       and messages.attempt = r.attempt and messages.state = r.state and messages.holder = r.old
-    returning ref, attempt, uncertain`,
+    returning messages.ref as ref, messages.attempt as attempt, messages.uncertain as uncertain`,
 })
 
 /** Written before the call to the provider (departed = the attempt), or with the settle of what never left (0). */

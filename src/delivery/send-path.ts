@@ -9,6 +9,7 @@ import { createSlots } from '../runtime/slots.ts'
 import type { Database } from '../store/database.ts'
 import { type Claim, claim } from './claim.ts'
 import { depart } from './depart.ts'
+import { createIdWatch } from './id-watch.ts'
 import { type Settled, settle } from './settle.ts'
 
 export interface SendPathOptions {
@@ -54,6 +55,7 @@ export function createSendPath({
   const inner = suppress(depart(database)(provider))
   const transactional = provider.transactional === true
   const slots = createSlots(concurrency)
+  const watchId = createIdWatch()
   const working = new Map<string, Work>()
   const idlers: (() => void)[] = []
 
@@ -86,6 +88,7 @@ export function createSendPath({
           if (found.ref !== message.ref || found.attempt !== message.attempt) {
             work.message = { ...message, ref: found.ref, attempt: found.attempt }
           }
+          watchId(message)
           mine.push(work)
           break
         case 'delivered':

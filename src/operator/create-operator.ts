@@ -11,10 +11,10 @@ import { callMigrations, forgetCalls } from '../providers/calls.ts'
 import { guard } from '../providers/guard.ts'
 import type { Channel, Provider } from '../providers/provider.ts'
 import { adminRoutes } from '../runtime/admin-access.ts'
-import { emit } from '../runtime/events.ts'
 import { healthRoutes } from '../runtime/health.ts'
-import { createHttp, type Handler } from '../runtime/http.ts'
+import { createHttp } from '../runtime/http.ts'
 import { createRetention, keptByDefaultMs } from '../runtime/retention.ts'
+import { type Composed, createService, type Service } from '../runtime/service.ts'
 import type { Database, Migration } from '../store/database.ts'
 import { openDatabase } from '../store/open-database.ts'
 import { ping } from '../store/ping.ts'
@@ -24,14 +24,7 @@ import { sendRoutes } from './send-routes.ts'
 
 export const operatorMigrations: readonly Migration[] = [...messageMigrations, ...callMigrations, ...inboxMigrations]
 
-export interface Operator {
-  /** Mounts in node:http, Express or Fastify; answers once start() has resolved. */
-  readonly handler: Handler
-  /** Opens the store. */
-  start(): Promise<void>
-  /** Takes no new messages, finishes those in progress within a bound, closes the store. */
-  stop(withinMs?: number): Promise<void>
-}
+export type Operator = Service
 
 /**
  * An operator's API, ready to be mounted. Reads nothing from disk or environment but its store.
@@ -47,34 +40,14 @@ export interface Operator {
  */
 export function createOperator(options: OperatorOptions): Operator {
   const limits = { ...operatorLimits, ...options.limits }
-  const stopping = new AbortController()
-  let running: Running | undefined
-
-  return {
-    handler: (request, response) => {
-      if (running) running.handler(request, response)
-      else
-        response
-          .writeHead(503, { 'content-type': 'application/json', 'retry-after': '1' })
-          .end('{"error":"the server is starting"}')
-    },
-    async start() {
-      running = await compose(options, limits, stopping.signal)
-    },
-    async stop(withinMs = 10_000) {
-      emit('server.stopping', { side: 'operator' })
-      stopping.abort()
-      await running?.close(withinMs)
-    },
-  }
+  return createService('operator', (stopping) => compose(options, limits, stopping))
 }
 
-interface Running {
-  readonly handler: Handler
-  close(withinMs: number): Promise<void>
-}
-
-async function compose(options: OperatorOptions, limits: typeof operatorLimits, signal: AbortSignal): Promise<Running> {
+async function compose(
+  options: OperatorOptions,
+  limits: typeof operatorLimits,
+  signal: AbortSignal,
+): Promise<Composed> {
   const database = await openDatabase(options.store, { migrations: operatorMigrations })
   const suppression = options.suppression === 'none' ? undefined : createSuppression(options.suppression, signal)
   const site =

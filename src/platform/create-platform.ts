@@ -8,11 +8,12 @@ import { createQueue, queueMigrations } from '../queue/create-queue.ts'
 import type { Item, Lane, LaneService } from '../queue/queue.ts'
 import { adminRoutes } from '../runtime/admin-access.ts'
 import { breakerDefaults } from '../runtime/breaker.ts'
-import { emit } from '../runtime/events.ts'
 import { healthRoutes } from '../runtime/health.ts'
-import { createHttp, type Handler } from '../runtime/http.ts'
+import { createHttp } from '../runtime/http.ts'
 import { uuidv7 } from '../runtime/ids.ts'
+import { metrics } from '../runtime/metrics.ts'
 import { createRetention, keptByDefaultMs } from '../runtime/retention.ts'
+import { type Composed, createService, type Service } from '../runtime/service.ts'
 import type { Migration } from '../store/database.ts'
 import { openDatabase } from '../store/open-database.ts'
 import { ping } from '../store/ping.ts'
@@ -22,14 +23,7 @@ import type { LaneOptions, PlatformOptions } from './options.ts'
 
 export const platformMigrations: readonly Migration[] = [...queueMigrations, ...callMigrations]
 
-export interface Platform {
-  /** Mounts in node:http, Express or Fastify; answers once start() has resolved. */
-  readonly handler: Handler
-  /** Opens the store and begins to serve the lanes. */
-  start(): Promise<void>
-  /** Begins no new calls, lets running ones finish within a bound, settles, closes the store. */
-  stop(withinMs?: number): Promise<void>
-}
+export type Platform = Service
 
 /**
  * A platform's engine, ready to be mounted. Reads nothing from disk or environment but its store.
@@ -44,33 +38,10 @@ export interface Platform {
  * http.createServer(platform.handler).listen(8081)
  */
 export function createPlatform(options: PlatformOptions): Platform {
-  const stopping = new AbortController()
-  let running: Running | undefined
-  return {
-    handler: (request, response) => {
-      if (running) running.handler(request, response)
-      else
-        response
-          .writeHead(503, { 'content-type': 'application/json', 'retry-after': '1' })
-          .end('{"error":"the server is starting"}')
-    },
-    async start() {
-      running = await compose(options, stopping.signal)
-    },
-    async stop(withinMs = 10_000) {
-      emit('server.stopping', { side: 'platform' })
-      stopping.abort()
-      await running?.close(withinMs)
-    },
-  }
+  return createService('platform', (stopping) => compose(options, stopping))
 }
 
-interface Running {
-  readonly handler: Handler
-  close(withinMs: number): Promise<void>
-}
-
-async function compose(options: PlatformOptions, signal: AbortSignal): Promise<Running> {
+async function compose(options: PlatformOptions, signal: AbortSignal): Promise<Composed> {
   const database = await openDatabase(options.store, { migrations: platformMigrations })
   const queue = createQueue(database)
   const services = options.lanes.map((lane) => ({ lane, service: serveLane(queue, lane) }))
@@ -88,10 +59,14 @@ async function compose(options: PlatformOptions, signal: AbortSignal): Promise<R
     { keptMs, forget: (before) => forgetCalls(database, before) },
   ])
   forgetting.start()
+  const unmeasure = metrics().depths(async () =>
+    (await queue.count()).map(({ lane, category, items }) => ({ lane, state: category, count: items })),
+  )
 
   return {
     handler: (request, response) => app.routing(request, response),
     async close(withinMs) {
+      unmeasure()
       await forgetting.stop()
       await Promise.all(services.map(({ service }) => service.stop(withinMs)))
       await app.close()

@@ -112,8 +112,10 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     if (sorted.worked) released(health.worked({ probe, items: rows.length, batch: kind === 'batch' }, now))
     if (sorted.worked && kind === 'batch') orderedMax = lane.max
     if (provider.length > 0) {
-      // A probe always ends its hold, or nothing would ever go again.
-      if (!probe && health.relapsing(now)) (rows.length > 1 ? call : mine).push(...provider)
+      // A probe always ends its hold, or nothing would ever go again. Who asks for time (or is not called at all, because
+      // the breaker is open) gets it: a search would only run through the whole lane.
+      const asked = provider.some(({ outcome }) => outcome.retryAfterMs !== undefined)
+      if (!probe && !asked && health.relapsing(now)) (rows.length > 1 ? call : mine).push(...provider)
       else away(kind, provider, now)
     }
     if (call.length > 0) refused(kind, rows.length, call, mine, now)

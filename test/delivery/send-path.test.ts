@@ -1,49 +1,55 @@
 // Claim → suppress → depart → provider → settle, through the operator's own door.
 
 import assert from 'node:assert/strict'
-import test from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { functionSource } from '../../src/attributes/function.ts'
+import { onEachEngine } from '../support/engines.ts'
 import { adminKey, element, get, keys, post, startOperator, witness } from '../support/sides.ts'
 
 const single = '/channels/push/single'
 const batch = '/channels/push/batch'
 
-test('a message that was delivered is never delivered again and answers with its first identifier, single or batch', async (t) => {
-  const push = witness()
-  const { url } = await startOperator(t, { push })
-  const one = element()
-  const first = await post(url + single, one)
-  assert.match(first.body.push_id, /^[0-9a-f]{8}-[0-9a-f]{4}-7/)
-  assert.equal((await post(url + single, one)).body.push_id, first.body.push_id)
-  assert.equal((await post(url + batch, [one])).body.successful[0].push_id, first.body.push_id)
-  assert.equal(push.received.length, 1)
-})
+onEachEngine(
+  'a message that was delivered is never delivered again and answers with its first identifier, single or batch',
+  async (t, store) => {
+    const push = witness()
+    const { url } = await startOperator(t, { store, push })
+    const one = element()
+    const first = await post(url + single, one)
+    assert.match(first.body.push_id, /^[0-9a-f]{8}-[0-9a-f]{4}-7/)
+    assert.equal((await post(url + single, one)).body.push_id, first.body.push_id)
+    assert.equal((await post(url + batch, [one])).body.successful[0].push_id, first.body.push_id)
+    assert.equal(push.received.length, 1)
+  },
+)
 
-test('two requests for one message at the same time are one call, and both get its result', async (t) => {
-  let release: () => void = () => {}
-  const gate = new Promise<void>((resolve) => (release = resolve))
-  const push = witness(async (m) => {
-    await gate
-    return { category: 'successful', ref: m.ref, rule: 'accepted' }
-  })
-  const { url } = await startOperator(t, { push })
-  const one = element()
-  const both = [post(url + single, one), post(url + batch, [one])]
-  while (push.received.length === 0) await pause(5)
-  release()
-  const [a, b] = await Promise.all(both)
-  assert.equal(a?.body.push_id, b?.body.successful[0].push_id)
-  assert.equal(push.received.length, 1)
-})
+onEachEngine(
+  'two requests for one message at the same time are one call, and both get its result',
+  async (t, store) => {
+    let release: () => void = () => {}
+    const gate = new Promise<void>((resolve) => (release = resolve))
+    const push = witness(async (m) => {
+      await gate
+      return { category: 'successful', ref: m.ref, rule: 'accepted' }
+    })
+    const { url } = await startOperator(t, { store, push })
+    const one = element()
+    const both = [post(url + single, one), post(url + batch, [one])]
+    while (push.received.length === 0) await pause(5)
+    release()
+    const [a, b] = await Promise.all(both)
+    assert.equal(a?.body.push_id, b?.body.successful[0].push_id)
+    assert.equal(push.received.length, 1)
+  },
+)
 
-test('a message that ended failed or fatal is tried again with the same identifier', async (t) => {
+onEachEngine('a message that ended failed or fatal is tried again with the same identifier', async (t, store) => {
   const outcomes = [
     { category: 'fatal', reason: 'unavailable', blame: 'message', error: 'not now', rule: 'test' },
     { category: 'failed', reason: 'rejected', error: 'no', rule: 'test' },
   ] as const
   const push = witness((m) => outcomes[m.attempt - 1] ?? { category: 'successful', ref: m.ref, rule: 'accepted' })
-  const { url } = await startOperator(t, { push })
+  const { url } = await startOperator(t, { store, push })
   const one = element()
   assert.equal((await post(url + single, one)).status, 503)
   assert.equal((await post(url + single, one)).status, 422)
@@ -65,13 +71,13 @@ test('a message that ended failed or fatal is tried again with the same identifi
   assert.ok(story.calls.length > 0)
 })
 
-test('an answer that was lost is counted as uncertain', async (t) => {
+onEachEngine('an answer that was lost is counted as uncertain', async (t, store) => {
   const push = witness((m) =>
     m.attempt === 1
       ? { category: 'fatal', reason: 'timeout', blame: 'provider', error: 'cut', rule: 'test', uncertain: true }
       : { category: 'successful', ref: m.ref, rule: 'accepted' },
   )
-  const { url } = await startOperator(t, { push })
+  const { url } = await startOperator(t, { store, push })
   const one = element()
   await post(url + single, one)
   await post(url + single, one)
@@ -80,105 +86,120 @@ test('an answer that was lost is counted as uncertain', async (t) => {
   assert.equal(summary.successful, 1)
 })
 
-test('excluded, blocked, inactive and unconsented users are refused as failed with 422, of their own brand only', async (t) => {
-  const holders: Record<string, string[]> = {
-    'blocked 1': ['blocked'],
-    'excluded 1': ['excluded'],
-    'active 1': ['blocked', 'excluded', 'silent', 'fine'],
-    'active 2': ['excluded', 'fine'],
-    'consent_push_notification 1': ['blocked', 'excluded', 'asleep', 'fine'],
-    'consent_push_notification 2': ['excluded', 'fine'],
-  }
-  const push = witness()
-  const { url } = await startOperator(t, {
-    push,
-    suppression: functionSource(['blocked', 'excluded', 'active', 'consent_push_notification'], (brand, users, field) =>
-      users.filter((user) => holders[`${field} ${brand}`]?.includes(user)),
-    ),
-  })
-  const why: Record<string, RegExp> = {
-    blocked: /blocked/,
-    excluded: /excluded/,
-    asleep: /not active/,
-    silent: /consent_push_notification/,
-  }
-  for (const [user_id, reason] of Object.entries(why)) {
-    const answer = await post(url + single, element({ user_id }))
-    assert.equal(answer.status, 422, user_id)
-    assert.match(answer.body.error, reason)
-  }
-  assert.equal(push.received.length, 0)
-  assert.equal((await post(url + single, element({ user_id: 'fine' }))).status, 200)
-  assert.equal((await post(url + single, element({ user_id: 'excluded', brand_id: 2 }))).status, 200)
-  const mixed = await post(url + batch, [element({ user_id: 'excluded' }), element({ user_id: 'fine' })])
-  assert.equal(mixed.body.failed.length, 1)
-  assert.equal(mixed.body.successful.length, 1)
-})
+onEachEngine(
+  'excluded, blocked, inactive and unconsented users are refused as failed with 422, of their own brand only',
+  async (t, store) => {
+    const holders: Record<string, string[]> = {
+      'blocked 1': ['blocked'],
+      'excluded 1': ['excluded'],
+      'active 1': ['blocked', 'excluded', 'silent', 'fine'],
+      'active 2': ['excluded', 'fine'],
+      'consent_push_notification 1': ['blocked', 'excluded', 'asleep', 'fine'],
+      'consent_push_notification 2': ['excluded', 'fine'],
+    }
+    const push = witness()
+    const { url } = await startOperator(t, {
+      store,
+      push,
+      suppression: functionSource(
+        ['blocked', 'excluded', 'active', 'consent_push_notification'],
+        (brand, users, field) => users.filter((user) => holders[`${field} ${brand}`]?.includes(user)),
+      ),
+    })
+    const why: Record<string, RegExp> = {
+      blocked: /blocked/,
+      excluded: /excluded/,
+      asleep: /not active/,
+      silent: /consent_push_notification/,
+    }
+    for (const [user_id, reason] of Object.entries(why)) {
+      const answer = await post(url + single, element({ user_id }))
+      assert.equal(answer.status, 422, user_id)
+      assert.match(answer.body.error, reason)
+    }
+    assert.equal(push.received.length, 0)
+    assert.equal((await post(url + single, element({ user_id: 'fine' }))).status, 200)
+    assert.equal((await post(url + single, element({ user_id: 'excluded', brand_id: 2 }))).status, 200)
+    const mixed = await post(url + batch, [element({ user_id: 'excluded' }), element({ user_id: 'fine' })])
+    assert.equal(mixed.body.failed.length, 1)
+    assert.equal(mixed.body.successful.length, 1)
+  },
+)
 
-test('a source that throws, hangs or answers nonsense makes messages fatal, and nothing is sent until it answers', async (t) => {
-  let mood = 'throws'
-  const push = witness()
-  const { url } = await startOperator(t, {
-    push,
-    suppression: {
-      name: 'moody',
-      fields: ['blocked'],
-      async among() {
-        if (mood === 'throws') throw new Error('the database is away')
-        if (mood === 'nonsense') return undefined as never
-        return new Map()
+onEachEngine(
+  'a source that throws, hangs or answers nonsense makes messages fatal, and nothing is sent until it answers',
+  async (t, store) => {
+    let mood = 'throws'
+    const push = witness()
+    const { url } = await startOperator(t, {
+      store,
+      push,
+      suppression: {
+        name: 'moody',
+        fields: ['blocked'],
+        async among() {
+          if (mood === 'throws') throw new Error('the database is away')
+          if (mood === 'nonsense') return undefined as never
+          return new Map()
+        },
       },
-    },
-  })
-  const one = element()
-  for (mood of ['throws', 'nonsense']) {
-    const answer = await post(url + single, one)
-    assert.equal(answer.status, 503, mood)
-    assert.match(answer.body.error, /attribute source moody/)
-  }
-  assert.equal(push.received.length, 0)
-  mood = 'fine'
-  assert.equal((await post(url + single, one)).status, 200)
-  assert.equal(push.received.length, 1)
-})
+    })
+    const one = element()
+    for (mood of ['throws', 'nonsense']) {
+      const answer = await post(url + single, one)
+      assert.equal(answer.status, 503, mood)
+      assert.match(answer.body.error, /attribute source moody/)
+    }
+    assert.equal(push.received.length, 0)
+    mood = 'fine'
+    assert.equal((await post(url + single, one)).status, 200)
+    assert.equal(push.received.length, 1)
+  },
+)
 
-test('a message delivered before its user was excluded still answers with its first identifier', async (t) => {
-  let excluded: string[] = []
-  const { url } = await startOperator(t, { suppression: functionSource(['excluded'], () => excluded) })
-  const one = element()
-  const first = await post(url + single, one)
-  excluded = ['1001']
-  const again = await post(url + single, one)
-  assert.equal(again.status, 200)
-  assert.equal(again.body.push_id, first.body.push_id)
-})
+onEachEngine(
+  'a message delivered before its user was excluded still answers with its first identifier',
+  async (t, store) => {
+    let excluded: string[] = []
+    const { url } = await startOperator(t, { store, suppression: functionSource(['excluded'], () => excluded) })
+    const one = element()
+    const first = await post(url + single, one)
+    excluded = ['1001']
+    const again = await post(url + single, one)
+    assert.equal(again.status, 200)
+    assert.equal(again.body.push_id, first.body.push_id)
+  },
+)
 
-test('a request is answered within its budget; the work goes on and the next request gets its result', async (t) => {
-  let release: () => void = () => {}
-  const gate = new Promise<void>((resolve) => (release = resolve))
-  const push = witness(async (m) => {
-    if (m.userId === 'slow') await gate
-    return { category: 'successful', ref: m.ref, rule: 'accepted' }
-  }, 1)
-  const { url } = await startOperator(t, { push, limits: { answerBudgetMs: 300 } })
-  const slow = element({ user_id: 'slow' })
-  const answer = await post(url + batch, [slow, element({ user_id: 'quick' })])
-  assert.equal(answer.body.successful.length, 1)
-  assert.equal(answer.body.fatal.length, 1)
-  assert.equal((await post(url + single, slow)).status, 503)
-  release()
-  assert.equal((await post(url + single, slow)).status, 200)
-  assert.equal(push.received.filter((m) => m.userId === 'slow').length, 1)
-})
+onEachEngine(
+  'a request is answered within its budget; the work goes on and the next request gets its result',
+  async (t, store) => {
+    let release: () => void = () => {}
+    const gate = new Promise<void>((resolve) => (release = resolve))
+    const push = witness(async (m) => {
+      if (m.userId === 'slow') await gate
+      return { category: 'successful', ref: m.ref, rule: 'accepted' }
+    }, 1)
+    const { url } = await startOperator(t, { store, push, limits: { answerBudgetMs: 300 } })
+    const slow = element({ user_id: 'slow' })
+    const answer = await post(url + batch, [slow, element({ user_id: 'quick' })])
+    assert.equal(answer.body.successful.length, 1)
+    assert.equal(answer.body.fatal.length, 1)
+    assert.equal((await post(url + single, slow)).status, 503)
+    release()
+    assert.equal((await post(url + single, slow)).status, 200)
+    assert.equal(push.received.filter((m) => m.userId === 'slow').length, 1)
+  },
+)
 
-test('more messages than may be in progress are fatal, those under way are delivered', async (t) => {
+onEachEngine('more messages than may be in progress are fatal, those under way are delivered', async (t, store) => {
   let release: () => void = () => {}
   const gate = new Promise<void>((resolve) => (release = resolve))
   const push = witness(async (m) => {
     await gate
     return { category: 'successful', ref: m.ref, rule: 'accepted' }
   })
-  const { url } = await startOperator(t, { push, limits: { inProgress: 3 } })
+  const { url } = await startOperator(t, { store, push, limits: { inProgress: 3 } })
   const answered = post(
     url + batch,
     Array.from({ length: 5 }, () => element()),
@@ -193,14 +214,14 @@ test('more messages than may be in progress are fatal, those under way are deliv
   assert.equal(answer.body.fatal.length, 2)
 })
 
-test('stopping finishes what is under way and takes nothing new', async (t) => {
+onEachEngine('stopping finishes what is under way and takes nothing new', async (t, store) => {
   let release: () => void = () => {}
   const gate = new Promise<void>((resolve) => (release = resolve))
   const push = witness(async (m) => {
     await gate
     return { category: 'successful', ref: m.ref, rule: 'accepted' }
   })
-  const { url, stop } = await startOperator(t, { push })
+  const { url, stop } = await startOperator(t, { store, push })
   const answered = post(url + single, element())
   while (push.received.length === 0) await pause(5)
   const stopped = stop()
@@ -210,8 +231,8 @@ test('stopping finishes what is under way and takes nothing new', async (t) => {
   await stopped
 })
 
-test('the request headers that track a message are kept with it', async (t) => {
-  const { url } = await startOperator(t)
+onEachEngine('the request headers that track a message are kept with it', async (t, store) => {
+  const { url } = await startOperator(t, { store })
   const answer = await post(url + single, element(), keys.one.key, {
     'X-Fasttrack-Id': 'track-1',
     'X-Fasttrack-Triggerhash': 'h',
@@ -220,9 +241,9 @@ test('the request headers that track a message are kept with it', async (t) => {
   assert.deepEqual(story.tracking, { 'x-fasttrack-id': 'track-1', 'x-fasttrack-triggerhash': 'h' })
 })
 
-test('admin routes ask for a key with the right scope and show only its brands', async (t) => {
+onEachEngine('admin routes ask for a key with the right scope and show only its brands', async (t, store) => {
   const reader = { name: 'reader', key: 'reader', scopes: ['read'], brands: ['2'] } as const
-  const { url } = await startOperator(t, { adminKeys: [adminKey, reader] })
+  const { url } = await startOperator(t, { store, adminKeys: [adminKey, reader] })
   const { push_id } = (await post(url + single, element())).body
   assert.equal((await get(`${url}/admin/summary`, 'wrong')).status, 401)
   assert.equal((await post(`${url}/admin/subscriber-tokens`, { brand: '2', user_id: '1001' }, 'reader')).status, 403)

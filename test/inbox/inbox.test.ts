@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { createInbox, inboxMigrations } from '../../src/inbox/inbox.ts'
 import { forgetNotifications } from '../../src/inbox/store.ts'
-import { onEachEngine } from './engines.ts'
+import { onEachEngine } from '../support/engines.ts'
 import { deliver, follow, isReady, list, message, openStore, origin, serveInbox, token } from './open-inbox.ts'
 
 onEachEngine('a notification is in the inbox of its user and of nobody else, whatever their ids', async (t, store) => {

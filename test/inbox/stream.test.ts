@@ -3,8 +3,8 @@ import test from 'node:test'
 import { createInbox } from '../../src/inbox/inbox.ts'
 import { add } from '../../src/inbox/store.ts'
 import { on } from '../../src/runtime/events.ts'
+import { onEachEngine, onPostgres } from '../support/engines.ts'
 import { query } from '../support/services/postgres.ts'
-import { onEachEngine, onPostgres } from './engines.ts'
 import {
   deliver,
   type Followed,

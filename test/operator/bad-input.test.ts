@@ -2,16 +2,16 @@
 
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
-import test from 'node:test'
 import { gzipSync } from 'node:zlib'
+import { onEachEngine } from '../support/engines.ts'
 import { element, keys, post, startOperator, witness } from '../support/sides.ts'
 
 const single = '/channels/push/single'
 const batch = '/channels/push/batch'
 
-test('a single that cannot be read is 400 with an error, and nothing is sent', async (t) => {
+onEachEngine('a single that cannot be read is 400 with an error, and nothing is sent', async (t, store) => {
   const push = witness()
-  const { url } = await startOperator(t, { push })
+  const { url } = await startOperator(t, { store, push })
   const good = element()
   const text = JSON.stringify(good)
   const bad: Record<string, string | Uint8Array> = {
@@ -52,9 +52,9 @@ test('a single that cannot be read is 400 with an error, and nothing is sent', a
   assert.equal(push.received.length, 1)
 })
 
-test('in a batch a bad item is failed by itself and its neighbours are delivered', async (t) => {
+onEachEngine('in a batch a bad item is failed by itself and its neighbours are delivered', async (t, store) => {
   const push = witness()
-  const { url } = await startOperator(t, { push })
+  const { url } = await startOperator(t, { store, push })
   const good = [element(), element({ brand_id: 2 }), element()]
   const texts = good.map((each) => JSON.stringify(each))
   const bad = [
@@ -81,9 +81,9 @@ test('in a batch a bad item is failed by itself and its neighbours are delivered
   assert.equal(push.received.length, 3)
 })
 
-test('large integers survive the round trip exactly, strings stay strings', async (t) => {
+onEachEngine('large integers survive the round trip exactly, strings stay strings', async (t, store) => {
   const push = witness()
-  const { url } = await startOperator(t, { push })
+  const { url } = await startOperator(t, { store, push })
   const ids = ['9007199254740993', '9223372036854775807', '0', '"9007199254740993x"', '"5"']
   const body = `[${ids.map((id) => JSON.stringify(element()).replace(/"id":\d+/, `"id":${id}`)).join(',')}]`
   const answer = await post(url + batch, body)
@@ -95,9 +95,9 @@ test('large integers survive the round trip exactly, strings stay strings', asyn
   )
 })
 
-test('a batch that is no array of messages is refused whole with an error', async (t) => {
+onEachEngine('a batch that is no array of messages is refused whole with an error', async (t, store) => {
   const push = witness()
-  const { url } = await startOperator(t, { push })
+  const { url } = await startOperator(t, { store, push })
   for (const body of ['', '{}', 'null', '[1', '[{"activity":{}}', `[${JSON.stringify(element())}] x`]) {
     const answer = await post(url + batch, body)
     assert.equal(answer.status, 400, body)
@@ -106,16 +106,16 @@ test('a batch that is no array of messages is refused whole with an error', asyn
   assert.equal(push.received.length, 0)
 })
 
-test('an empty batch is answered with three empty lists', async (t) => {
-  const { url } = await startOperator(t)
+onEachEngine('an empty batch is answered with three empty lists', async (t, store) => {
+  const { url } = await startOperator(t, { store })
   const answer = await post(url + batch, '[]')
   assert.equal(answer.status, 200)
   assert.deepEqual(answer.body, { successful: [], failed: [], fatal: [] })
 })
 
-test('of 10,000 items above the maximum the excess is fatal, the rest is delivered', async (t) => {
+onEachEngine('of 10,000 items above the maximum the excess is fatal, the rest is delivered', async (t, store) => {
   const push = witness()
-  const { url } = await startOperator(t, { push, limits: { batchMax: 9_000 } })
+  const { url } = await startOperator(t, { store, push, limits: { batchMax: 9_000 } })
   const items = Array.from({ length: 10_000 }, () => element())
   const answer = await post(url + batch, items)
   assert.equal(answer.status, 200)
@@ -124,8 +124,8 @@ test('of 10,000 items above the maximum the excess is fatal, the rest is deliver
   assert.equal(push.received.length, 9_000)
 })
 
-test('a 20 MB body is 413 with the limit named, and the server goes on', async (t) => {
-  const { url } = await startOperator(t)
+onEachEngine('a 20 MB body is 413 with the limit named, and the server goes on', async (t, store) => {
+  const { url } = await startOperator(t, { store })
   const answer = await post(url + batch, Buffer.alloc(20 * 1024 * 1024, 0x20)).catch((error: Error) => error)
   // The server may end the connection while the body is still on its way: both are what HTTP allows.
   if (!(answer instanceof Error)) {
@@ -135,19 +135,22 @@ test('a 20 MB body is 413 with the limit named, and the server goes on', async (
   assert.equal((await post(url + single, element())).status, 200)
 })
 
-test('the same message twice in a batch is sent once and reported once; another user with the same id is another message', async (t) => {
-  const push = witness()
-  const { url } = await startOperator(t, { push })
-  const one = element()
-  const other = { ...one, activity: { ...one.activity, user_id: '2002' } }
-  const answer = await post(url + batch, [one, one, other])
-  assert.equal(answer.body.successful.length, 1)
-  assert.deepEqual(push.received.map((m) => m.userId).sort(), ['1001', '2002'])
-})
+onEachEngine(
+  'the same message twice in a batch is sent once and reported once; another user with the same id is another message',
+  async (t, store) => {
+    const push = witness()
+    const { url } = await startOperator(t, { store, push })
+    const one = element()
+    const other = { ...one, activity: { ...one.activity, user_id: '2002' } }
+    const answer = await post(url + batch, [one, one, other])
+    assert.equal(answer.body.successful.length, 1)
+    assert.deepEqual(push.received.map((m) => m.userId).sort(), ['1001', '2002'])
+  },
+)
 
-test('two brands with the same user and activity ids are two messages', async (t) => {
+onEachEngine('two brands with the same user and activity ids are two messages', async (t, store) => {
   const push = witness()
-  const { url } = await startOperator(t, { push })
+  const { url } = await startOperator(t, { store, push })
   const one = element()
   const two = { ...one, activity: { ...one.activity, brand_id: 2 } }
   const [first, second] = [await post(url + single, one), await post(url + single, two)]
@@ -158,28 +161,31 @@ test('two brands with the same user and activity ids are two messages', async (t
   )
 })
 
-test('a wrong key and no key are 401 with the remedy; a brand of another key is 503 and never a 4xx', async (t) => {
-  const push = witness()
-  const { url } = await startOperator(t, { push })
-  for (const path of [single, batch, '/channels/site/single', '/channels/site/batch']) {
-    for (const key of ['wrong', undefined]) {
-      const answer = await post(url + path, element(), key === undefined ? '' : key)
-      assert.equal(answer.status, 401, path)
-      assert.match(answer.body.error, /X-Api-Key|operator for the token/)
+onEachEngine(
+  'a wrong key and no key are 401 with the remedy; a brand of another key is 503 and never a 4xx',
+  async (t, store) => {
+    const push = witness()
+    const { url } = await startOperator(t, { store, push })
+    for (const path of [single, batch, '/channels/site/single', '/channels/site/batch']) {
+      for (const key of ['wrong', undefined]) {
+        const answer = await post(url + path, element(), key === undefined ? '' : key)
+        assert.equal(answer.status, 401, path)
+        assert.match(answer.body.error, /X-Api-Key|operator for the token/)
+      }
     }
-  }
-  const answer = await post(url + single, element(), keys.two.key)
-  assert.equal(answer.status, 503)
-  assert.match(answer.body.error, /brand 1/)
-  assert.ok(answer.headers.get('retry-after'))
-  const mixed = await post(url + batch, [element(), element({ brand_id: 2 })], keys.two.key)
-  assert.equal(mixed.body.fatal.length, 1)
-  assert.equal(mixed.body.successful.length, 1)
-  assert.equal(push.received.length, 1)
-})
+    const answer = await post(url + single, element(), keys.two.key)
+    assert.equal(answer.status, 503)
+    assert.match(answer.body.error, /brand 1/)
+    assert.ok(answer.headers.get('retry-after'))
+    const mixed = await post(url + batch, [element(), element({ brand_id: 2 })], keys.two.key)
+    assert.equal(mixed.body.fatal.length, 1)
+    assert.equal(mixed.body.successful.length, 1)
+    assert.equal(push.received.length, 1)
+  },
+)
 
-test('an unknown path is 404, a wrong method 405 with what is allowed', async (t) => {
-  const { url } = await startOperator(t)
+onEachEngine('an unknown path is 404, a wrong method 405 with what is allowed', async (t, store) => {
+  const { url } = await startOperator(t, { store })
   const missing = await post(`${url}/channels/mail/single`, element())
   assert.equal(missing.status, 404)
   assert.equal(typeof missing.body.error, 'string')
@@ -189,8 +195,8 @@ test('an unknown path is 404, a wrong method 405 with what is allowed', async (t
   assert.equal(typeof ((await wrong.json()) as { error: string }).error, 'string')
 })
 
-test('a compressed body is 415 with the remedy', async (t) => {
-  const { url } = await startOperator(t)
+onEachEngine('a compressed body is 415 with the remedy', async (t, store) => {
+  const { url } = await startOperator(t, { store })
   const answer = await post(url + single, gzipSync(JSON.stringify(element())), keys.one.key, {
     'content-encoding': 'gzip',
   })
@@ -198,8 +204,8 @@ test('a compressed body is 415 with the remedy', async (t) => {
   assert.match(answer.body.error, /uncompressed/)
 })
 
-test('a body that trickles is ended with 408 and disturbs nobody', async (t) => {
-  const { url } = await startOperator(t, { listen: { requestTimeoutMs: 1_000 } })
+onEachEngine('a body that trickles is ended with 408 and disturbs nobody', async (t, store) => {
+  const { url } = await startOperator(t, { store, listen: { requestTimeoutMs: 1_000 } })
   const socket = connect(Number(new URL(url).port), '127.0.0.1')
   t.after(() => socket.destroy())
   socket.write(`POST ${single} HTTP/1.1\r\nhost: x\r\nx-api-key: ${keys.one.key}\r\ncontent-length: 1000\r\n\r\n{`)
@@ -215,8 +221,8 @@ test('a body that trickles is ended with 408 and disturbs nobody', async (t) => 
   assert.match(text, /"error":/)
 })
 
-test('after an error the same connection carries the next request', async (t) => {
-  const { url } = await startOperator(t)
+onEachEngine('after an error the same connection carries the next request', async (t, store) => {
+  const { url } = await startOperator(t, { store })
   const socket = connect(Number(new URL(url).port), '127.0.0.1')
   t.after(() => socket.destroy())
   const request = (body: string, key: string): string =>
@@ -233,8 +239,9 @@ test('after an error the same connection carries the next request', async (t) =>
   assert.deepEqual(text.match(/HTTP\/1\.1 \d+/g), ['HTTP/1.1 400', 'HTTP/1.1 401', 'HTTP/1.1 200'])
 })
 
-test('a provider that throws, hangs or answers nonsense costs its message a fatal', async (t) => {
+onEachEngine('a provider that throws, hangs or answers nonsense costs its message a fatal', async (t, store) => {
   const { url } = await startOperator(t, {
+    store,
     limits: { providerTimeoutMs: 300 },
     push: {
       name: 'moody',

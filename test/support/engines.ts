@@ -1,12 +1,13 @@
+import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
-import { freshSchema, withoutPostgres } from '../support/services/postgres.ts'
-import { sqliteUrl } from './open-inbox.ts'
+import { freshSchema, withoutPostgres } from './services/postgres.ts'
+import { temporary } from './sides.ts'
 
 const skip = await withoutPostgres()
 
 /** Runs a test on each engine, with the address of an empty store. */
 export function onEachEngine(title: string, run: (t: TestContext, store: string) => Promise<void>): void {
-  test(`${title} (sqlite)`, async (t) => run(t, await sqliteUrl(t)))
+  test(`${title} (sqlite)`, async (t) => run(t, `sqlite:${join(await temporary(t), 'store.db')}`))
   onPostgres(title, run)
 }
 

@@ -1,0 +1,161 @@
+// Two operators on one PostgreSQL: who sends a message, and what becomes of it when its process is gone.
+
+import assert from 'node:assert/strict'
+import test, { type TestContext } from 'node:test'
+import { countMessages } from '../../src/delivery/messages.ts'
+import { forgetMessages } from '../../src/delivery/retention.ts'
+import { createSendPath, type SendPath } from '../../src/delivery/send-path.ts'
+import { operatorMigrations } from '../../src/operator/create-operator.ts'
+import { guard } from '../../src/providers/guard.ts'
+import type { Message, Provider, Result, Wrap } from '../../src/providers/provider.ts'
+import { uuidv7 } from '../../src/runtime/ids.ts'
+import type { Database } from '../../src/store/database.ts'
+import { openDatabase } from '../../src/store/open-database.ts'
+import { op } from '../../src/store/statement.ts'
+import { freshSchema, query, withoutPostgres } from '../support/services/postgres.ts'
+import { temporary, witness } from '../support/sides.ts'
+import { event, until } from '../support/wait.ts'
+
+const skip = await withoutPostgres()
+
+async function open(t: TestContext, url: string): Promise<Database> {
+  const database = await openDatabase(url, { migrations: operatorMigrations })
+  t.after(() => database.close())
+  return database
+}
+
+function pathOf(database: Database, provider: Provider, suppress: Wrap = (inner) => inner): SendPath {
+  const guarded = guard(provider, { concurrency: 10, timeoutMs: 20_000 })
+  return createSendPath({ database, provider: guarded, suppress, concurrency: 10, inProgress: 100, workMs: 30_000 })
+}
+
+function message(brand: string, id: string): Message {
+  const key = JSON.stringify(['push', id, '1001', null, null, null])
+  return {
+    brand,
+    channel: 'push',
+    id,
+    userId: '1001',
+    key,
+    ref: uuidv7(),
+    text: `{"id":${id}}`,
+    attempt: 1,
+    context: {},
+  }
+}
+
+const send = async (path: SendPath, sent: Message, withinMs = 20_000): Promise<Result> => {
+  const [result] = await path.send([sent], { deadline: Date.now() + withinMs, signal: new AbortController().signal })
+  return result as Result
+}
+const uncertain = async (database: Database): Promise<number> =>
+  (await database.read(op(countMessages, [[]]))).reduce((sum, row) => sum + row.uncertain, 0)
+
+/** A provider that receives and never answers. */
+function silent(): Provider & { readonly received: Message[] } {
+  const received: Message[] = []
+  return {
+    name: 'silent',
+    max: 10,
+    received,
+    send(messages) {
+      received.push(...messages)
+      return new Promise(() => {})
+    },
+  }
+}
+
+const never: Wrap = (inner) => ({ ...inner, send: () => new Promise(() => {}) })
+
+test('a message that a living process is sending is not sent by another; both brands of the same id are', {
+  skip,
+}, async (t) => {
+  const url = await freshSchema()
+  const [first, second] = [silent(), witness()]
+  const one = pathOf(await open(t, url), first)
+  const two = pathOf(await open(t, url), second)
+  const sent = message('1', '1')
+  void send(one, sent, 100)
+  await until(() => first.received.length === 1, { what: 'the first call' })
+  const refused = await send(two, { ...sent, ref: uuidv7() })
+  assert.equal(refused.category === 'fatal' && refused.reason, 'in_flight')
+  assert.equal(second.received.length, 0)
+  assert.equal((await send(two, message('2', '1'))).category, 'successful')
+})
+
+test('a process that died after the call: taken over with the same identifier, and counted as uncertain', {
+  skip,
+}, async (t) => {
+  const url = await freshSchema()
+  const [first, second] = [silent(), witness()]
+  const dying = await openDatabase(url, { migrations: operatorMigrations })
+  const sent = message('1', '1')
+  void send(pathOf(dying, first), sent, 100)
+  await until(() => first.received.length === 1, { what: 'the first call' })
+  await dying.close()
+  const living = await open(t, url)
+  const taken = event('message.taken_over')
+  const result = await send(pathOf(living, second), { ...sent, ref: uuidv7() })
+  assert.equal(result.ref, sent.ref)
+  assert.deepEqual(
+    second.received.map((m) => [m.ref, m.attempt]),
+    [[sent.ref, 2]],
+  )
+  assert.equal((await taken).uncertain, true)
+  assert.equal(await uncertain(living), 1)
+})
+
+test('a process that died between claim and call: taken over, and nothing is uncertain', { skip }, async (t) => {
+  const url = await freshSchema()
+  const second = witness()
+  const dying = await openDatabase(url, { migrations: operatorMigrations })
+  const sent = message('1', '1')
+  const claimed = event('message.claimed')
+  void send(pathOf(dying, witness(), never), sent, 100)
+  await claimed
+  await dying.close()
+  const living = await open(t, url)
+  assert.equal((await send(pathOf(living, second), sent)).category, 'successful')
+  assert.equal(second.received.length, 1)
+  assert.equal(await uncertain(living), 0)
+})
+
+test('a session that was lost between claim and departure: the message does not leave', { skip }, async (t) => {
+  const url = await freshSchema()
+  const database = await open(t, url)
+  const provider = witness()
+  const cut: Wrap = (inner) => ({
+    ...inner,
+    async send(messages, context) {
+      const back = event('store.back')
+      await query(
+        url,
+        `select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'bellwire writer'
+        and pid in (select pid from pg_locks l where l.locktype = 'advisory' and l.granted)
+        and backend_start >= now() - interval '1 minute' and query like '%messages%'`,
+      )
+      await Promise.race([back, new Promise((resolve) => setTimeout(resolve, 5_000))])
+      return inner.send(messages, context)
+    },
+  })
+  const owner = database.owner
+  const result = await send(pathOf(database, provider, cut), message('1', '1'))
+  assert.notEqual(database.owner, owner, 'the session was lost')
+  assert.equal(result.category === 'fatal' && result.rule, 'store: session lost')
+  assert.equal(provider.received.length, 0)
+})
+
+test('messages are forgotten in steps, of one brand, and what is in flight is kept', async (t) => {
+  const database = await open(t, `sqlite:${await temporary(t)}/a.db`)
+  const path = pathOf(database, witness())
+  for (const brand of ['1', '2']) for (let i = 0; i < 5; i++) await send(path, message(brand, String(i)))
+  const tomorrow = Date.now() + 86_400_000
+  assert.equal(await forgetMessages(database, '1', Date.now() - 86_400_000), 0)
+  assert.equal(await forgetMessages(database, '1', tomorrow), 5)
+  assert.equal(await forgetMessages(database, '1', tomorrow), 0)
+  const left = await database.read(op(countMessages, [[]]))
+  assert.deepEqual(
+    left.map(({ brand, messages }) => [brand, messages]),
+    [['2', 5]],
+  )
+})
