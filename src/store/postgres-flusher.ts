@@ -15,8 +15,10 @@ export interface LogFlusher {
  */
 export function openLogFlusher(config: pg.ClientConfig, answerWithinMs: number): LogFlusher {
   let opening: Promise<pg.Client> | undefined
+  let closed = false
 
   async function write(): Promise<void> {
+    if (closed) throw new Error('the database is closed')
     opening ??= open(config, answerWithinMs)
     const mine = opening
     try {
@@ -40,6 +42,7 @@ export function openLogFlusher(config: pg.ClientConfig, answerWithinMs: number):
       }
     },
     async close() {
+      closed = true
       const client = await opening?.catch(() => undefined)
       opening = undefined
       await client?.end()

@@ -816,6 +816,8 @@ export function queueSuite({ engine, skip, fresh }: QueueFixture): void {
     serve(async (batch) => batch.map(delivered))
     const puts = await queue.enqueue('1/push', items(100))
     await settled(queue, puts)
+    // Told when it is on disk, which may be a moment after it can be read.
+    await until(() => told.length >= puts.length, { what: '100 items told' })
     assert.deepEqual(
       told.toSorted((a, b) => a - b),
       seqsOf(puts),
