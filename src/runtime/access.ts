@@ -1,4 +1,4 @@
-import { hash, timingSafeEqual } from 'node:crypto'
+import { timingSafeEqual } from 'node:crypto'
 
 export type Scope = 'enqueue' | 'read' | 'manage'
 
@@ -10,25 +10,35 @@ export interface AccessKey {
   readonly brands?: readonly string[]
 }
 
+/** A key is compared in a buffer of this size, so that the time says nothing of its length either. */
+const longestKey = 512
+
 /**
  * Finds whose key this is, in a time that does not depend on how much of it is right.
  *
+ * @throws for a key that is empty or longer than 512 bytes
  * @example const whose = keyring([{ name: 'crm', key: 'k1', brands: ['1'] }]); whose('k1')?.name // 'crm'
  */
 export function keyring<Key extends { readonly name: string; readonly key: string }>(
   keys: readonly Key[],
 ): (presented: string | undefined) => Key | undefined {
-  const known = keys.map((key) => ({ key, digest: digest(key.key) }))
+  const known = keys.map((key) => ({ key, padded: padded(key) }))
+  const given = Buffer.alloc(longestKey)
   return (presented) => {
-    if (presented === undefined) return undefined
-    const given = digest(presented)
+    // A NUL cannot stand in a header, so what is padded with it is equal only where the keys are.
+    if (presented === undefined || presented === '' || Buffer.byteLength(presented) > longestKey) return undefined
+    given.fill(0, given.write(presented))
     let found: Key | undefined
     // No early exit: every key is compared.
-    for (const { key, digest } of known) if (timingSafeEqual(given, digest)) found = key
+    for (const { key, padded } of known) if (timingSafeEqual(given, padded)) found = key
     return found
   }
 }
 
-function digest(text: string): Buffer {
-  return hash('sha256', text, 'buffer')
+function padded({ name, key }: { readonly name: string; readonly key: string }): Buffer {
+  const bytes = Buffer.byteLength(key)
+  if (bytes < 1 || bytes > longestKey) throw new Error(`the key ${name} must have 1 to ${longestKey} bytes`)
+  const buffer = Buffer.alloc(longestKey)
+  buffer.write(key)
+  return buffer
 }

@@ -9,9 +9,14 @@ test('each of two live keys is found, anything else is not', () => {
   const whose = keyring([old, fresh])
   assert.equal(whose('key-of-last-year'), old)
   assert.equal(whose('key-of-this-year'), fresh)
-  for (const wrong of [undefined, '', 'key-of-this-yea', 'key-of-this-year ', 'KEY-OF-THIS-YEAR', '\u0000']) {
+  for (const wrong of [undefined, '', 'key-of-this-yea', 'key-of-this-year ', 'KEY-OF-THIS-YEAR', 'x'.repeat(600)]) {
     assert.equal(whose(wrong), undefined, JSON.stringify(wrong))
   }
+})
+
+test('a key that nobody could present is refused at the start', () => {
+  assert.throws(() => keyring([{ name: 'empty', key: '' }]), /the key empty must have 1 to 512 bytes/)
+  assert.throws(() => keyring([{ name: 'long', key: 'ü'.repeat(300) }]), /the key long/)
 })
 
 test('an empty ring opens for nobody', () => {
