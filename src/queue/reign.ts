@@ -40,10 +40,12 @@ export function createReign({ database, lane, handle, signal, lost }: ReignOptio
   let finishing = false
   const idlers: (() => void)[] = []
 
+  // What is not settled by the end is for the next owner: nobody goes on trying after it.
+  const over = new AbortController()
   const settler = createSettler({
     database,
     lane: lane.name,
-    lost,
+    lost: AbortSignal.any([lost, over.signal]),
     onDone(rows) {
       stock.forget(rows)
       wake()
@@ -94,7 +96,7 @@ export function createReign({ database, lane, handle, signal, lost }: ReignOptio
         await pauseLane(database, lane.name, reason)
         paused = reason
       } catch {
-        if (!lost.aborted) setTimeout(write, 1_000)
+        if (!lost.aborted && !over.signal.aborted) setTimeout(write, 1_000)
       }
     }
     void write()
@@ -123,6 +125,7 @@ export function createReign({ database, lane, handle, signal, lost }: ReignOptio
     },
     async end() {
       finishing = true
+      over.abort()
       await Promise.all([calling.stop(), reading.stop()])
     },
   }

@@ -810,6 +810,30 @@ export function queueSuite({ engine, skip, fresh }: QueueFixture): void {
     assert.equal((await queue.enqueue('1/push', [item(7_001)]))[0]?.fresh, false)
   })
 
+  check(
+    'stopping when the store does not answer ends in time and leaves nothing running',
+    async ({ queue, serve, database, t }) => {
+      const service = serve(async (batch) => batch.map(delivered))
+      const called = event('batch.sent')
+      const { commit } = database
+      t.after(() => Object.assign(database, { commit }))
+      const puts = await queue.enqueue('1/push', items(10))
+      await called
+      let tries = 0
+      Object.assign(database, {
+        commit: () => {
+          tries++
+          return Promise.reject(new StoreUnavailable('away'))
+        },
+      })
+      await service.stop(50)
+      const after = tries
+      await new Promise((resolve) => setTimeout(resolve, 1_500))
+      assert.equal(tries, after, 'nobody goes on trying')
+      assert.equal(puts.length, 10)
+    },
+  )
+
   check('each settled item is told, once', async ({ queue, serve, t }) => {
     const told: number[] = []
     t.after(on('item.settled', ({ lane, seq }) => void (lane === '1/push' && told.push(seq))))
