@@ -26,8 +26,6 @@ export interface SendPathOptions {
 }
 
 export interface SendPath extends Provider {
-  /** Messages that are claimed and not yet settled here. */
-  inProgress(): number
   /** Resolves when nothing is in progress. */
   idle(): Promise<void>
 }
@@ -201,7 +199,6 @@ export function createSendPath({
           })
         }
       }),
-    inProgress: () => working.size,
     idle: () => (working.size === 0 ? Promise.resolve() : new Promise((resolve) => idlers.push(resolve))),
   }
 }
