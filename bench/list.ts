@@ -1,8 +1,11 @@
+import { deviceBenchmarks } from './benchmarks/device-links.ts'
 import { drain } from './benchmarks/drain.ts'
 import { durableBenchmarks } from './benchmarks/durable.ts'
 import { endToEnd } from './benchmarks/end-to-end.ts'
 import { ingestBatch, ingestSingle } from './benchmarks/ingest.ts'
 import { loadCeiling } from './benchmarks/load-ceiling.ts'
+import { reconcileBenchmarks } from './benchmarks/reconcile-compare.ts'
+import { reconcileStreams } from './benchmarks/reconcile-stream.ts'
 import type { Benchmark } from './harness/benchmark.ts'
 
 export const benchmarks: readonly Benchmark[] = [
@@ -11,5 +14,8 @@ export const benchmarks: readonly Benchmark[] = [
   ...durableBenchmarks,
   drain,
   endToEnd,
+  ...reconcileStreams,
+  ...reconcileBenchmarks,
+  ...deviceBenchmarks,
   loadCeiling,
 ]

@@ -18,10 +18,15 @@ const { values, positionals } = parseArgs({
     all: { type: 'boolean', default: false },
     rounds: { type: 'string', default: '5' },
     seconds: { type: 'string', default: '2' },
+    size: { type: 'string' },
     profile: { type: 'boolean', default: false },
   },
 })
-const options = { rounds: positive('rounds', values.rounds), seconds: positive('seconds', values.seconds) }
+const options = {
+  rounds: positive('rounds', values.rounds),
+  seconds: positive('seconds', values.seconds),
+  ...(values.size !== undefined && { size: positive('size', values.size) }),
+}
 // Ended by a person, it leaves no stores behind: they are removed on 'exit', which a bare signal does not bring.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130))
 
@@ -30,7 +35,7 @@ if (chosen.length === 0) list()
 for (const benchmark of chosen) await (values.profile ? runProfiled : run)(benchmark, options)
 
 function list(): void {
-  console.log('npm run bench -- NAME [--rounds 5] [--seconds 2] [--profile]\n')
+  console.log('npm run bench -- NAME [--rounds 5] [--seconds 2] [--size N] [--profile]\n')
   const width = Math.max(...benchmarks.map(({ name }) => name.length))
   for (const { name, goal, leastPerSecond, about, baseline } of benchmarks) {
     const least = leastPerSecond ? `, ≥ ${leastPerSecond.toLocaleString('en')} msg/s` : ''

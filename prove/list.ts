@@ -1,7 +1,25 @@
 import type { Proof } from './harness/proof.ts'
 import { brands } from './proofs/brands.ts'
+import { deviceLinks } from './proofs/device-links.ts'
 import { exactlyOnce, exactlyOncePostgres } from './proofs/exactly-once.ts'
+import { goaway } from './proofs/goaway.ts'
 import { kills } from './proofs/kills.ts'
+import { reconcilePostgres, reconcileSqlite } from './proofs/reconcile.ts'
+import { reconcileStreamPostgres, reconcileStreamSqlite } from './proofs/reconcile-stream.ts'
 import { resend } from './proofs/resend.ts'
+import { wrongCredential } from './proofs/wrong-credential.ts'
 
-export const proofs: readonly Proof[] = [exactlyOnce, exactlyOncePostgres, kills, resend, brands]
+export const proofs: readonly Proof[] = [
+  exactlyOnce,
+  exactlyOncePostgres,
+  kills,
+  resend,
+  brands,
+  wrongCredential,
+  goaway,
+  reconcileStreamSqlite,
+  reconcileStreamPostgres,
+  reconcileSqlite,
+  reconcilePostgres,
+  ...deviceLinks,
+]

@@ -42,10 +42,11 @@ test('the packed tarball installs into an empty folder, its entrances import, an
      import * as contract from 'bellwire/contract'
      import * as operator from 'bellwire/operator'
      import * as platform from 'bellwire/platform'
+     import * as devices from 'bellwire/devices'
      if (operator.createOperator !== createOperator || platform.createPlatform !== createPlatform) throw new Error('two copies')
-     console.log(typeof guard, typeof operatorApi, typeof contract.messageKey)`,
+     console.log(typeof guard, typeof operatorApi, typeof contract.messageKey, typeof devices.createDeviceClient)`,
   )
-  assert.equal((await run(process.execPath, ['use.js'], options)).stdout, 'function function function\n')
+  assert.equal((await run(process.execPath, ['use.js'], options)).stdout, 'function function function function\n')
   const demo = await run('node_modules/.bin/bellwire', ['demo', '--once'], options)
   assert.match(demo.stdout, /arrived/)
 })

@@ -3,6 +3,8 @@ import type { Measure } from './ratios.ts'
 export interface RunOptions {
   readonly rounds: number
   readonly seconds: number
+  /** Rows, ids: for the benchmarks whose rounds have a size and no length. */
+  readonly size?: number
   /** A folder for the subject's CPU profile; absent: no profile is taken. */
   readonly profileTo?: string
 }

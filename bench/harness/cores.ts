@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { availableParallelism, cpus, totalmem } from 'node:os'
 
-/** The server under test has the first core for itself; whoever drives it has the second. */
-export type Part = 'server' | 'driver'
+/** The server under test has the first core for itself; whoever drives it has the second. `any`: it starts processes of its own. */
+export type Part = 'server' | 'driver' | 'any'
 
 let found: readonly number[] | undefined
 function allowedCores(): readonly number[] {
@@ -25,7 +25,7 @@ function allowedCores(): readonly number[] {
 
 /** Puts `taskset` before a command where that is possible. Wall time means little without it, the ratios still do. */
 export function pinned(part: Part, command: readonly string[]): readonly string[] {
-  const core = allowedCores()[part === 'server' ? 0 : 1]
+  const core = part === 'any' ? undefined : allowedCores()[part === 'server' ? 0 : 1]
   return core === undefined ? command : ['taskset', '-c', String(core), ...command]
 }
 

@@ -13,6 +13,8 @@ export interface Process {
   /** What it reported when it was ready; rejects if it ended before. */
   readonly ready: Promise<Readonly<Record<string, unknown>>>
   readonly ended: Promise<Ended>
+  /** Resolves when it next reports that this happened. */
+  happened(what: string): Promise<void>
   signal(name: NodeJS.Signals): void
   /** The end of what it wrote to stderr. */
   words(): string
@@ -52,9 +54,25 @@ export function startProcess(program: URL, { args = [], preload, env }: ProcessO
       reject(new Error(`${program.pathname} ended (${signal ?? code}) before it was ready\n${words}`)),
     )
   })
+  const happened = (what: string): Promise<void> =>
+    new Promise((resolve) => {
+      const look = (message: { happened?: string }): void => {
+        if (message.happened !== what) return
+        child.off('message', look)
+        resolve()
+      }
+      child.on('message', look)
+    })
   // Nobody waits for a process that is meant to die at once.
   ready.catch(() => {})
-  return { pid: child.pid as number, ready, ended, signal: (name) => void child.kill(name), words: () => words }
+  return {
+    pid: child.pid as number,
+    ready,
+    ended,
+    happened,
+    signal: (name) => void child.kill(name),
+    words: () => words,
+  }
 }
 
 /** SIGKILL for all that still run: the witness and what a failed proof left. */

@@ -13,7 +13,8 @@ export interface Proof {
   readonly name: string
   /** What is proved, in a sentence. */
   readonly claims: string
-  readonly needs?: 'postgres'
+  /** Services that must be had, see test/support/services. */
+  readonly needs?: readonly ('postgres' | 'rabbitmq' | 'kafka')[]
   /** Ends the proof if it takes longer, in seconds. */
   readonly boundSeconds: { readonly small: number; readonly full: number }
   /** Rejects with an AssertionError if the claim does not hold; resolves with what was counted. */

@@ -13,7 +13,7 @@ const operator = createOperator({
   adminKeys: [{ name: 'proof', key: adminKey, scopes: ['read', 'manage'] }],
   push: provider,
   site: 'inbox',
-  suppression: plan.oneBlocked ? oneBlocked : nobodyBlocked,
+  attributes: plan.oneBlocked ? oneBlocked : nobodyBlocked,
   app: { secrets: [appSecret] },
   ...(plan.limits && { limits: plan.limits }),
 })

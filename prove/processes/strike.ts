@@ -1,6 +1,8 @@
 // Where a process of a proof is struck: at which point of a message's way, at its how many-th passing, by which signal.
 // The driver says it in the environment; the points call reached(). Without it nothing happens.
 
+import { on } from '../../src/runtime/events.ts'
+
 export type OperatorPoint = 'before-claim' | 'between-claim-and-call' | 'between-acceptance-and-settle' | 'after-settle'
 export type PlatformPoint =
   | 'before-put'
@@ -35,13 +37,32 @@ export function strike(): void {
   process.kill(process.pid, planned?.signal ?? 'SIGKILL')
 }
 
-/** Strikes when all that began in this turn has come to rest: no promise that is already resolved waits to go on. */
+/**
+ * Departed, and not with the provider yet. That is the same turn, unless the process was held up for more than a second:
+ * then the suppression source is asked once more, in between.
+ */
+const leaving = new Set<string>()
+on('message.calling', ({ refs }) => {
+  for (const ref of refs) leaving.add(ref)
+})
+/** The provider has these. */
+export function arrived(refs: readonly string[]): void {
+  for (const ref of refs) leaving.delete(ref)
+}
+export const isAnyLeaving = (): boolean => leaving.size > 0
+
+/**
+ * Strikes when all that began in this turn has come to rest: no promise that is already resolved waits to go on, and what
+ * has departed is with the provider.
+ */
 export function strikeAtRest(): Promise<void> {
   return new Promise((resolve) => {
-    setImmediate(() => {
+    const look = (): void => {
+      if (isAnyLeaving()) return void setImmediate(look)
       strike()
       resolve()
-    })
+    }
+    setImmediate(look)
   })
 }
 

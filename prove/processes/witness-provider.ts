@@ -7,7 +7,7 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import type { Message, Provider, Result } from '../../src/providers/provider.ts'
-import { holdAt } from './strike.ts'
+import { arrived, holdAt } from './strike.ts'
 
 const connections = 32
 const idle = await Promise.all(Array.from({ length: connections }, () => open(Number(process.env.PROVE_WITNESS))))
@@ -21,6 +21,7 @@ export const provider: Provider = {
     const answered = once(socket, 'data')
     socket.write(callText(messages))
     if (socket.writableLength > 0) giveUp('the call did not fit the socket: make max smaller')
+    arrived(messages.map(({ ref }) => ref))
     await answered
     await holdAt('between-acceptance-and-settle')
     idle.push(socket)

@@ -61,7 +61,7 @@ export const exactlyOnce: Proof = {
 export const exactlyOncePostgres: Proof = {
   name: 'exactly-once-postgres',
   claims: 'the same with two processes of the operator on one PostgreSQL, called in turn',
-  needs: 'postgres',
+  needs: ['postgres'],
   boundSeconds: { small: 180, full: 600 },
   async run(options, signal) {
     const store = await postgresStore()

@@ -16,8 +16,8 @@
 //             after the settle                  event item.settled
 //
 // Why the count of uncertain attempts can be compared exactly. The operator writes down that an attempt departs, and calls the
-// provider in the same turn of the event loop. Its strike comes from setImmediate, when that turn is at rest: each other flight
-// has either both (and its call is whole in the kernel, see processes/witness-provider.ts) or neither. So a message that
+// provider in the same turn of the event loop (after a long wait the suppression source is asked in between; no strike comes then).
+// Its strike comes from setImmediate, when that turn is at rest: each other flight has either both (and its call is whole in the kernel, see processes/witness-provider.ts) or neither. So a message that
 // departed under a killed process reached the witness, and is sent again: the second calls that the witness counts are the
 // uncertain attempts that the operator reports, no more and no less. The platform is struck in the middle of a turn: behind
 // it stands the operator, which must not call a second time whatever the platform forgets.

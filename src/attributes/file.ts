@@ -3,9 +3,13 @@
 import { readFile, stat } from 'node:fs/promises'
 import { parse } from 'csv-parse/sync'
 import { type AttributeSource, type Field, fields } from './attribute-source.ts'
+import { chunksOf } from './id-chunks.ts'
 
 interface Loaded {
   readonly version: string
+  /** When the file was last written: the time of its data. */
+  readonly writtenAt: Date
+  readonly brands: ReadonlySet<string>
   readonly fields: readonly Field[]
   /** `field brand` → user ids. */
   readonly holders: ReadonlyMap<string, ReadonlySet<string>>
@@ -14,7 +18,7 @@ interface Loaded {
 /**
  * Reads a file with the columns user_id, brand (may be left out when one brand is given here) and any of the nine
  * fields of §2.5 with true or false. It is read again as soon as it changes; a file that cannot be read makes every
- * message fatal until it can.
+ * message fatal until it can. A brand without a single user in it is a brand that it does not know.
  *
  * @example await fileSource('./users.csv', { brand: '1' })
  * // user_id,blocked,excluded
@@ -25,19 +29,24 @@ export async function fileSource(
   { brand: onlyBrand }: { readonly brand?: string } = {},
 ): Promise<AttributeSource> {
   let loaded = await load(path, onlyBrand)
+
+  async function current(): Promise<Loaded> {
+    if ((await stateOf(path)).version === loaded.version) return loaded
+    const next = await load(path, onlyBrand)
+    // The send path asks for the fields that were there at the start: one that went missing would read as "nobody".
+    const missing = loaded.fields.filter((field) => !next.fields.includes(field))
+    if (missing.length > 0)
+      throw new Error(`${path} has lost its column ${missing.join(', ')}: put it back, or start again`)
+    loaded = { ...next, fields: loaded.fields }
+    return loaded
+  }
+
   return {
     name: `file ${path}`,
     fields: loaded.fields,
     async among(brand, userIds, asked) {
-      if ((await versionOf(path)) !== loaded.version) {
-        const next = await load(path, onlyBrand)
-        // The send path asks for the fields that were there at the start: one that went missing would read as "nobody".
-        const missing = loaded.fields.filter((field) => !next.fields.includes(field))
-        if (missing.length > 0)
-          throw new Error(`${path} has lost its column ${missing.join(', ')}: put it back, or start again`)
-        loaded = { ...next, fields: loaded.fields }
-      }
-      const { holders } = loaded
+      const { brands, holders } = await current()
+      if (!brands.has(brand)) throw unknownBrand(path, brand)
       return new Map(
         asked.map((field) => {
           const having = holders.get(`${field} ${brand}`)
@@ -45,19 +54,30 @@ export async function fileSource(
         }),
       )
     },
+    async all(brand, field) {
+      const { brands, holders, writtenAt } = await current()
+      if (!brands.has(brand)) throw unknownBrand(path, brand)
+      return { timestamp: writtenAt.toISOString(), chunks: chunksOf(holders.get(`${field} ${brand}`) ?? []) }
+    },
   }
 }
 
-async function versionOf(path: string): Promise<string> {
-  const { mtimeNs, size, ino } = await stat(path, { bigint: true })
-  return `${mtimeNs} ${size} ${ino}`
+/** "Nobody is excluded" would be a guess. */
+function unknownBrand(path: string, brand: string): Error {
+  return new Error(`${path} has no user of brand ${brand}: add them, or a source of that brand`)
+}
+
+async function stateOf(path: string): Promise<{ version: string; writtenAt: Date }> {
+  const { mtimeNs, size, ino, mtime } = await stat(path, { bigint: true })
+  return { version: `${mtimeNs} ${size} ${ino}`, writtenAt: mtime }
 }
 
 async function load(path: string, onlyBrand: string | undefined): Promise<Loaded> {
-  const version = await versionOf(path)
+  const state = await stateOf(path)
   const text = await readFile(path, 'utf8')
   const rows = text.trimStart().startsWith('{') ? readNdjson(text, path) : readCsv(text, path)
   const known = new Set<Field>()
+  const brands = new Set<string>()
   const holders = new Map<string, Set<string>>()
   for (const { line, row } of rows) {
     const userId = row.user_id
@@ -65,6 +85,7 @@ async function load(path: string, onlyBrand: string | undefined): Promise<Loaded
     if (userId === undefined || userId === '') throw new Error(`${path}:${line}: no user_id`)
     if (brand === undefined || brand === '')
       throw new Error(`${path}:${line}: no brand: add the column, or configure the one brand`)
+    brands.add(brand)
     for (const field of fields) {
       const value = row[field]
       if (value === undefined) continue
@@ -79,7 +100,7 @@ async function load(path: string, onlyBrand: string | undefined): Promise<Loaded
     }
   }
   if (known.size === 0) throw new Error(`${path} names none of the fields ${fields.join(', ')}`)
-  return { version, fields: fields.filter((field) => known.has(field)), holders }
+  return { ...state, brands, fields: fields.filter((field) => known.has(field)), holders }
 }
 
 interface Row {

@@ -1,29 +1,31 @@
 // From the checked configuration to the options of createOperator and createPlatform: the only place that knows both.
 
-import { mkdir } from 'node:fs/promises'
-import { dirname } from 'node:path'
-import type { AttributeSource } from '../attributes/attribute-source.ts'
-import { fileSource } from '../attributes/file.ts'
-import { loadProvider, loadSource } from '../config/module.ts'
-import { ConfigError } from '../config/problem.ts'
+import { loadProvider } from '../config/module.ts'
 import type { OperatorConfig, PlatformConfig } from '../config/table.ts'
 import type { OperatorOptions } from '../operator/options.ts'
 import type { LaneOptions, PlatformOptions } from '../platform/options.ts'
+import type { ReconciliationOptions } from '../platform/reconcile/options.ts'
 import { operatorApi } from '../providers/operator-api.ts'
 import type { Provider } from '../providers/provider.ts'
 import { recording } from '../providers/recording.ts'
+import { attributeOptions } from './compose-attributes.ts'
+import { linkChannel, publishing } from './device-channels.ts'
+import { composeHttpProvider } from './services/http.ts'
+import { judgeOf, pushDevices } from './services/index.ts'
 
 export async function operatorOptions(config: OperatorConfig): Promise<OperatorOptions> {
   const { store, keys, admin_keys: adminKeys, app, content, keep, limits } = config
-  const push = config.push && (await pushProvider(config.push))
+  const push = config.push && (await pushProvider(config.push, content))
   const site = config.site && (await siteProvider(config.site))
   return {
     store,
     keys,
     adminKeys,
     ...(push && { push }),
+    ...(config.push?.is === 'devices' && { judgeDevice: judgeOf(config.push.devices) }),
     ...(site && { site }),
-    suppression: await suppression(config.suppression),
+    ...(await attributeOptions(config)),
+    publish: config.publish.map(publishing),
     ...(app && { app }),
     content,
     keptMs: keep,
@@ -41,7 +43,23 @@ export async function operatorOptions(config: OperatorConfig): Promise<OperatorO
 export async function platformOptions(config: PlatformConfig): Promise<PlatformOptions> {
   const { store, keys, body, keep } = config
   const lanes = await Promise.all(config.lanes.map(laneOptions))
-  return { store, keys, lanes, bodyBytes: body, keptMs: keep }
+  const reconciliation = config.reconciliation.map(reconciliationOptions)
+  const deviceLinks = config.device_links.map(linkChannel)
+  return { store, keys, lanes, reconciliation, deviceLinks, bodyBytes: body, keptMs: keep }
+}
+
+function reconciliationOptions(given: PlatformConfig['reconciliation'][number]): ReconciliationOptions {
+  const { brand, url, api_key: apiKey, fields, every, grace, limits } = given
+  const { id, idle, total, ...size } = limits
+  return {
+    brand,
+    url,
+    apiKey,
+    fields,
+    ...(every !== undefined && { everyMs: every }),
+    graceMs: grace,
+    limits: { ...size, idBytes: id, idleMs: idle, totalMs: total },
+  }
 }
 
 type LaneConfig = PlatformConfig['lanes'][number]
@@ -73,28 +91,16 @@ async function laneProvider({ to, channel, mode, max, concurrency }: LaneConfig,
   return operatorApi({ baseUrl: to.url, apiKey: to.api_key, channel, mode, max, connections: concurrency })
 }
 
-async function pushProvider(push: NonNullable<OperatorConfig['push']>): Promise<Provider> {
+async function pushProvider(
+  push: NonNullable<OperatorConfig['push']>,
+  content: OperatorConfig['content'],
+): Promise<NonNullable<OperatorOptions['push']>> {
+  if (push.is === 'devices') return { devices: await pushDevices(push.devices) }
+  if (push.is === 'http') return composeHttpProvider(push, content, 'operator.push')
   if (push.is === 'module') return loadProvider(push.module, push.name, 'operator.push.module')
-  if (push.file === undefined) return recording()
-  await mkdir(dirname(push.file), { recursive: true })
-  return recording({ file: push.file })
+  return recording(push.file === undefined ? {} : { file: push.file })
 }
 
 async function siteProvider(site: NonNullable<OperatorConfig['site']>): Promise<Provider | 'inbox'> {
   return site.is === 'inbox' ? 'inbox' : loadProvider(site.module, site.name, 'operator.site.module')
-}
-
-async function suppression(from: OperatorConfig['suppression']): Promise<AttributeSource | 'none'> {
-  switch (from.is) {
-    case 'none':
-      return 'none'
-    case 'file':
-      return fileSource(from.file, from.brand === undefined ? {} : { brand: from.brand }).catch(refuseFile)
-    case 'module':
-      return loadSource(from.module, from.name, 'operator.suppression.module')
-  }
-}
-
-function refuseFile({ message }: Error): never {
-  throw new ConfigError([{ path: 'operator.suppression.file', where: '', what: message }])
 }

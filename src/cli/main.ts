@@ -27,6 +27,36 @@ const commands: readonly { name: string; says: string; load: () => Promise<Comma
     load: async () => (await import('./send.ts')).sendCommand(),
   },
   {
+    name: 'devices',
+    says: 'import, list and restore the devices of an operator',
+    load: async () => (await import('./devices.ts')).devicesCommand(),
+  },
+  {
+    name: 'doctor',
+    says: 'look at everything that is configured, and say what is wrong and how to mend it',
+    load: async () => (await import('./doctor.ts')).doctorCommand(),
+  },
+  {
+    name: 'removals',
+    says: 'show whether the removal of dead devices was stopped, and let it go on',
+    load: async () => (await import('./removals.ts')).removalsCommand(),
+  },
+  {
+    name: 'stand-ins',
+    says: 'run doubles of FCM, APNs and Web Push, to try push without any account',
+    load: async () => (await import('./stand-ins.ts')).standInsCommand(),
+  },
+  {
+    name: 'reconcile',
+    says: "compare an operator's list with the CRM and report what differs",
+    load: async () => (await import('./reconcile.ts')).reconcileCommand(),
+  },
+  {
+    name: 'attributes',
+    says: "import users' attributes into the platform's CRM",
+    load: async () => (await import('./attributes.ts')).attributesCommand(),
+  },
+  {
     name: 'migrate',
     says: 'bring the stores up to date',
     load: async () => (await import('./migrate.ts')).migrateCommand(),
@@ -35,6 +65,11 @@ const commands: readonly { name: string; says: string; load: () => Promise<Comma
     name: 'config',
     says: 'check or print the configuration',
     load: async () => (await import('./config.ts')).configCommand(),
+  },
+  {
+    name: 'vapid',
+    says: 'make a pair of keys for Web Push',
+    load: async () => (await import('./vapid.ts')).vapidCommand(),
   },
 ]
 

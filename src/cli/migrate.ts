@@ -4,9 +4,11 @@ import { withConfig } from './config-option.ts'
 import { CliError, exit } from './exit.ts'
 import { storeError } from './store-error.ts'
 
-const migrations = {
-  operator: async () => (await import('../operator/create-operator.ts')).operatorMigrations,
-  platform: async () => (await import('../platform/create-platform.ts')).platformMigrations,
+const stores = {
+  operator: async (url: string) => [
+    { url, migrations: (await import('../operator/create-operator.ts')).operatorMigrations },
+  ],
+  platform: async (url: string) => (await import('../platform/create-platform.ts')).platformStores(url),
 }
 
 export function migrateCommand(): Command {
@@ -20,11 +22,15 @@ export function migrateCommand(): Command {
       for (const side of ['operator', 'platform'] as const) {
         const store = config[side]?.store
         if (store === undefined) continue
-        applied[side] = await migrateDatabase(store, await migrations[side]()).catch((error: unknown) => {
-          throw storeError(error, side)
-        })
-        if (!json)
-          console.log(`${side}: ${applied[side].length > 0 ? `applied ${applied[side].join(', ')}` : 'up to date'}`)
+        const done: string[] = []
+        for (const { url, migrations } of await stores[side](store)) {
+          const names = await migrateDatabase(url, migrations).catch((error: unknown) => {
+            throw storeError(error, side)
+          })
+          done.push(...names)
+        }
+        applied[side] = done
+        if (!json) console.log(`${side}: ${done.length > 0 ? `applied ${done.join(', ')}` : 'up to date'}`)
       }
       if (Object.keys(applied).length === 0)
         throw new CliError(exit.usage, 'the configuration has no section operator or platform')

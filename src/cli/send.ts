@@ -1,13 +1,14 @@
 import { createReadStream } from 'node:fs'
-import { open, stat } from 'node:fs/promises'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { duration } from '../config/kinds.ts'
-import { loadConfig } from '../config/load.ts'
 import { withConfig } from './config-option.ts'
-import { CliError, exit } from './exit.ts'
-import { createProgress } from './send/progress.ts'
+import { exit } from './exit.ts'
+import { interruptible } from './interruptible.ts'
+import { createProgress } from './progress.ts'
+import { runningSide } from './running-side.ts'
 import { sendFile } from './send/send-file.ts'
 import { allSuccessful, phraseSummary } from './send/summary.ts'
+import { sizeOf } from './size-of.ts'
 
 interface SendOptions {
   readonly file: string
@@ -64,62 +65,32 @@ Examples:
 `
 
 async function send(options: SendOptions): Promise<number> {
-  const { url, key } = await platformOf(options)
+  const { url, key } = await runningSide('platform', options, ['enqueue', 'read'])
+  const bytes = options.file === '-' ? undefined : await sizeOf(options.file)
   const progress = createProgress(process.stderr)
-  const ended = new AbortController()
-  const interrupt = (): void => ended.abort()
-  process.once('SIGINT', interrupt).once('SIGTERM', interrupt)
   try {
-    const summary = await sendFile({
-      ...options,
-      url,
-      key,
-      bytes: options.file === '-' ? undefined : await sizeOf(options.file),
-      read: () => (options.file === '-' ? process.stdin : createReadStream(options.file, { highWaterMark: 1 << 20 })),
-      patienceMs: options.patience,
-      timeoutMs: options.timeout,
-      signal: ended.signal,
-      progress,
-    })
+    const summary = await interruptible(
+      'interrupted; send the same file again to go on: nothing is sent twice',
+      (signal) =>
+        sendFile({
+          ...options,
+          url,
+          key,
+          bytes,
+          read: () =>
+            options.file === '-' ? process.stdin : createReadStream(options.file, { highWaterMark: 1 << 20 }),
+          patienceMs: options.patience,
+          timeoutMs: options.timeout,
+          signal,
+          progress,
+        }),
+    )
     progress.end()
     console.log(options.json ? JSON.stringify(summary) : phraseSummary(summary))
     const well = options.wait ? allSuccessful(summary) : summary.refused === 0
     return well ? exit.ok : exit.failed
-  } catch (error) {
-    progress.end()
-    if (!ended.signal.aborted) throw error
-    throw new CliError(exit.failed, 'interrupted; send the same file again to go on: nothing is sent twice')
   } finally {
-    process.off('SIGINT', interrupt).off('SIGTERM', interrupt)
-  }
-}
-
-/** From the command line or, for what is not given there, from the configuration. */
-async function platformOf({ url, key, config: file }: SendOptions): Promise<{ url: string; key: string }> {
-  if (url !== undefined && !/^https?:/.test(url))
-    throw new CliError(exit.usage, `--url is not an http or https address: ${url}`)
-  if (url !== undefined && key !== undefined) return { url, key }
-  const { platform } = await loadConfig(file)
-  if (!platform)
-    throw new CliError(exit.usage, 'which platform? Give --url and --key, or a configuration with a section platform')
-  const found = platform.keys.find(({ scopes }) => scopes.includes('enqueue') && scopes.includes('read'))
-  if (key === undefined && !found)
-    throw new CliError(exit.usage, 'no key of platform.keys has both scopes enqueue and read: add one, or give --key')
-  const host = platform.host === '0.0.0.0' ? '127.0.0.1' : platform.host === '::' ? '::1' : platform.host
-  return {
-    url: url ?? `http://${host.includes(':') ? `[${host}]` : host}:${platform.port}`,
-    key: key ?? (found?.key as string),
-  }
-}
-
-async function sizeOf(file: string): Promise<number | undefined> {
-  try {
-    await (await open(file)).close()
-    const found = await stat(file)
-    if (found.isDirectory()) throw new Error('it is a folder')
-    return found.isFile() ? found.size : undefined
-  } catch (error) {
-    throw new CliError(exit.usage, `${file} cannot be read: ${(error as Error).message}`)
+    progress.end()
   }
 }
 

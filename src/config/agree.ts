@@ -1,4 +1,7 @@
+import { agreeChannels } from './agree-channels.ts'
+import { agreeOnAttributes } from './attributes-settings.ts'
 import type { Problem } from './problem.ts'
+import { httpProblems } from './services/http-options.ts'
 import type { Config } from './table.ts'
 
 /** What each setting alone cannot show: names and keys that are there twice, and settings that contradict each other. */
@@ -26,6 +29,25 @@ export function agree(config: Config, where: string, problems: Problem[]): void 
       'make another with: openssl rand -hex 24',
     )
   }
+  if (operator?.push?.is === 'http') {
+    const brands = [...new Set(operator.keys.flatMap((key) => key.brands))]
+    problems.push(...httpProblems(operator.push, 'user', { at: 'operator.push', where, brands }))
+  }
+  for (const [i, service] of (operator?.push?.is === 'devices' ? operator.push.devices.services : []).entries()) {
+    const at = `operator.push.devices.services[${i}]`
+    if (service.is === 'http') problems.push(...httpProblems(service, 'device', { at, where, brands: [] }))
+  }
+  for (const [i, { scopes, brands }] of (platform?.keys ?? []).entries()) {
+    if (scopes.includes('devices') && brands?.length !== 1)
+      problems.push({
+        path: `platform.keys[${i}].brands`,
+        where,
+        what: 'a key with the scope devices is bound to exactly one brand: link and unlink do not name theirs',
+        remedy: 'write brands: [1], and give each brand a key of its own',
+      })
+  }
+  for (const found of agreeChannels(operator?.publish ?? [], platform?.device_links ?? []))
+    problems.push({ where, ...found })
   const lanes = platform?.lanes ?? []
   twice(
     'platform.lanes',
@@ -33,6 +55,18 @@ export function agree(config: Config, where: string, problems: Problem[]): void 
     lanes.map((lane) => `${lane.brand}/${lane.channel}`),
     'keep one lane for each brand and channel',
   )
+  const compared = (platform?.reconciliation ?? []).flatMap(({ brand, fields }, i) =>
+    fields.map((field) => ({ i, list: `${brand}/${field}` })),
+  )
+  for (const [n, { i, list }] of compared.entries()) {
+    if (compared.findIndex((each) => each.list === list) < n)
+      problems.push({
+        path: `platform.reconciliation[${i}].fields`,
+        where,
+        what: `${list} is compared already`,
+        remedy: 'compare each field of a brand with one operator',
+      })
+  }
   for (const [i, { retry }] of lanes.entries()) {
     if (retry.first > retry.most)
       problems.push({
@@ -42,6 +76,7 @@ export function agree(config: Config, where: string, problems: Problem[]): void 
         remedy: 'first is the shortest wait, most the longest',
       })
   }
+  if (operator) agreeOnAttributes(operator, where, problems)
   if (operator && operator.store === platform?.store)
     problems.push({
       path: 'platform.store',

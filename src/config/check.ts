@@ -1,6 +1,7 @@
 import { environmentName } from './environment-name.ts'
 import { meant, type Problem } from './problem.ts'
 import { emptyMap, type Origin, type Raw } from './raw.ts'
+import { readJson } from './read-json.ts'
 import type { Group, Leaf, List, Setting, Settings, ValueOf, Variants } from './setting.ts'
 
 /**
@@ -32,6 +33,8 @@ function checkAny(setting: Setting, raw: Raw | undefined, at: At): unknown {
   switch (setting.type) {
     case 'leaf':
       return checkLeaf(setting, given, at)
+    case 'json':
+      return given === undefined ? missing(setting, at, 'a value') : readJson(given, at.path, at.problems)
     case 'list':
       return checkList(setting, given, at)
     case 'group':
@@ -54,10 +57,9 @@ function checkLeaf(leaf: Leaf<unknown>, raw: Raw | undefined, at: At): unknown {
 }
 
 function checkList(setting: List<Setting>, raw: Raw | undefined, at: At): unknown {
-  const expected = 'a list'
-  if (raw !== undefined && raw.type !== 'list')
-    return wrong(setting, raw, at, `expected ${expected}, found ${nameOf(raw)}`)
-  const items = raw?.items ?? []
+  if (raw !== undefined && raw.type !== 'list' && !setting.orOne)
+    return wrong(setting, raw, at, `expected a list, found ${nameOf(raw)}`)
+  const items = raw === undefined ? [] : raw.type === 'list' ? raw.items : [raw]
   if (items.length < (setting.least ?? 0)) return missing(setting, at, `at least ${setting.least} in the list`)
   return items.map((item, i) => checkAny(setting.of, item, { ...at, path: `${at.path}[${i}]`, around: item.origin }))
 }

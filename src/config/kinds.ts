@@ -1,11 +1,12 @@
 // The kinds of leaves: how a text is read. Each is a function from the words about a setting to the setting.
 
 import { resolve } from 'node:path'
+import type { DeviceKind } from '../devices/device.ts'
 import type { Leaf } from './setting.ts'
 
 type Words = Omit<Leaf<unknown>, 'type' | 'expected' | 'parse' | 'write'>
 
-function kind<T>(expected: string, parse: Leaf<T>['parse'], write?: (value: T) => string) {
+export function kind<T>(expected: string, parse: Leaf<T>['parse'], write?: (value: T) => string) {
   return <O extends Words>(words: O): Leaf<T> & O => ({
     type: 'leaf',
     expected,
@@ -35,6 +36,12 @@ export const url = kind('an http or https address, such as https://operator.exam
   URL.canParse(text) && /^https?:$/.test(new URL(text).protocol) ? text.replace(/\/+$/, '') : undefined,
 )
 
+export const amqp = kind('an amqp or amqps address, such as amqp://USER:PASSWORD@broker/', (text) =>
+  URL.canParse(text) && /^amqps?:$/.test(new URL(text).protocol) ? text : undefined,
+)
+
+export const broker = kind('host:port', (text) => (/^[^\s:/]+:\d{1,5}$/.test(text) ? text : undefined))
+
 export const origin = kind('an origin, such as https://www.example.com', (text) =>
   URL.canParse(text) && new URL(text).origin === text ? text : undefined,
 )
@@ -51,6 +58,10 @@ export const store = kind('sqlite:PATH or postgres://USER:PASSWORD@HOST/DATABASE
   if (text.startsWith('sqlite:')) return text === 'sqlite:' ? undefined : `sqlite:${resolve(base, text.slice(7))}`
   return URL.canParse(text) && /^postgres(ql)?:$/.test(new URL(text).protocol) ? text : undefined
 })
+
+export const deviceKind = kind<DeviceKind>('fcm_token, fcm_fid, apns, webpush or http:NAME', (text) =>
+  /^(fcm_token|fcm_fid|apns|webpush|http:.+)$/.test(text) ? (text as DeviceKind) : undefined,
+)
 
 export function integer(from: number, to: number) {
   return kind(`a whole number from ${from} to ${to}`, (text) => {

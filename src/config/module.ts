@@ -3,7 +3,9 @@
 import { basename } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { AttributeSource } from '../attributes/attribute-source.ts'
+import type { DeviceSource } from '../devices/device-source.ts'
 import type { Provider } from '../providers/provider.ts'
+import type { PushService } from '../providers/push-service.ts'
 import { ConfigError, meant } from './problem.ts'
 
 /**
@@ -26,7 +28,30 @@ export async function loadSource(file: string, name: string, path: string): Prom
   return load<AttributeSource>(file, name, path, (source) => [
     typeof source.name !== 'string' && 'name: expected a text',
     !Array.isArray(source.fields) && "fields: expected a list such as ['blocked', 'excluded']",
+    source.all !== undefined &&
+      typeof source.all !== 'function' &&
+      'all: expected a function (brand, field, {signal}), or nothing',
     typeof source.among !== 'function' && 'among: expected a function (brand, userIds, fields, context)',
+  ])
+}
+
+/** Likewise a PushService. */
+export async function loadPushService(file: string, name: string, path: string): Promise<PushService> {
+  return load<PushService>(file, name, path, (service) => [
+    typeof service.name !== 'string' && 'name: expected a text, other than that of every other push service',
+    typeof service.reaches !== 'function' && 'reaches: expected a function (device) that says whether it can reach it',
+    !(Number.isInteger(service.concurrency) && service.concurrency >= 1) &&
+      'concurrency: expected a whole number of sends at a time, at least 1',
+    typeof service.send !== 'function' && 'send: expected a function (push, context) that answers for one device',
+  ])
+}
+
+/** Likewise a DeviceSource. */
+export async function loadDeviceSource(file: string, name: string, path: string): Promise<DeviceSource> {
+  return load<DeviceSource>(file, name, path, (source) => [
+    typeof source.name !== 'string' && 'name: expected a text',
+    typeof source.of !== 'function' && 'of: expected a function (brand, userIds, look) that gives a Map of devices',
+    typeof source.holders !== 'function' && 'holders: expected a function (brand, tokens, look) that gives a Map',
   ])
 }
 

@@ -31,6 +31,8 @@ function rowsOf(setting: Setting, path: string): string[] {
   switch (setting.type) {
     case 'leaf':
       return [row(path, setting.expected, setting)]
+    case 'json':
+      return [row(path, 'any JSON, as YAML', setting)]
     case 'list':
       return [row(path, 'a list', setting), ...(setting.of.type === 'leaf' ? [] : rowsOf(setting.of, `${path}[]`))]
     case 'group':

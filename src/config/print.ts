@@ -33,6 +33,8 @@ function redact(setting: Setting, value: unknown, tell?: (secret: string) => voi
       if (!setting.secret) return setting.write?.(value) ?? value
       tell?.(String(value))
       return withoutPassword(String(value))
+    case 'json':
+      return value
     case 'list':
       return (value as unknown[]).map((item) => redact(setting.of, item, tell))
     case 'group':

@@ -1,4 +1,4 @@
-import { distance } from 'fastest-levenshtein'
+export { meant } from '../runtime/meant.ts'
 
 /** One thing that is wrong, and how to put it right. */
 export interface Problem {
@@ -24,12 +24,4 @@ export class ConfigError extends Error {
 function phrase({ path, where, what, remedy }: Problem): string {
   const head = [where, path].filter((part) => part !== '').join('  ')
   return `${head}: ${what}${remedy ? `\n    ${remedy}` : ''}`
-}
-
-/** What was probably meant, or nothing: a wild guess helps less than the list of what there is. */
-export function meant(word: string, known: readonly string[]): string | undefined {
-  const far = (other: string): number => distance(word.toLowerCase(), other.toLowerCase())
-  const [likeliest] = known.toSorted((a, b) => far(a) - far(b))
-  const allowed = Math.min(3, Math.max(2, Math.floor(word.length / 3)))
-  return likeliest !== undefined && far(likeliest) <= allowed ? likeliest : undefined
 }

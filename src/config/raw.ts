@@ -8,7 +8,7 @@ export interface Origin {
 }
 
 export type Raw =
-  | { readonly type: 'text'; readonly text: string; readonly origin: Origin }
+  | { readonly type: 'text'; readonly text: string; readonly origin: Origin; readonly quoted?: true }
   | { readonly type: 'list'; readonly items: Raw[]; readonly origin: Origin }
   | { readonly type: 'map'; readonly entries: Map<string, Entry>; readonly origin: Origin }
 

@@ -39,7 +39,8 @@ export function readYaml(source: string, name: string, base: string, problems: P
       }
       return map
     }
-    return { type: 'text', text: isScalar(node) ? String(node.value ?? '') : '', origin }
+    const quoted = isScalar(node) && node.type !== undefined && node.type !== 'PLAIN'
+    return { type: 'text', text: isScalar(node) ? String(node.value ?? '') : '', origin, ...(quoted && { quoted }) }
   }
   return convert(document.contents, 0)
 }

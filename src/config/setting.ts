@@ -1,6 +1,8 @@
 // What a setting can be: a leaf (one text, parsed by its kind), a list, a group, or one of several variants.
 // The whole configuration is one group of these: table.ts.
 
+import type { Json } from '../runtime/json.ts'
+
 /** One value. In YAML and in the environment it is a text; its kind decides what that text means. */
 export interface Leaf<T> {
   readonly type: 'leaf'
@@ -20,11 +22,21 @@ export interface Leaf<T> {
   readonly remedy?: string
 }
 
+/** Any JSON, written as YAML: a plain 5 or true is a number or a yes, a quoted one is a text. Printed as it is, so never a secret. */
+export interface JsonSetting {
+  readonly type: 'json'
+  readonly says: string
+  readonly optional?: true
+  readonly remedy?: string
+}
+
 export interface List<Of extends Setting> {
   readonly type: 'list'
   readonly of: Of
   readonly says: string
   readonly optional?: true
+  /** One item may be written without the list around it. */
+  readonly orOne?: true
   /** Fewest items. */
   readonly least?: number
   readonly remedy?: string
@@ -52,7 +64,12 @@ export interface Variants<Of extends Readonly<Record<string, Settings>>> {
   readonly remedy?: string
 }
 
-export type Setting = Leaf<unknown> | List<Setting> | Group<Settings> | Variants<Readonly<Record<string, Settings>>>
+export type Setting =
+  | Leaf<unknown>
+  | JsonSetting
+  | List<Setting>
+  | Group<Settings>
+  | Variants<Readonly<Record<string, Settings>>>
 
 type Required<S extends Settings> = { [K in keyof S]: S[K] extends { optional: true } ? never : K }[keyof S]
 type Flat<T> = { readonly [K in keyof T]: T[K] }
@@ -64,14 +81,19 @@ type GroupValue<S extends Settings> = Flat<
 export type ValueOf<S> =
   S extends Leaf<infer T>
     ? T
-    : S extends List<infer Of>
-      ? readonly ValueOf<Of>[]
-      : S extends Group<infer Of>
-        ? GroupValue<Of>
-        : S extends Variants<infer Of>
-          ? { [K in keyof Of]: Flat<{ is: K } & GroupValue<Of[K]>> }[keyof Of]
-          : never
+    : S extends JsonSetting
+      ? Json
+      : S extends List<infer Of>
+        ? readonly ValueOf<Of>[]
+        : S extends Group<infer Of>
+          ? GroupValue<Of>
+          : S extends Variants<infer Of>
+            ? { [K in keyof Of]: Flat<{ is: K } & GroupValue<Of[K]>> }[keyof Of]
+            : never
 
+export function json<O extends Omit<JsonSetting, 'type'>>(options: O): JsonSetting & O {
+  return { type: 'json', ...options }
+}
 export function list<Of extends Setting, O extends Omit<List<Of>, 'type' | 'of'>>(of: Of, options: O): List<Of> & O {
   return { type: 'list', of, ...options }
 }
@@ -93,6 +115,8 @@ export function holdsSecret(setting: Setting): boolean {
   switch (setting.type) {
     case 'leaf':
       return setting.secret === true
+    case 'json':
+      return false
     case 'list':
       return holdsSecret(setting.of)
     case 'group':

@@ -147,7 +147,7 @@ function answerOf({ body }: WireAnswer): string {
 }
 
 function waitOf({ retryAfter, now }: WireAnswer): number | undefined {
-  return retryAfter === undefined ? undefined : retryAfterMs(retryAfter, now)
+  return retryAfterMs(retryAfter, now)
 }
 
 export interface SingleAnswer {

@@ -7,6 +7,12 @@ export interface ContentMapping {
   readonly image_url: string
   readonly url: string
   readonly data: string
+  /** The target, where a message names one: a device token, several, or (older) a recipient. Push only. */
+  readonly token: string
+  readonly tokens: string
+  readonly recipient: string
+  /** An object of what one push service is to be told beside the content, by the service's kind: {"fcm": {…}}. Push only. */
+  readonly overrides: string
 }
 
 export const defaultContentMapping: ContentMapping = {
@@ -15,6 +21,10 @@ export const defaultContentMapping: ContentMapping = {
   image_url: '/image_url',
   url: '/url',
   data: '/data',
+  token: '/token',
+  tokens: '/tokens',
+  recipient: '/recipient',
+  overrides: '/overrides',
 }
 
 export interface Content {
@@ -24,6 +34,13 @@ export interface Content {
   readonly url?: string
   /** A JSON object, as text: numbers beyond 2^53 keep their digits. */
   readonly data?: string
+}
+
+/** The content of a push message, with its target and what single push services are to be told. */
+export interface PushContent extends Content {
+  /** The device tokens that the message names; absent: all devices of its user. */
+  readonly tokens?: readonly string[]
+  readonly overrides?: Readonly<Record<string, Readonly<Record<string, unknown>>>>
 }
 
 /**
@@ -38,8 +55,47 @@ export function readContent(
   text: string,
   mapping: ContentMapping = defaultContentMapping,
 ): Content | { error: string } {
+  return reading(() => pick(parse(text), mapping))
+}
+
+/**
+ * Reads content, target and overrides of a push message.
+ *
+ * @example
+ * readPushContent('{"activity":{…},"title":"Hello","token":"t-1","overrides":{"fcm":{"android":{"priority":"HIGH"}}}}')
+ * // { title: 'Hello', tokens: ['t-1'], overrides: { fcm: { android: { priority: 'HIGH' } } } }
+ */
+export function readPushContent(
+  text: string,
+  mapping: ContentMapping = defaultContentMapping,
+): PushContent | { error: string } {
+  return reading(() => {
+    const element = parse(text)
+    const content = pick(element, mapping)
+    if ('error' in content) return content
+    const tokens = pickTokens(element, mapping)
+    if (tokens !== undefined && 'error' in tokens) return tokens
+    const overrides = pickOverrides(element, mapping)
+    if (overrides !== undefined && 'error' in overrides) return overrides as { error: string }
+    return { ...content, ...(tokens && { tokens }), ...(overrides && { overrides }) }
+  })
+}
+
+/**
+ * `data` for a push service that takes texts only: texts as they are, other values as JSON.
+ *
+ * @example dataTexts({ data: '{"a":"x","n":9007199254740993,"o":{"k":1}}' }) // { a: 'x', n: '9007199254740993', o: '{"k":1}' }
+ */
+export function dataTexts({ data }: Content): Record<string, string> {
+  const values = data === undefined ? {} : (parse(data) as Record<string, unknown>)
+  return Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [name, typeof value === 'string' ? value : JSON.stringify(value)]),
+  )
+}
+
+function reading<Read>(read: () => Read | { error: string }): Read | { error: string } {
   try {
-    return pick(parse(text), mapping)
+    return read()
   } catch (error) {
     // Not JSON, or nested so deep that there is no stack for it: this message's own fault, whatever it is.
     return { error: `the content cannot be read: ${(error as Error).message}` }
@@ -56,24 +112,55 @@ function pick(element: unknown, mapping: ContentMapping): Content | { error: str
   }
   const data = at(element, mapping.data)
   if (data !== undefined && data !== null) {
-    if (typeof data !== 'object' || Array.isArray(data)) {
-      return { error: wrong('data', mapping.data, 'an object', data) }
-    }
+    if (!isObject(data)) return { error: wrong('data', mapping.data, 'an object', data) }
     content.data = JSON.stringify(data)
   }
   return content
 }
 
+function pickTokens(element: unknown, mapping: ContentMapping): readonly string[] | undefined | { error: string } {
+  const named: string[] = []
+  for (const name of ['token', 'recipient'] as const) {
+    const value = at(element, mapping[name]) ?? undefined
+    if (value === undefined) continue
+    if (typeof value !== 'string' || value === '') return { error: wrong(name, mapping[name], 'a token', value) }
+    named.push(value)
+  }
+  const several = at(element, mapping.tokens) ?? undefined
+  if (several !== undefined) {
+    if (!Array.isArray(several) || several.some((token) => typeof token !== 'string' || token === ''))
+      return { error: wrong('tokens', mapping.tokens, 'an array of tokens', several) }
+    named.push(...(several as string[]))
+  }
+  return named.length === 0 ? undefined : [...new Set(named)]
+}
+
+function pickOverrides(
+  element: unknown,
+  mapping: ContentMapping,
+): PushContent['overrides'] | undefined | { error: string } {
+  const overrides = at(element, mapping.overrides) ?? undefined
+  if (overrides === undefined) return undefined
+  if (!isObject(overrides) || !Object.values(overrides).every(isObject))
+    return { error: wrong('overrides', mapping.overrides, 'an object of objects', overrides) }
+  return overrides as Record<string, Record<string, unknown>>
+}
+
+const isObject = (value: unknown): boolean => kindOf(value) === 'an object'
+
 // The digits of a number that a double cannot hold are kept by JSON.rawJSON. That costs a call for each value, and
-// numbers so long are rare, so the plain parse is used where the text has none.
-const longNumber = /\d{16}|[eE.]/
+// such numbers are rare, so the plain parse is used where the text has none. (What looks like one in a text does no harm.)
+const longNumber = /\d{16}|[[:,\s]-?\d+[.eE]/
 
 function parse(text: string): unknown {
   if (!longNumber.test(text)) return JSON.parse(text)
   return JSON.parse(text, keepDigits as (this: unknown, key: string, value: unknown) => unknown)
 }
 
-const rawJson = (JSON as unknown as { rawJSON(text: string): object }).rawJSON
+const { rawJSON: rawJson, isRawJSON: isRawJson } = JSON as unknown as {
+  rawJSON(text: string): object
+  isRawJSON(value: unknown): boolean
+}
 
 function keepDigits(_key: string, value: unknown, context: { readonly source?: string }): unknown {
   if (typeof value !== 'number' || context.source === undefined || String(value) === context.source) return value
@@ -84,7 +171,7 @@ function keepDigits(_key: string, value: unknown, context: { readonly source?: s
 function at(element: unknown, pointer: string): unknown {
   let value = element
   for (const part of pointer.split('/').slice(1)) {
-    if (typeof value !== 'object' || value === null) return undefined
+    if (typeof value !== 'object' || value === null || isRawJson(value)) return undefined
     const name = part.includes('~') ? part.replaceAll('~1', '/').replaceAll('~0', '~') : part
     if (!Object.hasOwn(value, name)) return undefined
     value = (value as Record<string, unknown>)[name]
@@ -93,6 +180,17 @@ function at(element: unknown, pointer: string): unknown {
 }
 
 function wrong(name: string, pointer: string, wanted: string, value: unknown): string {
-  const found = Array.isArray(value) ? 'an array' : typeof value === 'object' ? 'an object' : `a ${typeof value}`
+  const kind = kindOf(value)
+  // Of the right kind, so it is what is in it.
+  const found = !wanted.startsWith(kind) ? kind : `${kind} with something else in it`
   return `${name} at ${pointer} is ${found}, not ${wanted}; if your content is elsewhere, set the content mapping`
+}
+
+function kindOf(value: unknown): string {
+  if (value === null) return 'null'
+  if (value === '') return 'an empty string'
+  if (Array.isArray(value)) return 'an array'
+  // A number that kept its digits is an object to JavaScript.
+  if (typeof value === 'object') return isRawJson(value) ? 'a number' : 'an object'
+  return `a ${typeof value}`
 }

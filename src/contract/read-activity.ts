@@ -16,7 +16,8 @@ export type { Activity, InvalidItem, ReadItem } from './read-item.ts'
 export const mostItems = 100_000
 
 export type ReadBatch =
-  | { readonly items: readonly ReadItem[] }
+  /** `text`: the body, into which the items' `start` points; absent where it is not JSON as a whole, or not fit to be stored. */
+  | { readonly items: readonly ReadItem[]; readonly text?: string }
   /** The items cannot be told apart: answer `status` with {error: invalid}; the platform retries the whole batch (§7.2.1). */
   | { readonly invalid: string; readonly status: 400 | 413 }
 
@@ -46,7 +47,7 @@ export function readBatch(body: Uint8Array | string): ReadBatch {
   for (let n = 0; n < parsed.length; n++) {
     items.push(readItem(reader, starts[n] as number, ends[n] as number, parsed[n], deep.size > 0 && deep.has(n)))
   }
-  return batchOf(items)
+  return batchOf(items, source.wellFormed ? source.text : undefined)
 }
 
 /**
@@ -87,10 +88,11 @@ export function readLines(body: Uint8Array | string): readonly (ReadItem | undef
 }
 
 /** Where not one item could be reported, an answer of 200 would say nothing at all to the sender (row 35). */
-function batchOf(items: readonly ReadItem[]): ReadBatch {
+function batchOf(items: readonly ReadItem[], text?: string): ReadBatch {
+  const read = { items, ...(text !== undefined && { text }) }
   const [first] = items
-  if (first === undefined || !('invalid' in first)) return { items }
-  if (items.some((item) => item.idJson !== undefined)) return { items }
+  if (first === undefined || !('invalid' in first)) return read
+  if (items.some((item) => item.idJson !== undefined)) return read
   return refuse(`no item of the batch has an activity.id to report it by; the first is ${first.invalid}`)
 }
 

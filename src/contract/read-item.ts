@@ -29,6 +29,8 @@ export interface Activity {
   readonly actionId: string | null
   /** The whole element as it came: kept, and sent on. */
   readonly text: string
+  /** Where it begins in the body's text, in characters. */
+  readonly start: number
   /** The same, parsed: content, target and meta are siblings of `activity` (row 4). Numbers in it may be rounded; the fields above are not. */
   readonly element: Readonly<Record<string, unknown>>
 }
@@ -101,6 +103,7 @@ export function readItem(reader: ItemReader, start: number, end: number, parsed:
     triggerHash: triggerHash ?? null,
     actionId,
     text,
+    start,
     element: element as unknown as Readonly<Record<string, unknown>>,
   }
 }

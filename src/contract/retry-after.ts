@@ -1,8 +1,9 @@
 /**
- * Reads a Retry-After header: seconds, or an HTTP date if `now` (epoch milliseconds) is given. Undefined where it is neither; a date
- * that has passed is 0. Whoever waits sets the cap.
+ * Reads a Retry-After header: seconds, or an HTTP date if `now` (epoch milliseconds) is given. Undefined where it is neither, absent
+ * or given twice; a date that has passed is 0. Whoever waits sets the cap.
  */
-export function retryAfterMs(header: string, now?: number): number | undefined {
+export function retryAfterMs(header: string | readonly string[] | undefined, now?: number): number | undefined {
+  if (typeof header !== 'string') return undefined
   const text = header.trim()
   if (/^[0-9]{1,9}$/.test(text)) return Number(text) * 1000
   if (now === undefined || !/[A-Za-z]/.test(text)) return undefined

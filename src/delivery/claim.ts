@@ -1,10 +1,11 @@
 // Claiming: one process at a time sends a message, and a message that was delivered is never delivered again (row 29).
 
-import type { Message } from '../providers/provider.ts'
+import type { Flight, Message } from '../providers/provider.ts'
 import { emit } from '../runtime/events.ts'
 import type { Database } from '../store/database.ts'
 import { op } from '../store/statement.ts'
-import { type Existing, insertMessages, selectMessages, state, takeOver } from './messages.ts'
+import { claimFlight, takeFlights } from './flights.ts'
+import { type Existing, insertMessages, messageRow, selectMessages, state, takeOver } from './messages.ts'
 
 /** What the table of messages says of one message. */
 export type Claim =
@@ -14,24 +15,20 @@ export type Claim =
   | { readonly is: 'elsewhere'; readonly ref: string }
 
 /**
- * Claims each message for this process, in one commit for those never seen before. The claim survives a killed process,
- * it need not survive a power cut: whoever asks again claims again.
+ * Claims each message of a flight for this process, in one commit for those never seen before. The claim survives a killed
+ * process, it need not survive a power cut: whoever asks again claims again.
  *
- * @param owner this process as the store knows it now: whoever finds the claim later asks whether it lives
  * @returns one claim for each message, in order; rejects if the store is away
  */
-export async function claim(
-  database: Database,
-  messages: readonly Message[],
-  owner: string,
-  now: number,
-): Promise<Claim[]> {
+export async function claim(database: Database, flight: Flight, now: number): Promise<Claim[]> {
+  const { messages } = flight
   const [inserted] = await database.commit(
     [
       op(
         insertMessages,
-        messages.map((m) => [m.brand, m.key, m.ref, owner, now]),
+        messages.map((m) => messageRow(m, flight.id, now)),
       ),
+      claimFlight(flight),
     ],
     { durable: false },
   )
@@ -40,8 +37,8 @@ export async function claim(
   const fresh = new Set(inserted.map((row) => row.ref))
   const known = await claimKnown(
     database,
+    flight,
     messages.filter((m) => !fresh.has(m.ref)),
-    owner,
     now,
   )
   return messages.map((m) => known.get(rowKey(m)) ?? { is: 'mine', ref: m.ref, attempt: 1 })
@@ -49,8 +46,8 @@ export async function claim(
 
 async function claimKnown(
   database: Database,
+  { id: flight, owner }: Flight,
   messages: readonly Message[],
-  owner: string,
   now: number,
 ): Promise<Map<string, Claim>> {
   const rows = await database.read(
@@ -59,7 +56,7 @@ async function claimKnown(
       messages.map((m) => [m.brand, m.key]),
     ),
   )
-  const others = [...new Set(rows.filter((row) => row.state === state.inFlight).map((row) => row.holder))]
+  const others = [...new Set(rows.filter((row) => row.state === state.inFlight).map((row) => row.owner))]
   const alive = others.length > 0 ? await database.alive(others) : new Set<string>()
 
   const claims = new Map<string, Claim>()
@@ -67,18 +64,23 @@ async function claimKnown(
   for (const row of rows) {
     if (row.state === state.successful) claims.set(rowKey(row), { is: 'delivered', ref: row.ref })
     // In flight by us, yet nobody here is working on it (the caller knows): our settle was lost.
-    else if (row.state === state.inFlight && row.holder !== owner && alive.has(row.holder)) {
+    else if (row.state === state.inFlight && row.owner !== owner && alive.has(row.owner)) {
       claims.set(rowKey(row), { is: 'elsewhere', ref: row.ref })
     } else free.push(row)
   }
   if (free.length === 0) return claims
 
+  const asked = new Map(messages.map((m) => [rowKey(m), m]))
   const [taken] = await database.commit(
     [
       op(
         takeOver,
-        free.map((row) => [row.brand, row.key, row.ref, row.attempt, row.state, row.holder, owner, now]),
+        free.map((row) => {
+          const [, , , , at, ...request] = messageRow(asked.get(rowKey(row)) as Message, flight, now)
+          return [row.brand, row.key, row.ref, row.state, row.flight, flight, at as number, ...request]
+        }),
       ),
+      takeFlights(free.filter((row) => row.state === state.inFlight).map((row) => row.flight)),
     ],
     { durable: false },
   )

@@ -1,15 +1,14 @@
 // The operator's tables: what was asked for, what became of it, and the evidence. Their only owner.
 //
-// messages   one small row per message (row 29): claimed before anything has an effect, settled before the answer. Its holder
-//            is the process that is sending it, and once settled the call that decided: a row keeps its size, and so its
-//            place on its page.
-// bodies     the request element as it came, written when the message departs to its provider. `departed` is the last
-//            attempt that was handed over: a claim whose owner died may have arrived only if its attempt departed.
+// messages   one small row per message (row 29): claimed before anything has an effect. A message that is successful needs no
+//            second write of its own: its state stays 0, "as its flight says" (flights.ts). What ends otherwise says so itself.
 // refusals   one row per attempt that did not end successful.
 
-import type { Migration } from '../store/database.ts'
+import type { Message } from '../providers/provider.ts'
+import type { Migration, Value } from '../store/database.ts'
 import { statement } from '../store/statement.ts'
 
+/** inFlight: as its flight says, which may have landed: then it was successful. */
 export const state = { inFlight: 0, successful: 1, failed: 2, fatal: 3 } as const
 
 export const messageMigrations: readonly Migration[] = [
@@ -17,13 +16,11 @@ export const messageMigrations: readonly Migration[] = [
     name: 'delivery/1',
     statements: ({ engine, key }) => [
       `create table messages (
-         brand ${key} not null, key ${key} not null, ref ${key} not null, state bigint not null, attempt bigint not null,
-         holder ${key} not null, claimed_at bigint not null, uncertain bigint not null, rule text not null,
-         primary key (brand, key))${engine === 'sqlite' ? ' without rowid' : ' with (fillfactor = 50)'}`,
-      `create table bodies (
-         brand ${key} not null, ref ${key} not null, key ${key} not null, departed bigint not null, at bigint not null,
-         text text not null, tracking text,
-         primary key (brand, ref))`,
+         brand ${key} not null, key ${key} not null, ref ${key} not null, flight ${key} not null, request ${key} not null,
+         start_at bigint not null, length bigint not null, claimed_at bigint not null, attempt bigint not null,
+         state bigint not null, uncertain bigint not null, call ${key} not null, rule text not null,
+         primary key (brand, key))${engine === 'sqlite' ? ' without rowid' : ' with (fillfactor = 90)'}`,
+      `create unique index messages_ref on messages (brand, ref)`,
       `create table refusals (
          brand ${key} not null, ref ${key} not null, attempt bigint not null, at bigint not null, category text not null,
          reason text not null, error text not null, rule text not null, answer text, call ${key}, uncertain bigint not null,
@@ -36,14 +33,37 @@ export const messageMigrations: readonly Migration[] = [
 export const insertMessages = statement<{ ref: string }>({
   name: 'insert_messages',
   rank: 10,
-  columns: { brand: 'text', key: 'text', ref: 'text', owner: 'text', at: 'bigint' },
+  columns: {
+    brand: 'text',
+    key: 'text',
+    ref: 'text',
+    flight: 'text',
+    at: 'bigint',
+    request: 'text',
+    start_at: 'bigint',
+    length: 'bigint',
+  },
   route: 'ref',
   text: (rows) => `
-    insert into messages (brand, key, ref, state, attempt, holder, claimed_at, uncertain, rule)
-    select r.brand, r.key, r.ref, 0, 1, r.owner, r.at, 0, 'in flight' from ${rows} r where true
-    on conflict (brand, key) do nothing
-    returning ref`,
+    insert into messages (brand, key, ref, flight, claimed_at, request, start_at, length, attempt, state, uncertain, call, rule)
+    select r.brand, r.key, r.ref, r.flight, r.at, r.request, r.start_at, r.length, 1, 0, 0, '', '' from ${rows} r where true
+    on conflict (brand, key) do nothing returning ref`,
+  each: (values) => `
+    insert into messages (brand, key, ref, flight, claimed_at, request, start_at, length, attempt, state, uncertain, call, rule)
+    values (${values}, 1, 0, 0, '', '') on conflict (brand, key) do nothing`,
 })
+
+/** A row of `insertMessages`. */
+export const messageRow = (m: Message, flight: string, at: number): readonly Value[] => [
+  m.brand,
+  m.key,
+  m.ref,
+  flight,
+  at,
+  m.part?.of.id ?? '',
+  m.part?.start ?? 0,
+  m.text.length,
+]
 
 export interface Existing {
   readonly brand: string
@@ -51,84 +71,78 @@ export interface Existing {
   readonly ref: string
   readonly state: number
   readonly attempt: number
-  readonly holder: string
+  readonly flight: string
+  /** Who claimed its flight. */
+  readonly owner: string
 }
+
+/** The state of a message as it is now. A flight that is gone was forgotten, long after it landed. */
+const now = (m: string, f: string): string =>
+  `case when ${m}.state = 0 and coalesce(${f}.state, 2) = 2 then 1 else ${m}.state end`
 
 export const selectMessages = statement<Existing>({
   name: 'select_messages',
   rank: 11,
   columns: { brand: 'text', key: 'text' },
   text: (rows) => `
-    select m.brand, m.key, m.ref, m.state, m.attempt, m.holder
-    from ${rows} r join messages m on m.brand = r.brand and m.key = r.key`,
+    select m.brand, m.key, m.ref, ${now('m', 'f')} as state, m.attempt, m.flight, coalesce(f.owner, '') as owner
+    from ${rows} r join messages m on m.brand = r.brand and m.key = r.key left join flights f on f.id = m.flight`,
 })
 
 /**
- * Begins another attempt of a message that ended failed or fatal, or whose owner is gone; taken only if the row is still
- * the one that was read. A claim left in flight counts as uncertain if that attempt had departed.
+ * Begins another attempt, in a flight of ours, of a message that ended failed or fatal, or whose owner is gone; taken only if
+ * the row is still the one that was read, and its flight has not landed since: takeFlights() comes before it in the commit
+ * and waits for a flight that is landing. A claim left in flight counts as uncertain if it had departed.
  */
 export const takeOver = statement<{ ref: string; attempt: number; uncertain: number }>({
   name: 'take_over',
-  rank: 12,
+  rank: 13,
   columns: {
     brand: 'text',
     key: 'text',
     ref: 'text',
-    attempt: 'bigint',
     state: 'bigint',
     old: 'text',
-    owner: 'text',
+    flight: 'text',
     at: 'bigint',
+    request: 'text',
+    start_at: 'bigint',
+    length: 'bigint',
   },
   route: 'ref',
   text: (rows) => `
-    update messages set state = 0, attempt = messages.attempt + 1, holder = r.owner, claimed_at = r.at,
-      uncertain = messages.uncertain + (select count(*) from bodies b where messages.state = 0
-        and b.brand = messages.brand and b.ref = messages.ref and b.departed = messages.attempt)
+    update messages set state = 0, attempt = messages.attempt + 1, flight = r.flight, claimed_at = r.at, request = r.request,
+      start_at = r.start_at, length = r.length, call = '', rule = '',
+      uncertain = messages.uncertain + (select count(*) from flights f where messages.state = 0
+        and f.id = messages.flight and f.state = 1 and f.held not like '%' || messages.ref || '%')
     from ${rows} r
-    where messages.brand = r.brand and messages.key = r.key
-      and messages.attempt = r.attempt and messages.state = r.state and messages.holder = r.old
+    where messages.brand = r.brand and messages.key = r.key and messages.flight = r.old and messages.state = r.state
+      and (messages.state <> 0 or exists (select 1 from flights f where f.id = messages.flight and f.state < 2))
     returning messages.ref as ref, messages.attempt as attempt, messages.uncertain as uncertain`,
 })
 
-/** Written before the call to the provider (departed = the attempt), or with the settle of what never left (0). */
-export const insertBodies = statement({
-  name: 'insert_bodies',
-  rank: 20,
-  columns: {
-    brand: 'text',
-    ref: 'text',
-    key: 'text',
-    departed: 'bigint',
-    at: 'bigint',
-    text: 'text',
-    tracking: 'text',
-  },
-  text: (rows) => `
-    insert into bodies (brand, ref, key, departed, at, text, tracking)
-    select r.brand, r.ref, r.key, r.departed, r.at, r.text, r.tracking from ${rows} r where true
-    on conflict (brand, ref) do update set departed = excluded.departed where excluded.departed > bodies.departed`,
-})
-
-/** Success always wins; failed and fatal are taken from the current attempt only: a process that slept cannot overwrite. */
+/**
+ * What ended otherwise than its flight. Success always wins; failed and fatal are taken from the current flight only: a
+ * process that slept cannot overwrite.
+ */
 export const settleMessages = statement({
   name: 'settle_messages',
   rank: 30,
   columns: {
     brand: 'text',
     key: 'text',
-    attempt: 'bigint',
+    flight: 'text',
     state: 'bigint',
     rule: 'text',
     call: 'text',
     uncertain: 'bigint',
   },
   text: (rows) => `
-    update messages set state = r.state, rule = r.rule, holder = r.call,
+    update messages set state = r.state, rule = r.rule, call = r.call,
       uncertain = messages.uncertain + r.uncertain
     from ${rows} r
     where messages.brand = r.brand and messages.key = r.key
-      and (r.state = 1 or (messages.attempt = r.attempt and messages.state = 0))`,
+      and (r.state = 1 or (messages.flight = r.flight and messages.state = 0))`,
 })
 
 export const insertRefusals = statement({
@@ -166,8 +180,9 @@ export const countMessages = statement<{
   rank: 90,
   columns: {},
   text: () => `
-    select brand, state, count(*) as messages, sum(uncertain) as uncertain, sum(attempt - 1) as repeated
-    from messages group by brand, state order by brand, state`,
+    select m.brand, ${now('m', 'f')} as state, count(*) as messages, sum(m.uncertain) as uncertain,
+      sum(m.attempt - 1) as repeated
+    from messages m left join flights f on f.id = m.flight group by 1, 2 order by 1, 2`,
 })
 
 export interface Found {
@@ -177,10 +192,13 @@ export interface Found {
   readonly attempt: number
   readonly uncertain: number
   readonly rule: string
-  /** The call that decided, or while it is in flight the process that is sending it. */
-  readonly holder: string
+  /** The call that decided; empty while it is in flight. */
+  readonly call: string
   readonly claimed_at: number
-  readonly text: string
+  /** The body of the request that brought it last, and where it stands in it; null: it has not departed yet. */
+  readonly request: string | null
+  readonly start_at: number
+  readonly length: number
   readonly tracking: string | null
 }
 
@@ -190,8 +208,11 @@ export const findMessage = statement<Found>({
   rank: 91,
   columns: { brand: 'text', ref: 'text' },
   text: (rows) => `
-    select b.brand, b.key, m.state, m.attempt, m.uncertain, m.rule, m.holder, m.claimed_at, b.text, b.tracking
-    from ${rows} r join bodies b on b.brand = r.brand and b.ref = r.ref join messages m on m.brand = b.brand and m.key = b.key`,
+    select m.brand, m.key, ${now('m', 'f')} as state, m.attempt, m.uncertain, m.claimed_at, m.start_at, m.length,
+      case when m.state = 0 then coalesce(f.rule, '') else m.rule end as rule,
+      case when m.state = 0 then coalesce(f.call, '') else m.call end as call, q.text as request, q.tracking
+    from ${rows} r join messages m on m.brand = r.brand and m.ref = r.ref
+      left join flights f on f.id = m.flight left join requests q on q.id = m.request`,
 })
 
 export interface Refusal {

@@ -5,24 +5,24 @@ import { firstUuidv7 } from '../runtime/ids.ts'
 import type { Database } from '../store/database.ts'
 import { op, statement } from '../store/statement.ts'
 
-// Identifiers begin with their time, so the oldest are the first of the primary key.
+// Identifiers begin with their time, so the oldest are the first of the index.
 const selectOld = statement<{ brand: string; ref: string; key: string }>({
-  name: 'old_bodies',
+  name: 'old_messages',
   rank: 60,
   columns: { brand: 'text', before: 'text', most: 'bigint' },
   text: (rows) => `
-    select b.brand, b.ref, b.key from bodies b
-    where b.brand = (select r.brand from ${rows} r) and b.ref < (select r.before from ${rows} r)
-    order by b.ref limit (select r.most from ${rows} r)`,
+    select m.brand, m.ref, m.key from messages m
+    where m.brand = (select r.brand from ${rows} r) and m.ref < (select r.before from ${rows} r)
+    order by m.ref limit (select r.most from ${rows} r)`,
 })
 
 const deleteMessages = statement({
   name: 'forget_messages',
   rank: 61,
   columns: { brand: 'text', key: 'text' },
-  text: (rows) => `delete from messages where state <> 0 and (brand, key) in (select r.brand, r.key from ${rows} r)`,
+  text: (rows) => `delete from messages where (brand, key) in (select r.brand, r.key from ${rows} r)`,
 })
-const forget = (table: 'refusals' | 'bodies', rank: number) =>
+const forget = (table: 'refusals' | 'device_sends', rank: number) =>
   statement({
     name: `forget_${table}`,
     rank,
@@ -30,7 +30,7 @@ const forget = (table: 'refusals' | 'bodies', rank: number) =>
     text: (rows) => `delete from ${table} where (brand, ref) in (select r.brand, r.ref from ${rows} r)`,
   })
 const deleteRefusals = forget('refusals', 62)
-const deleteBodies = forget('bodies', 63)
+const deleteDeviceSends = forget('device_sends', 63)
 
 const step = 1_000
 
@@ -48,7 +48,7 @@ export async function forgetMessages(database: Database, brand: string, before: 
       old.map((row) => [row.brand, row.key]),
     ),
     op(deleteRefusals, refs),
-    op(deleteBodies, refs),
+    op(deleteDeviceSends, refs),
   ])
   return old.length
 }

@@ -1,10 +1,11 @@
 // The one send path (design §5): claim → suppress → depart → the provider → settle. Itself a Provider.
-// A single send is a batch of one with another answer; singles that arrive in the same turn travel together.
+// A single send is a batch of one with another answer; what arrives in the same turn travels together, as a flight.
 
 import type { Fatal } from '../contract/outcome.ts'
-import type { Message, Provider, Result, SendContext, Wrap } from '../providers/provider.ts'
+import type { Flight, Message, Provider, Result, SendContext, Wrap } from '../providers/provider.ts'
 import { emit, listened } from '../runtime/events.ts'
 import { gather } from '../runtime/gather.ts'
+import { uuidv7 } from '../runtime/ids.ts'
 import { createSlots } from '../runtime/slots.ts'
 import type { Database } from '../store/database.ts'
 import { type Claim, claim } from './claim.ts'
@@ -51,27 +52,23 @@ export function createSendPath({
   workMs,
 }: SendPathOptions): SendPath {
   const inner = suppress(depart(database)(provider))
-  const transactional = provider.transactional === true
   const slots = createSlots(concurrency)
   const watchId = createIdWatch()
   const working = new Map<string, Work>()
   const idlers: (() => void)[] = []
 
-  const begin = gather<Work>((works) => void claimAll(works))
+  const begin = gather<Work>((works) => {
+    for (let from = 0; from < works.length; from += inner.max) void board(works.slice(from, from + inner.max))
+  })
   // Work goes on when its request was answered or its process is stopping: stopping waits for it.
   const never = new AbortController().signal
 
-  async function claimAll(works: readonly Work[]): Promise<void> {
+  async function board(works: readonly Work[]): Promise<void> {
     const now = Date.now()
-    const context = { deadline: now + workMs, signal: never, owner: database.owner }
+    const asked: Flight = { id: uuidv7(), owner: database.owner, messages: works.map((w) => w.message) }
     let claims: Claim[]
     try {
-      claims = await claim(
-        database,
-        works.map((w) => w.message),
-        context.owner,
-        now,
-      )
+      claims = await claim(database, asked, now)
     } catch (error) {
       for (const work of works) finish(work, storeAway(error))
       return
@@ -104,13 +101,15 @@ export function createSendPath({
     if (listened('message.claimed')) {
       for (const { message: m } of mine) emit('message.claimed', { brand: m.brand, ref: m.ref, attempt: m.attempt })
     }
-    for (let from = 0; from < mine.length; from += inner.max) void deliver(mine.slice(from, from + inner.max), context)
+    if (mine.length === 0) return
+    const flight: Flight = { ...asked, messages: mine.map((w) => w.message) }
+    await deliver(mine, flight, { deadline: now + workMs, signal: never, flight })
   }
 
   async function awaitElsewhere(work: Work, until: number): Promise<void> {
     if (Date.now() < until) {
       await new Promise((resolve) => setTimeout(resolve, elsewhere.everyMs))
-      return claimAll([work])
+      return board([work])
     }
     finish(work, {
       category: 'fatal',
@@ -122,27 +121,24 @@ export function createSendPath({
     })
   }
 
-  async function deliver(works: readonly Work[], context: SendContext): Promise<void> {
+  async function deliver(works: readonly Work[], flight: Flight, context: SendContext): Promise<void> {
     // The slot comes before the suppression look-up: an answer must not grow old in a queue.
     const slot = slots.take()
     if (slot) await slot
     let results: readonly Result[]
     try {
-      results = await inner.send(
-        works.map((w) => w.message),
-        context,
-      )
+      results = await inner.send(flight.messages, context)
     } catch (error) {
       results = works.map(() => storeAway(error))
     }
     slots.give()
-    await settleAll(works, results)
+    await settleAll(works, flight, results)
   }
 
-  async function settleAll(works: readonly Work[], results: readonly Result[]): Promise<void> {
+  async function settleAll(works: readonly Work[], flight: Flight, results: readonly Result[]): Promise<void> {
     const settled: Settled[] = works.map((work, i) => ({ message: work.message, result: results[i] as Result }))
     try {
-      await settle(database, settled, transactional, Date.now())
+      await settle(database, flight, settled, Date.now())
     } catch (error) {
       // Whether it was delivered is in nobody's books: the next attempt finds the claim in flight and takes it over.
       for (const work of works) finish(work, storeAway(error))
@@ -170,7 +166,7 @@ export function createSendPath({
     if (same) same.done.push(done)
     else if (working.size >= inProgress) done(overloaded)
     else {
-      const work: Work = { key, message, done: [done] }
+      const work: Work = { key, message: asPart(message), done: [done] }
       working.set(key, work)
       begin(work)
     }
@@ -202,6 +198,9 @@ export function createSendPath({
     idle: () => (working.size === 0 ? Promise.resolve() : new Promise((resolve) => idlers.push(resolve))),
   }
 }
+
+/** A message that came alone is the whole of its request. Made here, since its `ref` may give way to that of an earlier attempt. */
+const asPart = (m: Message): Message => (m.part ? m : { ...m, part: { of: { id: m.ref, text: m.text }, start: 0 } })
 
 const workKey = (m: Message): string => `${m.brand} ${m.key}`
 

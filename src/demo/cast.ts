@@ -3,7 +3,21 @@
 export interface Person {
   readonly id: string
   readonly name: string
+  readonly devices: readonly Gadget[]
 }
+
+/** What a person has that a push can reach. */
+export interface Gadget {
+  readonly name: 'Android phone' | 'iPhone' | 'laptop'
+  readonly service: 'fcm' | 'apns' | 'web-push'
+  /** Without a connection when the demo begins. */
+  readonly away?: true
+}
+
+const androidPhone: Gadget = { name: 'Android phone', service: 'fcm' }
+const iPhone: Gadget = { name: 'iPhone', service: 'apns' }
+/** The browser on it. */
+const laptop: Gadget = { name: 'laptop', service: 'web-push' }
 
 export interface Brand {
   readonly id: string
@@ -18,9 +32,9 @@ export const brands: readonly Brand[] = [
     name: 'Larkspur',
     tagline: 'Larkspur, games for the evening',
     users: [
-      { id: '1001', name: 'Mara Lindqvist' },
-      { id: '1002', name: 'Theo Brandt' },
-      { id: '1003', name: 'Ines Carvalho' },
+      { id: '1001', name: 'Mara Lindqvist', devices: [iPhone] },
+      { id: '1002', name: 'Theo Brandt', devices: [androidPhone, laptop] },
+      { id: '1003', name: 'Ines Carvalho', devices: [androidPhone] },
     ],
   },
   {
@@ -28,9 +42,9 @@ export const brands: readonly Brand[] = [
     name: 'Northgate',
     tagline: 'Northgate, tournaments all week',
     users: [
-      { id: '1001', name: 'Jonas Okafor' },
-      { id: '1002', name: 'Aiko Tanaka' },
-      { id: '1003', name: 'Elif Demir' },
+      { id: '1001', name: 'Jonas Okafor', devices: [androidPhone] },
+      { id: '1002', name: 'Aiko Tanaka', devices: [{ ...androidPhone, away: true }] },
+      { id: '1003', name: 'Elif Demir', devices: [iPhone] },
     ],
   },
 ]
@@ -71,6 +85,6 @@ export const onSite: readonly Words[] = [
 export const pushes: readonly Words[] = [
   { title: 'Tonight at eight', body: 'Your tournament begins in one hour.', art: 'calendar' },
   { title: 'A friend has joined', body: 'Say hello and play the first round together.', art: 'star' },
-  { title: 'Your reward ends today', body: 'The free round is yours until midnight.', art: 'gift' },
+  { title: 'Reward ends today', body: 'The free round is yours until midnight.', art: 'gift' },
   { title: 'Rematch?', body: 'Someone would like to win that game back.', art: 'trophy' },
 ]

@@ -1,5 +1,6 @@
 // Both sides as the demo calls them: over HTTP, like anybody else.
 
+import type { DeviceTokenRecord } from '../contract/device-events.ts'
 import type { World } from './world.ts'
 
 export interface Enqueued {
@@ -24,6 +25,8 @@ export interface Clients {
   enqueue(channel: 'push' | 'site', records: readonly object[]): Promise<Enqueued>
   outcomes(seqs: readonly number[]): Promise<readonly KnownOutcome[]>
   subscriberToken(brand: string, userId: string): Promise<{ readonly token: string }>
+  /** As a user's app does it, where they have just signed in. */
+  linkDevice(brand: string, userId: string, device: DeviceTokenRecord): Promise<void>
   /** Undefined where the operator does not open this user's inbox. */
   inbox(brand: string, userId: string): Promise<Listed | undefined>
 }
@@ -48,6 +51,14 @@ export function createClients({ operator, platform }: Pick<World, 'operator' | '
     },
     subscriberToken: (brand, userId) =>
       ask(`${operator.url}/admin/subscriber-tokens`, atOperator, JSON.stringify({ brand, user_id: userId })),
+    async linkDevice(brand, userId, device) {
+      const { token } = await clients.subscriberToken(brand, userId)
+      await ask(
+        `${operator.url}/app/devices/link`,
+        { authorization: `Bearer ${token}` },
+        JSON.stringify({ tokens: [device] }),
+      )
+    },
     async inbox(brand, userId) {
       const { token } = await clients.subscriberToken(brand, userId)
       try {

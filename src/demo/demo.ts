@@ -3,6 +3,7 @@ import { createClients } from './clients.ts'
 import { createJournal } from './journal.ts'
 import { narrate, sayGoodbye, sayHeading, sayTrickle, sayVerdicts, sayWelcome, sayWhatToOpen } from './narrator.ts'
 import { startPageServer } from './page-server.ts'
+import { createPhones } from './phones.ts'
 import { createRecords, type Sample, unreadable } from './records.ts'
 import { verify } from './verify.ts'
 import { startWorld } from './world.ts'
@@ -19,6 +20,8 @@ export interface DemoOptions {
 
 const arriveWithinMs = 30_000
 const trickleMs = 4_000
+/** When the phones that are offline at the start come back by themselves. */
+const backAfterMs = 45_000
 
 /**
  * Runs both sides with sample traffic and a page, until the signal or, with `once`, until the sample traffic has arrived.
@@ -34,11 +37,18 @@ export async function runDemo({ version, port, once, signal }: DemoOptions): Pro
     const world = await startWorld([page.url, page.url.replace('127.0.0.1', 'localhost')])
     undo.push(() => world.stop())
     const clients = createClients(world)
-    const journal = createJournal(clients)
+    const phones = createPhones(world.standIns)
+    const away = phones.list.filter(({ online }) => !online)
+    const comeBack = (): void => {
+      for (const { id } of away) phones.setOnline(id, true)
+    }
+    undo.push(() => phones.stop())
+    await Promise.all(phones.list.map(({ brand, userId, link }) => clients.linkDevice(brand, userId, link)))
+    const journal = createJournal(clients, phones)
     undo.push(() => journal.stop())
-    undo.push(narrate(journal))
+    undo.push(narrate(journal, phones))
     const records = createRecords(page.url)
-    page.connect({ operator: world.operator.url, clients, journal, records })
+    page.connect({ operator: world.operator.url, clients, journal, records, phones })
     sayWhatToOpen(page.url, world)
 
     sayHeading('What happens')
@@ -47,11 +57,13 @@ export async function runDemo({ version, port, once, signal }: DemoOptions): Pro
     // Who waits too long is told by the verdicts.
     await journal.settled(entries, late).catch(() => {})
     if (signal.aborted) return true
-    const verdicts = await verify(entries, clients, world)
+    const verdicts = await verify(entries, { clients, phones, ...(once && { comeBack }) })
     sayVerdicts(verdicts)
     if (once) return verdicts.every(({ expected }) => expected)
 
     sayTrickle()
+    const later = setTimeout(comeBack, backAfterMs)
+    undo.push(() => clearTimeout(later))
     await trickle(() => journal.send([anybody(records)]), signal)
     return true
   } finally {
@@ -73,7 +85,7 @@ function anybody(records: ReturnType<typeof createRecords>): Sample {
   const everybody = brands.flatMap((brand) => brand.users.map((person) => ({ brand, person })))
   const may = everybody.filter(({ brand, person }) => !hasExcludedThemselves(brand.id, person.id))
   const { brand, person } = pick(Math.random() < 0.1 ? everybody : may)
-  return records.next(Math.random() < 0.7 ? 'site' : 'push', brand, person)
+  return records.next(Math.random() < 0.6 ? 'site' : 'push', brand, person)
 }
 
 function pick<Item>(items: readonly Item[]): Item {

@@ -1,25 +1,9 @@
 import { on } from '../runtime/events.ts'
 import type { Clients } from './clients.ts'
-import type { Channel, Sample } from './records.ts'
-
-/** What became of one message, for the terminal and for the page. */
-export interface Entry {
-  readonly key: string
-  readonly channel: Channel
-  readonly brand: string
-  readonly brand_name: string
-  readonly user_id: string
-  readonly name: string
-  readonly title: string
-  /** When the platform had it, epoch milliseconds. */
-  readonly at: number
-  state: 'waiting' | 'arrived' | 'refused' | 'unreadable'
-  /** From the platform's queue to the operator's answer. */
-  ms?: number
-  note?: string
-  seq?: number
-  ref?: string
-}
+import { type Entry, entryOf, nobody } from './entry.ts'
+import type { Phones } from './phones.ts'
+import type { Sample } from './records.ts'
+import { findPush, inWords } from './whereabouts.ts'
 
 export interface Journal {
   /** Sends through the platform and follows each message from there. */
@@ -34,14 +18,19 @@ export interface Journal {
 
 const kept = 200
 
-/** Follows messages by the engine's events, and asks the platform for the outcome, as a program of somebody else's would. */
-export function createJournal(clients: Clients): Journal {
+/**
+ * Follows messages by the engine's events, asks the platform for the outcome, as a program of somebody else's would, and looks
+ * at the phones.
+ */
+export function createJournal(clients: Clients, phones: Phones): Journal {
   const entries: Entry[] = []
   const bySeq = new Map<number, Entry>()
   const byRef = new Map<string, Entry>()
   /** Settled, but the answer to our own request, which names the number, is not here yet. */
   const early = new Map<number, number>()
   const shown = new Map<string, number>()
+  /** Pushes that wait for a device. */
+  const awaited = new Set<Entry>()
   const listeners = new Set<(entry: Entry) => void>()
   let asking = false
   const due = new Set<number>()
@@ -57,6 +46,7 @@ export function createJournal(clients: Clients): Journal {
       const entry = byRef.get(ref)
       if (entry) tellShown(entry)
     }),
+    phones.onChange(() => awaited.forEach(lookForPush)),
   ]
 
   return {
@@ -115,7 +105,9 @@ export function createJournal(clients: Clients): Journal {
     return entry
   }
 
-  function forget({ seq, ref }: Entry): void {
+  function forget(entry: Entry): void {
+    const { seq, ref } = entry
+    awaited.delete(entry)
     if (seq !== undefined) bySeq.delete(seq)
     if (ref === undefined) return
     byRef.delete(ref)
@@ -145,11 +137,24 @@ export function createJournal(clients: Clients): Journal {
           entry.ref = outcome.ref
           byRef.set(outcome.ref, entry)
         }
-        changed(entry)
+        if (entry.state === 'arrived' && entry.channel === 'push') lookForPush(entry)
+        else changed(entry)
         tellShown(entry)
       }
     }
     asking = false
+  }
+
+  function lookForPush(entry: Entry): void {
+    const found = findPush(entry.ref as string, phones)
+    if (found.waitsFor.length > 0) awaited.add(entry)
+    else awaited.delete(entry)
+    const where = inWords(found)
+    if (where === entry.where) return
+    entry.where = where
+    entry.note = `${where.charAt(0).toUpperCase()}${where.slice(1)}.`
+    entry.state = found.on.length > 0 ? 'arrived' : found.waitsFor.length > 0 ? 'kept' : 'replaced'
+    changed(entry)
   }
 
   function tellShown(entry: Entry): void {
@@ -163,33 +168,3 @@ export function createJournal(clients: Clients): Journal {
     for (const listener of listeners) listener(entry)
   }
 }
-
-function entryOf({ channel, brand, person, words }: Sample, at: number): Entry {
-  return {
-    key: `${channel}-${++count}`,
-    channel,
-    brand: brand.id,
-    brand_name: brand.name,
-    user_id: person.id,
-    name: person.name,
-    title: words.title,
-    at,
-    state: 'waiting',
-  }
-}
-
-function nobody(channel: Channel, at: number, line: number): Entry {
-  return {
-    key: `${channel}-${++count}`,
-    channel,
-    brand: '',
-    brand_name: 'line',
-    user_id: String(line),
-    name: 'A record without a user',
-    title: 'For whom?',
-    at,
-    state: 'unreadable',
-  }
-}
-
-let count = 0

@@ -1,7 +1,9 @@
 import { styleText } from 'node:util'
 import { on } from '../runtime/events.ts'
 import { brands } from './cast.ts'
-import type { Entry, Journal } from './journal.ts'
+import type { Entry } from './entry.ts'
+import type { Journal } from './journal.ts'
+import type { Phones } from './phones.ts'
 import type { World } from './world.ts'
 
 type Style = Parameters<typeof styleText>[0]
@@ -13,13 +15,14 @@ export function sayWelcome(version: string): void {
   say()
   say(`  ${paint('bold', 'Bellwire demo')} ${paint('dim', version)}`)
   say(`  An operator and a platform, each with a store and a port of its own. They speak only HTTP to each other.`)
+  say('  Behind the operator are stand-ins of FCM, APNs and Web Push: phones ring without an account.')
   say()
 }
 
 export function sayWhatToOpen(page: string, { operator, platform }: World): void {
   const row = (name: string, text: string, note: string): void =>
     say(`  ${paint('bold', name.padEnd(10))}${text}${note && `  ${paint('dim', note)}`}`)
-  row('Page', paint('cyan', page), 'open it: notifications appear as they arrive')
+  row('Page', paint('cyan', page), 'open it: notifications appear as they arrive, also on the phones')
   row('Platform', platform.url, 'takes activities, calls the operator')
   row('Operator', operator.url, 'the API of §4.1, and the inbox')
   say()
@@ -30,14 +33,22 @@ export function sayWhatToOpen(page: string, { operator, platform }: World): void
   say()
 }
 
-/** Says each message's outcome in a line, and what goes wrong between the sides. Returns what ends it. */
-export function narrate(journal: Journal): () => void {
-  const told = new Set<string>()
+/** Says each message's outcome in a line, whose phone comes and goes, and what goes wrong between the sides. Returns what ends it. */
+export function narrate(journal: Journal, phones: Phones): () => void {
+  /** What was said of each: a push that waited for a device is told again when it is there. */
+  const told = new Map<string, string | undefined>()
   const ends = [
     journal.onChange((entry) => {
-      if (entry.state === 'waiting' || told.has(entry.key)) return
-      told.add(entry.key)
-      say(line(entry))
+      const again = told.has(entry.key)
+      if (entry.state === 'waiting' || (again && told.get(entry.key) === entry.where)) return
+      told.set(entry.key, entry.where)
+      say(line(entry, again))
+    }),
+    phones.onChange(({ owner, name, online }, what) => {
+      if (what !== 'connection') return
+      say(
+        `  ${clock(Date.now())}  ${paint('yellow', online ? '●' : '○')} ${owner}’s ${name} ${online ? 'is back online' : 'is offline'}`,
+      )
     }),
     on('item.retry', ({ lane, reason, inMs }) => {
       say(
@@ -56,19 +67,29 @@ export function narrate(journal: Journal): () => void {
 const widestName = Math.max(...brands.flatMap(({ users }) => users.map(({ name }) => name.length)))
 const widestBrand = Math.max(...brands.map(({ name }) => name.length)) + ' 1001'.length
 
-function line(entry: Entry): string {
+function line(entry: Entry, again: boolean): string {
   const channel = (entry.channel === 'push' ? 'push' : 'on-site').padEnd(8)
   if (entry.state === 'unreadable') {
     return `  ${clock(entry.at)}  ${paint('red', '✕')} ${channel}${paint('red', `Refused by the platform, nobody else is held up. ${entry.note}`)}`
   }
   const who = `${entry.name.padEnd(widestName)}  ${paint('dim', `${entry.brand_name} ${entry.user_id}`.padEnd(widestBrand))}`
   const title = shorten(entry.title, 32).padEnd(32)
-  const came = entry.channel === 'push' ? 'on the phone' : 'in the inbox'
-  const ms = paint('dim', `${entry.ms ?? 0} ms`)
-  const outcome =
-    entry.state === 'arrived' ? `${came}  ${ms}` : paint('red', `refused: ${entry.note ?? 'no reason given'}`)
-  const mark = entry.state === 'arrived' ? paint('green', '✓') : paint('red', '✕')
-  return `  ${clock(entry.at)}  ${mark} ${channel}${who}  ${title}  ${outcome}`
+  return `  ${clock(again ? Date.now() : entry.at)}  ${marks[entry.state]} ${channel}${who}  ${title}  ${outcome(entry, again)}`
+}
+
+const marks = {
+  waiting: ' ',
+  arrived: paint('green', '✓'),
+  kept: paint('yellow', '…'),
+  replaced: paint('yellow', '–'),
+  refused: paint('red', '✕'),
+  unreadable: paint('red', '✕'),
+} as const
+
+function outcome({ channel, state, at, ms, note, where = '' }: Entry, again: boolean): string {
+  if (state === 'refused') return paint('red', `refused: ${note ?? 'no reason given'}`)
+  const took = paint('dim', again ? `after ${seconds(Date.now() - at)}` : `${ms ?? 0} ms`)
+  return `${channel === 'push' ? where : 'in the inbox'}  ${took}`
 }
 
 export interface Verdict {

@@ -1,12 +1,12 @@
-import { readdir, readFile } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { dirname, extname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { brands, whoIs } from './cast.ts'
 import type { Clients } from './clients.ts'
 import type { Journal } from './journal.ts'
-import type { Records } from './records.ts'
+import { followEvents, phoneState } from './page-events.ts'
+import { readPageFiles } from './page-files.ts'
+import type { Phone, Phones } from './phones.ts'
+import type { Channel, Records } from './records.ts'
 
 export interface PageServer {
   readonly url: string
@@ -20,11 +20,12 @@ export interface Backend {
   readonly clients: Clients
   readonly journal: Journal
   readonly records: Records
+  readonly phones: Phones
 }
 
 /** The operators' web server: the page, and the little backend that knows who is signed in. Port 0 takes a free one. */
 export async function startPageServer(port: number): Promise<PageServer> {
-  const files = await readFiles()
+  const files = await readPageFiles()
   let backend: Backend | undefined
   const server = createServer((request, response) => {
     answer(request, response).catch((error: Error) => {
@@ -51,20 +52,25 @@ export async function startPageServer(port: number): Promise<PageServer> {
     const path = (request.url ?? '/').split('?', 1)[0] as string
     if (!path.startsWith('/demo/')) return sendFile(path, response)
     if (!backend) return json(response, 503, { error: 'the demo is starting' })
-    const { operator, clients, journal, records } = backend
+    const { operator, clients, journal, records, phones } = backend
     switch (`${request.method} ${path}`) {
       case 'GET /demo/cast':
         return json(response, 200, { brands, operator })
-      case 'GET /demo/journal':
-        return follow(journal, response)
+      case 'GET /demo/events':
+        return followEvents(journal, phones, response)
       case 'POST /demo/token': {
-        const { brand, person } = await readWho(request)
+        const { brand, person } = who(await readObject(request))
         return json(response, 200, await clients.subscriberToken(brand.id, person.id))
       }
       case 'POST /demo/send': {
-        const { brand, person } = await readWho(request)
-        const [entry] = await journal.send([records.next('site', brand, person)])
+        const asked = await readObject(request)
+        const { brand, person } = who(asked)
+        const [entry] = await journal.send([records.next(channelIn(asked), brand, person)])
         return json(response, 202, entry ?? {})
+      }
+      case 'POST /demo/phone': {
+        const phone = switched(await readObject(request), phones)
+        return json(response, 200, phoneState(phone, phones))
       }
       default:
         return json(response, 404, { error: `there is nothing at ${path}` })
@@ -83,7 +89,9 @@ export async function startPageServer(port: number): Promise<PageServer> {
 
 class BadRequest extends Error {}
 
-async function readWho(request: IncomingMessage): Promise<NonNullable<ReturnType<typeof whoIs>>> {
+type Asked = Readonly<Record<string, unknown>>
+
+async function readObject(request: IncomingMessage): Promise<Asked> {
   // A form of another site cannot send this type without being asked first.
   if (request.headers['content-type'] !== 'application/json') throw new BadRequest('send JSON')
   let text = ''
@@ -91,57 +99,31 @@ async function readWho(request: IncomingMessage): Promise<NonNullable<ReturnType
     text += chunk
     if (text.length > 10_000) throw new BadRequest('that is too long')
   }
-  const { brand, user_id: user } = JSON.parse(text) as { brand: string; user_id: string }
-  const who = whoIs(brand, user)
-  if (!who) throw new BadRequest(`brand ${brand} has no user ${user}`)
-  return who
+  const value: unknown = JSON.parse(text)
+  if (typeof value !== 'object' || value === null) throw new BadRequest('send a JSON object')
+  return value as Asked
 }
 
-function follow(journal: Journal, response: ServerResponse): void {
-  response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' })
-  const tell = (entry: object): void => void response.write(`data: ${JSON.stringify(entry)}\n\n`)
-  response.write('retry: 1000\n\n')
-  journal.entries.slice(-30).forEach(tell)
-  response.on('close', journal.onChange(tell))
+function who({ brand, user_id: user }: Asked): NonNullable<ReturnType<typeof whoIs>> {
+  const known = whoIs(String(brand), String(user))
+  if (!known) throw new BadRequest(`brand ${brand} has no user ${user}`)
+  return known
+}
+
+function channelIn({ channel = 'site' }: Asked): Channel {
+  if (channel === 'site' || channel === 'push') return channel
+  throw new BadRequest('channel must be site or push')
+}
+
+function switched({ id, online }: Asked, phones: Phones): Phone {
+  if (typeof online !== 'boolean') throw new BadRequest('say which phone, and whether it is online: {"id", "online"}')
+  const phone = phones.setOnline(String(id), online)
+  if (!phone) throw new BadRequest(`there is no phone ${id}`)
+  return phone
 }
 
 function json(response: ServerResponse, status: number, body: object): void {
   response
     .writeHead(status, { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' })
     .end(JSON.stringify(body))
-}
-
-interface File {
-  readonly bytes: Buffer
-  readonly headers: Readonly<Record<string, string>>
-}
-
-const types: Readonly<Record<string, string>> = {
-  '.html': 'text/html; charset=utf-8',
-  '.css': 'text/css; charset=utf-8',
-  '.js': 'text/javascript; charset=utf-8',
-  '.svg': 'image/svg+xml',
-}
-
-const policy =
-  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self' http://127.0.0.1:* http://localhost:*; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-
-/** The files of the page and the one library that it uses, by path. */
-async function readFiles(): Promise<ReadonlyMap<string, File>> {
-  const files = new Map<string, File>()
-  await addFolder(fileURLToPath(new URL('./page/', import.meta.url)), '/')
-  await addFolder(dirname(fileURLToPath(import.meta.resolve('eventsource-parser'))), '/vendor/eventsource-parser/')
-  return files
-
-  async function addFolder(folder: string, at: string): Promise<void> {
-    for (const entry of await readdir(folder, { withFileTypes: true })) {
-      const path = join(folder, entry.name)
-      const type = types[extname(entry.name)]
-      if (entry.isDirectory()) await addFolder(path, `${at}${entry.name}/`)
-      else if (type !== undefined) {
-        const headers = { 'content-type': type, 'x-content-type-options': 'nosniff', 'content-security-policy': policy }
-        files.set(at + entry.name, { bytes: await readFile(path), headers })
-      }
-    }
-  }
 }

@@ -1,17 +1,31 @@
 import { brands, hasExcludedThemselves } from './cast.ts'
 import type { Clients } from './clients.ts'
-import type { Entry } from './journal.ts'
+import type { Entry } from './entry.ts'
 import type { Verdict } from './narrator.ts'
-import type { World } from './world.ts'
+import type { Phones } from './phones.ts'
+import { verifyPhones, verifyWaiting } from './verify-phones.ts'
 
-/** Looks whether what was sent is where it belongs, and nowhere else: in the inboxes and at the push provider themselves. */
-export async function verify(entries: readonly Entry[], clients: Clients, world: World): Promise<readonly Verdict[]> {
-  const verdicts: Verdict[] = []
-  const excluded = entries.filter(({ brand, user_id }) => hasExcludedThemselves(brand, user_id))
-  const others = entries.filter((entry) => entry.state !== 'unreadable' && !excluded.includes(entry))
-  const unreadable = entries.filter(({ state }) => state === 'unreadable')
+export interface Places {
+  readonly clients: Clients
+  readonly phones: Phones
+  /** Brings back who is away, so that what waited can be seen to arrive. Absent: they stay away. */
+  readonly comeBack?: () => void
+}
 
-  const site = others.filter(({ channel }) => channel === 'site')
+/** Looks whether what was sent is where it belongs, and nowhere else: in the inboxes and on the phones themselves. */
+export async function verify(
+  entries: readonly Entry[],
+  { clients, phones, comeBack }: Places,
+): Promise<readonly Verdict[]> {
+  const verdicts = [await verifyInboxes(entries, clients), ...verifyWaiting(entries, phones)]
+  comeBack?.()
+  return [...verdicts, ...verifyPhones(entries, phones), ...verifyRefused(entries)]
+}
+
+async function verifyInboxes(entries: readonly Entry[], clients: Clients): Promise<Verdict> {
+  const site = entries.filter(
+    ({ channel, brand, user_id }) => channel === 'site' && !hasExcludedThemselves(brand, user_id),
+  )
   let inPlace = 0
   let misplaced = 0
   for (const brand of brands) {
@@ -27,27 +41,24 @@ export async function verify(entries: readonly Entry[], clients: Clients, world:
       }
     }
   }
-  verdicts.push({
+  return {
     text: `${inPlace} of ${site.length} on-site notifications are in their inboxes, each once`,
     expected: inPlace === site.length && misplaced === 0,
-  })
+  }
+}
 
-  const push = others.filter(({ channel }) => channel === 'push')
-  const recorded = world.pushes()
-  const rang = push.filter(({ ref }) => recorded.filter((each) => each.ref === ref).length === 1).length
-  verdicts.push({
-    text: `${rang} of ${push.length} pushes were recorded, each once`,
-    expected: rang === push.length && recorded.length === push.length,
-  })
-
+function verifyRefused(entries: readonly Entry[]): readonly Verdict[] {
+  const excluded = entries.filter(({ brand, user_id }) => hasExcludedThemselves(brand, user_id))
   const refused = excluded.filter(({ state }) => state === 'refused').length
-  verdicts.push({
-    text: `${refused} of ${excluded.length} messages to a user who has excluded herself were refused, as they must be`,
-    expected: refused === excluded.length,
-  })
-  verdicts.push({
-    text: `${unreadable.length} of 1 unreadable record was named by its line and held up nobody`,
-    expected: unreadable.length === 1,
-  })
-  return verdicts
+  const unreadable = entries.filter(({ state }) => state === 'unreadable').length
+  return [
+    {
+      text: `${refused} of ${excluded.length} messages to a user who has excluded herself were refused, as they must be`,
+      expected: refused === excluded.length,
+    },
+    {
+      text: `${unreadable} of 1 unreadable record was named by its line and held up nobody`,
+      expected: unreadable === 1,
+    },
+  ]
 }

@@ -6,21 +6,23 @@ import type { AttributeSource } from '../attributes/attribute-source.ts'
 import { createOperator } from '../operator/create-operator.ts'
 import { createPlatform } from '../platform/create-platform.ts'
 import { operatorApi } from '../providers/operator-api.ts'
-import { recording } from '../providers/recording.ts'
 import { listen } from '../runtime/http.ts'
+import type { StandIns } from '../stand-ins/all.ts'
 import { brands, hasExcludedThemselves } from './cast.ts'
+import { startPushServices } from './push-services.ts'
 
 export interface World {
   readonly operator: { readonly url: string; readonly adminKey: string }
   readonly platform: { readonly url: string; readonly adminKey: string }
-  /** The pushes that the provider was given: user and push_id. */
-  readonly pushes: () => readonly { readonly brand: string; readonly userId: string; readonly ref: string }[]
+  /** The push services, strangers to both. */
+  readonly standIns: StandIns
   stop(): Promise<void>
 }
 
 /**
  * Starts an operator and a platform as they would run in life: each with its own store and port, with nothing in common
- * but HTTP and the API keys that were agreed. `origin` is the address of the operators' pages.
+ * but HTTP and the API keys that were agreed. Beyond the operator are the push services, which are stand-ins. `origins` are
+ * the addresses of the operators' pages.
  */
 export async function startWorld(origins: readonly string[]): Promise<World> {
   const folder = await mkdtemp(join(tmpdir(), 'bellwire-demo-'))
@@ -31,14 +33,16 @@ export async function startWorld(origins: readonly string[]): Promise<World> {
   try {
     const apiKeys = brands.map(({ id, name }) => ({ name: `platform for ${name}`, key: key(), brands: [id] }))
     const admin = { name: 'demo', key: key(), scopes: ['enqueue', 'read', 'manage'] as const }
-    const push = recording()
+    const { standIns, services, judgeDevice } = await startPushServices()
+    undo.push(() => standIns.close())
     const operator = createOperator({
       store: `sqlite:${join(folder, 'operator.db')}`,
       keys: apiKeys,
       adminKeys: [admin],
-      push,
+      push: { devices: { source: 'registry', services } },
+      judgeDevice,
       site: 'inbox',
-      suppression: selfExclusion,
+      attributes: selfExclusion,
       app: { secrets: [key()], origins },
     })
     undo.push(() => operator.stop(2_000))
@@ -75,7 +79,7 @@ export async function startWorld(origins: readonly string[]): Promise<World> {
     return {
       operator: { url: operatorHttp.url, adminKey: admin.key },
       platform: { url: platformHttp.url, adminKey: crm.key },
-      pushes: () => push.last,
+      standIns,
       stop,
     }
   } catch (error) {

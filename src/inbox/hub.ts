@@ -16,6 +16,8 @@ export interface HubOptions {
   readonly replay: number
   readonly bufferBytes: number
   readonly stallMs: number
+  /** May this user be shown something now (design §5.3)? Asked before each notification; rejecting means that nobody can tell. */
+  readonly allowed?: ((brand: string, userId: string) => Promise<boolean>) | undefined
   readonly now: () => number
 }
 
@@ -39,7 +41,7 @@ interface Audience {
  * a user is marked stale, read together with others that are, and each stream is sent what it lacks.
  */
 export function createHub(options: HubOptions): Hub {
-  const { database, beatMs, stallMs, now } = options
+  const { database, beatMs, stallMs, allowed, now } = options
   const audiences = new Map<string, Audience>()
   const stale = new Set<Audience>()
   let timer: NodeJS.Timeout | undefined
@@ -119,9 +121,13 @@ export function createHub(options: HubOptions): Hub {
   async function deliver(questions: readonly Question[], rows: readonly News[]): Promise<void> {
     const byTopic = Map.groupBy(rows, (row) => topicOf(row.brand, row.user_id))
     let written = 0
-    for (const asked of questions) {
+    const verdicts = await Promise.all(questions.map((asked) => verdictOn(asked, byTopic)))
+    for (const [i, asked] of questions.entries()) {
       const { brand, userId, streams } = asked
       const topic = topicOf(brand, userId)
+      if (verdicts[i] === 'refused') for (const stream of streams) stream.end('refused')
+      // Where nobody can tell, the streams stay where they are: the next beat asks again.
+      if (verdicts[i] !== 'allowed') continue
       const { writes, shown, more } = plan(asked, byTopic.get(topic) ?? [], options)
       for (const [stream, bytes] of writes) {
         if (++written % writesATurn === 0) await nextTurn()
@@ -132,6 +138,19 @@ export function createHub(options: HubOptions): Hub {
       const free = streams.filter(({ full, blocked }) => full && !blocked)
       for (const stream of free) stream.full = false
       if (more || free.length > 0) refresh(topic)
+    }
+  }
+
+  async function verdictOn(
+    { brand, userId }: Question,
+    rows: ReadonlyMap<string, readonly News[]>,
+  ): Promise<'allowed' | 'refused' | 'unknown'> {
+    const nothingToShow = !rows.get(topicOf(brand, userId))?.some(({ seq }) => seq !== null)
+    if (!allowed || nothingToShow) return 'allowed'
+    try {
+      return (await allowed(brand, userId)) ? 'allowed' : 'refused'
+    } catch {
+      return 'unknown'
     }
   }
 

@@ -1,12 +1,15 @@
 import cors from '@fastify/cors'
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
+import { type TSchema, Type } from 'typebox'
+import { type DescribedRoute, json, textOf } from '../contract/documents/described.ts'
+import { admitSubscriber } from '../runtime/app-access.ts'
 import { HttpError } from '../runtime/http.ts'
+import { checkSecrets, type Subscriber } from '../runtime/subscriber-token.ts'
 import type { Database } from '../store/database.ts'
 import { createHub } from './hub.ts'
 import { notificationJson } from './notification.ts'
 import { lastNumber, page } from './store.ts'
 import { openStream } from './stream.ts'
-import { checkSecrets, type Subscriber, TokenRefused, verifySubscriberToken } from './subscriber-token.ts'
 
 export interface InboxRoutesOptions {
   readonly database: Pick<Database, 'read' | 'onWake'>
@@ -14,7 +17,7 @@ export interface InboxRoutesOptions {
   readonly secrets: readonly string[]
   /** Origins of the pages that may call /app/* from a browser: 'https://www.example.com'. */
   readonly origins: readonly string[]
-  /** May this user see their inbox now (design §5.3)? Asked on each list and each opening of a stream. */
+  /** May this user see their inbox now (design §5.3)? Asked on each list, each opening of a stream, and before what a stream shows. */
   readonly allowed?: (brand: string, userId: string) => Promise<boolean>
   /** A sign of life on each stream. Less than the idle timeout of what is between. */
   readonly beatMs?: number
@@ -31,8 +34,44 @@ export interface InboxRoutesOptions {
   readonly signal?: AbortSignal
 }
 
+const nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()])
+
+const Shown = Type.Object(
+  {
+    site_notification_id: Type.String({ description: 'The same on every attempt: shown once' }),
+    id: Type.String({ description: 'activity.id' }),
+    title: nullable(Type.String()),
+    body: nullable(Type.String()),
+    image_url: nullable(Type.String()),
+    url: nullable(Type.String()),
+    data: nullable(Type.Object({})),
+    created_at: Type.String({ format: 'date-time' }),
+  },
+  { $id: 'Notification' },
+)
+
+export const inboxDescribed: readonly DescribedRoute[] = [
+  {
+    method: 'GET',
+    url: '/app/inbox',
+    says: "Lists the user's on-site notifications, the newest first.",
+    query: {
+      limit: 'At most so many, up to 100; 25 where it is left out.',
+      before: 'The `next` of the page before.',
+    },
+    gives: json(Type.Object({ items: Type.Array(Shown), next: nullable(Type.String()), last_event_id: Type.String() })),
+  },
+  {
+    method: 'GET',
+    url: '/app/inbox/stream',
+    says: 'Streams the notifications as they come: events `notification` (one item as JSON), `ready` (up to date), `reset` (fetch the list).',
+    headers: { 'last-event-id': 'The last id that is known: what came after it is sent first.' },
+    gives: textOf('text/event-stream', 'Server-sent events'),
+  },
+]
+
 /**
- * What the operator's pages call, with a subscriber token (subscriber-token.ts) as `Authorization: Bearer`:
+ * What the operator's pages call, with a subscriber token (runtime/subscriber-token.ts) as `Authorization: Bearer`:
  *
  * - `GET /app/inbox?limit&before` → `{items, next, last_event_id}`, newest first; `next` is the following page's `before`.
  * - `GET /app/inbox/stream` → server-sent events: `notification` (data: one item), `ready` (the client is up to date),
@@ -60,7 +99,7 @@ export const inboxRoutes: FastifyPluginAsync<InboxRoutesOptions> = async (outer,
   await outer.register(app, { prefix: '/app' })
 
   async function app(server: FastifyInstance): Promise<void> {
-    const hub = createHub({ database, beatMs, replay, bufferBytes, stallMs, now })
+    const hub = createHub({ database, beatMs, replay, bufferBytes, stallMs, allowed, now })
     server.addHook('preClose', async () => hub.stop())
     signal?.addEventListener('abort', () => hub.stop(), { once: true })
     await server.register(cors, {
@@ -107,8 +146,7 @@ export const inboxRoutes: FastifyPluginAsync<InboxRoutesOptions> = async (outer,
 
   /** Who asks, and whether they may. */
   async function admit(request: FastifyRequest, reply: FastifyReply): Promise<Subscriber> {
-    reply.header('cache-control', 'no-store')
-    const subscriber = await authenticate(request.headers.authorization, reply)
+    const subscriber = await admitSubscriber(request, reply, { secrets, now })
     if (!allowed) return subscriber
     let may: boolean
     try {
@@ -118,19 +156,6 @@ export const inboxRoutes: FastifyPluginAsync<InboxRoutesOptions> = async (outer,
     }
     if (!may) throw new HttpError(403, 'this user gets no messages at present: do not show the inbox')
     return subscriber
-  }
-
-  async function authenticate(header: string | undefined, reply: FastifyReply): Promise<Subscriber> {
-    try {
-      const token = /^Bearer +(\S+)$/i.exec(header ?? '')?.[1]
-      if (!token)
-        throw new TokenRefused('send the subscriber token that your backend made, as `Authorization: Bearer <token>`')
-      return await verifySubscriberToken(token, { secrets, now })
-    } catch (error) {
-      if (!(error instanceof TokenRefused)) throw error
-      reply.header('www-authenticate', 'Bearer realm="inbox"')
-      throw new HttpError(401, error.message)
-    }
   }
 
   async function list(

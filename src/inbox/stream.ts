@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 
-export type Ended = 'client' | 'slow' | 'expired' | 'stopping'
+export type Ended = 'client' | 'slow' | 'expired' | 'refused' | 'stopping'
 
 /** One open response of GET /app/inbox/stream. It writes bytes; what they are is the hub's business. */
 export interface Stream {

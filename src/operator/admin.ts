@@ -1,11 +1,14 @@
 // /admin of the operator: how many messages there are of each outcome, and the way of one.
 
+import { Type } from 'typebox'
+import { json } from '../contract/documents/described.ts'
 import { readMessageKey } from '../contract/message-key.ts'
+import { listDeviceSends } from '../delivery/device-sends.ts'
 import { countMessages, findMessage, listRefusals, state } from '../delivery/messages.ts'
-import { createSubscriberToken } from '../inbox/subscriber-token.ts'
 import { findCall } from '../providers/calls.ts'
 import { type AdminRoute, jsonObject } from '../runtime/admin-access.ts'
 import { HttpError } from '../runtime/http.ts'
+import { createSubscriberToken } from '../runtime/subscriber-token.ts'
 import type { Database } from '../store/database.ts'
 import { op } from '../store/statement.ts'
 
@@ -30,6 +33,7 @@ export function operatorAdmin({ database, brands, secret }: OperatorAdmin): read
       method: 'GET',
       url: '/admin/summary',
       scope: 'read',
+      says: 'Counts the messages of each outcome, in all and for each brand.',
       async handler(_request, key) {
         const rows = (await database.read(op(countMessages, [[]]))).filter(
           (row) => key.brands?.includes(row.brand) ?? true,
@@ -52,6 +56,8 @@ export function operatorAdmin({ database, brands, secret }: OperatorAdmin): read
       method: 'GET',
       url: '/admin/messages/:ref',
       scope: 'read',
+      says: 'Shows the way of one message: its outcome, its request, the calls and the devices it went to.',
+      params: { ref: 'The push_id or site_notification_id that was answered.' },
       async handler(request, key) {
         const { ref } = request.params as { ref: string }
         const visible = brands.filter((brand) => key.brands?.includes(brand) ?? true)
@@ -63,10 +69,11 @@ export function operatorAdmin({ database, brands, secret }: OperatorAdmin): read
         )
         if (!found) throw new HttpError(404, `no message ${ref} was settled here`)
         const refusals = await database.read(op(listRefusals, [[found.brand, ref]]))
+        const devices = await database.read(op(listDeviceSends, [[found.brand, ref]]))
         const calls = await database.read(
           op(
             findCall,
-            [found.holder, ...refusals.map((r) => r.call)].filter((id) => id !== null).map((id) => [id]),
+            [found.call, ...refusals.map((r) => r.call)].filter((id) => id !== null).map((id) => [id]),
           ),
         )
         const { channel, id, userId } = readMessageKey(found.key)
@@ -77,14 +84,15 @@ export function operatorAdmin({ database, brands, secret }: OperatorAdmin): read
           id,
           user_id: userId,
           outcome: stateNames[found.state],
-          rule: found.rule,
+          rule: found.rule || 'in flight',
           attempts: found.attempt,
           uncertain: found.uncertain,
           claimed_at: found.claimed_at,
-          request: found.text,
+          request: found.request?.slice(found.start_at, found.start_at + found.length),
           tracking: found.tracking === null ? undefined : JSON.parse(found.tracking),
           refusals,
           calls,
+          devices,
         }
       },
     },
@@ -92,6 +100,15 @@ export function operatorAdmin({ database, brands, secret }: OperatorAdmin): read
       method: 'POST',
       url: '/admin/subscriber-tokens',
       scope: 'manage',
+      says: 'Makes a subscriber token, with which an app or a page of one user calls /app.',
+      body: json(
+        Type.Object({
+          brand: Type.String({ description: 'The number of the brand' }),
+          user_id: Type.String({ minLength: 1 }),
+          ttl_seconds: Type.Optional(Type.Integer({ minimum: 1, maximum: 86_400, default: 600 })),
+        }),
+      ),
+      gives: json(Type.Object({ token: Type.String(), expires_at: Type.String({ format: 'date-time' }) })),
       async handler(request, key) {
         if (secret === undefined)
           throw new HttpError(503, 'no secret for subscriber tokens is configured: set operator.app.secrets')

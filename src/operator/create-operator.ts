@@ -1,30 +1,59 @@
 // The operator's side: {base_url} of §4.1. Routes and composition only.
 
+import { deviceSendMigrations } from '../delivery/device-sends.ts'
+import { createDevices } from '../delivery/devices.ts'
+import { flightMigrations, forgetFlights } from '../delivery/flights.ts'
 import { messageMigrations } from '../delivery/messages.ts'
+import { createRemovalKeeper, type RemovalKeeper } from '../delivery/removal-keeper.ts'
+import { removalMigrations } from '../delivery/removal-tables.ts'
 import { forgetMessages } from '../delivery/retention.ts'
 import { createSendPath, type SendPath } from '../delivery/send-path.ts'
 import { createSuppression, type Suppression } from '../delivery/suppress.ts'
+import { deviceReads, deviceWrites } from '../devices/admin.ts'
+import { deviceAppRoutes } from '../devices/app-routes.ts'
+import { createOutbox } from '../devices/outbox.ts'
+import { createRegistry, deviceMigrations, type Registry } from '../devices/registry.ts'
+import { deviceRetention } from '../devices/retention.ts'
 import { createInbox, inboxMigrations } from '../inbox/inbox.ts'
 import { inboxRoutes } from '../inbox/routes.ts'
 import { forgetNotifications } from '../inbox/store.ts'
 import { callMigrations, forgetCalls } from '../providers/calls.ts'
 import { guard } from '../providers/guard.ts'
 import type { Channel, Provider } from '../providers/provider.ts'
+import { queueAdmin } from '../queue/admin.ts'
+import { createQueue, queueMigrations } from '../queue/create-queue.ts'
 import { adminRoutes } from '../runtime/admin-access.ts'
+import { documentRoutes } from '../runtime/documents.ts'
 import { healthRoutes } from '../runtime/health.ts'
 import { createHttp } from '../runtime/http.ts'
+import { metrics } from '../runtime/metrics.ts'
 import { createRetention, keptByDefaultMs } from '../runtime/retention.ts'
 import { type Composed, createService, type Service } from '../runtime/service.ts'
 import type { Database, Migration } from '../store/database.ts'
 import { openDatabase } from '../store/open-database.ts'
 import { ping } from '../store/ping.ts'
 import { operatorAdmin } from './admin.ts'
-import { type OperatorOptions, operatorLimits } from './options.ts'
+import { operatorDocuments } from './documents.ts'
+import { type OperatorOptions, operatorLimits, reconciliationLimits } from './options.ts'
+import { reconciliationRoute } from './reconciliation-route.ts'
+import { removalRoutes } from './removal-routes.ts'
 import { sendRoutes } from './send-routes.ts'
 
-export const operatorMigrations: readonly Migration[] = [...messageMigrations, ...callMigrations, ...inboxMigrations]
+export const operatorMigrations: readonly Migration[] = [
+  ...messageMigrations,
+  ...flightMigrations,
+  ...callMigrations,
+  ...inboxMigrations,
+  ...deviceSendMigrations,
+  ...removalMigrations,
+  ...deviceMigrations,
+  ...queueMigrations,
+]
 
-export type Operator = Service
+export interface Operator extends Service {
+  /** Who has which devices, for code of yours that links and unlinks; there once start() has resolved. */
+  readonly devices: Registry
+}
 
 /**
  * An operator's API, ready to be mounted. Reads nothing from disk or environment but its store.
@@ -33,28 +62,76 @@ export type Operator = Service
  * const operator = createOperator({
  *   store: 'sqlite:./operator.db',
  *   keys: [{ name: 'platform', key: process.env.API_KEY, brands: ['1'] }],
- *   push: myProvider, site: 'inbox', suppression: mySource,
+ *   push: { devices: { source: mySource, services: [myService] } }, site: 'inbox', attributes: mySource,
  * })
  * await operator.start()
  * http.createServer(operator.handler).listen(8080)
  */
 export function createOperator(options: OperatorOptions): Operator {
   const limits = { ...operatorLimits, ...options.limits }
-  return createService('operator', (stopping) => compose(options, limits, stopping))
+  if (!options.attributes && options.suppression !== 'none')
+    throw new Error(
+      "nobody says who must not be messaged: give createOperator `attributes`, a source, or `suppression: 'none'` to send to everybody",
+    )
+  let registry: Registry | undefined
+  const service = createService('operator', (stopping) =>
+    compose(options, limits, stopping, (made) => {
+      registry = made
+    }),
+  )
+  return {
+    ...service,
+    get devices() {
+      if (registry) return registry
+      throw new Error('the operator has not started: await operator.start() before its devices are used')
+    },
+  }
 }
 
 async function compose(
   options: OperatorOptions,
   limits: typeof operatorLimits,
   signal: AbortSignal,
+  expose: (registry: Registry) => void,
 ): Promise<Composed> {
   const database = await openDatabase(options.store, { migrations: operatorMigrations })
-  const suppression = options.suppression === 'none' ? undefined : createSuppression(options.suppression, signal)
+  try {
+    return await composeOn(database, options, limits, signal, expose)
+  } catch (error) {
+    await database.close()
+    throw error
+  }
+}
+
+async function composeOn(
+  database: Database,
+  options: OperatorOptions,
+  limits: typeof operatorLimits,
+  signal: AbortSignal,
+  expose: (registry: Registry) => void,
+): Promise<Composed> {
+  const { attributes } = options
+  const suppression =
+    attributes && options.suppression !== 'none'
+      ? createSuppression(attributes, signal, options.suppression)
+      : undefined
+  const queue = createQueue(database)
+  const outbox = createOutbox(queue, options.publish ?? [])
+  // Where nobody is told, nobody needs to know an event's time before the store does.
+  const registry = createRegistry({ database, told: outbox.lanes.length > 0 ? outbox : undefined })
+  const devices = { registry, judge: options.judgeDevice }
   const site =
     options.site === 'inbox'
       ? createInbox({ database, ...(options.content && { content: options.content }) })
       : options.site
-  const given: { [C in Channel]?: Provider | undefined } = { push: options.push, site }
+  const removals =
+    options.push && 'devices' in options.push
+      ? createRemovalKeeper({
+          database,
+          ...(options.push.devices.removals && { limits: options.push.devices.removals }),
+        })
+      : undefined
+  const given: { [C in Channel]?: Provider | undefined } = { push: pushOf(options, limits, registry, removals), site }
   const paths: { [C in Channel]?: SendPath | undefined } = {
     push: given.push && pathTo(given.push, database, suppression, limits),
     site: given.site && pathTo(given.site, database, suppression, limits),
@@ -63,46 +140,85 @@ async function compose(
   const brands = [...new Set(options.keys.flatMap((key) => key.brands))]
   const app = createHttp('operator', limits.bodyBytes)
   sendRoutes(app, { keys: options.keys, providers: paths, limits, signal })
-  adminRoutes(
-    app,
-    options.adminKeys ?? [],
-    operatorAdmin({
-      database,
-      brands,
-      secret: options.app?.secrets[0],
-    }),
-  )
+  reconciliationRoute(app, {
+    keys: options.keys,
+    source: attributes,
+    limits: { ...reconciliationLimits, ...options.reconciliation },
+    signal,
+  })
+  const admin = [
+    ...operatorAdmin({ database, brands, secret: options.app?.secrets[0] }),
+    ...(removals ? removalRoutes(removals) : []),
+    ...deviceReads(devices),
+    ...deviceWrites(devices),
+    ...queueAdmin({ queue, lanes: outbox.lanes }),
+  ]
+  adminRoutes(app, options.adminKeys ?? [], admin)
   if (options.app) {
+    const { secrets, origins = [] } = options.app
+    await app.register(deviceAppRoutes, { ...devices, secrets, origins })
     await app.register(inboxRoutes, {
       database,
-      secrets: options.app.secrets,
-      origins: options.app.origins ?? [],
+      secrets,
+      origins,
       signal,
-      allowed: async (brand: string, userId: string) => (await suppression?.ask(brand, userId, 'site')) === undefined,
+      ...(suppression && {
+        allowed: async (brand: string, userId: string) => (await suppression.ask(brand, userId, 'site')) === undefined,
+      }),
     })
   }
   healthRoutes(app, { check: () => ping(database), signal })
+  documentRoutes(app, 'operator', operatorDocuments({ admin, app: options.app !== undefined }))
   await app.ready()
 
   const keptMs = options.keptMs ?? keptByDefaultMs
   const forgetting = createRetention([
     ...brands.map((brand) => ({ keptMs, forget: (before: number) => forgetMessages(database, brand, before) })),
+    { keptMs, forget: (before) => forgetFlights(database, before) },
     { keptMs, forget: (before) => forgetNotifications(database, before) },
     { keptMs, forget: (before) => forgetCalls(database, before) },
+    ...deviceRetention(database, keptMs),
+    { keptMs, forget: (before) => queue.forget(before) },
   ])
+  await removals?.start()
   forgetting.start()
+  outbox.start()
+  const unmeasure = metrics().depths(async () =>
+    (await queue.count()).map(({ lane, category, items }) => ({ lane, state: category, count: items })),
+  )
+  expose(registry)
 
   return {
     handler: (request, response) => app.routing(request, response),
     async close(withinMs) {
+      unmeasure()
       await forgetting.stop()
       const idle = Promise.all([paths.push?.idle(), paths.site?.idle()])
       await Promise.race([idle, new Promise((resolve) => setTimeout(resolve, withinMs).unref())])
       await app.close()
-      await Promise.all([given.push?.close?.(), given.site?.close?.()])
+      await outbox.stop(withinMs)
+      await removals?.stop()
+      await Promise.all([given.push?.close?.(), given.site?.close?.(), attributes?.close?.()])
       await database.close()
     },
   }
+}
+
+function pushOf(
+  { push, content }: OperatorOptions,
+  limits: typeof operatorLimits,
+  registry: Registry,
+  brake: RemovalKeeper | undefined,
+): Provider | undefined {
+  if (push === undefined || !('devices' in push)) return push
+  const { removals: _, source, ...devices } = push.devices
+  return createDevices({
+    guard: { timeoutMs: limits.providerTimeoutMs },
+    ...devices,
+    source: source === 'registry' ? registry : source,
+    ...(content && { content }),
+    ...(brake && { brake }),
+  })
 }
 
 function pathTo(
@@ -111,11 +227,18 @@ function pathTo(
   suppression: Suppression | undefined,
   limits: typeof operatorLimits,
 ): SendPath {
+  // Who says itself when a message leaves has guards and slots within, one set for each push service.
+  const guarded = provider.departs
+    ? provider
+    : guard(suppression?.again(provider) ?? provider, {
+        concurrency: limits.providerConcurrency,
+        timeoutMs: limits.providerTimeoutMs,
+      })
   return createSendPath({
     database,
-    provider: guard(provider, { concurrency: limits.providerConcurrency, timeoutMs: limits.providerTimeoutMs }),
+    provider: guarded,
     suppress: suppression?.wrap ?? ((inner) => inner),
-    concurrency: limits.providerConcurrency,
+    concurrency: provider.departs ? limits.inProgress : limits.providerConcurrency,
     inProgress: limits.inProgress,
     workMs: limits.answerBudgetMs + limits.providerTimeoutMs,
   })

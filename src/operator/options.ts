@@ -1,5 +1,11 @@
 import type { AttributeSource } from '../attributes/attribute-source.ts'
 import type { ContentMapping } from '../contract/content.ts'
+import type { DevicesOptions } from '../delivery/devices.ts'
+import type { RemovalLimits } from '../delivery/removal-brake.ts'
+import type { SuppressionOptions } from '../delivery/suppress.ts'
+import type { Judge } from '../devices/device-event.ts'
+import type { DeviceSource } from '../devices/device-source.ts'
+import type { Publishing } from '../devices/outbox.ts'
 import type { Provider } from '../providers/provider.ts'
 import type { AccessKey } from '../runtime/access.ts'
 
@@ -8,6 +14,14 @@ export interface ApiKey {
   readonly name: string
   readonly key: string
   readonly brands: readonly string[]
+}
+
+/** Push messages go to the devices of their users. */
+export interface PushDevices extends Omit<DevicesOptions, 'content' | 'brake' | 'source'> {
+  /** Which devices a user has: our own registry, fed by link and unlink, or a source of yours. */
+  readonly source: DeviceSource | 'registry'
+  /** How many devices that their providers proved dead are removed before a person has to confirm. */
+  readonly removals?: Partial<RemovalLimits>
 }
 
 export interface OperatorLimits {
@@ -23,18 +37,37 @@ export interface OperatorLimits {
   readonly providerTimeoutMs: number
 }
 
+export interface ReconciliationLimits {
+  /** Lists that are streamed at a time; more are answered 503. */
+  readonly streams: number
+  /** A source that gives nothing, or a reader that takes nothing, for so long ends the list. */
+  readonly stallMs: number
+  /** The longest that a list may take. */
+  readonly streamMs: number
+}
+
 export interface OperatorOptions {
   /** 'sqlite:PATH' or 'postgres://…'. */
   readonly store: string
   readonly keys: readonly ApiKey[]
   /** Keys for /admin. */
   readonly adminKeys?: readonly AccessKey[]
-  /** Where push messages go. Absent: the push endpoints answer 503. */
-  readonly push?: Provider
+  /** Where push messages go: to the devices of their users, or to a provider of yours. Absent: the push endpoints answer 503. */
+  readonly push?: Provider | { readonly devices: PushDevices }
+  /** Whether a Web Push subscription may be linked: its endpoint comes from a stranger. Says why not. */
+  readonly judgeDevice?: Judge
+  /** Where each brand's links and unlinks are told (§4.2, §4.3). A brand that is not here tells nobody. */
+  readonly publish?: readonly Publishing[]
   /** Where on-site messages go: the built-in inbox, or a provider of yours. Absent: the on-site endpoints answer 503. */
   readonly site?: Provider | 'inbox'
-  /** Who must not be messaged; 'none' has to be written out (design §5.3). */
-  readonly suppression: AttributeSource | 'none'
+  /** Who is blocked, excluded, consenting: asked before every send, and the answer to reconciliation (§2.5). */
+  readonly attributes?: AttributeSource
+  /**
+   * Left out: nobody is messaged whom `attributes` forbids (design §5.3). 'none', written out: everybody is messaged.
+   * One of the two must be there.
+   */
+  readonly suppression?: SuppressionOptions | 'none'
+  readonly reconciliation?: Partial<ReconciliationLimits>
   /** The operator's own pages: secrets of subscriber tokens, and the origins that may call /app from a browser. */
   readonly app?: { readonly secrets: readonly string[]; readonly origins?: readonly string[] }
   /** Where the content stands in a request element (row 4). */
@@ -52,3 +85,5 @@ export const operatorLimits: OperatorLimits = {
   providerConcurrency: 100,
   providerTimeoutMs: 15_000,
 }
+
+export const reconciliationLimits: ReconciliationLimits = { streams: 4, stallMs: 30_000, streamMs: 30 * 60_000 }

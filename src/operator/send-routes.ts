@@ -2,15 +2,15 @@
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type BatchItem, batchAnswer, singleAnswer } from '../contract/answer.ts'
-import { apiKeyHeader, sendPaths, trackingHeaders } from '../contract/endpoints.ts'
+import { sendPaths, trackingHeaders } from '../contract/endpoints.ts'
 import { messageKey } from '../contract/message-key.ts'
 import type { Fatal, Outcome } from '../contract/outcome.ts'
 import { type Activity, readBatch, readSingle } from '../contract/read-activity.ts'
-import type { Channel, Message, Provider } from '../providers/provider.ts'
-import { keyring } from '../runtime/access.ts'
+import type { Channel, Message, Provider, Request } from '../providers/provider.ts'
 import { emit } from '../runtime/events.ts'
 import { HttpError } from '../runtime/http.ts'
 import { uuidv7 } from '../runtime/ids.ts'
+import { authentication } from './authenticate.ts'
 import type { ApiKey, OperatorLimits } from './options.ts'
 
 export interface SendRoutes {
@@ -22,7 +22,7 @@ export interface SendRoutes {
 }
 
 export function sendRoutes(app: FastifyInstance, { keys, providers, limits, signal }: SendRoutes): void {
-  const whose = keyring(keys)
+  const authenticate = authentication(keys)
 
   for (const channel of ['push', 'site'] as const) {
     app.post(sendPaths[channel].single, async (request, reply) => {
@@ -49,6 +49,7 @@ export function sendRoutes(app: FastifyInstance, { keys, providers, limits, sign
       emit('message.received', { channel, count: read.items.length, mode: 'batch' })
 
       const context = contextOf(request)
+      const whole = read.text === undefined ? undefined : { id: uuidv7(), text: read.text }
       const items = new Array<BatchItem>(read.items.length)
       const messages: Message[] = []
       const places: number[] = []
@@ -64,7 +65,7 @@ export function sendRoutes(app: FastifyInstance, { keys, providers, limits, sign
           const refused = i >= limits.batchMax ? tooMany(limits.batchMax) : refuseBrand(key, item)
           if (refused) items[i] = { idJson: item.idJson, outcome: refused }
           else {
-            messages.push(toMessage(channel, item, context))
+            messages.push(toMessage(channel, item, context, whole))
             places.push(i)
           }
         }
@@ -79,18 +80,6 @@ export function sendRoutes(app: FastifyInstance, { keys, providers, limits, sign
       }
       return reply.header('content-type', 'application/json; charset=utf-8').send(batchAnswer(channel, items))
     })
-  }
-
-  function authenticate(request: FastifyRequest): ApiKey {
-    const presented = request.headers[apiKeyHeader]
-    const key = whose(typeof presented === 'string' ? presented : undefined)
-    if (key) return key
-    throw new HttpError(
-      401,
-      presented === undefined
-        ? 'no API key: send the token that the operator gave you in the header X-Api-Key (§5.1)'
-        : 'this API key is not known here: ask the operator for the token of this environment (§5.1)',
-    )
   }
 
   function ready(channel: Channel): Provider {
@@ -127,7 +116,7 @@ function tooMany(max: number): Fatal {
   }
 }
 
-function toMessage(channel: Channel, activity: Activity, context: Message['context']): Message {
+function toMessage(channel: Channel, activity: Activity, context: Message['context'], whole?: Request): Message {
   return {
     brand: activity.brandId,
     channel,
@@ -137,6 +126,7 @@ function toMessage(channel: Channel, activity: Activity, context: Message['conte
     ref: uuidv7(),
     text: activity.text,
     attempt: 1,
+    ...(whole && { part: { of: whole, start: activity.start } }),
     context,
   }
 }

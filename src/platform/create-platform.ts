@@ -1,6 +1,11 @@
 // The platform's side: lanes that call operators, and the API that fills and shows them. Routes and composition only.
 
 import { readMessageKey } from '../contract/message-key.ts'
+import { deviceReads } from '../devices/admin.ts'
+import { deviceIntegrationRoutes } from '../devices/integration-routes.ts'
+import { createLinkChannels } from '../devices/link-channels.ts'
+import { createRegistry, deviceMigrations } from '../devices/registry.ts'
+import { deviceRetention } from '../devices/retention.ts'
 import { callMigrations, forgetCalls } from '../providers/calls.ts'
 import { guard } from '../providers/guard.ts'
 import type { Message } from '../providers/provider.ts'
@@ -8,6 +13,7 @@ import { createQueue, queueMigrations } from '../queue/create-queue.ts'
 import type { Item, Lane, LaneService } from '../queue/queue.ts'
 import { adminRoutes } from '../runtime/admin-access.ts'
 import { breakerDefaults } from '../runtime/breaker.ts'
+import { documentRoutes } from '../runtime/documents.ts'
 import { healthRoutes } from '../runtime/health.ts'
 import { createHttp } from '../runtime/http.ts'
 import { uuidv7 } from '../runtime/ids.ts'
@@ -18,10 +24,28 @@ import type { Migration } from '../store/database.ts'
 import { openDatabase } from '../store/open-database.ts'
 import { ping } from '../store/ping.ts'
 import { platformAdmin } from './admin.ts'
+import { crmRoutes } from './crm/routes.ts'
+import { crmFileOf, crmStoreMigrations, openCrmStore } from './crm/store.ts'
+import { platformDocuments } from './documents.ts'
 import { laneName } from './enqueue.ts'
 import type { LaneOptions, PlatformOptions } from './options.ts'
+import { createReconciler } from './reconcile/reconciler.ts'
+import { forgetRuns } from './reconcile/retention.ts'
+import { reconciliationRoutes } from './reconcile/routes.ts'
 
-export const platformMigrations: readonly Migration[] = [...queueMigrations, ...callMigrations]
+const mainMigrations: readonly Migration[] = [...queueMigrations, ...callMigrations, ...deviceMigrations]
+
+/** The databases that belong to a store, with their migrations: on SQLite there are two files. */
+export function platformStores(
+  store: string,
+): readonly { readonly url: string; readonly migrations: readonly Migration[] }[] {
+  const crm = crmFileOf(store)
+  if (crm === undefined) return [{ url: store, migrations: [...mainMigrations, ...crmStoreMigrations] }]
+  return [
+    { url: store, migrations: mainMigrations },
+    { url: crm, migrations: crmStoreMigrations },
+  ]
+}
 
 export type Platform = Service
 
@@ -42,21 +66,49 @@ export function createPlatform(options: PlatformOptions): Platform {
 }
 
 async function compose(options: PlatformOptions, signal: AbortSignal): Promise<Composed> {
-  const database = await openDatabase(options.store, { migrations: platformMigrations })
+  const [main] = platformStores(options.store)
+  const database = await openDatabase(options.store, { migrations: main?.migrations ?? [] })
+  const crm = await openCrmStore(options.store, database).catch(async (error: unknown) => {
+    await database.close()
+    throw error
+  })
+  const { reconciliation = [] } = options
   const queue = createQueue(database)
+  const registry = createRegistry({ database })
+  const links = createLinkChannels({
+    channels: options.deviceLinks ?? [],
+    registry,
+    queue,
+    judge: options.judgeDevice,
+  })
   const services = options.lanes.map((lane) => ({ lane, service: serveLane(queue, lane) }))
 
   const app = createHttp('platform', options.bodyBytes ?? 16 * 1024 * 1024)
   // A stream of any length is not collected first.
-  app.addContentTypeParser(['application/x-ndjson', 'application/jsonl'], (_request, body, done) => done(null, body))
-  adminRoutes(app, options.keys, platformAdmin({ queue, lanes: services.map(({ service }) => service) }))
+  app.addContentTypeParser(['application/x-ndjson', 'application/jsonl', 'text/csv'], (_request, body, done) =>
+    done(null, body),
+  )
+  const admin = [
+    ...platformAdmin({ queue, lanes: [...services.map(({ service }) => service), ...links.lanes] }),
+    ...deviceReads({ registry }),
+    ...crmRoutes(crm.database),
+    ...reconciliationRoutes(crm.database, reconciliation),
+  ]
+  adminRoutes(app, options.keys, admin)
+  deviceIntegrationRoutes(app, { registry, keys: options.keys, judge: options.judgeDevice })
   healthRoutes(app, { check: () => ping(database), signal })
+  documentRoutes(app, 'platform', platformDocuments(admin))
   await app.ready()
   for (const { service } of services) service.start()
+  const reconciler = createReconciler(crm.database, reconciliation)
+  reconciler.start()
+  links.start()
   const keptMs = options.keptMs ?? keptByDefaultMs
   const forgetting = createRetention([
     { keptMs, forget: (before) => queue.forget(before) },
     { keptMs, forget: (before) => forgetCalls(database, before) },
+    ...deviceRetention(database, keptMs),
+    { keptMs, forget: (before) => forgetRuns(crm.database, before) },
   ])
   forgetting.start()
   const unmeasure = metrics().depths(async () =>
@@ -67,10 +119,11 @@ async function compose(options: PlatformOptions, signal: AbortSignal): Promise<C
     handler: (request, response) => app.routing(request, response),
     async close(withinMs) {
       unmeasure()
-      await forgetting.stop()
-      await Promise.all(services.map(({ service }) => service.stop(withinMs)))
+      await Promise.all([forgetting.stop(), reconciler.stop()])
+      await Promise.all([links.stop(withinMs), ...services.map(({ service }) => service.stop(withinMs))])
       await app.close()
       await Promise.all(options.lanes.map(({ provider }) => provider.close?.()))
+      await crm.close()
       await database.close()
     },
   }

@@ -1,5 +1,8 @@
+import type { Judge } from '../devices/device-event.ts'
+import type { LinkChannel } from '../devices/link-channels.ts'
 import type { Channel, Provider } from '../providers/provider.ts'
 import type { AccessKey } from '../runtime/access.ts'
+import type { ReconciliationOptions } from './reconcile/options.ts'
 
 /** One lane per brand and channel: where its messages go, and how (§4.1 rule 3, §8.2). */
 export interface LaneOptions {
@@ -26,6 +29,12 @@ export interface PlatformOptions {
   readonly store: string
   readonly keys: readonly AccessKey[]
   readonly lanes: readonly LaneOptions[]
+  /** Queues and topics that bring device links (§4.3), beside the two endpoints. */
+  readonly deviceLinks?: readonly LinkChannel[]
+  /** Whether a Web Push subscription may be linked: its endpoint comes from a stranger. Says why not. */
+  readonly judgeDevice?: Judge
+  /** Operators' lists that are compared with the CRM's own attributes. */
+  readonly reconciliation?: readonly ReconciliationOptions[]
   /** How long settled items and calls are kept, in milliseconds; 90 days, the least that row 29 asks for. */
   readonly keptMs?: number
   /** Largest body of a JSON request, in bytes. NDJSON streams have no limit. */

@@ -21,11 +21,10 @@ export interface Call {
 export const callMigrations: readonly Migration[] = [
   {
     name: 'calls/1',
-    statements: ({ key }) => [
+    statements: ({ engine, key }) => [
       `create table calls (
          id ${key} primary key, provider text not null, at bigint not null, ms bigint not null, messages bigint not null,
-         rule text not null, answer text, error text)`,
-      `create index calls_at on calls (at)`,
+         rule text not null, answer text, error text)${engine === 'sqlite' ? ' without rowid' : ''}`,
     ],
   },
 ]

@@ -6,7 +6,9 @@ import { apiKeyHeader, retryAfterHeader, sendPaths } from '../contract/endpoints
 import type { Fatal, Outcome } from '../contract/outcome.ts'
 import { shortened } from '../contract/storable.ts'
 import { emit } from '../runtime/events.ts'
+import { checkOperator } from './check-operator.ts'
 import { type Exchanged, exchange } from './exchange.ts'
+import { messageOf } from './lost.ts'
 import type { Channel, Message, Provider, SendContext } from './provider.ts'
 import { trackingOf } from './tracking.ts'
 
@@ -33,7 +35,8 @@ const mostAnswerBytes = { single: 1024 * 1024, batch: 64 * 1024 * 1024 }
 export function operatorApi(options: OperatorApiOptions): Provider {
   const { apiKey, channel, mode, max = 500, connections = 64 } = options
   const { origin, pathname, host } = new URL(options.baseUrl)
-  const path = pathname.replace(/\/+$/, '') + sendPaths[channel][mode]
+  const base = pathname.replace(/\/+$/, '')
+  const path = base + sendPaths[channel][mode]
   const name = `operator-api ${host}`
   const pool = new Pool(origin, { connections, pipelining: 1, headersTimeout: 0, bodyTimeout: 0 })
 
@@ -73,23 +76,7 @@ export function operatorApi(options: OperatorApiOptions): Provider {
       if (mode === 'single') return Promise.all(messages.map((message) => sendSingle(message, context)))
       return sendBatch(messages, context)
     },
-    async check() {
-      try {
-        const { body, statusCode } = await pool.request({
-          method: 'GET',
-          path,
-          headers: { [apiKeyHeader]: apiKey },
-          signal: AbortSignal.timeout(5_000),
-        })
-        await body.dump()
-        return [{ ok: true, what: `${origin} answers (${statusCode})` }]
-      } catch (error) {
-        const what = `${origin} does not answer: ${messageOf(error as Error)}`
-        return [
-          { ok: false, what, remedy: 'check the address, the network, the certificate, and that the operator runs' },
-        ]
-      }
-    },
+    check: () => checkOperator({ pool, mode, origin, apiKey, path: base + sendPaths[channel].batch }),
     // Several lanes may share it, and each closes it.
     close: async () => {
       if (!pool.closed && !pool.destroyed) await pool.close()
@@ -131,12 +118,6 @@ const tooLong: Fatal = {
   uncertain: true,
   rule: '§2.4 unreadable',
   error: `the answer is longer than ${mostAnswerBytes.batch} bytes`,
-}
-
-function messageOf(error: Error & { code?: string }): string {
-  // Of several addresses each has its own error, and the whole has no message.
-  const { code = '', message } = error
-  return message.includes(code) ? message : `${code} ${message}`.trim()
 }
 
 const isCertificate = ({ code = '' }: { readonly code?: string }): boolean => /CERT|SELF_SIGNED|VERIFY/.test(code)

@@ -1,4 +1,4 @@
-import type { Outcome } from '../contract/outcome.ts'
+import type { Failed, Fatal, Outcome } from '../contract/outcome.ts'
 import type { Op } from '../store/database.ts'
 
 export type Channel = 'push' | 'site'
@@ -17,7 +17,23 @@ export interface Message {
   /** The request element exactly as it came. */
   readonly text: string
   readonly attempt: number
+  /** The request that brought it, where `text` is a part of it: a batch's body is kept once, its messages point into it. */
+  readonly part?: { readonly of: Request; readonly start: number }
   readonly context: { readonly traceparent?: string; readonly tracking?: Readonly<Record<string, string>> }
+}
+
+/** The body of one request, as text. */
+export interface Request {
+  readonly id: string
+  readonly text: string
+}
+
+/** The messages that one process claimed in one go, and sends in one go. See delivery/flights.ts. */
+export interface Flight {
+  readonly id: string
+  /** The process, as the store knew it when the messages were claimed. */
+  readonly owner: string
+  readonly messages: readonly Message[]
 }
 
 export interface SendContext {
@@ -25,8 +41,26 @@ export interface SendContext {
   readonly deadline: number
   /** Aborts when the process is stopping. */
   readonly signal: AbortSignal
-  /** On the send path: who claimed these messages. See delivery/depart.ts. */
-  readonly owner?: string
+  /** On the send path: what these messages belong to. See delivery/depart.ts. */
+  readonly flight?: Flight
+  /** On the send path: may this message still be delivered? Ask again after any wait over a second (design §5.3). */
+  readonly judge?: (message: Message) => Promise<Failed | Fatal | undefined>
+  /** For a provider that `departs`. Resolves when it is written down that the message leaves; rejects if the store is away. */
+  readonly depart?: (message: Message) => Promise<MayLeave>
+}
+
+/** To be asked in the very turn of each call to the outside: a fatal where the message is no longer ours to send. */
+export type MayLeave = () => Fatal | undefined
+
+/** One thing that `bellwire doctor` looked at. */
+export interface Check {
+  readonly ok: boolean
+  /** Nothing is broken, but somebody should know. */
+  readonly warning?: true
+  /** 'FCM accepts the service account of project p-1' */
+  readonly what: string
+  /** Where not ok, or a warning: how to mend it. */
+  readonly remedy?: string
 }
 
 /** An outcome, and the rows the provider wants written: they are committed with the settle, never before. */
@@ -47,9 +81,14 @@ export interface Provider {
   readonly max: number
   /** It delivers by its `writes` alone: nothing leaves the process before the settle, so a lost attempt is never uncertain. */
   readonly transactional?: true
+  /**
+   * It keeps messages waiting within, for a slot or a pause, so it says itself when one leaves, by `context.depart`: what
+   * has not departed cannot have arrived, and is not counted as uncertain if the process dies.
+   */
+  readonly departs?: true
   /** One result for each message, in the same order. May throw: guard() turns that, a wrong count or nonsense into fatal. */
   send(messages: readonly Message[], context: SendContext): Promise<readonly Result[]>
-  check?(): Promise<readonly { readonly ok: boolean; readonly what: string; readonly remedy?: string }[]>
+  check?(): Promise<readonly Check[]>
   close?(): Promise<void>
 }
 

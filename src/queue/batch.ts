@@ -7,7 +7,7 @@ export interface BatchLimits {
   readonly max: number
   readonly bytes: number
   readonly spanMs: number
-  readonly order: 'none' | 'lane'
+  readonly order: 'none' | 'lane' | 'user'
 }
 
 export interface Cut {
@@ -25,6 +25,9 @@ export interface Line {
   at(index: number): Row
 }
 
+/** Users of an ordered lane with something in a call, or waiting to come again: theirs stay where they are. */
+export type Busy = (user: string) => boolean
+
 /** How many rows with an id that the batch has already are looked past for one more. */
 const furthest = 1_000
 
@@ -35,13 +38,37 @@ const furthest = 1_000
  * @returns what to take, or how many milliseconds to wait (Infinity: until something comes)
  * @example cutBatch(line, { max: 500, bytes: 4_194_304, spanMs: 200, order: 'none' }, Date.now())
  */
-export function cutBatch(line: Line, limits: BatchLimits, now: number): Cut | { readonly waitMs: number } {
+export function cutBatch(
+  line: Line,
+  limits: BatchLimits,
+  now: number,
+  busy: Busy = () => false,
+): Cut | { readonly waitMs: number } {
   if (line.length === 0) return { waitMs: Number.POSITIVE_INFINITY }
   // A clock of another machine may be ahead of ours: nothing waits longer than the span.
   const waitMs = Math.min(line.at(0).since + limits.spanMs - now, limits.spanMs)
   if (waitMs > 0 && line.length < limits.max && line.bytes < limits.bytes) return { waitMs }
-  const cut = fill(line, limits)
+  const cut = limits.order === 'user' ? fillByUser(line, limits, busy) : fill(line, limits)
+  if (cut.take === cut.left.length) return { waitMs: Number.POSITIVE_INFINITY }
   return cut.full || waitMs <= 0 ? cut : { waitMs }
+}
+
+/** A user may be in a batch many times, in order, but never in two calls at once. */
+function fillByUser(line: Line, { max, bytes: most }: BatchLimits, busy: Busy): Cut {
+  const left: number[] = []
+  let bytes = 0
+  for (let i = 0; i < line.length; i++) {
+    const row = line.at(i)
+    if (busy(orderedBy(row))) {
+      left.push(i)
+      continue
+    }
+    const taken = i - left.length
+    if (taken > 0 && bytes + row.bytes > most) return { take: i, left, bytes, full: true }
+    bytes += row.bytes
+    if (taken + 1 === max) return { take: i + 1, left, bytes, full: true }
+  }
+  return { take: line.length, left, bytes, full: bytes >= most }
 }
 
 function fill(line: Line, { max, bytes: most, order }: BatchLimits): Cut {
@@ -65,6 +92,9 @@ function fill(line: Line, { max, bytes: most, order }: BatchLimits): Cut {
   }
   return { take: line.length, left, bytes, full: bytes >= most }
 }
+
+/** Whose a row is, in a lane that is ordered by user: the second part of its key. */
+export const orderedBy = idOf
 
 function idOf(row: Row): string {
   row.id ??= batchIdOf(row.key)

@@ -2,6 +2,7 @@ import type { Database } from '../store/database.ts'
 import { decideFailed, listFailed } from './failed.ts'
 import { type ServedLane, serveLane } from './lane.ts'
 import { countItems, readOutcomes } from './outcomes.ts'
+import { parkOps } from './park.ts'
 import { enqueue, putOps } from './put.ts'
 import type { Queue } from './queue.ts'
 import { forgetSettled } from './retention.ts'
@@ -22,6 +23,7 @@ export function createQueue(database: Database): Queue {
   const served = new Map<string, ServedLane>()
   return {
     put: (lane, items) => [...putOps(lane, items, Date.now()), database.wake(laneTopic(lane))],
+    park: (lane, items) => parkOps(lane, items, Date.now()),
     async enqueue(lane, items) {
       // Within this process a call is enough; telling all the others costs them a look each.
       const here = served.get(lane)

@@ -3,7 +3,7 @@
 
 import type { Fatal } from '../contract/outcome.ts'
 import { emit } from '../runtime/events.ts'
-import { cutBatch } from './batch.ts'
+import { type Cut, cutBatch, orderedBy } from './batch.ts'
 import { createHealth } from './health.ts'
 import { createInFlight, type Kind } from './in-flight.ts'
 import { createPace } from './pace.ts'
@@ -13,6 +13,7 @@ import type { Row } from './row.ts'
 import type { Result, Settler } from './settler.ts'
 import { type Sorted, settle, sortOut } from './sort-out.ts'
 import type { Stock } from './stock.ts'
+import { createUsers } from './users.ts'
 
 export interface DispatchOptions {
   readonly lane: Lane
@@ -50,6 +51,8 @@ const mostDoubts = 5
 export function createDispatch(options: DispatchOptions): Dispatch {
   const { lane, handle, stock, settler, signal, lost, wake, pause } = options
   const ordered = lane.order === 'lane'
+  const byUser = lane.order === 'user'
+  const users = createUsers()
   const health = createHealth(lane.retry)
   const pace = createPace(lane.perSecond)
   const running = createInFlight({ lane, handle, signal, onEnd })
@@ -70,6 +73,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       if (kind === 'search') searching = true
       if (kind === 'probe') health.probe()
       pace.spend(rows.length, now)
+      if (byUser) users.leave(rows)
       running.begin(kind, rows, now, full)
     }
     return Math.min(restMs, running.endOverdue(now))
@@ -85,18 +89,26 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       if (now < hold.until) return hold.until - now
       if (stock.length === 0) return Number.POSITIVE_INFINITY
       // One message is enough to see, and all that is risked if the answer is lost.
-      return { kind: 'probe', rows: stock.take({ take: 1, left: [] }), full: false }
+      const one = byUser ? cut(1, now) : { take: 1, left: [] }
+      return 'waitMs' in one ? one.waitMs : { kind: 'probe', rows: stock.take(one), full: false }
     }
     if (!searching) {
       const rows = suspects.pop()
       if (rows) return { kind: 'search', rows, full: false }
     }
-    const cut = cutBatch(stock, { ...lane, max: Math.min(orderedMax, pace.most) }, now)
-    return 'waitMs' in cut ? cut.waitMs : { kind: 'batch', rows: stock.take(cut), full: cut.full }
+    const next = cut(Math.min(orderedMax, pace.most), now)
+    return 'waitMs' in next ? next.waitMs : { kind: 'batch', rows: stock.take(next), full: next.full }
+  }
+
+  function cut(max: number, now: number): Cut | { readonly waitMs: number } {
+    if (!byUser) return cutBatch(stock, { ...lane, max }, now)
+    const next = cutBatch(stock, { ...lane, max }, now, users.busy(now))
+    return 'waitMs' in next ? { waitMs: Math.min(next.waitMs, users.restMs(now)) } : next
   }
 
   function onEnd(kind: Kind, rows: readonly Row[], outcomes: readonly Handled[]): void {
     if (kind === 'search') searching = false
+    if (byUser) users.back(rows)
     if (lost.aborted) return
     decide(kind, rows, outcomes)
     wake()
@@ -119,7 +131,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       else away(kind, provider, now)
     }
     if (call.length > 0) refused(kind, rows.length, call, mine, now)
-    again(mine, result, now)
+    again(mine, result, now, rows)
     keepFailed(result)
     if (result.rows.length + result.putOff.length + result.writes.length > 0) settler.add(result)
     countRefusals(sorted)
@@ -130,10 +142,9 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     const { outcome } = again[0] as { outcome: Fatal }
     hold(health.away({ probe: kind === 'probe', items: again.length }, now, outcome.retryAfterMs), outcome)
     // Another message probes next: this one might be what the provider cannot bear.
-    stock.back(
-      again.map(({ row }) => row),
-      kind === 'probe' && !ordered ? 'end' : 'front',
-    )
+    const rows = again.map(({ row }) => row)
+    if (kind === 'probe' && byUser) stock.behind(rows, (row) => orderedBy(row) === orderedBy(rows[0] as Row))
+    else stock.back(rows, kind === 'probe' && !ordered ? 'end' : 'front')
     if (suspects.length > 0) stock.back(suspects.splice(0).reverse().flat(), 'front')
   }
 
@@ -153,7 +164,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     } else if (items === 1) {
       if (kind === 'batch' ? isOwnFault(again) : health.worksOtherwise(now)) mine.push(...again)
       else away(kind, again, now)
-    } else if (ordered) {
+    } else if (ordered || byUser) {
       orderedMax = Math.ceil(items / 2)
       stock.back(rows, 'front')
     } else {
@@ -170,14 +181,20 @@ export function createDispatch(options: DispatchOptions): Dispatch {
   }
 
   /** The message is to blame: its own backoff. */
-  function again(mine: Sorted['again']['message'], result: Result, now: number): void {
+  function again(mine: Sorted['again']['message'], result: Result, now: number, call: readonly Row[]): void {
     const front: Row[] = []
+    const held = new Set<string>()
     for (const { row, outcome } of mine) {
       lastError = outcome.error
       const crowded = stock.later >= mostLater.rows || stock.weight >= mostLater.bytes
       const verdict = afterFatal(row.attempt, outcome, lane.retry, crowded)
       if (verdict.is === 'given up') {
         settle(result, row, { ...outcome, category: 'failed', reason: 'expired', error: verdict.error })
+        continue
+      }
+      // Behind another one of its user: it waits for that one, and it is no attempt of its own.
+      if (byUser && held.has(orderedBy(row))) {
+        front.push(row)
         continue
       }
       emit('item.retry', {
@@ -191,10 +208,17 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       if (ordered) {
         front.push(row)
         if (front.length === 1) blockedUntil = now + verdict.inMs
+      } else if (byUser) {
+        front.push(row)
+        held.add(orderedBy(row))
+        users.rest(orderedBy(row), now + verdict.inMs)
       } else if (verdict.putOff) result.putOff.push({ row, at: now + verdict.inMs })
       else stock.returnAt(row, now + verdict.inMs)
     }
-    if (front.length > 0) stock.back(front, 'front')
+    // In the order in which they left.
+    if (front.length === 0) return
+    const them = new Set(front)
+    stock.back(byUser ? call.filter((row) => them.has(row)) : front, 'front')
   }
 
   function keepFailed(result: Result): void {

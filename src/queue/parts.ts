@@ -1,4 +1,28 @@
 import { type MessageParts, readMessageKey } from '../contract/message-key.ts'
+import { quote } from '../contract/quote.ts'
+
+/**
+ * The key of an item that belongs to a user, for lanes that are ordered by user.
+ *
+ * @example userKey('link', '1001', '0197…') // '["link","1001","0197…"]'
+ */
+export function userKey(what: string, userId: string, id: string): string {
+  return `[${quote(what)},${quote(userId)},${quote(id)}]`
+}
+
+/** The parts of a key made by userKey(); undefined for others. */
+export function readUserKey(key: string): { what: string; userId: string; id: string } | undefined {
+  if (!key.startsWith('["')) return undefined
+  try {
+    const parts: unknown = JSON.parse(key)
+    if (!Array.isArray(parts) || parts.length !== 3 || !parts.every((part) => typeof part === 'string'))
+      return undefined
+    const [what, userId, id] = parts as [string, string, string]
+    return { what, userId, id }
+  } catch {
+    return undefined
+  }
+}
 
 /** The parts of a message's key (row 29); undefined for other items: the queue carries device events and the like too. */
 export function partsOf(key: string): MessageParts | undefined {

@@ -24,8 +24,11 @@ export type Handle = (
 export interface Lane {
   /** Begins with the brand: '1/push' (row 31). */
   readonly name: string
-  /** 'lane': one call at a time, a fatal holds those behind it. */
-  readonly order: 'none' | 'lane'
+  /**
+   * 'lane': one call at a time, a fatal holds those behind it. 'user': what belongs to one user goes in order and a fatal
+   * holds those of that user behind it; the others go on. Whose an item is says the second part of its key: userKey().
+   */
+  readonly order: 'none' | 'lane' | 'user'
   /** Most items in one call, most bytes of their texts, and the time span after which a batch goes even if not full (§4.1 rule 3). */
   readonly max: number
   readonly bytes: number
@@ -45,6 +48,12 @@ export interface NewItem {
   readonly key: string
   readonly text: string
   readonly traceparent?: string
+}
+/** An item that failed before it was ever handled. */
+export interface ParkedItem extends NewItem {
+  readonly reason: Reason
+  readonly error: string
+  readonly rule: string
 }
 /** Fresh: put by this very call. Not fresh: it had been put before, under this number. */
 export interface Put {
@@ -127,6 +136,8 @@ export interface ItemOutcome {
 export interface Queue {
   /** Ops that put these items, for a commit together with what caused them. What is there already stays as it is. */
   put(lane: string, items: readonly NewItem[]): readonly Op[]
+  /** Ops that put these items among the failed ones, listed and to be replayed like any; what is there already is pending again. */
+  park(lane: string, items: readonly ParkedItem[]): readonly Op[]
   /** Durable when it resolves; in the order of `items`. */
   enqueue(lane: string, items: readonly NewItem[]): Promise<readonly Put[]>
   serve(lane: Lane, handle: Handle): LaneService

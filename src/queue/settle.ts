@@ -3,7 +3,7 @@
 import { shortened } from '../contract/storable.ts'
 import type { Database, Op, Value } from '../store/database.ts'
 import { op, statement } from '../store/statement.ts'
-import { partsOf } from './parts.ts'
+import { partsOf, readUserKey } from './parts.ts'
 import type { Row } from './row.ts'
 import { pack, type Settled } from './run.ts'
 
@@ -139,7 +139,7 @@ function failedRow(lane: string, failed: FailedRow, now: number): Value[] {
     failed.key,
     parts?.activityId ?? null,
     parts?.actionId ?? null,
-    parts?.userId ?? null,
+    parts?.userId ?? readUserKey(failed.key)?.userId ?? null,
     failed.reason,
     shortened(failed.error),
     shortened(failed.rule),

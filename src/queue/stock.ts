@@ -16,6 +16,8 @@ export interface Stock extends Line {
   add(rows: readonly Row[]): void
   /** Puts rows that are known into the line again: before all others, or behind them. */
   back(rows: readonly Row[], where: 'front' | 'end'): void
+  /** These rows, which are known, and all in line that are `alike`, go behind all others, in their order. */
+  behind(rows: readonly Row[], alike: (row: Row) => boolean): void
   /** Takes rows out of the line. */
   take(cut: Pick<Cut, 'take' | 'left'>): Row[]
   /** Brings a known row back into the line at a time. */
@@ -78,9 +80,17 @@ export function createStock(): Stock {
       head = 0
       for (const row of rows) lineBytes += row.bytes
     },
+    behind(rows, alike) {
+      const waiting = line.slice(head)
+      line = waiting.filter((row) => !alike(row))
+      head = 0
+      for (const row of rows) lineBytes += row.bytes
+      line.push(...rows, ...waiting.filter(alike))
+    },
     take({ take, left }) {
       const rows = line.slice(head, head + take)
-      const taken = left.length === 0 ? rows : rows.filter((_, i) => !left.includes(i))
+      const stay = new Set(left)
+      const taken = left.length === 0 ? rows : rows.filter((_, i) => !stay.has(i))
       head += take - left.length
       for (let i = 0; i < left.length; i++) line[head + i] = rows[left[i] as number] as Row
       for (const row of taken) lineBytes -= row.bytes

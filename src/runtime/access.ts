@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto'
 
-export type Scope = 'enqueue' | 'read' | 'manage'
+export type Scope = 'enqueue' | 'read' | 'manage' | 'devices'
 
 /** A key for /admin: what it may do, and for which brands (absent: all). */
 export interface AccessKey {

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify'
+import type { TSchema } from 'typebox'
 import { type AccessKey, keyring, type Scope } from './access.ts'
 import { HttpError } from './http.ts'
 
@@ -7,6 +8,13 @@ export interface AdminRoute {
   readonly url: string
   /** A route without a scope cannot be written. */
   readonly scope: Scope
+  /** What it does, in one plain sentence: it stands in /openapi.json, as do the rest of these words. */
+  readonly says: string
+  readonly params?: Readonly<Record<string, string>>
+  readonly query?: Readonly<Record<string, string>>
+  /** What it takes and answers, by content type. */
+  readonly body?: Readonly<Record<string, TSchema>>
+  readonly gives?: Readonly<Record<string, TSchema>>
   readonly handler: (request: FastifyRequest, key: AccessKey, reply: FastifyReply) => Promise<unknown>
 }
 

@@ -15,10 +15,14 @@ export type Admission = 'go' | 'probe' | { readonly retryAfterMs: number }
 
 export interface Breaker {
   admit(now: number): Admission
+  /** How long nothing will be admitted; 0: something may be, perhaps only as a probe. */
+  restMs(now: number): number
   /** How an admitted call ended. Of the calls that end while it is open, only the probe's end counts. @returns whether it closed */
   worked(probe: boolean): boolean
   /** @param retryAfterMs what the other side asked for. @returns for how long it opened, if it did */
   failed(probe: boolean, now: number, retryAfterMs?: number): number | undefined
+  /** Likewise, and the other side said that it wants a pause, or that nothing will be right before a person acts: one is enough. */
+  pause(probe: boolean, now: number, retryAfterMs?: number): number | undefined
   /** An admitted call came to nothing that says how the other side is. */
   unknown(probe: boolean): void
 }
@@ -49,6 +53,10 @@ export function createBreaker(options: BreakerOptions = breakerDefaults, random?
       probing = true
       return 'probe'
     },
+    restMs(now) {
+      if (openUntil === undefined) return 0
+      return probing ? options.firstMs : Math.max(0, openUntil - now)
+    },
     worked(probe) {
       const wasOpen = openUntil !== undefined
       if (wasOpen && !probe) return false
@@ -64,6 +72,11 @@ export function createBreaker(options: BreakerOptions = breakerDefaults, random?
         return open(now, retryAfterMs)
       }
       if (openUntil !== undefined || ++failures < options.after) return undefined
+      return open(now, retryAfterMs)
+    },
+    pause(probe, now, retryAfterMs) {
+      if (!probe && openUntil !== undefined) return undefined
+      if (probe) probing = false
       return open(now, retryAfterMs)
     },
     unknown(probe) {

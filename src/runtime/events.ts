@@ -32,6 +32,7 @@ export interface Events {
     attempt: number
     uncertain: boolean
   }
+  'suppression.away': { source: string; error: string }
   'budget.spent': { channel: string; unfinished: number }
   // providers
   'call.done': {
@@ -47,6 +48,19 @@ export interface Events {
   'provider.resumed': { provider: string }
   'provider.alert': { provider: string; error: string; remedy: string }
   'answer.warning': { provider: string; warning: string }
+  // one push to one device; `device` is devices/identity.ts, never a token
+  'device.sent': {
+    brand: string
+    ref: string
+    device: string
+    service: string
+    category: string
+    rule: string
+    uncertain: boolean
+  }
+  'device.dropped': { brand: string; ref: string; device: string; service: string; why: string }
+  'removals.stopped': { service: string; removals: number; sends: number }
+  'removals.confirmed': { service: string; by: string }
   // the queue (platform)
   'queue.put': { lane: string; accepted: number; repeated: number }
   'lane.owned': { lane: string }
@@ -58,10 +72,64 @@ export interface Events {
   'batch.sent': { lane: string; items: number; bytes: number; full: boolean }
   'item.settled': { lane: string; seq: number; category: string; attempt: number; rule: string }
   'item.retry': { lane: string; seq: number; attempt: number; reason: string; inMs: number }
+  // devices
+  'device.linked': { brand: string; userId: string; device: string; kind: string; origin: string }
+  'device.moved': { brand: string; userId: string; from: string; device: string; kind: string; origin: string }
+  'device.unlinked': { brand: string; userId: string; device: string; kind: string; origin: string }
+  'device.clamped': { brand: string; device: string; what: string; origin: string; written: string; taken: string }
+  'device.unreadable': { source: string; brand: string; error: string }
+  'device.restored': { brand: string; count: number }
+  // reconciliation, the operator's side
+  'reconciliation.begun': { brand: string; field: string; source: string }
+  'reconciliation.ended': {
+    brand: string
+    field: string
+    source: string
+    ended: 'whole' | 'error' | 'client' | 'slow'
+    users: number
+    bytes: number
+    ms: number
+    error?: string
+  }
+  // the CRM and its reconciliation (platform)
+  'crm.imported': { brand: string; users: number; changed: number; refused: number }
+  'crm.comparing': { brand: string; field: string; run: string; by: string }
+  'crm.compared': {
+    brand: string
+    field: string
+    run: string
+    state: string
+    ids: number
+    ms: number
+    critical: number
+    high: number
+    low: number
+    why?: string
+    error?: string
+  }
+  'crm.corrected': {
+    brand: string
+    field: string
+    run: string
+    what: string
+    applied: number
+    skipped: number
+  }
+  // device links from broker to platform, and from operator to platform
+  'channel.lost': { channel: string; error: string; inMs: number }
+  'channel.back': { channel: string }
+  'channel.held': { channel: string; messages: number; error: string; inMs: number }
+  'channel.released': { channel: string }
+  'device.parked': { lane: string; from: string; reason: string; bytes: number }
   // the inbox
   'inbox.shown': { brand: string; userId: string; ref: string; streams: number }
   'inbox.opened': { brand: string; userId: string; streams: number }
-  'inbox.closed': { brand: string; userId: string; streams: number; why: 'client' | 'slow' | 'expired' | 'stopping' }
+  'inbox.closed': {
+    brand: string
+    userId: string
+    streams: number
+    why: 'client' | 'slow' | 'expired' | 'refused' | 'stopping'
+  }
 }
 export type EventName = keyof Events
 

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify'
+import { Type } from 'typebox'
 import { HttpError } from './http.ts'
 import { metrics, metricsText } from './metrics.ts'
 
@@ -7,6 +8,17 @@ export interface Health {
   readonly check: () => Promise<unknown>
   readonly signal: AbortSignal
 }
+
+export const healthDescribed = [
+  { method: 'GET', url: '/healthz', says: 'The process lives.' },
+  { method: 'GET', url: '/readyz', says: 'It may get traffic: its store answers, and it is not stopping.' },
+  {
+    method: 'GET',
+    url: '/metrics',
+    says: 'Metrics, as Prometheus reads them.',
+    gives: { 'text/plain': Type.String() },
+  },
+] as const
 
 /** /healthz: the process lives. /readyz: it may get traffic. /metrics: Prometheus text. */
 export function healthRoutes(app: FastifyInstance, { check, signal }: Health): void {

@@ -44,3 +44,12 @@ export function firstUuidv7(ms: number): string {
   const time = Math.max(0, ms).toString(16).padStart(12, '0')
   return `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-000000000000`
 }
+
+/**
+ * When a UUIDv7 was made, in epoch milliseconds; undefined where it is none.
+ *
+ * @example timeOfUuidv7('019aa7c2-5f3e-7000-9c1b-0242ac120002') // 1763733823294
+ */
+export function timeOfUuidv7(id: string): number | undefined {
+  return /^[0-9a-f]{8}-[0-9a-f]{4}-7/.test(id) ? Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16) : undefined
+}

@@ -93,7 +93,9 @@ function states(registry: Registry): (() => void)[] {
   const up = gauge('store_up', '1: the store can be reached')
   const owned = gauge('lane_owned', '1: this process owns the lane', 'lane')
   const paused = gauge('provider_paused', '1: no calls until a probe succeeds', 'provider')
+  const stopped = gauge('removals_stopped', '1: no device is removed until a person confirms', 'service')
   const streams = gauge('inbox_streams', 'Open streams of inboxes')
+  const found = gauge('discrepancies', 'Found by the last good reconciliation', 'brand', 'field', 'severity')
   up.set(1)
   return [
     on('store.lost', () => up.set(0)),
@@ -102,6 +104,13 @@ function states(registry: Registry): (() => void)[] {
     on('lane.lost', ({ lane }) => owned.set({ lane }, 0)),
     on('provider.paused', ({ provider }) => paused.set({ provider }, 1)),
     on('provider.resumed', ({ provider }) => paused.set({ provider }, 0)),
+    on('removals.stopped', ({ service }) => stopped.set({ service }, 1)),
+    on('removals.confirmed', ({ service }) => stopped.set({ service }, 0)),
+    on('crm.compared', ({ brand, field, state, ...counts }) => {
+      if (state !== 'done') return
+      for (const severity of ['critical', 'high', 'low'] as const)
+        found.set({ brand, field, severity }, counts[severity])
+    }),
     on('inbox.opened', () => streams.inc()),
     on('inbox.closed', () => streams.dec()),
   ]

@@ -1,5 +1,7 @@
 // The joint to the database. Two implementations: sqlite.ts (embedded, one process) and postgres.ts (several processes).
 
+import type { Scratch } from './scratch.ts'
+
 export type Value = string | number | null
 export type ColumnType = 'text' | 'bigint'
 
@@ -12,6 +14,8 @@ export interface Statement<Out extends object = object> {
   readonly columns: Readonly<Record<string, ColumnType>>
   /** The text, given the name of the input rows as a table expression, with one column for each of `columns`. */
   readonly text: (rows: string) => string
+  /** The same for one row, given its values as `?, ?, …`, where that is quicker: see statement(). */
+  readonly each?: (values: string) => string
   /** Returned rows find their way back to their caller by this column, which equals the input column of that name. */
   readonly route?: string
   /** It returns rows: without a route it is run for each op by itself. */
@@ -59,6 +63,8 @@ export interface Database {
   /** An op that tells every listener to `topic`, in every process, after the commit. A hint, may be lost. */
   wake(topic: string): Op
   onWake(topic: string, listener: () => void): () => void
+  /** A connection of its own for long work on large sets. On SQLite only of a database that was opened with `shared`. */
+  scratch(): Promise<Scratch>
   close(): Promise<void>
 }
 

@@ -8,6 +8,8 @@ import { migrateSqlite } from './sqlite-migrate.ts'
 
 export interface OpenOptions extends PostgresOptions {
   readonly migrations: readonly Migration[]
+  /** SQLite: see openSqliteFile. */
+  readonly shared?: boolean
 }
 
 /**
@@ -35,15 +37,15 @@ export async function migrateDatabase(url: string, migrations: readonly Migratio
   }
 }
 
-async function openSqlite(path: string, { migrations }: OpenOptions): Promise<Database> {
-  const db = openSqliteFile(path)
+async function openSqlite(path: string, { migrations, shared }: OpenOptions): Promise<Database> {
+  const db = openSqliteFile(path, shared)
   try {
     await migrateSqlite(db, migrations)
   } catch (error) {
     db.close()
     throw error
   }
-  return createSqliteDatabase(db, path)
+  return createSqliteDatabase(db, path, shared)
 }
 
 async function openPostgres(url: string, options: OpenOptions): Promise<Database> {

@@ -146,8 +146,14 @@ function textOf(statement: Statement): string {
   const columns = Object.entries(statement.columns)
   const arrays = columns.map(([, type], i) => `$${i + 1}::${type}[]`)
   const names = columns.map(([name]) => `"${name}"`)
+  // Texts that come in compare by their bytes, as on SQLite and as our key columns do, whatever the database's own order.
+  const taken = columns.map(([name, type]) =>
+    type === 'text' ? `u."${name}" collate "C" as "${name}"` : `u."${name}"`,
+  )
   const rows =
-    columns.length > 0 ? `(select * from unnest(${arrays.join(', ')}) as u(${names.join(', ')}))` : '(select 1)'
+    columns.length > 0
+      ? `(select ${taken.join(', ')} from unnest(${arrays.join(', ')}) as u(${names.join(', ')}))`
+      : '(select 1)'
   return `/* ${statement.name} */ ${statement.text(rows)}`
 }
 

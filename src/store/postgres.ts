@@ -9,6 +9,7 @@ import { openListener } from './postgres-listener.ts'
 import { aliveOwners, evictStalled, releaseOwnership, takeOwnership } from './postgres-locks.ts'
 import { runPipeline } from './postgres-pipeline.ts'
 import { plannerSettings } from './postgres-planner.ts'
+import { openPostgresScratch } from './postgres-scratch.ts'
 import { openSession } from './postgres-session.ts'
 import { op } from './statement.ts'
 import { StoreUnavailable } from './store-unavailable.ts'
@@ -138,6 +139,10 @@ export async function createPostgresDatabase(
     },
     wake: wakers.wake,
     onWake: wakers.onWake,
+    async scratch() {
+      if (pool.ending) throw new StoreUnavailable('The database is closed')
+      return openPostgresScratch(config)
+    },
     async close() {
       await group.idle()
       for (const ownership of owned.values()) ownership.abort(new StoreUnavailable('The database is closed'))

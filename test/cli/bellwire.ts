@@ -17,6 +17,8 @@ export interface Started {
   readonly ended: Promise<Run>
   /** The first line of its standard output that matches, from the beginning. */
   line(pattern: RegExp): Promise<string>
+  /** What it has written to its standard output so far. */
+  out(): string
 }
 
 /** Starts `bellwire …`; it is killed when the test ends, or after a minute. */
@@ -46,6 +48,7 @@ export function start(t: TestContext, args: readonly string[], env: NodeJS.Proce
   return {
     child,
     ended,
+    out: () => out,
     line: (pattern) =>
       new Promise((resolve, reject) => {
         const watch = (): void => {

@@ -8,7 +8,21 @@ const example = join(import.meta.dirname, '../../examples/bellwire.yaml')
 test('help names every command, and each command has its own with examples', async (t) => {
   const { code, out } = await run(t, ['--help'])
   assert.equal(code, 0)
-  for (const command of ['demo', 'operator', 'platform', 'send', 'migrate', 'config']) {
+  for (const command of [
+    'demo',
+    'operator',
+    'platform',
+    'send',
+    'reconcile',
+    'attributes',
+    'devices',
+    'doctor',
+    'stand-ins',
+    'removals',
+    'migrate',
+    'config',
+    'vapid',
+  ]) {
     assert.match(out, new RegExp(`^  ${command} `, 'm'))
     const help = await run(t, [command, '--help'])
     assert.equal(help.code, 0, command)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { createProgress } from '../../src/cli/send/progress.ts'
+import { createProgress } from '../../src/cli/progress.ts'
 
 test('a terminal gets one line that is drawn over, at most ten times a second', () => {
   const { written, to } = recorder(true)

@@ -47,8 +47,10 @@ test('one of several variants is chosen, or replaced, as a whole or by a setting
   const whole = await load(t, { BELLWIRE_OPERATOR_PUSH: '{module: ./mine.ts}', BELLWIRE_OPERATOR_SITE: 'inbox' })
   assert.equal(whole.operator?.push?.is, 'module')
   assert.deepEqual(whole.operator?.site, { is: 'inbox' })
-  const part = await load(t, { BELLWIRE_OPERATOR_SUPPRESSION_FILE: '/etc/users.csv' })
-  assert.deepEqual(part.operator?.suppression, { is: 'file', file: '/etc/users.csv' })
+  const part = await load(t, { BELLWIRE_OPERATOR_PUSH_MODULE: '/etc/mine.ts' })
+  assert.equal(part.operator?.push?.is, 'module')
+  const attributes = await load(t, { BELLWIRE_OPERATOR_ATTRIBUTES_0_FILE: '/etc/users.csv' })
+  assert.deepEqual(attributes.operator?.attributes, [{ is: 'file', file: '/etc/users.csv' }])
 })
 
 test('a secret may come from a file, its last newline is not part of it', async (t) => {

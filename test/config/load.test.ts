@@ -68,7 +68,6 @@ platform:
   assert.deepEqual(
     problems.map(({ where, path }) => `${where} ${path}`),
     [
-      'bellwire.yaml:1 operator.suppression',
       'bellwire.yaml:2 operator.port',
       'bellwire.yaml:3 operator.keys[0].key',
       'bellwire.yaml:3 operator.keys[0].brands[0]',
@@ -77,9 +76,8 @@ platform:
       'bellwire.yaml:8 platform.lanes[0].to',
     ],
   )
-  assert.match(problems[1]?.what ?? '', /whole number from 0 to 65535, found "70000"/)
-  assert.match(problems[0]?.remedy ?? '', /or none to send to everybody/)
-  assert.match(problems[2]?.remedy ?? '', /openssl/)
+  assert.match(problems[0]?.what ?? '', /whole number from 0 to 65535, found "70000"/)
+  assert.match(problems[1]?.remedy ?? '', /openssl/)
 })
 
 test('a wrong secret is not repeated in the error', async (t) => {
@@ -117,6 +115,40 @@ test('settings that contradict each other are refused', async (t) => {
     problems.map(({ path }) => path),
     ['platform.lanes[2]', 'platform.lanes[2].retry', 'platform.store', 'platform.port'],
   )
+})
+
+test('nobody is messaged by an oversight: each brand has a source of attributes, or it is written that it has none', async (t) => {
+  const [nothing] = await refused(t, complete.replace('  suppression: none\n', ''))
+  assert.equal(nothing?.path, 'operator.attributes')
+  assert.match(nothing.remedy ?? '', /suppression: none to send to everybody/)
+  const of = (attributes: string): string => complete.replace('  suppression: none\n', `  attributes: ${attributes}\n`)
+  const [half] = await refused(t, of('[{file: users.csv, brands: [1]}]'))
+  assert.match(half?.what ?? '', /nothing says who of brand 9223372036854775807/)
+  const { operator } = await load(t, of('[{file: users.csv, brands: [1]}, {file: more.csv}]'))
+  assert.equal(operator?.suppression, undefined)
+  const [old] = await refused(t, complete.replace('suppression: none', 'suppression: {file: users.csv}'))
+  assert.match(old?.remedy ?? '', /sources stand under operator.attributes/)
+})
+
+test('a query that gives the same users for several brands is refused', async (t) => {
+  const of = (query: string, more = ''): string =>
+    complete.replace(
+      '  suppression: none\n',
+      `  attributes:\n    - sql: sqlite:players.db\n      queries: {${query}}\n${more}`,
+    )
+  const [problem] = await refused(t, of("blocked: select id from players where note = ':brand' -- :brand"))
+  assert.equal(problem?.path, 'operator.attributes[0].queries.blocked')
+  assert.match(problem.remedy ?? '', /write :brand/)
+  const [none] = await refused(t, of(''))
+  assert.match(none?.what ?? '', /there is no query/)
+  const { operator } = await load(t, of('blocked: select id from players where brand_id = :brand and blocked'))
+  const [source] = operator?.attributes ?? []
+  assert.equal(
+    source?.is === 'sql' && source.queries.blocked,
+    'select id from players where brand_id = :brand and blocked',
+  )
+  const alone = '      brands: [1]\n    - {file: users.csv, brands: [9223372036854775807]}\n'
+  assert.equal((await load(t, of('blocked: select id from players', alone))).operator?.attributes.length, 2)
 })
 
 test('a key that is there twice is refused', async (t) => {

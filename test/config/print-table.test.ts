@@ -16,7 +16,7 @@ test('every setting has a name, what is expected, a default, a variable and a se
     .filter((line) => line.startsWith('| `'))
   assert.ok(rows.length > 50)
   for (const row of rows)
-    assert.match(row, /^\| `[a-z_.[\]]+` \| [^|]+ \| [^|]+ \| `BELLWIRE_[A-Z0-9_]+`(, `…_FILE`)? \| [^|]+\. \|$/)
+    assert.match(row, /^\| `[a-z0-9_.[\]]+` \| [^|]+ \| [^|]+ \| `BELLWIRE_[A-Z0-9_]+`(, `…_FILE`)? \| [^|]+\. \|$/)
 })
 
 test('a document without the markers is refused', () => {

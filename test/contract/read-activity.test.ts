@@ -41,9 +41,10 @@ test('a record is handed out with its fields as text, its own source text, and p
     triggerHash: 'ab12',
     actionId: '7',
     text: first,
+    start: 2,
     element: JSON.parse(first),
   })
-  assert.deepEqual(readSingle(` ${first}\n`), item)
+  assert.deepEqual(readSingle(`  ${first}\n`), item)
 })
 
 for (const id of ['0', '1', '42', '9007199254740993', '9223372036854775806', '9223372036854775807']) {
@@ -410,7 +411,16 @@ test('an item is read in a batch exactly as it is read alone, whatever its neigh
         alone.every((item) => 'invalid' in item && item.idJson === undefined),
         `seed ${seed}`,
       )
-    else assert.deepEqual(read.items, alone, `seed ${seed}`)
+    else {
+      const whole = read.text as string
+      for (const [n, item] of read.items.entries()) {
+        if ('invalid' in item) assert.deepEqual(item, alone[n], `seed ${seed}`)
+        else {
+          assert.equal(whole.slice(item.start, item.start + item.text.length), item.text, `seed ${seed}`)
+          assert.deepEqual({ ...item, start: 0 }, alone[n], `seed ${seed}`)
+        }
+      }
+    }
     for (const [n, item] of alone.entries()) {
       const parsed = (JSON.parse(records[n] as string) as { activity: Record<string, unknown> }).activity
       const idJson = item.idJson

@@ -71,6 +71,31 @@ onEachEngine('a message that ended failed or fatal is tried again with the same 
   assert.ok(story.calls.length > 0)
 })
 
+for (const [how, spoiler] of [
+  ['kept once for all of them', '{"activity":{"id":-1}}'],
+  ['kept for each by itself where it is not UTF-8', '"\xff"'],
+] as const) {
+  onEachEngine(`each message of a batch is shown as it came; the body is ${how}`, async (t, store) => {
+    const { url } = await startOperator(t, {
+      store,
+      push: witness(undefined, 2), // several flights
+      attributes: functionSource(['blocked'], () => ['blocked']),
+    })
+    const texts = [
+      element({}, { title: 'Grüße 👋🏽' }),
+      element({ user_id: 'blocked' }),
+      element({ brand_id: 2 }, { title: '😀' }),
+      element(),
+    ].map((each) => JSON.stringify(each, undefined, 1))
+    const body = Buffer.concat([Buffer.from(`[${texts.join(' ,\n')},`), Buffer.from(`${spoiler}]`, 'latin1')])
+    const { body: answer } = await post(url + batch, body)
+    const items: { id: number; push_id?: string }[] = [...answer.successful, ...answer.failed]
+    const shown = items.filter((item) => item.push_id).map((item) => get(`${url}/admin/messages/${item.push_id}`))
+    const requests = (await Promise.all(shown)).map((story) => story.body.request)
+    assert.deepEqual(requests.sort(), texts.sort())
+  })
+}
+
 onEachEngine('an answer that was lost is counted as uncertain', async (t, store) => {
   const push = witness((m) =>
     m.attempt === 1
@@ -101,7 +126,7 @@ onEachEngine(
     const { url } = await startOperator(t, {
       store,
       push,
-      suppression: functionSource(
+      attributes: functionSource(
         ['blocked', 'excluded', 'active', 'consent_push_notification'],
         (brand, users, field) => users.filter((user) => holders[`${field} ${brand}`]?.includes(user)),
       ),
@@ -134,13 +159,13 @@ onEachEngine(
     const { url } = await startOperator(t, {
       store,
       push,
-      suppression: {
+      attributes: {
         name: 'moody',
         fields: ['blocked'],
         async among() {
           if (mood === 'throws') throw new Error('the database is away')
           if (mood === 'nonsense') return undefined as never
-          return new Map()
+          return new Map([['blocked', new Set<string>()]])
         },
       },
     })
@@ -161,7 +186,7 @@ onEachEngine(
   'a message delivered before its user was excluded still answers with its first identifier',
   async (t, store) => {
     let excluded: string[] = []
-    const { url } = await startOperator(t, { store, suppression: functionSource(['excluded'], () => excluded) })
+    const { url } = await startOperator(t, { store, attributes: functionSource(['excluded'], () => excluded) })
     const one = element()
     const first = await post(url + single, one)
     excluded = ['1001']

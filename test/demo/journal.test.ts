@@ -3,6 +3,7 @@ import test, { type TestContext } from 'node:test'
 import { brands } from '../../src/demo/cast.ts'
 import type { Clients, KnownOutcome } from '../../src/demo/clients.ts'
 import { createJournal, type Journal } from '../../src/demo/journal.ts'
+import type { Phone, Phones } from '../../src/demo/phones.ts'
 import { createRecords, type Sample, unreadable } from '../../src/demo/records.ts'
 import { emit } from '../../src/runtime/events.ts'
 
@@ -10,14 +11,17 @@ const [larkspur, northgate] = brands as [(typeof brands)[0], (typeof brands)[0]]
 const settle = (seq: number, lane = '1/site'): void =>
   emit('item.settled', { lane, seq, category: 'successful', attempt: 1, rule: 'x' })
 
+const noPhones = { onChange: () => () => {} } as Partial<Phones> as Phones
+
 /** A journal on a platform that answers from these tables. */
 function open(
   t: TestContext,
   outcomes: Record<number, Partial<KnownOutcome>>,
   onEnqueue: () => void = () => {},
+  phones: Phones = noPhones,
 ): Journal {
   let seq = 0
-  const journal = createJournal({
+  const clients = {
     async enqueue(_channel, records) {
       const refused = records.flatMap((record, i) =>
         record === unreadable ? [{ line: i + 1, error: 'activity.user_id is missing' }] : [],
@@ -30,7 +34,8 @@ function open(
     },
     outcomes: async (seqs) =>
       seqs.map((each) => ({ seq: each, category: 'waiting', ...outcomes[each] }) as KnownOutcome),
-  } as Partial<Clients> as Clients)
+  } as Partial<Clients> as Clients
+  const journal = createJournal(clients, phones)
   t.after(() => journal.stop())
   return journal
 }
@@ -90,4 +95,65 @@ test('that a page showed a notification is told, whichever is heard first', asyn
     sent.map(({ note }) => note),
     ['Seen live on one page.', 'Seen live on 2 pages.'],
   )
+})
+
+/** Theo's phone and laptop, as they would show and keep pushes by their push_id. */
+function twoPhones(): {
+  phones: Phones
+  has: (name: string, shown: readonly string[], kept: readonly string[]) => void
+} {
+  const list = ['Android phone', 'laptop'].map(
+    (name, i) => ({ id: `1/1002/${i + 1}`, name, service: i === 0 ? 'fcm' : 'web-push' }) as Phone,
+  )
+  const tags: Record<string, readonly [shown: readonly string[], kept: readonly string[]]> = {}
+  const listeners = new Set<(phone: Phone, what: 'content') => void>()
+  const tagged = (tag: string) => ({ tag, data: {}, at: 0, replaced: 0 })
+  return {
+    phones: {
+      list,
+      shown: ({ name }) => (tags[name]?.[0] ?? []).map(tagged),
+      kept: ({ name }) => (tags[name]?.[1] ?? []).map(tagged),
+      onChange(listener: (phone: Phone, what: 'content') => void) {
+        listeners.add(listener)
+        return () => listeners.delete(listener)
+      },
+    } as Partial<Phones> as Phones,
+    has(name, shown, kept) {
+      tags[name] = [shown, kept]
+      for (const listener of listeners) listener(list.find((phone) => phone.name === name) as Phone, 'content')
+    },
+  }
+}
+
+test('a push is told on the devices that show it, and followed until it is on those that were away', async (t) => {
+  const { phones, has } = twoPhones()
+  const journal = open(t, { 1: { category: 'successful', ref: 'a' } }, () => {}, phones)
+  const states: string[] = []
+  journal.onChange(({ state, note = '' }) => states.push(`${state} ${note}`.trim()))
+  has('Android phone', [], ['a'])
+  const sent = await journal.send([createRecords('http://page').next('push', larkspur, larkspur.users[1] as never)])
+  settle(1, '1/push')
+  await journal.settled(sent, AbortSignal.timeout(5_000))
+  has('laptop', ['a'], [])
+  has('Android phone', ['x', 'a'], [])
+  has('laptop', ['a', 'b'], [])
+  assert.deepEqual(states, [
+    'waiting',
+    'kept Waits at FCM for the Android phone, which is offline.',
+    'arrived On the laptop, waits at FCM for the Android phone, which is offline.',
+    'arrived On the Android phone and the laptop.',
+  ])
+})
+
+test('a push whose place a newer one took, while the device was away, is said to be never shown', async (t) => {
+  const { phones, has } = twoPhones()
+  const journal = open(t, { 1: { category: 'successful', ref: 'a' } }, () => {}, phones)
+  has('laptop', [], ['a'])
+  const sent = await journal.send([createRecords('http://page').next('push', larkspur, larkspur.users[1] as never)])
+  settle(1, '1/push')
+  await journal.settled(sent, AbortSignal.timeout(5_000))
+  assert.equal(sent[0]?.state, 'kept')
+  has('laptop', [], ['b'])
+  assert.equal(sent[0]?.state, 'replaced')
+  assert.match(sent[0]?.note ?? '', /^Never shown/)
 })

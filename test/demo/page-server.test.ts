@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Clients } from '../../src/demo/clients.ts'
-import type { Entry, Journal } from '../../src/demo/journal.ts'
+import type { Entry } from '../../src/demo/entry.ts'
+import type { Journal } from '../../src/demo/journal.ts'
 import { startPageServer } from '../../src/demo/page-server.ts'
+import type { Change, Phone, Phones } from '../../src/demo/phones.ts'
 import { createRecords } from '../../src/demo/records.ts'
 
 test('the page needs nothing from anywhere else', async (t) => {
@@ -49,20 +51,98 @@ test('what is not there, and who is not there, is said', async (t) => {
       entries,
       onChange: () => () => {},
       send: async ([sample]) => {
-        sent.push(`${sample?.brand.id}/${sample?.person.id}`)
+        sent.push(`${sample?.brand.id}/${sample?.person.id} ${sample?.channel}`)
         return []
       },
     } as Partial<Journal> as Journal,
     records: createRecords(server.url),
+    phones: onePhone().phones,
   })
   for (const brand of ['1', '2']) {
     const who = JSON.stringify({ brand, user_id: '1001' })
     assert.deepEqual(await (await post('/demo/token', who)).json(), { token: `${brand}/1001` })
     assert.equal((await post('/demo/send', who)).status, 202)
+    assert.equal((await post('/demo/send', who.replace('}', ',"channel":"push"}'))).status, 202)
   }
-  assert.deepEqual(sent, ['1/1001', '2/1001'])
+  assert.deepEqual(sent, ['1/1001 site', '1/1001 push', '2/1001 site', '2/1001 push'])
   assert.equal((await post('/demo/token', '{"brand":"3","user_id":"1001"}')).status, 400)
   assert.equal((await post('/demo/send', '{"brand":"1","user_id":"1001"}', 'text/plain')).status, 400)
   assert.equal((await post('/demo/send', 'x'.repeat(20_000))).status, 400)
-  assert.equal(sent.length, 2)
+  assert.equal((await post('/demo/send', '{"brand":"1","user_id":"1001","channel":"fax"}')).status, 400)
+  assert.equal((await post('/demo/send', 'null')).status, 400)
+  assert.equal(sent.length, 4)
+  for (const wrong of ['{"id":"9/9/9","online":true}', '{"id":"2/1002/1"}', '{"id":"2/1002/1","online":"no"}'])
+    assert.equal((await post('/demo/phone', wrong)).status, 400)
 })
+
+test('a phone is told whole, without its token, at first and whenever something changes', async (t) => {
+  const server = await startPageServer(0)
+  t.after(() => server.close())
+  const { phones, listeners } = onePhone()
+  server.connect({
+    operator: 'http://operator',
+    clients: {} as Clients,
+    journal: { entries: [], onChange: () => () => {} } as Partial<Journal> as Journal,
+    records: createRecords(server.url),
+    phones,
+  })
+  const stream = await fetch(`${server.url}/demo/events`)
+  const reader = (stream.body as ReadableStream<Uint8Array>).pipeThrough(new TextDecoderStream()).getReader()
+  t.after(() => reader.cancel())
+  let text = ''
+  const nextState = async (): Promise<{ online: boolean }> => {
+    for (;;) {
+      const found = /event: phone\ndata: (.*)\n\n/.exec(text)
+      if (found) {
+        text = text.slice(found.index + found[0].length)
+        return JSON.parse(found[1] as string)
+      }
+      const { value, done } = await reader.read()
+      assert.ok(!done, 'the stream ended')
+      text += value
+    }
+  }
+  const state = {
+    id: '2/1002/1',
+    brand: '2',
+    user_id: '1002',
+    name: 'Android phone',
+    service: 'fcm',
+    online: false,
+    waiting: 1,
+    total: 1,
+    notes: [{ id: 'a', title: 'Hello', at: 5 }],
+  }
+  assert.deepEqual(await nextState(), state)
+  const response = await fetch(`${server.url}/demo/phone`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: '{"id":"2/1002/1","online":true}',
+  })
+  assert.deepEqual(await response.json(), { ...state, online: true })
+  assert.deepEqual(await nextState(), { ...state, online: true })
+  assert.equal(listeners.size, 1)
+})
+
+function onePhone(): { phones: Phones; listeners: ReadonlySet<unknown> } {
+  const listeners = new Set<(phone: Phone, what: Change) => void>()
+  const link = { token: 'SECRET', provider: 'firebase', channel: 'android' } as const
+  const phone = { id: '2/1002/1', brand: '2', userId: '1002', owner: 'Aiko', name: 'Android phone', link }
+  const list = [{ ...phone, service: 'fcm' as const, online: false }]
+  const phones: Partial<Phones> = {
+    list,
+    shown: () => [{ tag: 'a', title: 'Hello', at: 5, data: {}, replaced: 0 }],
+    kept: () => [{ tag: 'b', data: {} }],
+    setOnline(id, online) {
+      const found = list.find((each) => each.id === id)
+      if (found) found.online = online
+      if (found) for (const listener of listeners) listener(found, 'connection')
+      return found
+    },
+    onChange(listener) {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+  }
+  return { phones: phones as Phones, listeners }
+}

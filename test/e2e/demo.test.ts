@@ -1,19 +1,26 @@
 import assert from 'node:assert/strict'
-import test, { type TestContext } from 'node:test'
-import { type Browser, chromium as engine, type Page } from 'playwright-core'
-import { chromium, withoutChromium } from '../support/services/chromium.ts'
+import test from 'node:test'
+import { withoutChromium } from '../support/services/chromium.ts'
 import { startDemo } from './demo-child.ts'
+import { eventually, idsOf, launch, openPage, post, waiting } from './demo-page.ts'
 import { startLine } from './line.ts'
 
 const skip = await withoutChromium()
-const waiting = { timeout: 20_000 }
 
 test('demo --once sends the sample traffic, says what became of it and leaves nothing behind', async (t) => {
   const demo = await startDemo(t, ['--once'])
   const code = await demo.exit
   assert.equal(code, 0, demo.output)
   assert.match(demo.output, /✓ 10 of 10 on-site notifications are in their inboxes/)
-  assert.match(demo.output, /✓ 5 of 5 pushes were recorded/)
+  assert.match(
+    demo.output,
+    /✓ 1 of 1 push for a phone that is offline waits at the push service until the phone is back/,
+  )
+  assert.match(demo.output, /✓ 6 of 6 pushes are on their devices, each once/)
+  assert.match(demo.output, /✓ The phone of the user who has excluded herself stayed silent/)
+  assert.match(demo.output, /✓ push +Theo Brandt .* on the Android phone and the laptop/)
+  assert.match(demo.output, /… push +Aiko Tanaka .* waits at FCM for the Android phone, which is offline/)
+  assert.match(demo.output, /Aiko Tanaka’s Android phone is back online\n.*✓ push +Aiko Tanaka .* on the Android phone/)
   assert.match(demo.output, /✓ 3 of 3 messages to a user who has excluded herself were refused, as they must be/)
   assert.match(demo.output, /✓ 1 of 1 unreadable record was named by its line/)
   assert.match(demo.output, /Everything arrived as expected\./)
@@ -65,7 +72,6 @@ test('on the page of the demo notifications appear, also over a line that breaks
     const way = mara.page.locator('.way[data-outcome="arrived"]', { hasText: /Mara Lindqvist.*on-site/ }).first()
     await way.waitFor(waiting)
     assert.deepEqual(await way.locator('.stop.done .stop-name').allTextContents(), ['Platform', 'Operator', 'Inbox'])
-    await mara.page.waitForSelector('.push', waiting)
   })
 
   await t.test('after a cut nothing is missing and nothing is doubled', async () => {
@@ -132,78 +138,10 @@ test('on the page of the demo notifications appear, also over a line that breaks
   assert.deepEqual(await demo.leftovers(), [])
 })
 
-async function launch(t: TestContext): Promise<Browser> {
-  const browser = await engine.launch({
-    executablePath: await chromium(),
-    args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking'],
-  })
-  t.after(() => browser.close())
-  return browser
-}
-
-interface Opened {
-  readonly page: Page
-  /** What the browser complained about while nothing was expected to fail. */
-  readonly errors: readonly string[]
-  expectFailures(expected: boolean): void
-  /** site_notification_ids in the list. */
-  ids(): Promise<string[]>
-}
-
-/** Opens the page in a profile of its own. With `operator` it calls the operator over that line. */
-async function openPage(browser: Browser, url: string, operator?: string): Promise<Opened> {
-  const context = await browser.newContext()
-  const page = await context.newPage()
-  const errors: string[] = []
-  let expected = false
-  page.on('pageerror', (error) => errors.push(String(error)))
-  page.on('console', (message) => {
-    if (!expected && ['error', 'warning'].includes(message.type())) errors.push(message.text())
-  })
-  if (operator !== undefined) {
-    await page.route('**/demo/cast', async (route) => {
-      const response = await route.fetch()
-      await route.fulfill({ response, json: { ...(await response.json()), operator } })
-    })
-  }
-  await page.goto(url)
-  return {
-    page,
-    errors,
-    expectFailures(value) {
-      expected = value
-    },
-    ids: () => page.locator('#notes > li').evaluateAll(idsOf),
-  }
-}
-
-/** Runs in the browser. */
-function idsOf(items: readonly unknown[]): string[] {
-  return (items as { dataset: { id: string } }[]).map((item) => item.dataset.id)
-}
-
 /** What the operator has for this user, past the page. */
 async function inbox(site: string, operator: string, brand: string, user: string): Promise<string[]> {
   const { token } = (await post(`${site}/demo/token`, { brand, user_id: user })) as { token: string }
   const response = await fetch(`${operator}/app/inbox?limit=100`, { headers: { authorization: `Bearer ${token}` } })
   const { items } = (await response.json()) as { items: { site_notification_id: string }[] }
   return items.map((item) => item.site_notification_id)
-}
-
-async function post(url: string, body: object): Promise<unknown> {
-  const response = await fetch(url, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  })
-  assert.ok(response.ok, `${url} answered ${response.status}`)
-  return response.json()
-}
-
-async function eventually(holds: () => Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 20_000
-  while (!(await holds())) {
-    if (Date.now() > deadline) throw new Error('it did not come true within 20 s')
-    await new Promise((resolve) => setTimeout(resolve, 50))
-  }
 }

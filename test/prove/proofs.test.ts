@@ -4,10 +4,15 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { runProof } from '../../prove/harness/run-proof.ts'
 import { proofs } from '../../prove/list.ts'
-import { withoutPostgres } from '../support/services/postgres.ts'
+import { kafkaService } from '../support/services/kafka.ts'
+import { postgresService } from '../support/services/postgres.ts'
+import { rabbitmqService } from '../support/services/rabbitmq.ts'
+import { without } from '../support/services/service.ts'
+
+const services = { postgres: postgresService, rabbitmq: rabbitmqService, kafka: kafkaService }
 
 for (const proof of proofs) {
-  const skip = proof.needs === 'postgres' ? await withoutPostgres() : false
+  const skip = await without(...(proof.needs ?? []).map((need) => services[need]))
   test(`${proof.name}: ${proof.claims}`, { skip, timeout: proof.boundSeconds.small * 1_000 + 30_000 }, async (t) => {
     const verdict = await runProof(proof, true, (line) => t.diagnostic(line))
     t.diagnostic(JSON.stringify(verdict.figures))

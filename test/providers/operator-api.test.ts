@@ -258,10 +258,35 @@ test('an answer without end is cut off: what a single’s status says counts, a 
   })
 })
 
-test('check() says whether the operator answers, and what to do', async (t) => {
-  const { url } = await always(t, 404)
-  assert.partialDeepStrictEqual(await api(t, url).check?.(), [{ ok: true }])
+test('check() sends an empty batch, and says whether the operator answers and takes the key', async (t) => {
+  const says = async (mode: 'single' | 'batch', status: number, body: string): Promise<string> => {
+    const { url, received } = await always(t, status, body)
+    const [first] = (await api(t, `${url}/base`, { mode }).check?.()) ?? []
+    assert.partialDeepStrictEqual(received, [{ path: '/base/channels/push/batch', body: '[]' }])
+    return `${first?.ok} ${first?.what.replace(/http:\S+/, 'it')}; ${first?.remedy}`
+  }
+  const empty = '{"successful":[],"failed":[],"fatal":[]}'
+  assert.match(await says('batch', 200, empty), /^true it answers and accepts the key/)
+  assert.match(await says('single', 200, '{"successful":[]}'), /^true it answers and accepts the key/)
+  assert.match(await says('batch', 401, '{}'), /^false it refuses the key \(401\); set api_key/)
+  assert.match(await says('single', 401, '{}'), /^false it refuses the key/)
+  assert.match(await says('batch', 404, '{}'), /^false .*with 404.*check the path of url.*POST \/base\/channels/)
+  assert.match(await says('single', 404, '{}'), /^true it answers \(404\); .*cannot be tried/)
+  assert.match(
+    await says('batch', 503, '{"error":"no provider"}'),
+    /^false .*503: \{"error":"no provider"}; ask the operator/,
+  )
+  for (const odd of ['[]', '{}', 'null', '"x"', '<html>', '{"successful":[1]}'])
+    assert.match(await says('batch', 200, odd), /^false .*ask the operator/)
   const [down] = (await api(t, 'http://127.0.0.1:1').check?.()) ?? []
   assert.equal(down?.ok, false)
   assert.match(down?.remedy ?? '', /check the address/)
+})
+
+test('check() names a clock that is more than a minute off', async (t) => {
+  const off = (ms: number) => always(t, 401, '{}', { date: new Date(Date.now() + ms).toUTCString() })
+  const [, behind] = (await api(t, (await off(300_000)).url).check?.()) ?? []
+  assert.match(behind?.what ?? '', /clock is (299|300|301) s behind http/)
+  const [, fine] = (await api(t, (await off(50_000)).url).check?.()) ?? []
+  assert.equal(fine?.ok, true)
 })

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'node:test'
 import { recording } from '../../src/providers/recording.ts'
@@ -25,9 +25,19 @@ test('recording: each message is a line in the file before it is accepted', asyn
 })
 
 test('recording: what cannot be written is not accepted', async (t) => {
-  const provider = recording({ file: join(await temporary(t), 'no', 'such', 'folder') })
-  await assert.rejects(async () => provider.send(messages(1), contextOf()), /ENOENT/)
+  const folder = await temporary(t)
+  await writeFile(join(folder, 'file'), '')
+  const provider = recording({ file: join(folder, 'file', 'within') })
+  await assert.rejects(async () => provider.send(messages(1), contextOf()), /ENOTDIR/)
   assert.deepEqual(provider.last, [])
+})
+
+test('recording: the folder is made when there is something to write', async (t) => {
+  const file = join(await temporary(t), 'not', 'yet', 'pushes.ndjson')
+  const provider = recording({ file })
+  await assert.rejects(readFile(file))
+  await provider.send(messages(2), contextOf())
+  assert.equal((await readFile(file, 'utf8')).trimEnd().split('\n').length, 2)
 })
 
 test('recording: the last thousand are kept in memory', async () => {

@@ -62,3 +62,17 @@ test('a probe that says nothing lets another one go', () => {
   breaker.unknown(true)
   assert.equal(breaker.admit(1_000), 'probe')
 })
+
+test('a pause that was asked for opens it at once, for so long; another one within does not lengthen it', () => {
+  const breaker = createBreaker({ after: 3, firstMs: 1_000, mostMs: 4_000 }, () => 1)
+  assert.equal(breaker.pause(false, 0, 30_000), 30_000)
+  assert.equal(breaker.pause(false, 10, 60_000), undefined)
+  assert.equal(breaker.restMs(10_000), 20_000)
+  assert.equal(breaker.restMs(30_000), 0)
+  assert.equal(breaker.admit(30_000), 'probe')
+  assert.equal(breaker.restMs(30_000), 1_000, 'while the probe is out')
+  assert.equal(breaker.pause(true, 30_000, 5_000), 5_000)
+  breaker.admit(35_000)
+  assert.equal(breaker.worked(true), true)
+  assert.equal(breaker.restMs(35_000), 0)
+})

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { firstUuidv7, uuidv7 } from '../../src/runtime/ids.ts'
+import { firstUuidv7, timeOfUuidv7, uuidv7 } from '../../src/runtime/ids.ts'
 
 test('identifiers are UUIDv7, all different, and sort in the order in which they were made', () => {
   const made = Array.from({ length: 20_000 }, () => uuidv7())
@@ -22,4 +22,10 @@ test('the first identifier of a time sorts before all that are made then, and af
   const earlier = uuidv7(later - 1)
   assert.ok(earlier < firstUuidv7(later))
   assert.ok(firstUuidv7(later) < uuidv7(later))
+})
+
+test('an identifier says when it was made; what is none does not', () => {
+  const later = Date.now() + 240_000
+  assert.equal(timeOfUuidv7(uuidv7(later)), later)
+  assert.equal(timeOfUuidv7('ref 1 1'), undefined)
 })

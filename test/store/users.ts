@@ -25,6 +25,31 @@ export const addUsers = statement<{ id: string }>({
     on conflict (brand, id) do nothing returning id`,
 })
 
+/** The same, which SQLite runs row by row. */
+export const addEach = statement<{ id: string }>({
+  ...addUsers,
+  route: 'id',
+  name: 'add_each',
+  each: (values) =>
+    `insert into users (brand, id, born, seen, note) values (${values}) on conflict (brand, id) do nothing`,
+})
+
+const bornLast = `
+  on conflict (brand, id) do update set born = excluded.born, note = excluded.note where excluded.born > users.born`
+
+/** A statement that SQLite runs row by row. */
+export const keepLast = statement({
+  name: 'keep_last',
+  rank: 11,
+  columns: { brand: 'text', id: 'text', born: 'bigint', note: 'text' },
+  text: (rows) => `
+    insert into users (brand, id, born, note)
+    select g.brand, g.id, g.born, g.note from (
+      select r.*, row_number() over (partition by r.brand, r.id order by r.born desc) as place from ${rows} r) g
+    where g.place = 1 ${bornLast}`,
+  each: (values) => `insert into users (brand, id, born, note) values (${values}) ${bornLast}`,
+})
+
 export const allUsers = statement<{ brand: string; id: string; born: Value; seen: Value; note: Value }>({
   name: 'all_users',
   rank: 0,

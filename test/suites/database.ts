@@ -5,10 +5,11 @@ import test, { type TestContext } from 'node:test'
 import { on } from '../../src/runtime/events.ts'
 import type { Database, Migration } from '../../src/store/database.ts'
 import { openDatabase } from '../../src/store/open-database.ts'
+import type { Texts } from '../../src/store/scratch.ts'
 import { op, statement } from '../../src/store/statement.ts'
 import { StoreUnavailable } from '../../src/store/store-unavailable.ts'
 import { forkDatabase } from '../store/database-process.ts'
-import { addUsers, allUsers, migrations, type User } from '../store/users.ts'
+import { addEach, addUsers, allUsers, keepLast, migrations, type User } from '../store/users.ts'
 import { event } from '../support/wait.ts'
 
 export interface Fixture {
@@ -23,6 +24,15 @@ export function databaseSuite({ engine, skip, fresh }: Fixture): void {
     test(`${engine}: ${title}`, { skip, timeout: 60_000 }, async (t) => {
       const url = await fresh()
       const database = await openDatabase(url, { migrations })
+      t.after(() => database.close())
+      await run(database, t, url)
+    })
+  }
+
+  const checkShared: typeof check = (title, run) => {
+    test(`${engine}: ${title}`, { skip, timeout: 60_000 }, async (t) => {
+      const url = await fresh()
+      const database = await openDatabase(url, { migrations, shared: true })
       t.after(() => database.close())
       await run(database, t, url)
     })
@@ -47,24 +57,29 @@ export function databaseSuite({ engine, skip, fresh }: Fixture): void {
     assert.equal((await users(database)).length, 6)
   })
 
-  check('each caller gets its own rows back', async (database) => {
-    await database.commit([op(addUsers, [user('1', 'u3'), user('2', 'u4')])])
-    const answers = await Promise.all(
-      range(6).map((i) =>
-        database.commit([op(addUsers, [user('1', `u${i}`), user('1', `v${i}`)]), op(addUsers, [user('1', `w${i}`)])]),
-      ),
-    )
-    assert.deepEqual(answers[1], [[{ id: 'u1' }, { id: 'v1' }], [{ id: 'w1' }]])
-    assert.deepEqual(answers[3], [[{ id: 'v3' }], [{ id: 'w3' }]])
-    // The other brand's user of the same name is another one.
-    assert.deepEqual(answers[4], [[{ id: 'u4' }, { id: 'v4' }], [{ id: 'w4' }]])
-  })
+  for (const add of [addUsers, addEach]) {
+    check(`${add.name}: each caller gets its own rows back`, async (database) => {
+      await database.commit([op(add, [user('1', 'u3'), user('2', 'u4')])])
+      const answers = await Promise.all(
+        range(6).map((i) =>
+          database.commit([op(add, [user('1', `u${i}`), user('1', `v${i}`)]), op(add, [user('1', `w${i}`)])]),
+        ),
+      )
+      assert.deepEqual(answers[1], [[{ id: 'u1' }, { id: 'v1' }], [{ id: 'w1' }]])
+      assert.deepEqual(answers[3], [[{ id: 'v3' }], [{ id: 'w3' }]])
+      // The other brand's user of the same name is another one.
+      assert.deepEqual(answers[4], [[{ id: 'u4' }, { id: 'v4' }], [{ id: 'w4' }]])
+    })
 
-  check('of two callers with the same key the first one inserts, and each knows which it was', async (database) => {
-    const same = op(addUsers, [user('1', '1001')])
-    const answers = await Promise.all([database.commit([same]), database.commit([same, same])])
-    assert.deepEqual(answers, [[[{ id: '1001' }]], [[], []]])
-  })
+    check(
+      `${add.name}: of two callers with the same key the first one inserts, and each knows which it was`,
+      async (database) => {
+        const same = op(add, [user('1', '1001')])
+        const answers = await Promise.all([database.commit([same]), database.commit([same, same])])
+        assert.deepEqual(answers, [[[{ id: '1001' }]], [[], []]])
+      },
+    )
+  }
 
   check('only the guilty caller is rejected', async (database) => {
     const repeated = event('store.repeated')
@@ -86,6 +101,27 @@ export function databaseSuite({ engine, skip, fresh }: Fixture): void {
       [
         ['1', 'a'],
         ['2', 'a'],
+      ],
+    )
+  })
+
+  check('what may be run row by row says the same as a set', async (database) => {
+    const rows = (...born: number[]) => born.map((at) => ['1', `u${at % 3}`, at, at === 5 ? null : `born ${at}`])
+    await Promise.all([database.commit([op(keepLast, rows(1, 7, 4))]), database.commit([op(keepLast, rows(5, 2, 3))])])
+    assert.deepEqual(await database.commit([op(keepLast, rows(6))]), [[]])
+    const [guilty, innocent] = await Promise.allSettled([
+      database.commit([op(keepLast, rows(8, -1))]),
+      database.commit([op(keepLast, [['2', 'u0', 9, 'of another brand']])]),
+    ])
+    assert.equal(innocent.status, 'fulfilled')
+    assert.match((guilty as PromiseRejectedResult).reason.message, /^keep_last: /)
+    assert.deepEqual(
+      (await users(database)).map(({ brand, id, born, note }) => [brand, id, born, note]),
+      [
+        ['1', 'u0', 6, 'born 6'],
+        ['1', 'u1', 7, 'born 7'],
+        ['1', 'u2', 5, null],
+        ['2', 'u0', 9, 'of another brand'],
       ],
     )
   })
@@ -331,6 +367,65 @@ export function databaseSuite({ engine, skip, fresh }: Fixture): void {
     assert.notEqual(reopened.owner, database.owner)
     await reopened.close()
   })
+
+  const odd = ['"', '\\', '\\"', 'tab\tand\nline\r', 'ü', '😀', '\\N', '\\.', 'x'.repeat(10_000)]
+  async function* pieces(lines: readonly string[], texts: readonly string[]): AsyncGenerator<Texts> {
+    for (let i = 0; i < lines.length; i += 3)
+      yield { lines: new Uint8Array(Buffer.from(`${lines.slice(i, i + 3).join('\n')}\n`)) }
+    if (texts.length > 0) yield { texts }
+  }
+
+  checkShared('a scratch connection compares a set with a table beside those who commit', async (database, t) => {
+    await database.commit([op(addUsers, [...range(50).map((i) => user('1', `u${i}`)), user('2', 'u99')])])
+    const scratch = await database.scratch()
+    t.after(() => scratch.close())
+    assert.equal(scratch.engine, engine)
+    await scratch.load('mine', pieces(['u99', 'ü', 'u1', ...range(40).map((i) => `u${i + 10}`)], odd.slice(5)))
+    assert.deepEqual(await scratch.repeated('mine'), [])
+    await database.commit([op(addUsers, [user('1', 'late')])]) // its writer is free meanwhile
+    const only = await scratch.run<{ text: string }>(
+      'select text from mine except select id from users where brand = $1 order by 1',
+      ['1'],
+    )
+    assert.deepEqual(only.map(({ text }) => text).toSorted(), [...odd.slice(5), 'u99', 'ü'].toSorted())
+    const missing = 'select count(*) as n from users where brand = $1 and id not in (select text from mine)'
+    assert.deepEqual({ ...(await scratch.run(missing, ['1']))[0] }, { n: 50 - 41 + 1 })
+  })
+
+  checkShared('a scratch connection keeps odd texts as they are, and tells which came twice', async (database, t) => {
+    const scratch = await database.scratch()
+    t.after(() => scratch.close())
+    await scratch.load('mine', pieces(['a', 'b', 'a', 'c', 'd', 'a'], [...odd, 'c']))
+    assert.deepEqual((await scratch.repeated('mine')).toSorted(), ['a', 'c'])
+    const rows = await scratch.run<{ text: string }>('select distinct text from mine order by text')
+    assert.deepEqual(
+      rows.map(({ text }) => text),
+      ['a', 'b', 'c', 'd', ...odd].toSorted((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b))),
+    )
+  })
+
+  checkShared(
+    'loading that breaks off rejects with what broke it, and a scratch connection can be closed at any time',
+    async (database) => {
+      const scratch = await database.scratch()
+      async function* breaking(): AsyncGenerator<Texts> {
+        yield { texts: ['a'] }
+        throw new RangeError('the source broke')
+      }
+      await assert.rejects(scratch.load('mine', breaking()), /the source broke/)
+      const waiting = Promise.withResolvers<void>()
+      async function* stuck(): AsyncGenerator<Texts> {
+        yield { texts: ['a'] }
+        await waiting.promise
+        yield { texts: ['b'] }
+      }
+      const loading = assert.rejects(scratch.load('yours', stuck()))
+      await scratch.close()
+      waiting.resolve()
+      await loading
+      await assert.rejects(scratch.run('select 1 as one'))
+    },
+  )
 
   check('migrations are applied once, and a failing one leaves nothing behind', async (database, _t, url) => {
     await database.commit([op(addUsers, [user('1', 'a')])])

@@ -5,6 +5,7 @@ import test, { type TestContext } from 'node:test'
 import { messageKey } from '../../src/contract/message-key.ts'
 import type { Fatal } from '../../src/contract/outcome.ts'
 import { createQueue, queueMigrations } from '../../src/queue/create-queue.ts'
+import { userKey } from '../../src/queue/parts.ts'
 import { putOps } from '../../src/queue/put.ts'
 import type { Handle, Handled, Item, Lane, LaneService, NewItem, Put, Queue } from '../../src/queue/queue.ts'
 import { on } from '../../src/runtime/events.ts'
@@ -602,6 +603,114 @@ export function queueSuite({ engine, skip, fresh }: QueueFixture): void {
     await settled(queue, puts)
     assert.deepEqual(got, seqsOf(puts))
   })
+
+  /** In a lane ordered by user. */
+  const ofUser = (n: number, userId: string): NewItem => ({
+    key: userKey('link', userId, String(n)),
+    text: `${userId} ${n}`,
+  })
+  const byUser = { order: 'user', max: 1, concurrency: 4 } as const
+
+  check('ordered by user: a fatal holds what is behind it of its user, and nobody else', async ({ queue, serve }) => {
+    const got: string[] = []
+    let refusals = 0
+    const others = Promise.withResolvers<void>()
+    const triedAgain = Promise.withResolvers<void>()
+    serve(
+      async ([only]) => {
+        const { text } = only as Item
+        if (text === 'eve 4') await triedAgain.promise
+        // Refused until all the others have been delivered.
+        if (text === 'ann 0' && got.length < 10) {
+          if (++refusals === 2) triedAgain.resolve()
+          return [again('message')]
+        }
+        got.push(text)
+        if (got.length === 10) others.resolve()
+        return [delivered(only as Item)]
+      },
+      { ...byUser, retry: { firstMs: 1, mostMs: 2 } },
+    )
+    const puts = await queue.enqueue(
+      '1/push',
+      Array.from({ length: 5 }, (_, n) => ['ann', 'bob', 'eve'].map((user) => ofUser(n, user))).flat(),
+    )
+    await others.promise
+    await settled(queue, puts)
+    assert.ok(got.slice(0, 10).every((text) => !text.startsWith('ann')))
+    for (const user of ['ann', 'bob', 'eve'])
+      assert.deepEqual(
+        got.filter((text) => text.startsWith(user)),
+        Array.from({ length: 5 }, (_, n) => `${user} ${n}`),
+      )
+  })
+
+  check('ordered by user: never two calls with the same user, whatever ends how', async ({ queue, serve }) => {
+    const got = new Map<string, number[]>()
+    const away = new Set<string>()
+    let turn = 0
+    serve(
+      async (batch) => {
+        const users = new Set(batch.map(({ text }) => text.split(' ')[0] as string))
+        for (const user of users) assert.ok(!away.has(user), `${user} is in two calls`)
+        for (const user of users) away.add(user)
+        await new Promise((resolve) => setTimeout(resolve, turn % 3))
+        for (const user of users) away.delete(user)
+        const how = ++turn % 7
+        if (how === 2) return batch.map(() => again('provider'))
+        if (how === 4) return batch.map(() => again('call'))
+        if (how === 5) throw new Error('of its own')
+        const from = how === 6 ? Math.floor(batch.length / 2) : batch.length
+        return batch.map((each, i) => {
+          if (i >= from) return again('message')
+          const [user, n] = each.text.split(' ') as [string, string]
+          got.set(user, [...(got.get(user) ?? []), Number(n)])
+          return Number(n) % 5 === 4 ? rejected : delivered(each)
+        })
+      },
+      { order: 'user', max: 8, concurrency: 3, retry: { firstMs: 1, mostMs: 3 } },
+    )
+    const puts = await queue.enqueue(
+      '1/push',
+      Array.from({ length: 300 }, (_, i) => ofUser(Math.floor(i / 10), `u${i % 10}`)),
+    )
+    await settled(queue, puts, 40_000)
+    assert.equal(got.size, 10)
+    for (const [user, numbers] of got)
+      assert.deepEqual(
+        numbers,
+        Array.from({ length: 30 }, (_, n) => n),
+        user,
+      )
+    const { items: failed } = await queue.failed({ user: 'u3' }, { after: 0, limit: 100 })
+    assert.ok(failed.length > 0 && failed.every(({ user }) => user === 'u3'))
+  })
+
+  check(
+    'ordered by user: what a probe cannot bear goes behind the others, with all of its user',
+    async ({ queue, serve }) => {
+      const got: string[] = []
+      serve(
+        async ([only]) => {
+          const { text } = only as Item
+          if (text.startsWith('ann') && got.length < 4) return [again('provider')]
+          got.push(text)
+          return [delivered(only as Item)]
+        },
+        { ...byUser, concurrency: 1, retry: { firstMs: 1, mostMs: 2 } },
+      )
+      const puts = await queue.enqueue(
+        '1/push',
+        ['ann', 'ann', 'bob', 'ann', 'eve', 'bob', 'eve'].map((user, n) => ofUser(n, user)),
+      )
+      await settled(queue, puts)
+      assert.deepEqual(got.slice(4), ['ann 0', 'ann 1', 'ann 3'])
+      assert.deepEqual(
+        got.filter((text) => text.startsWith('bob')),
+        ['bob 2', 'bob 5'],
+      )
+    },
+  )
 
   // ── Failed Actions ──
 

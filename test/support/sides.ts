@@ -4,6 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
+import type { Registry } from '../../src/devices/registry.ts'
 import { createOperator } from '../../src/operator/create-operator.ts'
 import type { OperatorOptions } from '../../src/operator/options.ts'
 import { createPlatform } from '../../src/platform/create-platform.ts'
@@ -51,13 +52,13 @@ export async function temporary(t: TestContext): Promise<string> {
 export async function startOperator(
   t: TestContext,
   options: Partial<OperatorOptions> & { listen?: ListenOptions } = {},
-): Promise<{ url: string; stop(): Promise<void> }> {
+): Promise<{ url: string; devices: Registry; stop(): Promise<void> }> {
   const folder = await temporary(t)
   const operator = createOperator({
     store: `sqlite:${join(folder, 'operator.db')}`,
     keys: [keys.one, keys.two, keys.both],
     adminKeys: [adminKey],
-    suppression: 'none',
+    ...(!options.attributes && { suppression: 'none' as const }),
     push: witness(),
     site: 'inbox',
     ...options,
@@ -67,7 +68,7 @@ export async function startOperator(
   let stopped: Promise<void> | undefined
   const stop = (): Promise<void> => (stopped ??= operator.stop(5_000).then(() => listening.close(100)))
   t.after(stop)
-  return { url: listening.url, stop }
+  return { url: listening.url, devices: operator.devices, stop }
 }
 
 export async function startPlatform(

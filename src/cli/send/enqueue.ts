@@ -1,5 +1,6 @@
+import type { Client } from '../client.ts'
 import type { Chunk } from './chunks.ts'
-import type { Client } from './client.ts'
+import { inOrder } from './in-order.ts'
 import { each, push, type Ranges, size } from './ranges.ts'
 
 /** Which lines got which queue numbers. Compact, because a file may have millions of lines. */
@@ -35,14 +36,7 @@ export async function* enqueue(
   client: Client,
   channel: string,
 ): AsyncGenerator<Enqueued> {
-  const underWay: Promise<Enqueued>[] = []
-  for await (const chunk of chunks) {
-    const sending = enqueueChunk(chunk, client, channel)
-    sending.catch(() => {}) // seen when its turn comes
-    underWay.push(sending)
-    if (underWay.length >= parallel) yield await (underWay.shift() as Promise<Enqueued>)
-  }
-  for (const sending of underWay) yield await sending
+  yield* inOrder(chunks, parallel, (chunk) => enqueueChunk(chunk, client, channel))
 }
 
 async function enqueueChunk(chunk: Chunk, client: Client, channel: string): Promise<Enqueued> {

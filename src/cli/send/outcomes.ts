@@ -1,4 +1,4 @@
-import { type Client, rest } from './client.ts'
+import { type Client, rest } from '../client.ts'
 
 /** One line of the file, and its number in the queue. */
 export interface SentRecord {

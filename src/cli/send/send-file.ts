@@ -1,9 +1,9 @@
+import { createClient } from '../client.ts'
 import { CliError, exit } from '../exit.ts'
+import type { Progress } from '../progress.ts'
 import { chunks } from './chunks.ts'
-import { createClient } from './client.ts'
 import { enqueue, type Taken } from './enqueue.ts'
 import { waitForOutcomes } from './outcomes.ts'
-import type { Progress } from './progress.ts'
 import { idOf, linesOf, records } from './records.ts'
 import { openResults, type Results } from './results.ts'
 import { countOutcome, countRefused, emptySummary, type Summary } from './summary.ts'
@@ -25,6 +25,8 @@ export interface SendFile {
   readonly progress: Progress
 }
 
+const called = { side: 'platform', key: 'platform.keys with the scopes enqueue and read' } as const
+
 /**
  * Puts every record of an NDJSON file into the platform's queue and, unless told otherwise, waits until each has an outcome.
  * Outlives restarts of the platform; memory does not grow with the file.
@@ -34,7 +36,7 @@ export async function sendFile(options: SendFile): Promise<Summary> {
   if (out !== undefined && bytes === undefined)
     throw new CliError(exit.usage, '--out reads the file twice: give a file, not a stream')
   const begun = Date.now()
-  const client = createClient({ ...options, notice: progress.say })
+  const client = createClient({ ...options, called, notice: progress.say })
   const results = out === undefined ? undefined : await openResults(out)
   try {
     const summary = emptySummary(file)

@@ -3,6 +3,7 @@
 import { followInbox } from '/inbox-client.js'
 import { showJournal } from '/journal.js'
 import { createInboxList } from '/inbox-list.js'
+import { createPhones } from '/phones.js'
 import { showToast } from '/toast.js'
 
 const $ = (id) => document.getElementById(id)
@@ -10,6 +11,7 @@ const { brands, operator } = await (await fetch('/demo/cast')).json()
 const people = brands.flatMap((brand) => brand.users.map((user) => ({ brand, user, key: `${brand.id}/${user.id}` })))
 
 const inbox = createInboxList({ onUnseen: showUnseen })
+const phones = createPhones({ onSwitch: (id, online) => post('/demo/phone', { id, online }) })
 let current
 let leave = () => {}
 
@@ -25,9 +27,12 @@ $('who').addEventListener('change', () => {
 addEventListener('hashchange', () => {
   if (person()) become(person())
 })
-$('send').addEventListener('click', sendOne)
+$('send').addEventListener('click', () => sendOne($('send'), 'site'))
+$('send-push').addEventListener('click', () => sendOne($('send-push'), 'push'))
 $('seen-all').addEventListener('click', inbox.seeAll)
-showJournal(new EventSource('/demo/journal'))
+const events = new EventSource('/demo/events')
+showJournal(events)
+phones.follow(events)
 become(person() ?? people[0])
 
 function person() {
@@ -44,10 +49,11 @@ function become(someone) {
   $('kicker').textContent = brand.tagline
   $('greeting').textContent = `${greeting()}, ${user.name.split(' ')[0]}`
   $('lead').textContent =
-    `This is ${brand.name} as ${user.name.split(' ')[0]} sees it, user ${user.id} of brand ${brand.id}. What the platform sends on-site appears here by itself.`
+    `${brand.name} as user ${user.id} of brand ${brand.id} sees it. The inbox fills and the phone rings by themselves.`
   $('send-note').textContent = ''
   $('toasts').replaceChildren()
   inbox.open(key)
+  phones.open(brand, user)
   leave = followInbox({
     url: operator,
     getToken: () => getToken(brand.id, user.id),
@@ -68,17 +74,18 @@ async function getToken(brand, user) {
   return response.token
 }
 
-async function sendOne() {
+async function sendOne(button, channel) {
   const { brand, user } = current
-  const button = $('send')
-  button.disabled = true
+  if (button.ariaDisabled === 'true') return
+  // Not disabled: it would lose the focus.
+  button.ariaDisabled = 'true'
   try {
-    await post('/demo/send', { brand: brand.id, user_id: user.id })
+    await post('/demo/send', { brand: brand.id, user_id: user.id, channel })
     $('send-note').textContent = 'On its way through the platform.'
   } catch (error) {
     $('send-note').textContent = `It could not be sent: ${error.message}`
   } finally {
-    button.disabled = false
+    button.ariaDisabled = null
   }
 }
 

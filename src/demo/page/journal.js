@@ -1,33 +1,21 @@
-import { ago, element, icon } from '/elements.js'
+import { element, icon } from '/elements.js'
 
 const mostWays = 5
-const mostPushes = 4
 const tick = 'm2.5 6.5 2.5 2.5 4.500-5.500'
 const cross = 'm3 3 6 6m0-6-6 6'
-const phone = 'M8 3.5h8a1.500 1.500 0 0 1 1.500 1.500v14a1.500 1.500 0 0 1-1.500 1.500H8A1.500 1.500 0 0 1 6.500 19V5A1.500 1.500 0 0 1 8 3.500zM11 17.500h2'
 
 /** Shows each message's way from the platform to the person, as the demo's own journal tells it. */
 export function showJournal(source) {
   const ways = new Map()
-  const pushes = new Map()
-  let pushed = 0
 
   source.addEventListener('message', ({ data }) => {
-    const entry = JSON.parse(data)
-    show(entry)
-    if (entry.channel === 'push' && entry.state === 'arrived' && !pushes.has(entry.key)) showPush(entry)
+    show(JSON.parse(data))
   })
   // The journal begins anew with each connection.
   source.addEventListener('open', () => {
     ways.clear()
-    pushes.clear()
-    pushed = 0
     document.getElementById('ways').replaceChildren()
-    document.getElementById('pushes').replaceChildren()
   })
-  setInterval(() => {
-    for (const { row, entry } of pushes.values()) row.querySelector('.push-time').textContent = ago(entry.at)
-  }, 5_000)
 
   function show(entry) {
     const list = document.getElementById('ways')
@@ -38,20 +26,6 @@ export function showJournal(source) {
     ways.set(entry.key, fresh)
     while (list.children.length > mostWays) list.lastElementChild.remove()
     document.getElementById('ways-empty').hidden = true
-  }
-
-  function showPush(entry) {
-    const list = document.getElementById('pushes')
-    const badge = element('span', 'push-icon', icon(phone, 24))
-    const text = element('span', '', element('span', 'push-title', entry.title), element('span', 'push-who', `${entry.name}, ${entry.brand_name}`))
-    const row = element('li', 'push', badge, text, element('span', 'push-time', ago(entry.at)))
-    pushes.set(entry.key, { row, entry })
-    list.prepend(row)
-    while (list.children.length > mostPushes) list.lastElementChild.remove()
-    document.getElementById('pushes-empty').hidden = true
-    const count = document.getElementById('push-count')
-    count.hidden = false
-    count.textContent = String(++pushed)
   }
 }
 
@@ -76,8 +50,10 @@ function track({ state, channel }) {
     waiting: ['done', 'waits', ''],
     refused: ['done', 'refused', ''],
     arrived: ['done', 'done', 'done'],
+    kept: ['done', 'done', 'waits'],
+    replaced: ['done', 'done', ''],
   }[state]
-  const names = ['Platform', 'Operator', channel === 'push' ? 'Phone' : 'Inbox']
+  const names = ['Platform', 'Operator', channel === 'push' ? 'Device' : 'Inbox']
   const words = { done: 'passed', refused: 'refused here', waits: 'on its way', '': 'not reached' }
   const list = element('div', 'track')
   for (const [index, name] of names.entries()) {

@@ -2,14 +2,18 @@
 // which find them in the environment. A test file that is run alone starts what it needs itself.
 
 import { chromiumService } from './chromium.ts'
+import { firefoxService } from './firefox.ts'
+import { kafkaService } from './kafka.ts'
 import { postgresService } from './postgres.ts'
+import { rabbitmqService } from './rabbitmq.ts'
 import { share } from './service.ts'
 
 let shared: Awaited<ReturnType<typeof share>>[] = []
 
 /** Rejects where CI is set and a service cannot be had: the run fails, and says which. */
 export async function globalSetup(): Promise<void> {
-  const started = await Promise.allSettled([share(postgresService), share(chromiumService)])
+  const services = [postgresService, chromiumService, firefoxService, rabbitmqService, kafkaService]
+  const started = await Promise.allSettled(services.map(share))
   shared = started.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
   const failed = started.find((one) => one.status === 'rejected')
   if (!failed) return

@@ -1,0 +1,35 @@
+// Two brands with equal ids in an operator's own database; all of brand 1 are blocked, nobody of brand 2.
+
+import { DatabaseSync } from 'node:sqlite'
+import { query } from '../../test/support/services/postgres.ts'
+import { postgresStore, type Store, sqliteStore } from './stores.ts'
+
+export const blocked = 'select user_id from players where brand = :brand and blocked = 1'
+export const blockedOfBrand1 = blocked.replace(':brand', "'1'")
+
+export async function postgresPlayers(count: number): Promise<Store> {
+  const store = await postgresStore()
+  await query(store.url, `create schema ${new URL(store.url).searchParams.get('schema')}`)
+  await query(store.url, 'create table players (brand text not null, user_id text not null, blocked int not null)')
+  await query(
+    store.url,
+    `insert into players select '1', 'player-' || (n::bigint * 7919 % 100000000), 1 from generate_series(1, ${count}) n`,
+  )
+  await query(store.url, `insert into players select '2', user_id, 0 from players limit ${Math.ceil(count / 10)}`)
+  await query(store.url, 'vacuum analyze players')
+  return store
+}
+
+export async function sqlitePlayers(count: number): Promise<Store> {
+  const store = await sqliteStore()
+  const db = new DatabaseSync(store.url.slice('sqlite:'.length))
+  db.exec(`
+    pragma journal_mode = wal; pragma synchronous = off;
+    create table players (brand text not null, user_id text not null, blocked integer not null);
+    with recursive n(i) as (select 1 union all select i + 1 from n where i < ${count})
+      insert into players select '1', 'player-' || (i * 7919 % 100000000), 1 from n;
+    insert into players select '2', user_id, 0 from players limit ${Math.ceil(count / 10)};
+    pragma wal_checkpoint(truncate)`)
+  db.close()
+  return store
+}

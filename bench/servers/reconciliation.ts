@@ -1,0 +1,47 @@
+// The operator as in life, over a database of users. Its arguments: the users' database, the operator's own store.
+
+import { readFileSync } from 'node:fs'
+import { sqlSource } from '../../src/attributes/sql.ts'
+import { createOperator } from '../../src/operator/create-operator.ts'
+import { listen } from '../../src/runtime/http.ts'
+import { answers } from '../harness/answers.ts'
+import { benchKey } from '../harness/bench-key.ts'
+import { blocked } from '../harness/players.ts'
+
+const [database = '', store = ''] = process.argv.slice(2)
+const operator = createOperator({
+  store,
+  keys: [{ name: 'bench', key: benchKey, brands: ['1'] }],
+  attributes: sqlSource({ database, queries: { blocked } }),
+  reconciliation: { streams: 1 },
+})
+await operator.start()
+const { url } = await listen('operator', operator.handler)
+
+// The processes that read SQLite for us live only as long as a list: looked at while they do.
+let mostOfChildren = 0
+setInterval(() => {
+  mostOfChildren = Math.max(mostOfChildren, ...children().map(peakKb))
+}, 20).unref()
+
+answers({
+  port: () => Number(new URL(url).port),
+  /** The most memory that this process and one of its children ever had, in MB. */
+  peakMb: () => Math.round((process.resourceUsage().maxRSS + mostOfChildren) / 1024),
+})
+
+function children(): string[] {
+  return read(`/proc/self/task/${process.pid}/children`).split(' ').filter(Boolean)
+}
+
+function peakKb(pid: string): number {
+  return Number(/VmHWM:\s+(\d+)/.exec(read(`/proc/${pid}/status`))?.[1] ?? 0)
+}
+
+function read(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch {
+    return '' // not Linux, or gone
+  }
+}

@@ -1,0 +1,149 @@
+// An operator that pushes to devices, and a platform that is as stubborn as the real one: what is fatal is sent again.
+
+import type { Device, DeviceKind } from '../../src/devices/device.ts'
+import type { DevicePublisher } from '../../src/devices/device-channel.ts'
+import type { DeviceSource } from '../../src/devices/device-source.ts'
+import type { Registry } from '../../src/devices/registry.ts'
+import { createOperator } from '../../src/operator/create-operator.ts'
+import type { PushService } from '../../src/providers/push-service.ts'
+import { listen } from '../../src/runtime/http.ts'
+import { adminKey, apiKeys } from '../plans.ts'
+import { admin, type OperatorSummary } from './http.ts'
+import type { ProvedRecord } from './records.ts'
+
+/** A fleet in memory: one device for each user of each brand. */
+export interface Fleet extends DeviceSource {
+  /** What the send path wanted removed. */
+  readonly removed: Device[]
+  tokenOf(brand: string, user: string): string
+}
+
+/** @param make gives the token of a new device */
+export function makeFleet(kind: DeviceKind, list: readonly ProvedRecord[], make: () => string): Fleet {
+  const fleet = new Map<string, Device>()
+  const key = (brand: string, user: string): string => `${brand}/${user}`
+  for (const { brand, user } of list) {
+    if (fleet.has(key(brand, user))) continue
+    fleet.set(key(brand, user), { brand, userId: user, kind, token: make(), linkedAt: '2026-01-01T00:00:00Z' })
+  }
+  const byToken = new Map([...fleet.values()].map((device) => [`${device.brand}/${device.token}`, device]))
+  const removed: Device[] = []
+  return {
+    name: 'fleet',
+    removed,
+    tokenOf: (brand, user) => fleet.get(key(brand, user))?.token ?? '',
+    async of(brand, users) {
+      return new Map(
+        users.map((user) => [user, [fleet.get(key(brand, user))].filter((device) => device !== undefined)]),
+      )
+    },
+    async holders(brand, tokens) {
+      return new Map(
+        tokens
+          .flatMap((token) => [[token, byToken.get(`${brand}/${token}`)] as const])
+          .filter((each) => each[1] !== undefined) as [string, Device][],
+      )
+    },
+    unlink(devices) {
+      removed.push(...devices)
+      return []
+    },
+  }
+}
+
+export interface Tally {
+  successful: number
+  failed: number
+  fatal: number
+  /** Of those that are not successful, by rule. */
+  readonly errors: Map<string, number>
+}
+
+export interface PushOperator {
+  readonly devices: Registry
+  /** Sends each record once, in batches of a thousand. @returns the records that are to be sent again */
+  send(list: readonly ProvedRecord[], tally: Tally): Promise<readonly ProvedRecord[]>
+  /** Resolves when everything that is to be told to the platform was told. */
+  published(): Promise<void>
+  summary(): Promise<OperatorSummary>
+  stop(): Promise<void>
+}
+
+export const emptyTally = (): Tally => ({ successful: 0, failed: 0, fatal: 0, errors: new Map() })
+
+export async function startPushOperator(
+  store: string,
+  source: DeviceSource | 'registry',
+  services: readonly PushService[],
+  /** What is told to the platform of links and unlinks. */
+  publisher?: DevicePublisher,
+): Promise<PushOperator> {
+  const operator = createOperator({
+    store,
+    keys: Object.entries(apiKeys).map(([brand, key]) => ({ name: `brand ${brand}`, key, brands: [brand] })),
+    adminKeys: [{ name: 'proof', key: adminKey, scopes: ['read', 'manage'] }],
+    push: { devices: { source, services } },
+    suppression: 'none',
+    ...(publisher && {
+      publish: Object.keys(apiKeys).map((brand) => ({ brand, publisher, providers: 'all' as const })),
+    }),
+  })
+  await operator.start()
+  const listening = await listen('operator', operator.handler)
+
+  async function sendBatch(batch: readonly ProvedRecord[], tally: Tally): Promise<readonly ProvedRecord[]> {
+    const response = await fetch(`${listening.url}/channels/push/batch`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-api-key': apiKeys[batch[0]?.brand as string] as string },
+      body: `[${batch.map(({ text }) => text).join(',')}]`,
+      signal: AbortSignal.timeout(60_000),
+    })
+    if (response.status !== 200) throw new Error(`the batch was answered ${response.status}: ${await response.text()}`)
+    const answer = readAnswer(await response.text())
+    for (const category of ['successful', 'failed', 'fatal'] as const) tally[category] += answer[category].length
+    for (const { error = '' } of [...answer.failed, ...answer.fatal])
+      tally.errors.set(error, (tally.errors.get(error) ?? 0) + 1)
+    const settled = new Set([...answer.successful, ...answer.failed].map(({ id }) => id))
+    return batch.filter(({ id }) => !settled.has(id))
+  }
+
+  return {
+    devices: operator.devices,
+    async send(list, tally) {
+      // Both brands have the same ids, and each has a key of its own.
+      const batches = [...Map.groupBy(list, ({ brand }) => brand).values()].flatMap((ofBrand) =>
+        Array.from({ length: Math.ceil(ofBrand.length / 1_000) }, (_, i) => ofBrand.slice(i * 1_000, (i + 1) * 1_000)),
+      )
+      const again: ProvedRecord[] = []
+      const inHand = batches.values()
+      const hands = Array.from({ length: 4 }, async () => {
+        for (const batch of inHand) again.push(...(await sendBatch(batch, tally)))
+      })
+      await Promise.all(hands)
+      return again
+    },
+    async published() {
+      for (;;) {
+        const { lanes } = await admin<{ lanes: readonly { waiting: number }[] }>(listening.url, '/admin/lanes')
+        if (lanes.every(({ waiting }) => waiting === 0)) return
+        await new Promise((resolve) => setTimeout(resolve, 50))
+      }
+    },
+    summary: () => admin<OperatorSummary>(listening.url, '/admin/summary'),
+    async stop() {
+      await operator.stop()
+      await listening.close(100)
+    },
+  }
+}
+
+interface Item {
+  readonly id: string
+  readonly error?: string
+}
+
+/** The ids are larger than a double: they are read as text. */
+function readAnswer(text: string): Record<'successful' | 'failed' | 'fatal', readonly Item[]> {
+  const keepIds = (name: string, value: unknown, { source }: { source?: string }) => (name === 'id' ? source : value)
+  return JSON.parse(text, keepIds as (this: unknown, name: string, value: unknown) => unknown)
+}

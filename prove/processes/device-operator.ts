@@ -1,0 +1,38 @@
+// The operator of the proof device-links: a registry whose links and unlinks are published.
+
+import { amqpPublisher } from '../../src/devices/channels/amqp-publisher.ts'
+import { kafkaPublisher } from '../../src/devices/channels/kafka-publisher.ts'
+import { restPublisher } from '../../src/devices/channels/rest-publisher.ts'
+import type { DevicePublisher } from '../../src/devices/device-channel.ts'
+import { createOperator } from '../../src/operator/create-operator.ts'
+import { listen } from '../../src/runtime/http.ts'
+import { adminKey, apiKeys, readPlan } from '../plans.ts'
+import { type Between, type DeviceOperatorPlan, exchangeOf, linksOf, report } from './device-plan.ts'
+
+report()
+const plan = readPlan<DeviceOperatorPlan>()
+const operator = createOperator({
+  store: plan.store,
+  keys: [],
+  adminKeys: [{ name: 'proof', key: adminKey, scopes: ['read', 'manage', 'devices'] }],
+  suppression: 'none',
+  publish: Object.keys(apiKeys).map((brand) => ({
+    brand,
+    publisher: publisherTo(plan.between, brand),
+    timeoutMs: 3_000,
+    retry: { firstMs: 100, mostMs: 1_000 },
+  })),
+})
+await operator.start()
+await listen('operator', operator.handler, { port: plan.port })
+
+function publisherTo({ channel, address }: Between, brand: string): DevicePublisher {
+  switch (channel) {
+    case 'rest':
+      return restPublisher({ url: address, apiKey: apiKeys[brand] as string })
+    case 'amqp':
+      return amqpPublisher({ url: address, exchange: exchangeOf(brand), routingKey: 'device' })
+    case 'kafka':
+      return kafkaPublisher({ brokers: [address], topic: linksOf(brand) })
+  }
+}

@@ -1,0 +1,53 @@
+// The platform of the proof device-links: its two endpoints, and a queue or topic for each brand.
+
+import { amqpConsumer } from '../../src/devices/channels/amqp-consumer.ts'
+import { kafkaConsumer } from '../../src/devices/channels/kafka-consumer.ts'
+import type { DeviceConsumer } from '../../src/devices/device-channel.ts'
+import { createPlatform } from '../../src/platform/create-platform.ts'
+import { listen } from '../../src/runtime/http.ts'
+import { adminKey, apiKeys, readPlan } from '../plans.ts'
+import { type Between, type DevicePlatformPlan, deliveryLimit, linksOf, prefetch, report } from './device-plan.ts'
+
+report()
+const plan = readPlan<DevicePlatformPlan>()
+const platform = createPlatform({
+  store: plan.store,
+  keys: [
+    { name: 'proof', key: adminKey, scopes: ['read', 'manage'] },
+    ...Object.entries(apiKeys).map(([brand, key]) => ({
+      name: `brand ${brand}`,
+      key,
+      scopes: ['devices' as const],
+      brands: [brand],
+    })),
+  ],
+  lanes: [],
+  deviceLinks: Object.keys(apiKeys).flatMap((brand) => {
+    const consumer = consumerOf(plan.between, brand)
+    return consumer ? [{ brands: brand, consumer: plan.stall ? stalled(consumer) : consumer }] : []
+  }),
+})
+await platform.start()
+await listen('platform', platform.handler, { port: plan.port })
+
+function consumerOf({ channel, address }: Between, brand: string): DeviceConsumer | undefined {
+  switch (channel) {
+    case 'rest':
+      return undefined
+    case 'amqp':
+      return amqpConsumer({ url: address, queue: linksOf(brand), deliveryLimit, prefetch })
+    case 'kafka':
+      return kafkaConsumer({ brokers: [address], topic: linksOf(brand), sessionTimeoutMs: 2_000 })
+  }
+}
+
+function stalled(consumer: DeviceConsumer): DeviceConsumer {
+  return {
+    ...consumer,
+    consume: (_take, signal) =>
+      consumer.consume(() => {
+        process.send?.({ happened: 'stalled' })
+        return new Promise(() => {})
+      }, signal),
+  }
+}

@@ -1,0 +1,17 @@
+// A platform that reconciles one field of brand 1. argv: store, the operator's address.
+
+import { createPlatform } from '../../src/platform/create-platform.ts'
+import { listen } from '../../src/runtime/http.ts'
+import { adminKey } from '../plans.ts'
+
+const [store = '', url = ''] = process.argv.slice(2)
+const platform = createPlatform({
+  store,
+  keys: [{ name: 'proof', key: adminKey, scopes: ['enqueue', 'read', 'manage'] }],
+  lanes: [],
+  reconciliation: [{ brand: '1', url, apiKey: 'key-of-brand-1', fields: ['blocked'] }],
+})
+await platform.start()
+const listening = await listen('platform', platform.handler)
+process.on('disconnect', () => process.exit(0))
+process.send?.({ ready: { url: listening.url } })

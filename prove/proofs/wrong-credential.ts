@@ -1,0 +1,192 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import type { DeviceKind } from '../../src/devices/device.ts'
+import type { DevicePublisher } from '../../src/devices/device-channel.ts'
+import { deviceId } from '../../src/devices/identity.ts'
+import { apns } from '../../src/providers/apns/apns.ts'
+import { fcm } from '../../src/providers/fcm/fcm.ts'
+import type { PushService } from '../../src/providers/push-service.ts'
+import { on } from '../../src/runtime/events.ts'
+import { apnsStandIn } from '../../src/stand-ins/apns.ts'
+import { fcmStandIn } from '../../src/stand-ins/fcm.ts'
+import type { StandIn } from '../../src/stand-ins/stand-in.ts'
+import { fleetRecords } from '../harness/fleet-records.ts'
+import type { Proof } from '../harness/proof.ts'
+import { emptyTally, type PushOperator, startPushOperator } from '../harness/push-operator.ts'
+import type { ProvedRecord } from '../harness/records.ts'
+
+/** One way to get a setting wrong, and the right way, against the same devices. */
+interface Mistake {
+  readonly name: string
+  readonly kind: DeviceKind
+  readonly standIn: StandIn
+  device(): string
+  wrong(): PushService
+  right(): PushService
+}
+
+const rounds = 3
+
+export const wrongCredential: Proof = {
+  name: 'wrong-credential',
+  claims:
+    'a wrong project, environment, topic or key removes no device, publishes no removal and burns no message; set right, all are delivered',
+  boundSeconds: { small: 120, full: 600 },
+  async run({ small, folder, say }, signal) {
+    const count = small ? 600 : 10_000
+    const list = fleetRecords(count, count)
+    const mistakes = await mistakesOf()
+    const figures = {
+      devices: count,
+      mistakes: mistakes.length,
+      removed: 0,
+      published: 0,
+      burned: 0,
+      asked: 0,
+      alerts: 0,
+      delivered: 0,
+    }
+    try {
+      for (const mistake of mistakes) {
+        const told = { link: 0, unlink: 0 }
+        const store = `sqlite:${join(folder, `${mistake.name.replaceAll(' ', '-')}.db`)}`
+        const before = mistake.standIn.arrivals.length
+        let alerts = 0
+        const off = on('provider.alert', () => void alerts++)
+        const tally = emptyTally()
+
+        const wrong = await startPushOperator(store, 'registry', [mistake.wrong()], counting(told))
+        await link(wrong, mistake, list)
+        await wrong.published()
+        assert.equal(told.link, count, 'the platform was told of every device')
+        for (let round = 0; round < rounds; round++) {
+          signal.throwIfAborted()
+          // A pause has ended by then, and a probe goes out.
+          if (round > 0) await new Promise((resolve) => setTimeout(resolve, 1_100))
+          assert.equal((await wrong.send(list, tally)).length, count, `${mistake.name}: all are to be sent again`)
+        }
+        await wrong.published()
+        assert.equal(await removed(wrong), 0, `${mistake.name}: devices were removed`)
+        await wrong.stop()
+        off()
+        const asked = mistake.standIn.arrivals.length - before
+        assert.equal(tally.failed, 0, `${mistake.name}: burned, ${[...tally.errors.keys()].join('; ')}`)
+        assert.equal(tally.successful, 0)
+        assert.deepEqual(told, { link: count, unlink: 0 }, `${mistake.name}: a removal was published`)
+        assert.ok(alerts > 0, `${mistake.name}: nobody was told`)
+
+        // The same store and the same devices, with the setting put right.
+        const right = await startPushOperator(store, 'registry', [mistake.right()], counting(told))
+        const after = emptyTally()
+        assert.equal((await right.send(list, after)).length, 0, [...after.errors.keys()].join('; '))
+        await right.published()
+        assert.equal(await removed(right), 0)
+        await right.stop()
+        assert.equal(after.successful, count)
+        assert.deepEqual(told, { link: count, unlink: 0 })
+        figures.asked += asked
+        figures.alerts += alerts
+        figures.delivered += after.successful
+        say(
+          `${mistake.name}: ${count * rounds} answered fatal (${asked} asked of the provider, ${alerts} alerts), 0 removed, 0 published, 0 burned; set right, ${count} delivered`,
+        )
+      }
+      return figures
+    } finally {
+      for (const { standIn } of mistakes) await standIn.close()
+    }
+  },
+}
+
+/** One device for each user of each brand, in the operator's own registry. */
+async function link({ devices }: PushOperator, mistake: Mistake, list: readonly ProvedRecord[]): Promise<void> {
+  const events = list.map(({ brand, user }) => {
+    const token = mistake.device()
+    return {
+      what: 'link',
+      brand,
+      userId: user,
+      id: deviceId(token),
+      token,
+      kind: mistake.kind,
+      app: '',
+      environment: '',
+      channel: 'unknown',
+      origin: 'proof',
+      at: undefined,
+      skipPublishing: false,
+    } as const
+  })
+  for (let from = 0; from < events.length; from += 1_000) await devices.take(events.slice(from, from + 1_000))
+}
+
+async function removed({ devices }: PushOperator): Promise<number> {
+  const found = await Promise.all(['1', '2'].map((brand) => devices.removed({ brand }, 1)))
+  return found.flat().length
+}
+
+/** A platform that takes everything, and counts. */
+const counting = (told: Record<'link' | 'unlink', number>): DevicePublisher => ({
+  name: 'counting',
+  max: 1_000,
+  concurrency: 2,
+  async publish(messages) {
+    for (const { what } of messages) told[what]++
+    return messages.map(() => ({ category: 'successful', rule: 'counted' }))
+  },
+  async close() {},
+})
+
+async function mistakesOf(): Promise<readonly Mistake[]> {
+  const other = 'com.example.other'
+  const google = await fcmStandIn()
+  const apple = await apnsStandIn({ topics: ['com.example.app', other] })
+  const firebase = { baseUrl: google.url, ...(google.ca && { ca: google.ca }) }
+  const { topic, credentials, ca } = apple
+  const tls = { baseUrl: apple.url, sandboxUrl: apple.sandboxUrl, ...(ca && { ca }) }
+  const ofGoogle = {
+    kind: 'fcm_token',
+    standIn: google,
+    device: () => google.device(),
+    right: () => fcm({ serviceAccount: google.credentials, ...firebase }),
+  } as const
+  const ofApple = {
+    kind: 'apns',
+    standIn: apple,
+    device: () => apple.device(),
+    right: () => apns({ ...credentials, topic, ...tls }),
+  } as const
+  return [
+    {
+      ...ofGoogle,
+      name: 'an account of another project',
+      wrong: () => fcm({ serviceAccount: google.project('another'), ...firebase }),
+    },
+    {
+      ...ofGoogle,
+      name: 'a project that is not there',
+      wrong: () => fcm({ serviceAccount: { ...google.credentials, project_id: 'nowhere' }, ...firebase }),
+    },
+    {
+      ...ofApple,
+      name: 'the other environment',
+      wrong: () => apns({ ...credentials, topic, ...tls, environments: ['sandbox'] }),
+    },
+    {
+      ...ofApple,
+      name: 'addresses of the environments exchanged',
+      wrong: () => apns({ ...credentials, topic, ...tls, baseUrl: tls.sandboxUrl, environments: ['production'] }),
+    },
+    { ...ofApple, name: 'the topic of another app', wrong: () => apns({ ...credentials, topic: other, ...tls }) },
+    {
+      ...ofApple,
+      name: 'a topic that is none',
+      wrong: () => apns({ ...credentials, topic: 'com.example.typo', ...tls }),
+    },
+    {
+      ...ofApple,
+      name: 'a key for the other environment',
+      wrong: () => apns({ ...apple.key({ environment: 'sandbox' }), topic, ...tls, environments: ['production'] }),
+    },
+  ]
+}

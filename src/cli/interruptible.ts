@@ -1,0 +1,21 @@
+import { CliError, exit } from './exit.ts'
+
+/**
+ * Work that Ctrl-C and SIGTERM end by the signal that it is given.
+ *
+ * @param interrupted what a person is told then: how to go on
+ * @example return await interruptible('interrupted; send the same file again to go on', (signal) => sendFile({ …, signal }))
+ */
+export async function interruptible<T>(interrupted: string, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const ended = new AbortController()
+  const interrupt = (): void => ended.abort()
+  process.once('SIGINT', interrupt).once('SIGTERM', interrupt)
+  try {
+    return await work(ended.signal)
+  } catch (error) {
+    if (!ended.signal.aborted) throw error
+    throw new CliError(exit.failed, interrupted)
+  } finally {
+    process.off('SIGINT', interrupt).off('SIGTERM', interrupt)
+  }
+}

@@ -1,0 +1,30 @@
+import type { DevicesConfig } from '../../config/devices-table.ts'
+import { loadDeviceSource } from '../../config/module.ts'
+import { ConfigError } from '../../config/problem.ts'
+import type { DeviceSource } from '../../devices/device-source.ts'
+import { httpDevices } from '../../devices/sources/http.ts'
+import { sqlDevices } from '../../devices/sources/sql.ts'
+
+/** @param path of the setting, for what is wrong with it, such as 'operator.push.devices.source' */
+export async function deviceSource(config: DevicesConfig['source'], path: string): Promise<DeviceSource | 'registry'> {
+  switch (config?.is) {
+    case undefined:
+    case 'registry':
+      return 'registry'
+    case 'sql': {
+      const { sql: devices, holders, database, timeout: timeoutMs } = config
+      try {
+        return sqlDevices({ database, devices, ...(holders !== undefined && { holders }), timeoutMs })
+      } catch (error) {
+        throw new ConfigError([{ path: `${path}.sql`, where: '', what: (error as Error).message }])
+      }
+    }
+    case 'http': {
+      const { http, holders: holdersUrl, header, secret, timeout: timeoutMs } = config
+      const headers = secret === undefined ? {} : { [header]: secret }
+      return httpDevices({ url: http, ...(holdersUrl !== undefined && { holdersUrl }), headers, timeoutMs })
+    }
+    case 'module':
+      return loadDeviceSource(config.module, config.name, `${path}.module`)
+  }
+}

@@ -1,0 +1,40 @@
+import type { FcmConfig } from '../../config/services/fcm.ts'
+import type { FcmOptions } from '../../providers/fcm/fcm.ts'
+import { readServiceAccount, type ServiceAccount } from '../../providers/fcm/service-account.ts'
+import { fileOrText, readCa, refuse } from './files.ts'
+
+/**
+ * Reads the files that the settings name.
+ *
+ * @param path where the settings stand: 'operator.push.devices.services[0]'
+ * @throws ConfigError that names the setting and the remedy
+ */
+export async function fcmOptions(config: FcmConfig, path: string): Promise<FcmOptions> {
+  const { name, apps, base_url: baseUrl, concurrency, connections } = config
+  const serviceAccount = await account(config, path)
+  const ca = await readCa(config.ca, `${path}.ca`)
+  return {
+    name,
+    serviceAccount,
+    baseUrl,
+    concurrency,
+    connections,
+    ...(apps && { apps }),
+    ...(ca !== undefined && { ca }),
+  }
+}
+
+async function account(config: FcmConfig, path: string): Promise<ServiceAccount> {
+  const read = await fileOrText({
+    file: config.credentials,
+    text: config.credentials_json,
+    filePath: `${path}.credentials`,
+    textPath: `${path}.credentials_json`,
+    remedy: 'download the key of a service account in the Firebase console (Project settings, Service accounts)',
+  })
+  try {
+    return readServiceAccount(read.text)
+  } catch (error) {
+    return refuse(read.path, (error as Error).message)
+  }
+}

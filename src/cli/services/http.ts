@@ -1,0 +1,26 @@
+// From the checked settings of the general HTTP provider to its options.
+
+import type { HttpSettings, HttpUserSettings } from '../../config/services/http.ts'
+import { httpOptions } from '../../config/services/http-options.ts'
+import type { ContentMapping } from '../../contract/content.ts'
+import { httpProvider, httpService } from '../../providers/http/http.ts'
+import type { Provider } from '../../providers/provider.ts'
+import type { PushService } from '../../providers/push-service.ts'
+import { readCa } from './files.ts'
+
+/** @param at where it stands: 'operator.push' */
+export async function composeHttpProvider(
+  settings: HttpUserSettings,
+  content: ContentMapping,
+  at: string,
+): Promise<Provider> {
+  const ca = await readCa(settings.ca, `${at}.ca`)
+  const { user_id: userId, lifetime: lifetimeMs } = settings
+  return httpProvider({ ...httpOptions(settings), ...(ca !== undefined && { ca }), content, userId, lifetimeMs })
+}
+
+/** @param at where it stands: 'operator.push.services[0]' */
+export async function composeHttpService(settings: HttpSettings, at: string): Promise<PushService> {
+  const ca = await readCa(settings.ca, `${at}.ca`)
+  return httpService({ ...httpOptions(settings), ...(ca !== undefined && { ca }) })
+}

@@ -1,0 +1,84 @@
+import type { AuthOptions } from '../../providers/http/auth.ts'
+import { faultsOf } from '../../providers/http/faults.ts'
+import type { HttpOptions } from '../../providers/http/options.ts'
+import type { Mode } from '../../providers/http/values.ts'
+import type { Problem } from '../problem.ts'
+import type { HttpSettings } from './http.ts'
+
+/** The settings as the provider wants them, but for what stands in files. */
+export function httpOptions(settings: HttpSettings & { readonly user_id?: string }): HttpOptions {
+  const {
+    preset,
+    auth,
+    name,
+    url,
+    body,
+    id,
+    headers,
+    rules,
+    secrets,
+    overrides,
+    concurrency,
+    user_id: userId,
+  } = settings
+  return {
+    ...(preset !== 'none' && { preset }),
+    ...(name !== undefined && { name }),
+    ...(url !== undefined && { url }),
+    ...(auth !== undefined && { auth: authOptions(auth) }),
+    ...(body !== undefined && { body }),
+    ...(id !== undefined && { id }),
+    ...(userId !== undefined && { userId }),
+    headers,
+    rules,
+    secrets,
+    overrides,
+    concurrency,
+  }
+}
+
+function authOptions(auth: NonNullable<HttpSettings['auth']>): AuthOptions {
+  switch (auth.is) {
+    case 'none':
+      return { kind: 'none' }
+    case 'header':
+      return { kind: 'header', name: auth.header, value: auth.value }
+    case 'basic':
+      return { kind: 'basic', user: auth.basic, password: auth.password }
+    case 'bearer':
+      return { kind: 'bearer', token: auth.bearer }
+    case 'standard_webhooks':
+      return { kind: 'standard-webhooks', secret: auth.standard_webhooks }
+    case 'oauth2': {
+      const { oauth2: tokenUrl, client_id: clientId, client_secret: clientSecret, scope, audience, credentials } = auth
+      return {
+        kind: 'oauth2',
+        tokenUrl,
+        clientId,
+        clientSecret,
+        credentials,
+        ...(scope !== undefined && { scope }),
+        ...(audience !== undefined && { audience }),
+      }
+    }
+  }
+}
+
+/**
+ * What each setting alone cannot show: placeholders that do not exist, rules that cannot be meant, brands that would be mixed up.
+ *
+ * @param at where it stands: 'operator.push'
+ * @param brands of the messages that come here
+ */
+export function httpProblems(
+  settings: HttpSettings,
+  mode: Mode,
+  { at, where, brands }: { readonly at: string; readonly where: string; readonly brands: readonly string[] },
+): Problem[] {
+  return faultsOf(httpOptions(settings), mode, brands).map(({ at: within, what, remedy }) => ({
+    path: `${at}.${within}`,
+    where,
+    what,
+    remedy,
+  }))
+}

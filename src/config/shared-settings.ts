@@ -1,0 +1,39 @@
+// Settings that several parts of the table have in common.
+
+import { brand, duration, integer, key, oneOf, path, text } from './kinds.ts'
+import { group, list } from './setting.ts'
+
+export const makeOne = 'make one with: openssl rand -hex 24'
+
+export const moduleOf = (what: string, exported: string) => ({
+  module: path({ says: `A file of yours that exports ${what}.` }),
+  name: text({ says: 'The name of its export.', default: exported }),
+})
+
+export const listening = (port: string) => ({
+  host: text({ says: 'The address to listen on; 0.0.0.0 for all.', default: '127.0.0.1' }),
+  port: integer(0, 65_535)({ says: 'The port to listen on; 0 takes a free one.', default: port }),
+  stop_within: duration({ says: 'How long a stop may take before the process ends regardless.', default: '20s' }),
+})
+
+export const accessKeys = (what: string) =>
+  list(
+    group(
+      { says: 'One key.' },
+      {
+        name: text({ says: 'Whose key it is.' }),
+        key: key({ says: 'The key, sent as X-Api-Key.', secret: true, remedy: makeOne }),
+        scopes: list(oneOf('enqueue', 'read', 'manage', 'devices')({ says: 'What it may do.' }), {
+          says: 'What it may do: enqueue, read, manage, devices (link and unlink).',
+          least: 1,
+          remedy: 'write scopes: [read], or those of enqueue, read, manage and devices that it needs',
+        }),
+        brands: list(brand({ says: 'A brand.' }), {
+          says: 'The brands that it may see; left out: all.',
+          optional: true,
+          least: 1,
+        }),
+      },
+    ),
+    { says: what },
+  )

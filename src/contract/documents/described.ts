@@ -1,0 +1,40 @@
+import { type TSchema, Type } from 'typebox'
+
+/** What is sent or answered, by content type. */
+export type Contents = Readonly<Record<string, TSchema>>
+
+/** A route of ours as it is described, beside the interface's own: by whoever registers it, in the same place. */
+export interface DescribedRoute {
+  readonly method: string
+  /** As Fastify has it: '/admin/messages/:ref'. */
+  readonly url: string
+  /** One plain sentence. */
+  readonly says: string
+  /** What its key must be allowed to do. */
+  readonly scope?: string
+  readonly params?: Readonly<Record<string, string>>
+  readonly query?: Readonly<Record<string, string>>
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: Contents
+  /** Left out: some JSON object. */
+  readonly gives?: Contents
+}
+
+export type Security = 'ApiKey' | 'Bearer'
+
+/** Routes that are shown together and opened by the same credential. */
+export interface RouteGroup {
+  readonly tag: string
+  readonly says: string
+  /** Left out: anybody. */
+  readonly security?: Security
+  readonly routes: readonly DescribedRoute[]
+}
+
+/** @example json(Type.Object({ lane: Type.String() })) */
+export const json = (schema: TSchema): Contents => ({ 'application/json': schema })
+
+/** @example textOf('text/csv', 'One user in each line') */
+export const textOf = (contentType: string, description: string): Contents => ({
+  [contentType]: Type.String({ description }),
+})

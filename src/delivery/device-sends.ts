@@ -1,0 +1,95 @@
+// What became of each attempt at each device. Its only owner. Committed with the settle of the message, never before.
+
+import { shortened } from '../contract/storable.ts'
+import type { DeviceAnswer } from '../providers/push-service.ts'
+import type { Migration, Value } from '../store/database.ts'
+import { statement } from '../store/statement.ts'
+
+export const deviceSendMigrations: readonly Migration[] = [
+  {
+    name: 'device_sends/1',
+    statements: ({ engine, key }) => [
+      `create table device_sends (
+         brand ${key} not null, ref ${key} not null, attempt bigint not null, device ${key} not null, service text not null,
+         category text not null, rule text not null, provider_id text, error text, answer text, uncertain bigint not null,
+         at bigint not null,
+         primary key (brand, ref, attempt, device))${engine === 'sqlite' ? ' without rowid' : ''}`,
+    ],
+  },
+]
+
+/** A settle that is repeated, because nobody knows whether it was committed, brings them again. */
+export const insertDeviceSends = statement({
+  name: 'insert_device_sends',
+  rank: 32,
+  columns: {
+    brand: 'text',
+    ref: 'text',
+    attempt: 'bigint',
+    device: 'text',
+    service: 'text',
+    category: 'text',
+    rule: 'text',
+    provider_id: 'text',
+    error: 'text',
+    answer: 'text',
+    uncertain: 'bigint',
+    at: 'bigint',
+  },
+  text: (rows) => `
+    insert into device_sends (brand, ref, attempt, device, service, category, rule, provider_id, error, answer, uncertain, at)
+    select r.brand, r.ref, r.attempt, r.device, r.service, r.category, r.rule, r.provider_id, r.error, r.answer, r.uncertain, r.at
+    from ${rows} r where true
+    on conflict (brand, ref, attempt, device) do nothing`,
+})
+
+export interface DeviceSend {
+  readonly attempt: number
+  /** devices/identity.ts: who may read this must not learn the token. */
+  readonly device: string
+  /** The push service; empty where none was asked. */
+  readonly service: string
+  readonly category: string
+  readonly rule: string
+  readonly provider_id: string | null
+  readonly error: string | null
+  readonly answer: string | null
+  readonly uncertain: number
+  readonly at: number
+}
+
+export function deviceSendRow(
+  { brand, ref, attempt }: { readonly brand: string; readonly ref: string; readonly attempt: number },
+  device: string,
+  service: string,
+  answer: DeviceAnswer,
+  at: number,
+): Value[] {
+  const refused = answer.category !== 'successful'
+  const uncertain = answer.category === 'fatal' && answer.uncertain ? 1 : 0
+  const providerId = answer.providerId === undefined ? null : shortened(answer.providerId)
+  return [
+    brand,
+    ref,
+    attempt,
+    device,
+    service,
+    answer.category,
+    answer.rule,
+    providerId,
+    refused ? answer.error : null,
+    answer.answer ?? null,
+    uncertain,
+    at,
+  ]
+}
+
+/** What became of a message at its devices, oldest first. */
+export const listDeviceSends = statement<DeviceSend>({
+  name: 'list_device_sends',
+  rank: 93,
+  columns: { brand: 'text', ref: 'text' },
+  text: (rows) => `
+    select s.attempt, s.device, s.service, s.category, s.rule, s.provider_id, s.error, s.answer, s.uncertain, s.at
+    from ${rows} r join device_sends s on s.brand = r.brand and s.ref = r.ref order by s.attempt, s.at, s.device`,
+})

@@ -1,0 +1,139 @@
+// A flight: the messages that one process claimed in one go and hands to the provider in one go. What is the same for all of
+// them is written once. Its only owner.
+//
+// flights    claimed with its messages; departed when they are handed to the provider; landed when they are settled. The
+//            messages of a landed flight were successful, unless their own row says otherwise. `held`: those that stayed
+//            behind when the others departed. `taken`: some were taken over, since its process seemed dead.
+// requests   the body of a request as it came, written when the first of its messages departs or is settled.
+
+import type { Flight, Message, Request } from '../providers/provider.ts'
+import { firstUuidv7 } from '../runtime/ids.ts'
+import type { Database, Migration, Op } from '../store/database.ts'
+import { op, statement } from '../store/statement.ts'
+
+export const flightState = { claimed: 0, departed: 1, landed: 2 } as const
+
+export const flightMigrations: readonly Migration[] = [
+  {
+    name: 'flights/1',
+    statements: ({ engine, key }) => [
+      `create table flights (
+         id ${key} primary key, owner ${key} not null, state bigint not null, taken bigint not null, held text not null,
+         call ${key} not null, rule text not null)${engine === 'sqlite' ? ' without rowid' : ' with (fillfactor = 50)'}`,
+      `create table requests (id ${key} primary key, text text not null, tracking text)`,
+    ],
+  },
+]
+
+const insertFlights = statement({
+  name: 'insert_flights',
+  rank: 9,
+  columns: { id: 'text', owner: 'text' },
+  text: (rows) => `
+    insert into flights (id, owner, state, taken, held, call, rule)
+    select r.id, r.owner, 0, 0, '', '', '' from ${rows} r where true on conflict (id) do nothing`,
+  each: (values) => `
+    insert into flights (id, owner, state, taken, held, call, rule) values (${values}, 0, 0, '', '', '')
+    on conflict (id) do nothing`,
+})
+
+/** With the claims of its messages. */
+export const claimFlight = ({ id, owner }: Flight): Op => op(insertFlights, [[id, owner]])
+
+const markTaken = statement({
+  name: 'take_flights',
+  rank: 12,
+  columns: { id: 'text' },
+  text: (rows) => `update flights set taken = 1 from ${rows} r where flights.id = r.id and flights.state < 2`,
+})
+
+/** With the taking over of some of their messages: whoever lands such a flight learns of it. */
+export const takeFlights = (ids: readonly string[]): Op =>
+  op(
+    markTaken,
+    [...new Set(ids)].map((id) => [id]),
+  )
+
+const markDeparted = statement({
+  name: 'depart_flights',
+  rank: 20,
+  columns: { id: 'text', held: 'text' },
+  text: (rows) =>
+    `update flights set state = 1, held = r.held from ${rows} r where flights.id = r.id and flights.state = 0`,
+})
+
+/** Before the provider is called with `leaving`, which are all of the flight's messages, or some. */
+export function departFlight({ id, messages }: Flight, leaving: readonly Message[]): Op {
+  const left = new Set(leaving.length === messages.length ? [] : leaving.map((m) => m.ref))
+  const held = left.size === 0 ? [] : messages.filter((m) => !left.has(m.ref))
+  return op(markDeparted, [[id, held.map((m) => m.ref).join(' ')]])
+}
+
+const markLanded = statement<{ id: string; taken: number }>({
+  name: 'land_flights',
+  rank: 29,
+  columns: { id: 'text', call: 'text', rule: 'text' },
+  route: 'id',
+  text: (rows) => `
+    update flights set state = 2, call = r.call, rule = r.rule from ${rows} r where flights.id = r.id
+    returning flights.id as id, flights.taken as taken`,
+})
+
+/** With the settle: how it ended for its messages, but for those that say otherwise. Returns whether some were taken over. */
+export const landFlight = ({ id }: Flight, call: string, rule: string): Op<{ id: string; taken: number }> =>
+  op(markLanded, [[id, call, rule]])
+
+const insertRequests = statement({
+  name: 'insert_requests',
+  rank: 21,
+  columns: { id: 'text', text: 'text', tracking: 'text' },
+  text: (rows) => `
+    insert into requests (id, text, tracking) select r.id, r.text, r.tracking from ${rows} r where true
+    on conflict (id) do nothing`,
+  each: (values) => `insert into requests (id, text, tracking) values (${values}) on conflict (id) do nothing`,
+})
+
+const written = new WeakSet<Request>()
+
+/** The bodies of these messages' requests that are not written yet; `lost()` when the commit was. */
+export function keepRequests(messages: readonly Message[]): { readonly ops: readonly Op[]; lost(): void } {
+  const rows: (string | null)[][] = []
+  const kept: Request[] = []
+  for (const { part, context } of messages) {
+    if (!part || written.has(part.of)) continue
+    written.add(part.of)
+    kept.push(part.of)
+    rows.push([part.of.id, part.of.text, context.tracking ? JSON.stringify(context.tracking) : null])
+  }
+  return {
+    ops: rows.length === 0 ? [] : [op(insertRequests, rows)],
+    lost() {
+      for (const request of kept) written.delete(request)
+    },
+  }
+}
+
+const forget = (table: 'flights' | 'requests', rank: number) =>
+  statement<{ id: string }>({
+    name: `forget_${table}`,
+    rank,
+    columns: { before: 'text', most: 'bigint' },
+    text: (rows) => `
+      delete from ${table} where id in (
+        select f.id from ${table} f where f.id < (select r.before from ${rows} r) order by f.id
+        limit (select r.most from ${rows} r))
+      returning id`,
+  })
+const deleteFlights = forget('flights', 64)
+const deleteRequests = forget('requests', 65)
+
+const step = 1_000
+/** A flight outlives its messages: one whose flight is forgotten counts as delivered. */
+const longerMs = 86_400_000
+
+/** Forgets a bounded number of flights and requests from before `before` (epoch ms). Call it again until it answers 0. */
+export async function forgetFlights(database: Database, before: number): Promise<number> {
+  const row = [firstUuidv7(Math.max(0, before - longerMs)), step]
+  const [flights, requests] = await database.commit([op(deleteFlights, [row]), op(deleteRequests, [row])])
+  return Math.max(flights.length, requests.length)
+}

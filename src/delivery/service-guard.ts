@@ -1,0 +1,220 @@
+// The guard around one push service: whatever it does, each push gets one answer in time, and what is wrong with one service is
+// never another's trouble.
+
+import type { Fatal } from '../contract/outcome.ts'
+import type { Device } from '../devices/device.ts'
+import type { Check, SendContext } from '../providers/provider.ts'
+import type { DeviceAnswer, Push, PushService } from '../providers/push-service.ts'
+import { nonsense } from '../providers/read-results.ts'
+import { type BreakerOptions, breakerDefaults, createBreaker } from '../runtime/breaker.ts'
+import { emit } from '../runtime/events.ts'
+import { lazySignal } from '../runtime/lazy-signal.ts'
+import { createTurns } from '../runtime/turns.ts'
+import { readDeviceAnswer } from './read-device-answer.ts'
+import { weigh } from './token-proof.ts'
+
+export interface ServiceGuardOptions {
+  /** How long one send may take; 15 s. */
+  readonly timeoutMs?: number
+  /** Pushes that may wait for their turn; what comes on top is fatal. 20,000. */
+  readonly waiting?: number
+  readonly breaker?: BreakerOptions
+}
+
+/** What a push does when its turn has come, before it leaves. An answer instead of nothing: it does not leave. */
+export interface Leaving {
+  prepare(): Promise<DeviceAnswer | undefined>
+  /** Asked in the very turn of the call. */
+  veto(): DeviceAnswer | undefined
+}
+
+export interface GuardedService {
+  readonly name: string
+  reaches(device: Device): boolean
+  /** Whether it is sending, and not resting until a pause is over or a probe succeeds. */
+  works(): boolean
+  /** Never rejects. `called`: the service was really asked. */
+  send(push: Push, context: SendContext, leaving: Leaving): Promise<{ answer: DeviceAnswer; called: boolean }>
+  check(): Promise<readonly Check[]>
+  close(): Promise<void>
+}
+
+/** What a service gets to answer after its signal said that time is up. */
+const lastWordsMs = 200
+
+/**
+ * Bounds sends at a time, applies deadline and timeout, turns a throw and nonsense into fatal, and rests when the service
+ * asked for it (Retry-After, quota), has not worked lately, or has the wrong credential: others are fatal meanwhile, then one
+ * send tries. A credential that nothing proved right yet is never believed against a token: see token-proof.ts.
+ *
+ * @example
+ * const fcm = guardService(createFcm(options))
+ * const { answer } = await fcm.send(push, { deadline: Date.now() + 30_000, signal }, { prepare: async () => undefined, veto: () => undefined })
+ */
+export function guardService(service: PushService, options: ServiceGuardOptions = {}): GuardedService {
+  const { timeoutMs = 15_000, waiting = 20_000, breaker: breakerOptions = breakerDefaults } = options
+  const { name } = service
+  const turns = createTurns(service.concurrency, waiting)
+  const breaker = createBreaker(breakerOptions)
+  /** An accepted send since the credential was loaded. */
+  let proven = false
+  let rests: string | undefined
+  let alerted: string | undefined
+
+  async function send(push: Push, context: SendContext, leaving: Leaving): ReturnType<GuardedService['send']> {
+    if (context.signal.aborted) return notCalled(stopping)
+    // Before the queue too: whoever would find it resting in the end need not wait for that.
+    const restMs = breaker.restMs(Date.now())
+    if (restMs > 0) return notCalled(resting(restMs))
+    const turn = turns.take(context.deadline)
+    if (turn === 'full') return notCalled(overloaded(name))
+    if (turn !== true && !(await turn)) return notCalled(tooLate(name))
+    try {
+      return await inTurn(push, context, leaving)
+    } finally {
+      turns.give()
+    }
+  }
+
+  async function inTurn(push: Push, context: SendContext, leaving: Leaving): ReturnType<GuardedService['send']> {
+    const admission = breaker.admit(Date.now())
+    if (typeof admission === 'object') return notCalled(resting(admission.retryAfterMs))
+    const probe = admission === 'probe'
+    let answered = false
+    try {
+      const instead = (await leaving.prepare()) ?? late(context) ?? leaving.veto()
+      if (instead) return notCalled(instead)
+      const answer = weigh(await reach(push, context), proven)
+      answered = true
+      tellBreaker(answer, probe)
+      if (answer.category === 'successful') proven = true
+      return { answer, called: true }
+    } finally {
+      if (!answered) breaker.unknown(probe)
+    }
+  }
+
+  function late({ deadline, signal }: SendContext): Fatal | undefined {
+    if (signal.aborted) return stopping
+    return Date.now() >= deadline ? tooLate(name) : undefined
+  }
+
+  /** Asks the service, no longer than it may take. */
+  function reach(push: Push, context: SendContext): Promise<DeviceAnswer> {
+    const now = Date.now()
+    const ms = Math.min(timeoutMs, context.deadline - now)
+    const signal = lazySignal(context.signal)
+    const given: SendContext = {
+      deadline: now + ms,
+      get signal() {
+        return signal.get()
+      },
+    }
+    return new Promise((resolve) => {
+      let late = false
+      const done = (answer: DeviceAnswer): void => {
+        clearTimeout(timer)
+        signal.end()
+        resolve(answer)
+      }
+      let timer = setTimeout(() => {
+        late = true
+        signal.abort(new Error('timeout'))
+        timer = setTimeout(() => done(timedOut(name, ms)), lastWordsMs)
+      }, ms)
+      const gaveUp = (error: unknown): DeviceAnswer => {
+        if (context.signal.aborted) return { ...stopping, uncertain: true }
+        if (late) return timedOut(name, ms)
+        return nonsense(`${name}: ${error instanceof Error ? error.message : String(error)}`, 1, true)
+      }
+      try {
+        service.send(push, given).then(
+          (answer) => done(readDeviceAnswer(answer)),
+          (error: unknown) => done(gaveUp(error)),
+        )
+      } catch (error) {
+        done(gaveUp(error))
+      }
+    })
+  }
+
+  function tellBreaker(answer: DeviceAnswer, probe: boolean): void {
+    if (answer.category !== 'fatal' || answer.blame !== 'provider') {
+      if (!breaker.worked(probe)) return
+      rests = undefined
+      alerted = undefined
+      emit('provider.resumed', { provider: name })
+      return
+    }
+    const { reason, error, retryAfterMs } = answer
+    const now = Date.now()
+    // It asked for a pause, or nothing speaks for the credential yet: one such answer is enough. One that has worked is not
+    // stopped by what a single device may be the cause of.
+    const atOnce = retryAfterMs !== undefined || (reason === 'misconfigured' && !proven)
+    const forMs = atOnce ? breaker.pause(probe, now, retryAfterMs) : breaker.failed(probe, now)
+    if (forMs !== undefined) {
+      rests = error
+      emit('provider.paused', { provider: name, reason: error, untilMs: now + forMs })
+    }
+    if (reason !== 'misconfigured' || alerted === error) return
+    alerted = error
+    emit('provider.alert', { provider: name, error, remedy: mend })
+  }
+
+  const resting = (retryAfterMs: number): Fatal => ({
+    category: 'fatal',
+    reason: alerted === undefined ? 'unavailable' : 'misconfigured',
+    blame: 'provider',
+    rule: `${name}: paused`,
+    error: `not sent: ${name} rests (${rests ?? 'it has not worked lately'})`,
+    retryAfterMs,
+  })
+
+  return {
+    name,
+    reaches: (device) => service.reaches(device),
+    works: () => breaker.restMs(Date.now()) === 0,
+    send,
+    check: async () => (await service.check?.()) ?? [],
+    close: async () => service.close?.(),
+  }
+}
+
+const mend =
+  'correct the credential in the configuration and restart (bellwire doctor says what is wrong); no message is lost: sending is tried again by itself'
+
+const notCalled = (answer: DeviceAnswer): { answer: DeviceAnswer; called: false } => ({ answer, called: false })
+
+const overloaded = (name: string): Fatal => ({
+  category: 'fatal',
+  reason: 'overloaded',
+  blame: 'provider',
+  retryAfterMs: 1_000,
+  rule: `${name}: too many waiting`,
+  error: `too many messages wait for ${name}; ask again in a second`,
+})
+
+const tooLate = (name: string): Fatal => ({
+  category: 'fatal',
+  reason: 'timeout',
+  blame: 'provider',
+  rule: `${name}: the deadline passed before the call`,
+  error: `not sent: ${name} had no room in time`,
+})
+
+const timedOut = (name: string, ms: number): Fatal => ({
+  category: 'fatal',
+  reason: 'timeout',
+  blame: 'provider',
+  rule: `${name}: no answer in time`,
+  error: `${name} did not answer within ${ms} ms`,
+  uncertain: true,
+})
+
+const stopping: Fatal = {
+  category: 'fatal',
+  reason: 'stopping',
+  blame: 'provider',
+  rule: 'this process is stopping',
+  error: 'this process is stopping',
+}

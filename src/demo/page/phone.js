@@ -1,0 +1,138 @@
+import { element, icon, thumb } from '/elements.js'
+
+const most = { phone: 3, laptop: 2 }
+const labels = { laptop: 'Laptop' }
+const signal = 'M1 12.500h2.200V9H1zM5 12.500h2.200V6H5zM9 12.500h2.200V3H9zM13 12.500h2.200V0H13z'
+const services = { fcm: 'FCM', apns: 'APNs', 'web-push': 'Web Push' }
+
+/** One lock screen, with a switch that takes the device offline. `show` draws a state; it is whole each time. */
+export function createPhone({ owner, state: { name, service }, onSwitch }) {
+  const kind = name === 'laptop' ? 'laptop' : 'phone'
+  const rows = new Map()
+  let drawn = false
+  let switching = false
+
+  const clock = element('p', 'phone-clock')
+  const date = element('p', 'phone-date')
+  const reception = element('span', 'phone-reception', icon(signal, 16))
+  const face = element('div', 'phone-face', element('div', 'phone-status', element('span', 'phone-time'), reception), clock, date)
+  face.setAttribute('aria-hidden', 'true')
+  const list = element('ol', 'phone-notes')
+  list.setAttribute('aria-live', 'polite')
+  list.setAttribute('aria-label', `Notifications on ${owner.first}’s ${name}`)
+  const offline = element('p', 'phone-offline', 'No connection')
+  offline.setAttribute('aria-hidden', 'true')
+  const screen = element('div', 'phone-screen', face, offline, list)
+  const status = element('p', 'phone-state')
+  const toggle = element('button', 'switch', element('span', 'switch-knob'))
+  toggle.type = 'button'
+  toggle.setAttribute('role', 'switch')
+  toggle.setAttribute('aria-label', `${owner.first}’s ${name} is online`)
+  toggle.addEventListener('click', flip)
+  const text = element('div', 'phone-text', element('h3', 'phone-name', labels[name] ?? name), status)
+  const made = element('li', 'phone', element('div', 'phone-stage', element('div', 'phone-body', screen)), element('div', 'phone-foot', text, toggle))
+  made.dataset.kind = kind
+  made.dataset.maker = service
+
+  return {
+    element: made,
+    show(state, refusal) {
+      made.dataset.id = state.id
+      status.id = `state-${state.id}`
+      toggle.setAttribute('aria-describedby', status.id)
+      made.dataset.online = state.online
+      toggle.setAttribute('aria-checked', state.online)
+      say(status, words(state, refusal))
+      drawNotes(state)
+      this.tick()
+      drawn = true
+    },
+    tick() {
+      const now = new Date()
+      say(clock, clockOf(now))
+      say(made.querySelector('.phone-time'), clockOf(now))
+      say(date, now.toLocaleDateString([], { weekday: 'long', day: 'numeric', month: 'long' }))
+      for (const { row, at } of rows.values()) say(row.querySelector('time'), since(at))
+    },
+  }
+
+  function drawNotes({ notes }) {
+    const visible = notes.slice(0, most[kind])
+    const ids = new Set(visible.map(({ id }) => id))
+    for (const [id, { row }] of rows) {
+      if (ids.has(id)) continue
+      row.remove()
+      rows.delete(id)
+    }
+    // Oldest first, so that each new one is put on top.
+    for (const note of visible.toReversed()) {
+      if (rows.has(note.id)) continue
+      const row = noteRow(owner.app, note)
+      if (drawn) row.classList.add('arrives')
+      rows.set(note.id, { row, at: note.at })
+      list.prepend(row)
+      if (drawn) ring()
+    }
+  }
+
+  function ring() {
+    made.classList.remove('rings')
+    requestAnimationFrame(() => made.classList.add('rings'))
+  }
+
+  async function flip() {
+    if (switching) return
+    switching = true
+    try {
+      await onSwitch(toggle.getAttribute('aria-checked') !== 'true')
+    } catch (error) {
+      status.setAttribute('role', 'alert')
+      say(status, `It could not be switched: ${error.message}`)
+    } finally {
+      switching = false
+    }
+  }
+}
+
+function words({ online, service, waiting, total }, refusal) {
+  const label = services[service]
+  if (!online) {
+    if (waiting === 0) return 'Offline'
+    const kept = service === 'apns' ? 'the newest push waits' : waiting === 1 ? '1 push waits' : `${waiting} pushes wait`
+    return `Offline, ${kept} at ${service === 'web-push' ? 'its push service' : label}`
+  }
+  if (total === 0 && refusal) return `Silent. The operator says: “${refusal}”`
+  return `Online through ${label}, ${total || 'nothing'} so far`
+}
+
+function noteRow(app, note) {
+  const time = element('time', '', since(note.at))
+  time.dateTime = new Date(note.at).toISOString()
+  const mark = element('span', 'brand-mark phone-app')
+  mark.setAttribute('role', 'img')
+  mark.setAttribute('aria-label', app)
+  const picture = element('div', 'phone-picture', mark)
+  if (note.image_url) picture.prepend(thumb(note))
+  const text = element('div', '', element('p', 'phone-head', element('span', 'phone-title', note.title ?? app), time))
+  if (note.body) text.append(element('p', 'phone-line', note.body))
+  const row = element('li', 'phone-note', picture, text)
+  row.dataset.id = note.id
+  return row
+}
+
+function since(time, now = Date.now()) {
+  const minutes = Math.floor(Math.max(0, now - time) / 60_000)
+  if (minutes === 0) return 'now'
+  return minutes < 60 ? `${minutes} min` : clockOf(new Date(time))
+}
+
+/** As a lock screen has it: without AM and PM. */
+function clockOf(now) {
+  const parts = new Intl.DateTimeFormat([], { hour: 'numeric', minute: '2-digit' }).formatToParts(now)
+  return parts.filter(({ type }) => type !== 'dayPeriod').map(({ value }) => value).join('').trim()
+}
+
+/** Screen readers would read what is written again. */
+function say(node, text) {
+  if (node.textContent !== text) node.textContent = text
+}

@@ -1,0 +1,40 @@
+import type { Judge } from '../devices/device-event.ts'
+import { apns } from '../providers/apns/apns.ts'
+import { fcm } from '../providers/fcm/fcm.ts'
+import type { PushService } from '../providers/push-service.ts'
+import { judgeEndpoint } from '../providers/web-push/judge-endpoint.ts'
+import { makeVapidKeys } from '../providers/web-push/vapid.ts'
+import { webPush } from '../providers/web-push/web-push.ts'
+import { type StandIns, startStandIns } from '../stand-ins/all.ts'
+import { brands } from './cast.ts'
+
+export interface PushServices {
+  /** Google, Apple and a browser maker, as far as push is concerned. */
+  readonly standIns: StandIns
+  /** How the operator reaches them: in life the same, without the addresses. */
+  readonly services: readonly PushService[]
+  readonly judgeDevice: Judge
+}
+
+/** Starts the stand-ins, and configures the operator's services with the credentials that they give out. */
+export async function startPushServices(): Promise<PushServices> {
+  const vapid = makeVapidKeys()
+  const standIns = await startStandIns({ tls: false, vapidPublicKey: vapid.publicKey })
+  const { fcm: google, apns: apple, 'web-push': browsers } = standIns
+  const [topic = '', ...apps] = brands.map(({ id }) => appOf(id))
+  const origins = { [browsers.url]: browsers.url }
+  return {
+    standIns,
+    services: [
+      fcm({ serviceAccount: google.credentials, baseUrl: google.url }),
+      apns({ ...apple.credentials, topic, apps, baseUrl: apple.url, sandboxUrl: apple.sandboxUrl }),
+      webPush({ ...vapid, subject: 'mailto:demo@example.com', origins }),
+    ],
+    judgeDevice: ({ kind, token }) => (kind === 'webpush' ? judgeEndpoint(token, { origins }) : undefined),
+  }
+}
+
+/** The app that a brand's users have on their phones. */
+export function appOf(brand: string): string {
+  return `com.example.brand${brand}`
+}

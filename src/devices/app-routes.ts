@@ -1,0 +1,81 @@
+import cors from '@fastify/cors'
+import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
+import { Type } from 'typebox'
+import { DeviceAnswer } from '../contract/device-events.ts'
+import { type DescribedRoute, json } from '../contract/documents/described.ts'
+import { admitSubscriber } from '../runtime/app-access.ts'
+import { OurDeviceRecord } from './admin.ts'
+import type { Judge } from './device-event.ts'
+import { recordOfUser, takeRecord } from './intake.ts'
+import type { Registry } from './registry.ts'
+import { shownDevice } from './shown.ts'
+
+export interface DeviceAppOptions {
+  readonly registry: Registry
+  /** Secrets of subscriber tokens: the same as the inbox's. */
+  readonly secrets: readonly string[]
+  /** Origins of the pages that may call from a browser. */
+  readonly origins: readonly string[]
+  readonly judge?: Judge | undefined
+  readonly now?: () => number
+}
+
+const ownTokens = json(Type.Object({ tokens: OurDeviceRecord.properties.tokens }))
+const taken = json(DeviceAnswer)
+
+export const deviceAppDescribed: readonly DescribedRoute[] = [
+  {
+    method: 'POST',
+    url: '/app/devices/link',
+    says: 'Links devices to the user: at each start of an app, and when the push provider gives a new token.',
+    body: ownTokens,
+    gives: taken,
+  },
+  {
+    method: 'POST',
+    url: '/app/devices/unlink',
+    says: 'Unlinks devices from the user: at logout, before the app shows that they are logged out.',
+    body: ownTokens,
+    gives: taken,
+  },
+  { method: 'GET', url: '/app/devices', says: "Lists the user's own devices." },
+]
+
+/**
+ * What the operator's apps and pages call for the user who is signed in there, with a subscriber token:
+ *
+ * - `POST /app/devices/link` `{tokens: [{token, provider, …}]}` at each start, and when the push provider gives a new token
+ * - `POST /app/devices/unlink` `{tokens: […]}` at logout, and only then show that the user is logged out
+ * - `GET /app/devices` → `{devices}`: the user's own
+ *
+ * The time is ours, stamped once (row 20): the clock of a telephone may be anything.
+ */
+export const deviceAppRoutes: FastifyPluginAsync<DeviceAppOptions> = async (outer, options) => {
+  const { registry, secrets, origins, judge, now } = options
+  const access = { secrets, ...(now && { now }) }
+  await outer.register(app, { prefix: '/app/devices' })
+
+  async function app(server: FastifyInstance): Promise<void> {
+    await server.register(cors, {
+      origin: [...origins],
+      methods: ['GET', 'POST'],
+      allowedHeaders: ['authorization', 'content-type'],
+      maxAge: 600,
+    })
+    // The preflight of the list itself, which the wildcard of the plug-in leaves out; it answers before we are asked.
+    server.options('/', async (_request, reply) => reply.code(204).send())
+
+    for (const what of ['link', 'unlink'] as const)
+      server.post(`/${what}`, async (request, reply) => {
+        const { brand, userId } = await admitSubscriber(request, reply, access)
+        const { accepted } = await takeRecord(recordOfUser(request, userId), brand, { registry, what, judge })
+        return reply.type('application/json; charset=utf-8').send(JSON.stringify({ accepted }))
+      })
+
+    server.get('/', async (request, reply) => {
+      const { brand, userId } = await admitSubscriber(request, reply, access)
+      const devices = (await registry.list(brand, userId)).map(shownDevice)
+      return reply.type('application/json; charset=utf-8').send(JSON.stringify({ devices }))
+    })
+  }
+}

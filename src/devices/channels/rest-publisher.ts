@@ -1,0 +1,100 @@
+// Publishing over REST (§4.2): one request for each message.
+
+import { type Dispatcher, Pool } from 'undici'
+import { readDeviceAnswer } from '../../contract/device-answer.ts'
+import { apiKeyHeader, deviceLink, deviceUnlink, retryAfterHeader } from '../../contract/endpoints.ts'
+import type { Outcome } from '../../contract/outcome.ts'
+import { shortened } from '../../contract/storable.ts'
+import { emit } from '../../runtime/events.ts'
+import { type DeviceMessage, type DevicePublisher, inOrder } from '../device-channel.ts'
+import { messageOf } from './reasons.ts'
+
+export interface RestPublisherOptions {
+  /** {platform_url} of §4.2; may have a path. */
+  readonly url: string
+  /** The key that the platform gave, sent as X-Api-Key (row 15). */
+  readonly apiKey: string
+  /** Requests at a time, each for another user. 8 */
+  readonly connections?: number
+}
+
+/** So much of an answer is read; nobody needs more of it. */
+const mostAnswer = 16 * 1024
+/** One alert for a wrong key, not one for each try. */
+const alertEveryMs = 60_000
+
+/** @example restPublisher({ url: 'https://brand.platform.example/integration-api/api', apiKey: '…' }) */
+export function restPublisher({ url, apiKey, connections = 8 }: RestPublisherOptions): DevicePublisher {
+  const address = new URL(url)
+  const prefix = address.pathname.replace(/\/+$/, '')
+  const pool = new Pool(address.origin, { connections, pipelining: 1, connect: { timeout: 5_000 } })
+  const headers = { [apiKeyHeader]: apiKey, 'content-type': 'application/json' }
+  let alertedAt = Number.NEGATIVE_INFINITY
+
+  async function publishOne({ what, body }: DeviceMessage, deadline: number, signal: AbortSignal): Promise<Outcome> {
+    const { path } = what === 'link' ? deviceLink : deviceUnlink
+    const late = AbortSignal.timeout(Math.max(1, deadline - Date.now()))
+    try {
+      const response = await pool.request({
+        method: 'POST',
+        path: prefix + path,
+        headers,
+        body,
+        signal: AbortSignal.any([signal, late]),
+      })
+      const retryAfter = response.headers[retryAfterHeader]
+      return readDeviceAnswer({
+        status: response.statusCode,
+        body: await textOf(response),
+        ...(typeof retryAfter === 'string' && { retryAfter, now: Date.now() }),
+      })
+    } catch (error) {
+      return {
+        category: 'fatal',
+        reason: late.aborted ? 'timeout' : 'unavailable',
+        blame: 'provider',
+        rule: 'row 19: no answer',
+        error: shortened(late.aborted ? 'the platform did not answer in time' : messageOf(error)),
+        uncertain: true,
+      }
+    }
+  }
+
+  function alert(outcome: Outcome): void {
+    if (outcome.category !== 'fatal' || outcome.reason !== 'misconfigured') return
+    if (Date.now() - alertedAt < alertEveryMs) return
+    alertedAt = Date.now()
+    emit('provider.alert', {
+      provider: 'device links over REST',
+      error: outcome.error,
+      remedy: 'correct operator.publish[].to; what waits goes by itself then',
+    })
+  }
+
+  return {
+    name: 'rest',
+    max: 1,
+    concurrency: connections,
+    async publish(messages, { deadline, signal }) {
+      const outcomes: Outcome[] = []
+      for (const message of messages) {
+        const before = outcomes.at(-1)
+        outcomes.push(before?.category === 'fatal' ? before : await publishOne(message, deadline, signal))
+      }
+      outcomes.forEach(alert)
+      return inOrder(outcomes)
+    },
+    close: () => pool.destroy(),
+  }
+}
+
+async function textOf({ body }: Dispatcher.ResponseData): Promise<string> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    chunks.push(chunk)
+    bytes += chunk.length
+    if (bytes > mostAnswer) break
+  }
+  return Buffer.concat(chunks).toString('utf8').slice(0, mostAnswer)
+}

@@ -1,0 +1,132 @@
+// A record of row 18, as what it says about each device: what the registry takes.
+
+import type { ReadDeviceEvent, ReadDeviceToken } from '../contract/device-events.ts'
+import type { Device, DeviceKind } from './device.ts'
+import { deviceId } from './identity.ts'
+import { readSubscription } from './subscription.ts'
+import { readTimestamp, type Timestamp } from './timestamp.ts'
+
+/** One device was linked to a user, or unlinked from them. */
+export interface DeviceEvent {
+  readonly what: 'link' | 'unlink'
+  readonly brand: string
+  readonly userId: string
+  /** The device's key: deviceId(token). */
+  readonly id: string
+  readonly token: string
+  readonly kind: DeviceKind
+  readonly app: string
+  readonly environment: '' | 'production' | 'sandbox'
+  readonly channel: string
+  readonly origin: string
+  /** When it happened; undefined: now, to be stamped by us, once (row 20). */
+  readonly at: Timestamp | undefined
+  /** Known to us, told to nobody else (row 18). */
+  readonly skipPublishing: boolean
+}
+
+/** An event whose time will not change any more. */
+export type StampedEvent = DeviceEvent & { readonly at: Timestamp }
+
+/** Says why a device cannot be accepted, in words; undefined: it can. Asked when a Web Push subscription is linked. */
+export type Judge = (device: Device) => string | undefined
+
+export interface Reading {
+  readonly what: 'link' | 'unlink'
+  readonly brand: string
+  readonly judge?: Judge | undefined
+}
+
+/**
+ * What a record says, one event for each of its tokens; none for `tokens: []`.
+ *
+ * @returns the events, or in one sentence what is wrong: then nothing of it counts
+ * @example eventsOf(record, { what: 'link', brand: '1' })
+ */
+export function eventsOf(
+  record: ReadDeviceEvent,
+  { what, brand, judge }: Reading,
+): readonly DeviceEvent[] | { readonly invalid: string } {
+  const at = record.timestamp === undefined ? undefined : readTimestamp(record.timestamp)
+  if (record.timestamp !== undefined && at === undefined)
+    return { invalid: 'timestamp is not of RFC 3339: write it with its zone, such as 2026-01-31T10:00:00.123456Z' }
+  const events: DeviceEvent[] = []
+  for (const [i, given] of record.tokens.entries()) {
+    const described = describe(given, what)
+    if ('invalid' in described) return { invalid: `tokens[${i}]${described.invalid}` }
+    const { token, ...rest } = described
+    const event = {
+      what,
+      brand,
+      userId: record.user_id,
+      id: deviceId(token),
+      token,
+      ...rest,
+      channel: given.channel ?? channelOf(rest.kind),
+      origin: record.origin ?? '',
+      at,
+      skipPublishing: record.skip_publishing,
+    }
+    const refusal = what === 'link' && event.kind === 'webpush' ? judge?.(deviceOf(event)) : undefined
+    if (refusal !== undefined) return { invalid: `tokens[${i}].token is not accepted: ${refusal}` }
+    events.push(event)
+  }
+  return events
+}
+
+function deviceOf({ brand, userId, kind, token, app, at }: DeviceEvent): Device {
+  return { brand, userId, kind, token, ...(app !== '' && { app }), linkedAt: at ?? '' }
+}
+
+type Described = Pick<DeviceEvent, 'token' | 'kind' | 'app' | 'environment'>
+
+/** Row 18's words and, because mistakes in them are common, how else they are written. */
+const providers: Readonly<Record<string, 'firebase' | 'apns' | 'webpush'>> = {
+  firebase: 'firebase',
+  fcm: 'firebase',
+  apns: 'apns',
+  apn: 'apns',
+  webpush: 'webpush',
+  'web-push': 'webpush',
+  web_push: 'webpush',
+}
+const ownName = /^(?:http:)?([a-z0-9][a-z0-9._-]{0,58})$/
+
+/** Provider, kind and environment as they are written, as a kind of device; or what is wrong, to be put behind its name. */
+export function describe(given: ReadDeviceToken, what: Reading['what']): Described | { readonly invalid: string } {
+  const name = given.provider.toLowerCase()
+  const app = given.app ?? ''
+  const plain = { token: given.token, app, environment: '' } as const
+  switch (Object.hasOwn(providers, name) ? providers[name] : undefined) {
+    case 'firebase': {
+      const { kind = 'fcm_token' } = given
+      if (kind === 'fcm_token' || kind === 'fcm_fid') return { ...plain, kind }
+      return { invalid: '.kind is not one of firebase: use fcm_token or fcm_fid' }
+    }
+    case 'apns': {
+      const { environment = '' } = given
+      if (environment === '' || environment === 'production') return { ...plain, kind: 'apns', environment }
+      // `development` is how the app's entitlement calls it.
+      if (environment === 'sandbox' || environment === 'development')
+        return { ...plain, kind: 'apns', environment: 'sandbox' }
+      return { invalid: '.environment is not one of apns: use production or sandbox' }
+    }
+    case 'webpush': {
+      const subscription = readSubscription(given.token)
+      // To unlink, the endpoint is enough.
+      if ('invalid' in subscription && what === 'link') return { invalid: `.token ${subscription.invalid}` }
+      return { ...plain, kind: 'webpush', token: 'token' in subscription ? subscription.token : given.token }
+    }
+    case undefined: {
+      const own = ownName.exec(name)?.[1]
+      if (own === undefined)
+        return { invalid: '.provider is not known: use firebase, apns, webpush, or http:NAME for one of your own' }
+      return { ...plain, kind: `http:${own}` }
+    }
+  }
+}
+
+/** The least that can be said of where it is. */
+export function channelOf(kind: DeviceKind): string {
+  return kind === 'webpush' ? 'web' : kind === 'apns' ? 'ios' : 'unknown'
+}

@@ -1,0 +1,51 @@
+// §4.2: what operators call at {platform_url}.
+
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { mostRecordBytes } from '../contract/device-events.ts'
+import { apiKeyHeader, deviceLink, deviceUnlink } from '../contract/endpoints.ts'
+import { type AccessKey, keyring } from '../runtime/access.ts'
+import { HttpError } from '../runtime/http.ts'
+import type { Judge } from './device-event.ts'
+import { recordIn, takeRecord } from './intake.ts'
+import { tooLarge } from './message-intake.ts'
+import type { Registry } from './registry.ts'
+
+export interface DeviceIntegration {
+  readonly registry: Registry
+  /** Those with the scope `devices`, each bound to exactly one brand: the wire has none, so the key decides (row 31). */
+  readonly keys: readonly AccessKey[]
+  readonly judge?: Judge | undefined
+}
+
+/** Row 19: 200 with `{accepted}` once it is on disk, 400 for what cannot be read, 401 for a key that is not known. */
+export function deviceIntegrationRoutes(app: FastifyInstance, { registry, keys, judge }: DeviceIntegration): void {
+  const whose = keyring(keys)
+  for (const [what, { method, path }] of [
+    ['link', deviceLink],
+    ['unlink', deviceUnlink],
+  ] as const) {
+    app.route({
+      method,
+      url: path,
+      async handler(request, reply) {
+        const brand = brandOf(request)
+        const bytes = (request.body as Buffer | undefined)?.byteLength ?? 0
+        if (bytes > mostRecordBytes) throw new HttpError(413, tooLarge(bytes))
+        const { accepted } = await takeRecord(recordIn(request, 'all'), brand, { registry, what, judge })
+        return reply.header('content-type', 'application/json; charset=utf-8').send(JSON.stringify({ accepted }))
+      },
+    })
+  }
+
+  function brandOf({ headers }: FastifyRequest): string {
+    const presented = headers[apiKeyHeader]
+    const key = whose(typeof presented === 'string' ? presented : undefined)
+    if (!key)
+      throw new HttpError(401, 'this route needs the API key that the platform gave you, in the header X-Api-Key')
+    if (!key.scopes.includes('devices'))
+      throw new HttpError(403, `the key ${key.name} lacks the scope devices: add it in the configuration`)
+    const [brand, ...others] = key.brands ?? []
+    if (brand !== undefined && others.length === 0) return brand
+    throw new HttpError(403, `the key ${key.name} must be bound to exactly one brand: write brands: [1] beside it`)
+  }
+}

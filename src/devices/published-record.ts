@@ -1,0 +1,24 @@
+import type { DeviceEventRecord, DeviceTokenRecord } from '../contract/device-events.ts'
+import type { DeviceKind } from './device.ts'
+import type { StampedEvent } from './device-event.ts'
+import { rfc3339 } from './timestamp.ts'
+
+/** What a platform is told of an event (row 18): one token, "the token just linked, or only the one being removed". */
+export function publishedRecord(event: StampedEvent, origin = event.origin || 'bellwire'): DeviceEventRecord {
+  const { userId, token, kind, app, environment, channel, at } = event
+  const one = {
+    token,
+    channel: channel as DeviceTokenRecord['channel'],
+    ...providerOf(kind),
+    ...(environment !== '' && { environment }),
+    ...(app !== '' && { app }),
+  }
+  return { user_id: userId, tokens: [one], timestamp: rfc3339(at), origin }
+}
+
+/** The other way round than describe() of device-event.ts. `kind` is written only where the provider does not say it. */
+function providerOf(kind: DeviceKind): { readonly provider: string; readonly kind?: 'fcm_fid' } {
+  if (kind === 'fcm_token') return { provider: 'firebase' }
+  if (kind === 'fcm_fid') return { provider: 'firebase', kind }
+  return { provider: kind }
+}

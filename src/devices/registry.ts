@@ -1,0 +1,294 @@
+// Our own registry of devices, the same on both ends: fed by link and unlink events from wherever they come, asked by the
+// send path. The rule is in ownership.ts, the SQL in tables.ts.
+
+import { emit } from '../runtime/events.ts'
+import type { Database, Migration, Op } from '../store/database.ts'
+import { op } from '../store/statement.ts'
+import type { Device, DeviceKind } from './device.ts'
+import { channelOf, type DeviceEvent, type StampedEvent } from './device-event.ts'
+import type { DeviceSource, Holder } from './device-source.ts'
+import { deviceId } from './identity.ts'
+import { bareLink, linked, merge, owner, type TokenState, unknown, unlinked } from './ownership.ts'
+import {
+  listRemovals,
+  type RemovalCursor,
+  type RemovalFilter,
+  type RemovalRow,
+  removalTables,
+  removeOps,
+  restoredOp,
+} from './removals.ts'
+import { removalsKeptMs } from './retention.ts'
+import { createRevocations } from './revocations.ts'
+import {
+  type DeviceRow,
+  deviceTables,
+  type StateRow,
+  selectHolders,
+  selectLast,
+  selectOfUsers,
+  selectStates,
+  writeOps,
+} from './tables.ts'
+import { clampTo, justAfter, type Timestamp, timestampOf } from './timestamp.ts'
+
+export const deviceMigrations: readonly Migration[] = [deviceTables, removalTables]
+
+/** What an event did. none: nothing, because something later was known, or it was known already. */
+export type Change = 'linked' | 'moved' | 'kept' | 'unlinked' | 'none'
+
+export interface Registry extends DeviceSource {
+  /**
+   * Takes events in any order and any number of times, in one durable commit with `also` (the rows that belong to them).
+   * Two events of one device without a time must not be taken together: only their times could say which was first.
+   *
+   * @returns what each did, in order
+   */
+  take(events: readonly DeviceEvent[], also?: readonly Op[]): Promise<readonly Change[]>
+  /** A user's devices with all that is kept about them. */
+  list(brand: string, userId: string): Promise<readonly DeviceRow[]>
+  unlink(devices: readonly Device[], why: string): readonly Op[]
+  /** The same, committed. */
+  remove(devices: readonly Device[], why: string): Promise<void>
+  revoked(device: Device): boolean
+  /** Removals of the last 30 days, the oldest first. */
+  removed(filter: RemovalFilter, limit?: number, after?: RemovalCursor): Promise<readonly RemovalRow[]>
+  /** Takes removals back: links again what is nobody's because of them. @returns how many devices */
+  restore(filter: RemovalFilter): Promise<number>
+}
+
+/** Whoever is told what the registry learns: rows of theirs, committed with its own (see outbox.ts). */
+export interface Told {
+  tell(events: readonly StampedEvent[]): readonly Op[]
+}
+
+export interface RegistryOptions {
+  readonly database: Pick<Database, 'commit' | 'read'>
+  /** How long revoked() knows of an unlink; longer than any send lives. */
+  readonly rememberMs?: number
+  readonly now?: () => number
+  readonly told?: Told | undefined
+}
+
+/**
+ * A registry in a database that has `deviceMigrations`.
+ *
+ * @example
+ * const registry = createRegistry({ database })
+ * const events = eventsOf(record, { what: 'link', brand: '1' })
+ * if ('invalid' in events) throw new Error(events.invalid)
+ * await registry.take(events)
+ * await registry.of('1', ['1001'], { deadline, signal })
+ */
+export function createRegistry({ database, rememberMs, now = Date.now, told }: RegistryOptions): Registry {
+  const revocations = createRevocations({ now, ...(rememberMs !== undefined && { keptMs: rememberMs }) })
+
+  async function write(events: readonly StampedEvent[], also: readonly Op[] = []): Promise<readonly Change[]> {
+    const asked = events.map(({ brand, id, userId }) => [++tickets, brand, id, userId])
+    const ops = [op(selectStates, asked), ...writeOps(events, now()), ...also] as const
+    const [rows] = await database.commit(ops)
+    const was = new Map(rows.map((row) => [row.ticket, row]))
+    // Those of one device, one after the other.
+    const states = new Map<string, TokenState>()
+    return events.map((event, i) => {
+      const key = `${event.brand} ${event.id}`
+      const stored = stateOf(event, was.get(asked[i]?.[0] as number) as StateRow)
+      const before = merge(states.get(key) ?? unknown, stored)
+      const after = merge(before, event.what === 'link' ? linked(event) : unlinked(event.userId, event.at))
+      states.set(key, after)
+      return settle(event, before, after)
+    })
+  }
+
+  function settle(event: StampedEvent, before: TokenState, after: TokenState): Change {
+    const { what, brand, id } = event
+    // A device that nobody had cannot be on its way to anybody: a million first links need not be remembered.
+    const moved = before.link !== undefined && before.link.userId !== after.link?.userId
+    if (what === 'unlink' || moved || revocations.knows(brand, id)) revocations.note(brand, id, after)
+    const change = changeOf(event, before, after)
+    announce(event, change, before)
+    return change
+  }
+
+  /**
+   * Gives those without a time theirs before they are committed, because others are told the same time (row 20): now, or
+   * just after the last that is known of the device, whichever is later.
+   */
+  async function stampAll(events: readonly DeviceEvent[]): Promise<readonly StampedEvent[]> {
+    const unstamped = events.flatMap(({ at, brand, id }, i) => (at === undefined ? [[i, brand, id]] : []))
+    if (unstamped.length === 0) return events as readonly StampedEvent[]
+    const rows = await database.read(op(selectLast, unstamped))
+    const known = new Map(rows.map(({ ticket, last }) => [ticket, last]))
+    const clock = timestampOf(now())
+    // Those of one device, one after the other.
+    const latest = new Map<string, Timestamp>()
+    return events.map((event, i) => {
+      const key = `${event.brand} ${event.id}`
+      const before = [latest.get(key) ?? '', known.get(i) ?? ''].sort().at(-1) as Timestamp
+      const at = event.at ?? (before >= clock ? justAfter(before) : clock)
+      if (at > before) latest.set(key, at)
+      return { ...event, at }
+    })
+  }
+
+  function unlink(devices: readonly Device[], why: string): readonly Op[] {
+    return [...removeOps(devices, why, now()), ...(told?.tell(devices.map(proved)) ?? [])]
+  }
+
+  return {
+    name: 'registry',
+
+    async of(brand, userIds) {
+      const rows = await database.read(
+        op(
+          selectOfUsers,
+          [...new Set(userIds)].map((userId) => [brand, userId]),
+        ),
+      )
+      const devices = new Map<string, Device[]>()
+      for (const row of rows) {
+        const mine = devices.get(row.user_id)
+        if (mine) mine.push(deviceOf(row))
+        else devices.set(row.user_id, [deviceOf(row)])
+      }
+      return devices
+    },
+
+    async holders(brand, tokens) {
+      const ids = new Map(tokens.map((token) => [token, deviceId(token)]))
+      const rows = await database.read(
+        op(
+          selectHolders,
+          [...new Set(ids.values())].map((id) => [brand, id]),
+        ),
+      )
+      const holderOf = new Map(rows.map((row) => [row.device, row.held === 1 ? deviceOf(row) : 'nobody']))
+      const found = new Map<string, Holder>()
+      for (const [token, id] of ids) {
+        const holder = holderOf.get(id)
+        if (holder !== undefined) found.set(token, holder as Holder)
+      }
+      return found
+    },
+
+    revoked: (device) => revocations.has(device),
+
+    unlink,
+
+    async remove(devices, why) {
+      await database.commit(unlink(devices, why))
+    },
+
+    async take(events, also = []) {
+      const stamped = await stampAll(clampAll(events, now()))
+      return write(stamped, told ? [...also, ...told.tell(stamped)] : also)
+    },
+
+    list: (brand, userId) => database.read(op(selectOfUsers, [[brand, userId]])),
+
+    removed: (filter, limit = 100, after) => database.read(listRemovals(recent(filter, now()), limit, after)),
+
+    async restore(filter) {
+      let restored = 0
+      for (;;) {
+        const rows = await database.read(listRemovals({ ...recent(filter, now()), restorable: true }, restoredAtATime))
+        if (rows.length === 0) return restored
+        const links = rows.map(linkAgain)
+        const changes = await write(links, [restoredOp(rows, now()), ...(told?.tell(links) ?? [])])
+        const count = changes.filter((change) => change === 'linked').length
+        restored += count
+        emit('device.restored', { brand: filter.brand, count })
+      }
+    },
+  }
+}
+
+let tickets = 0
+const restoredAtATime = 1_000
+
+/** What the tables say of a device that matters to an event. */
+function stateOf({ userId }: DeviceEvent, { link_at, linked_to, ended_at, unlinked_at }: StateRow): TokenState {
+  const link = link_at !== null && linked_to !== null ? linked(bareLink(link_at, linked_to)) : unknown
+  const ended = linked_to !== null && ended_at !== null ? merge(link, unlinked(linked_to, ended_at)) : link
+  return unlinked_at !== null ? merge(ended, unlinked(userId, unlinked_at)) : ended
+}
+
+function changeOf({ what, userId }: DeviceEvent, before: TokenState, after: TokenState): Change {
+  const was = owner(before)
+  const is = owner(after)
+  if (what === 'unlink') return was === userId && is !== userId ? 'unlinked' : 'none'
+  if (is !== userId) return 'none'
+  if (was === undefined) return 'linked'
+  if (was !== userId) return 'moved'
+  return before.link?.at === after.link?.at ? 'none' : 'kept'
+}
+
+function announce({ brand, id, userId, kind, origin }: DeviceEvent, change: Change, before: TokenState): void {
+  if (change === 'linked') emit('device.linked', { brand, userId, device: id, kind, origin })
+  else if (change === 'unlinked') emit('device.unlinked', { brand, userId, device: id, kind, origin })
+  else if (change === 'moved')
+    emit('device.moved', { brand, userId, from: owner(before) as string, device: id, kind, origin })
+}
+
+/** What removeOps() writes, as an event. It is told even if the link is another one by now: then it says nothing new. */
+function proved({ brand, userId, token, kind, app = '', environment, linkedAt }: Device): StampedEvent {
+  const at = justAfter(linkedAt)
+  const of = { brand, userId, id: deviceId(token), token, kind, app }
+  return {
+    what: 'unlink',
+    ...of,
+    environment: environment ?? '',
+    channel: channelOf(kind),
+    origin: '',
+    at,
+    skipPublishing: false,
+  }
+}
+
+/** Row 20: what is too far ahead of our clock is taken as of now. */
+function clampAll(events: readonly DeviceEvent[], now: number): readonly DeviceEvent[] {
+  const clamp = clampTo(now)
+  return events.map((event) => {
+    if (event.at === undefined) return event
+    const { at, clamped } = clamp(event.at)
+    if (!clamped) return event
+    const { brand, id, origin, what } = event
+    emit('device.clamped', { brand, device: id, what, origin, written: event.at, taken: at })
+    return { ...event, at }
+  })
+}
+
+function deviceOf({ brand, user_id: userId, kind, token, app, environment, link_at: linkedAt }: DeviceRow): Device {
+  return {
+    brand,
+    userId,
+    kind: kind as DeviceKind,
+    token,
+    ...(app !== '' && { app }),
+    ...(environment !== '' && { environment: environment as 'production' | 'sandbox' }),
+    linkedAt,
+  }
+}
+
+function recent(filter: RemovalFilter, now: number): RemovalFilter {
+  return { ...filter, since: Math.max(filter.since ?? 0, now - removalsKeptMs) }
+}
+
+/** Just after the removal, and before whatever happened since: see removeOps(). */
+function linkAgain(row: RemovalRow): StampedEvent {
+  const { brand, user_id: userId, device: id, token, app, channel, origin } = row
+  return {
+    what: 'link',
+    brand,
+    userId,
+    id,
+    token,
+    kind: row.kind as DeviceKind,
+    app,
+    environment: row.environment as DeviceEvent['environment'],
+    channel,
+    origin,
+    at: justAfter(row.at),
+    skipPublishing: false,
+  }
+}

@@ -1,0 +1,82 @@
+// Forgetting: what ended long ago, in bounded steps. A live link is never forgotten, and an unlink never before the link
+// that it ends: without it that link would count again.
+
+import type { Kept } from '../runtime/retention.ts'
+import { keptByDefaultMs } from '../runtime/retention.ts'
+import type { Database } from '../store/database.ts'
+import { op, statement } from '../store/statement.ts'
+
+/** How long a removal can be taken back. */
+export const removalsKeptMs = 30 * 24 * 3_600_000
+
+const step = 1_000
+
+/** For createRetention(): unlinks and the links that they ended after 90 days or more (row 20), removals after 30. */
+export function deviceRetention(database: Database, keptMs: number): readonly Kept[] {
+  return [
+    { keptMs: Math.max(keptMs, keptByDefaultMs), forget: (before) => forgetUnlinks(database, before) },
+    { keptMs: removalsKeptMs, forget: (before) => forgetRemovals(database, before) },
+  ]
+}
+
+/** @param before epoch milliseconds @returns how many unlinks were forgotten; 0: there are no more */
+export async function forgetUnlinks(database: Database, before: number): Promise<number> {
+  const old = await database.read(op(selectOld, [[before, step]]))
+  if (old.length === 0) return 0
+  const rows = old.map((row) => [row.brand, row.device, row.user_id, before])
+  await database.commit([op(deleteEnded, rows), op(deleteUnlinks, rows)])
+  return old.length
+}
+
+const selectOld = statement<{ brand: string; device: string; user_id: string }>({
+  name: 'select_old_device_unlinks',
+  rank: 90,
+  columns: { before: 'bigint', most: 'bigint' },
+  text: (rows) => `
+    select u.brand, u.device, u.user_id from device_unlinks u
+    where u.seen_at < (select min(r.before) from ${rows} r)
+    order by u.seen_at limit (select max(m.most) from ${rows} m)`,
+})
+
+const oldUnlink = { brand: 'text', device: 'text', user_id: 'text', before: 'bigint' } as const
+
+/** The links that these unlinks ended. */
+const deleteEnded = statement({
+  name: 'delete_ended_devices',
+  rank: 56,
+  columns: oldUnlink,
+  text: (rows) => `
+    delete from devices where (brand, device) in (
+      select u.brand, u.device from ${rows} r
+      join device_unlinks u on u.brand = r.brand and u.device = r.device and u.user_id = r.user_id and u.seen_at < r.before
+      join devices d on d.brand = u.brand and d.device = u.device and d.user_id = u.user_id and d.link_at <= u.at)`,
+})
+
+/** These unlinks, unless one was renewed meanwhile, or there is still a link that it ends. */
+const deleteUnlinks = statement({
+  name: 'delete_old_device_unlinks',
+  rank: 57,
+  columns: oldUnlink,
+  text: (rows) => `
+    delete from device_unlinks where (brand, device, user_id) in (
+      select u.brand, u.device, u.user_id from ${rows} r
+      join device_unlinks u on u.brand = r.brand and u.device = r.device and u.user_id = r.user_id and u.seen_at < r.before
+      where not exists (select 1 from devices d
+        where d.brand = u.brand and d.device = u.device and d.user_id = u.user_id and d.link_at <= u.at))`,
+})
+
+export async function forgetRemovals(database: Database, before: number): Promise<number> {
+  const [gone] = await database.commit([op(deleteRemovals, [[before, step]])])
+  return gone.length
+}
+
+const deleteRemovals = statement<{ device: string }>({
+  name: 'delete_old_device_removals',
+  rank: 58,
+  columns: { before: 'bigint', most: 'bigint' },
+  text: (rows) => `
+    delete from device_removals where (brand, device, user_id, at) in (
+      select m.brand, m.device, m.user_id, m.at from device_removals m
+      where m.removed_at < (select min(r.before) from ${rows} r) limit (select max(x.most) from ${rows} x))
+    returning device`,
+})

@@ -1,0 +1,31 @@
+// A browser's PushSubscription, as JSON text: the token of a device of kind webpush (row 18).
+
+/**
+ * Reads a PushSubscription and writes it in one way, so that the same subscription is the same text wherever it comes
+ * from: endpoint and keys, nothing else (browsers add expirationTime, pages add what they like).
+ *
+ * @returns the text, or what is wrong, as the rest of a sentence
+ * @example readSubscription(JSON.stringify(await registration.pushManager.subscribe(…)))
+ */
+export function readSubscription(text: string): { readonly token: string } | { readonly invalid: string } {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    return { invalid: 'is not the JSON text of a PushSubscription: send JSON.stringify(subscription)' }
+  }
+  const { endpoint, keys } = (value ?? {}) as { endpoint?: unknown; keys?: unknown }
+  const { p256dh, auth } = (keys ?? {}) as { p256dh?: unknown; auth?: unknown }
+  if (typeof endpoint !== 'string' || !URL.canParse(endpoint)) return { invalid: 'has no endpoint that is an address' }
+  const point = bytesOf(p256dh)
+  const secret = bytesOf(auth)
+  // RFC 8291 §3.1, §3.2: an uncompressed point of P-256 and 16 octets.
+  if (point?.length !== 65 || point[0] !== 4) return { invalid: 'has no keys.p256dh of 65 bytes in base64url' }
+  if (secret?.length !== 16) return { invalid: 'has no keys.auth of 16 bytes in base64url' }
+  const canonical = { p256dh: point.toString('base64url'), auth: secret.toString('base64url') }
+  return { token: JSON.stringify({ endpoint, keys: canonical }) }
+}
+
+function bytesOf(value: unknown): Buffer | undefined {
+  return typeof value === 'string' && /^[\w+/-]+=*$/.test(value) ? Buffer.from(value, 'base64url') : undefined
+}

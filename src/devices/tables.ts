@@ -1,0 +1,188 @@
+// The tables of row 20, and their only owner: for each brand and device the greatest link, for each user the greatest
+// unlink. Each write takes a maximum, so that it does not matter in which order they come, how often, or from how many
+// processes at once: the tables always hold what merge() of ownership.ts would.
+//
+// devices          the greatest link of each device, in force or not (an unlink of its user decides).
+// device_unlinks   the greatest unlink of each device and user, also where no link was ever seen.
+
+import type { Migration, Op, Value } from '../store/database.ts'
+import { op, statement } from '../store/statement.ts'
+import type { StampedEvent } from './device-event.ts'
+import { linkOrder } from './ownership.ts'
+import type { Timestamp } from './timestamp.ts'
+
+export const deviceTables: Migration = {
+  name: 'devices/1',
+  statements: ({ key }) => [
+    `create table devices (
+       brand ${key} not null, device ${key} not null, link_at ${key} not null, user_id ${key} not null,
+       token ${key} not null, kind ${key} not null, app ${key} not null, environment ${key} not null,
+       channel ${key} not null, origin ${key} not null,
+       primary key (brand, device))`,
+    // The user first: PostgreSQL keeps for ever the plan that it made while a table was empty, and then an index that
+    // begins with the brand looks as good to it for finding a device as the primary key, by reading the whole brand.
+    'create index devices_user on devices (user_id, brand)',
+    `create table device_unlinks (
+       brand ${key} not null, device ${key} not null, user_id ${key} not null, at ${key} not null, seen_at bigint not null,
+       primary key (brand, device, user_id))`,
+    'create index device_unlinks_seen_at on device_unlinks (seen_at)',
+  ],
+}
+
+/** The operations that write these events, to be committed with whatever belongs to them. */
+export function writeOps(events: readonly StampedEvent[], now: number): readonly Op[] {
+  const links: Value[][] = []
+  const unlinks: Value[][] = []
+  for (const event of events) {
+    const { brand, id, at, userId, token, kind, app, environment, channel, origin } = event
+    if (event.what === 'unlink') unlinks.push(unlinkRow(event, now))
+    else links.push([brand, id, at, userId, token, kind, app, environment, channel, origin])
+  }
+  return [op(insertLinks, links), op(writeUnlinks, unlinks)]
+}
+
+/** A row of writeUnlinks. */
+export function unlinkRow(
+  { brand, id, userId, at }: { brand: string; id: string; userId: string; at: Timestamp },
+  now: number,
+): Value[] {
+  return [brand, id, userId, at, now]
+}
+
+const columnOf = { at: 'link_at', userId: 'user_id' } as const
+const linkColumns = linkOrder.map((name) => columnOf[name as keyof typeof columnOf] ?? name)
+const listed = (of: string): string => linkColumns.map((name) => `${of}.${name}`).join(', ')
+
+const greaterLink = `
+  on conflict (brand, device) do update set ${linkColumns.map((name) => `${name} = excluded.${name}`).join(', ')}
+  where (${listed('excluded')}) > (${listed('devices')})`
+
+// In the order of their keys: two processes that write the same devices take them one after the other.
+const insertLinks = statement({
+  name: 'insert_device_links',
+  rank: 50,
+  columns: {
+    brand: 'text',
+    device: 'text',
+    link_at: 'text',
+    user_id: 'text',
+    token: 'text',
+    kind: 'text',
+    app: 'text',
+    environment: 'text',
+    channel: 'text',
+    origin: 'text',
+  },
+  text: (rows) => `
+    insert into devices (brand, device, ${linkColumns.join(', ')})
+    select g.brand, g.device, ${listed('g')} from (
+      select l.*, row_number() over (partition by l.brand, l.device
+        order by ${linkColumns.map((name) => `l.${name} desc`).join(', ')}) as place
+      from ${rows} l) g
+    where g.place = 1 order by g.brand, g.device ${greaterLink}`,
+  each: (values) => `insert into devices (brand, device, ${linkColumns.join(', ')}) values (${values}) ${greaterLink}`,
+})
+
+const laterUnlink = `
+  on conflict (brand, device, user_id) do update set at = excluded.at, seen_at = excluded.seen_at
+  where excluded.at > device_unlinks.at`
+
+export const writeUnlinks = statement({
+  name: 'insert_device_unlinks',
+  rank: 51,
+  columns: { brand: 'text', device: 'text', user_id: 'text', at: 'text', seen_at: 'bigint' },
+  text: (rows) => `
+    insert into device_unlinks (brand, device, user_id, at, seen_at)
+    select r.brand, r.device, r.user_id, max(r.at), max(r.seen_at) from ${rows} r
+    where true group by r.brand, r.device, r.user_id order by r.brand, r.device, r.user_id ${laterUnlink}`,
+  each: (values) =>
+    `insert into device_unlinks (brand, device, user_id, at, seen_at) values (${values}) ${laterUnlink}`,
+})
+
+/** What the tables say of a device, and of one user of it. */
+export interface StateRow {
+  /** Whoever asks gives each row a number of its own. */
+  readonly ticket: number
+  readonly link_at: Timestamp | null
+  readonly linked_to: string | null
+  /** The greatest unlink of whom it is linked to. */
+  readonly ended_at: Timestamp | null
+  /** The greatest unlink of the user asked about. */
+  readonly unlinked_at: Timestamp | null
+}
+
+/** As it was before the writes of the same commit. */
+export const selectStates = statement<StateRow>({
+  name: 'select_device_states',
+  rank: 49,
+  columns: { ticket: 'bigint', brand: 'text', device: 'text', user_id: 'text' },
+  route: 'ticket',
+  text: (rows) => `
+    select r.ticket, d.link_at, d.user_id as linked_to, o.at as ended_at, u.at as unlinked_at
+    from ${rows} r
+    left join devices d on d.brand = r.brand and d.device = r.device
+    left join device_unlinks u on u.brand = r.brand and u.device = r.device and u.user_id = r.user_id
+    left join device_unlinks o on o.brand = d.brand and o.device = d.device and o.user_id = d.user_id`,
+})
+
+/** The time of the last event of each device, whoever it was about; '' where there was none. */
+export const selectLast = statement<{ ticket: number; last: Timestamp }>({
+  name: 'select_last_device_events',
+  rank: 90,
+  columns: { ticket: 'bigint', brand: 'text', device: 'text' },
+  text: (rows) => `
+    select r.ticket, case when coalesce(d.link_at, '') > coalesce(u.at, '') then d.link_at else coalesce(u.at, '') end as last
+    from ${rows} r
+    left join devices d on d.brand = r.brand and d.device = r.device
+    left join (
+      select k.brand, k.device, max(k.at) as at from device_unlinks k
+      where (k.brand, k.device) in (select m.brand, m.device from ${rows} m) group by k.brand, k.device
+    ) u on u.brand = r.brand and u.device = r.device`,
+})
+
+export interface DeviceRow {
+  readonly brand: string
+  readonly device: string
+  readonly user_id: string
+  readonly link_at: Timestamp
+  readonly token: string
+  readonly kind: string
+  readonly app: string
+  readonly environment: string
+  readonly channel: string
+  readonly origin: string
+}
+
+/** The devices of these users, the last linked first. */
+export const selectOfUsers = statement<DeviceRow>({
+  name: 'select_devices_of_users',
+  rank: 90,
+  columns: { brand: 'text', user_id: 'text' },
+  text: (rows) => `
+    select d.brand, d.device, ${listed('d')}
+    from ${rows} r
+    join devices d on d.brand = r.brand and d.user_id = r.user_id
+    left join device_unlinks u on u.brand = d.brand and u.device = d.device and u.user_id = d.user_id
+    where u.at is null or u.at < d.link_at
+    order by d.brand, d.user_id, d.link_at desc, d.device`,
+})
+
+export interface HolderRow extends DeviceRow {
+  /** 1: it is linked; 0: it is known, and nobody's. */
+  readonly held: number
+}
+
+/** What is known of these devices; a device that was never seen is absent. */
+export const selectHolders = statement<HolderRow>({
+  name: 'select_device_holders',
+  rank: 90,
+  columns: { brand: 'text', device: 'text' },
+  text: (rows) => `
+    select r.brand, r.device, ${listed('d')},
+      case when d.link_at is not null and (u.at is null or u.at < d.link_at) then 1 else 0 end as held
+    from ${rows} r
+    left join devices d on d.brand = r.brand and d.device = r.device
+    left join device_unlinks u on u.brand = d.brand and u.device = d.device and u.user_id = d.user_id
+    where coalesce(d.link_at,
+      (select max(k.at) from device_unlinks k where k.brand = r.brand and k.device = r.device)) is not null`,
+})

@@ -1,0 +1,35 @@
+import type { FastifyRequest } from 'fastify'
+import { apiKeyHeader } from '../contract/endpoints.ts'
+import { keyring } from '../runtime/access.ts'
+import { HttpError } from '../runtime/http.ts'
+import type { ApiKey } from './options.ts'
+
+/** Whose key a request carries (§5.1, row 14). @throws 401 */
+export function authentication(keys: readonly ApiKey[]): (request: FastifyRequest) => ApiKey {
+  const whose = keyring(keys)
+  return (request) => {
+    const presented = request.headers[apiKeyHeader]
+    const key = whose(typeof presented === 'string' ? presented : undefined)
+    if (key) return key
+    throw new HttpError(
+      401,
+      presented === undefined
+        ? 'no API key: send the token that the operator gave you in the header X-Api-Key (§5.1)'
+        : 'this API key is not known here: ask the operator for the token of this environment (§5.1)',
+    )
+  }
+}
+
+/**
+ * Where the wire names no brand, the credential decides, and to exactly one (row 31).
+ *
+ * @throws 403 for a key of several brands
+ */
+export function onlyBrandOf({ name, brands }: ApiKey): string {
+  const [brand, ...others] = new Set(brands)
+  if (brand !== undefined && others.length === 0) return brand
+  throw new HttpError(
+    403,
+    `the API key ${name} opens ${brands.length} brands, and this request names none: call with the key of one brand (row 31)`,
+  )
+}

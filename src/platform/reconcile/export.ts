@@ -1,0 +1,38 @@
+import type { Discrepancy } from './discrepancies.ts'
+
+/** As /admin shows it. */
+export function shownDiscrepancy({ n, field, user_id, direction, severity, crm_at, correction }: Discrepancy) {
+  return {
+    n,
+    user_id,
+    field,
+    direction,
+    severity,
+    crm_changed_at: crm_at === null ? null : new Date(crm_at).toISOString(),
+    correction,
+  }
+}
+
+type Pages = AsyncIterable<readonly Discrepancy[]>
+
+export async function* exportNdjson(pages: Pages): AsyncGenerator<string> {
+  for await (const page of pages) yield page.map((each) => `${JSON.stringify(shownDiscrepancy(each))}\n`).join('')
+}
+
+const columns = ['user_id', 'field', 'direction', 'severity', 'crm_changed_at', 'correction'] as const
+
+export async function* exportCsv(pages: Pages): AsyncGenerator<string> {
+  yield `${columns.join(',')}\n`
+  for await (const page of pages) {
+    yield page
+      .map(shownDiscrepancy)
+      .map((each) => `${columns.map((column) => cell(each[column] ?? '')).join(',')}\n`)
+      .join('')
+  }
+}
+
+/** Spreadsheets take what begins with one of =+-@ for a formula: an id from a stranger must not become one. */
+function cell(text: string): string {
+  const harmless = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
+  return /[",\n\r]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless
+}

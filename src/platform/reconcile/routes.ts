@@ -1,0 +1,211 @@
+// /admin/reconciliations: ask for runs, see what they found, acknowledge, export, correct.
+
+import { Readable } from 'node:stream'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import { json, textOf } from '../../contract/documents/described.ts'
+import { isReconciliationField, reconciliationFields } from '../../contract/records.ts'
+import type { AccessKey } from '../../runtime/access.ts'
+import { type AdminRoute, jsonObject } from '../../runtime/admin-access.ts'
+import { HttpError } from '../../runtime/http.ts'
+import type { Database } from '../../store/database.ts'
+import { correct, listCorrections, previewCorrection, type What } from './correct.ts'
+import { allDiscrepancies, listDiscrepancies } from './discrepancies.ts'
+import { exportCsv, exportNdjson, shownDiscrepancy } from './export.ts'
+import type { ReconciliationOptions } from './options.ts'
+import { acknowledgeRun, askRun, latestRuns, listRuns, type Run, readRun } from './runs.ts'
+import { shownRun } from './shown-run.ts'
+
+const mostRuns = 1_000
+const mostDiscrepancies = 10_000
+
+export function reconciliationRoutes(
+  database: Database,
+  configured: readonly ReconciliationOptions[],
+): readonly AdminRoute[] {
+  return [
+    {
+      method: 'POST',
+      url: '/admin/reconciliations',
+      scope: 'manage',
+      says: 'Asks for a run now: an operator lists the users of a field, and they are compared with the CRM.',
+      body: json(
+        Type.Object({
+          brand: Type.Union([Type.String(), Type.Integer()]),
+          field: Type.Enum([...reconciliationFields]),
+          any_size: Type.Optional(
+            Type.Boolean({ description: 'true: also where the list is far smaller or larger than the last one' }),
+          ),
+        }),
+      ),
+      async handler(request, key) {
+        const { brand, field, any_size: anySize = false } = jsonObject(request)
+        if (typeof anySize !== 'boolean') throw new HttpError(400, 'any_size must be true or false')
+        const of = configured.filter((each) => each.brand === String(brand) && visible(key, each.brand))
+        if (of.length === 0)
+          throw new HttpError(
+            404,
+            `brand ${JSON.stringify(brand)} has no operator here: add it to platform.reconciliation`,
+          )
+        const fields = of.flatMap((each) => each.fields)
+        if (!isReconciliationField(field) || !fields.includes(field))
+          throw new HttpError(404, `${JSON.stringify(field)} is not reconciled: there are ${fields.join(', ')}`)
+        const asked = await askRun(database, String(brand), field, key.name, anySize)
+        if (asked !== undefined) return { ...shownRun((await readRun(database, asked)) as Run), fresh: true }
+        // One is under way already: whoever asks now is told of that one.
+        const { last } = await latestRuns(database, String(brand), field)
+        return { ...shownRun(last as Run), fresh: false }
+      },
+    },
+    {
+      method: 'GET',
+      url: '/admin/reconciliations',
+      scope: 'read',
+      says: 'Lists the runs, the latest first, a page at a time.',
+      query: {
+        brand: 'Of this brand.',
+        field: 'Of this field.',
+        limit: `At most so many, up to ${mostRuns}; 100 where it is left out.`,
+        after: 'The `next` of the page before.',
+      },
+      async handler(request, key) {
+        const { brand, field, after, limit } = request.query as Record<string, string | undefined>
+        if (field !== undefined && !isReconciliationField(field))
+          throw new HttpError(
+            400,
+            `${JSON.stringify(field)} is not a field: there are ${reconciliationFields.join(', ')}`,
+          )
+        const brands = [...new Set(configured.map((each) => each.brand))].filter(
+          (each) => visible(key, each) && (brand === undefined || brand === each),
+        )
+        const most = Math.min(wholeNumber('limit', limit, 100), mostRuns)
+        const runs = await listRuns(database, brands, field, after, most)
+        return { runs: runs.map(shownRun), next: runs.length === most ? runs.at(-1)?.run : null }
+      },
+    },
+    {
+      method: 'GET',
+      url: '/admin/reconciliations/:run',
+      scope: 'read',
+      says: 'Shows one run and its corrections.',
+      params: { run: 'The name of the run.' },
+      async handler(request, key) {
+        const run = await runOf(request, key)
+        return { ...shownRun(run), corrections: await listCorrections(database, run) }
+      },
+    },
+    {
+      method: 'GET',
+      url: '/admin/reconciliations/:run/discrepancies',
+      scope: 'read',
+      says: 'Lists whom a run found to differ, a page at a time.',
+      params: { run: 'The name of the run.' },
+      query: {
+        limit: `At most so many, up to ${mostDiscrepancies}; 100 where it is left out.`,
+        after: 'The `next` of the page before.',
+      },
+      async handler(request, key) {
+        const run = await runOf(request, key)
+        const { after, limit } = request.query as Record<string, string | undefined>
+        const most = Math.min(wholeNumber('limit', limit, 100), mostDiscrepancies)
+        const found = await listDiscrepancies(database, run, wholeNumber('after', after, 0), most)
+        return { discrepancies: found.map(shownDiscrepancy), next: found.length === most ? found.at(-1)?.n : null }
+      },
+    },
+    {
+      method: 'GET',
+      url: '/admin/reconciliations/:run/export',
+      scope: 'read',
+      says: 'Gives all that a run found to differ, as a file.',
+      params: { run: 'The name of the run.' },
+      query: { format: 'ndjson or csv; ndjson where it is left out.' },
+      gives: {
+        ...textOf('application/x-ndjson', 'One discrepancy in each line'),
+        ...textOf('text/csv', 'A line of names, then one discrepancy in each line'),
+      },
+      async handler(request, key, reply) {
+        const run = await runOf(request, key)
+        const { format = 'ndjson' } = request.query as { format?: string }
+        if (format !== 'ndjson' && format !== 'csv') throw new HttpError(400, 'format must be ndjson or csv')
+        return sendFile(reply, run, format, allDiscrepancies(database, run))
+      },
+    },
+    {
+      method: 'POST',
+      url: '/admin/reconciliations/:run/acknowledge',
+      scope: 'manage',
+      says: 'Notes that somebody has seen what a run found or why it was refused.',
+      params: { run: 'The name of the run.' },
+      async handler(request, key) {
+        const run = await runOf(request, key)
+        await acknowledgeRun(database, run.brand, run.run, key.name)
+        return shownRun((await readRun(database, run.run)) as Run)
+      },
+    },
+    {
+      method: 'POST',
+      url: '/admin/reconciliations/:run/correct',
+      scope: 'manage',
+      says: 'Sets in the CRM what the operator says: tighten takes rights away, loosen gives them back and must be confirmed.',
+      params: { run: 'The name of the run.' },
+      body: json(
+        Type.Object({
+          what: Type.Optional(Type.Enum(['tighten', 'loosen'], { default: 'tighten' })),
+          preview: Type.Optional(Type.Boolean({ description: 'true: only say what would be done' })),
+          confirm: Type.Optional(
+            Type.Integer({ description: 'How many users, as the preview said; required for loosen' }),
+          ),
+        }),
+      ),
+      async handler(request, key) {
+        const run = await runOf(request, key)
+        const { what = 'tighten', preview = false, confirm } = jsonObject(request)
+        if (what !== 'tighten' && what !== 'loosen')
+          throw new HttpError(400, 'what must be tighten (block, exclude, deactivate, withdraw consent) or loosen')
+        if (preview === true) return previewCorrection(database, run, what)
+        if (what === 'loosen') await demandConfirmation(run, what, confirm)
+        return correct(database, run, what, key.name)
+      },
+    },
+  ]
+
+  async function runOf(request: FastifyRequest, key: AccessKey): Promise<Run> {
+    const { run: name } = request.params as { run: string }
+    const run = await readRun(database, name)
+    if (run && visible(key, run.brand)) return run
+    throw new HttpError(404, `there is no run ${JSON.stringify(name)}: GET /admin/reconciliations lists them`)
+  }
+
+  /** Who gives rights back must have seen to how many, and say so. */
+  async function demandConfirmation(run: Run, what: What, confirm: unknown): Promise<void> {
+    const { count, sets, sample } = await previewCorrection(database, run, what)
+    if (confirm === count && count > 0) return
+    const says = `${sets} for ${count} users, ${sample.map((id) => JSON.stringify(id)).join(', ')}${count > sample.length ? ', …' : ''}`
+    throw new HttpError(409, `this loosens: ${says}. If that is meant, send "confirm": ${count}`)
+  }
+}
+
+function sendFile(
+  reply: FastifyReply,
+  run: Run,
+  format: 'ndjson' | 'csv',
+  pages: ReturnType<typeof allDiscrepancies>,
+): FastifyReply {
+  const name = `reconciliation-${run.brand}-${run.field}-${run.run}.${format}`
+  return reply
+    .header('content-type', format === 'csv' ? 'text/csv; charset=utf-8' : 'application/x-ndjson')
+    .header('content-disposition', `attachment; filename="${name}"`)
+    .send(Readable.from(format === 'csv' ? exportCsv(pages) : exportNdjson(pages), { objectMode: false }))
+}
+
+/** A key bound to brands sees only theirs (row 31). */
+function visible(key: AccessKey, brand: string): boolean {
+  return key.brands?.includes(brand) ?? true
+}
+
+function wholeNumber(name: string, text: string | undefined, otherwise: number): number {
+  if (text === undefined) return otherwise
+  const value = Number(text)
+  if (Number.isSafeInteger(value) && value >= 0) return value
+  throw new HttpError(400, `${name} must be a whole number`)
+}

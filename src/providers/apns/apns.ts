@@ -1,0 +1,158 @@
+// Apple Push Notification service, by a signing key (.p8), in production and sandbox.
+
+import type { Fatal } from '../../contract/outcome.ts'
+import { clockCheck } from '../clock-check.ts'
+import type { Exchanged } from '../exchange.ts'
+import { createHttp2Client } from '../http2/client.ts'
+import type { Check, SendContext } from '../provider.ts'
+import { conceal, expired, lostPush } from '../push-outcomes.ts'
+import type { DeviceAnswer, Push, PushService } from '../push-service.ts'
+import { judgeApns, readApnsAnswer } from './answer.ts'
+import { apnsNotification, type Notification } from './notification.ts'
+import { type ApnsKey, createProviderTokens } from './provider-token.ts'
+
+export type Environment = 'production' | 'sandbox'
+
+export interface ApnsOptions extends ApnsKey {
+  /** The credential's name in the configuration. apns. */
+  readonly name?: string
+  /** The app (bundle id) of devices that do not say theirs. */
+  readonly topic: string
+  /** Further apps of the team; devices of other apps are not reached. */
+  readonly apps?: readonly string[]
+  /** Which of Apple's two worlds are used. Both. */
+  readonly environments?: readonly Environment[]
+  /** https://api.push.apple.com; http:// speaks HTTP/2 without TLS. */
+  readonly baseUrl?: string
+  /** https://api.sandbox.push.apple.com */
+  readonly sandboxUrl?: string
+  /** Certificates to trust instead of the system's, as PEM. */
+  readonly ca?: string
+  /** Most sends at a time. 400. */
+  readonly concurrency?: number
+  /** Most connections to each environment. 2. */
+  readonly connections?: number
+}
+
+/**
+ * Sends to devices of kind `apns`. One whose environment is not known is tried in production, and in the sandbox if its token is
+ * not known there; the answer says which took it.
+ *
+ * @example
+ * const service = apns({ key: await readFile('AuthKey_ABC.p8', 'utf8'), keyId: 'ABC…', teamId: 'DEF…', topic: 'com.example.app' })
+ * await service.send({ ref, device, content: { title: 'Hello' }, expiresAt }, { deadline, signal })
+ * // { category: 'successful', ref, rule: 'apns 200', providerId: '0192f0c1-…' }
+ */
+export function apns(options: ApnsOptions): PushService {
+  const { name = 'apns', topic, apps = [], ca, concurrency = 400, connections = 2 } = options
+  const { environments = ['production', 'sandbox'] } = options
+  const addresses: Record<Environment, string> = {
+    production: options.baseUrl ?? 'https://api.push.apple.com',
+    sandbox: options.sandboxUrl ?? 'https://api.sandbox.push.apple.com',
+  }
+  const tokens = createProviderTokens(options)
+  // A connection is bound to the key that it began with, so no service shares another's.
+  const worlds = (['production', 'sandbox'] as const)
+    .filter((environment) => environments.includes(environment))
+    .map((environment) => {
+      const { origin, pathname } = new URL(addresses[environment])
+      const client = createHttp2Client({ origin, connections, ...(ca !== undefined && { ca }) })
+      return { environment, origin, client, path: `${pathname.replace(/\/+$/, '')}/3/device/` }
+    })
+  type World = (typeof worlds)[number]
+
+  async function post(world: World, deviceToken: string, { headers, body }: Notification, context: SendContext) {
+    const token = await tokens.get(Date.now())
+    const exchanged: Exchanged = await world.client.post({
+      path: world.path + encodeURIComponent(deviceToken),
+      headers: { authorization: `bearer ${token}`, ...headers },
+      body,
+      deadline: context.deadline,
+      signal: context.signal,
+    })
+    return { exchanged, token }
+  }
+
+  async function attempt(
+    world: World,
+    notification: Notification,
+    push: Push,
+    context: SendContext,
+    again = true,
+  ): Promise<DeviceAnswer> {
+    const { exchanged, token } = await post(world, push.device.token, notification, context)
+    if ('lost' in exchanged) return lostPush('apns', exchanged, context)
+    const { status, headers } = exchanged
+    const body = status === 200 ? '' : conceal(exchanged.body.toString(), push.device.token, token)
+    const answer = readApnsAnswer(status, headers, body, Date.now())
+    if (answer.rule === 'apns 429 TooManyProviderTokenUpdates') tokens.tooMany(token, Date.now())
+    if (answer.rule === 'apns 403 ExpiredProviderToken' && again && tokens.expired(token, Date.now()))
+      return attempt(world, notification, push, context, false)
+    return answer.category === 'successful' ? { ...answer, ref: push.ref } : answer
+  }
+
+  async function tryImpossible(world: World): Promise<readonly Check[]> {
+    const context = { deadline: Date.now() + 10_000, signal: new AbortController().signal }
+    const notification = {
+      headers: { 'apns-topic': topic, 'apns-push-type': 'alert' },
+      body: '{"aps":{"alert":"check"}}',
+    }
+    const { exchanged } = await post(world, '0'.repeat(64), notification, context)
+    if ('lost' in exchanged) {
+      const what = lostPush('apns', exchanged, context).error
+      return [
+        {
+          ok: false,
+          what: `${world.environment}: ${what}`,
+          remedy: `check the network and firewalls on the way to ${world.origin}`,
+        },
+      ]
+    }
+    const { answer, remedy } = judgeApns(exchanged.status, exchanged.headers, exchanged.body.toString(), Date.now())
+    const clock = clockCheck('APNs', exchanged.headers.date, Date.now())
+    // The token cannot be one: who says so has taken key, team and topic.
+    const ok = answer.category === 'successful' || answer.token !== undefined
+    const what = ok
+      ? `APNs (${world.environment}) takes key ${options.keyId} for ${topic}`
+      : `${world.environment}: ${(answer as Fatal).error}`
+    return [ok ? { ok, what } : { ok, what, remedy: remedy ?? 'try again later' }, ...(clock ? [clock] : [])]
+  }
+
+  return {
+    name,
+    concurrency,
+    reaches: ({ kind, app, environment }) =>
+      kind === 'apns' &&
+      (app === undefined || app === topic || apps.includes(app)) &&
+      (environment === undefined || environments.includes(environment)),
+    async send(push, context) {
+      if (push.expiresAt <= Date.now()) return expired('apns')
+      const notification = apnsNotification(push, topic)
+      if ('category' in notification) return notification
+      const { environment } = push.device
+      const tried = environment === undefined ? worlds : worlds.filter((world) => world.environment === environment)
+      let answer: DeviceAnswer = notHere
+      for (const world of tried) {
+        answer = await attempt(world, notification, push, context)
+        if (answer.rule === 'apns 400 BadDeviceToken') continue
+        const told = answer.category === 'successful' && environment === undefined
+        return told ? { ...answer, environment: world.environment } : answer
+      }
+      return answer
+    },
+    async check() {
+      return (await Promise.all(worlds.map(tryImpossible))).flat()
+    },
+    async close() {
+      await Promise.all(worlds.map(({ client }) => client.close()))
+    },
+  }
+}
+
+const notHere: Fatal = {
+  category: 'fatal',
+  reason: 'misconfigured',
+  blame: 'provider',
+  rule: 'apns not sent: environment',
+  error: "apns: the device's environment is not configured here; add it to environments",
+}

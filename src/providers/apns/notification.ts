@@ -1,0 +1,66 @@
+// The headers and the payload of a notification for APNs. Pure.
+
+import { dataTexts } from '../../contract/content.ts'
+import type { Failed } from '../../contract/outcome.ts'
+import { collapseId } from '../collapse.ts'
+import { isObject, merged } from '../merge.ts'
+import { notValid, tooLarge } from '../push-outcomes.ts'
+import type { Push } from '../push-service.ts'
+
+export interface Notification {
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+}
+
+const mostBytes = 4096
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+/** What overrides.apns.headers may say. The others belong to the message or the credential. */
+const freeHeaders = ['apns-priority', 'apns-push-type']
+
+/**
+ * One notification for one device. A second attempt has the same apns-id and replaces the first by its apns-collapse-id (design
+ * §5.5). Data, url, image and push_id stand beside `aps`, as texts; `overrides.apns` is merged into the payload, its `headers`
+ * into the headers. What has no text is a background notification.
+ *
+ * @returns headers (but for authorization) and body, or why it must not be sent
+ */
+export function apnsNotification({ ref, device, content, expiresAt }: Push, topic: string): Notification | Failed {
+  const { title, body, image_url: image, url } = content
+  const texts = dataTexts(content)
+  if (Object.hasOwn(texts, 'aps')) return notValid('apns', 'data may not have the key "aps": it is Apple\'s; rename it')
+  const shows = title !== undefined || body !== undefined
+  const ours = {
+    aps: {
+      ...(shows && { alert: { ...(title !== undefined && { title }), ...(body !== undefined && { body }) } }),
+      ...(!shows && { 'content-available': 1 }),
+      // The app's extension may fetch the picture before it is shown.
+      ...(image !== undefined && { 'mutable-content': 1 }),
+    },
+    ...texts,
+    ...(url !== undefined && { url }),
+    ...(image !== undefined && { image }),
+    push_id: ref,
+  }
+  const { headers: over = {}, ...payloadOver } = content.overrides?.apns ?? {}
+  const own = isObject(over) ? Object.entries(over) : []
+  const forbidden = own.find(([header, value]) => !freeHeaders.includes(header) || typeof value !== 'string')
+  if (!isObject(over) || forbidden)
+    return notValid('apns', `overrides.apns.headers may have only ${freeHeaders.join(' and ')}, as texts`)
+  const payload = JSON.stringify(merged(ours, payloadOver))
+  const bytes = Buffer.byteLength(payload)
+  if (bytes > mostBytes) return tooLarge('apns', bytes, mostBytes)
+  return {
+    headers: {
+      'content-type': 'application/json',
+      'apns-topic': device.app ?? topic,
+      ...(uuid.test(ref) && { 'apns-id': ref.toLowerCase() }),
+      'apns-collapse-id': collapseId(ref, 64),
+      'apns-push-type': shows ? 'alert' : 'background',
+      'apns-priority': shows ? '10' : '5',
+      // A moment, not a time to live.
+      'apns-expiration': String(Math.floor(expiresAt / 1000)),
+      ...(Object.fromEntries(own) as Record<string, string>),
+    },
+    body: payload,
+  }
+}

@@ -1,0 +1,143 @@
+// Firebase Cloud Messaging, HTTP v1.
+
+import type { Fatal } from '../../contract/outcome.ts'
+import { clockCheck } from '../clock-check.ts'
+import type { Exchanged } from '../exchange.ts'
+import { createHttp2Client } from '../http2/client.ts'
+import type { Check, SendContext } from '../provider.ts'
+import { conceal, expired, inTime, lostPush } from '../push-outcomes.ts'
+import type { DeviceAnswer, Push, PushService } from '../push-service.ts'
+import { createAccessTokens } from './access-token.ts'
+import { judgeFcm, readFcmAnswer } from './answer.ts'
+import { fcmMessage } from './message.ts'
+import type { ServiceAccount } from './service-account.ts'
+
+export interface FcmOptions {
+  /** The credential's name in the configuration. fcm. */
+  readonly name?: string
+  readonly serviceAccount: ServiceAccount
+  /** https://fcm.googleapis.com; http:// speaks HTTP/2 without TLS. */
+  readonly baseUrl?: string
+  /** Certificates to trust instead of the system's, as PEM, for FCM and the token endpoint. */
+  readonly ca?: string
+  /** The apps whose devices it reaches; absent: all, and so are devices whose app is not known. */
+  readonly apps?: readonly string[]
+  /** Most sends at a time. 400. */
+  readonly concurrency?: number
+  /** Most connections; each carries as many sends at a time as FCM allows, about 100. 4. */
+  readonly connections?: number
+}
+
+/**
+ * Sends to registration tokens (`fcm_token`) and Firebase installation ids (`fcm_fid`) by a service account.
+ *
+ * @example
+ * const service = fcm({ serviceAccount: readServiceAccount(await readFile('service-account.json', 'utf8')) })
+ * await service.send({ ref, device, content: { title: 'Hello' }, expiresAt }, { deadline, signal })
+ * // { category: 'successful', ref, rule: 'fcm 200', providerId: 'projects/p/messages/…' }
+ */
+export function fcm(options: FcmOptions): PushService {
+  const { name = 'fcm', serviceAccount, ca, apps, concurrency = 400, connections = 4 } = options
+  const { origin, pathname } = new URL(options.baseUrl ?? 'https://fcm.googleapis.com')
+  const project = encodeURIComponent(serviceAccount.project_id)
+  const path = `${pathname.replace(/\/+$/, '')}/v1/projects/${project}/messages:send`
+  const tokens = createAccessTokens(serviceAccount, ca)
+  const client = createHttp2Client({ origin, connections, ...(ca !== undefined && { ca }) })
+
+  async function post(body: string, context: SendContext): Promise<{ exchanged: Exchanged; token: string } | Fatal> {
+    const got = tokens.get()
+    const token = typeof got === 'string' ? got : await inTime(got, context)
+    if (token === undefined) return noToken(context)
+    if (typeof token !== 'string') return token
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+    const { deadline, signal } = context
+    return { exchanged: await client.post({ path, headers, body, deadline, signal }), token }
+  }
+
+  async function attempt(body: string, push: Push, context: SendContext): Promise<DeviceAnswer & { refused?: string }> {
+    const posted = await post(body, context)
+    if ('category' in posted) return posted
+    const { exchanged, token } = posted
+    if ('lost' in exchanged) return lostPush('fcm', exchanged, context)
+    const { status, headers } = exchanged
+    if (status === 200)
+      return { ...readFcmAnswer(status, headers, exchanged.body.toString(), Date.now()), ref: push.ref }
+    const answer = readFcmAnswer(
+      status,
+      headers,
+      conceal(exchanged.body.toString(), push.device.token, token),
+      Date.now(),
+    )
+    return isRefused(answer) ? { ...answer, refused: token } : answer
+  }
+
+  async function tryFake(): Promise<readonly Check[]> {
+    const fake = JSON.stringify({ validate_only: true, message: { token: 'bellwire-doctor' } })
+    const context = { deadline: Date.now() + 10_000, signal: new AbortController().signal }
+    const posted = await post(fake, context)
+    if ('category' in posted) return [{ ok: false, what: posted.error, remedy: 'see the check of the access token' }]
+    const { exchanged } = posted
+    if ('lost' in exchanged) {
+      const what = lostPush('fcm', exchanged, context).error
+      return [{ ok: false, what, remedy: `check base_url, the network and firewalls on the way to ${origin}` }]
+    }
+    const clock = clockCheck('FCM', exchanged.headers.date, Date.now())
+    const { answer, remedy } = judgeFcm(exchanged.status, exchanged.headers, exchanged.body.toString(), Date.now())
+    // A token that cannot be one is refused only by who took all the rest.
+    const ok = answer.category === 'successful' || answer.token !== undefined
+    const what = ok ? `FCM takes sends for project ${serviceAccount.project_id}` : (answer as Fatal).error
+    return [
+      ok ? { ok, what } : { ok, what, remedy: remedy ?? 'try again later' },
+      ...(clock && !clock.ok ? [clock] : []),
+    ]
+  }
+
+  return {
+    name,
+    concurrency,
+    reaches: ({ kind, app }) =>
+      (kind === 'fcm_token' || kind === 'fcm_fid') && (apps === undefined || app === undefined || apps.includes(app)),
+    async send(push, context) {
+      const now = Date.now()
+      if (push.expiresAt <= now) return expired('fcm')
+      const message = fcmMessage(push, now)
+      if ('category' in message) return message
+      const first = await attempt(message.body, push, context)
+      if (first.refused === undefined) return first
+      // It may have been revoked or have aged: one new one, once.
+      tokens.drop(first.refused)
+      const { refused: _, ...second } = await attempt(message.body, push, context)
+      return second
+    },
+    async check() {
+      const { refused, date } = await tokens.ask()
+      const clock = clockCheck('Google', date, Date.now())
+      const account = `${serviceAccount.client_email} of project ${serviceAccount.project_id}`
+      if (refused) {
+        const remedy = refused.reason === 'misconfigured' ? 'download a new key, or set the clock' : 'check the network'
+        return [{ ok: false, what: refused.error, remedy }, ...(clock ? [clock] : [])]
+      }
+      return [
+        { ok: true, what: `Google gives an access token to ${account}` },
+        ...(clock ? [clock] : []),
+        ...(await tryFake()),
+      ]
+    },
+    async close() {
+      await Promise.all([client.close(), tokens.close()])
+    },
+  }
+}
+
+const isRefused = ({ rule }: DeviceAnswer): boolean => rule === 'fcm 401 UNAUTHENTICATED'
+
+function noToken({ deadline }: SendContext): Fatal {
+  const late = Date.now() >= deadline
+  return {
+    category: 'fatal',
+    reason: late ? 'timeout' : 'stopping',
+    blame: 'provider',
+    rule: 'fcm token not reached',
+    error: 'fcm: the token endpoint did not answer in time',
+  }
+}

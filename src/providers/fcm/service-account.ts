@@ -1,0 +1,51 @@
+import { createPrivateKey, type KeyObject } from 'node:crypto'
+
+/** What Bellwire needs of the JSON file that the Firebase console gives out. */
+export interface ServiceAccount {
+  readonly project_id: string
+  readonly client_email: string
+  readonly private_key: string
+  readonly private_key_id?: string
+  readonly token_uri?: string
+}
+
+export const defaultTokenUri = 'https://oauth2.googleapis.com/token'
+
+/**
+ * Reads the text of a service account's file.
+ *
+ * @throws an error that says what is wrong and what to do, and repeats nothing of the file
+ */
+export function readServiceAccount(text: string): ServiceAccount {
+  let account: Partial<Record<keyof ServiceAccount | 'type', unknown>> | null
+  try {
+    account = JSON.parse(text)
+  } catch {
+    throw new Error(`it is no JSON: ${howToGet}`)
+  }
+  if (typeof account !== 'object' || account === null) throw new Error(`it is no service account: ${howToGet}`)
+  if (account.type !== undefined && account.type !== 'service_account')
+    throw new Error(`it is a credential of another type than service_account: ${howToGet}`)
+  for (const name of ['project_id', 'client_email', 'private_key'] as const) {
+    if (typeof account[name] !== 'string' || account[name] === '') throw new Error(`it has no ${name}: ${howToGet}`)
+  }
+  const { token_uri: tokenUri } = account
+  if (tokenUri !== undefined && (typeof tokenUri !== 'string' || !URL.canParse(tokenUri)))
+    throw new Error(`its token_uri is no address: ${howToGet}`)
+  signingKey(account.private_key as string)
+  return account as ServiceAccount
+}
+
+/** @throws an error that does not repeat the key */
+export function signingKey(pem: string): KeyObject {
+  let key: KeyObject
+  try {
+    key = createPrivateKey(pem)
+  } catch {
+    throw new Error(`its private_key cannot be read: ${howToGet}`)
+  }
+  if (key.asymmetricKeyType !== 'rsa') throw new Error(`its private_key is no RSA key: ${howToGet}`)
+  return key
+}
+
+const howToGet = 'download a new one in the Firebase console under Project settings, Service accounts'

@@ -1,0 +1,148 @@
+// The general HTTP provider, in its two modes: a message goes to the user's id, or to one device's token.
+
+import { createHash } from 'node:crypto'
+import { type ContentMapping, readPushContent } from '../../contract/content.ts'
+import { readSingle } from '../../contract/read-activity.ts'
+import { emit } from '../../runtime/events.ts'
+import { timeOfUuidv7 } from '../../runtime/ids.ts'
+import type { Message, Provider, Result, SendContext } from '../provider.ts'
+import type { DeviceAnswer, PushService } from '../push-service.ts'
+import type { HttpOptions } from './options.ts'
+import { createSender, type Overrides } from './sender.ts'
+import { piecesOf } from './template.ts'
+
+export interface HttpProviderOptions extends HttpOptions {
+  /** Where content stands in a request element (row 4). */
+  readonly content?: ContentMapping
+  /** How long a message is worth showing, from its first attempt. 24 h. */
+  readonly lifetimeMs?: number
+}
+
+const dayMs = 24 * 3_600_000
+/** An alert for each message would hide the others. */
+const alertEveryMs = 60_000
+
+/**
+ * Sends each message to its user's id: for providers that know the operator's users themselves. No device is registered here.
+ *
+ * @example
+ * httpProvider({ preset: 'onesignal', secrets: [{ name: 'app_id', value: '…' }, { name: 'api_key', value: '…' }] })
+ * @example
+ * httpProvider({
+ *   url: 'https://push.example/users/{{user_id}}/messages',
+ *   auth: { kind: 'bearer', token: '…' },
+ *   body: { id: '{{push_id}}', title: '{{title}}', text: '{{body}}', ttl: '{{ttl_seconds}}' },
+ *   rules: [{ when: { status: 404 }, means: 'gone' }],
+ * })
+ */
+export function httpProvider(options: HttpProviderOptions): Provider {
+  const { content: mapping, lifetimeMs = dayMs, userId = '{{user_id}}' } = options
+  const sender = createSender(options, 'user')
+  const { name } = sender
+  let alertedAt = Number.NEGATIVE_INFINITY
+
+  async function sendOne(message: Message, context: SendContext): Promise<Result> {
+    const activity = readSingle(message.text)
+    const content = readPushContent(message.text, mapping)
+    if ('invalid' in activity) return invalid(name, activity.invalid)
+    if ('error' in content) return invalid(name, content.error)
+    const expiresAt = (timeOfUuidv7(message.ref) ?? Date.now()) + lifetimeMs
+    if (Date.now() >= expiresAt) return expired(name, lifetimeMs)
+    const { ref, brand } = message
+    const delivery = { ref, deliveryId: ref, brand, userId: userOf(message, userId), content, expiresAt, activity }
+    const {
+      providerId: _,
+      token: __,
+      goneSince: ___,
+      ...result
+    } = await sender.send(delivery, overridesFor(content.overrides, name), context)
+    if (result.category === 'fatal' && result.reason === 'misconfigured') alert(result.error)
+    return result
+  }
+
+  function alert(error: string): void {
+    if (performance.now() - alertedAt < alertEveryMs) return
+    alertedAt = performance.now()
+    emit('provider.alert', { provider: name, error, remedy: 'operator.push; bellwire doctor looks at it' })
+  }
+
+  return {
+    name,
+    max: 1,
+    send: (messages, context) => Promise.all(messages.map((message) => sendOne(message, context))),
+    check: sender.check,
+    close: sender.close,
+  }
+}
+
+/**
+ * Reaches one device of the kind `http:NAME` by its token.
+ *
+ * @example
+ * httpService({
+ *   name: 'expo', url: 'https://exp.host/--/api/v2/push/send',
+ *   body: { to: '{{token}}', title: '{{title}}', body: '{{body}}', data: '{{data}}', expiration: '{{expires_at_seconds}}' },
+ *   rules: [{ when: { body_path: '/data/details/error', equals: 'DeviceNotRegistered' }, means: 'gone' },
+ *           { when: { status: 200, body_path: '/data/status', equals: 'error' }, means: 'failed' }],
+ *   id: '/data/id',
+ * })
+ */
+export function httpService(options: HttpOptions): PushService {
+  const sender = createSender(options, 'device')
+  const { name, concurrency } = sender
+  return {
+    name,
+    concurrency,
+    reaches: ({ kind }) => kind === `http:${name}`,
+    async send({ ref, device, content, expiresAt }, context): Promise<DeviceAnswer> {
+      if (Date.now() >= expiresAt) return expired(name)
+      const { brand, userId, token, app } = device
+      const delivery = {
+        ref,
+        deliveryId: idFor(ref, token),
+        brand,
+        userId,
+        token,
+        content,
+        expiresAt,
+        ...(app && { app }),
+      }
+      return sender.send(delivery, overridesFor(content.overrides, name), context)
+    },
+    check: sender.check,
+    close: sender.close,
+  }
+}
+
+/** The user's id as the provider knows it. */
+function userOf({ userId, brand }: Message, template: string): string {
+  const value: Readonly<Record<string, string>> = { user_id: userId, brand }
+  return piecesOf(template)
+    .map((piece) => (typeof piece === 'string' ? piece : (value[piece.name] ?? '')))
+    .join('')
+}
+
+/** For one device of several the same message is another request: a UUID made of both, so that a repetition has it again. */
+function idFor(ref: string, token: string): string {
+  const hex = createHash('sha256').update(`${ref}\n${token}`).digest('hex')
+  const variant = '89ab'.charAt(Number.parseInt(hex.charAt(16), 16) & 3)
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`
+}
+
+function overridesFor(all: Readonly<Record<string, Overrides>> | undefined, name: string): Overrides | undefined {
+  return all?.[`http:${name}`] ?? all?.http
+}
+
+function invalid(name: string, error: string): Result {
+  return { category: 'failed', reason: 'invalid', rule: `${name}: unreadable`, error }
+}
+
+function expired(name: string, lifetimeMs?: number): Result {
+  const after = lifetimeMs === undefined ? '' : ` of ${Math.round(lifetimeMs / 60_000)} min`
+  return {
+    category: 'failed',
+    reason: 'expired',
+    rule: `${name}: expired`,
+    error: `${name}: not sent, because the message's lifetime${after} is over`,
+  }
+}

@@ -1,0 +1,80 @@
+// The client credentials grant of OAuth 2.0 (RFC 6749 §4.4).
+
+import { Pool } from 'undici'
+import { objectIn } from '../../runtime/json.ts'
+import { exchange } from '../exchange.ts'
+import type { FetchedToken } from './token-source.ts'
+
+export interface OAuth2Options {
+  readonly tokenUrl: string
+  readonly clientId: string
+  readonly clientSecret: string
+  readonly scope?: string
+  readonly audience?: string
+  /** Where the client's name and secret go: into an Authorization header (the default), or into the form. */
+  readonly credentials?: 'header' | 'form'
+}
+
+/** No token could be had. */
+export class TokenError extends Error {
+  /** It is our credentials that were refused; else the token endpoint could not answer. */
+  readonly refused: boolean
+
+  constructor(message: string, refused: boolean) {
+    super(message)
+    this.refused = refused
+  }
+}
+
+const patienceMs = 10_000
+const mostBytes = 64 * 1024
+
+/** Asks the token endpoint. @throws TokenError, without secrets in its text */
+export function oauth2Client({ tokenUrl, clientId, clientSecret, scope, audience, credentials }: OAuth2Options): {
+  fetch(): Promise<FetchedToken>
+  close(): Promise<void>
+} {
+  const { origin, pathname, search, host } = new URL(tokenUrl)
+  const pool = new Pool(origin, { connections: 1, headersTimeout: 0, bodyTimeout: 0 })
+  const form = new URLSearchParams({ grant_type: 'client_credentials' })
+  if (scope !== undefined) form.set('scope', scope)
+  if (audience !== undefined) form.set('audience', audience)
+  const headers: Record<string, string> = {
+    'content-type': 'application/x-www-form-urlencoded',
+    accept: 'application/json',
+  }
+  if (credentials === 'form') {
+    form.set('client_id', clientId)
+    form.set('client_secret', clientSecret)
+  } else {
+    const pair = `${encodeURIComponent(clientId)}:${encodeURIComponent(clientSecret)}`
+    headers.authorization = `Basic ${Buffer.from(pair).toString('base64')}`
+  }
+  return {
+    async fetch() {
+      const answer = await exchange(pool, {
+        path: pathname + search,
+        headers,
+        body: Buffer.from(form.toString()),
+        most: mostBytes,
+        signal: AbortSignal.timeout(patienceMs),
+      })
+      if ('lost' in answer) throw new TokenError(`the token endpoint ${host} does not answer`, false)
+      const { status } = answer
+      if (status !== 200) {
+        const refused = status >= 400 && status < 500 && ![408, 425, 429].includes(status)
+        const why = refused ? ': check token_url, client_id, client_secret and scope' : ''
+        throw new TokenError(`the token endpoint ${host} answered ${status}${why}`, refused)
+      }
+      const { access_token: token, expires_in: seconds } = objectIn(answer.body.toString()) ?? {}
+      if (typeof token !== 'string' || !/^[\x21-\x7e]+$/.test(token))
+        throw new TokenError(`the token endpoint ${host} answered without an access_token: check token_url`, true)
+      // RFC 6749 §5.1 leaves expires_in out where something else says it: an hour is what most mean.
+      const life = typeof seconds === 'string' ? Number(seconds) : seconds
+      return { token, lifeMs: typeof life === 'number' && life > 0 ? life * 1000 : 3_600_000 }
+    },
+    close: async () => {
+      if (!pool.closed && !pool.destroyed) await pool.destroy()
+    },
+  }
+}

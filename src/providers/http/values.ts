@@ -1,0 +1,114 @@
+// What the placeholders of a template stand for. Pure.
+
+import type { Content } from '../../contract/content.ts'
+import type { Activity } from '../../contract/read-activity.ts'
+import type { Look, Value } from './template.ts'
+
+/** Whom a template is about: the message's user, or one device. */
+export type Mode = 'user' | 'device'
+
+const always = [
+  'user_id',
+  'brand',
+  'push_id',
+  'delivery_id',
+  'title',
+  'body',
+  'image_url',
+  'url',
+  'data',
+  'expires_at',
+  'expires_at_seconds',
+  'ttl_seconds',
+] as const
+const ofUser = [
+  'activity.id',
+  'activity.brand_id',
+  'activity.user_id',
+  'activity.activity_id',
+  'activity.action_group_id',
+  'activity.trigger_hash',
+  'activity.action_id',
+] as const
+const ofDevice = ['token', 'app'] as const
+
+/** The names of all placeholders but the secrets. */
+export const placeholders: { readonly [M in Mode]: readonly string[] } = {
+  user: [...always, ...ofUser],
+  device: [...always, ...ofDevice],
+}
+
+/** One request's worth: a message for a user, or for one of the user's devices. */
+export interface Delivery {
+  readonly ref: string
+  /** What a provider tells requests apart by: the ref, and per device another one for each device, the same on each attempt. */
+  readonly deliveryId: string
+  readonly brand: string
+  /** How the provider knows the user. */
+  readonly userId: string
+  readonly content: Content
+  /** Epoch milliseconds. */
+  readonly expiresAt: number
+  readonly token?: string
+  readonly app?: string
+  readonly activity?: Activity
+}
+
+/** @param now epoch milliseconds */
+export function valuesOf(delivery: Delivery, secrets: ReadonlyMap<string, string>, now: number): Look {
+  const { content, activity, expiresAt } = delivery
+  return (name) => {
+    switch (name) {
+      case 'user_id':
+        return text(delivery.userId)
+      case 'brand':
+        return digits(delivery.brand)
+      case 'push_id':
+        return text(delivery.ref)
+      case 'delivery_id':
+        return text(delivery.deliveryId)
+      case 'token':
+        return text(delivery.token)
+      case 'app':
+        return text(delivery.app)
+      case 'title':
+      case 'body':
+      case 'image_url':
+      case 'url':
+        return text(content[name])
+      case 'data':
+        return digits(content.data)
+      case 'expires_at':
+        return text(new Date(expiresAt).toISOString())
+      case 'expires_at_seconds':
+        return digits(String(Math.floor(expiresAt / 1000)))
+      case 'ttl_seconds':
+        return digits(String(Math.max(0, Math.floor((expiresAt - now) / 1000))))
+      case 'activity.id':
+        return activity && { json: activity.idJson, text: activity.id }
+      case 'activity.brand_id':
+        return digits(activity?.brandId)
+      case 'activity.user_id':
+        return text(activity?.userId)
+      case 'activity.activity_id':
+        return digits(activity?.activityId)
+      case 'activity.action_group_id':
+        return digits(activity?.actionGroupId)
+      case 'activity.trigger_hash':
+        return text(activity?.triggerHash)
+      case 'activity.action_id':
+        return digits(activity?.actionId)
+      default:
+        return text(secrets.get(name.slice('secret.'.length)))
+    }
+  }
+}
+
+function text(value: string | null | undefined): Value | undefined {
+  return value === undefined || value === null ? undefined : { json: JSON.stringify(value), text: value }
+}
+
+/** JSON text that stands as it is: numbers keep all their digits. */
+function digits(json: string | null | undefined): Value | undefined {
+  return json === undefined || json === null ? undefined : { json, text: json }
+}

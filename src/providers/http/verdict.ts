@@ -1,0 +1,157 @@
+// From what the provider answered to an outcome of the interface. Pure.
+
+import type { Evidence, Failed, Fatal, Reason } from '../../contract/outcome.ts'
+import { shortened } from '../../contract/storable.ts'
+import type { Exchanged } from '../exchange.ts'
+import type { DeviceAnswer } from '../push-service.ts'
+import type { TokenError } from './oauth2.ts'
+import { at, type Decided, textOf } from './rules.ts'
+import type { Mode } from './values.ts'
+
+export interface Answered {
+  readonly name: string
+  readonly mode: Mode
+  readonly decided: Decided
+  /** The provider has accepted something since the start. */
+  readonly proven: boolean
+  readonly status: number
+  readonly json: unknown
+  /** The body as it came. */
+  readonly text: string
+  /** Takes out of the provider's words what must not be repeated. */
+  readonly hide: (text: string) => string
+  readonly retryAfterMs: number | undefined
+  readonly idPath: string | undefined
+  readonly ref: string
+}
+
+export function readAnswer(answered: Answered): DeviceAnswer {
+  const { name, mode, decided, proven, status, json, text, hide, idPath, ref } = answered
+  const { rule } = decided
+  const evidence: Evidence = { rule: `${name} ${status} (${decided.name})`, answer: shortened(hide(text)) }
+  const words = errorIn(json)
+  const said = words && shortened(hide(words), 200)
+  const error = shortened(
+    `${name} answered ${status}${said === undefined ? '' : `: ${said}`}${rule.reason === undefined ? '' : `; ${rule.reason}`}`,
+  )
+  switch (rule.means) {
+    case 'successful': {
+      const id = idPath === undefined ? undefined : textOf(at(json, idPath))
+      return { ...evidence, category: 'successful', ref, ...(id !== undefined && { providerId: shortened(id, 200) }) }
+    }
+    case 'failed':
+      if (rule.proven && !proven) return fatal('misconfigured', 'message', error, evidence, answered)
+      return failed(status === 413 ? 'too_large' : 'rejected', error, evidence)
+    case 'gone':
+      return mode === 'user'
+        ? failed('no_device', error, evidence)
+        : { ...failed('rejected', error, evidence), token: 'gone' }
+    case 'mismatch':
+      return mode === 'user'
+        ? failed('rejected', error, evidence)
+        : { ...failed('rejected', error, evidence), token: 'mismatch' }
+    case 'misconfigured':
+      return fatal('misconfigured', 'provider', error, evidence, answered)
+    case 'fatal':
+      return fatal(reasonOf(status), blameOf(status), error, evidence, answered)
+    default:
+      return rule.means satisfies never
+  }
+}
+
+/** No answer, or half of one. */
+export function lostAnswer(
+  name: string,
+  { lost, written }: Extract<Exchanged, { lost: Error }>,
+  { deadline }: { readonly deadline: number },
+): Fatal {
+  const late = Date.now() >= deadline
+  const { code = '', message } = lost
+  return {
+    category: 'fatal',
+    reason: late ? 'timeout' : 'unavailable',
+    blame: 'provider',
+    rule: `${name}: ${written ? 'answer lost' : 'no connection'}`,
+    error: shortened(
+      `${name}: ${late ? 'no answer in time' : message.includes(code) ? message : `${code} ${message}`}`,
+    ),
+    ...(written && { uncertain: true }),
+  }
+}
+
+export function tooLong(name: string, most: number, status: number): Fatal {
+  return {
+    category: 'fatal',
+    reason: 'nonsense',
+    blame: 'provider',
+    rule: `${name} ${status} (unreadable)`,
+    error: `${name} answered ${status} with more than ${most} bytes`,
+    ...(status >= 200 && status < 300 && { uncertain: true }),
+  }
+}
+
+export function noToken(name: string, { message, refused }: TokenError): Fatal {
+  return {
+    category: 'fatal',
+    reason: refused ? 'misconfigured' : 'unavailable',
+    blame: 'provider',
+    rule: `${name}: no access token`,
+    error: shortened(`${name}: ${message}`),
+  }
+}
+
+/** A value would have made another path of the address. */
+export function unaddressable(name: string): Failed {
+  return {
+    category: 'failed',
+    reason: 'invalid',
+    rule: `${name}: not addressable`,
+    error: `${name}: a value of this message is empty, "." or ".." and cannot be a part of the address`,
+  }
+}
+
+function failed(reason: Reason, error: string, evidence: Evidence): Failed {
+  return { ...evidence, category: 'failed', reason, error }
+}
+
+function fatal(
+  reason: Reason,
+  blame: Fatal['blame'],
+  error: string,
+  evidence: Evidence,
+  { retryAfterMs }: Answered,
+): Fatal {
+  return { ...evidence, category: 'fatal', reason, blame, error, ...(retryAfterMs !== undefined && { retryAfterMs }) }
+}
+
+function reasonOf(status: number): Reason {
+  if (status === 429) return 'rate_limited'
+  if (status === 503) return 'overloaded'
+  return status === 408 || status === 504 ? 'timeout' : 'unavailable'
+}
+
+/** Of a 500, or of a rule about one message, that message may be the cause; the others say that nobody is served. */
+function blameOf(status: number): Fatal['blame'] {
+  return status === 429 || status === 408 || status > 500 || (status >= 300 && status < 400) ? 'provider' : 'message'
+}
+
+/** Where providers put the words for people. */
+const usualPlaces = [
+  '/error/message',
+  '/error',
+  '/message',
+  '/errors/0/message',
+  '/errors/0',
+  '/errors',
+  '/detail',
+  '/msg',
+]
+
+/** What the provider says was wrong. */
+function errorIn(json: unknown): string | undefined {
+  for (const place of usualPlaces) {
+    const value = at(json, place)
+    if (typeof value === 'string' && value !== '') return value
+  }
+  return undefined
+}

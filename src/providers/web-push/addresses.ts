@@ -1,0 +1,66 @@
+// Which network addresses are out on the internet, and which are inside: of this machine, its network, its cloud.
+
+import { BlockList, isIP } from 'node:net'
+
+const inside4 = [
+  '0.0.0.0/8', // this network
+  '10.0.0.0/8', // private
+  '100.64.0.0/10', // shared by carriers (CGNAT); some clouds have their metadata here
+  '127.0.0.0/8', // loopback
+  '168.63.129.16/32', // Azure's host, although the number is a public one
+  '169.254.0.0/16', // link-local: metadata of most clouds
+  '172.16.0.0/12', // private
+  '192.0.0.0/24', // IETF protocols
+  '192.0.2.0/24', // documentation
+  '192.88.99.0/24', // 6to4 relays
+  '192.168.0.0/16', // private
+  '198.18.0.0/15', // benchmarks
+  '198.51.100.0/24', // documentation
+  '203.0.113.0/24', // documentation
+  '224.0.0.0/4', // multicast
+  '240.0.0.0/4', // reserved, broadcast
+]
+
+// Of IPv6 only global unicast is outside, so loopback, ULA (fc00::/7), link-local and IPv4-mapped addresses need no line.
+const outside6 = ['2000::/3']
+const inside6 = [
+  '2001::/23', // IETF protocols, Teredo: carries an IPv4 address
+  '2001:db8::/32', // documentation
+  '2002::/16', // 6to4: carries an IPv4 address
+  '3fff::/20', // documentation
+]
+
+// Where a network has IPv6 only, NAT64 translates a name's IPv4 address into this prefix: inside is what is inside there.
+const nat64 = '64:ff9b::'
+
+const inside = new BlockList()
+const outside = new BlockList()
+for (const subnet of inside4) {
+  const [network = '', bits] = subnet.split('/')
+  inside.addSubnet(network, Number(bits))
+  inside.addSubnet(nat64 + network, 96 + Number(bits), 'ipv6')
+}
+for (const subnet of inside6) add(inside, subnet)
+for (const subnet of [...outside6, `${nat64}/96`]) add(outside, subnet)
+
+function add(blocks: BlockList, subnet: string): void {
+  const [network = '', bits] = subnet.split('/')
+  blocks.addSubnet(network, Number(bits), 'ipv6')
+}
+
+/**
+ * Whether an address is out on the internet. What is not an address is not.
+ *
+ * @example isPublic('142.250.74.42') // true
+ * @example isPublic('::ffff:127.0.0.1') // false
+ */
+export function isPublic(address: string): boolean {
+  switch (isIP(address)) {
+    case 4:
+      return !inside.check(address, 'ipv4')
+    case 6:
+      return outside.check(address, 'ipv6') && !inside.check(address, 'ipv6')
+    default:
+      return false
+  }
+}

@@ -1,0 +1,55 @@
+import { ECDH } from 'node:crypto'
+import { objectIn } from '../../runtime/json.ts'
+
+/** A browser's PushSubscription as its toJSON() gives it: what is linked as a device of kind 'webpush', as JSON text. */
+export interface Subscription {
+  readonly endpoint: string
+  readonly url: URL
+  /** base64url: a P-256 point of 65 bytes, and 16 random bytes. */
+  readonly keys: { readonly p256dh: string; readonly auth: string }
+  /** Epoch milliseconds: the browser's own word for when it ends. */
+  readonly expirationTime?: number
+}
+
+const longest = 8_192
+
+/**
+ * Reads a device's token. It is user input: whatever it contains, there is a subscription to which a message can be encrypted,
+ * or a sentence that says what is wrong. The sentence never contains a part of the token.
+ *
+ * @example readSubscription('{"endpoint":"https://fcm.googleapis.com/fcm/send/…","keys":{"p256dh":"B…","auth":"…"}}')
+ */
+export function readSubscription(token: string): Subscription | { readonly error: string } {
+  if (token.length > longest) return { error: `it is longer than ${longest} characters` }
+  const value = objectIn(token)
+  if (value === undefined) return { error: 'it is not a JSON object' }
+  const { endpoint, keys, expirationTime } = value
+  if (typeof endpoint !== 'string' || !URL.canParse(endpoint)) return { error: 'its endpoint is not an address' }
+  if (typeof keys !== 'object' || keys === null) return { error: 'it has no keys' }
+  const { p256dh, auth } = keys as { readonly p256dh?: unknown; readonly auth?: unknown }
+  const point = bytes(p256dh)
+  if (point?.length !== 65 || !isOnCurve(point)) return { error: 'its key p256dh is not a point of the curve P-256' }
+  const secret = bytes(auth)
+  if (secret?.length !== 16) return { error: 'its key auth is not 16 bytes' }
+  return {
+    endpoint,
+    url: new URL(endpoint),
+    keys: { p256dh: point.toString('base64url'), auth: secret.toString('base64url') },
+    ...(typeof expirationTime === 'number' && { expirationTime }),
+  }
+}
+
+/** Browsers write base64url without padding; pages that encode by themselves often write the other alphabet, with padding. */
+function bytes(text: unknown): Buffer | undefined {
+  if (typeof text !== 'string' || !/^[A-Za-z0-9_+/-]{1,128}={0,2}$/.test(text)) return undefined
+  return Buffer.from(text, 'base64url')
+}
+
+function isOnCurve(point: Buffer): boolean {
+  try {
+    ECDH.convertKey(point, 'prime256v1')
+    return point[0] === 4
+  } catch {
+    return false
+  }
+}

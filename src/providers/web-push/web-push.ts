@@ -1,0 +1,232 @@
+// Web Push (RFC 8030, 8291, 8292) as a push service: one VAPID key pair reaches the browsers of all makers.
+
+import type { LookupFunction } from 'node:net'
+import library from 'web-push'
+import type { Fatal } from '../../contract/outcome.ts'
+import { type Exchanged, exchange } from '../exchange.ts'
+import type { SendContext } from '../provider.ts'
+import type { DeviceAnswer, Push, PushService } from '../push-service.ts'
+import { checkWebPush } from './check.ts'
+import { judgeRules, judgeUrl } from './judge-endpoint.ts'
+import { createOrigins } from './origins.ts'
+import { mostPayloadBytes, payloadOf, secondsLeft, topicOf, type Urgency, urgencyOf } from './payload.ts'
+import { readWebPushAnswer } from './read-answer.ts'
+import { redactor } from './redactor.ts'
+import { createSlices } from './slices.ts'
+import { readSubscription, type Subscription } from './subscription.ts'
+import { judgeKeys, judgeSubject, type VapidKeys } from './vapid.ts'
+
+export interface WebPushOptions extends VapidKeys {
+  /** 'web-push'. */
+  readonly name?: string
+  /** Whom a push service may turn to: mailto:ops@example.com or https://www.example.com. */
+  readonly subject: string
+  /** Only devices of these apps, where several sites have keys of their own; absent: all. */
+  readonly apps?: readonly string[]
+  /** Hosts of further push services: 'push.example.com', '*.push.example.com', 'push.example.com:8443'. */
+  readonly hosts?: readonly string[]
+  /** Origins of endpoints that are served elsewhere, for stand-ins and tests: these alone may lead inside this machine or its network. */
+  readonly origins?: Readonly<Record<string, string>>
+  /** Most sends at a time; 100. */
+  readonly concurrency?: number
+  /** How names are looked up; the system's way. What it finds is judged all the same. */
+  readonly lookup?: LookupFunction
+}
+
+const mostAnswerBytes = 4_096
+/** How long encrypting may keep everything else waiting. */
+const sliceMs = 2
+
+/**
+ * Sends to browsers. The payload is the JSON text of payload.ts; `overrides: {"web-push": {"urgency": "high"}}` says how urgent it is.
+ *
+ * @throws where keys, subject, hosts or origins cannot be right
+ * @example
+ * const service = webPush({ publicKey: 'B…', privateKey: '…', subject: 'mailto:ops@example.com' })
+ * await service.send({ ref, device: { kind: 'webpush', token: JSON.stringify(subscription), … }, content, expiresAt }, context)
+ * // { category: 'successful', ref, rule: 'web-push 201', providerId: 'https://…' }
+ */
+export function webPush(options: WebPushOptions): PushService {
+  const { name = 'web-push', apps, concurrency = 100 } = options
+  const wrong = [judgeKeys(options), judgeSubject(options.subject), ...judgeRules(options)].filter(Boolean)
+  if (wrong.length > 0) throw new Error(`${name}: ${wrong.join('; ')} (bellwire vapid makes a pair of keys)`)
+  const origins = createOrigins({ ...options, vapid: options })
+  const inSlices = createSlices(sliceMs)
+  let closed = false
+
+  async function send(push: Push, context: SendContext): Promise<DeviceAnswer> {
+    const { ref, device, content, expiresAt } = push
+    const subscription = readSubscription(device.token)
+    if ('error' in subscription) return unreadable(subscription.error)
+    const why = judgeUrl(subscription.url, options)
+    if (why !== undefined) return notThere(why)
+    const now = Date.now()
+    if (subscription.expirationTime !== undefined && subscription.expirationTime <= now) return lapsed
+    if (expiresAt <= now) return expired
+    const urgency = urgencyOf(content)
+    if (typeof urgency !== 'string') return invalid(urgency.error)
+    const payload = payloadOf(ref, content)
+    if (payload.length > mostPayloadBytes) return tooLarge(payload.length)
+
+    const limit = withinDeadline(context)
+    try {
+      const answer = await deliver(push, subscription, payload, urgency, limit.signal)
+      return 'lost' in answer ? lost(answer, limit.late(), context) : answer
+    } finally {
+      limit.end()
+    }
+  }
+
+  async function deliver(
+    { ref, expiresAt }: Push,
+    { url, keys, ...subscription }: Subscription,
+    payload: Buffer,
+    urgency: Urgency,
+    signal: AbortSignal,
+  ): Promise<DeviceAnswer | Lost> {
+    const { origin } = url
+    const encrypted = await inSlices(() => {
+      if (signal.aborted || closed) return undefined
+      // Of the endpoint it looks only at what made Google's older services special.
+      return library.generateRequestDetails({ endpoint: origin, keys }, payload, { vapidDetails: null as never })
+    })
+    if (closed) return stopping
+    const now = Date.now()
+    const left = secondsLeft(expiresAt, now)
+    if (left === undefined) return expired
+    if (encrypted === undefined) return { lost: new Error('not sent in time'), written: false }
+    const { pool, authorization } = origins.of(origin)
+    const answer = await exchange(pool, {
+      path: url.pathname + url.search,
+      headers: {
+        'content-type': 'application/octet-stream',
+        'content-encoding': 'aes128gcm',
+        ttl: String(left),
+        urgency,
+        topic: topicOf(ref),
+        authorization: authorization(now),
+      },
+      body: encrypted.body as Buffer,
+      most: mostAnswerBytes,
+      signal,
+    })
+    if ('lost' in answer) return answer
+    // The endpoint is as good as a password, and services like to repeat it.
+    const redact = redactor({ url, keys, ...subscription })
+    const { location, 'retry-after': retryAfter } = answer.headers
+    const headers = { location: redact(String(location ?? '')) || undefined, 'retry-after': retryAfter }
+    const read = readWebPushAnswer(answer.status, headers, redact(answer.body.toString()))
+    return read.category === 'successful' ? { ...read, ref } : read
+  }
+
+  return {
+    name,
+    concurrency,
+    reaches: ({ kind, app }) => kind === 'webpush' && (apps === undefined || (app !== undefined && apps.includes(app))),
+    send,
+    check: () => checkWebPush(options),
+    async close() {
+      closed = true
+      await origins.close()
+    },
+  }
+}
+
+type Lost = Extract<Exchanged, { lost: Error }>
+
+/** A signal that aborts at the deadline, or when the process stops. */
+function withinDeadline({ deadline, signal }: SendContext): {
+  readonly signal: AbortSignal
+  late(): boolean
+  end(): void
+} {
+  const controller = new AbortController()
+  const late = new Error('no answer in time')
+  const stop = (): void => controller.abort(signal.reason)
+  const leftMs = deadline - Date.now()
+  if (signal.aborted) stop()
+  else if (leftMs <= 0) controller.abort(late)
+  signal.addEventListener('abort', stop, { once: true })
+  const timer = setTimeout(() => controller.abort(late), Math.max(0, leftMs))
+  return {
+    signal: controller.signal,
+    late: () => controller.signal.reason === late,
+    end() {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', stop)
+    },
+  }
+}
+
+/** No answer. Of one maker's push service that says nothing about the others, so the message is blamed. */
+function lost({ lost: error, written }: Lost, late: boolean, { signal }: SendContext): Fatal {
+  if (signal.aborted) return { ...stopping, ...(written && { uncertain: true }) }
+  const { code = '', message } = error
+  const inside = code === 'FORBIDDEN_ADDRESS'
+  const text = message.includes(code) || inside ? message : `${code} ${message}`.trim()
+  return {
+    category: 'fatal',
+    reason: late ? 'timeout' : 'unavailable',
+    blame: 'message',
+    rule: `web-push ${inside ? 'forbidden address' : written ? 'answer lost' : 'no connection'}`,
+    error: late
+      ? 'the push service did not answer in time; the message is sent again'
+      : inside
+        ? `${text}; check the name server, or name its origin under origins if that is meant`
+        : `the push service cannot be reached (${text}); the message is sent again`,
+    ...(written && { uncertain: true }),
+  }
+}
+
+const stopping: Fatal = {
+  category: 'fatal',
+  reason: 'stopping',
+  blame: 'provider',
+  rule: 'this process is stopping',
+  error: 'this process is stopping; the message is sent again',
+}
+
+const unreadable = (why: string): DeviceAnswer => ({
+  category: 'failed',
+  reason: 'rejected',
+  token: 'mismatch',
+  rule: 'web-push unreadable subscription',
+  error: `the device's token is not a PushSubscription: ${why}; link JSON.stringify(subscription) as the browser gives it`,
+})
+
+// The token is kept: a setting may be what is wrong.
+const notThere = (why: string): DeviceAnswer => ({
+  category: 'failed',
+  reason: 'rejected',
+  rule: 'web-push endpoint not allowed',
+  error: `nothing is sent to this subscription: ${why}`,
+})
+
+const lapsed: DeviceAnswer = {
+  category: 'failed',
+  reason: 'rejected',
+  token: 'gone',
+  rule: 'web-push subscription expired',
+  error: 'the subscription had an end, which has passed; the page has to subscribe anew',
+}
+
+const expired: DeviceAnswer = {
+  category: 'failed',
+  reason: 'expired',
+  rule: 'web-push message expired',
+  error: 'the message had expired before it was sent; give it a longer lifetime',
+}
+
+const invalid = (error: string): DeviceAnswer => ({
+  category: 'failed',
+  reason: 'invalid',
+  rule: 'web-push overrides',
+  error,
+})
+
+const tooLarge = (bytes: number): DeviceAnswer => ({
+  category: 'failed',
+  reason: 'too_large',
+  rule: 'web-push payload',
+  error: `the message has ${bytes} bytes for a browser and may have ${mostPayloadBytes}; shorten its body or data`,
+})

@@ -1,0 +1,124 @@
+// What both sides show of their queue under /admin: lanes, and failed items with what a person decides about them (§6.4).
+
+import { Type } from 'typebox'
+import { json } from '../contract/documents/described.ts'
+import type { AccessKey } from '../runtime/access.ts'
+import { type AdminRoute, jsonObject } from '../runtime/admin-access.ts'
+import { HttpError } from '../runtime/http.ts'
+import type { FailedFilter, LaneService, Queue } from './queue.ts'
+
+export interface QueueAdmin {
+  readonly queue: Queue
+  readonly lanes: readonly LaneService[]
+}
+
+const mostFailed = 1_000
+
+const filterSays = {
+  lane: 'Of this lane, such as 1/push. Required of a key that is bound to brands.',
+  activity: 'Of this activity_id.',
+  action: 'Of this action_id.',
+  user: 'Of this user.',
+  state: 'pending, dismissed or replayed.',
+} as const
+const filterFields = Object.keys(filterSays)
+
+const failedFilter = Type.Object(
+  Object.fromEntries(
+    Object.entries(filterSays).map(([name, description]) => [name, Type.Optional(Type.String({ description }))]),
+  ),
+  { additionalProperties: false },
+)
+
+export function queueAdmin({ queue, lanes }: QueueAdmin): readonly AdminRoute[] {
+  return [
+    {
+      method: 'GET',
+      url: '/admin/failed',
+      scope: 'read',
+      says: 'Lists Failed Actions: what failed and was not decided about, or was (§6.4).',
+      query: {
+        ...filterSays,
+        limit: `At most so many, up to ${mostFailed}; 100 where it is left out.`,
+        after: 'The `next` of the page before.',
+      },
+      async handler(request, key) {
+        const { after, limit, ...query } = request.query as Record<string, string | undefined>
+        const page = {
+          after: wholeNumber('after', after, 0),
+          limit: Math.min(wholeNumber('limit', limit, 100), mostFailed),
+        }
+        const { items, next } = await queue.failed(readFilter(query, key), page)
+        return { items: items.filter((item) => visible(key, item.lane)), next }
+      },
+    },
+    ...(['dismiss', 'replay'] as const).map(
+      (what): AdminRoute => ({
+        method: 'POST',
+        url: `/admin/failed/${what}`,
+        scope: 'manage',
+        says: `${what === 'dismiss' ? 'Dismisses' : 'Sends again'} the failed items that match, and says how many they were.`,
+        body: json(failedFilter),
+        gives: json(Type.Object({ count: Type.Integer({ minimum: 0 }) })),
+        async handler(request, key) {
+          return { count: await queue.decide(readFilter(jsonObject(request), key), what) }
+        },
+      }),
+    ),
+    {
+      method: 'GET',
+      url: '/admin/lanes',
+      scope: 'read',
+      says: 'Shows the lanes: what waits, what is under way, and what holds them.',
+      async handler(_request, key) {
+        const states = await Promise.all(lanes.filter((lane) => visible(key, lane.name)).map((lane) => lane.state()))
+        return { lanes: states }
+      },
+    },
+    {
+      method: 'POST',
+      url: '/admin/lanes/resume',
+      scope: 'manage',
+      says: 'Ends the pause of a lane.',
+      body: json(Type.Object({ lane: Type.String({ description: 'As GET /admin/lanes names it' }) })),
+      async handler(request, key) {
+        const { lane: name } = jsonObject(request)
+        const lane = lanes.find((each) => each.name === name && visible(key, each.name))
+        if (!lane) throw new HttpError(404, `there is no lane ${JSON.stringify(name)}: GET /admin/lanes lists them`)
+        lane.resume()
+        return lane.state()
+      },
+    },
+  ]
+}
+
+function wholeNumber(name: string, text: string | undefined, otherwise: number): number {
+  if (text === undefined) return otherwise
+  const value = Number(text)
+  if (Number.isSafeInteger(value) && value >= 0) return value
+  throw new HttpError(400, `${name} must be a whole number`)
+}
+
+/** A filter that names something unknown is refused: it would decide more than was meant. */
+function readFilter(given: Readonly<Record<string, unknown>>, key: AccessKey): FailedFilter {
+  const filter: Record<string, string> = {}
+  for (const [name, value] of Object.entries(given)) {
+    if (!filterFields.includes(name)) {
+      throw new HttpError(400, `${name} is not a filter: use ${filterFields.join(', ')}`)
+    }
+    if (typeof value !== 'string') throw new HttpError(400, `${name} must be a string`)
+    filter[name] = value
+  }
+  if (filter.state !== undefined && !['pending', 'dismissed', 'replayed'].includes(filter.state)) {
+    throw new HttpError(400, 'state must be pending, dismissed or replayed')
+  }
+  if (key.brands && !(filter.lane !== undefined && visible(key, filter.lane))) {
+    throw new HttpError(403, `the key ${key.name} is bound to brands: name one of its lanes in the filter`)
+  }
+  return filter
+}
+
+/** A key bound to brands sees only their lanes, which begin with the brand (row 31). */
+export function visible(key: AccessKey, lane: string): boolean {
+  return key.brands?.some((brand) => lane.startsWith(`${brand}/`)) ?? true
+}

@@ -1,0 +1,105 @@
+import { errors, jwtVerify, SignJWT } from 'jose'
+
+const audience = 'bellwire-app'
+/** HS256 asks for a key of at least 256 bits (RFC 7518 §3.2). */
+const leastSecret = 32
+
+export interface Subscriber {
+  readonly brand: string
+  readonly userId: string
+  /** Epoch milliseconds. */
+  readonly expiresAt: number
+}
+
+/** The caller's token is no good; `message` says what to do. Answered with 401. */
+export class TokenRefused extends Error {
+  override readonly name = 'TokenRefused'
+}
+
+/** Throws where a secret is too short to sign with. */
+export function checkSecrets(secrets: readonly string[]): void {
+  if (secrets.length === 0)
+    throw new Error('no secret for subscriber tokens: set app.secrets to one or two long random texts')
+  for (const [index, secret] of secrets.entries()) {
+    if (Buffer.byteLength(secret) >= leastSecret) continue
+    throw new Error(
+      `app.secrets[${index}] has fewer than ${leastSecret} bytes: make one with \`openssl rand -base64 32\``,
+    )
+  }
+}
+
+/**
+ * A token with which a user's browser or app may read this user's inbox of this brand (row 31) and link their devices, and nothing else.
+ * Made by the operator's own backend for a user who is signed in there, and short-lived: the page asks for a new one when it gets 401.
+ *
+ * @example const token = await createSubscriberToken({ secret, brand: '1', userId: '1001' })
+ */
+export async function createSubscriberToken(options: {
+  readonly secret: string
+  readonly brand: string
+  readonly userId: string
+  readonly ttlSeconds?: number
+  readonly now?: () => number
+}): Promise<string> {
+  const { secret, brand, userId, ttlSeconds = 600, now = Date.now } = options
+  checkSecrets([secret])
+  const issued = Math.floor(now() / 1000)
+  return new SignJWT({ brand })
+    .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
+    .setSubject(userId)
+    .setAudience(audience)
+    .setIssuedAt(issued)
+    .setExpirationTime(issued + ttlSeconds)
+    .sign(Buffer.from(secret))
+}
+
+/**
+ * Who presents this token. Several secrets may live at once, for rotation: new tokens are made with the first.
+ *
+ * @throws TokenRefused
+ * @example const { brand, userId } = await verifySubscriberToken(token, { secrets: [current, previous] })
+ */
+export async function verifySubscriberToken(
+  token: string,
+  options: { readonly secrets: readonly string[]; readonly now?: () => number },
+): Promise<Subscriber> {
+  const { secrets, now = Date.now } = options
+  for (const secret of secrets) {
+    try {
+      const { payload } = await jwtVerify(token, Buffer.from(secret), {
+        algorithms: ['HS256'],
+        audience,
+        requiredClaims: ['exp', 'sub', 'brand'],
+        currentDate: new Date(now()),
+        clockTolerance: 5,
+      })
+      const { sub, brand, exp } = payload
+      if (!isText(sub) || !isText(brand) || exp === undefined) {
+        throw new TokenRefused('the token must name its user in `sub` and its brand in `brand`, both as text')
+      }
+      return { brand, userId: sub, expiresAt: exp * 1000 }
+    } catch (error) {
+      if (error instanceof errors.JWSSignatureVerificationFailed) continue
+      throw refusal(error)
+    }
+  }
+  throw new TokenRefused('the token was signed with another secret: your backend and `app.secrets` must share one')
+}
+
+function refusal(error: unknown): TokenRefused {
+  if (error instanceof TokenRefused) return error
+  if (error instanceof errors.JWTExpired) {
+    return new TokenRefused('the token has expired: get a new one from your backend and open the stream again')
+  }
+  if (error instanceof errors.JWTClaimValidationFailed) {
+    return new TokenRefused(
+      `the token's claim \`${error.claim}\` is missing or wrong: it needs aud "${audience}", sub, brand and exp`,
+    )
+  }
+  return new TokenRefused('the token cannot be read: send a JWT signed with HS256, as `Authorization: Bearer <token>`')
+}
+
+// U+0000 and lone surrogates cannot be stored, so no user has them in their id.
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== '' && value.isWellFormed() && !value.includes('\u0000')
+}

@@ -1,0 +1,92 @@
+// What APNs demands of the headers and the payload of a notification. Pure.
+
+import { objectIn } from '../runtime/json.ts'
+
+export interface ApnsRules {
+  /** The bundle ids of the team's apps. */
+  readonly topics: ReadonlySet<string>
+  /** The topics of the key that signed; absent: all of the team. */
+  readonly allowed?: readonly string[]
+}
+
+export interface ApnsNote {
+  readonly topic: string
+  readonly aps: Readonly<Record<string, unknown>>
+  readonly custom: Readonly<Record<string, unknown>>
+  readonly collapseId?: string
+  /** Epoch seconds; 0: try once. Absent: as long as Apple likes. */
+  readonly expiration?: number
+}
+
+const mostBytes = 4096
+const pushTypes = new Set(
+  'alert background location voip complication fileprovider mdm liveactivity pushtotalk widgets controls'.split(' '),
+)
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
+/** @returns the reason of a refusal, as Apple names it */
+export function readApnsRequest(
+  headers: Readonly<Record<string, string>>,
+  body: string,
+  { topics, allowed }: ApnsRules,
+): ApnsNote | { readonly reason: string } {
+  const { 'apns-id': id, 'apns-expiration': expiration, 'apns-priority': priority = '10' } = headers
+  const { 'apns-topic': topic, 'apns-push-type': pushType = 'alert', 'apns-collapse-id': collapseId } = headers
+  if (id !== undefined && !uuid.test(id)) return { reason: 'BadMessageId' }
+  if (expiration !== undefined && !/^\d{1,12}$/.test(expiration)) return { reason: 'BadExpirationDate' }
+  if (!['10', '5', '1'].includes(priority)) return { reason: 'BadPriority' }
+  if (!pushTypes.has(pushType)) return { reason: 'InvalidPushType' }
+  if (pushType === 'background' && priority === '10') return { reason: 'BadPriority' }
+  if (collapseId !== undefined && Buffer.byteLength(collapseId) > 64) return { reason: 'BadCollapseId' }
+  if (topic === undefined || topic === '') return { reason: 'MissingTopic' }
+  if (!/^[A-Za-z0-9.-]+$/.test(topic)) return { reason: 'BadTopic' }
+  if (!topics.has(topic) || (allowed && !allowed.includes(topic))) return { reason: 'TopicDisallowed' }
+  if (body === '') return { reason: 'PayloadEmpty' }
+  if (Buffer.byteLength(body) > mostBytes) return { reason: 'PayloadTooLarge' }
+  // Apple accepts a payload that no device will understand.
+  const { aps = {}, ...custom } = objectIn(body) ?? {}
+  return {
+    topic,
+    aps: typeof aps === 'object' && aps !== null ? (aps as Record<string, unknown>) : {},
+    custom,
+    ...(collapseId !== undefined && { collapseId }),
+    ...(expiration !== undefined && { expiration: Number(expiration) }),
+  }
+}
+
+/** The status that each reason comes with. */
+export const apnsStatus: Readonly<Record<string, number>> = {
+  BadCollapseId: 400,
+  BadDeviceToken: 400,
+  BadExpirationDate: 400,
+  BadMessageId: 400,
+  BadPriority: 400,
+  BadTopic: 400,
+  DeviceTokenNotForTopic: 400,
+  DuplicateHeaders: 400,
+  IdleTimeout: 400,
+  InvalidPushType: 400,
+  MissingDeviceToken: 400,
+  MissingTopic: 400,
+  PayloadEmpty: 400,
+  TopicDisallowed: 400,
+  BadCertificate: 403,
+  BadCertificateEnvironment: 403,
+  BadEnvironmentKeyIdInToken: 403,
+  BadEnvironmentKeyInToken: 403,
+  ExpiredProviderToken: 403,
+  Forbidden: 403,
+  InvalidProviderToken: 403,
+  MissingProviderToken: 403,
+  UnrelatedKeyIdInToken: 403,
+  BadPath: 404,
+  MethodNotAllowed: 405,
+  ExpiredToken: 410,
+  Unregistered: 410,
+  PayloadTooLarge: 413,
+  TooManyProviderTokenUpdates: 429,
+  TooManyRequests: 429,
+  InternalServerError: 500,
+  ServiceUnavailable: 503,
+  Shutdown: 503,
+}

@@ -1,0 +1,16 @@
+import type { Arrival } from './stand-in.ts'
+
+/** A stand-in may run for days: of more requests than this the oldest are forgotten. */
+const most = 200_000
+
+/** The requests so far, as a list that grows. */
+export function createArrivals(): { readonly list: readonly Arrival[]; add(arrival: Arrival): void } {
+  const list: Arrival[] = []
+  return {
+    list,
+    add(arrival) {
+      list.push(arrival)
+      if (list.length > most * 1.1) list.splice(0, list.length - most)
+    },
+  }
+}

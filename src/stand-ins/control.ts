@@ -1,0 +1,211 @@
+// The stand-ins by HTTP, so that tests and experiments in any language can make devices, play faults and see what came of it.
+
+import { createServer, type IncomingMessage } from 'node:http'
+import { type DeviceWish, type MadeDevice, type ServiceName, type StandIns, serviceNames } from './all.ts'
+import { ControlError, readFault, readWish } from './control-input.ts'
+import type { Fault } from './faults.ts'
+import { listen, shut } from './listen.ts'
+import type { Shown } from './stand-in.ts'
+
+export interface Control {
+  readonly url: string
+  close(): Promise<void>
+}
+
+const mostBody = 256 * 1024
+const longestWaitMs = 60_000
+
+/**
+ * | Request | |
+ * |---|---|
+ * | `GET /` | what there is |
+ * | `POST /devices` `{service, name?, app?, environment?, kind?, online?}` | a new device: `{id, kind, token, …}` |
+ * | `GET /devices` | all of them |
+ * | `POST /devices/ID` `{online}` or `{gone: true}` | switches it off and on; removes the app |
+ * | `POST /faults` `{service, …}` as in faults.ts | a fault: `{id}` |
+ * | `GET /faults`, `DELETE /faults`, `DELETE /faults/ID` | those that play; takes them back |
+ * | `GET /arrivals?service=…&token=…&after=N` | requests as they came, whatever they were answered |
+ * | `GET /shown?device=ID&count=N&wait=SECONDS` | what it shows, once there is so much of it |
+ *
+ * @example const control = await startControl(await startStandIns(), { port: 4600 })
+ */
+export async function startControl(
+  standIns: StandIns,
+  { host = '127.0.0.1', port = 0 }: { readonly host?: string; readonly port?: number } = {},
+): Promise<Control> {
+  const playing = new Map<number, { readonly service: ServiceName; readonly fault: Fault; stop(): void }>()
+  const stopping = new AbortController()
+  let lastFault = 0
+
+  const routes: readonly (readonly [method: string, path: RegExp, serve: Serve])[] = [
+    ['GET', /^\/$/, () => overview(standIns)],
+    ['GET', /^\/devices$/, () => ({ devices: standIns.devices })],
+    ['POST', /^\/devices$/, ({ body }) => standIns.addDevice(readWish(body) as DeviceWish)],
+    ['POST', /^\/devices\/(\d+)$/, ({ body, id }) => change(deviceOf(id), body)],
+    [
+      'GET',
+      /^\/faults$/,
+      () => ({ faults: [...playing].map(([id, { service, fault }]) => ({ id, service, ...fault })) }),
+    ],
+    ['POST', /^\/faults$/, ({ body }) => play(body)],
+    ['DELETE', /^\/faults$/, () => stop([...playing.keys()])],
+    ['DELETE', /^\/faults\/(\d+)$/, ({ id }) => stop([id])],
+    ['GET', /^\/arrivals$/, ({ query }) => arrivals(query)],
+    ['GET', /^\/shown$/, ({ query }) => shown(query)],
+  ]
+
+  function deviceOf(id: number): MadeDevice {
+    const device = standIns.devices[id - 1]
+    if (device) return device
+    throw new ControlError(404, `there is no device ${id}: POST /devices makes one`)
+  }
+
+  function change(device: MadeDevice, body: Readonly<Record<string, unknown>>): object {
+    const { online, gone } = body
+    const standIn = standIns[device.service]
+    if (typeof online === 'boolean') standIn.setOnline(device.token, online)
+    else if (gone === true) standIn.forget(device.token)
+    else throw new ControlError(400, 'say what becomes of it: {"online": false}, {"online": true} or {"gone": true}')
+    return device
+  }
+
+  function play(body: Readonly<Record<string, unknown>>): object {
+    const { service, fault } = readFault(body, (id) => deviceOf(id).token)
+    const id = ++lastFault
+    playing.set(id, { service, fault, stop: standIns[service].play(fault) })
+    return { id, service, ...fault }
+  }
+
+  function stop(ids: readonly number[]): object {
+    for (const id of ids) {
+      const one = playing.get(id)
+      if (!one) throw new ControlError(404, `there is no fault ${id}: GET /faults lists them`)
+      one.stop()
+      playing.delete(id)
+    }
+    return { stopped: ids }
+  }
+
+  function arrivals(query: URLSearchParams): object {
+    const service = query.get('service')
+    const token = query.get('token')
+    const names = service === null ? serviceNames : serviceNames.filter((name) => name === service)
+    if (names.length === 0) throw new ControlError(400, `service must be one of ${serviceNames.join(', ')}`)
+    const after = Number(query.get('after') ?? 0)
+    if (!Number.isSafeInteger(after) || after < 0) throw new ControlError(400, 'after must be a number of arrivals')
+    const all = names.flatMap((name) => standIns[name].arrivals.map((arrival) => ({ service: name, ...arrival })))
+    // Of several services in the order of time; of one, so that nothing new is before what was seen.
+    if (names.length > 1) all.sort((a, b) => a.at - b.at)
+    const matching = token === null ? all : all.filter((arrival) => arrival.token === token)
+    return { arrivals: matching.slice(after), next: matching.length }
+  }
+
+  async function shown(query: URLSearchParams): Promise<object> {
+    const id = query.get('device')
+    if (id === null) {
+      const each = standIns.devices.map((device) => ({
+        ...device,
+        shown: standIns[device.service].shown(device.token),
+      }))
+      return { devices: each }
+    }
+    const device = deviceOf(Number(id))
+    const count = Number(query.get('count') ?? 0)
+    const waitMs = Math.min(longestWaitMs, Number(query.get('wait') ?? 0) * 1000)
+    if (!(count >= 0 && waitMs >= 0)) throw new ControlError(400, 'count and wait must be numbers; wait is in seconds')
+    return { device: device.id, shown: await whenShown(standIns, device, count, waitMs, stopping.signal) }
+  }
+
+  const server = createServer((request, response) => {
+    const say = (status: number, body: object): void => {
+      response.writeHead(status, { 'content-type': 'application/json; charset=utf-8', connection: 'close' })
+      response.end(`${JSON.stringify(body)}\n`)
+    }
+    answer(request)
+      .then((body) => say(200, body))
+      .catch((error: Error) => say(error instanceof ControlError ? error.status : 500, { error: error.message }))
+  })
+
+  async function answer(request: IncomingMessage): Promise<object> {
+    const { pathname, searchParams } = new URL(request.url ?? '/', 'http://control')
+    const here = routes.filter(([, path]) => path.test(pathname))
+    if (here.length === 0) throw new ControlError(404, `there is nothing at ${pathname}: GET / says what there is`)
+    const route = here.find(([method]) => method === request.method)
+    if (!route) throw new ControlError(405, `use ${here.map(([method]) => method).join(' or ')} at ${pathname}`)
+    const [, path, serve] = route
+    const body = request.method === 'POST' ? await bodyOf(request) : {}
+    return serve({ body, query: searchParams, id: Number(path.exec(pathname)?.[1]) })
+  }
+
+  return {
+    url: await listen(server, host, port),
+    async close() {
+      stopping.abort()
+      await shut(server)
+    },
+  }
+}
+
+type Serve = (asked: {
+  readonly body: Readonly<Record<string, unknown>>
+  readonly query: URLSearchParams
+  readonly id: number
+}) => object | Promise<object>
+
+function overview({ fcm, apns, 'web-push': webPush, devices }: StandIns): object {
+  return {
+    fcm: { url: fcm.url, tokens: fcm.tokenEndpoint.uri, project: fcm.credentials.project_id },
+    apns: { url: apns.url, sandbox: apns.sandboxUrl, topic: apns.topic },
+    'web-push': { url: webPush.url, autopush: webPush.autopush },
+    devices: devices.length,
+    requests: [
+      'POST /devices',
+      'GET /devices',
+      'POST /devices/ID',
+      'POST /faults',
+      'GET /faults',
+      'DELETE /faults',
+      'GET /arrivals',
+      'GET /shown',
+    ],
+  }
+}
+
+/** What the device shows, as soon as it is so much, or when the time is over. */
+async function whenShown(
+  standIns: StandIns,
+  { service, token }: MadeDevice,
+  count: number,
+  waitMs: number,
+  signal: AbortSignal,
+): Promise<readonly Shown[]> {
+  const standIn = standIns[service]
+  if (standIn.shown(token).length >= count || waitMs === 0) return standIn.shown(token)
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const timer = setTimeout(resolve, waitMs)
+  const off = standIn.onShown((whose) => {
+    if (whose === token && standIn.shown(token).length >= count) resolve()
+  })
+  signal.addEventListener('abort', () => resolve(), { once: true })
+  await promise
+  clearTimeout(timer)
+  off()
+  return standIn.shown(token)
+}
+
+async function bodyOf(request: IncomingMessage): Promise<Readonly<Record<string, unknown>>> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of request) {
+    bytes += (chunk as Buffer).length
+    if (bytes > mostBody) throw new ControlError(413, `the body is larger than ${mostBody} bytes`)
+    chunks.push(chunk as Buffer)
+  }
+  try {
+    const read: unknown = JSON.parse(Buffer.concat(chunks).toString() || '{}')
+    if (typeof read === 'object' && read !== null && !Array.isArray(read)) return read as Record<string, unknown>
+  } catch {
+    // Said below.
+  }
+  throw new ControlError(400, 'the body must be a JSON object')
+}

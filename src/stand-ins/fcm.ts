@@ -1,0 +1,210 @@
+// A stand-in of Firebase Cloud Messaging, HTTP v1: authentication, checks, answers and delivery as the real one has them.
+
+import { randomBytes, randomUUID } from 'node:crypto'
+import { createArrivals } from './arrivals.ts'
+import { makeCertificate } from './certificate.ts'
+import { createFaults } from './faults.ts'
+import { type FcmMessage, readFcmRequest, type Violation } from './fcm-message.ts'
+import { listenTokenEndpoint, type ServiceAccountJson, type TokenEndpoint } from './fcm-token-endpoint.ts'
+import { type Answer, listenHttp2, type Request } from './http2-server.ts'
+import { createShelf, type Note } from './shelf.ts'
+import type { StandIn } from './stand-in.ts'
+
+export interface FcmStandInOptions {
+  readonly host?: string
+  /** 0, the default: a free one. */
+  readonly port?: number
+  readonly tokenPort?: number
+  /** false: HTTP/2 and the token endpoint without TLS. */
+  readonly tls?: boolean
+  readonly projectId?: string
+  readonly accessTokenSeconds?: number
+  /** Epoch milliseconds, where a test must not wait. */
+  readonly clock?: () => number
+  /** Requests at a time on one connection. */
+  readonly streams?: number
+}
+
+export interface FcmDevice {
+  /** Whose registration it is; default: the stand-in's own project. */
+  readonly project?: string
+  readonly kind?: 'fcm_token' | 'fcm_fid'
+  readonly online?: boolean
+}
+
+export interface FcmStandIn extends StandIn {
+  /** What the real service is to be configured with: the JSON of a service account whose token endpoint is this stand-in's. */
+  readonly credentials: ServiceAccountJson
+  readonly tokenEndpoint: Pick<TokenEndpoint, 'uri' | 'requests' | 'revoke' | 'play'>
+  /** Another project with an account of its own; its credentials are good, but not for the devices of others. */
+  project(id: string): ServiceAccountJson
+  /** @returns the token or installation id of a new device */
+  device(device?: FcmDevice): string
+}
+
+interface Kind {
+  readonly project: string
+  readonly kind: 'fcm_token' | 'fcm_fid'
+}
+
+/** Messages that FCM keeps for a device that is away; one more, and all are discarded. */
+const mostKept = 100
+const defaultTtlSeconds = 2_419_200
+
+/**
+ * @example
+ * const standIn = await fcmStandIn()
+ * const service = fcm({ serviceAccount: standIn.credentials, baseUrl: standIn.url, ca: standIn.ca })
+ * const token = standIn.device()
+ */
+export async function fcmStandIn(options: FcmStandInOptions = {}): Promise<FcmStandIn> {
+  const { host = '127.0.0.1', port = 0, tokenPort = 0, tls = true, projectId = 'stand-in', clock = Date.now } = options
+  const certificate = tls ? await makeCertificate(host) : undefined
+  const tokens = await listenTokenEndpoint({
+    host,
+    port: tokenPort,
+    certificate,
+    clock,
+    lifetimeSeconds: options.accessTokenSeconds ?? 3599,
+  })
+  const faults = createFaults()
+  const arrivals = createArrivals()
+  const projects = new Map([[projectId, tokens.account(projectId)]])
+  const { add, find, deliver, ...devices } = createShelf<Kind>({
+    clock,
+    keep: (kept, note) => (kept.length >= mostKept ? [] : [...kept, note]),
+  })
+
+  function serve({ method, path, headers, body }: Request): Answer {
+    const project = /^\/v1\/projects\/([^/]+)\/messages:send$/.exec(path)?.[1]
+    if (project === undefined || method !== 'POST') return notFound
+    const bearer = /^Bearer (.+)$/.exec(headers.authorization ?? '')?.[1]
+    const sender = bearer === undefined ? undefined : tokens.projectOf(bearer)
+    if (sender === undefined) return unauthenticated
+    if (!projects.has(project)) return notFound
+    if (project !== sender) return denied
+    const request = readFcmRequest(body)
+    if ('field' in request) return invalidArgument(request)
+    const { message, validateOnly } = request
+    const target = message.token ?? message.fid
+    if (target === undefined) return invalidArgument({ field: 'message', description: 'This stand-in has no topics.' })
+    const device = find(target)
+    if (!device || (device.kind.kind === 'fcm_fid') !== (message.fid !== undefined)) return unknownTarget(message)
+    if (device.goneSince !== undefined) return unregistered
+    if (device.kind.project !== sender) return mismatch
+    if (validateOnly) return accepted(project, 'fake_message_id', false)
+    const note = noteOf(message)
+    if (note) deliver(target, note)
+    return accepted(project, randomUUID(), true)
+  }
+
+  /** Undefined: nothing that a device shows by itself. */
+  function noteOf({ notification, data = {}, android = {} }: FcmMessage): Note | undefined {
+    if (!notification && !android.notification) return undefined
+    const { tag, ...own } = android.notification ?? {}
+    const { title, body, image } = { ...notification, ...own }
+    const seconds = android.ttl === undefined ? defaultTtlSeconds : Number.parseFloat(android.ttl)
+    return {
+      ...(title !== undefined && { title }),
+      ...(body !== undefined && { body }),
+      ...(image !== undefined && { image }),
+      ...(data.url !== undefined && { url: data.url }),
+      data,
+      ...(tag !== undefined && { tag }),
+      expiresAt: clock() + seconds * 1000,
+    }
+  }
+
+  const server = await listenHttp2({
+    host,
+    port,
+    certificate,
+    streams: options.streams ?? 100,
+    faults,
+    tokenOf,
+    serve,
+    arrived: arrivals.add,
+  })
+
+  return {
+    url: server.url,
+    ...(certificate && { ca: certificate.cert }),
+    credentials: projects.get(projectId) as ServiceAccountJson,
+    tokenEndpoint: tokens,
+    project(id) {
+      const made = projects.get(id) ?? tokens.account(id)
+      projects.set(id, made)
+      return made
+    },
+    device({ project = projectId, kind = 'fcm_token', online = true } = {}) {
+      const token =
+        kind === 'fcm_fid'
+          ? randomBytes(16).toString('base64url')
+          : `${randomBytes(16).toString('base64url')}:APA91b${randomBytes(96).toString('base64url')}`
+      add(token, { project, kind }, online)
+      return token
+    },
+    arrivals: arrivals.list,
+    ...devices,
+    play: faults.play,
+    async close() {
+      await Promise.all([server.close(), tokens.close()])
+    },
+  }
+}
+
+function tokenOf({ body }: Request): string {
+  try {
+    const { token, fid } = JSON.parse(body).message
+    return String(token ?? fid ?? '')
+  } catch {
+    return ''
+  }
+}
+
+const json = { 'content-type': 'application/json; charset=UTF-8' }
+
+function accepted(project: string, id: string, really: boolean): Answer {
+  return { status: 200, headers: json, body: `{"name":"projects/${project}/messages/${id}"}`, accepted: really }
+}
+
+/** An error as Google writes it. */
+export function fcmError(status: number, name: string, message: string, details: readonly object[] = []): Answer {
+  const error = { code: status, message, status: name, ...(details.length > 0 && { details }) }
+  return { status, headers: json, body: JSON.stringify({ error }), accepted: false }
+}
+
+export const fcmDetail = (errorCode: string): object => ({
+  '@type': 'type.googleapis.com/google.firebase.fcm.v1.FcmError',
+  errorCode,
+})
+export const badRequest = ({ field, description }: Violation): object => ({
+  '@type': 'type.googleapis.com/google.rpc.BadRequest',
+  fieldViolations: [{ field, description }],
+})
+
+const notFound = fcmError(404, 'NOT_FOUND', 'Requested entity was not found.')
+const unauthenticated = fcmError(
+  401,
+  'UNAUTHENTICATED',
+  'Request had invalid authentication credentials. Expected OAuth 2 access token, login cookie or other valid authentication credential.',
+)
+const denied = fcmError(
+  403,
+  'PERMISSION_DENIED',
+  "Permission 'cloudmessaging.messages.create' denied on resource (or it may not exist).",
+)
+const unregistered = fcmError(404, 'NOT_FOUND', 'Requested entity was not found.', [fcmDetail('UNREGISTERED')])
+const mismatch = fcmError(403, 'PERMISSION_DENIED', 'SenderId mismatch', [fcmDetail('SENDER_ID_MISMATCH')])
+
+function invalidArgument(violation: Violation): Answer {
+  return fcmError(400, 'INVALID_ARGUMENT', violation.description, [
+    fcmDetail('INVALID_ARGUMENT'),
+    badRequest(violation),
+  ])
+}
+
+function unknownTarget({ fid }: FcmMessage): Answer {
+  const description = `The registration token is not a valid FCM registration token`
+  return invalidArgument({ field: fid === undefined ? 'message.token' : 'message.fid', description })
+}

@@ -1,0 +1,174 @@
+// One suite, every source.
+
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { writeFile } from 'node:fs/promises'
+import { createServer, type IncomingMessage } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import test, { type TestContext } from 'node:test'
+import { combine } from '../../src/attributes/combine.ts'
+import { fileSource } from '../../src/attributes/file.ts'
+import { functionSource } from '../../src/attributes/function.ts'
+import { httpSource } from '../../src/attributes/http.ts'
+import { jsonOf } from '../../src/attributes/id-chunks.ts'
+import { sqlSource } from '../../src/attributes/sql.ts'
+import { attributeSourceSuite, type Person } from '../suites/attribute-source.ts'
+import { freshSchema, query, withoutPostgres } from '../support/services/postgres.ts'
+import { temporary } from '../support/sides.ts'
+
+const queries = {
+  blocked: 'select user_id from players where brand = :brand and blocked;',
+  excluded: "select user_id from players where brand = :brand and excluded -- not ':brand'",
+}
+const fields = ['blocked', 'excluded'] as const
+type Known = (typeof fields)[number]
+
+attributeSourceSuite({
+  name: 'PostgreSQL',
+  outside: true,
+  skip: await withoutPostgres(),
+  holds: (user) => !user.includes('\0'),
+  async open(_t, people) {
+    const url = await freshSchema()
+    await query(url, `create schema ${new URL(url).searchParams.get('schema')}`)
+    await query(url, 'create table players (brand int, user_id text, blocked bool, excluded bool)')
+    const rows = JSON.stringify(people.map((p) => ({ blocked: false, excluded: false, ...p, user_id: p.user })))
+    await query(
+      url,
+      `insert into players select * from json_populate_recordset(null::players, '${rows.replaceAll("'", "''")}')`,
+    )
+    return sqlSource({ database: url, queries })
+  },
+})
+
+attributeSourceSuite({
+  name: 'SQLite',
+  outside: true,
+  async open(t, people) {
+    const file = join(await temporary(t), 'players.db')
+    const db = new DatabaseSync(file)
+    db.exec('create table players (brand integer, user_id text, blocked integer, excluded integer); begin')
+    const insert = db.prepare('insert into players values (?, ?, ?, ?)')
+    for (const { brand, user, blocked, excluded } of people)
+      insert.run(brand, user, blocked === true ? 1 : 0, excluded === true ? 1 : 0)
+    db.exec('commit')
+    db.close()
+    return sqlSource({ database: `sqlite:${file}`, queries })
+  },
+})
+
+attributeSourceSuite({
+  name: 'file',
+  async open(t, people) {
+    const file = join(await temporary(t), 'users.ndjson')
+    // Each brand has somebody in it.
+    const all = [...people, { brand: '1', user: 'somebody' }, { brand: '2', user: 'somebody' }]
+    const line = ({ brand, user, blocked = false, excluded = false }: Person): string =>
+      JSON.stringify({ brand, user_id: user, blocked, excluded })
+    await writeFile(file, all.map(line).join('\n'))
+    return fileSource(file)
+  },
+})
+
+const having = (people: readonly Person[], brand: string, field: Known): string[] =>
+  people.filter((person) => person.brand === brand && person[field] === true).map(({ user }) => user)
+
+attributeSourceSuite({
+  name: 'function',
+  open: async (_t, people) =>
+    functionSource(
+      fields,
+      (brand, users, field) => {
+        const all = new Set(having(people, brand, field as Known))
+        return users.filter((user) => all.has(user))
+      },
+      'function',
+      (brand, field) => having(people, brand, field as Known),
+    ),
+})
+
+attributeSourceSuite({
+  name: 'HTTP endpoint',
+  outside: true,
+  open: async (t, people) => httpSource({ url: await endpoint(t, people), fields, token: 'secret-of-the-endpoint' }),
+})
+
+attributeSourceSuite({
+  name: 'two combined',
+  open: async (_t, people) =>
+    combine(
+      fields.map((only) => ({
+        brands: ['1', '2'],
+        source: functionSource(
+          [only],
+          (brand, users) => {
+            const all = new Set(having(people, brand, only))
+            return users.filter((user) => all.has(user))
+          },
+          only,
+          (brand) => having(people, brand, only),
+        ),
+      })),
+    ),
+})
+
+/** An operator's endpoint, as src/attributes/http.ts describes it. */
+async function endpoint(t: TestContext, people: readonly Person[]): Promise<string> {
+  const server = createServer(async (request: IncomingMessage, response) => {
+    const parts: Buffer[] = []
+    for await (const part of request) parts.push(part as Buffer)
+    if (request.headers.authorization !== 'Bearer secret-of-the-endpoint') return response.writeHead(401).end()
+    const asked = JSON.parse(Buffer.concat(parts).toString()) as {
+      brand: string
+      field?: Known
+      fields?: Known[]
+      users: string[]
+    }
+    if (asked.field === undefined) {
+      const among = (field: Known): string[] => {
+        const all = new Set(having(people, asked.brand, field))
+        return asked.users.filter((user) => all.has(user))
+      }
+      return response.end(JSON.stringify(Object.fromEntries((asked.fields ?? []).map((f) => [f, among(f)]))))
+    }
+    const users = having(people, asked.brand, asked.field)
+    response.write(`${JSON.stringify({ timestamp: new Date().toISOString() })}\n`)
+    for (const user of users) response.write(`${JSON.stringify(user)}\n`)
+    response.end(`${JSON.stringify({ count: users.length })}\n`)
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/attributes`
+}
+
+for (const [how, end] of [
+  ['along the key', ''],
+  ['from a copy', ' order by user_id'],
+] as const)
+  test(`SQLite, ${how}: a list that nobody reads yet keeps no writer from the file, and stays as it was`, async (t) => {
+    const file = join(await temporary(t), 'players.db')
+    const db = new DatabaseSync(file, { timeout: 10_000 })
+    // No WAL: whoever reads stops every writer.
+    db.exec(`
+      pragma journal_mode = delete;
+      create table players (brand text, user_id text, blocked integer);
+      with recursive n(i) as (select 1 union all select i + 1 from n where i < 200000)
+        insert into players select '1', 'player ' || i, 1 from n`)
+    const blocked = `select user_id from players where brand = :brand and blocked = 1${end}`
+    const source = sqlSource({ database: `sqlite:${file}`, queries: { blocked } })
+    const leave = new AbortController()
+    t.after(() => leave.abort())
+    const snapshot = await source.all?.('1', 'blocked', { signal: leave.signal })
+    assert.ok(snapshot)
+    db.exec('update players set blocked = 0')
+    db.close()
+    let listed = 0
+    for await (const chunk of snapshot.chunks) listed += jsonOf(chunk).count
+    assert.equal(listed, 200_000)
+  })

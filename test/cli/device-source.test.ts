@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import test from 'node:test'
+import { deviceSource } from '../../src/cli/services/device-source.ts'
+import { check } from '../../src/config/check.ts'
+import { devices } from '../../src/config/devices-table.ts'
+import type { Problem } from '../../src/config/problem.ts'
+import { readYaml } from '../../src/config/read-yaml.ts'
+import { temporary } from '../support/sides.ts'
+
+function read(yaml: string, base = '/') {
+  const problems: Problem[] = []
+  const value = check(devices.settings.source, readYaml(yaml, 'test.yaml', base, problems), 'source', problems)
+  return { value, problems }
+}
+
+test('each place where devices can be known is written in one way, and built', async (t) => {
+  const folder = await temporary(t)
+  await writeFile(join(folder, 'mine.mjs'), `export const source = { name: 'mine', of() {}, holders() {} }`)
+  for (const [yaml, name] of [
+    ['registry', undefined],
+    ['', undefined],
+    ['{http: "https://backend.example/devices", secret: "Bearer x"}', 'http backend.example'],
+    ['{sql: "select 1 where :users is null", database: "postgres://reader:x@127.0.0.1:1/shop"}', 'sql postgres'],
+    ['{module: ./mine.mjs}', 'mine'],
+  ] as const) {
+    const { value, problems } = read(yaml, folder)
+    assert.deepEqual(problems, [], yaml)
+    const source = await deviceSource(value, 'operator.push.devices.source')
+    assert.equal(typeof source === 'string' ? undefined : source.name, name)
+    if (typeof source !== 'string') await source.close?.()
+  }
+})
+
+test('what is wrong is said with the setting and the remedy', async () => {
+  assert.match(read('{sql: "select 1"}').problems[0]?.path ?? '', /source\.database/)
+  assert.match(read('elsewhere').problems[0]?.remedy ?? '', /write source: registry/)
+  const { value } = read('{sql: "select 1", database: "postgres://a:b@127.0.0.1:1/c"}')
+  await assert.rejects(
+    deviceSource(value, 'operator.push.devices.source'),
+    /operator\.push\.devices\.source\.sql: .*:users/,
+  )
+  const missing = read('{module: ./none.mjs}').value
+  await assert.rejects(deviceSource(missing, 'operator.push.devices.source'), /cannot be imported/)
+})

@@ -1,0 +1,253 @@
+import assert from 'node:assert/strict'
+import { chmod, copyFile, readdir, writeFile } from 'node:fs/promises'
+import { createServer, type Server } from 'node:net'
+import { join } from 'node:path'
+import test, { type TestContext } from 'node:test'
+import { answer, apiKey, appId, startPushProvider } from '../providers/http/push-provider.ts'
+import { onPostgres } from '../support/engines.ts'
+import { element, keys, post, startOperator, temporary } from '../support/sides.ts'
+import { run, start } from './bellwire.ts'
+
+interface Finding {
+  readonly setting: string
+  readonly ok: boolean
+  readonly warning?: true
+  readonly what: string
+  readonly remedy?: string
+}
+
+interface Examined {
+  readonly code: number | null
+  readonly ok: boolean
+  readonly out: string
+  /** The findings about this setting. */
+  of(setting: string): Finding[]
+}
+
+async function doctor(
+  t: TestContext,
+  yaml: string,
+  env: NodeJS.ProcessEnv = {},
+  args: string[] = [],
+): Promise<Examined> {
+  const folder = await temporary(t)
+  const file = join(folder, 'bellwire.yaml')
+  await writeFile(file, yaml)
+  const { code, out, err } = await run(t, ['doctor', '--config', file, '--json', ...args], env)
+  assert.equal(err, '', out)
+  const { ok, findings } = JSON.parse(out) as { ok: boolean; findings: Finding[] }
+  return { code, ok, out, of: (setting) => findings.filter((finding) => finding.setting === setting) }
+}
+
+const operatorKey = 'operator-key-000000000001'
+const operator = (push: string, more = 'suppression: none', port = 0): string => `
+operator:
+  port: ${port}
+  keys: [{name: platform, key: ${operatorKey}, brands: [1, 2]}]
+  ${more}
+  push: ${push}
+`
+const platform = (url: string, key: string = keys.both.key, mode = 'batch'): string => `
+platform:
+  port: 0
+  keys: [{name: crm, key: platform-key-00000000001, scopes: [enqueue, read]}]
+  lanes:
+    - {brand: 1, channel: push, mode: ${mode}, to: {provider: operator-api, url: "${url}", api_key: ${key}}}
+`
+const oneSignal = (url: string): string =>
+  `{provider: http, preset: onesignal, url: "${url}/notifications", user_id: "{{brand}}-{{user_id}}", secrets: [{name: app_id, value: ${appId}}, {name: api_key, value: ${apiKey}}]}`
+
+test('where all is well it says so, and ends with 0', async (t) => {
+  const there = await startPushProvider(t)
+  const { url } = await startOperator(t)
+  const found = await doctor(t, operator(oneSignal(there.url)) + platform(url))
+  assert.equal(found.code, 0, found.out)
+  assert.equal(found.ok, true)
+  assert.match(found.of('operator.store')[0]?.what ?? '', /operator\.db is not there yet: the first start makes it/)
+  assert.deepEqual(
+    found.of('operator.push').map(({ what }) => what),
+    [`onesignal: ${there.url} answers (404)`, `this machine's clock agrees with ${there.url}'s`],
+  )
+  assert.match(found.of('platform.lanes[0].to')[0]?.what ?? '', /answers and accepts the key/)
+  assert.deepEqual(there.asked, [], 'nothing was sent')
+})
+
+test('suppression none, keys of the examples and a provider that only records are warnings, not problems', async (t) => {
+  const yaml = operator('{provider: recording, file: data/pushed.ndjson}').replace(
+    operatorKey,
+    'example-operator-key-1',
+  )
+  const { code, of, out } = await doctor(t, yaml)
+  assert.equal(code, 0, out)
+  for (const setting of ['operator.suppression', 'operator.keys', 'operator.push']) {
+    const [finding] = of(setting)
+    assert.equal(finding?.warning, true, `${setting} ${out}`)
+    assert.ok(finding.remedy)
+  }
+})
+
+test('it changes nothing', async (t) => {
+  const folder = await temporary(t)
+  await writeFile(join(folder, 'bellwire.yaml'), operator('{provider: recording, file: data/pushed.ndjson}'))
+  const { code } = await run(t, ['doctor', '-c', join(folder, 'bellwire.yaml')])
+  assert.equal(code, 0)
+  assert.deepEqual(await readdir(folder), ['bellwire.yaml'])
+})
+
+test('every problem is named with its remedy, and it ends with 1', async (t) => {
+  const { url } = await startOperator(t)
+  const file = join(await temporary(t), 'users.csv')
+  const yaml = operator(oneSignal('http://127.0.0.1:1'), `attributes: [{file: ${file}}]`)
+  await writeFile(file, 'user_id,brand,blocked\n1001,1,perhaps\n')
+  const unreadable = await doctor(t, yaml + platform(url, 'not-the-key-000000001'))
+  assert.equal(unreadable.code, 1, unreadable.out)
+  assert.match(unreadable.of('operator.attributes[0].file')[0]?.what ?? '', /users\.csv:2: blocked is "perhaps"/)
+  const [lane] = unreadable.of('platform.lanes[0].to')
+  assert.equal(lane?.ok, false)
+  assert.match(lane?.what ?? '', /refuses the key \(401\)/)
+  assert.match(lane?.remedy ?? '', /set api_key/)
+
+  await writeFile(file, 'user_id,brand,blocked\n1001,1,true\n1001,2,false\n')
+  const readable = await doctor(t, yaml + platform('http://127.0.0.1:1'))
+  assert.equal(readable.code, 1, readable.out)
+  assert.match(readable.of('operator.attributes')[0]?.what ?? '', /users\.csv answers for blocked$/)
+  assert.match(
+    readable.of('operator.push')[0]?.what ?? '',
+    /onesignal: http:\/\/127\.0\.0\.1:1 does not answer: .*ECONNREFUSED/,
+  )
+  assert.match(readable.of('platform.lanes[0].to')[0]?.what ?? '', /does not answer/)
+})
+
+test('a configuration that is wrong is a list of problems too', async (t) => {
+  const { code, of } = await doctor(t, operator('{provider: http, preset: onesignal}').replace('port: 0', 'prot: 0'))
+  assert.equal(code, 1)
+  assert.match(of('operator.prot')[0]?.remedy ?? '', /did you mean port\?/)
+})
+
+test('for people: a mark, the setting, what is the case, and the remedy below', async (t) => {
+  const file = join(await temporary(t), 'bellwire.yaml')
+  await writeFile(file, operator(oneSignal('http://127.0.0.1:1')))
+  const { code, out } = await run(t, ['doctor', '-c', file])
+  assert.equal(code, 1)
+  assert.match(out, /^✓ configuration: every setting is known and right$/m)
+  assert.match(out, /^! operator\.suppression: none: .*\n {4}write attributes: /m)
+  assert.match(out, /^✗ operator\.push: onesignal: .*\n {4}check the address/m)
+  assert.match(out, /\n\nOne problem\.\n$/)
+})
+
+test('a clock that is off is named', async (t) => {
+  const there = await startPushProvider(t)
+  there.script = (_asked, response) => {
+    answer(response, 200, {}, { date: new Date(Date.now() + 3_600_000).toUTCString() })
+    return true
+  }
+  const { code, of } = await doctor(t, operator(oneSignal(there.url)))
+  assert.equal(code, 1)
+  assert.match(of('operator.push')[1]?.what ?? '', /clock is 3\d{3} s behind http/)
+})
+
+test('what never answers is given up after the time that is allowed', async (t) => {
+  const silent = await listening(
+    t,
+    createServer(() => {}),
+  )
+  const { code, of, out } = await doctor(t, operator(oneSignal(`http://127.0.0.1:${silent}`)), {}, ['--timeout', '0.3'])
+  assert.equal(code, 1, out)
+  assert.match(of('operator.push')[0]?.what ?? '', /no answer within 0\.3 s/)
+})
+
+test('a running server goes on undisturbed, and is seen to run', async (t) => {
+  const folder = await temporary(t)
+  const file = join(folder, 'bellwire.yaml')
+  const there = await startPushProvider(t)
+  await writeFile(file, operator(oneSignal(there.url)))
+  const running = start(t, ['operator'], { BELLWIRE_CONFIG: file })
+  const { url } = JSON.parse(await running.line(/"server\.listening"/)) as { url: string }
+  const env = { BELLWIRE_OPERATOR_PORT: new URL(url).port, BELLWIRE_CONFIG: file }
+
+  const send = async (): Promise<number> =>
+    (await post(`${url}/channels/push/single`, element({ user_id: '1001' }), operatorKey)).status
+  assert.equal(await send(), 200)
+  const looked = Promise.all([1, 2, 3].map(() => run(t, ['doctor', '--json'], env)))
+  for (let i = 0; i < 50; i++) assert.equal(await send(), 200)
+  for (const { code, out } of await looked) {
+    assert.equal(code, 0, out)
+    const findings = (JSON.parse(out) as { findings: Finding[] }).findings
+    assert.match(findings.find(({ setting }) => setting === 'operator.port')?.what ?? '', /it runs on .* and is ready/)
+    assert.match(
+      findings.find(({ setting }) => setting === 'operator.store')?.what ?? '',
+      /is there and may be written/,
+    )
+  }
+  assert.equal(await send(), 200)
+  running.child.kill('SIGTERM')
+  assert.equal((await running.ended).code, 0)
+})
+
+test('a port that somebody else has is named', async (t) => {
+  const there = await startPushProvider(t)
+  const port = Number(new URL(there.url).port)
+  const { code, of } = await doctor(t, operator('recording', 'suppression: none', port))
+  assert.equal(code, 1)
+  assert.match(of('operator.port')[0]?.what ?? '', /something else listens/)
+})
+
+test('a store that is no database, or whose folder may not be written, is named', async (t) => {
+  const folder = await temporary(t)
+  await writeFile(join(folder, 'notes.txt'), 'this is not a database')
+  const { code, of } = await doctor(t, operator('recording'), {
+    BELLWIRE_OPERATOR_STORE: `sqlite:${join(folder, 'notes.txt')}`,
+  })
+  assert.equal(code, 1)
+  assert.match(of('operator.store')[0]?.what ?? '', /notes\.txt is not a SQLite database/)
+  if (process.getuid?.() === 0) return // root may write everywhere
+  await chmod(folder, 0o500)
+  const locked = await doctor(t, operator('recording'), { BELLWIRE_OPERATOR_STORE: `sqlite:${join(folder, 'a/b.db')}` })
+  await chmod(folder, 0o700)
+  assert.match(locked.of('operator.store')[0]?.what ?? '', /may not be written/)
+})
+
+onPostgres('PostgreSQL is reached, and what is wrong with it is named without its password', async (t, store) => {
+  const right = await doctor(t, operator('recording'), { BELLWIRE_OPERATOR_STORE: store })
+  assert.equal(right.code, 0, right.out)
+  assert.match(right.of('operator.store')[0]?.what ?? '', /PostgreSQL at .* answers \(\d+.*tables may be made/)
+  const wrong = new URL(store)
+  wrong.pathname = '/no_such_database'
+  const missing = await doctor(t, operator('recording'), { BELLWIRE_OPERATOR_STORE: wrong.href })
+  assert.equal(missing.code, 1)
+  assert.match(missing.of('operator.store')[0]?.remedy ?? '', /create the database/)
+  wrong.host = '127.0.0.1:1'
+  wrong.password = 'canary-store-password'
+  const away = await doctor(t, operator('recording'), { BELLWIRE_OPERATOR_STORE: wrong.href })
+  assert.equal(away.code, 1)
+  assert.match(away.of('operator.store')[0]?.what ?? '', /ECONNREFUSED/)
+  assert.doesNotMatch(away.out, /canary/)
+})
+
+test('the OneSignal example passes but for its key and its suppression', async (t) => {
+  const folder = await temporary(t)
+  const file = join(folder, 'onesignal.yaml')
+  await copyFile(join(import.meta.dirname, '../../examples/onesignal.yaml'), file)
+  const there = await startPushProvider(t)
+  const { code, out } = await run(t, ['doctor', '-c', file, '--json'], {
+    BELLWIRE_OPERATOR_PUSH_URL: `${there.url}/notifications`,
+    BELLWIRE_OPERATOR_PORT: '0',
+  })
+  assert.equal(code, 0, out)
+  const warned = (JSON.parse(out) as { findings: Finding[] }).findings.filter(({ warning }) => warning)
+  assert.deepEqual(
+    warned.map(({ setting }) => setting),
+    ['operator.keys', 'operator.suppression'],
+  )
+})
+
+async function listening(t: TestContext, server: Server): Promise<number> {
+  const sockets = new Set<{ destroy(): void }>()
+  server.on('connection', (socket) => sockets.add(socket))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.after(() => {
+    for (const socket of sockets) socket.destroy()
+    server.close()
+  })
+  return (server.address() as { port: number }).port
+}

@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import test from 'node:test'
+import type { Report } from '../../src/cli/reconcile/report.ts'
+import { importLines, startReconciling } from '../platform/reconcile/platform.ts'
+import { listOf, startListOperator } from '../support/list-operator.ts'
+import { adminKey, get, temporary } from '../support/sides.ts'
+import { run } from './bellwire.ts'
+
+const reconcile = (t: test.TestContext, url: string, ...more: string[]) =>
+  run(t, ['reconcile', '--brand', '1', '--url', url, ...more], { BELLWIRE_KEY: adminKey.key })
+
+test('bellwire reconcile reports for a person and for programs, and its exit code says what was found', async (t) => {
+  const lists: Record<string, string> = {
+    blocked: listOf(['1001', '1002', 'only "operator"']),
+    excluded: listOf(['1003']),
+    consent_push_notification: '{"users":["a"],"error":"the replica went away"}',
+  }
+  const operator = await startListOperator(t, (response, { field }) => void response.end(lists[field]))
+  const { url } = await startReconciling(t, 'sqlite::memory:', operator.url)
+  await importLines(url, '1', [
+    { user_id: '1001', blocked: true },
+    { user_id: '1003', excluded: true, blocked: true },
+  ])
+
+  const found = await reconcile(t, url, '--field', 'blocked')
+  assert.equal(found.code, 1, found.err)
+  assert.match(found.out, /^brand 1, blocked: 3 discrepancies\n/)
+  assert.match(
+    found.out,
+    /critical +2 {2}blocked says the operator, not the CRM: the CRM goes on messaging them\n +"1002", "only \\"operator\\""\n/,
+  )
+  assert.match(found.out, /low +1 {2}blocked says the CRM, not the operator.*\n +"1003"\n/)
+  assert.match(found.out, /at most \d+ MB in the platform/)
+  assert.match(
+    found.out,
+    /correct +POST \/admin\/reconciliations\/[\w-]+\/correct \{"what": "tighten"\}: blocked = true for 2 in the CRM/,
+  )
+
+  const json = JSON.parse((await reconcile(t, url, '--field', 'blocked', '--json', '--sample', '1')).out) as Report
+  assert.deepEqual([json.run.discrepancies?.critical, json.sample.length], [2, 1])
+
+  const none = await reconcile(t, url, '--field', 'excluded')
+  assert.equal(none.code, 0)
+  assert.match(none.out, /^brand 1, excluded: no discrepancies\n/)
+  assert.doesNotMatch(none.out, /What to do/)
+
+  const refused = await reconcile(t, url, '--field', 'consent_push_notification')
+  assert.equal(refused.code, 2)
+  assert.match(
+    refused.out,
+    /not compared, the answer was refused \(error\)\n {2}the replica went away\n {2}the operator reports/,
+  )
+})
+
+test('bellwire reconcile ends with 2 for a brand that is not configured, and with 3 for a platform that is away', async (t) => {
+  const operator = await startListOperator(t, (response) => void response.end(listOf([])))
+  const { url } = await startReconciling(t, 'sqlite::memory:', operator.url)
+  const unknown = await run(t, ['reconcile', '--brand', '9', '--field', 'blocked', '--url', url], {
+    BELLWIRE_KEY: adminKey.key,
+  })
+  assert.equal(unknown.code, 2)
+  assert.match(unknown.err, /platform\.reconciliation/)
+  const field = await reconcile(t, url, '--field', 'blokced')
+  assert.equal(field.code, 2)
+  const away = await reconcile(t, 'http://127.0.0.1:1', '--field', 'blocked', '--patience', '100ms')
+  assert.equal(away.code, 3)
+  assert.match(away.err, /has not answered/)
+  const key = await run(t, ['reconcile', '--brand', '1', '--field', 'blocked', '--url', url, '--key', 'wrong'])
+  assert.match(key.err, /with the scopes read and manage/)
+})
+
+test('bellwire attributes import reads CSV and NDJSON in requests, and names bad lines by their place in the file', async (t) => {
+  const operator = await startListOperator(t, (response) => void response.end(listOf([])))
+  const { url } = await startReconciling(t, 'sqlite::memory:', operator.url)
+  const folder = await temporary(t)
+  const rows = Array.from({ length: 2_500 }, (_, i) => `u${i},${i % 2 === 0},2026-01-01T00:00:00Z`)
+  rows[1_700] = 'bad,maybe,'
+  const csv = join(folder, 'users.csv')
+  await writeFile(csv, `user_id,blocked,updated_at\r\n${rows.join('\r\n')}\r\n`)
+  const importing = (...args: string[]) =>
+    run(t, ['attributes', 'import', '--brand', '1', '--url', url, ...args], { BELLWIRE_KEY: adminKey.key })
+  const first = await importing('--file', csv, '--json')
+  assert.equal(first.code, 1, first.err)
+  const summary = JSON.parse(first.out)
+  assert.deepEqual(
+    [summary.users, summary.changed, summary.refused.map((each: { line: number }) => each.line)],
+    [2_499, 2_499, [1_702]],
+  )
+  const again = await importing('--file', csv)
+  assert.match(again.out, /2,499 users, 0 changed\n {2}refused 1\n {6}line 1702: blocked is "maybe"/)
+  assert.equal((await get(`${url}/admin/attributes/1/u2498`)).body.attributes.blocked.value, true)
+
+  const ndjson = join(folder, 'users.ndjson')
+  await writeFile(ndjson, '{"user_id":"v","blocked":true}\n')
+  assert.equal((await importing('--file', ndjson, '--as-of', '2026-01-01T00:00:00Z')).code, 0)
+  assert.equal(
+    (await get(`${url}/admin/attributes/1/v`)).body.attributes.blocked.changed_at,
+    '2026-01-01T00:00:00.000Z',
+  )
+  assert.equal((await importing('--file', join(folder, 'nothing.csv'))).code, 2)
+  assert.match((await importing('--file', '-')).err, /--format/)
+})

@@ -1,0 +1,163 @@
+// `bellwire stand-ins` and, on the configuration that it writes, the real operator: two processes and a person's curl.
+
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import test, { type TestContext } from 'node:test'
+import { promisify } from 'node:util'
+import type { MadeDevice } from '../../src/stand-ins/all.ts'
+import { element, post, temporary } from '../support/sides.ts'
+import { run, type Started, start } from './bellwire.ts'
+
+const serviceKey = 'stand-ins-service-key-1'
+const platformKey = 'stand-ins-platform-key-1'
+
+interface Running {
+  readonly standIns: Started
+  readonly operator: Started
+  readonly control: string
+  readonly url: string
+  readonly folder: string
+}
+
+async function running(t: TestContext): Promise<Running> {
+  const folder = join(await temporary(t), 'written', 'here')
+  const standIns = start(t, ['stand-ins', '--dir', folder, '--port', '0', '--json'])
+  const { control } = JSON.parse(await standIns.line(/"running"/)) as { control: string }
+  const config = join(folder, 'bellwire.yaml')
+  const operator = start(t, ['operator', '--config', config], { BELLWIRE_OPERATOR_PORT: '0' })
+  const { url } = JSON.parse(await operator.line(/"server\.listening"/)) as { url: string }
+  return { standIns, operator, control, url, folder }
+}
+
+async function device(control: string, wish: object): Promise<MadeDevice> {
+  const { status, body } = await post(`${control}/devices`, wish, undefined)
+  assert.equal(status, 200, JSON.stringify(body))
+  return body as MadeDevice
+}
+
+const link = ({ url }: Running, { link }: MadeDevice, brand: string, userId: string) =>
+  post(`${url}/admin/devices/link`, { brand, user_id: userId, tokens: [link] }, serviceKey)
+
+async function shown(
+  { control }: Running,
+  { id }: MadeDevice,
+  count = 1,
+): Promise<{ title: string; replaced: number }[]> {
+  const response = await fetch(`${control}/shown?device=${id}&count=${count}&wait=15`)
+  return ((await response.json()) as { shown: { title: string; replaced: number }[] }).shown
+}
+
+test('a stand-in device of each service shows what is sent through the real operator', async (t) => {
+  const all = await running(t)
+  const { control, url, standIns, operator, folder } = all
+  const wishes = [
+    { service: 'fcm', name: 'phone' },
+    { service: 'fcm', kind: 'fcm_fid' },
+    { service: 'apns' },
+    { service: 'apns', environment: 'sandbox' },
+    { service: 'web-push', name: 'browser' },
+  ]
+  const devices = await Promise.all(wishes.map((wish) => device(control, wish)))
+  for (const one of devices) assert.equal((await link(all, one, '1', '1001')).status, 200)
+  // Another brand has a user of the same id, with a device of its own.
+  const other = await device(control, { service: 'fcm' })
+  assert.equal((await link(all, other, '2', '1001')).status, 200)
+
+  const message = element({ user_id: '1001' }, { title: 'Hello', body: 'There' })
+  const sent = await post(`${url}/channels/push/single`, message, platformKey)
+  assert.equal(sent.status, 200, sent.text)
+  for (const one of devices)
+    assert.deepEqual(
+      (await shown(all, one)).map(({ title }) => title),
+      ['Hello'],
+      one.service,
+    )
+  const line = JSON.parse(await standIns.line(/"shown".*"browser"/)) as Record<string, unknown>
+  assert.partialDeepStrictEqual(line, { service: 'web-push', title: 'Hello', body: 'There' })
+  const nothing = await fetch(`${control}/shown?device=${other.id}`)
+  assert.deepEqual(((await nothing.json()) as { shown: unknown[] }).shown, [])
+
+  const looked = await run(t, ['doctor', '--json', '--config', join(folder, 'bellwire.yaml')], {
+    BELLWIRE_OPERATOR_PORT: new URL(url).port,
+  })
+  assert.equal(looked.code, 0, looked.out)
+
+  for (const { child, ended } of [operator, standIns]) {
+    child.kill('SIGINT')
+    const { code, err } = await ended
+    assert.equal(code, 0, err)
+  }
+})
+
+test('a fault that is played is met by the operator, and a device shows a repeated message once', async (t) => {
+  const all = await running(t)
+  const phone = await device(all.control, { service: 'fcm' })
+  await link(all, phone, '2', '1001')
+  const fault = await post(
+    `${all.control}/faults`,
+    { service: 'fcm', device: phone.id, reset: 'after', times: 1 },
+    undefined,
+  )
+  assert.equal(fault.status, 200, fault.text)
+  const message = element({ brand_id: 2 })
+  const lost = await post(`${all.url}/channels/push/single`, message, platformKey)
+  assert.equal(lost.status, 503, lost.text)
+  const again = await post(`${all.url}/channels/push/single`, message, platformKey)
+  assert.equal(again.status, 200, again.text)
+  assert.deepEqual(
+    (await shown(all, phone)).map(({ replaced }) => replaced),
+    [1],
+  )
+  const response = await fetch(`${all.control}/arrivals?service=fcm`)
+  const { arrivals } = (await response.json()) as { arrivals: { accepted: boolean; status: number }[] }
+  assert.deepEqual(
+    arrivals.map(({ accepted, status }) => [accepted, status]),
+    [
+      [true, 0],
+      [true, 200],
+    ],
+  )
+})
+
+test('the lines that it prints for people work as they stand', async (t) => {
+  const folder = await temporary(t)
+  const standIns = start(t, ['stand-ins', '--dir', folder, '--port', '0'])
+  await standIns.line(/Ctrl-C ends/)
+  const operator = start(t, ['operator', '--config', join(folder, 'bellwire.yaml')], { BELLWIRE_OPERATOR_PORT: '0' })
+  const { url } = JSON.parse(await operator.line(/"server\.listening"/)) as { url: string }
+  const text = standIns.out()
+  const commands = text.slice(text.indexOf('  LINK='), text.indexOf('\nWhat devices show'))
+  assert.equal(commands.match(/curl/g)?.length, 3, text)
+  const script = commands.replaceAll('http://127.0.0.1:7001', url)
+  const { stdout } = await promisify(execFile)('sh', ['-c', script], { timeout: 20_000 })
+  assert.match(stdout, /"push_id"/)
+  assert.match(await standIns.line(/shows/), /fcm device 1 shows "Hello": "There"$/)
+})
+
+test('credentials are for their owner alone, and somebody’s own configuration is left alone', async (t) => {
+  const { folder } = await running(t)
+  const files = await readdir(folder)
+  for (const name of ['bellwire.yaml', 'fcm-service-account.json', 'fcm-ca.pem', 'apns-key.p8', 'apns-ca.pem']) {
+    assert.ok(files.includes(name), name)
+    assert.equal((await stat(join(folder, name))).mode & 0o077, 0)
+  }
+  const own = await temporary(t)
+  await writeFile(join(own, 'bellwire.yaml'), 'operator: {}\n')
+  const { code, err } = await run(t, ['stand-ins', '--dir', own, '--port', '0'])
+  assert.equal(code, 2)
+  assert.match(err, /name another folder with --dir/)
+  assert.equal(await readFile(join(own, 'bellwire.yaml'), 'utf8'), 'operator: {}\n')
+})
+
+test('a port in use ends with 2, and nothing is left running', async (t) => {
+  const taken = createServer()
+  await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve))
+  t.after(() => taken.close())
+  const { port } = taken.address() as { port: number }
+  const { code, err } = await run(t, ['stand-ins', '--dir', await temporary(t), '--port', String(port)])
+  assert.equal(code, 2, err)
+  assert.match(err, /is in use: choose others with --port/)
+})

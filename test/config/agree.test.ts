@@ -1,0 +1,21 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { agree } from '../../src/config/agree.ts'
+import type { Problem } from '../../src/config/problem.ts'
+import type { Config } from '../../src/config/table.ts'
+
+test("an operator's key at the platform is bound to exactly one brand if it may link devices", () => {
+  const problemsOf = (brands?: string[], scopes = ['devices']): Problem[] => {
+    const problems: Problem[] = []
+    const keys = [{ name: 'operator', key: 'a-key-of-16-chars', scopes, ...(brands && { brands }) }]
+    agree({ platform: { keys, lanes: [] } } as unknown as Config, 'bellwire.yaml', problems)
+    return problems
+  }
+  assert.deepEqual(problemsOf(['1']), [])
+  assert.deepEqual(problemsOf(undefined, ['read']), [])
+  for (const brands of [undefined, ['1', '2']]) {
+    const [problem] = problemsOf(brands)
+    assert.equal(problem?.path, 'platform.keys[0].brands')
+    assert.match(problem?.remedy ?? '', /brands: \[1\]/)
+  }
+})

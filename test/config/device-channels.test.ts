@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import test, { type TestContext } from 'node:test'
+import { operatorOptions, platformOptions } from '../../src/cli/compose.ts'
+import { loadConfig } from '../../src/config/load.ts'
+import { printConfig } from '../../src/config/print.ts'
+import { ConfigError } from '../../src/config/problem.ts'
+import type { OperatorConfig, PlatformConfig } from '../../src/config/table.ts'
+
+const configOf = (publish: string, links: string): string => `
+operator:
+  keys: [{name: platform, key: operator-key-000000000001, brands: [1, 2, 3]}]
+  suppression: none
+  publish: ${publish}
+platform:
+  keys: [{name: crm, key: platform-key-00000000001, scopes: [read]}]
+  lanes: []
+  device_links: ${links}
+`
+
+async function load(t: TestContext, text: string) {
+  const folder = await mkdtemp(join(tmpdir(), 'bellwire-config-'))
+  t.after(() => rm(folder, { recursive: true, force: true }))
+  const file = join(folder, 'bellwire.yaml')
+  await writeFile(file, text)
+  return loadConfig(file, {})
+}
+
+test('each brand is published and consumed where the settings say, by the same names if they say none', async (t) => {
+  const config = await load(
+    t,
+    configOf(
+      `
+    - {brand: 1, to: {rest: https://platform.example/integration, api_key: secret-of-rest}}
+    - {brand: 2, to: {amqp: "amqp://bellwire:secret-of-amqp@127.0.0.1:1/"}, providers: [firebase, webpush], origin: www.two.example}
+    - {brand: 3, to: {kafka: ["127.0.0.1:1"], username: bellwire, password: secret-of-kafka}, providers: [all], retry: {most: 1min}}`,
+      `
+    - {brand: 2, from: {amqp: "amqp://bellwire:secret-of-amqp@127.0.0.1:1/", delivery_limit: 5}}
+    - {brand: 3, from: {kafka: ["127.0.0.1:1"], username: bellwire, password: secret-of-kafka}}
+    - {from: {kafka: ["127.0.0.1:1"]}, origins: [{origin: one.example, brand: 1}, {origin: two.example, brand: 2}]}`,
+    ),
+  )
+  const { publish = [] } = await operatorOptions(config.operator as OperatorConfig)
+  t.after(() => Promise.all(publish.map(({ publisher }) => publisher.close())))
+  assert.deepEqual(
+    publish.map(({ brand, publisher, providers, origin }) => [brand, publisher.name, providers, origin]),
+    [
+      ['1', 'rest', undefined, undefined],
+      ['2', 'amqp', ['firebase', 'webpush'], 'www.two.example'],
+      ['3', 'kafka', 'all', undefined],
+    ],
+  )
+  assert.equal(publish[2]?.retry?.mostMs, 60_000)
+  const { deviceLinks = [] } = await platformOptions(config.platform as PlatformConfig)
+  assert.deepEqual(
+    deviceLinks.map(({ brands, consumer }) => [brands, consumer.name]),
+    [
+      ['2', 'amqp device-links.2'],
+      ['3', 'kafka device-links.3'],
+      [{ 'one.example': '1', 'two.example': '2' }, 'kafka device-links'],
+    ],
+  )
+  assert.doesNotMatch(printConfig(config), /secret-of/)
+})
+
+test('what contradicts itself is told with its remedy', async (t) => {
+  const rest = '{rest: https://platform.example, api_key: k}'
+  const text = configOf(
+    `[{brand: 1, to: ${rest}}, {brand: 1, to: ${rest}, retry: {first: 1h}}, {brand: 2, to: {kafka: ["a:1"], username: u}}]`,
+    `[{from: {kafka: ["a:1"]}}, {brand: 1, from: {amqp: "amqp://b/"}}, {brand: 1, from: {amqp: "amqp://b/"}},
+     {from: {kafka: ["a:1"], topic: x, group: g}, origins: [{origin: o, brand: 1}, {origin: o, brand: 2}]},
+     {brand: 5, from: {kafka: ["a:1"], group: g}}]`,
+  )
+  const error = await load(t, text).catch((caught: unknown) => caught)
+  assert.ok(error instanceof ConfigError)
+  assert.deepEqual(
+    error.problems.map(({ path, what }) => `${path}: ${what}`),
+    [
+      'operator.publish[1]: brand 1 is published already',
+      'operator.publish[1].retry: first is longer than most',
+      'operator.publish[2].to: username and password go together',
+      'platform.device_links[0]: needs brand, or origins, and not both',
+      'platform.device_links[2]: is consumed already',
+      'platform.device_links[3].origins: o is of another brand already',
+      'platform.device_links[4].from.group: is the group of another topic',
+    ],
+  )
+})

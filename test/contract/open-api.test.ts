@@ -1,0 +1,233 @@
+// The OpenAPI documents: valid, of what is served and nothing else, and true of what is really sent.
+
+import assert from 'node:assert/strict'
+import test, { type TestContext } from 'node:test'
+import { Validator } from '@seriousme/openapi-schema-validator'
+import { Check } from 'typebox/schema'
+import type { InterfaceOperation } from '../../src/contract/documents/interface-operations.ts'
+import { operatorOperations, platformOperations } from '../../src/contract/documents/interface-operations.ts'
+import { openApi } from '../../src/contract/documents/open-api.ts'
+import { functionDevices } from '../../src/devices/sources/function.ts'
+import { operatorDocuments } from '../../src/operator/documents.ts'
+import { createSubscriberToken } from '../../src/runtime/subscriber-token.ts'
+import { witnessService } from '../support/push-services.ts'
+import { collectRoutes } from '../support/routes.ts'
+import {
+  type Answer,
+  adminKey,
+  element,
+  get,
+  keys,
+  post,
+  startOperator,
+  startPlatform,
+  witness,
+} from '../support/sides.ts'
+
+const secret = 'the secret of the document tests, long enough'
+const service = { name: 'backend', key: 'backend-key', scopes: ['devices'], brands: ['1'] } as const
+
+/** Everything that an operator can serve. */
+async function operatorUrl(t: TestContext): Promise<string> {
+  const push = { devices: { source: functionDevices(() => []), services: [witnessService('apns')] } }
+  const { url } = await startOperator(t, { push, app: { secrets: [secret] }, adminKeys: [adminKey, service] })
+  return url
+}
+
+async function platformUrl(t: TestContext): Promise<string> {
+  const { url } = await startPlatform(t, {
+    keys: [adminKey, service],
+    lanes: [{ brand: '1', channel: 'push', mode: 'batch', provider: witness() }],
+  })
+  return url
+}
+
+const sides = [
+  { side: 'operator', urlOf: operatorUrl },
+  { side: 'platform', urlOf: platformUrl },
+] as const
+
+const documentOf = async (url: string): Promise<Answer['body']> => (await get(`${url}/openapi.json`, '')).body
+
+for (const { side, urlOf } of sides) {
+  test(`the document that the ${side} serves is valid OpenAPI 3.1`, async (t) => {
+    const document = await documentOf(await urlOf(t))
+    const validator = new Validator()
+    const { valid, errors } = await validator.validate(structuredClone(document))
+    assert.deepEqual([valid, errors, validator.version], [true, undefined, '3.1'])
+    const names = Object.keys(document.components.schemas).map((name) => `#/components/schemas/${name}`)
+    const references = [...JSON.stringify(document).matchAll(/"\$ref":"([^"]+)"/g)].map(([, to]) => to as string)
+    assert.deepEqual(new Set(references), new Set(names))
+    assert.equal(JSON.stringify(document).includes('"$id"'), false)
+  })
+
+  test(`the document of the ${side} has every route that is served, and no other`, async (t) => {
+    const served = collectRoutes(t)
+    const document = await documentOf(await urlOf(t))
+    const described = Object.entries<object>(document.paths).flatMap(([path, item]) =>
+      Object.keys(item).map((method) => `${method.toUpperCase()} ${path}`),
+    )
+    const page = ['GET /docs', 'GET /docs/*']
+    assert.ok(page.every((route) => served.has(route)))
+    assert.deepEqual(described.toSorted(), [...served].filter((route) => !page.includes(route)).toSorted())
+  })
+
+  test(`every operation of the ${side} says what it does, and who may ask for it`, async (t) => {
+    const document = await documentOf(await urlOf(t))
+    const operations = Object.values<Record<string, Answer['body']>>(document.paths).flatMap(Object.values)
+    const names = operations.map(({ operationId }) => operationId)
+    assert.equal(new Set(names).size, names.length)
+    const tags = document.tags.map(({ name }: { name: string }) => name)
+    for (const {
+      summary,
+      security,
+      tags: [tag],
+      operationId,
+    } of operations) {
+      assert.match(summary, /^[A-Z].{8,}/, operationId)
+      assert.ok(tags.includes(tag), operationId)
+      for (const scheme of security.flatMap(Object.keys)) assert.ok(scheme in document.components.securitySchemes)
+      assert.equal(security.length, tag === 'Process' ? 0 : 1, operationId)
+    }
+  })
+
+  test(`the reference page of the ${side} loads only from itself, and its own not-found is ours`, async (t) => {
+    const url = await urlOf(t)
+    const page = await fetch(`${url}/docs`)
+    const html = await page.text()
+    assert.equal(page.url, `${url}/docs/`)
+    assert.equal(page.status, 200)
+    assert.match(page.headers.get('content-type') ?? '', /^text\/html/)
+    assert.match(page.headers.get('content-security-policy') ?? '', /default-src 'none'.*connect-src 'self'/)
+    const sources = [...html.matchAll(/(?:src|href)="([^"]*)"/g)].map(([, source]) => source as string)
+    assert.ok(sources.includes('js/scalar.js'))
+    for (const source of sources) assert.equal(new URL(source, page.url).origin, url)
+    assert.doesNotMatch(html, /https?:\/\/[^"' ]+\.(?:js|css)/)
+    const script = await fetch(`${url}/docs/js/scalar.js`)
+    assert.equal(script.status, 200)
+    assert.ok((await script.text()).length > 100_000)
+    for (const [method, path, status] of [
+      ['GET', '/docs/nothing', 404],
+      ['POST', '/docs', 405],
+      ['GET', '/nothing', 404],
+      ['DELETE', '/openapi.json', 405],
+    ] as const) {
+      const refused = await fetch(url + path, { method })
+      assert.deepEqual(
+        [path, refused.status, typeof ((await refused.json()) as Answer['body']).error],
+        [path, status, 'string'],
+      )
+    }
+  })
+}
+
+test('what is served is what is built, and an operator without apps describes none', async (t) => {
+  const { url } = await startOperator(t)
+  const document = await documentOf(url)
+  const built = operatorDocuments({ admin: [], app: false }).openApi() as Answer['body']
+  assert.deepEqual(document.info, built.info)
+  assert.equal(
+    Object.keys(document.paths).some((path) => path.startsWith('/app')),
+    false,
+  )
+  for (const { path } of operatorOperations) assert.deepEqual(document.paths[path], built.paths[path])
+  for (const [name, schema] of Object.entries(built.components.schemas))
+    assert.deepEqual(document.components.schemas[name], schema)
+})
+
+/** Does a value fit a schema of the document, references and all? */
+function fits({ components }: Answer['body'], schema: object, value: unknown): boolean {
+  return Check({ ...schema, components } as object, value)
+}
+
+const requestOf = (document: Answer['body'], path: string): object =>
+  document.paths[path].post.requestBody.content['application/json'].schema
+const responseOf = (document: Answer['body'], path: string, status: number): object =>
+  document.paths[path].post.responses[status].content['application/json'].schema
+
+test('requests of the send endpoints and their answers fit the document', async (t) => {
+  const { url } = await startOperator(t)
+  const document = await documentOf(url)
+  for (const path of [
+    '/channels/push/single',
+    '/channels/push/batch',
+    '/channels/site/single',
+    '/channels/site/batch',
+  ]) {
+    const batch = path.endsWith('batch')
+    const body = batch ? [element(), element({ id: '77', action_id: null })] : element()
+    assert.ok(fits(document, requestOf(document, path), body), path)
+    for (const wrong of [batch ? element() : [element()], batch ? [{}] : {}, 'text'])
+      assert.equal(fits(document, requestOf(document, path), wrong), false, path)
+    const delivered = await post(url + path, body)
+    assert.ok(fits(document, responseOf(document, path, delivered.status), delivered.body), `${path} ${delivered.text}`)
+    assert.equal(fits(document, responseOf(document, path, 200), { error: 'no' }), false)
+    for (const [sent, key] of [
+      ['no JSON', keys.one.key],
+      [body, 'nobody'],
+    ] as const) {
+      const refused = await post(url + path, sent, key)
+      assert.ok(refused.status >= 400)
+      assert.ok(fits(document, responseOf(document, path, refused.status), refused.body), `${path} ${refused.text}`)
+    }
+  }
+  const unknown = await post(`${url}/reconciliation`, { field: 'blocked' }, keys.one.key)
+  assert.equal(unknown.status, 501)
+  assert.ok(fits(document, responseOf(document, '/reconciliation', 501), unknown.body))
+})
+
+test('a link, its answer and its refusals fit the document of the platform', async (t) => {
+  const url = await platformUrl(t)
+  const document = await documentOf(url)
+  for (const { path } of platformOperations) {
+    const record = {
+      user_id: '1001',
+      tokens: [{ token: 't', channel: 'ios', provider: 'apns', environment: 'sandbox' }],
+      timestamp: '2026-01-01T10:00:00Z',
+      origin: 'www',
+    }
+    assert.ok(fits(document, requestOf(document, path), record))
+    assert.equal(fits(document, requestOf(document, path), { ...record, user_id: undefined, tokens: 't' }), false)
+    const taken = await post(url + path, record, service.key)
+    assert.deepEqual([taken.status, fits(document, responseOf(document, path, 200), taken.body)], [200, true])
+    for (const [sent, key] of [
+      [{}, service.key],
+      [record, 'nobody'],
+      [record, adminKey.key],
+    ] as const) {
+      const refused = await post(url + path, sent, key)
+      assert.ok(fits(document, responseOf(document, path, refused.status), refused.body), refused.text)
+    }
+  }
+})
+
+test('what an app sends and gets fits the document of the operator', async (t) => {
+  const url = await operatorUrl(t)
+  const document = await documentOf(url)
+  const bearer = { authorization: `Bearer ${await createSubscriberToken({ secret, brand: '1', userId: '1001' })}` }
+  await post(`${url}/channels/site/single`, element())
+  const inbox = (await (await fetch(`${url}/app/inbox`, { headers: bearer })).json()) as Answer['body']
+  assert.equal(inbox.items.length, 1)
+  const shown = document.paths['/app/inbox'].get.responses[200].content['application/json'].schema
+  assert.ok(fits(document, shown, inbox))
+  const tokens = { tokens: [{ token: 't', provider: 'firebase' }] }
+  assert.ok(fits(document, requestOf(document, '/app/devices/link'), tokens))
+  assert.equal((await post(`${url}/app/devices/link`, tokens, undefined, bearer)).text, '{"accepted":1}')
+  assert.deepEqual(Object.keys(document.paths['/app/inbox/stream'].get.responses[200].content), ['text/event-stream'])
+})
+
+test('a paragraph, a status and what it means stand with every endpoint of the interface', () => {
+  const document = openApi({
+    title: 'x',
+    description: 'x',
+    operations: operatorOperations,
+    groups: [],
+  }) as Answer['body']
+  for (const { path, section, refusals } of [...operatorOperations] as InterfaceOperation[]) {
+    const { description, responses, security } = document.paths[path].post
+    assert.ok(description.startsWith(section))
+    assert.deepEqual(security, [{ ApiKey: [] }])
+    assert.deepEqual(Object.keys(responses), ['200', ...Object.keys(refusals)])
+    assert.ok(responses[503].headers['Retry-After'])
+  }
+})

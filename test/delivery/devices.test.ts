@@ -1,0 +1,384 @@
+// A message to the devices of its user, through the operator's own door, with two push services.
+
+import assert from 'node:assert/strict'
+import type { TestContext } from 'node:test'
+import { functionSource } from '../../src/attributes/function.ts'
+import type { Device } from '../../src/devices/device.ts'
+import type { OperatorOptions, PushDevices } from '../../src/operator/options.ts'
+import type { DeviceAnswer, Push } from '../../src/providers/push-service.ts'
+import { onEachEngine } from '../support/engines.ts'
+import {
+  accepted,
+  away,
+  type DeviceBook,
+  device,
+  deviceBook,
+  gone,
+  mismatch,
+  type WitnessService,
+  witnessService,
+} from '../support/push-services.ts'
+import { element, get, keys, post, startOperator } from '../support/sides.ts'
+import { event, until } from '../support/wait.ts'
+
+const single = '/channels/push/single'
+const batch = '/channels/push/batch'
+
+/** Two people with the id 1001, of two brands; the first has three devices, one of which has the token of the other's. */
+const theirs: readonly Device[] = [
+  device({ token: 'a-1' }),
+  device({ token: 'f-1', kind: 'fcm_token' }),
+  device({ token: 'shared', kind: 'fcm_token' }),
+  device({ brand: '2', token: 'shared', kind: 'fcm_token' }),
+  device({ userId: '1002', token: 'a-2' }),
+]
+
+interface Setting {
+  readonly url: string
+  readonly book: DeviceBook
+  readonly apns: WitnessService
+  readonly fcm: WitnessService
+}
+
+async function start(
+  t: TestContext,
+  store: string,
+  {
+    apns: apnsAnswers,
+    fcm: fcmAnswers,
+    devices = theirs,
+    push = {},
+    ...options
+  }: {
+    apns?: (push: Push) => DeviceAnswer | Promise<DeviceAnswer>
+    fcm?: (push: Push) => DeviceAnswer | Promise<DeviceAnswer>
+    devices?: readonly Device[]
+    push?: Partial<PushDevices>
+  } & Partial<Omit<OperatorOptions, 'push'>> = {},
+): Promise<Setting> {
+  const book = deviceBook(devices)
+  const apns = witnessService('apns', apnsAnswers, { name: 'my apns' })
+  const fcm = witnessService('fcm_token', fcmAnswers, { name: 'my fcm' })
+  const { url } = await startOperator(t, {
+    store,
+    ...options,
+    push: { devices: { source: book, services: [apns, fcm], ...push } },
+  })
+  return { url, book, apns, fcm }
+}
+
+const tokens = (service: WitnessService): string[] => service.received.map((push) => push.device.token).sort()
+
+onEachEngine(
+  'a message goes to every device of its user, of its brand, each through its own service',
+  async (t, store) => {
+    const { url, apns, fcm } = await start(t, store)
+    const answer = await post(url + single, element({}, { data: { deal: 7 } }))
+    assert.equal(answer.status, 200)
+    assert.deepEqual(tokens(apns), ['a-1'])
+    assert.deepEqual(tokens(fcm), ['f-1', 'shared'])
+    assert.ok(fcm.received.every((push) => push.device.brand === '1'))
+    const { push_id } = answer.body
+    for (const { ref, content } of [...apns.received, ...fcm.received]) {
+      assert.equal(ref, push_id)
+      assert.deepEqual(content, { title: 'Hello', body: 'There', data: '{"deal":7}' })
+    }
+    const story = (await get(`${url}/admin/messages/${push_id}`)).body
+    assert.equal(story.rule, 'accepted (3 of 3 devices)')
+    assert.deepEqual(story.devices.map((each: { service: string }) => each.service).sort(), [
+      'my apns',
+      'my fcm',
+      'my fcm',
+    ])
+    assert.partialDeepStrictEqual(story.devices[0], {
+      attempt: 1,
+      category: 'successful',
+      provider_id: 'p-1',
+      uncertain: 0,
+    })
+    for (const token of ['a-1', 'f-1', 'shared'])
+      assert.ok(!JSON.stringify(story).includes(`"${token}"`), 'a token is shown')
+  },
+)
+
+onEachEngine('one device that accepts makes a message successful, and it is not sent again', async (t, store) => {
+  const { url, apns, fcm } = await start(t, store, { apns: () => gone, fcm: () => away })
+  const one = element()
+  const refused = await post(url + single, one)
+  assert.equal(refused.status, 503, refused.text)
+  const mixed = await start(t, `${store}${store.startsWith('sqlite') ? '2' : ''}`, {
+    apns: () => accepted,
+    fcm: () => away,
+  })
+  const two = element()
+  for (let i = 0; i < 2; i++) assert.equal((await post(mixed.url + single, two)).status, 200)
+  assert.equal(mixed.apns.received.length, 1)
+  assert.equal(mixed.fcm.received.length, 2)
+  assert.equal(apns.received.length, 1)
+  assert.equal(fcm.received.length, 2)
+})
+
+onEachEngine(
+  'a user without a device is failed with a clear reason; of the other brand it is another user',
+  async (t, store) => {
+    const { url, apns, fcm } = await start(t, store)
+    const answer = await post(url + single, element({ user_id: '1003' }))
+    assert.equal(answer.status, 422)
+    assert.match(answer.body.error, /no device/)
+    assert.equal((await post(url + single, element({ user_id: '1002', brand_id: 2 }))).status, 422)
+    assert.equal(apns.received.length + fcm.received.length, 0)
+    const answered = await post(url + batch, [element({ user_id: '1003' }), element({ user_id: '1002' })])
+    assert.equal(answered.body.failed.length, 1)
+    assert.equal(answered.body.successful.length, 1)
+  },
+)
+
+onEachEngine('a named target is used only if it is this user’s of this brand now', async (t, store) => {
+  const { url, book, apns, fcm } = await start(t, store)
+  book.unlinked.add('1 old')
+  const named = (token: unknown, over = {}) => post(url + single, element(over, { token }))
+  assert.equal((await named('a-1')).status, 200)
+  assert.equal((await named('shared', { brand_id: 2 })).status, 200)
+  assert.equal(fcm.received[0]?.device.brand, '2', 'the other brand’s device of that token')
+  const refusals: [unknown, RegExp, object?][] = [
+    ['a-2', /another user's/],
+    ['a-1', /never linked/, { brand_id: 2 }],
+    ['a-1', /another user's/, { user_id: '1002' }],
+    ['old', /linked to nobody/],
+    ['never-seen', /never linked.*unregistered_targets/],
+  ]
+  for (const [token, why, over] of refusals) {
+    const answer = await named(token, over)
+    assert.equal(answer.status, 422, `${token}: ${answer.text}`)
+    assert.match(answer.body.error, why)
+    assert.ok(!answer.text.includes('1002'), 'whose it is, is not said')
+  }
+  assert.equal(apns.received.length, 1)
+  const both = await post(url + single, element({}, { tokens: ['a-2', 'a-1'] }))
+  assert.equal(both.status, 200, 'one of them is good')
+  assert.deepEqual(tokens(apns), ['a-1', 'a-1'])
+})
+
+onEachEngine(
+  'unregistered targets, where they are allowed, are never a token known to be another’s or unlinked',
+  async (t, store) => {
+    const { url, book, fcm } = await start(t, store, {
+      push: { unregisteredTargets: { kind: 'fcm_token' } },
+      fcm: () => gone,
+    })
+    book.unlinked.add('1 old')
+    const statuses: Record<string, number> = {}
+    for (const token of ['never-seen', 'a-2', 'old'])
+      statuses[token] = (await post(url + single, element({}, { token }))).status
+    assert.deepEqual(statuses, { 'never-seen': 422, 'a-2': 422, old: 422 })
+    assert.deepEqual(tokens(fcm), ['never-seen'])
+    assert.deepEqual(book.dropped, [], 'what was never linked is not unlinked')
+  },
+)
+
+onEachEngine(
+  'a device that no service reaches is failed for that device, with the remedy, and said once',
+  async (t, store) => {
+    const alert = event('provider.alert')
+    const { url } = await start(t, store, { devices: [device({ kind: 'webpush' })] })
+    const answer = await post(url + single, element())
+    assert.equal(answer.status, 422)
+    assert.match(answer.body.error, /no push service reaches a device webpush: add one under/)
+    assert.match((await alert).error, /webpush/)
+  },
+)
+
+onEachEngine(
+  'a device of an app or environment that its service is not set to is nobody’s loss: fatal',
+  async (t, store) => {
+    const apns = witnessService('apns')
+    const picky = { ...apns, reaches: ({ kind, app }: Device) => kind === 'apns' && app !== 'com.other' }
+    const { url } = await startOperator(t, {
+      store,
+      push: { devices: { source: deviceBook([device({ app: 'com.other' })]), services: [picky] } },
+    })
+    const alert = event('provider.alert')
+    const answer = await post(url + single, element())
+    assert.equal(answer.status, 503)
+    assert.match(answer.body.error, /apns does not reach a device apns of com\.other: add the app/)
+    assert.equal((await alert).provider, 'apns')
+  },
+)
+
+onEachEngine('a slow service does not slow the other', async (t, store) => {
+  const gate = Promise.withResolvers<DeviceAnswer>()
+  const { url, apns, fcm } = await start(t, store, {
+    fcm: () => gate.promise,
+    devices: [
+      ...theirs,
+      ...Array.from({ length: 300 }, (_, i) => device({ userId: `f${i}`, token: `f${i}`, kind: 'fcm_token' })),
+    ],
+  })
+  const slow = post(
+    url + batch,
+    Array.from({ length: 300 }, (_, i) => element({ user_id: `f${i}` })),
+  )
+  await until(() => fcm.received.length === 100, { what: 'the slow service is full' })
+  assert.equal((await post(url + single, element({ user_id: '1002' }))).status, 200)
+  assert.equal(apns.received.length, 1)
+  gate.resolve(accepted)
+  assert.equal((await slow).body.successful.length, 300)
+})
+
+onEachEngine('Retry-After of one service is the message’s answer, and only its own messages wait', async (t, store) => {
+  const { url, fcm } = await start(t, store, { fcm: () => ({ ...away, reason: 'rate_limited', retryAfterMs: 30_000 }) })
+  const limited = await post(url + single, element({ brand_id: 2 }))
+  assert.equal(limited.status, 503)
+  assert.equal(limited.headers.get('retry-after'), '30')
+  assert.equal((await post(url + single, element({ brand_id: 2 }))).status, 503)
+  assert.equal(fcm.received.length, 1, 'not asked while it rests')
+  for (let i = 0; i < 10; i++) assert.equal((await post(url + single, element({ user_id: '1002' }))).status, 200)
+})
+
+onEachEngine(
+  'a dead device is handed to its source with the settle, a living one and a younger link are not',
+  async (t, store) => {
+    const since = Date.parse('2026-01-01T00:00:00Z')
+    const { url, book } = await start(t, store, {
+      devices: [...theirs, device({ userId: '1003', token: 'a-3', linkedAt: '2026-01-01T00:00:00.1Z' })],
+      apns: ({ device: { token } }) => (token === 'a-1' ? gone : { ...gone, goneSince: since }),
+    })
+    const dropped = event('device.dropped')
+    assert.equal((await post(url + single, element())).status, 200)
+    assert.deepEqual(book.dropped, [{ device: theirs[0], why: 'my apns: 410' }])
+    assert.partialDeepStrictEqual(await dropped, { brand: '1', service: 'my apns', why: '410' })
+    assert.equal((await post(url + single, element({ user_id: '1003' }))).status, 422)
+    assert.equal(book.dropped.length, 1)
+  },
+)
+
+onEachEngine(
+  'a mismatch removes nothing and burns nothing until the credential has had an accepted send',
+  async (t, store) => {
+    const { url, book } = await start(t, store, {
+      apns: ({ device: { token } }) => (token === 'a-2' ? accepted : mismatch),
+    })
+    const only = element({ user_id: '1001' }, { token: 'a-1' })
+    assert.equal((await post(url + single, only)).status, 503)
+    assert.deepEqual(book.dropped, [])
+    const good = element({ user_id: '1002' })
+    await until(async () => (await post(url + single, good)).status === 200, { what: 'the pause is over' })
+    assert.equal((await post(url + single, only)).status, 422)
+    assert.equal(book.dropped.length, 1)
+  },
+)
+
+onEachEngine(
+  'after a hundred removals nothing is removed and nothing burned until a person confirms over HTTP',
+  async (t, store) => {
+    const many = Array.from({ length: 150 }, (_, i) => device({ userId: `u${i}`, token: `a-${i}` }))
+    const { url, book } = await start(t, store, { devices: many, apns: () => gone })
+    const all = many.map(({ userId }) => element({ user_id: userId }))
+    const first = (await post(url + batch, all)).body
+    assert.equal(first.failed.length, 100)
+    assert.equal(first.fatal.length, 50)
+    assert.match(first.fatal[0].error, /removals\/confirm/)
+    assert.equal(book.dropped.length, 100)
+    const { services } = (await get(`${url}/admin/devices/removals`)).body
+    assert.partialDeepStrictEqual(services, [{ service: 'my apns', stopped: true, stopped_for: { removals: 101 } }])
+    const confirm = (body: unknown, key = 'admin-key') => post(`${url}/admin/devices/removals/confirm`, body, key)
+    assert.equal((await confirm({ service: 'my apns' }, keys.one.key)).status, 401)
+    assert.equal((await confirm({})).status, 400)
+    assert.equal((await confirm({ service: 'my apns', for_minutes: 0 })).status, 400)
+    assert.equal((await confirm({ service: 'my fcm' })).status, 409)
+    assert.equal((await confirm({ service: 'my apns' })).status, 200)
+    const rest = all.filter((each) => first.fatal.some((item: { id: unknown }) => item.id === each.activity.id))
+    assert.equal((await post(url + batch, rest)).body.failed.length, 50)
+    assert.equal(book.dropped.length, 150)
+  },
+)
+
+onEachEngine(
+  'a source that throws, answers nonsense or another’s device makes messages fatal, and nothing is sent',
+  async (t, store) => {
+    const { url, book, apns } = await start(t, store)
+    const { of } = book
+    const moods: DeviceBook['of'][] = [
+      () => Promise.reject(new Error('the registry is away')),
+      async () => undefined as never,
+      async () => new Map([['1002', [device({ userId: '1003' })]]]),
+      async () => new Map([['1002', [device({ userId: '1002', brand: '2' })]]]),
+    ]
+    const one = element({ user_id: '1002' })
+    for (const mood of moods) {
+      book.of = mood
+      const answer = await post(url + single, one)
+      assert.equal(answer.status, 503)
+      assert.match(answer.body.error, /source of devices/)
+    }
+    assert.equal(apns.received.length, 0)
+    book.of = of
+    assert.equal((await post(url + single, one)).status, 200)
+  },
+)
+
+onEachEngine('a batch is one look-up for each brand', async (t, store) => {
+  const { url, book } = await start(t, store)
+  await post(
+    url + batch,
+    Array.from({ length: 50 }, (_, i) => element({ brand_id: 1 + (i % 2) })),
+  )
+  assert.deepEqual(book.asked, [
+    ['1', '1001'],
+    ['2', '1001'],
+  ])
+})
+
+onEachEngine(
+  'content that cannot be read is failed, and so is who must not be messaged: nothing is sent',
+  async (t, store) => {
+    const { url, apns } = await start(t, store, { attributes: functionSource(['blocked'], () => ['1002']) })
+    const wrong = await post(url + single, element({ user_id: '1001' }, { title: 7 }))
+    assert.equal(wrong.status, 400)
+    assert.match(wrong.body.error, /title at \/title is a number/)
+    assert.equal((await post(url + single, element({ user_id: '1002' }))).status, 422)
+    assert.equal(apns.received.length, 0)
+  },
+)
+
+onEachEngine('a message expires a lifetime after its first attempt, and retries do not renew it', async (t, store) => {
+  let answer: DeviceAnswer = away
+  const { url, apns } = await start(t, store, { apns: () => answer, push: { lifetimeMs: 600 } })
+  const one = element({ user_id: '1002' })
+  const before = Date.now()
+  assert.equal((await post(url + single, one)).status, 503)
+  const after = Date.now()
+  const expiry = apns.received[0]?.expiresAt ?? 0
+  assert.ok(expiry >= before + 600 && expiry <= after + 600)
+  await post(url + single, one)
+  assert.equal(apns.received[1]?.expiresAt, expiry)
+  answer = accepted
+  await until(() => Date.now() > expiry, { what: 'its lifetime is over' })
+  const late = await post(url + single, one)
+  assert.equal(late.status, 422)
+  assert.match(late.body.error, /lifetime/)
+})
+
+onEachEngine(
+  'an answer that was lost is uncertain once, with the device, and the next attempt has the same identity',
+  async (t, store) => {
+    let n = 0
+    const { url, apns } = await start(t, store, {
+      apns: () => (n++ === 0 ? { ...away, reason: 'timeout', uncertain: true } : accepted),
+    })
+    const one = element({ user_id: '1002' })
+    assert.equal((await post(url + single, one)).status, 503)
+    const { push_id } = (await post(url + single, one)).body
+    assert.deepEqual(
+      apns.received.map(({ ref }) => ref),
+      [push_id, push_id],
+    )
+    assert.equal((await get(`${url}/admin/summary`)).body.uncertain, 1)
+    const { devices, uncertain } = (await get(`${url}/admin/messages/${push_id}`)).body
+    assert.equal(uncertain, 1)
+    assert.deepEqual(
+      devices.map((each: { uncertain: number }) => each.uncertain),
+      [1, 0],
+    )
+  },
+)

@@ -1,0 +1,211 @@
+// The last moment before a push leaves: what became true while it waited counts, up to the provider call.
+
+import assert from 'node:assert/strict'
+import type { TestContext } from 'node:test'
+import { functionSource } from '../../src/attributes/function.ts'
+import { listDeviceSends } from '../../src/delivery/device-sends.ts'
+import { createDevices } from '../../src/delivery/devices.ts'
+import { forgetMessages } from '../../src/delivery/retention.ts'
+import { createSendPath } from '../../src/delivery/send-path.ts'
+import { createSuppression } from '../../src/delivery/suppress.ts'
+import type { Message, Result } from '../../src/providers/provider.ts'
+import type { DeviceAnswer, Push } from '../../src/providers/push-service.ts'
+import { uuidv7 } from '../../src/runtime/ids.ts'
+import type { Database } from '../../src/store/database.ts'
+import { openDatabase } from '../../src/store/open-database.ts'
+import { op } from '../../src/store/statement.ts'
+import { type DeviceTable, deviceTable, deviceTableMigrations } from '../support/device-table.ts'
+import { onEachEngine, onPostgres } from '../support/engines.ts'
+import { accepted, gone, type WitnessService, witnessService } from '../support/push-services.ts'
+import { event, until } from '../support/wait.ts'
+
+interface Way {
+  readonly database: Database
+  readonly table: DeviceTable
+  readonly apns: WitnessService
+  readonly excluded: Set<string>
+  send(message: Message, withinMs?: number): Promise<Result>
+}
+
+/** Users 1001 of brands 1 and 2, each with a device of the same token, and user 1002 of brand 1 with another. */
+async function way(
+  t: TestContext,
+  store: string,
+  answer: (push: Push) => DeviceAnswer | Promise<DeviceAnswer> = () => accepted,
+): Promise<Way> {
+  const database = await openDatabase(store, { migrations: deviceTableMigrations })
+  t.after(() => database.close())
+  const table = deviceTable(database)
+  await Promise.all([table.link('1', 't-1', '1001'), table.link('2', 't-1', '1001'), table.link('1', 't-2', '1002')])
+  const apns = witnessService('apns', answer, { concurrency: 1 })
+  const excluded = new Set<string>()
+  const source = functionSource(['excluded'], (brand, users) =>
+    users.filter((user) => excluded.has(`${brand} ${user}`)),
+  )
+  const path = createSendPath({
+    database,
+    provider: createDevices({ source: table, services: [apns] }),
+    suppress: createSuppression(source, new AbortController().signal).wrap,
+    concurrency: 100,
+    inProgress: 100,
+    workMs: 30_000,
+  })
+  return {
+    database,
+    table,
+    apns,
+    excluded,
+    async send(message, withinMs = 20_000) {
+      const [result] = await path.send([message], {
+        deadline: Date.now() + withinMs,
+        signal: new AbortController().signal,
+      })
+      return result as Result
+    },
+  }
+}
+
+let nextId = 1
+function message(brand: string, userId: string, more: object = {}): Message {
+  const id = String(nextId++)
+  const text = JSON.stringify({ activity: { id: Number(id) }, title: 'Hello', ...more })
+  return { brand, channel: 'push', id, userId, key: `key ${id}`, ref: uuidv7(), text, attempt: 1, context: {} }
+}
+
+/** Sends a first message that holds the service's only slot until `free()`, and one more behind it. */
+async function behind(t: TestContext, store: string, second: Message) {
+  const gate = Promise.withResolvers<DeviceAnswer>()
+  const all = await way(t, store, ({ device }) => (device.token === 't-2' ? gate.promise : accepted))
+  const first = all.send(message('1', '1002'))
+  await until(() => all.apns.received.length === 1, { what: 'the slot is taken' })
+  const waiting = all.send(second)
+  await until(() => all.table.answered === 2, { what: 'its devices were read' })
+  const since = Date.now()
+  return {
+    ...all,
+    free: () => gate.resolve(accepted),
+    waiting,
+    first,
+    /** Design §5.3: over a second. */
+    longEnough: () => until(() => Date.now() - since > 1_100, { what: 'over a second has passed' }),
+  }
+}
+
+for (const [how, named] of [
+  ['to all devices', {}],
+  ['to a named one', { token: 't-1' }],
+] as const) {
+  onEachEngine(`a logout answered 200 is respected by a send under way ${how}, up to the call`, async (t, store) => {
+    const s = await behind(t, store, message('1', '1001', named))
+    await s.table.unlinkNow('1', 't-1')
+    s.free()
+    assert.partialDeepStrictEqual(await s.waiting, { category: 'failed', reason: 'no_device' })
+    assert.equal((await s.first).category, 'successful')
+    assert.deepEqual(
+      s.apns.received.map(({ device }) => device.token),
+      ['t-2'],
+    )
+    assert.equal((await s.send(message('2', '1001'))).category, 'successful', 'the other brand’s device of that token')
+    await s.table.link('1', 't-1', '1001')
+    assert.equal((await s.send(message('1', '1001'))).category, 'successful', 'linked again')
+  })
+}
+
+onEachEngine('a token moved to an excluded user never rings for a message to its old one', async (t, store) => {
+  const s = await behind(t, store, message('1', '1001'))
+  s.excluded.add('1 1003')
+  await s.table.link('1', 't-1', '1003')
+  s.free()
+  assert.partialDeepStrictEqual(await s.waiting, { category: 'failed', reason: 'no_device' })
+  // Afterwards neither its old user, by name or not, nor its new one.
+  for (const [userId, named, reason] of [
+    ['1001', {}, 'no_device'],
+    ['1001', { token: 't-1' }, 'no_device'],
+    ['1003', {}, 'suppressed'],
+    ['1003', { token: 't-1' }, 'suppressed'],
+  ] as const)
+    assert.partialDeepStrictEqual(await s.send(message('1', userId, named)), { category: 'failed', reason })
+  assert.deepEqual(
+    s.apns.received.map(({ device }) => device.token),
+    ['t-2'],
+  )
+})
+
+onEachEngine('after a wait of over a second it is asked again who may be messaged', async (t, store) => {
+  const s = await behind(t, store, message('1', '1001'))
+  s.excluded.add('1 1001')
+  await s.longEnough()
+  s.free()
+  assert.partialDeepStrictEqual(await s.waiting, { category: 'failed', reason: 'suppressed' })
+  assert.equal(s.apns.received.length, 1)
+})
+
+onEachEngine(
+  'after a wait of over a second devices are read again, also where nobody tells of an unlink',
+  async (t, store) => {
+    const s = await behind(t, store, message('1', '1001'))
+    // As another process would: this one's `revoked` does not know.
+    const elsewhere = deviceTable(s.database)
+    await elsewhere.unlinkNow('1', 't-1')
+    await s.longEnough()
+    s.free()
+    assert.partialDeepStrictEqual(await s.waiting, { category: 'failed', reason: 'no_device' })
+    assert.equal(s.apns.received.length, 1)
+  },
+)
+
+onEachEngine('a dead device is unlinked by the very settle of its message, not before', async (t, store) => {
+  const answer = Promise.withResolvers<DeviceAnswer>()
+  const s = await way(t, store, () => answer.promise)
+  const sending = s.send(message('1', '1001'))
+  await until(() => s.apns.received.length === 1, { what: 'the call' })
+  assert.deepEqual(await s.table.left(), ['1 t-1', '1 t-2', '2 t-1'])
+  answer.resolve(gone)
+  assert.equal((await sending).category, 'failed')
+  assert.deepEqual(await s.table.left(), ['1 t-2', '2 t-1'])
+})
+
+onEachEngine('what became of a message at its devices is forgotten with it, of its brand only', async (t, store) => {
+  const s = await way(t, store)
+  const [one, two] = [message('1', '1001'), message('2', '1001')]
+  for (const each of [one, two]) assert.equal((await s.send(each)).category, 'successful')
+  const sends = async (): Promise<number[]> =>
+    Promise.all(
+      [one, two].map(async ({ brand, ref }) => (await s.database.read(op(listDeviceSends, [[brand, ref]]))).length),
+    )
+  assert.deepEqual(await sends(), [1, 1])
+  assert.equal(await forgetMessages(s.database, '1', Date.now() + 60_000), 1)
+  assert.deepEqual(await sends(), [0, 1])
+})
+
+onPostgres(
+  'a message that waits for its turn when the process dies has not departed: nothing is uncertain',
+  async (t, store) => {
+    const dying = await openDatabase(store, { migrations: deviceTableMigrations })
+    const table = deviceTable(dying)
+    await Promise.all([table.link('1', 't-1', '1001'), table.link('1', 't-2', '1002')])
+    const silent = witnessService('apns', () => new Promise(() => {}), { concurrency: 1 })
+    const path = createSendPath({
+      database: dying,
+      provider: createDevices({ source: table, services: [silent] }),
+      suppress: (inner) => inner,
+      concurrency: 100,
+      inProgress: 100,
+      workMs: 30_000,
+    })
+    const context = { deadline: Date.now() + 300, signal: new AbortController().signal }
+    const [called, waited] = [message('1', '1001'), message('1', '1002')]
+    await Promise.all([path.send([called], context), path.send([waited], context)])
+    assert.equal(silent.received.length, 1)
+    await dying.close()
+
+    const living = await way(t, store)
+    const taken: boolean[] = []
+    for (const one of [called, waited]) {
+      const over = event('message.taken_over', ({ ref }) => ref === one.ref)
+      assert.equal((await living.send(one)).category, 'successful')
+      taken.push((await over).uncertain)
+    }
+    assert.deepEqual(taken, [silent.received[0]?.ref === called.ref, silent.received[0]?.ref === waited.ref])
+  },
+)

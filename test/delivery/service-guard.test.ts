@@ -1,0 +1,215 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { guardService, type Leaving, type ServiceGuardOptions } from '../../src/delivery/service-guard.ts'
+import type { DeviceAnswer, Push, PushService } from '../../src/providers/push-service.ts'
+import type { Events } from '../../src/runtime/events.ts'
+import { on } from '../../src/runtime/events.ts'
+import { accepted, away, device, gone, mismatch, witnessService, wrongKey } from '../support/push-services.ts'
+import { until } from '../support/wait.ts'
+
+const push = (n = 1): Push => ({
+  ref: `r-${n}`,
+  device: device({ token: `t-${n}` }),
+  content: { title: 'Hello' },
+  expiresAt: Date.now() + 60_000,
+})
+const context = (ms = 10_000) => ({ deadline: Date.now() + ms, signal: new AbortController().signal })
+const go: Leaving = { prepare: async () => undefined, veto: () => undefined }
+const breaker = { after: 3, firstMs: 30, mostMs: 30 }
+
+/** A service that answers one thing after the other, the last one for ever. */
+function scripted(...answers: DeviceAnswer[]) {
+  let next = 0
+  return witnessService('apns', () => answers[Math.min(next++, answers.length - 1)] as DeviceAnswer)
+}
+function guarded(service: PushService, options: ServiceGuardOptions = {}) {
+  const guard = guardService(service, { breaker, ...options })
+  return async (n = 1, leaving = go, ms = 10_000) => (await guard.send(push(n), context(ms), leaving)).answer
+}
+function watch<Name extends 'provider.alert' | 'provider.paused' | 'provider.resumed'>(
+  t: test.TestContext,
+  name: Name,
+) {
+  const seen: Events[Name][] = []
+  t.after(on(name, (event) => seen.push(event)))
+  return seen
+}
+
+test('a throw and nonsense are fatal, and nothing is known of the token', async () => {
+  const odd: unknown[] = [
+    undefined,
+    null,
+    {},
+    [],
+    { ...gone, token: 'dead' },
+    { ...gone, goneSince: 'x' },
+    { ...accepted, providerId: 7 },
+  ]
+  for (const answer of odd) {
+    const result = await guarded(witnessService('apns', () => answer as DeviceAnswer))()
+    assert.partialDeepStrictEqual(result, { category: 'fatal', reason: 'nonsense', uncertain: true })
+    assert.equal(result.token, undefined)
+  }
+  const thrown = await guarded(witnessService('apns', () => Promise.reject(new Error('socket'))))()
+  assert.partialDeepStrictEqual(thrown, { category: 'fatal', reason: 'nonsense', uncertain: true })
+  const atOnce = {
+    ...witnessService('apns'),
+    send: () => {
+      throw new Error('not even a promise')
+    },
+  }
+  assert.equal((await guarded(atOnce)()).category, 'fatal')
+})
+
+test('a service that never answers costs its own message, which may have arrived, and no more than its timeout', async () => {
+  let aborted = false
+  const silent: PushService = {
+    ...witnessService('apns'),
+    send: ({ device: { token } }, { signal }) => {
+      signal.addEventListener('abort', () => (aborted = true))
+      return token === 't-1' ? new Promise(() => {}) : Promise.resolve(accepted)
+    },
+  }
+  const send = guarded(silent, { timeoutMs: 50 })
+  const [hung, other] = await Promise.all([send(1), send(2)])
+  assert.partialDeepStrictEqual(hung, { category: 'fatal', reason: 'timeout', blame: 'provider', uncertain: true })
+  assert.equal(other.category, 'successful')
+  assert.ok(aborted)
+})
+
+test('no more at a time than the service says; who waits past the deadline or as one too many is fatal and was not sent', async () => {
+  const gate = Promise.withResolvers<DeviceAnswer>()
+  const service = witnessService('apns', () => gate.promise, { concurrency: 2 })
+  const send = guarded(service, { waiting: 2 })
+  const running = [send(1), send(2), send(3)]
+  const late = send(4, go, 50)
+  assert.partialDeepStrictEqual(await send(5), { category: 'fatal', reason: 'overloaded', retryAfterMs: 1_000 })
+  const tooLate = await late
+  assert.partialDeepStrictEqual(tooLate, { category: 'fatal', reason: 'timeout' })
+  assert.equal('uncertain' in tooLate, false)
+  assert.equal(service.received.length, 2)
+  gate.resolve(accepted)
+  assert.ok((await Promise.all(running)).every(({ category }) => category === 'successful'))
+  assert.equal(service.received.length, 3)
+})
+
+test('Retry-After pauses the service at once: others are fatal meanwhile, and one probe ends it', async (t) => {
+  const paused = watch(t, 'provider.paused')
+  const gate = Promise.withResolvers<DeviceAnswer>()
+  const limited = { ...away, reason: 'rate_limited', retryAfterMs: 80 } as const
+  let calls = 0
+  const service = witnessService('apns', () => (calls++ === 0 ? limited : gate.promise))
+  const send = guarded(service)
+  assert.equal((await send()).category, 'fatal')
+  const meanwhile = await send()
+  assert.partialDeepStrictEqual(meanwhile, { category: 'fatal', blame: 'provider' })
+  const { retryAfterMs = 0 } = meanwhile as { retryAfterMs?: number }
+  assert.ok(retryAfterMs > 0 && retryAfterMs <= 80)
+  assert.equal(paused.length, 1)
+  const until80 = Date.now() + 85
+  await until(() => Date.now() > until80, { what: 'the pause is over' })
+  const herd = Array.from({ length: 20 }, (_, i) => send(i))
+  await until(() => service.received.length > 1, { what: 'the probe' })
+  gate.resolve(accepted)
+  const answers = await Promise.all(herd)
+  assert.equal(service.received.length, 2, 'one probe, no stampede')
+  assert.equal(answers.filter(({ category }) => category === 'successful').length, 1)
+  assert.equal((await send()).category, 'successful')
+})
+
+test('those who waited for their turn when the service paused are told so, and are not sent', async () => {
+  const gate = Promise.withResolvers<DeviceAnswer>()
+  const service = witnessService('apns', () => gate.promise, { concurrency: 1 })
+  const send = guarded(service)
+  const waiting = [send(1), send(2), send(3)]
+  gate.resolve({ ...away, retryAfterMs: 60_000 })
+  assert.ok((await Promise.all(waiting)).every(({ category }) => category === 'fatal'))
+  assert.equal(service.received.length, 1)
+})
+
+test('while a probe is out, others are told so at once and do not wait for its slot', async () => {
+  const gate = Promise.withResolvers<DeviceAnswer>()
+  let calls = 0
+  const answers = () => (calls++ === 0 ? { ...away, retryAfterMs: 30 } : gate.promise)
+  const send = guarded(witnessService('apns', answers, { concurrency: 1 }))
+  await send()
+  const over = Date.now() + 40
+  await until(() => Date.now() > over, { what: 'the pause is over' })
+  const probe = send()
+  await until(() => calls === 2, { what: 'the probe' })
+  assert.partialDeepStrictEqual(await send(), { category: 'fatal', reason: 'unavailable' })
+  gate.resolve(accepted)
+  assert.equal((await probe).category, 'successful')
+})
+
+test('a wrong credential pauses sending with one alert, burns nothing, and is tried again by itself', async (t) => {
+  const alerts = watch(t, 'provider.alert')
+  const resumed = watch(t, 'provider.resumed')
+  const service = scripted(wrongKey, wrongKey, accepted)
+  const send = guarded(service)
+  const answers: DeviceAnswer[] = []
+  await until(async () => answers.push(await send()) && answers.at(-1)?.category === 'successful', { what: 'accepted' })
+  assert.equal(service.received.length, 3)
+  assert.ok(answers.slice(0, -1).every((answer) => answer.category === 'fatal' && answer.reason === 'misconfigured'))
+  assert.equal(alerts.length, 1)
+  assert.match(alerts[0]?.remedy ?? '', /correct the credential/)
+  assert.equal(resumed.length, 1)
+})
+
+test('a mismatch pauses until the credential has had an accepted send, and then is the one device’s', async () => {
+  const service = scripted(mismatch, accepted, mismatch)
+  const send = guarded(service)
+  assert.partialDeepStrictEqual(await send(), { category: 'fatal', reason: 'misconfigured' })
+  await until(async () => (await send()).category === 'successful', { what: 'the probe' })
+  assert.partialDeepStrictEqual(await send(), { category: 'failed', token: 'mismatch' })
+  assert.equal(service.received.length, 3)
+})
+
+test('a credential that works is not stopped by one device for which it is the wrong one, but by several in a row', async (t) => {
+  const paused = watch(t, 'provider.paused')
+  const alerts = watch(t, 'provider.alert')
+  let broken = false
+  const send = guarded(
+    witnessService('apns', ({ device: { token } }) => (token === 't-0' || broken ? wrongKey : accepted)),
+  )
+  for (let i = 0; i < 12; i++) {
+    const answer = await send((i + 1) % 2)
+    assert.equal(answer.category, i % 2 === 0 ? 'successful' : 'fatal')
+  }
+  assert.equal(paused.length, 0)
+  assert.equal(alerts.length, 1)
+  broken = true
+  for (let i = 0; i < breaker.after; i++) await send(1)
+  assert.equal(paused.length, 1)
+})
+
+test('an accepted send proves its own service only', async () => {
+  const [one, two] = [guarded(scripted(accepted, mismatch)), guarded(scripted(mismatch))]
+  assert.equal((await one()).category, 'successful')
+  assert.equal((await one()).category, 'failed')
+  assert.equal((await two()).category, 'fatal')
+})
+
+test('what is held back at the last moment is not sent, and ends no probe', async () => {
+  const service = scripted({ ...away, retryAfterMs: 30 }, accepted)
+  const send = guarded(service)
+  await send()
+  const no: DeviceAnswer = { category: 'failed', reason: 'suppressed', rule: 'no', error: 'no' }
+  const held: Leaving[] = [
+    { ...go, prepare: async () => no },
+    { ...go, veto: () => no },
+    { ...go, prepare: () => Promise.reject(new Error('not that way')) },
+  ]
+  for (const leaving of held) {
+    const answer = await until(
+      async () => {
+        const found = await send(1, leaving).catch((error: Error) => error)
+        return found instanceof Error || found.category === 'failed' ? found : undefined
+      },
+      { what: 'its turn as the probe' },
+    )
+    assert.ok(answer instanceof Error || answer === no)
+  }
+  assert.equal(service.received.length, 1)
+  assert.equal((await until(() => send(), { what: 'the probe' })).category, 'successful')
+})

@@ -1,0 +1,152 @@
+// The phones of the cast at the real stand-ins, reached as the operator reaches them.
+
+import assert from 'node:assert/strict'
+import test, { type TestContext } from 'node:test'
+import type { Entry, State } from '../../src/demo/entry.ts'
+import { createPhones, type Phone, type Phones } from '../../src/demo/phones.ts'
+import { startPushServices } from '../../src/demo/push-services.ts'
+import { verifyPhones, verifyWaiting } from '../../src/demo/verify-phones.ts'
+import { findPush, inWords } from '../../src/demo/whereabouts.ts'
+import type { Device } from '../../src/devices/device.ts'
+import { deviceId } from '../../src/devices/identity.ts'
+import { emit } from '../../src/runtime/events.ts'
+import { uuidv7 } from '../../src/runtime/ids.ts'
+
+interface Stage {
+  readonly phones: Phones
+  /** All changes so far. */
+  readonly changes: string[]
+  phone(id: string): Phone
+  /** Sends as the operator would, who has the device from its link. */
+  push(phone: Phone, ref?: string): Promise<string>
+}
+
+async function stage(t: TestContext): Promise<Stage> {
+  const { standIns, services } = await startPushServices()
+  const phones = createPhones(standIns)
+  const changes: string[] = []
+  phones.onChange(({ id, online }, what) => changes.push(`${id} ${online ? 'online' : 'offline'} ${what}`))
+  t.after(async () => {
+    phones.stop()
+    await Promise.all(services.map((service) => service.close?.()))
+    await standIns.close()
+  })
+  return {
+    phones,
+    changes,
+    phone: (id) => phones.list.find((each) => each.id === id) as Phone,
+    async push({ brand, userId, link, service }, ref = uuidv7()) {
+      const { token, app, environment } = link
+      const kind = service === 'fcm' ? 'fcm_token' : service === 'apns' ? 'apns' : 'webpush'
+      const device: Device = {
+        ...{ brand, userId, kind, token, linkedAt: '' },
+        ...(app !== undefined && { app }),
+        ...(environment !== undefined && { environment }),
+      }
+      const reaching = services.find((each) => each.reaches(device))
+      const content = { title: 'Hello', body: 'There', image_url: 'http://page/art/gift.svg' }
+      const context = { deadline: Date.now() + 10_000, signal: new AbortController().signal }
+      const answer = await reaching?.send({ ref, device, content, expiresAt: Date.now() + 60_000 }, context)
+      assert.equal(answer?.category, 'successful', JSON.stringify(answer))
+      emit('device.sent', { brand, ref, device: deviceId(token), service, category: 'x', rule: 'x', uncertain: false })
+      return ref
+    },
+  }
+}
+
+function entry(brand: string, user_id: string, ref: string | undefined, state: State = 'arrived'): Entry {
+  const rest = { key: `${brand}${user_id}${ref}`, brand_name: '', name: '', title: '', at: 0 }
+  return { ...rest, channel: 'push', brand, user_id, state, ...(ref !== undefined && { ref }) }
+}
+
+test('each service’s device shows what was sent to it, and only that one does', async (t) => {
+  const { phones, phone, push, changes } = await stage(t)
+  for (const id of ['1/1001/1', '1/1002/1', '1/1002/2']) {
+    const ref = await push(phone(id))
+    assert.partialDeepStrictEqual(phones.shown(phone(id)).at(-1), { title: 'Hello', body: 'There', tag: ref })
+    assert.deepEqual(findPush(ref, phones), { on: [phone(id)], waitsFor: [] })
+    assert.equal(changes.at(-1), `${id} online content`)
+  }
+  assert.deepEqual(new Set(phones.of('1', '1002').map(({ service }) => service)), new Set(['fcm', 'web-push']))
+  // The same id at the other brand is somebody else.
+  assert.deepEqual(phones.of('2', '1001').flatMap(phones.shown), [])
+})
+
+test('what waits is told at once, and shown when the phone is back; with Apple only the newest', async (t) => {
+  const { phones, phone, push, changes } = await stage(t)
+  assert.equal(phone('2/1002/1').online, false)
+  for (const [id, kept] of [
+    ['2/1002/1', 3],
+    ['1/1001/1', 1],
+    ['1/1002/2', 3],
+  ] as const) {
+    phones.setOnline(id, false)
+    changes.length = 0
+    const refs = [await push(phone(id)), await push(phone(id)), await push(phone(id))]
+    assert.deepEqual(phones.shown(phone(id)), [])
+    assert.deepEqual(
+      phones.kept(phone(id)).map(({ tag }) => tag),
+      refs.slice(-kept),
+    )
+    assert.deepEqual(changes, Array(3).fill(`${id} offline content`))
+    assert.match(inWords(findPush(refs[2] as string, phones)), /^waits at .* for the .*, which is offline$/)
+    if (kept === 1) assert.match(inWords(findPush(refs[0] as string, phones)), /^never shown/)
+    changes.length = 0
+    phones.setOnline(id, true)
+    assert.deepEqual(changes, [`${id} online connection`, ...Array(kept).fill(`${id} online content`)])
+    assert.deepEqual(
+      phones.shown(phone(id)).map(({ tag }) => tag),
+      refs.slice(-kept),
+    )
+    phones.setOnline(id, true)
+    assert.equal(changes.length, 1 + kept, 'back already')
+  }
+  assert.equal(phones.setOnline('3/1001/1', true), undefined)
+})
+
+const expected = (verdicts: readonly { readonly expected: boolean }[]): boolean =>
+  verdicts.every((verdict) => verdict.expected)
+
+test('the verdicts count what phones show, and what waits for those that are away', async (t) => {
+  const { phones, phone, push } = await stage(t)
+  const toTheo = await push(phone('1/1002/1'))
+  await push(phone('1/1002/2'), toTheo)
+  const toAiko = await push(phone('2/1002/1'))
+  const entries = [
+    entry('1', '1002', toTheo),
+    entry('2', '1002', toAiko, 'kept'),
+    entry('1', '1003', undefined, 'refused'),
+  ]
+  assert.ok(expected(verifyWaiting(entries, phones)) && expected(verifyPhones(entries, phones)))
+  assert.match(verifyWaiting(entries, phones)[0]?.text ?? '', /^1 of 1 push for a phone that is offline waits/)
+  assert.match(verifyPhones(entries, phones)[0]?.text ?? '', /^2 of 2 pushes are on their devices/)
+  phones.setOnline('2/1002/1', true)
+  assert.deepEqual(verifyWaiting(entries, phones), [])
+  assert.match(verifyPhones(entries, phones)[0]?.text ?? '', /^3 of 3 pushes/)
+  assert.ok(expected(verifyPhones(entries, phones)))
+})
+
+test('the verdicts see what is missing, doubled, misplaced, or lost while a phone was away', async (t) => {
+  const { phones, phone, push } = await stage(t)
+  const toMara = await push(phone('1/1001/1'))
+  const entries = [entry('1', '1001', toMara)]
+  assert.ok(expected(verifyPhones(entries, phones)))
+  assert.ok(!expected(verifyPhones([...entries, entry('2', '1001', uuidv7())], phones)), 'missing')
+  assert.ok(!expected(verifyWaiting([entry('2', '1002', uuidv7())], phones)), 'nothing waits for Aiko')
+  await push(phone('2/1001/1'), toMara)
+  assert.ok(!expected(verifyPhones(entries, phones)), 'on another’s phone too')
+  const toElif = await push(phone('2/1003/1'))
+  await push(phone('2/1003/1'), toElif)
+  assert.ok(!expected(verifyPhones([entry('2', '1003', toElif)], phones)), 'twice')
+})
+
+test('the verdict on the phone of a user who has excluded herself is its silence', async (t) => {
+  const { phones, phone, push } = await stage(t)
+  const entries = [entry('1', '1003', undefined, 'refused')]
+  assert.ok(expected(verifyPhones(entries, phones)))
+  phones.setOnline('1/1003/1', false)
+  await push(phone('1/1003/1'))
+  assert.ok(!expected(verifyPhones(entries, phones)), 'it waits, so it will ring')
+  phones.setOnline('1/1003/1', true)
+  assert.match(verifyPhones(entries, phones)[1]?.text ?? '', /excluded herself rang/)
+})

@@ -1,0 +1,53 @@
+import { connect } from 'amqplib'
+import { amqpConsumer } from '../../../src/devices/channels/amqp-consumer.ts'
+import { amqpPublisher } from '../../../src/devices/channels/amqp-publisher.ts'
+import { type Brand, brands, deviceChannelSuite, ownName } from '../../suites/device-channel.ts'
+import { rabbitmq, withoutRabbitmq } from '../../support/services/rabbitmq.ts'
+import { until } from '../../support/wait.ts'
+
+deviceChannelSuite({
+  name: 'amqp',
+  skip: await withoutRabbitmq(),
+  async open(t) {
+    const url = await rabbitmq()
+    const queues = new Map(brands.map((brand) => [brand, ownName(brand)]))
+    const queueOf = (brand: Brand): string => queues.get(brand) as string
+    const foreigner = await connect(url)
+    const channel = await foreigner.createConfirmChannel()
+    t.after(async () => {
+      for (const queue of queues.values()) await channel.deleteQueue(queue)
+      for (const queue of queues.values()) await channel.deleteQueue(`${queue}.dead`)
+      await foreigner.close()
+    })
+    return {
+      channels: brands.map((brand) => ({ brands: brand, consumer: amqpConsumer({ url, queue: queueOf(brand) }) })),
+      publisher: (_, brand) => amqpPublisher({ url, routingKey: queueOf(brand) }),
+      async foreign(_, brand, { type, headers, body }) {
+        const properties = { ...(type !== undefined && { type }), ...(headers && { headers }) }
+        // Until the platform has declared its queue, the broker has nowhere to put it.
+        await until(
+          async () => {
+            let returned = false
+            channel.once('return', () => {
+              returned = true
+            })
+            channel.sendToQueue(queueOf(brand), body, {
+              contentType: 'application/json',
+              mandatory: true,
+              ...properties,
+            })
+            // A queue that is only being made refuses: whoever publishes sends it again.
+            const confirmed = await channel.waitForConfirms().then(
+              () => true,
+              () => false,
+            )
+            channel.removeAllListeners('return')
+            return confirmed && !returned
+          },
+          { what: 'the queue is there' },
+        )
+        return 'accepted'
+      },
+    }
+  },
+})

@@ -1,0 +1,46 @@
+import { Kafka, logLevel } from 'kafkajs'
+import { kafkaConsumer } from '../../../src/devices/channels/kafka-consumer.ts'
+import { kafkaPublisher } from '../../../src/devices/channels/kafka-publisher.ts'
+import { type Brand, brands, deviceChannelSuite, ownName } from '../../suites/device-channel.ts'
+import { kafka, withoutKafka } from '../../support/services/kafka.ts'
+
+deviceChannelSuite({
+  name: 'kafka',
+  skip: await withoutKafka(),
+  async open(t) {
+    const address = await kafka()
+    const topics = new Map(brands.map((brand) => [brand, ownName(brand)]))
+    const topicOf = (brand: Brand): string => topics.get(brand) as string
+    const foreigner = new Kafka({ clientId: 'foreign', brokers: [address], logLevel: logLevel.NOTHING })
+    // So that a message of 5 MB arrives at all.
+    const admin = foreigner.admin()
+    await admin.connect()
+    await admin.createTopics({
+      waitForLeaders: true,
+      topics: brands.map((brand) => ({
+        topic: topicOf(brand),
+        numPartitions: 3,
+        configEntries: [{ name: 'max.message.bytes', value: '10000000' }],
+      })),
+    })
+    const producer = foreigner.producer({ allowAutoTopicCreation: false })
+    await producer.connect()
+    t.after(async () => {
+      await producer.disconnect()
+      await admin.deleteTopics({ topics: [...topics.values()] })
+      await admin.disconnect()
+    })
+    return {
+      channels: brands.map((brand) => ({
+        brands: brand,
+        consumer: kafkaConsumer({ brokers: [address], topic: topicOf(brand), group: topicOf(brand) }),
+      })),
+      publisher: (_, brand) => kafkaPublisher({ brokers: [address], topic: topicOf(brand) }),
+      async foreign(_, brand, { type, headers, body }) {
+        const all = { ...(headers && { ...headers, type: undefined }), ...(type !== undefined && { type }) }
+        await producer.send({ topic: topicOf(brand), acks: -1, messages: [{ key: null, value: body, headers: all }] })
+        return 'accepted'
+      },
+    }
+  },
+})

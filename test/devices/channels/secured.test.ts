@@ -1,0 +1,115 @@
+// Brokers as they are run in life: encrypted, and with a password.
+
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { connect } from 'node:net'
+import test, { type TestContext } from 'node:test'
+import { createServer, getCACertificates, setDefaultCACertificates } from 'node:tls'
+import { amqpConsumer } from '../../../src/devices/channels/amqp-consumer.ts'
+import { amqpPublisher } from '../../../src/devices/channels/amqp-publisher.ts'
+import type { SaslMechanism } from '../../../src/devices/channels/kafka-address.ts'
+import { kafkaConsumer } from '../../../src/devices/channels/kafka-consumer.ts'
+import { kafkaPublisher } from '../../../src/devices/channels/kafka-publisher.ts'
+import type { DeviceConsumer, DevicePublisher } from '../../../src/devices/device-channel.ts'
+import { makeCertificate } from '../../../src/stand-ins/certificate.ts'
+import { message, ownName } from '../../suites/device-channel.ts'
+import { startKafka, withoutKafka } from '../../support/services/kafka.ts'
+import { rabbitmq, withoutRabbitmq } from '../../support/services/rabbitmq.ts'
+import { until } from '../../support/wait.ts'
+
+const certificate = await makeCertificate()
+const context = (ms = 10_000) => ({ deadline: Date.now() + ms, signal: new AbortController().signal })
+
+/** As NODE_EXTRA_CA_CERTS does for a process. */
+function trustIt(t: TestContext): void {
+  const before = getCACertificates('default')
+  setDefaultCACertificates([...before, certificate.cert])
+  t.after(() => setDefaultCACertificates(before))
+}
+
+async function comesThrough(publisher: DevicePublisher, consumer: DeviceConsumer): Promise<void> {
+  const stop = new AbortController()
+  const got: string[] = []
+  const consuming = consumer.consume(async (received) => {
+    got.push(...received.map(({ body }) => Buffer.from(body).toString()))
+    return received.map(() => 'taken' as const)
+  }, stop.signal)
+  try {
+    const sent = message('link')
+    await until(async () => (await publisher.publish([sent], context()))[0]?.category === 'successful', {
+      what: 'it is accepted',
+      withinMs: 30_000,
+    })
+    await until(() => got.includes(sent.body), { what: 'it arrives', withinMs: 30_000 })
+  } finally {
+    stop.abort()
+    await consuming
+    await publisher.close()
+  }
+}
+
+async function assertAway(
+  publisher: DevicePublisher,
+  why: RegExp,
+  reason: 'unavailable' | 'misconfigured' = 'unavailable',
+): Promise<void> {
+  try {
+    const [outcome] = await publisher.publish([message('link')], context(8_000))
+    assert.partialDeepStrictEqual(outcome, { category: 'fatal', reason })
+    assert.match((outcome as { error: string }).error, why)
+  } finally {
+    await publisher.close()
+  }
+}
+
+test('amqps: the broker is asked for by its name, and must be whom it says', {
+  skip: await withoutRabbitmq(),
+  timeout: 90_000,
+}, async (t) => {
+  const plain = new URL(await rabbitmq())
+  const names = new Set<unknown>()
+  const server = createServer(certificate, (near) => {
+    names.add(near.servername)
+    const far = connect(Number(plain.port || 5672), plain.hostname)
+    near.on('error', () => far.destroy())
+    far.on('error', () => near.destroy())
+    near.pipe(far).pipe(near)
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => server.close())
+  const { port } = server.address() as AddressInfo
+  const at = (host: string): string =>
+    Object.assign(new URL(plain), { hostname: host, port: String(port) }).href.replace(/^amqp:/, 'amqps:')
+  const queue = ownName('1')
+
+  await assertAway(amqpPublisher({ url: at('localhost'), routingKey: queue }), /self-signed certificate/)
+  trustIt(t)
+  for (const host of ['localhost', '127.0.0.1']) {
+    const url = at(host)
+    await comesThrough(amqpPublisher({ url, routingKey: queue }), amqpConsumer({ url, queue }))
+  }
+  assert.deepEqual(names, new Set(['localhost', false]), 'an address is no name')
+  const stranger = Object.assign(new URL(at('localhost')), { username: 'stranger' }).href
+  await assertAway(amqpPublisher({ url: stranger, routingKey: queue }), /ACCESS_REFUSED/, 'misconfigured')
+})
+
+test('kafka: encrypted and with a password, by each mechanism; a wrong one is said', {
+  skip: await withoutKafka(),
+  timeout: 120_000,
+}, async (t) => {
+  const sasl = (mechanism: SaslMechanism, password = 'a password') => ({ mechanism, username: 'bellwire', password })
+  const broker = await startKafka({ secured: { ...certificate, username: 'bellwire', password: 'a password' } })
+  t.after(() => broker.stop())
+  const of = { brokers: [broker.address], tls: true, topic: ownName('1') }
+
+  await assertAway(kafkaPublisher({ ...of, sasl: sasl('PLAIN') }), /self-signed certificate/)
+  trustIt(t)
+  for (const mechanism of ['PLAIN', 'SCRAM-SHA-256', 'SCRAM-SHA-512'] as const) {
+    const at = { ...of, sasl: sasl(mechanism) }
+    await comesThrough(kafkaPublisher(at), kafkaConsumer({ ...at, group: ownName('1') }))
+    await assertAway(kafkaPublisher({ ...at, sasl: sasl(mechanism, 'another') }), /[Aa]uthentication/, 'misconfigured')
+  }
+  await assertAway(kafkaPublisher(of), /./)
+})

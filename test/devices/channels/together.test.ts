@@ -1,0 +1,100 @@
+// The same events over several channels at once, in any order and again and again, end in one registry (row 20).
+
+import assert from 'node:assert/strict'
+import test, { type TestContext } from 'node:test'
+import { amqpConsumer } from '../../../src/devices/channels/amqp-consumer.ts'
+import { amqpPublisher } from '../../../src/devices/channels/amqp-publisher.ts'
+import { kafkaConsumer } from '../../../src/devices/channels/kafka-consumer.ts'
+import { kafkaPublisher } from '../../../src/devices/channels/kafka-publisher.ts'
+import { restPublisher } from '../../../src/devices/channels/rest-publisher.ts'
+import { type Brand, brands, integrationKey, message, ownName, startBench } from '../../suites/device-channel.ts'
+import { kafka, kafkaService } from '../../support/services/kafka.ts'
+import { rabbitmq, rabbitmqService } from '../../support/services/rabbitmq.ts'
+import { without } from '../../support/services/service.ts'
+import { until } from '../../support/wait.ts'
+import { oracle, type TestEvent } from '../sequences.ts'
+
+const skip = await without(rabbitmqService, kafkaService)
+const devices = 60
+
+/** Always the same, whatever the run: a failure can be looked at again. */
+function random(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648
+    return state / 2_147_483_648
+  }
+}
+
+test('interleaved over REST, AMQP and Kafka, reordered and repeated: one registry', {
+  skip,
+  timeout: 120_000,
+}, async (t) => {
+  const [url, broker] = [await rabbitmq(), await kafka()]
+  const names = new Map(brands.map((brand) => [brand, ownName(brand)]))
+  const nameOf = (brand: Brand): string => names.get(brand) as string
+  const channels = brands.flatMap((brand) => [
+    { brands: brand, consumer: amqpConsumer({ url, queue: nameOf(brand) }) },
+    { brands: brand, consumer: kafkaConsumer({ brokers: [broker], topic: nameOf(brand), group: nameOf(brand) }) },
+  ])
+  const bench = await startBench(t, {
+    channels,
+    publisher: (_, brand) => amqpPublisher({ url, routingKey: nameOf(brand) }),
+    foreign: async () => 'accepted',
+  })
+  await Promise.all(brands.map((brand) => overAll(t, bench.url, brand)))
+
+  async function overAll(tt: TestContext, platform: string, brand: Brand): Promise<void> {
+    const next = random(brand === '1' ? 1 : 2)
+    const pick = <T>(list: readonly T[]): T => list[Math.floor(next() * list.length)] as T
+    const events = Array.from({ length: devices }, () =>
+      Array.from(
+        { length: 6 },
+        (): TestEvent => ({
+          what: pick(['link', 'unlink']),
+          userId: pick(['a', 'b']),
+          time: 1 + Math.floor(next() * 5),
+        }),
+      ),
+    )
+    const publishers = [
+      restPublisher({ url: platform, apiKey: integrationKey(brand) }),
+      amqpPublisher({ url, routingKey: nameOf(brand) }),
+      kafkaPublisher({ brokers: [broker], topic: nameOf(brand) }),
+    ]
+    tt.after(() => Promise.all(publishers.map((publisher) => publisher.close())))
+    const all = events.flatMap((sequence, n) =>
+      sequence.map(({ what, userId, time }) =>
+        message(what, { user: `${userId}${n}`, token: `token ${n}`, at: `2026-01-01T10:00:0${time}Z` }),
+      ),
+    )
+    const sendings = publishers.map(() => [...all].sort(() => next() - 0.5))
+    await Promise.all(
+      sendings.map(async (list, i) => {
+        const publisher = publishers[i] as (typeof publishers)[number]
+        // Each channel carries two thirds of the events: all of them travel at least once, most of them twice.
+        const mine = list.filter((one) => (Number(one.id.slice(1)) + i) % 3 !== 0)
+        for (let from = 0; from < mine.length; from += 40)
+          await until(
+            async () => {
+              const context = { deadline: Date.now() + 10_000, signal: new AbortController().signal }
+              const outcomes = await publisher.publish(mine.slice(from, from + 40), context)
+              return outcomes.every(({ category }) => category === 'successful')
+            },
+            { what: `${publisher.name} accepts`, withinMs: 30_000 },
+          )
+      }),
+    )
+    for (const [n, sequence] of events.entries()) {
+      const owner = oracle(sequence)
+      await until(
+        async () => {
+          const [a, b] = await Promise.all(['a', 'b'].map((user) => bench.devicesOf(brand, `${user}${n}`)))
+          return a?.length === (owner === 'a' ? 1 : 0) && b?.length === (owner === 'b' ? 1 : 0)
+        },
+        { what: `token ${n} of brand ${brand} is ${owner ?? 'nobody'}'s`, withinMs: 30_000 },
+      )
+    }
+    assert.deepEqual(await bench.failed(), [])
+  }
+})

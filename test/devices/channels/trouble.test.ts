@@ -1,0 +1,325 @@
+// What only happens when something goes wrong, at the level of a channel. The large proof (device-links) kills brokers too.
+
+import assert from 'node:assert/strict'
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { createServer } from 'node:net'
+import test, { type TestContext } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { Admin } from '@platformatic/kafka'
+import { connect } from 'amqplib'
+import { amqpConsumer } from '../../../src/devices/channels/amqp-consumer.ts'
+import { amqpPublisher } from '../../../src/devices/channels/amqp-publisher.ts'
+import { kafkaConsumer } from '../../../src/devices/channels/kafka-consumer.ts'
+import { kafkaPublisher } from '../../../src/devices/channels/kafka-publisher.ts'
+import { restPublisher } from '../../../src/devices/channels/rest-publisher.ts'
+import type { DeviceConsumer, DeviceMessage, DevicePublisher, Received } from '../../../src/devices/device-channel.ts'
+import { message, ownName } from '../../suites/device-channel.ts'
+import { kafka, withoutKafka } from '../../support/services/kafka.ts'
+import { rabbitmq, withoutRabbitmq } from '../../support/services/rabbitmq.ts'
+import { event, until } from '../../support/wait.ts'
+
+const noRabbitmq = await withoutRabbitmq()
+const noKafka = await withoutKafka()
+const context = (ms = 10_000) => ({ deadline: Date.now() + ms, signal: new AbortController().signal })
+const messages = (count: number): DeviceMessage[] =>
+  Array.from({ length: count }, (_, n) => message('link', { user: `user ${n % 7}`, token: `t${n}` }))
+const tokenOf = ({ body }: Received): string => JSON.parse(Buffer.from(body).toString()).tokens[0].token
+
+async function deleteQueues(t: TestContext, url: string, queue: string): Promise<void> {
+  t.after(async () => {
+    const connection = await connect(url)
+    const channel = await connection.createChannel()
+    await channel.deleteQueue(queue)
+    await channel.deleteQueue(`${queue}.dead`)
+    await connection.close()
+  })
+}
+
+/** Each once and in order: the first alone, for as long as the consumer has not declared the queue, then the others in one go. */
+async function publishAll(publisher: DevicePublisher, [first, ...others]: readonly DeviceMessage[]): Promise<void> {
+  const accepted = async (some: readonly DeviceMessage[]): Promise<boolean> =>
+    (await publisher.publish(some, context())).every(({ category }) => category === 'successful')
+  await until(() => accepted([first as DeviceMessage]), { what: 'the queue is there', withinMs: 30_000 })
+  assert.ok(await accepted(others), 'all are accepted')
+}
+
+/** Consumes until the test ends. */
+function consume(
+  t: TestContext,
+  consumer: DeviceConsumer,
+  take: (received: readonly Received[]) => void | Promise<void>,
+) {
+  const stop = new AbortController()
+  const done = consumer.consume(async (received) => {
+    await take(received)
+    return received.map(() => 'taken' as const)
+  }, stop.signal)
+  const end = async (): Promise<void> => {
+    stop.abort()
+    await done
+  }
+  t.after(end)
+  return end
+}
+
+test('a consumer killed with full hands, more often than the delivery limit, loses nothing', {
+  skip: noRabbitmq,
+  timeout: 90_000,
+}, async (t) => {
+  const url = await rabbitmq()
+  const queue = ownName('1')
+  await deleteQueues(t, url, queue)
+  const limit = 3
+  const all = messages(60)
+  // Declares the queues.
+  const first = consume(t, amqpConsumer({ url, queue, prefetch: 60, deliveryLimit: limit }), () => {})
+  const publisher = amqpPublisher({ url, routingKey: queue })
+  t.after(() => publisher.close())
+  await publishAll(publisher, [message('link', { token: 'the first' })])
+  await first()
+  await publishAll(publisher, all)
+
+  const dead = new Set<string>()
+  for (let kill = 0; kill < 2 * limit + 2; kill++) {
+    const child = fork(fileURLToPath(new URL('hungry.ts', import.meta.url)), [url, queue, '60', String(limit)])
+    const [{ from }] = (await once(child, 'message')) as [{ from: string }]
+    if (from.endsWith('.dead')) dead.add(from)
+    child.kill('SIGKILL')
+    await once(child, 'close')
+  }
+  assert.equal(dead.size, 1, 'the broker has put them aside as dead')
+
+  const got = new Map<string, number>()
+  consume(t, amqpConsumer({ url, queue, prefetch: 60, deliveryLimit: limit }), (received) => {
+    for (const one of received) got.set(tokenOf(one), received.length)
+    if (received[0]?.from.endsWith('.dead')) assert.equal(received.length, 1, 'alone')
+  })
+  await until(() => all.every((_, n) => got.has(`t${n}`)), { what: 'all are taken', withinMs: 30_000 })
+})
+
+const brokers = [
+  {
+    name: 'amqp',
+    skip: noRabbitmq,
+    async open(t: TestContext, { declare = true } = {}) {
+      const url = await rabbitmq()
+      const queue = ownName('1')
+      await deleteQueues(t, url, queue)
+      return {
+        consumer: amqpConsumer({ url, queue, prefetch: 10, declare }),
+        publisher: amqpPublisher({ url, routingKey: queue }),
+        async declareIt() {
+          const connection = await connect(url)
+          const channel = await connection.createChannel()
+          for (const each of [queue, `${queue}.dead`]) await channel.assertQueue(each, { durable: true })
+          await connection.close()
+        },
+        missing: /NOT_FOUND.*no queue/,
+      }
+    },
+  },
+  {
+    name: 'kafka',
+    skip: noKafka,
+    async open(_t: TestContext, { declare = true } = {}) {
+      const at = { brokers: [await kafka()], topic: ownName('1') }
+      return {
+        consumer: kafkaConsumer({ ...at, group: at.topic, most: 10, declare }),
+        publisher: kafkaPublisher(at),
+        async declareIt() {
+          const admin = new Admin({ clientId: 'test', bootstrapBrokers: at.brokers })
+          await admin.createTopics({ topics: [at.topic], partitions: 1, replicas: 1 })
+          await admin.close()
+        },
+        missing: new RegExp(at.topic),
+      }
+    },
+  },
+] as const
+
+for (const { name, skip, open } of brokers) {
+  test(`${name}: while the store is away messages are held, and none is lost, doubled or out of order`, {
+    skip,
+    timeout: 90_000,
+  }, async (t) => {
+    const { consumer, publisher } = await open(t)
+    t.after(() => publisher.close())
+    let away = true
+    let tries = 0
+    const got: string[] = []
+    const held = event('channel.held', ({ channel }) => channel === consumer.name, { withinMs: 60_000 })
+    consume(t, consumer, (received) => {
+      tries++
+      if (away) throw new Error('the store is away')
+      got.push(...received.map(tokenOf))
+    })
+    await publishAll(publisher, messages(50))
+    await held
+    await until(() => tries >= 3, { what: 'it is tried again', withinMs: 20_000 })
+    assert.equal(got.length, 0)
+    const released = event('channel.released', ({ channel }) => channel === consumer.name, { withinMs: 20_000 })
+    away = false
+    await released
+    await until(() => new Set(got).size === 50, { what: 'all are taken', withinMs: 20_000 })
+    assert.equal(got.length, 50)
+    for (let user = 0; user < 7; user++) {
+      const mine = got.map((token) => Number(token.slice(1))).filter((n) => n % 7 === user)
+      assert.deepEqual(
+        mine,
+        mine.toSorted((a, b) => a - b),
+      )
+    }
+  })
+
+  test(`${name}: what was held when it stops is taken by the next`, { skip, timeout: 90_000 }, async (t) => {
+    const { consumer, publisher } = await open(t)
+    t.after(() => publisher.close())
+    const held = event('channel.held', ({ channel }) => channel === consumer.name, { withinMs: 60_000 })
+    const end = consume(t, consumer, () => {
+      throw new Error('the store is away')
+    })
+    await publishAll(publisher, messages(20))
+    await held
+    await end()
+    const got: string[] = []
+    consume(t, consumer, (received) => void got.push(...received.map(tokenOf)))
+    await until(() => new Set(got).size === 20, { what: 'all are taken', withinMs: 30_000 })
+  })
+
+  test(`${name}: what it may not declare it takes as it is, and says that it is missing until somebody makes it`, {
+    skip,
+    timeout: 90_000,
+  }, async (t) => {
+    const { consumer, publisher, declareIt, missing } = await open(t, { declare: false })
+    t.after(() => publisher.close())
+    const lost = event('channel.lost', ({ error }) => missing.test(error), { withinMs: 30_000 })
+    const got: string[] = []
+    consume(t, consumer, (received) => void got.push(...received.map(tokenOf)))
+    await lost
+    await declareIt()
+    await publishAll(publisher, messages(5))
+    await until(() => got.length === 5, { what: 'all are taken', withinMs: 30_000 })
+  })
+
+  test(`${name}: what was being taken when it stops is taken by the next, and little twice`, {
+    skip,
+    timeout: 90_000,
+  }, async (t) => {
+    const { consumer, publisher } = await open(t)
+    t.after(() => publisher.close())
+    const got: string[] = []
+    const end = consume(t, consumer, (received) => void got.push(...received.map(tokenOf)))
+    await publishAll(publisher, messages(30))
+    await until(() => new Set(got).size === 30, { what: 'all are taken', withinMs: 20_000 })
+    await end()
+    const again: string[] = []
+    consume(t, consumer, (received) => void again.push(...received.map(tokenOf)))
+    await publishAll(publisher, [message('link', { token: 'the last' })])
+    await until(() => again.includes('the last'), { what: 'the next goes on', withinMs: 30_000 })
+    assert.deepEqual(again, ['the last'], 'what was acknowledged does not come again')
+  })
+}
+
+test('amqp: what no queue takes is not lost silently', { skip: noRabbitmq }, async (t) => {
+  const publisher = amqpPublisher({ url: await rabbitmq(), routingKey: ownName('1') })
+  t.after(() => publisher.close())
+  const [one, two] = await publisher.publish(messages(2), context())
+  assert.partialDeepStrictEqual(one, {
+    category: 'fatal',
+    blame: 'provider',
+    reason: 'misconfigured',
+    rule: 'amqp returned',
+  })
+  assert.match((one as { error: string }).error, /must exist before/)
+  assert.equal(two?.category, 'fatal')
+  const nowhere = amqpPublisher({ url: await rabbitmq(), exchange: ownName('1'), routingKey: 'x' })
+  t.after(() => nowhere.close())
+  const [lost] = await nowhere.publish(messages(1), context())
+  assert.partialDeepStrictEqual(lost, { category: 'fatal', blame: 'provider' })
+  assert.match((lost as { error: string }).error, /no exchange/)
+})
+
+test('kafka: one that is too large is refused alone, the others go', { skip: noKafka, timeout: 60_000 }, async (t) => {
+  const at = { brokers: [await kafka()], topic: ownName('1') }
+  consume(t, kafkaConsumer({ ...at, group: at.topic }), () => {})
+  const publisher = kafkaPublisher(at)
+  t.after(() => publisher.close())
+  await publishAll(publisher, messages(1))
+  const some = [...messages(3), message('link', { note: 'x'.repeat(2_000_000) }), ...messages(3)]
+  const outcomes = await publisher.publish(some, context())
+  assert.deepEqual(
+    outcomes.map(({ category }) => category),
+    ['successful', 'successful', 'successful', 'failed', 'successful', 'successful', 'successful'],
+  )
+  assert.partialDeepStrictEqual(outcomes[3], { reason: 'too_large' })
+})
+
+test('kafka: partitions go from one process to another and back, and no message is passed over', {
+  skip: noKafka,
+  timeout: 90_000,
+}, async (t) => {
+  const at = { brokers: [await kafka()], topic: ownName('1') }
+  const of = { ...at, sessionTimeoutMs: 6_000, most: 20 }
+  const publisher = kafkaPublisher(at)
+  t.after(() => publisher.close())
+  const got = new Map<string, Set<string>>()
+  const consumeAs = (who: string) =>
+    consume(t, kafkaConsumer(of), (received) => {
+      for (const one of received) got.set(tokenOf(one), (got.get(tokenOf(one)) ?? new Set()).add(who))
+    })
+  const takenBy = (who: string): boolean => [...got.values()].some((whose) => whose.has(who))
+  const all = Array.from({ length: 600 }, (_, n) => message('link', { user: `user ${n % 40}`, token: `t${n}` }))
+  let sent = 0
+  let extra = 0
+  const goOn = async (until: number): Promise<void> => {
+    for (; sent < until; sent += 10) await publishAll(publisher, all.slice(sent, sent + 10))
+  }
+  const first = consumeAs('first')
+  await goOn(100)
+  await until(() => takenBy('first'), { what: 'the first takes', withinMs: 20_000 })
+  const second = consumeAs('second')
+  await until(
+    async () => {
+      extra++
+      await publishAll(publisher, [message('link', { user: `user ${extra % 40}`, token: `extra ${extra}` })])
+      return takenBy('second')
+    },
+    { what: 'the second got partitions', withinMs: 30_000 },
+  )
+  await first()
+  await goOn(500)
+  consumeAs('third')
+  await goOn(600)
+  await until(() => got.size === 600 + extra, { what: 'all are taken', withinMs: 40_000 })
+  await second()
+})
+
+test('kafka: a topic that is not there is named', { skip: noKafka }, async (t) => {
+  const publisher = kafkaPublisher({ brokers: [await kafka()], topic: ownName('1') })
+  t.after(() => publisher.close())
+  const [one] = await publisher.publish(messages(1), context())
+  assert.partialDeepStrictEqual(one, { category: 'fatal', blame: 'provider', reason: 'misconfigured' })
+  assert.match((one as { error: string }).error, /the topic .* must exist/)
+})
+
+test('a broker that is not there, or says nothing, is an outcome in time and not a rejection', async (t) => {
+  const silent = createServer(() => {}).listen(0, '127.0.0.1')
+  await once(silent, 'listening')
+  t.after(() => silent.close())
+  const { port } = silent.address() as AddressInfo
+  for (const at of [port, 1]) {
+    const publishers = [
+      amqpPublisher({ url: `amqp://guest:guest@127.0.0.1:${at}`, routingKey: 'q' }),
+      kafkaPublisher({ brokers: [`127.0.0.1:${at}`], topic: 't' }),
+      restPublisher({ url: `http://127.0.0.1:${at}`, apiKey: 'k' }),
+    ]
+    const outcomes = await Promise.all(publishers.map((publisher) => publisher.publish(messages(2), context(1_000))))
+    for (const [one, two] of outcomes) {
+      assert.partialDeepStrictEqual(one, { category: 'fatal', blame: 'provider' })
+      assert.equal(two?.category, 'fatal')
+    }
+    await Promise.all(publishers.map((publisher) => publisher.close()))
+  }
+})

@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { createDeviceClient, DeviceLinkError, restPublisher } from '../../src/devices/client.ts'
+import { readTimestamp } from '../../src/devices/timestamp.ts'
+import { foreignPlatform } from './foreign-platform.ts'
+
+const news = {
+  userId: '1001',
+  tokens: [{ token: 't1', channel: 'android', provider: 'firebase' }],
+  origin: 'www.example.com',
+} as const
+
+test('what is told first arrives first and has the earlier time', async (t) => {
+  const platform = await foreignPlatform(t)
+  const client = createDeviceClient(restPublisher({ url: platform.url, apiKey: 'k' }))
+  await Promise.all([
+    client.linkDevice(news),
+    client.unlinkDevice(news),
+    client.linkDevice({ ...news, userId: '1002' }),
+  ])
+  await client.close()
+  assert.deepEqual(
+    platform.taken().map(({ what, key, body }) => [what, key, body.user_id]),
+    [
+      ['link', 'k', '1001'],
+      ['unlink', 'k', '1001'],
+      ['link', 'k', '1002'],
+    ],
+  )
+  const times = platform.taken().map(({ body }) => readTimestamp(body.timestamp) as string)
+  assert.deepEqual(times, [...new Set(times)].sort())
+})
+
+test('it says whether the same again may be taken, and goes on with the next', async (t) => {
+  let status = 400
+  const platform = await foreignPlatform(t, () => status)
+  const client = createDeviceClient(restPublisher({ url: platform.url, apiKey: 'k' }))
+  t.after(() => client.close())
+  const refused = await client.linkDevice(news).catch((error: unknown) => error)
+  assert.ok(refused instanceof DeviceLinkError && !refused.again && refused.message === 'they say no')
+  status = 503
+  const away = await client.linkDevice(news).catch((error: unknown) => error)
+  assert.ok(away instanceof DeviceLinkError && away.again)
+  status = 200
+  await client.linkDevice({ ...news, timestamp: '2026-01-01T10:00:00.123456789+01:00' })
+  assert.equal(platform.taken()[0]?.body.timestamp, '2026-01-01T10:00:00.123456789+01:00')
+  const wrong = await client.linkDevice({ ...news, userId: '' }).catch((error: unknown) => error)
+  assert.ok(wrong instanceof DeviceLinkError && !wrong.again && /user_id is empty/.test(wrong.message))
+  assert.equal(platform.all.length, 3, 'what is wrong is not sent')
+})

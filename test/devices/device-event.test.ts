@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { checkDeviceEvent } from '../../src/contract/device-events.ts'
+import type { Device } from '../../src/devices/device.ts'
+import { type DeviceEvent, eventsOf, type Judge } from '../../src/devices/device-event.ts'
+import { deviceId } from '../../src/devices/identity.ts'
+import { subscription } from './subscription.ts'
+
+function read(tokens: readonly object[], what: 'link' | 'unlink' = 'link', over: object = {}, judge?: Judge) {
+  const record = checkDeviceEvent({
+    user_id: '1001',
+    tokens,
+    timestamp: '2026-01-01T8:00:00.50+01:00',
+    origin: 'o',
+    ...over,
+  })
+  assert.ok(!('invalid' in record))
+  return eventsOf(record, { what, brand: '1', judge })
+}
+const events = (...args: Parameters<typeof read>): readonly DeviceEvent[] => {
+  const found = read(...args)
+  assert.ok(!('invalid' in found), JSON.stringify(found))
+  return found
+}
+const refusal = (...args: Parameters<typeof read>): string => {
+  const found = read(...args)
+  assert.ok('invalid' in found)
+  return found.invalid
+}
+
+test('a provider of row 18 becomes a kind of device', () => {
+  const firebase = { token: 't', channel: 'android', provider: 'firebase' }
+  const kinds = events([
+    firebase,
+    { ...firebase, kind: 'fcm_fid' },
+    { ...firebase, provider: 'FCM' },
+    { ...firebase, provider: 'apns', environment: 'sandbox', app: 'com.example' },
+    { ...firebase, provider: 'apns', environment: 'development' },
+    { ...firebase, provider: 'apns' },
+    { ...firebase, provider: 'http:onesignal' },
+    { ...firebase, provider: 'OneSignal' },
+  ]).map(({ kind, environment, app }) => [kind, environment, app])
+  assert.deepEqual(kinds, [
+    ['fcm_token', '', ''],
+    ['fcm_fid', '', ''],
+    ['fcm_token', '', ''],
+    ['apns', 'sandbox', 'com.example'],
+    ['apns', 'sandbox', ''],
+    ['apns', '', ''],
+    ['http:onesignal', '', ''],
+    ['http:onesignal', '', ''],
+  ])
+  assert.match(refusal([{ ...firebase, provider: 'my provider!' }]), /tokens\[0\]\.provider is not known: use firebase/)
+  assert.match(refusal([firebase, { ...firebase, kind: 'apns' }]), /tokens\[1\]\.kind .*fcm_token or fcm_fid/)
+  assert.match(refusal([{ ...firebase, provider: 'apns', environment: 'beta' }]), /environment .*production or sandbox/)
+})
+
+test('every token of a record is an event of its own, with the record’s user, time and origin', () => {
+  const [first, second] = events(
+    [
+      { token: 't1', channel: 'android', provider: 'firebase' },
+      { token: 't2', channel: 'unknown', provider: 'apns' },
+    ],
+    'unlink',
+    { skip_publishing: true },
+  )
+  const common = {
+    what: 'unlink',
+    brand: '1',
+    userId: '1001',
+    at: '2026-01-01T07:00:00.5',
+    origin: 'o',
+    skipPublishing: true,
+  }
+  assert.partialDeepStrictEqual(first, { ...common, token: 't1', id: deviceId('t1'), channel: 'android' })
+  assert.partialDeepStrictEqual(second, { ...common, token: 't2', channel: 'unknown' })
+  assert.deepEqual(events([]), [])
+})
+
+test('a time that is none is refused with how to write it', () => {
+  assert.match(refusal([], 'link', { timestamp: '2026-01-01 10:00' }), /RFC 3339: write it with its zone/)
+})
+
+test('a browser’s subscription is one device whatever is beside it, and must be able to receive', () => {
+  const { token: _, ...one } = subscription('https://push.example/send/abc')
+  const token = (value: object) => ({ token: JSON.stringify(value), channel: 'web', provider: 'webpush' })
+  const [plain, more, padded] = events([
+    token(one),
+    token({
+      expirationTime: null,
+      keys: { auth: one.keys.auth, p256dh: one.keys.p256dh, x: 1 },
+      endpoint: one.endpoint,
+    }),
+    token({ ...one, keys: { ...one.keys, auth: `${one.keys.auth}==` } }),
+  ])
+  assert.equal(plain?.kind, 'webpush')
+  assert.deepEqual(JSON.parse(plain?.token as string), one)
+  assert.equal(more?.token, plain?.token)
+  assert.equal(padded?.token, plain?.token)
+  assert.equal(more?.id, plain?.id)
+  for (const [bad, why] of [
+    [{ ...one, endpoint: 'abc' }, /endpoint/],
+    [{ endpoint: one.endpoint }, /p256dh/],
+    [{ ...one, keys: { ...one.keys, p256dh: one.keys.auth } }, /p256dh of 65 bytes/],
+    [{ ...one, keys: { ...one.keys, auth: 'AAAA' } }, /auth of 16 bytes/],
+  ] as const)
+    assert.match(refusal([token(bad)]), why)
+  assert.match(refusal([{ ...token(one), token: one.endpoint }]), /JSON\.stringify\(subscription\)/)
+  const [byEndpoint] = events([{ ...token(one), token: one.endpoint }], 'unlink')
+  assert.equal(byEndpoint?.id, plain?.id)
+})
+
+test('an endpoint is judged when it is linked, not when it is unlinked, and other kinds never', () => {
+  const asked: Device[] = []
+  const judge: Judge = (device) => {
+    asked.push(device)
+    return device.token.includes('evil') ? 'its host is not on the list' : undefined
+  }
+  const token = (host: string) => ({
+    token: subscription(`https://${host}/x`).token,
+    channel: 'web',
+    provider: 'webpush',
+  })
+  assert.match(
+    refusal([token('good.example'), token('evil.example')], 'link', {}, judge),
+    /tokens\[1\].*not on the list/,
+  )
+  assert.equal(events([token('evil.example')], 'unlink', {}, judge).length, 1)
+  assert.equal(events([{ token: 'evil', channel: 'ios', provider: 'apns' }], 'link', {}, judge).length, 1)
+  assert.deepEqual(
+    asked.map(({ brand, userId, kind }) => [brand, userId, kind]),
+    [
+      ['1', '1001', 'webpush'],
+      ['1', '1001', 'webpush'],
+    ],
+  )
+})

@@ -1,0 +1,52 @@
+import { createServer, type IncomingMessage } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { TestContext } from 'node:test'
+
+export interface Told {
+  readonly what: 'link' | 'unlink'
+  readonly key: string | undefined
+  readonly status: number
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into whatever was sent
+  readonly body: any
+}
+
+/** A platform that is not ours: it answers as it is told, and remembers. Taken: what it answered with 200. */
+export async function foreignPlatform(
+  t: TestContext,
+  // biome-ignore lint/suspicious/noExplicitAny: as above
+  answer: (body: any, what: Told['what']) => number = () => 200,
+  port = 0,
+): Promise<{ url: string; port: number; all: Told[]; taken(): Told[]; close(): Promise<void> }> {
+  const all: Told[] = []
+  const server = createServer(async (request, response) => {
+    const body = JSON.parse(await textOf(request))
+    const what = request.url?.endsWith('/v1/integration/user/device/link') ? 'link' : 'unlink'
+    const status = request.url?.startsWith('/integration-api/api/v1/integration/user/device/')
+      ? answer(body, what)
+      : 404
+    all.push({ what, key: request.headers['x-api-key'] as string | undefined, status, body })
+    response.writeHead(status, { 'content-type': 'application/json' })
+    response.end(status === 200 ? '{}' : '{"error":"they say no"}')
+  })
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
+  const bound = (server.address() as AddressInfo).port
+  const close = (): Promise<void> =>
+    new Promise((resolve) => {
+      server.close(() => resolve())
+      server.closeAllConnections()
+    })
+  t.after(close)
+  return {
+    url: `http://127.0.0.1:${bound}/integration-api/api`,
+    port: bound,
+    all,
+    taken: () => all.filter(({ status }) => status === 200),
+    close,
+  }
+}
+
+async function textOf(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = []
+  for await (const chunk of request) chunks.push(chunk as Buffer)
+  return Buffer.concat(chunks).toString()
+}

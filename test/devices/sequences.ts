@@ -1,0 +1,51 @@
+// Every sequence of up to 4 link and unlink events of one token and two users, in every order of arrival and with every
+// way in which their timestamps can be equal or not; and an oracle that says whose the token is, written from row 20's
+// words and not from the code's.
+
+export interface TestEvent {
+  readonly what: 'link' | 'unlink'
+  readonly userId: 'a' | 'b'
+  /** 1, 2, … */
+  readonly time: number
+}
+
+/** 20,084 of them. */
+export function sequences(most = 4): TestEvent[][] {
+  const all: TestEvent[][] = []
+  for (let length = 1; length <= most; length++)
+    for (const times of weakOrders(length))
+      for (const kinds of kindsOf(length)) all.push(kinds.map((kind, i) => ({ ...kind, time: times[i] as number })))
+  return all
+}
+
+/** All rankings with ties: every time from 1 to the greatest is there. */
+function weakOrders(length: number): number[][] {
+  return tuples(length, length)
+    .map((tuple) => tuple.map((value) => value + 1))
+    .filter((times) => times.every((time) => time === 1 || times.includes(time - 1)))
+}
+
+function kindsOf(length: number): Omit<TestEvent, 'time'>[][] {
+  return tuples(length, 4).map((tuple) =>
+    tuple.map((value) => ({ what: value < 2 ? 'link' : 'unlink', userId: value % 2 === 0 ? 'a' : 'b' })),
+  )
+}
+
+function tuples(length: number, base: number): number[][] {
+  return Array.from({ length: base ** length }, (_, n) =>
+    Array.from({ length }, (_, i) => Math.floor(n / base ** i) % base),
+  )
+}
+
+/** Whose it is, by quantifiers: a link that no link surpasses, and that no unlink of its user is as late as. */
+export function oracle(events: readonly TestEvent[]): 'a' | 'b' | undefined {
+  const surpasses = (one: TestEvent, other: TestEvent): boolean =>
+    one.time > other.time || (one.time === other.time && one.userId > other.userId)
+  const links = events.filter(({ what }) => what === 'link')
+  const greatest = links.find((link) => !links.some((other) => surpasses(other, link)))
+  if (!greatest) return undefined
+  const ended = events.some(
+    ({ what, userId, time }) => what === 'unlink' && userId === greatest.userId && time >= greatest.time,
+  )
+  return ended ? undefined : greatest.userId
+}

@@ -1,0 +1,281 @@
+import assert from 'node:assert/strict'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import test, { type TestContext } from 'node:test'
+import pg from 'pg'
+import type { DeviceEvent } from '../../src/devices/device-event.ts'
+import { deviceId } from '../../src/devices/identity.ts'
+import { createRegistry, deviceMigrations } from '../../src/devices/registry.ts'
+import { functionDevices } from '../../src/devices/sources/function.ts'
+import { httpDevices } from '../../src/devices/sources/http.ts'
+import type { DeviceRecord } from '../../src/devices/sources/rows.ts'
+import { sqlDevices } from '../../src/devices/sources/sql.ts'
+import { openDatabase } from '../../src/store/open-database.ts'
+import { configOf } from '../../src/store/postgres-address.ts'
+import { deviceSourceSuite, type Known, known, look } from '../suites/device-source.ts'
+import { freshSchema, withoutPostgres } from '../support/services/postgres.ts'
+import { temporary } from '../support/sides.ts'
+import { event } from '../support/wait.ts'
+
+const skip = await withoutPostgres()
+
+// ── our registry ──
+
+deviceSourceSuite({
+  name: 'registry',
+  async knowing(t, known) {
+    const url = `sqlite:${join(await temporary(t), 'devices.db')}`
+    const database = await openDatabase(url, { migrations: deviceMigrations })
+    t.after(() => database.close())
+    const registry = createRegistry({ database })
+    await registry.take(
+      known.map((one) => {
+        const { brand, userId, token, kind, app = '', environment = '' } = one
+        const common = {
+          brand,
+          token,
+          id: deviceId(token),
+          app,
+          channel: 'x',
+          origin: '',
+          at: undefined,
+          skipPublishing: false,
+        }
+        return {
+          ...common,
+          what: userId === null ? 'unlink' : 'link',
+          userId: userId ?? 'x',
+          kind,
+          environment,
+        } as DeviceEvent
+      }),
+    )
+    return registry
+  },
+})
+
+// ── functions ──
+
+const rowOf = ({ brand: _, userId: user_id, ...rest }: Known) => ({ user_id, ...rest })
+
+deviceSourceSuite({
+  name: 'function',
+  knowing: async (_t, known) =>
+    functionDevices(
+      (brand, users) => known.filter((one) => one.brand === brand && users.includes(one.userId ?? '')).map(rowOf),
+      async (brand, tokens) => known.filter((one) => one.brand === brand && tokens.includes(one.token)).map(rowOf),
+    ),
+})
+
+test('a function that throws means that it cannot answer', async () => {
+  const source = functionDevices(() => {
+    throw new Error('no line to the backend')
+  })
+  await assert.rejects(source.of('1', ['1001'], look()), /no line to the backend/)
+})
+
+test('without holders nothing is known of a token', async () => {
+  assert.deepEqual(await functionDevices(() => []).holders('1', ['t'], look()), new Map())
+})
+
+test('a device that cannot be read is told and left out, a missing column is an error', async () => {
+  const good = { user_id: '1001', token: 't', provider: 'firebase', linked_at: new Date('2026-01-01T10:00:00.5Z') }
+  const rows: DeviceRecord[] = [good]
+  const source = functionDevices(
+    () => rows,
+    () => rows,
+  )
+  assert.equal((await source.of('1', ['1001'], look())).get('1001')?.[0]?.linkedAt, '2026-01-01T10:00:00.5')
+  for (const over of [
+    { token: null },
+    { token: '' },
+    { provider: 'my own!' },
+    { user_id: {} },
+    { provider: null, kind: null },
+  ]) {
+    rows[1] = { ...good, token: 'secret-token', ...over }
+    const told = event('device.unreadable')
+    const found = await source.of('1', ['1001'], look())
+    assert.equal(found.get('1001')?.length, 1, JSON.stringify(over))
+    assert.ok(!JSON.stringify(await told).includes('secret-token'))
+  }
+  rows[1] = { ...good, token: 'odd', provider: '!' }
+  assert.equal((await source.holders('1', ['odd'], look())).get('odd'), 'nobody', 'not as if it was never seen')
+  rows[1] = { user_id: 5, token: 't2', kind: 'apns', linked_at: 'yesterday' }
+  assert.equal((await source.of('1', ['5'], look())).get('5')?.[0]?.linkedAt, '')
+  for (const [row, why] of [
+    [{ id: '1001', token: 't', kind: 'apns' }, /no user_id/],
+    [{ user_id: '1001', kind: 'apns' }, /no token/],
+    [{ user_id: '1001', token: 't' }, /neither kind nor provider/],
+    ['x', /not an object/],
+  ] as const) {
+    rows[1] = row as unknown as DeviceRecord
+    await assert.rejects(source.of('1', ['1001'], look()), why)
+  }
+})
+
+// ── SQL ──
+
+const create = `create table my_devices (brand text, player text, push_token text, kind text, bundle text, env text)`
+const columns = 'player as user_id, push_token as token, kind, bundle as app, env as environment'
+const valuesOf = ({ brand, userId, token, kind, app = '', environment = '' }: Known) => [
+  brand,
+  userId,
+  token,
+  kind,
+  app,
+  environment,
+]
+
+async function sqliteFile(t: TestContext, known: readonly Known[]): Promise<string> {
+  const file = join(await temporary(t), 'shop.db')
+  const db = new DatabaseSync(file)
+  db.exec(create)
+  const insert = db.prepare('insert into my_devices values (?, ?, ?, ?, ?, ?)')
+  for (const one of known) insert.run(...(valuesOf(one) as string[]))
+  db.close()
+  return `sqlite:${file}`
+}
+
+const sqliteQueries = {
+  devices: `select ${columns} from my_devices where brand = :brand and player in (select value from json_each(:users))`,
+  holders: `select ${columns} from my_devices where push_token in (select value from json_each(:tokens)) and brand = :brand`,
+}
+
+deviceSourceSuite({
+  name: 'sql sqlite',
+  knowing: async (t, known) => sqlDevices({ database: await sqliteFile(t, known), ...sqliteQueries }),
+})
+
+async function postgresSchema(known: readonly Known[]): Promise<string> {
+  const url = await freshSchema()
+  const config = configOf(url)
+  const client = new pg.Client(config)
+  await client.connect()
+  try {
+    await client.query(`create schema if not exists ${config.schema}`)
+    await client.query(create)
+    for (const one of known) await client.query('insert into my_devices values ($1, $2, $3, $4, $5, $6)', valuesOf(one))
+  } finally {
+    await client.end()
+  }
+  return url
+}
+
+const postgresQueries = {
+  devices: `select ${columns} from my_devices where brand = :brand and player = any(:users)`,
+  holders: `select ${columns} from my_devices where push_token = any(:tokens::varchar[]) and brand = :brand`,
+}
+
+deviceSourceSuite({
+  name: 'sql postgres',
+  skip,
+  knowing: async (_t, known) => sqlDevices({ database: await postgresSchema(known), ...postgresQueries }),
+})
+
+test('an operator’s database is only read (sqlite)', async (t) => {
+  const database = await sqliteFile(t, known)
+  assert.throws(() => sqlDevices({ database, devices: 'select * from my_devices' }), /no :users in it/)
+  const source = sqlDevices({
+    database,
+    devices: 'delete from my_devices where player in (select value from json_each(:users)) returning *',
+  })
+  t.after(() => source.close?.())
+  await assert.rejects(source.of('1', ['1001'], look()), /readonly/)
+})
+
+test('an operator’s database is only read, and a query ends in time (postgres)', { skip }, async (t) => {
+  const database = await postgresSchema(known)
+  const sources = [
+    'delete from my_devices where player = any(:users) returning *',
+    'select pg_sleep(30), :users',
+    'select nonsense from my_devices where player = any(:users)',
+  ].map((devices) => sqlDevices({ database, devices, timeoutMs: 200 }))
+  t.after(() => Promise.all(sources.map((source) => source.close?.())))
+  const [writing, sleeping, wrong] = sources
+  await assert.rejects(Promise.resolve(writing?.of('1', ['1001'], look())), /read-only/)
+  await assert.rejects(Promise.resolve(sleeping?.of('1', ['1001'], look())), /statement timeout/)
+  await assert.rejects(Promise.resolve(wrong?.of('1', ['1001'], look())), /nonsense/)
+  await assert.rejects(Promise.resolve(sleeping?.of('1', ['1001'], look(20))), /in time/)
+})
+
+test('a database that is away cannot answer, and answers when it is back', { skip }, async (t) => {
+  const source = sqlDevices({
+    database: 'postgres://nobody:x@127.0.0.1:1/none',
+    devices: 'select 1 where :users is null',
+    timeoutMs: 500,
+  })
+  t.after(() => source.close?.())
+  await assert.rejects(source.of('1', ['1001'], look()))
+})
+
+// ── HTTP ──
+
+type Answer = (
+  request: { brand: string; user_ids?: string[]; tokens?: string[] },
+  headers: IncomingMessage['headers'],
+  response: ServerResponse,
+) => void
+
+async function endpoint(t: TestContext, answer: Answer): Promise<string> {
+  const server = createServer(async (request, response) => {
+    let body = ''
+    for await (const part of request.setEncoding('utf8')) body += part
+    answer(JSON.parse(body), request.headers, response)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.after(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+deviceSourceSuite({
+  name: 'http',
+  async knowing(t, known) {
+    const url = await endpoint(t, ({ brand, user_ids, tokens }, headers, response) => {
+      const found = known.filter(
+        (one) => one.brand === brand && (user_ids?.includes(one.userId ?? '') || tokens?.includes(one.token)),
+      )
+      response.statusCode = headers.authorization === 'Bearer key' ? 200 : 401
+      response.end(JSON.stringify({ devices: found.map(rowOf) }))
+    })
+    return httpDevices({
+      url: `${url}/devices?v=1`,
+      holdersUrl: `${url}/holders`,
+      headers: { authorization: 'Bearer key' },
+    })
+  },
+})
+
+test('an endpoint that does not answer as it should cannot answer', async (t) => {
+  const answers: [Answer, RegExp][] = [
+    [(_r, _h, response) => response.writeHead(500).end('{"devices":[]}'), /answers 500/],
+    [(_r, _h, response) => response.writeHead(302, { location: '/elsewhere' }).end(), /answers 302/],
+    [(_r, _h, response) => response.end('<html>'), /not answer with JSON/],
+    [(_r, _h, response) => response.end('{"error":"no"}'), /without a list named devices/],
+    [(_r, _h, response) => response.end('null'), /without a list named devices/],
+    [(_r, _h, response) => response.end('{"devices":[{"id":1}]}'), /no user_id/],
+    [(_r, _h, response) => void response.write('{"devices":['), /aborted|timeout/i],
+    [(_r, _h, response) => response.destroy(), /closed|reset|terminated|other side/i],
+    [() => {}, /aborted|timeout/i],
+  ]
+  for (const [answer, why] of answers) {
+    const source = httpDevices({ url: await endpoint(t, answer), timeoutMs: 300 })
+    await assert.rejects(source.of('1', ['1001'], look()), why)
+    await source.close?.()
+  }
+  assert.deepEqual(await httpDevices({ url: 'http://127.0.0.1:1' }).holders('1', ['t'], look()), new Map())
+})
+
+test('a stop ends a question that is not answered', async (t) => {
+  const source = httpDevices({ url: await endpoint(t, () => {}) })
+  t.after(() => source.close?.())
+  const stopping = new AbortController()
+  const asked = source.of('1', ['1001'], { ...look(), signal: stopping.signal })
+  stopping.abort()
+  await assert.rejects(asked)
+})

@@ -1,0 +1,139 @@
+// Push in the demo: what rings on the phones of the page is what the stand-ins of FCM, APNs and Web Push were sent.
+
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import type { Locator, Page } from 'playwright-core'
+import { withoutChromium } from '../support/services/chromium.ts'
+import { startDemo } from './demo-child.ts'
+import { eventually, idsOf, launch, openPage, waiting } from './demo-page.ts'
+
+const skip = await withoutChromium()
+
+test('pushes ring on the phones of the page, wait for those that are offline, and never reach who is excluded', {
+  skip,
+}, async (t) => {
+  const demo = await startDemo(t, ['--port', '0'])
+  const [, site = ''] = await demo.printed(/Page\s+(http:\/\/\S+)/)
+  await demo.printed(/From now on a message every few seconds/)
+  const browser = await launch(t)
+  const mara = await openPage(browser, `${site}/#1/1001`)
+  const other = await openPage(browser, `${site}/#2/1001`)
+
+  await t.test('a push is on the phone by itself, on top, and the terminal says so', async () => {
+    const phone = phoneOf(mara.page, '1/1001/1')
+    await phone.waitFor(waiting)
+    const before = await notes(phone)
+    const fresh = await sendPush(mara.page, phone)
+    // More may arrive at any time.
+    assert.equal((await notes(phone)).filter((id) => id === fresh || before.includes(id))[0], fresh)
+    const note = phone.locator(`.phone-note[data-id="${fresh}"]`)
+    assert.match((await note.textContent()) ?? '', /\S+ .*now/)
+    assert.equal(await note.locator('[role="img"]').getAttribute('aria-label'), 'Larkspur')
+    // Its picture has come past the content security policy.
+    await eventually(() =>
+      note.locator('img.thumb').evaluate((image) => (image as unknown as { naturalWidth: number }).naturalWidth > 0),
+    )
+    assert.match((await phone.locator('.phone-state').textContent()) ?? '', /^Online through APNs, \d+ so far$/)
+    await demo.printed(/✓ push +Mara Lindqvist .* on the iPhone/)
+    const way = mara.page.locator('.way[data-outcome="arrived"]', { hasText: /Mara Lindqvist.*push/ }).first()
+    await way.waitFor(waiting)
+    assert.deepEqual(await way.locator('.stop.done .stop-name').allTextContents(), ['Platform', 'Operator', 'Device'])
+  })
+
+  await t.test('the user of the same id at the other brand does not get it', async () => {
+    const jonas = phoneOf(other.page, '2/1001/1')
+    await jonas.waitFor(waiting)
+    const maras = await notes(phoneOf(mara.page, '1/1001/1'))
+    assert.deepEqual(
+      (await notes(jonas)).filter((id) => maras.includes(id)),
+      [],
+    )
+    assert.equal(await other.page.locator('.phone').count(), 1)
+  })
+
+  await t.test('a phone that is switched off, by keyboard, shows nothing until it is back', async () => {
+    const phone = phoneOf(other.page, '2/1001/1')
+    const control = other.page.getByRole('switch', { name: 'Jonas’s Android phone is online' })
+    await control.press('Space')
+    await other.page.waitForSelector('.phone[data-id="2/1001/1"][data-online="false"]', waiting)
+    assert.equal(await control.getAttribute('aria-checked'), 'false')
+    assert.ok(await control.evaluate((node) => node === node.ownerDocument.activeElement))
+    await demo.printed(/Jonas Okafor’s Android phone is offline/)
+    const before = await notes(phone)
+    for (const waits of [/Offline, (1 push waits|\d+ pushes wait) at FCM/, /Offline, \d+ pushes wait at FCM/]) {
+      await other.page.click('#send-push')
+      await eventually(async () => waits.test((await phone.locator('.phone-state').textContent()) ?? ''))
+      // The next one is a different one.
+      await other.page.waitForSelector('#send-push:not([aria-disabled])', waiting)
+    }
+    await demo.printed(/… push +Jonas Okafor .* waits at FCM for the Android phone, which is offline/)
+    await other.page.locator('.way[data-outcome="kept"]', { hasText: 'Jonas Okafor' }).first().waitFor(waiting)
+    assert.deepEqual(await notes(phone), before)
+
+    await control.press('Space')
+    await other.page.waitForSelector('.phone[data-id="2/1001/1"][data-online="true"]', waiting)
+    await eventually(async () => (await notes(phone)).filter((id) => !before.includes(id)).length >= 2)
+    await demo.printed(/Jonas Okafor’s Android phone is back online/)
+    await demo.printed(/✓ push +Jonas Okafor .* on the Android phone +after/)
+  })
+
+  await t.test('what waited since the start for the phone that was offline is on it when it is back', async () => {
+    assert.match(demo.output, /… push +Aiko Tanaka .* waits at FCM/)
+    await other.page.selectOption('#who', '2/1002')
+    const phone = phoneOf(other.page, '2/1002/1')
+    await phone.waitFor(waiting)
+    // It comes back by itself, too, if this takes long.
+    if ((await phone.getAttribute('data-online')) === 'false') await phone.getByRole('switch').click()
+    await phone.locator('.phone-note').first().waitFor(waiting)
+    await demo.printed(/Aiko Tanaka’s Android phone is back online/)
+    await demo.printed(/✓ push +Aiko Tanaka .* on the Android phone +after/)
+  })
+
+  await t.test('who has two devices gets it on both', async () => {
+    await other.page.selectOption('#who', '1/1002')
+    const [phone, laptop] = ['1/1002/1', '1/1002/2'].map((id) => phoneOf(other.page, id)) as [Locator, Locator]
+    await laptop.waitFor(waiting)
+    assert.deepEqual(await other.page.locator('.phone-name').allTextContents(), ['Android phone', 'Laptop'])
+    const fresh = await sendPush(other.page, phone)
+    await laptop.locator(`.phone-note[data-id="${fresh}"]`).waitFor(waiting)
+    await demo.printed(/✓ push +Theo Brandt .* on the Android phone and the laptop/)
+  })
+
+  await t.test('the phone of who has excluded herself never rings, and the page says why', async () => {
+    other.expectFailures(true)
+    await other.page.selectOption('#who', '1/1003')
+    const phone = phoneOf(other.page, '1/1003/1')
+    await phone.waitFor(waiting)
+    await other.page.click('#send-push')
+    const refused = other.page.locator('.way[data-outcome="refused"]', { hasText: /Ines Carvalho.*push/ })
+    await refused.first().waitFor(waiting)
+    await eventually(async () =>
+      /^Silent\. The operator says: “.*excluded.*”$/.test((await phone.locator('.phone-state').textContent()) ?? ''),
+    )
+    assert.deepEqual(await notes(phone), [])
+    assert.equal(await phone.getAttribute('data-online'), 'true')
+  })
+
+  assert.deepEqual([...mara.errors, ...other.errors], [])
+  demo.interrupt()
+  assert.equal(await demo.exit, 0)
+  assert.deepEqual(await demo.leftovers(), [])
+})
+
+const phoneOf = (page: Page, id: string): Locator => page.locator(`.phone[data-id="${id}"]`)
+
+/** push_ids on its screen, newest first. */
+const notes = (phone: Locator): Promise<string[]> => phone.locator('.phone-note').evaluateAll(idsOf)
+
+/** Presses the button. @returns the push_id of what came */
+async function sendPush(page: Page, phone: Locator): Promise<string> {
+  await phone.waitFor(waiting)
+  const before = await notes(phone)
+  await page.click('#send-push')
+  let fresh: string | undefined
+  await eventually(async () => {
+    fresh = (await notes(phone)).find((id) => !before.includes(id))
+    return fresh !== undefined
+  })
+  return fresh as string
+}

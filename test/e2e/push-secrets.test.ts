@@ -1,0 +1,118 @@
+// The same for FCM, APNs and Web Push: stand-ins repeat a device's token in every kind of answer, and the operator, a process of
+// its own, keeps them to itself.
+
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import test from 'node:test'
+import { writeFolder, writtenKeys } from '../../src/cli/stand-ins/folder.ts'
+import { makeVapidKeys } from '../../src/providers/web-push/vapid.ts'
+import { type MadeDevice, serviceNames, startStandIns } from '../../src/stand-ins/all.ts'
+import { run, start } from '../cli/bellwire.ts'
+import { element, get, post, temporary } from '../support/sides.ts'
+import { until } from '../support/wait.ts'
+
+/** Every status of the three tables, and what is on the way before. */
+const statuses = [400, 403, 404, 410, 413, 429, 500, 502, 503, 401]
+
+test('no token or key of a push service is in logs, metrics, answers or what doctor prints', async (t) => {
+  const folder = await temporary(t)
+  const vapid = makeVapidKeys()
+  const standIns = await startStandIns({ vapidPublicKey: vapid.publicKey })
+  t.after(() => standIns.close())
+  await writeFolder(folder, standIns, vapid)
+  const config = join(folder, 'bellwire.yaml')
+  const env = { BELLWIRE_OPERATOR_PORT: '0', BELLWIRE_LOG_LEVEL: 'debug' }
+  const operator = start(t, ['operator', '-c', config], env)
+  const { url } = JSON.parse(await operator.line(/"server\.listening"/)) as { url: string }
+
+  const said: string[] = []
+  const users = new Map<string, MadeDevice>()
+  const link = async (user: string, device: MadeDevice): Promise<void> => {
+    const record = { brand: '1', user_id: user, tokens: [device.link] }
+    said.push((await post(`${url}/admin/devices/link`, record, writtenKeys.service)).text)
+    users.set(user, device)
+  }
+  const send = async (user: string): Promise<{ status: number; push_id?: string }> => {
+    const message = element({ user_id: user }, { title: 'Hello', body: 'There' })
+    const { status, text, body } = await post(`${url}/channels/push/single`, message, writtenKeys.platform)
+    said.push(text)
+    return { status, ...body }
+  }
+
+  let shown = ''
+  for (const service of serviceNames) {
+    // A device of its own for each answer: some answers end it.
+    for (const status of [...statuses, 0]) {
+      const user = `user-of-${service}-${status}`
+      const device = standIns.addDevice({ service })
+      await link(user, device)
+      const first = await until(async () => (await send(user)).push_id, {
+        withinMs: 30_000,
+        what: `${user} is reached`,
+      })
+      const stop =
+        status === 0
+          ? standIns[service].play({ reset: 'after' })
+          : standIns[service].play({ answer: { status, headers: { 'retry-after': '0' }, body: heard(device) } })
+      await send(user)
+      stop()
+      // What an app or a service would do after a token died.
+      const next = standIns.addDevice({ service })
+      await link(user, next)
+      shown = await until(async () => (await send(user)).push_id, {
+        withinMs: 30_000,
+        what: `${user} is reached again`,
+      })
+      assert.ok(first)
+    }
+  }
+  for (const path of ['/metrics', '/admin/summary', '/admin/devices/removed', '/admin/devices/removals'])
+    said.push(await (await fetch(url + path, { headers: { 'x-api-key': writtenKeys.service } })).text())
+  const { body } = await get(`${url}/admin/messages/${shown}`, writtenKeys.service)
+  said.push(JSON.stringify({ ...body, request: '' }))
+  // It asks with a token that is nobody's.
+  for (const service of serviceNames)
+    standIns[service].play({ answer: { status: 403, body: '{"reason":"Forbidden"}' } })
+  const doctor = await run(t, ['doctor', '-c', config], { BELLWIRE_OPERATOR_PORT: new URL(url).port })
+  said.push(doctor.out, doctor.err)
+  operator.child.kill('SIGTERM')
+  const { code, out, err } = await operator.ended
+  assert.equal(code, 0, err)
+  said.push(out, err)
+
+  assert.ok(out.includes('provider needs attention'))
+  for (const status of statuses) assert.match(out, new RegExp(`"rule":"[^"]*${status}`), String(status))
+  const secrets = secretTexts(standIns, vapid.privateKey)
+  assert.ok(secrets.length > 100)
+  for (const text of said) {
+    for (const secret of secrets) {
+      const at = text.indexOf(secret)
+      assert.equal(at, -1, `${secret.slice(0, 12)}…: …${text.slice(Math.max(0, at - 300), at + 60)}…`)
+    }
+  }
+})
+
+/** An answer that says again what it heard, in the places where each provider has its words. */
+function heard({ token }: MadeDevice): string {
+  const text = `Hello, There: ${token}`
+  return JSON.stringify({ error: { code: 400, message: text, status: text }, reason: text, message: text, errno: 0 })
+}
+
+function secretTexts(standIns: Awaited<ReturnType<typeof startStandIns>>, vapidPrivate: string): string[] {
+  const found = new Set([vapidPrivate, writtenKeys.platform, writtenKeys.service])
+  for (const { service, token } of standIns.devices) {
+    if (service !== 'web-push') found.add(token)
+    else {
+      const { endpoint, keys } = JSON.parse(token) as { endpoint: string; keys: { p256dh: string; auth: string } }
+      found.add(endpoint.slice(endpoint.lastIndexOf('/') + 1))
+      found.add(keys.p256dh)
+      found.add(keys.auth)
+    }
+  }
+  for (const service of serviceNames)
+    for (const { headers } of standIns[service].arrivals) found.add((headers.authorization ?? '').replace(/^\w+ /, ''))
+  for (const pem of [standIns.fcm.credentials.private_key, standIns.apns.credentials.key])
+    for (const line of pem.split('\n')) if (line.length > 40) found.add(line)
+  found.delete('')
+  return [...found]
+}

@@ -1,0 +1,101 @@
+// A site that wants to push: a page that subscribes, and a service worker that shows what comes and says what it was.
+
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { TestContext } from 'node:test'
+
+/** What the service worker was given: the text as the browser decrypted it, and the titles and tags that are shown after it. */
+export interface Received {
+  readonly text: string
+  readonly shown: readonly { readonly title: string; readonly body: string; readonly tag: string }[]
+}
+
+export interface PushSite {
+  readonly url: string
+  /** The next message that was not taken yet. */
+  next(): Promise<Received>
+  /** How many messages came that were not taken. */
+  readonly waiting: number
+}
+
+// As the payload is documented (src/providers/web-push/payload.ts): JSON, shown under push_id as its tag.
+const worker = `
+  self.addEventListener('install', () => self.skipWaiting())
+  self.addEventListener('activate', (event) => event.waitUntil(clients.claim()))
+  self.addEventListener('push', (event) => event.waitUntil(receive(event.data.text())))
+  async function receive(text) {
+    const shown = await show(JSON.parse(text)).catch((error) => [{ title: 'not shown: ' + error }])
+    await fetch('/received', { method: 'POST', body: JSON.stringify({ text, shown }) })
+  }
+  async function show({ push_id: tag, title, body, image, data }) {
+    await registration.showNotification(title, { body, image, data, tag })
+    return (await registration.getNotifications()).map(({ title, body, tag }) => ({ title, body, tag }))
+  }
+`
+
+export async function startPushSite(t: TestContext): Promise<PushSite> {
+  const received: Received[] = []
+  const waiting: ((one: Received) => void)[] = []
+  const server = createServer((request, response) => {
+    if (request.url === '/worker.js')
+      return void response.writeHead(200, { 'content-type': 'text/javascript' }).end(worker)
+    if (request.url !== '/received')
+      return void response.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html><title>Shop</title>')
+    let body = ''
+    request.setEncoding('utf8').on('data', (text) => {
+      body += text
+    })
+    request.on('end', () => {
+      response.end()
+      const one = JSON.parse(body) as Received
+      const next = waiting.shift()
+      if (next) next(one)
+      else received.push(one)
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.after(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    next: () => within(new Promise((resolve) => take(resolve)), 'the service worker received nothing'),
+    get waiting() {
+      return received.length
+    },
+  }
+
+  function take(resolve: (one: Received) => void): void {
+    const one = received.shift()
+    if (one) resolve(one)
+    else waiting.push(resolve)
+  }
+}
+
+/** Browsers may hang; a test must not. */
+export function within<T>(promise: Promise<T>, what: string, ms = 30_000): Promise<T> {
+  const { promise: late, reject } = Promise.withResolvers<never>()
+  const timer = setTimeout(() => reject(new Error(`Not within ${ms} ms: ${what}`)), ms)
+  return Promise.race([promise, late]).finally(() => clearTimeout(timer))
+}
+
+/** Runs in the page. @returns the subscription as JSON text, as a site would link it */
+export async function subscribeInPage(publicKey: string): Promise<string> {
+  // biome-ignore lint/suspicious/noExplicitAny: the browser's globals are not Node's
+  const { navigator } = globalThis as any
+  await navigator.serviceWorker.register('/worker.js')
+  const registration = await navigator.serviceWorker.ready
+  const subscription = await registration.pushManager.subscribe({
+    userVisibleOnly: true,
+    applicationServerKey: publicKey,
+  })
+  return JSON.stringify(subscription)
+}
+
+/** Runs in the page. */
+export async function unsubscribeInPage(): Promise<boolean> {
+  // biome-ignore lint/suspicious/noExplicitAny: the browser's globals are not Node's
+  const registration = await (globalThis as any).navigator.serviceWorker.ready
+  return (await registration.pushManager.getSubscription()).unsubscribe()
+}

@@ -1,0 +1,54 @@
+// Both ends: our operator streams its lists, our platform compares them with its CRM, over sockets.
+
+import assert from 'node:assert/strict'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileSource } from '../../src/attributes/file.ts'
+import { foundBy, importLines, runTo } from '../platform/reconcile/platform.ts'
+import { onEachEngine } from '../support/engines.ts'
+import { keys, startOperator, startPlatform, temporary } from '../support/sides.ts'
+
+const odd = ['"quoted"', 'back\\slash', 'comma,in it', 'ü😀日本語', 'x'.repeat(255)]
+
+onEachEngine(
+  'what differs between the operator’s own data and the CRM is found, by brand, with ids of every kind',
+  async (t, store) => {
+    const file = join(await temporary(t), 'users.ndjson')
+    const users = [
+      ...odd.map((user_id) => ({ brand: '1', user_id, blocked: true, excluded: false })),
+      { brand: '1', user_id: '1001', blocked: true, excluded: true },
+      { brand: '2', user_id: '1001', blocked: false, excluded: false },
+      { brand: '1', user_id: 'free', blocked: false, excluded: false },
+    ]
+    await writeFile(file, users.map((user) => JSON.stringify(user)).join('\n'))
+    const operator = await startOperator(t, { attributes: await fileSource(file) })
+    const of = (brand: '1' | '2', apiKey: string) => ({
+      brand,
+      url: operator.url,
+      apiKey,
+      fields: ['blocked', 'excluded', 'consent_sms'] as const,
+    })
+    const { url } = await startPlatform(t, {
+      store,
+      lanes: [],
+      reconciliation: [of('1', keys.one.key), of('2', keys.two.key)],
+    })
+    await importLines(url, '1', [
+      ...odd.slice(1).map((user_id) => ({ user_id, blocked: true })),
+      { user_id: 'free', blocked: true },
+      { user_id: '1001', blocked: false },
+    ])
+    const run = await runTo(url, '1', 'blocked')
+    assert.equal(run.state, 'done', JSON.stringify(run.refused))
+    assert.deepEqual(
+      (await foundBy(url, run.run)).map(({ user_id, severity }) => [user_id, severity]),
+      [
+        ['"quoted"', 'critical'],
+        ['1001', 'critical'],
+        ['free', 'low'],
+      ],
+    )
+    assert.partialDeepStrictEqual(await runTo(url, '2', 'blocked'), { state: 'done', ids: 0, crm_users: 0 })
+    assert.equal((await runTo(url, '1', 'consent_sms')).state, 'no_source', 'the file has no such column')
+  },
+)

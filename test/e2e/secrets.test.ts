@@ -1,0 +1,403 @@
+// Tokens, keys and message texts never get into logs, metrics, error bodies or what the commands print. Everything secret has
+// "canary" in it, and the provider repeats all that it hears, with every kind of failure.
+
+import assert from 'node:assert/strict'
+import { writeFile } from 'node:fs/promises'
+import type { ServerResponse } from 'node:http'
+import { join } from 'node:path'
+import test, { type TestContext } from 'node:test'
+import { loadConfig } from '../../src/config/load.ts'
+import type { Setting, Settings } from '../../src/config/setting.ts'
+import { table } from '../../src/config/table.ts'
+import { run, start } from '../cli/bellwire.ts'
+import { type Asked, answer, startPushProvider } from '../providers/http/push-provider.ts'
+import { element, temporary } from '../support/sides.ts'
+import { until } from '../support/wait.ts'
+
+const key = 'canary-operator-key-0001'
+const adminKey = 'canary-operator-admin-key-0001'
+const crmKey = 'canary-platform-key-0001'
+
+const operatorOf = (push: string): string => `
+operator:
+  port: 0
+  keys: [{name: platform, key: ${key}, brands: [1, 2]}]
+  admin_keys: [{name: office, key: ${adminKey}, scopes: [read, manage]}]
+  app: {secrets: [canary-secret-of-subscriber-tokens-0001]}
+  suppression: none
+  push:
+${push.trim().replaceAll(/^/gm, '    ')}
+`
+const platformOf = (url: string): string => `
+platform:
+  port: 0
+  keys: [{name: crm, key: ${crmKey}, scopes: [enqueue, read, manage]}]
+  lanes:
+    - {brand: 1, channel: push, to: {provider: operator-api, url: "${url}", api_key: ${key}}, retry: {first: 50ms, most: 100ms}}
+`
+const named = `
+secrets: [{name: k, value: canary-named-secret}]
+headers: [{name: X-Further, value: "{{secret.k}}"}]
+`
+const auths = [
+  '{header: X-Key, value: canary-header-value}',
+  '{basic: ann, password: canary-basic-password}',
+  '{bearer: canary-bearer-token}',
+  '{oauth2: "URL/token", client_id: c, client_secret: canary-client-secret}',
+  '{standard_webhooks: whsec_canaryCanaryCanaryCanaryCanaryCanary0001}',
+]
+
+const providerOf = (url: string, auth: string): string =>
+  `provider: http\nurl: ${url}/push\n${named}\nauth: ${auth.replace('URL', url)}
+body: {to: "{{user_id}}", title: "{{title}}", text: "{{body}}", data: "{{data}}"}`
+
+/** To users, by their ids. */
+const yamlOf = (url: string, auth: string): string =>
+  operatorOf(`${providerOf(url, auth)}\nuser_id: "{{brand}}-{{user_id}}"`)
+
+/** To devices, by their tokens. */
+const devicesOf = (services: readonly string[], source = '{module: ./devices.ts}'): string =>
+  operatorOf(`
+devices:
+  source: ${source}
+  services:
+${services.map((service) => service.replaceAll(/^/gm, '      ').replace('      ', '    - ')).join('\n')}
+`)
+const pagerOf = (url: string, auth: string): string =>
+  providerOf(url, auth).replace('to: "{{user_id}}"', 'to: "{{token}}", user: "{{user_id}}"').concat('\nname: pager')
+const webPush = `provider: web-push
+public_key: ${'B'.repeat(87)}
+private_key: canaryCanaryCanaryCanaryCanaryCanaryCanary0
+subject: mailto:ops@example.com`
+
+const fcm = 'provider: fcm\ncredentials_json: canary-service-account'
+const apns = `provider: apns
+key_text: canary-signing-key
+key_id: ABC1234567
+team_id: DEF1234567
+topic: com.example.app`
+
+const sources = [
+  '{sql: "select 1 where :users is null", database: "postgres://reader:canary-database-password@127.0.0.1:1/shop"}',
+  '{http: "http://127.0.0.1:1/devices", secret: canary-device-source-secret}',
+]
+const broker = '"amqp://ann:canary-broker-password@127.0.0.1:1"'
+const stream = 'kafka: ["127.0.0.1:1"], username: ann, password: canary-stream-password'
+const published = [
+  `
+  publish:
+    - {brand: 1, to: {rest: "http://127.0.0.1:1", api_key: canary-link-key-0000001}}
+    - {brand: 2, to: {amqp: ${broker}}}
+`,
+  `
+  publish: [{brand: 1, to: {${stream}}}]
+`,
+]
+const consumed = `
+  device_links:
+    - {brand: 1, from: {amqp: ${broker}}}
+    - {brand: 2, from: {${stream}}}
+  reconciliation: [{brand: 1, url: "http://127.0.0.1:1", api_key: canary-list-key-0000001, fields: [blocked]}]
+`
+const attributes = `
+  attributes:
+    - sql: postgres://reader:canary-database-password@127.0.0.1:1/shop
+      queries: {blocked: "select id from users where brand = :brand"}
+      brands: [1]
+    - {http: "http://127.0.0.1:1/users", fields: [blocked], token: canary-attribute-token, brands: [2]}
+`
+
+/** Each user of each brand has two devices. */
+const deviceSource = `
+const devicesOf = (brand: string, userId: string) => [1, 2].map((n) => ({
+  brand, userId, kind: 'http:pager', token: \`canary-device-token-\${brand}-\${n}\`, linkedAt: '2026-01-01T00:00:00Z',
+}))
+export const source = {
+  name: 'mine',
+  of: async (brand: string, userIds: string[]) => new Map(userIds.map((userId) => [userId, devicesOf(brand, userId)])),
+  holders: async (brand: string, tokens: string[]) => new Map(tokens.map((token) => [token, { ...devicesOf(brand, 'canary-user-id')[0], token }])),
+}
+`
+
+test('every secret setting is among those that are looked for here', async (t) => {
+  const folder = await temporary(t)
+  const set = new Set<string>()
+  for (const auth of auths) {
+    const file = join(folder, 'bellwire.yaml')
+    const address = 'http://127.0.0.1:1'
+    const services = [pagerOf(address, auth), fcm, apns, webPush]
+    for (const yaml of [
+      yamlOf(address, auth) + attributes + published[0],
+      ...sources.map((source) => devicesOf(services, source) + published[1]),
+    ]) {
+      await writeFile(file, yaml + platformOf(address) + consumed)
+      for (const path of secretsIn(table, await loadConfig(file, {}), '')) set.add(path)
+    }
+  }
+  const all = secretsIn(table, undefined, '')
+  // An address, whose password is looked for where there is a PostgreSQL: cli/doctor.test.ts and config/load.test.ts.
+  const expected = all.filter((path) => !path.endsWith('.store'))
+  assert.deepEqual([...set].filter((path) => !path.endsWith('.store')).sort(), expected.sort())
+})
+
+test('what the commands print has no secret in it, whatever is wrong', async (t) => {
+  const folder = await temporary(t)
+  const there = await startPushProvider(t)
+  there.script = (asked, response) => repeat(asked, response, 401)
+  for (const [i, auth] of auths.entries()) {
+    const file = join(folder, `bellwire-${i}.yaml`)
+    const yaml = yamlOf(there.url, auth) + platformOf(there.url)
+    await writeFile(file, yaml)
+    const json = i === 0 ? ['--json'] : []
+    const runs = await Promise.all(['config', 'doctor'].map((command) => run(t, [command, '-c', file, ...json])))
+    assert.deepEqual(
+      runs.map(({ code }) => code),
+      [0, 1],
+      auth,
+    )
+    for (const { out, err } of runs) clean(out + err, auth)
+    assert.match(runs[1]?.out ?? '', /refuses the key \(401\)/)
+  }
+  // Credentials that cannot be right are told to be wrong, and not which.
+  await writeFile(join(folder, 'devices.ts'), deviceSource)
+  for (const [i, service] of [fcm, apns, webPush].entries()) {
+    const file = join(folder, `devices-${i}.yaml`)
+    await writeFile(file, devicesOf([service]))
+    const runs = await Promise.all(['config', 'doctor', 'operator'].map((command) => run(t, [command, '-c', file])))
+    assert.deepEqual(
+      runs.map(({ code }) => code),
+      [0, 1, 2],
+      service,
+    )
+    for (const { out, err } of runs) clean(out + err, service)
+  }
+  // Nor does it matter whether anybody is there.
+  for (const [i, source] of sources.entries()) {
+    const file = join(folder, `away-${i}.yaml`)
+    const yaml = devicesOf([pagerOf(there.url, auths[0] as string)], source) + attributes + published[i]
+    await writeFile(file, yaml + platformOf(there.url) + consumed)
+    for (const command of ['config', 'doctor']) {
+      const { out, err } = await run(t, [command, '-c', file])
+      clean(out + err, source)
+    }
+  }
+  // A secret of the wrong form is not repeated either.
+  const file = join(folder, 'wrong.yaml')
+  const wrong = yamlOf(there.url, '{standard_webhooks: whsec_canary}').replace(key, 'canary short')
+  await writeFile(file, wrong)
+  for (const command of ['config', 'doctor', 'operator']) {
+    const { code, out, err } = await run(t, [command, '-c', file])
+    assert.notEqual(code, 0)
+    clean(out + err, command)
+  }
+})
+
+for (const [to, level, format, yaml] of [
+  ['users', 'debug', 'json', (url: string) => yamlOf(url, auths[3] as string)],
+  ['users', 'info', 'text', (url: string) => yamlOf(url, auths[3] as string)],
+  ['devices', 'debug', 'json', (url: string) => devicesOf([pagerOf(url, auths[3] as string)])],
+] as const) {
+  test(`no log line, metric or error has a token, a key or a text in it (to ${to}, ${level}, ${format})`, async (t) => {
+    const env = { BELLWIRE_LOG_LEVEL: level, BELLWIRE_LOG_FORMAT: format }
+    const { there, operator, url, send } = await running(t, env, yaml)
+    const answers: string[] = []
+
+    let push_id = ''
+    const accepted = async (): Promise<string | undefined> => {
+      const text = await send('/channels/push/single', secretive())
+      answers.push(text)
+      return (JSON.parse(text) as { push_id?: string }).push_id
+    }
+    for (const script of everyKind) {
+      there.script = (asked, response) => tokens(asked, response) || script(asked, response)
+      answers.push(await send('/channels/push/single', secretive()))
+      answers.push(await send('/channels/push/batch', [secretive(), secretive({ brand_id: 2 })]))
+      // A pause ends with a probe that works, so that the next kind is met too.
+      there.script = accepting
+      push_id = await until(accepted, { withinMs: 30_000, what: 'the provider accepts again' })
+    }
+    answers.push(await send('/channels/push/single', secretive(), { 'x-api-key': 'canary-unknown-key-0001' }))
+    answers.push(await send('/channels/push/single', '{"activity":{"id":1},"token":"canary-device-token"'))
+    answers.push(await send('/nothing?token=canary-in-the-query', {}))
+    answers.push(await send('/admin/summary', undefined, { 'x-api-key': 'canary-unknown-admin-key' }))
+    answers.push(await send('/app/notifications?brand=1', undefined, { authorization: 'Bearer canary.jwt.token' }))
+    for (const path of ['/metrics', '/healthz', '/readyz', '/admin/summary']) answers.push(await send(path, undefined))
+    for (const text of answers) clean(text, 'an answer')
+
+    // This one is meant to show what was asked, but no key.
+    const shown = await send(`/admin/messages/${push_id}`, undefined)
+    assert.match(shown, /canary-device-token/)
+    for (const secret of keysOnly) assert.ok(!shown.includes(secret), secret)
+    const { request: _, ...rest } = JSON.parse(shown) as { request: string }
+    clean(JSON.stringify({ ...rest, user_id: '' }), 'the calls of a message')
+
+    operator.child.kill('SIGTERM')
+    const { code, out, err } = await operator.ended
+    assert.equal(code, 0, err)
+    clean(out, 'the log')
+    clean(err, 'standard error')
+    assert.ok(out.includes('attempt settled'), 'attempts are in the log')
+    assert.ok(out.includes('provider needs attention'), 'so is the alert')
+    for (const status of [200, 400, 401, 404, 422, 429, 500, 503])
+      assert.ok(new RegExp(`(http|pager) ${status} `).test(out), `${status} was met`)
+    assert.ok(
+      there.asked.some(({ text }) => text.includes('canary text')),
+      'the provider did get the message',
+    )
+    assert.ok(url)
+  })
+}
+
+test('the platform keeps them to itself too', async (t) => {
+  const { there, operator, url, folder } = await running(t, {})
+  const file = join(folder, 'platform.yaml')
+  await writeFile(file, platformOf(url))
+  const platform = start(t, ['platform', '-c', file], { BELLWIRE_LOG_LEVEL: 'debug', BELLWIRE_LOG_FORMAT: 'json' })
+  const listening = JSON.parse(await platform.line(/"server\.listening"/)) as { url: string }
+  const asked = async (path: string, headers: object, body?: string): Promise<string> => {
+    const method = body === undefined ? 'GET' : 'POST'
+    const response = await fetch(listening.url + path, {
+      method,
+      headers: { ...headers },
+      ...(body !== undefined && { body }),
+    })
+    return response.text()
+  }
+  let refused = 0
+  there.script = (asked, response) => tokens(asked, response) || repeat(asked, response, refused++ < 3 ? 400 : 200)
+  const records = Array.from({ length: 6 }, () => JSON.stringify(secretive()))
+  const put = await asked(
+    '/admin/activities/push',
+    { 'x-api-key': crmKey, 'content-type': 'application/x-ndjson' },
+    records.join('\n'),
+  )
+  assert.match(put, /"accepted":6/)
+  const settled = await platform.line(/"item\.settled".*"category":"failed"/)
+  const answers = [
+    put,
+    settled,
+    await asked('/metrics', {}),
+    await asked('/admin/lanes', { 'x-api-key': crmKey }),
+    await asked('/admin/summary', { 'x-api-key': crmKey }),
+    await asked('/admin/lanes', { 'x-api-key': 'canary-unknown-key-0001' }),
+  ]
+  for (const { child, ended } of [platform, operator]) {
+    child.kill('SIGTERM')
+    const { out, err } = await ended
+    answers.push(out, err)
+  }
+  for (const text of answers) clean(text, 'the platform')
+})
+
+const keysOnly = [key, adminKey, crmKey, 'canary-client-secret', 'canary-access-token', 'canary-named-secret']
+
+async function running(
+  t: TestContext,
+  env: NodeJS.ProcessEnv,
+  yaml: (url: string) => string = (url) => yamlOf(url, auths[3] as string),
+) {
+  const folder = await temporary(t)
+  const file = join(folder, 'bellwire.yaml')
+  const there = await startPushProvider(t)
+  there.script = accepting
+  await writeFile(join(folder, 'devices.ts'), deviceSource)
+  await writeFile(file, yaml(there.url))
+  const operator = start(t, ['operator', '-c', file], env)
+  const line = await operator.line(/http:\/\/127\.0\.0\.1:\d+/)
+  const url = /http:\/\/127\.0\.0\.1:\d+/.exec(line)?.[0] as string
+  const send = async (path: string, body: unknown, headers: Readonly<Record<string, string>> = {}): Promise<string> => {
+    const response = await fetch(url + path, {
+      method: body === undefined ? 'GET' : 'POST',
+      headers: { 'x-api-key': path.startsWith('/admin') ? adminKey : key, ...headers },
+      ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+      signal: AbortSignal.timeout(30_000),
+    })
+    return response.text()
+  }
+  return { there, operator, url, folder, send }
+}
+
+const secretive = (over: object = {}) =>
+  element(
+    { user_id: 'canary-user-id', ...over },
+    { title: 'canary title', body: 'canary text', token: 'canary-device-token', data: { secret: 'canary' } },
+  )
+
+let issued = 0
+function tokens({ path }: Asked, response: ServerResponse): boolean {
+  if (path !== '/token') return false
+  answer(response, 200, { access_token: `canary-access-token-${++issued}`, expires_in: 3600 })
+  return true
+}
+
+function accepting(asked: Asked, response: ServerResponse): boolean {
+  return tokens(asked, response) || repeat(asked, response, 200)
+}
+
+/** Says again everything that it heard, as some providers do in their errors. */
+function repeat({ headers, text, path }: Asked, response: ServerResponse, status: number, more = {}): boolean {
+  const heard = `${text} ${JSON.stringify(headers)} ${path}`
+  answer(response, status, { error: { message: heard }, errors: [heard], heard: { ...headers } }, more)
+  return true
+}
+
+const everyKind: readonly ((asked: Asked, response: ServerResponse) => boolean)[] = [
+  ...[200, 201, 400, 404, 410, 413, 422, 500].map(
+    (status) => (asked: Asked, response: ServerResponse) => repeat(asked, response, status),
+  ),
+  (asked, response) => {
+    answer(response, 400, `<html>${asked.text} ${asked.headers.authorization}`)
+    return true
+  },
+  (_asked, response) => {
+    response.destroy()
+    return true
+  },
+  (_asked, response) => {
+    response.writeHead(200).end('canary'.repeat(60_000))
+    return true
+  },
+  (asked, response) => repeat(asked, response, 429, { 'retry-after': '0' }),
+  (asked, response) => repeat(asked, response, 503, { 'retry-after': '0' }),
+  (asked, response) => repeat(asked, response, 302, { location: `/${asked.headers.authorization}` }),
+  (asked, response) => repeat(asked, response, 401, { 'retry-after': '0' }),
+]
+
+function clean(text: string, where: string): void {
+  const at = text.search(/canary/i)
+  assert.equal(at, -1, `${where}: …${text.slice(Math.max(0, at - 200), at + 80)}…`)
+}
+
+/** Paths of secret settings: those with a value, or all there are. */
+function secretsIn(setting: Setting, value: unknown, path: string): string[] {
+  const all = value === undefined
+  switch (setting.type) {
+    case 'json':
+      return []
+    case 'leaf':
+      return setting.secret ? [path] : []
+    case 'list': {
+      const items = all ? [undefined] : (value as unknown[])
+      return [...new Set(items.flatMap((item) => secretsIn(setting.of, item, `${path}[]`)))]
+    }
+    case 'group':
+      return secretsAmong(setting.settings, value, path)
+    case 'variants':
+      if (all)
+        return Object.entries(setting.variants).flatMap(([is, of]) => secretsAmong(of, undefined, `${path}:${is}`))
+      return secretsAmong(
+        setting.variants[(value as { is: string }).is] ?? {},
+        value,
+        `${path}:${(value as { is: string }).is}`,
+      )
+  }
+}
+
+function secretsAmong(settings: Settings, value: unknown, path: string): string[] {
+  return Object.entries(settings).flatMap(([name, setting]) => {
+    const inner = (value as Record<string, unknown> | undefined)?.[name]
+    return value !== undefined && inner === undefined
+      ? []
+      : secretsIn(setting, inner, path === '' ? name : `${path}.${name}`)
+  })
+}

@@ -1,0 +1,49 @@
+// Without the internet: Chromium subscribes at a fake of Google's service, and gets from it what the stand-in accepted.
+
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { TestContext } from 'node:test'
+import { type BrowserContext, chromium as engine } from 'playwright-core'
+import { chromiumOrigin, startFakeGcm } from '../support/gcm/fake-gcm.ts'
+import { chromium, withoutChromium } from '../support/services/chromium.ts'
+import { webPushSuite } from './web-push-suite.ts'
+
+webPushSuite({
+  name: 'Chromium',
+  skip: await withoutChromium(),
+  origin: chromiumOrigin,
+  async open(t, standIn, site) {
+    const browser = await launchChromium(t, await startFakeGcm(t, standIn))
+    await browser.grantPermissions(['notifications'], { origin: site })
+    const page = await browser.newPage()
+    await page.goto(site)
+    return page
+  },
+})
+
+async function launchChromium(t: TestContext, switches: readonly string[]): Promise<BrowserContext> {
+  const profile = await mkdtemp(join(tmpdir(), 'bellwire-chromium-'))
+  const browser = await engine.launchPersistentContext(profile, {
+    executablePath: await chromium(),
+    headless: true,
+    timeout: 60_000,
+    // The connection on which messages come is networking in the background.
+    ignoreDefaultArgs: ['--disable-background-networking'],
+    args: [
+      ...switches,
+      '--ignore-certificate-errors',
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-quic',
+      '--no-first-run',
+      '--disable-component-update',
+      '--disable-sync',
+    ],
+  })
+  t.after(async () => {
+    await browser.close()
+    await rm(profile, { recursive: true, force: true, maxRetries: 5 })
+  })
+  return browser
+}

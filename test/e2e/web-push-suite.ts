@@ -1,0 +1,98 @@
+// What Web Push does in every real browser: the real service sends, the stand-in is the push service, and the site's own service
+// worker receives.
+
+import assert from 'node:assert/strict'
+import test, { type TestContext } from 'node:test'
+import { makeVapidKeys } from '../../src/providers/web-push/vapid.ts'
+import { webPush } from '../../src/providers/web-push/web-push.ts'
+import { startWebPushStandIn, type WebPushStandIn } from '../../src/stand-ins/web-push.ts'
+import { contextOf, deviceOf, pushTo, subject } from '../providers/web-push/fixture.ts'
+import { until } from '../support/wait.ts'
+import { startPushSite, subscribeInPage, unsubscribeInPage, within } from './push-site.ts'
+
+export interface BrowserFixture {
+  readonly name: string
+  readonly skip: string | false
+  /** Of the endpoints that the browser makes up by itself; absent: the stand-in says what they are. */
+  readonly origin?: string
+  /** A page of this site in a browser that subscribes at the stand-in, closed after the test. */
+  open(t: TestContext, standIn: WebPushStandIn, site: string): Promise<Page>
+}
+
+export interface Page {
+  evaluate<T>(run: (argument: string) => Promise<T>, argument: string): Promise<T>
+}
+
+export function webPushSuite({ name, skip, origin, open }: BrowserFixture): void {
+  test(`${name} subscribes, decrypts what we send, shows a repetition once, and can leave`, {
+    skip,
+    timeout: 120_000,
+  }, async (t) => {
+    const standIn = await startWebPushStandIn(origin === undefined ? {} : { origin })
+    t.after(() => standIn.close())
+    const site = await startPushSite(t)
+    const page = await open(t, standIn, site.url)
+    const keys = makeVapidKeys()
+    const token = await within(page.evaluate(subscribeInPage, keys.publicKey), `${name} subscribes`)
+    const { endpoint } = JSON.parse(token) as { endpoint: string }
+    assert.ok(endpoint.startsWith(origin ?? standIn.url), endpoint)
+
+    const origins = { [origin ?? standIn.url]: standIn.url }
+    const service = webPush({ ...keys, subject, origins })
+    t.after(() => service.close?.())
+    const content = { title: 'Grüße', body: 'Für dich 🎁', data: '{"n":9007199254740993}' }
+    const push = pushTo(deviceOf(token), { content })
+
+    await t.test('the service worker receives the decrypted content', async () => {
+      assert.partialDeepStrictEqual(await service.send(push, contextOf()), { category: 'successful', ref: push.ref })
+      const { text, shown } = await site.next()
+      assert.equal(text, `{"push_id":"${push.ref}","title":"Grüße","body":"Für dich 🎁","data":{"n":9007199254740993}}`)
+      assert.deepEqual(shown, [{ title: 'Grüße', body: 'Für dich 🎁', tag: push.ref }])
+    })
+
+    await t.test('a second arrival of the same message is shown once, another message beside it', async () => {
+      standIn.play({ reset: 'after', times: 1 })
+      assert.partialDeepStrictEqual(await service.send(push, contextOf()), { category: 'fatal', uncertain: true })
+      assert.deepEqual(
+        (await site.next()).shown.map(({ tag }) => tag),
+        [push.ref],
+      )
+      const other = pushTo(deviceOf(token))
+      await service.send(other, contextOf())
+      assert.deepEqual((await site.next()).shown.map(({ tag }) => tag).sort(), [push.ref, other.ref].sort())
+    })
+
+    await t.test('what is sent while it is away arrives when it is back, what is under one topic once', async () => {
+      standIn.setOnline(endpoint, false)
+      const away = pushTo(deviceOf(token), { content: { title: 'While you were away' } })
+      await service.send(away, contextOf())
+      await service.send(away, contextOf())
+      assert.equal(site.waiting, 0)
+      standIn.setOnline(endpoint, true)
+      assert.equal((JSON.parse((await site.next()).text) as { title: string }).title, 'While you were away')
+      const last = pushTo(deviceOf(token), { content: { title: 'Last' } })
+      await service.send(last, contextOf())
+      assert.equal((JSON.parse((await site.next()).text) as { title: string }).title, 'Last', 'it came once')
+    })
+
+    await t.test('a message for another key is refused', async () => {
+      const other = webPush({ ...makeVapidKeys(), subject, origins })
+      const answer = await other.send(pushTo(deviceOf(token)), contextOf())
+      await other.close?.()
+      assert.partialDeepStrictEqual(answer, { category: 'fatal', reason: 'misconfigured', token: 'mismatch' })
+    })
+
+    await t.test('after it unsubscribed its token is gone', async () => {
+      assert.equal(await within(page.evaluate(unsubscribeInPage, ''), `${name} unsubscribes`), true)
+      // It tells the push service after it told the page.
+      const answer = await until(
+        async () => {
+          const sent = await service.send(pushTo(deviceOf(token)), contextOf())
+          return sent.category !== 'successful' && sent
+        },
+        { what: 'the push service knows it' },
+      )
+      assert.partialDeepStrictEqual(answer, { category: 'failed', token: 'gone', rule: 'web-push 410' })
+    })
+  })
+}

@@ -1,0 +1,240 @@
+// The operator's ways to link and unlink, over real HTTP: apps with a user's token, services with a key.
+
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import test from 'node:test'
+import { createOperator } from '../../src/operator/create-operator.ts'
+import { on } from '../../src/runtime/events.ts'
+import { createSubscriberToken } from '../../src/runtime/subscriber-token.ts'
+import { subscription } from '../devices/subscription.ts'
+import { onEachEngine } from '../support/engines.ts'
+import { type Answer, adminKey, get, keys, post, startOperator, temporary } from '../support/sides.ts'
+
+const secret = 'the secret of the device tests, long enough'
+const origin = 'https://www.larkspur.example'
+const app = { secrets: [secret], origins: [origin] }
+const services = { name: 'backend', key: 'backend-key', scopes: ['devices', 'read'] } as const
+const ofOne = { name: 'backend of brand 1', key: 'backend-key-1', scopes: ['devices'], brands: ['1'] } as const
+const adminKeys = [adminKey, services, ofOne]
+const bearer = async (brand: string, userId = '1001') => ({
+  authorization: `Bearer ${await createSubscriberToken({ secret, brand, userId })}`,
+})
+const fcm = (token: string) => ({ token, provider: 'firebase', channel: 'android' })
+const devicesOf = async (url: string, brand: string, userId = '1001'): Promise<Answer['body'][]> =>
+  (await get(`${url}/admin/devices?brand=${brand}&user_id=${userId}`)).body.devices
+
+onEachEngine('an app links and unlinks its user’s devices, in the brand of its token', async (t, store) => {
+  const { url } = await startOperator(t, { store, app, adminKeys })
+  const one = await bearer('1')
+  const linked = await post(`${url}/app/devices/link`, { tokens: [fcm('t1'), fcm('t2')] }, undefined, one)
+  assert.deepEqual([linked.status, linked.text], [200, '{"accepted":2}'])
+  await post(`${url}/app/devices/link`, { tokens: [fcm('t1')] }, undefined, await bearer('2'))
+  const mine = await fetch(`${url}/app/devices`, { headers: { ...one, origin } })
+  assert.equal(mine.headers.get('access-control-allow-origin'), origin)
+  const { devices } = (await mine.json()) as { devices: Answer['body'][] }
+  assert.equal(devices.length, 2)
+  assert.ok(
+    devices.every((device) => device.user_id === '1001' && device.kind === 'fcm_token' && device.origin === 'app'),
+  )
+
+  const out = await post(`${url}/app/devices/unlink`, { tokens: [fcm('t1')] }, undefined, one)
+  assert.deepEqual([out.status, out.text], [200, '{"accepted":1}'])
+  assert.equal((await devicesOf(url, '1')).length, 1)
+  assert.equal((await devicesOf(url, '2')).length, 1)
+  assert.equal((await post(`${url}/app/devices/unlink`, { tokens: [] }, undefined, one)).text, '{"accepted":0}')
+})
+
+onEachEngine('an app cannot speak for another user, and its clock plays no part', async (t, store) => {
+  const { url } = await startOperator(t, { store, app, adminKeys })
+  const one = await bearer('1')
+  const other = await post(`${url}/app/devices/link`, { user_id: '2002', tokens: [fcm('t1')] }, undefined, one)
+  assert.equal(other.status, 403)
+  for (const headers of [{}, { authorization: 'Bearer nonsense' }, { authorization: `Bearer ${adminKey.key}` }])
+    for (const path of ['link', 'unlink']) {
+      const refused = await post(`${url}/app/devices/${path}`, { tokens: [fcm('t1')] }, adminKey.key, headers)
+      assert.equal(refused.status, 401)
+      assert.equal(typeof refused.body.error, 'string')
+    }
+  // Its user logged out; then a telephone whose clock is in the last century logs in.
+  await post(`${url}/app/devices/unlink`, { tokens: [fcm('t1')] }, undefined, one)
+  const early = { user_id: '1001', timestamp: '1999-01-01T00:00:00Z', tokens: [fcm('t1')] }
+  assert.equal((await post(`${url}/app/devices/link`, early, undefined, one)).status, 200)
+  assert.equal((await devicesOf(url, '1')).length, 1)
+})
+
+test('a page of an allowed origin may ask, list and link', async (t) => {
+  const { url } = await startOperator(t, { app, adminKeys })
+  for (const [path, method] of [
+    ['/app/devices', 'GET'],
+    ['/app/devices/link', 'POST'],
+    ['/app/inbox', 'GET'],
+  ]) {
+    const preflight = await fetch(url + path, {
+      method: 'OPTIONS',
+      headers: {
+        origin,
+        'access-control-request-method': method as string,
+        'access-control-request-headers': 'authorization,content-type',
+      },
+    })
+    assert.equal(preflight.status, 204, path)
+    assert.equal(preflight.headers.get('access-control-allow-origin'), origin, path)
+    assert.ok(preflight.headers.get('access-control-allow-methods')?.includes(method as string), path)
+  }
+})
+
+onEachEngine(
+  'a service links one record, an array, or lines; what is wrong is named and holds up nobody',
+  async (t, store) => {
+    const { url } = await startOperator(t, { store, app, adminKeys })
+    const link = (body: unknown, key: string = services.key, headers = {}) =>
+      post(`${url}/admin/devices/link`, body, key, headers)
+    const record = (over: object = {}) => ({ brand: '1', user_id: '1001', tokens: [fcm('t1')], ...over })
+    assert.deepEqual((await link(record())).body, {
+      accepted: 1,
+      linked: 1,
+      moved: 0,
+      unlinked: 0,
+      unchanged: 0,
+      refused_count: 0,
+      refused: [],
+    })
+    assert.equal((await link(record({ brand: 2 }))).body.linked, 1)
+    assert.equal((await link(record({ brand: undefined, user_id: '3' }), ofOne.key)).body.moved, 1)
+
+    const bad = await link(record({ tokens: [{ token: 'secret-token', provider: '!' }] }))
+    assert.equal(bad.status, 400)
+    assert.ok(!bad.text.includes('secret-token'))
+    const many = await link([record({ user_id: 7 }), record({ user_id: 'x' }), record({ brand: 'one' }), 5])
+    assert.equal(many.status, 200)
+    assert.deepEqual([many.body.accepted, many.body.refused_count], [1, 3])
+    assert.deepEqual(
+      many.body.refused.map(({ line }: { line: number }) => line),
+      [1, 3, 4],
+    )
+
+    const at = '2020-01-01T00:00:00Z'
+    const lines = [record({ tokens: [fcm('t9')], timestamp: at }), record({ timestamp: 'now' })].map((line) =>
+      JSON.stringify(line),
+    )
+    const ndjson = { 'content-type': 'application/x-ndjson' }
+    const streamed = await link(`${lines.join('\n')}\n{"user_id":"secret-token\n`, services.key, ndjson)
+    assert.deepEqual(
+      [streamed.body.linked, streamed.body.refused.map(({ line }: { line: number }) => line)],
+      [1, [2, 3]],
+    )
+    assert.ok(!streamed.text.includes('secret-token'))
+    assert.equal((await devicesOf(url, '1')).find(({ device }) => device)?.linked_at, at, 'a service may say when')
+
+    assert.equal((await link(record(), adminKey.key)).status, 403, 'without the scope devices')
+    assert.equal((await link(record({ brand: '2' }), ofOne.key)).status, 403)
+    assert.equal((await link(record(), 'unknown')).status, 401)
+    assert.equal((await link('')).status, 400)
+    assert.equal((await link(Array.from({ length: 1_001 }, () => record()))).status, 413)
+    const gone = await post(`${url}/admin/devices/unlink`, record({ user_id: 'x' }), services.key)
+    assert.equal(gone.body.unlinked, 1)
+    assert.deepEqual(await devicesOf(url, '1', 'x'), [])
+  },
+)
+
+test('a device is shown without its token', async (t) => {
+  const { url } = await startOperator(t, { app, adminKeys })
+  const { token, endpoint, keys: secrets } = subscription('https://push.example/send/very-secret')
+  await post(
+    `${url}/app/devices/link`,
+    { tokens: [{ token, provider: 'webpush' }, fcm('abcdefghijklmnop')] },
+    undefined,
+    await bearer('1'),
+  )
+  const { text, body } = await get(`${url}/admin/devices?brand=1&user_id=1001`)
+  assert.equal(body.devices.length, 2)
+  for (const part of [endpoint, secrets.auth, secrets.p256dh, 'very-secret', 'abcdefg']) assert.ok(!text.includes(part))
+  assert.deepEqual(
+    new Set(body.devices.map((device: { token: string }) => device.token)),
+    new Set(['push.example/…', 'abcd…']),
+  )
+})
+
+test('an endpoint that is judged badly is not linked', async (t) => {
+  const judgeDevice = ({ token }: { token: string }) => (token.includes('127.0.0.1') ? 'a private address' : undefined)
+  const { url } = await startOperator(t, { app, adminKeys, judgeDevice })
+  const one = await bearer('1')
+  const web = (endpoint: string) => ({ tokens: [{ token: subscription(endpoint).token, provider: 'webpush' }] })
+  const refused = await post(`${url}/app/devices/link`, web('https://127.0.0.1/x'), undefined, one)
+  assert.deepEqual([refused.status, /private address/.test(refused.body.error)], [400, true])
+  assert.equal((await post(`${url}/app/devices/link`, web('https://push.example/x'), undefined, one)).status, 200)
+})
+
+onEachEngine('removals are listed in pages and restored by filter, by a key that may manage', async (t, store) => {
+  const operator = createOperator({ store, keys: [keys.both], adminKeys, suppression: 'none' })
+  assert.throws(() => operator.devices, /start\(\)/)
+  await operator.start()
+  await operator.stop(1_000)
+  const { url, devices: registry } = await startOperator(t, { store, adminKeys })
+  for (const brand of ['1', '2'])
+    for (const user of ['a', 'b', 'c'])
+      await post(`${url}/admin/devices/link`, { brand, user_id: user, tokens: [fcm(`token-of-${user}`)] }, services.key)
+  const look = { deadline: Date.now() + 10_000, signal: new AbortController().signal }
+  const found = [...(await registry.of('1', ['a', 'b', 'c'], look)).values()].flat()
+  await registry.remove(found, 'wrong project')
+  assert.deepEqual(await devicesOf(url, '1', 'a'), [])
+
+  const removed = async (query: string): Promise<Answer['body']> =>
+    (await get(`${url}/admin/devices/removed?${query}`)).body
+  const first = await removed('brand=1&limit=2&why=wrong project')
+  assert.equal(first.removed.length, 2)
+  const second = await removed(`brand=1&limit=2&after=${encodeURIComponent(first.next)}`)
+  assert.deepEqual([second.removed.length, second.next], [1, null])
+  assert.ok(first.removed.every((one: Answer['body']) => one.restorable && one.why === 'wrong project'))
+  assert.equal((await removed('brand=2')).removed.length, 0)
+  assert.equal((await removed('brand=1&since=2099-01-01T00:00:00Z')).removed.length, 0)
+
+  const restore = (body: object, key: string = adminKey.key) => post(`${url}/admin/devices/restore`, body, key)
+  assert.equal((await restore({ brand: '1' }, services.key)).status, 403)
+  assert.equal((await restore({})).status, 400)
+  assert.equal((await restore({ brand: '1', reason: 'typing error' })).status, 400)
+  assert.equal((await restore({ brand: '2' })).body.restored, 0)
+  assert.equal((await restore({ brand: '1', user_id: 'a' })).body.restored, 1)
+  assert.equal((await restore({ brand: '1', why: 'wrong project' })).body.restored, 2)
+  assert.equal((await devicesOf(url, '1', 'b')).length, 1)
+})
+
+test('a logout that was answered is known to a send under way', async (t) => {
+  const operator = await startOperator(t, { app, adminKeys })
+  const one = await bearer('1')
+  await post(`${operator.url}/app/devices/link`, { tokens: [fcm('t1')] }, undefined, one)
+  const look = { deadline: Date.now() + 10_000, signal: new AbortController().signal }
+  const [device] = (await operator.devices.of('1', ['1001'], look)).get('1001') ?? []
+  assert.ok(device && !operator.devices.revoked(device))
+  await post(`${operator.url}/app/devices/unlink`, { tokens: [fcm('t1')] }, undefined, one)
+  assert.ok(operator.devices.revoked(device))
+})
+
+test('what was answered outlives the process', async (t) => {
+  const store = `sqlite:${join(await temporary(t), 'operator.db')}`
+  const first = await startOperator(t, { store, app, adminKeys })
+  await post(`${first.url}/app/devices/link`, { tokens: [fcm('t1'), fcm('t2')] }, undefined, await bearer('1'))
+  await post(`${first.url}/app/devices/unlink`, { tokens: [fcm('t1')] }, undefined, await bearer('1'))
+  await first.stop()
+  const second = await startOperator(t, { store, app, adminKeys })
+  assert.equal((await devicesOf(second.url, '1')).length, 1)
+})
+
+test('no event carries a token', async (t) => {
+  const { url } = await startOperator(t, { app, adminKeys })
+  const seen: unknown[] = []
+  const offs = (['request.refused', 'device.linked', 'device.unlinked', 'device.moved', 'store.repeated'] as const).map(
+    (name) => on(name, (happened) => seen.push(happened)),
+  )
+  const canary = 'canary-token-0123456789'
+  const one = await bearer('1')
+  for (const path of ['link', 'unlink', 'link']) {
+    await post(`${url}/app/devices/${path}`, { tokens: [fcm(canary)] }, undefined, one)
+    await post(`${url}/app/devices/${path}`, { tokens: [{ token: canary, provider: '?' }] }, undefined, one)
+    await post(`${url}/app/devices/${path}`, `{"tokens":[{"token":"${canary}"`, undefined, one)
+    await post(`${url}/app/devices/${path}`, { tokens: [{ token: canary, provider: 'webpush' }] }, undefined, one)
+  }
+  for (const off of offs) off()
+  assert.ok(seen.length > 8)
+  assert.ok(!JSON.stringify(seen).includes('canary'))
+})

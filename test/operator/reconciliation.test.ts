@@ -1,0 +1,277 @@
+// POST /reconciliation (§2.5, §4.1, §7.3; rows 15–17 and 31), over real sockets.
+
+import assert from 'node:assert/strict'
+import { type IncomingMessage, request } from 'node:http'
+import test, { type TestContext } from 'node:test'
+import type { AttributeSource, IdChunk } from '../../src/attributes/attribute-source.ts'
+import { functionSource } from '../../src/attributes/function.ts'
+import { sqlSource } from '../../src/attributes/sql.ts'
+import { on } from '../../src/runtime/events.ts'
+import { onEachEngine, onPostgres } from '../support/engines.ts'
+import { createPlayers, playerQueries } from '../support/players.ts'
+import { query } from '../support/services/postgres.ts'
+import { keys, post, startOperator, temporary } from '../support/sides.ts'
+import { event, until } from '../support/wait.ts'
+
+const path = '/reconciliation'
+const one = keys.one.key
+const signs = { withinMs: 20_000 }
+
+onEachEngine('each brand gets its own users and the time of the data, whatever the ids contain', async (t, store) => {
+  const players = await createPlayers(store)
+  const hard = `a"b\\c 'd' ${'é'.repeat(10_000)}`
+  await players.run(
+    `insert into players values (1, '1001', 0, 1), (2, '1001', 1, 0), (1, '${hard.replaceAll("'", "''")}', 1, 0), (2, '1002', 0, 1)`,
+  )
+  const attributes = sqlSource({ database: store, queries: playerQueries })
+  const { url } = await startOperator(t, { attributes })
+  const ask = async (key: string, field: string): Promise<string[]> => {
+    const before = Date.now()
+    const answer = await post(url + path, { field }, key)
+    assert.equal(answer.status, 200)
+    assert.equal(answer.headers.get('content-type'), 'application/json; charset=utf-8')
+    assert.deepEqual(Object.keys(answer.body), ['users', 'timestamp'])
+    assert.match(answer.body.timestamp, /Z$/)
+    assert.ok(Date.parse(answer.body.timestamp) >= before - 1_000)
+    return answer.body.users
+  }
+  assert.deepEqual(await ask(one, 'blocked'), [hard])
+  assert.deepEqual(await ask(one, 'excluded'), ['1001'])
+  assert.deepEqual(await ask(keys.two.key, 'blocked'), ['1001'])
+  assert.deepEqual(await ask(keys.two.key, 'excluded'), ['1002'])
+})
+
+test('what cannot be answered says why, and never with an empty list', async (t) => {
+  const attributes = functionSource(
+    ['blocked', 'active'],
+    () => [],
+    'mine',
+    () => ['1001'],
+  )
+  const { url } = await startOperator(t, { attributes })
+  const refused = async (body: unknown, key: string | undefined = one): Promise<[number, string]> => {
+    const { status, body: answer } = await post(url + path, body, key)
+    assert.deepEqual(Object.keys(answer), ['error'])
+    return [status, answer.error]
+  }
+  for (const field of ['excluded', 'consent_email']) {
+    const [status, error] = await refused({ field })
+    assert.equal(status, 501)
+    assert.match(error, /has no source here.*operator\.attributes/)
+  }
+  assert.deepEqual((await refused({ field: 'hair_color' }))[0], 501)
+  for (const body of ['', '[]', '{"field":', '{}', '{"field":7}', Buffer.from([0x7b, 0xff, 0x7d])])
+    assert.equal((await refused(body))[0], 400, String(body))
+  assert.equal((await refused({ field: 'blocked' }, 'wrong'))[0], 401)
+  const [status, error] = await refused({ field: 'blocked' }, keys.both.key)
+  assert.equal(status, 403)
+  assert.match(error, /opens 2 brands.*call with the key of one brand/)
+  assert.deepEqual((await post(url + path, { field: 'active' }, one)).body.users, ['1001'])
+
+  const lookUpOnly = await startOperator(t, { attributes: functionSource(['blocked'], () => []) })
+  assert.equal((await post(lookUpOnly.url + path, { field: 'blocked' }, one)).status, 501)
+  const without = await startOperator(t)
+  assert.equal((await post(without.url + path, { field: 'blocked' }, one)).status, 501)
+})
+
+test('a source that fails on the way leaves valid JSON with an error and without a time, under 200', async (t) => {
+  for (const before of [0, 1, 5_000]) {
+    const { url } = await startOperator(t, {
+      attributes: listing(async function* () {
+        if (before > 0) yield { ids: Array.from({ length: before }, (_, i) => `user "${i}"`) }
+        throw new Error('the disk said "no"')
+      }),
+    })
+    const answer = await post(url + path, { field: 'blocked' }, one)
+    assert.equal(answer.status, 200)
+    assert.deepEqual(Object.keys(answer.body), ['users', 'error'])
+    assert.equal(answer.body.users.length, before)
+    assert.equal(answer.body.error, 'the disk said "no"')
+  }
+})
+
+test('a source that cannot begin, or gives no time, is 503: nothing was streamed', async (t) => {
+  const cannot: AttributeSource['all'][] = [
+    async () => {
+      throw new Error('the database is away')
+    },
+    async () => ({ timestamp: 'yesterday', chunks: none() }),
+    () => new Promise(() => {}),
+  ]
+  for (const all of cannot) {
+    const attributes = { ...functionSource(['blocked'], () => []), all: all as NonNullable<typeof all> }
+    const { url } = await startOperator(t, { attributes, reconciliation: { stallMs: 100 } })
+    const answer = await post(url + path, { field: 'blocked' }, one)
+    assert.equal(answer.status, 503)
+    assert.ok(answer.headers.get('retry-after'))
+    assert.match(answer.body.error, /cannot list blocked now/)
+  }
+})
+
+test('a source that stalls is left, and the answer says so', async (t) => {
+  let left = false
+  const { url } = await startOperator(t, {
+    reconciliation: { stallMs: 100 },
+    attributes: listing(async function* (signal) {
+      signal.addEventListener('abort', () => (left = true))
+      yield { ids: ['1001'] }
+      await new Promise(() => {})
+    }),
+  })
+  const { body } = await post(url + path, { field: 'blocked' }, one)
+  assert.deepEqual(body, { users: ['1001'], error: 'the source gave nothing for 100 ms' })
+  assert.ok(left)
+})
+
+test('a list that takes too long, or outlives its server, is closed with an error', async (t) => {
+  const forever = listing(async function* () {
+    for (;;) {
+      yield { ids: ['1001'] }
+      await new Promise((resolve) => setTimeout(resolve, 5))
+    }
+  })
+  const slow = await startOperator(t, { attributes: forever, reconciliation: { streamMs: 200 } })
+  assert.match((await post(slow.url + path, { field: 'blocked' }, one)).body.error, /not done within 200 ms/)
+  const stopped = await startOperator(t, { attributes: forever })
+  const begun = event('reconciliation.begun')
+  const answer = post(stopped.url + path, { field: 'blocked' }, one)
+  await begun
+  await stopped.stop()
+  assert.equal((await answer).body.error, 'the server is stopping')
+})
+
+test('no more lists at a time than allowed', async (t) => {
+  const gate = Promise.withResolvers<void>()
+  const { url } = await startOperator(t, {
+    reconciliation: { streams: 2 },
+    attributes: listing(async function* () {
+      await gate.promise
+      yield { ids: [] }
+    }),
+  })
+  let begun = 0
+  t.after(on('reconciliation.begun', () => begun++))
+  const first = [post(url + path, { field: 'blocked' }, one), post(url + path, { field: 'blocked' }, keys.two.key)]
+  await until(() => begun === 2, { what: 'two lists have begun' })
+  const third = await post(url + path, { field: 'blocked' }, one)
+  assert.equal(third.status, 503)
+  assert.match(third.body.error, /2 lists are being streamed already/)
+  gate.resolve()
+  for (const answer of await Promise.all(first)) assert.deepEqual(answer.body.users, [])
+  assert.equal((await post(url + path, { field: 'blocked' }, one)).status, 200)
+})
+
+test('a caller that does not read holds the source up, and is cut off in the end', async (t) => {
+  let given = 0
+  const ids = Array.from({ length: 4_000 }, (_, i) => `a user with a long id ${i}`)
+  const { url } = await startOperator(t, {
+    reconciliation: { stallMs: 300 },
+    attributes: listing(async function* () {
+      for (;;) {
+        given++
+        yield { ids }
+      }
+    }),
+  })
+  const ended = event('reconciliation.ended', undefined, signs)
+  const response = await open(t, url, one)
+  response.pause()
+  assert.partialDeepStrictEqual(await ended, { ended: 'slow', brand: '1', field: 'blocked' })
+  const megabytes = (given * 4_000 * 26) / 1e6
+  assert.ok(megabytes < 40, `${megabytes} MB were taken from the source, more than the sockets hold`)
+})
+
+onPostgres('a caller that leaves ends the query at the server, and so does a query that stalls', async (t, store) => {
+  const players = await createPlayers(store)
+  await players.run(`insert into players select 1, 'player ' || n, 1, 0 from generate_series(1, 1000) n`)
+  const running = async (mark: string): Promise<number> =>
+    (await query(store, `select pid from pg_stat_activity where state = 'active' and query like 'copy%${mark}%'`))
+      .length
+  const queries = {
+    // Rows for ever; and a first row that never comes.
+    blocked: `select 'leaver ' || n from generate_series(1, 1000000000) n where '1' = :brand`,
+    excluded: `select user_id from players, pg_sleep(1000) where '1' = :brand and 'staller' <> user_id`,
+  }
+  const attributes = sqlSource({ database: store, queries })
+  const { url } = await startOperator(t, { attributes, reconciliation: { stallMs: 1_000 } })
+
+  const ended = event('reconciliation.ended', ({ ended }) => ended === 'client', signs)
+  const response = await open(t, url, one)
+  await new Promise((resolve) => response.once('data', resolve))
+  assert.equal(await running('leaver'), 1)
+  response.destroy()
+  await ended
+  await until(async () => (await running('leaver')) === 0, { what: 'the query of who left is gone', ...signs })
+
+  const { body } = await post(url + path, { field: 'excluded' }, one)
+  assert.deepEqual(body.users, [])
+  assert.match(body.error, /gave nothing for 1000 ms/)
+  await until(async () => (await running('staller')) === 0, { what: 'the query that stalled is gone', ...signs })
+})
+
+test('a query of SQLite that never ends is killed, and holds nobody up', async (t) => {
+  const store = `sqlite:${await temporary(t)}/players.db`
+  await createPlayers(store)
+  const forever = 'with recursive n(i) as (select 1 union all select i + 1 from n) select i from n where i < :brand'
+  const { url } = await startOperator(t, {
+    attributes: sqlSource({ database: store, queries: { ...playerQueries, excluded: forever } }),
+    reconciliation: { stallMs: 3_000 },
+  })
+  const stuck = post(url + path, { field: 'excluded' }, one)
+  assert.equal((await post(url + path, { field: 'blocked' }, one)).status, 200)
+  const answer = await stuck
+  assert.equal(answer.status, 503)
+  assert.match(answer.body.error, /no answer within 3000 ms/)
+})
+
+test('a query that cannot be run is told before anything is streamed', async (t) => {
+  const store = `sqlite:${await temporary(t)}/players.db`
+  await createPlayers(store)
+  const attributes = sqlSource({
+    database: store,
+    queries: { blocked: 'select no_such from players', excluded: 'select 1, 2' },
+  })
+  const { url } = await startOperator(t, { attributes })
+  const unknown = await post(url + path, { field: 'blocked' }, one)
+  assert.equal(unknown.status, 503)
+  assert.match(unknown.body.error, /no such column: no_such/)
+  assert.match((await post(url + path, { field: 'excluded' }, one)).body.error, /gives 2 columns/)
+})
+
+onPostgres('an error of the query after its first rows closes the list with that error', async (t, store) => {
+  await createPlayers(store)
+  const queries = {
+    blocked: `select ('u' || 1 / (100000 - n)) from generate_series(1, 200000) n where '1' = :brand`,
+    excluded: `select case when n < 100000 then 'u' || n end from generate_series(1, 200000) n where '1' = :brand`,
+  }
+  const { url } = await startOperator(t, { attributes: sqlSource({ database: store, queries }) })
+  const divided = (await post(url + path, { field: 'blocked' }, one)).body
+  assert.equal(divided.error, 'division by zero')
+  assert.equal(divided.users.length, 99_999)
+  const empty = (await post(url + path, { field: 'excluded' }, one)).body
+  assert.match(empty.error, /NULL for a user id/)
+  assert.equal(empty.timestamp, undefined)
+})
+
+/** A source whose list comes from this. */
+function listing(chunks: (signal: AbortSignal) => AsyncIterable<IdChunk>): AttributeSource {
+  return {
+    ...functionSource(['blocked'], () => []),
+    all: async (_brand, _field, { signal }) => ({ timestamp: '2026-01-01T00:00:00Z', chunks: chunks(signal) }),
+  }
+}
+
+async function* none(): AsyncGenerator<IdChunk> {}
+
+/** Asks for who is blocked, and leaves the body to the test. */
+function open(t: TestContext, url: string, key: string): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    const asking = request(url + path, { method: 'POST', headers: { 'x-api-key': key }, agent: false }, (response) => {
+      response.on('error', () => {})
+      resolve(response)
+    })
+    asking.on('error', reject)
+    asking.end('{"field":"blocked"}')
+    t.after(() => asking.destroy())
+  })
+}

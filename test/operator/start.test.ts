@@ -1,0 +1,20 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import test from 'node:test'
+import { functionDevices } from '../../src/devices/sources/function.ts'
+import { createOperator } from '../../src/operator/create-operator.ts'
+import { keys, temporary, witness } from '../support/sides.ts'
+
+test('an operator that cannot be composed lets go of its store', async (t) => {
+  const store = `sqlite:${join(await temporary(t), 'operator.db')}`
+  const common = { store, keys: [keys.both], suppression: 'none' } as const
+  const source = functionDevices(() => [])
+  await assert.rejects(
+    createOperator({ ...common, push: { devices: { source, services: [] } } }).start(),
+    /push service/,
+  )
+  // A SQLite file serves one owner: it would be busy.
+  const operator = createOperator({ ...common, push: witness() })
+  await operator.start()
+  await operator.stop()
+})

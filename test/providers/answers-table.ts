@@ -1,0 +1,103 @@
+// What each answer of a push service means, as a table of Markdown. `node test/providers/answers-table.ts --write` puts it
+// into docs/push.md. Each line comes from the very functions that read answers, not from what a row expects.
+
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { provenDead, weigh } from '../../src/delivery/token-proof.ts'
+import { readApnsAnswer } from '../../src/providers/apns/answer.ts'
+import { readFcmAnswer } from '../../src/providers/fcm/answer.ts'
+import { decide, rulesOf } from '../../src/providers/http/rules.ts'
+import { readAnswer } from '../../src/providers/http/verdict.ts'
+import type { DeviceAnswer } from '../../src/providers/push-service.ts'
+import { readWebPushAnswer } from '../../src/providers/web-push/read-answer.ts'
+import { apnsRows } from './apns-rows.ts'
+import { fcmRows } from './fcm-rows.ts'
+import { httpRows, rowRules } from './http-rows.ts'
+import { webPushRows } from './web-push-rows.ts'
+
+interface Answered {
+  readonly row: string
+  readonly status: number
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body: string
+}
+type Read = (answered: Required<Answered>) => DeviceAnswer
+
+const now = Date.parse('2026-01-31T10:00:00Z')
+const linkedAt = '2020-01-01T00:00:00Z'
+const rules = rulesOf(rowRules)
+
+const services: readonly (readonly [name: string, rows: readonly Answered[], read: Read])[] = [
+  ['fcm', fcmRows, ({ status, headers, body }) => readFcmAnswer(status, headers, body, now)],
+  ['apns', apnsRows, ({ status, headers, body }) => readApnsAnswer(status, headers, body, now)],
+  ['web-push', webPushRows, ({ status, headers, body }) => readWebPushAnswer(status, headers, body, now)],
+  ['http', httpRows, readHttp],
+]
+
+function readHttp({ status, headers, body }: Required<Answered>): DeviceAnswer {
+  const json = parsed(body)
+  return readAnswer({
+    name: 'http',
+    mode: 'device',
+    decided: decide(rules, status, json),
+    proven: true,
+    status,
+    json,
+    text: body,
+    hide: (text) => text,
+    retryAfterMs: headers['retry-after'] === undefined ? undefined : Number(headers['retry-after']) * 1000,
+    idPath: undefined,
+    ref: 'ref',
+  })
+}
+
+function parsed(body: string): unknown {
+  try {
+    return JSON.parse(body)
+  } catch {
+    return undefined
+  }
+}
+
+/** One line for each answer of each service. */
+export function answersTable(): string[] {
+  return [
+    '| service | answer | outcome | token | before the credential has had an accepted send |',
+    '|---|---|---|---|---|',
+    ...services.flatMap(([name, rows, read]) => rows.map((each) => line(name, each, read({ headers: {}, ...each })))),
+  ]
+}
+
+function line(name: string, { row }: Answered, answer: DeviceAnswer): string {
+  const proven = weigh(answer, true)
+  const unproven = weigh(answer, false)
+  const token = provenDead(proven, linkedAt) ? 'dropped' : 'kept'
+  const before =
+    outcomeOf(unproven) === outcomeOf(proven) && token === tokenOf(unproven)
+      ? '〃'
+      : `${outcomeOf(unproven)}, ${tokenOf(unproven)}`
+  return `| ${name} | ${row} | ${outcomeOf(proven)} | ${token} | ${before} |`
+}
+
+const tokenOf = (answer: DeviceAnswer): string => (provenDead(answer, linkedAt) ? 'dropped' : 'kept')
+
+function outcomeOf(answer: DeviceAnswer): string {
+  if (answer.category === 'successful') return 'successful'
+  const uncertain = answer.category === 'fatal' && answer.uncertain ? ', uncertain' : ''
+  return `${answer.category}: ${answer.reason.replaceAll('_', ' ')}${uncertain}`
+}
+
+export const document = join(import.meta.dirname, '../../docs/push.md')
+const begin = '<!-- answers of push services: written by `node test/providers/answers-table.ts --write` -->'
+const end = '<!-- end of answers -->'
+
+/** The document with its table brought up to date. */
+export function withAnswers(text: string): string {
+  const from = text.indexOf(begin)
+  const to = text.indexOf(end)
+  if (from < 0 || to < from) throw new Error(`the document lacks the lines ${begin} and ${end}`)
+  return `${text.slice(0, from)}${begin}\n\n${answersTable().join('\n')}\n\n${text.slice(to)}`
+}
+
+if (import.meta.main && process.argv.includes('--write'))
+  writeFileSync(document, withAnswers(readFileSync(document, 'utf8')))

@@ -1,0 +1,190 @@
+// Every row of FCM's error table: what it answers, and what becomes of the message and of the token.
+
+import type { Row } from '../suites/push-service.ts'
+
+const detail = (errorCode: string) => ({ '@type': 'type.googleapis.com/google.firebase.fcm.v1.FcmError', errorCode })
+const field = (name: string, description: string) => ({
+  '@type': 'type.googleapis.com/google.rpc.BadRequest',
+  fieldViolations: [{ field: name, description }],
+})
+function google(code: number, status: string, message: string, ...details: object[]): string {
+  return JSON.stringify({ error: { code, message, status, ...(details.length > 0 && { details }) } })
+}
+
+const rejected = { category: 'failed', reason: 'rejected' } as const
+const misconfigured = { category: 'fatal', reason: 'misconfigured', blame: 'provider' } as const
+const limited = { category: 'fatal', reason: 'rate_limited', blame: 'provider' } as const
+const away = { category: 'fatal', reason: 'unavailable', blame: 'provider' } as const
+
+export const fcmRows: readonly Row[] = [
+  {
+    row: '200',
+    status: 200,
+    body: '{"name":"projects/p/messages/1"}',
+    outcome: { category: 'successful' },
+  },
+  {
+    row: '400 INVALID_ARGUMENT, field message.token',
+    status: 400,
+    body: google(
+      400,
+      'INVALID_ARGUMENT',
+      'Request contains an invalid argument.',
+      detail('INVALID_ARGUMENT'),
+      field('message.token', 'Invalid registration token'),
+    ),
+    outcome: rejected,
+    token: 'mismatch',
+  },
+  {
+    row: '400 INVALID_ARGUMENT, not a valid FCM registration token',
+    status: 400,
+    body: google(
+      400,
+      'INVALID_ARGUMENT',
+      'The registration token is not a valid FCM registration token',
+      detail('INVALID_ARGUMENT'),
+    ),
+    outcome: rejected,
+    token: 'mismatch',
+  },
+  {
+    row: '400 INVALID_ARGUMENT, bad data value',
+    status: 400,
+    body: google(
+      400,
+      'INVALID_ARGUMENT',
+      "Invalid value at 'message.data[0].value' (TYPE_STRING), 1",
+      field('message.data[0].value', 'Invalid value'),
+    ),
+    outcome: rejected,
+  },
+  {
+    row: '400 INVALID_ARGUMENT, too big',
+    status: 400,
+    body: google(400, 'INVALID_ARGUMENT', 'Android message is too big', detail('INVALID_ARGUMENT')),
+    outcome: rejected,
+  },
+  {
+    row: '400 INVALID_ARGUMENT, bad ttl',
+    status: 400,
+    body: google(
+      400,
+      'INVALID_ARGUMENT',
+      'Invalid TTL',
+      detail('INVALID_ARGUMENT'),
+      field('message.android.ttl', 'Invalid TTL'),
+    ),
+    outcome: rejected,
+  },
+  {
+    row: '401 THIRD_PARTY_AUTH_ERROR',
+    status: 401,
+    body: google(401, 'UNAUTHENTICATED', 'Auth error from APNS or Web Push Service', detail('THIRD_PARTY_AUTH_ERROR')),
+    outcome: misconfigured,
+  },
+  {
+    row: '401 APNS_AUTH_ERROR',
+    status: 401,
+    body: google(401, 'UNAUTHENTICATED', 'Auth error from APNS', detail('APNS_AUTH_ERROR')),
+    outcome: misconfigured,
+  },
+  {
+    row: '401 UNAUTHENTICATED',
+    status: 401,
+    body: google(401, 'UNAUTHENTICATED', 'Request had invalid authentication credentials.'),
+    outcome: misconfigured,
+    requests: 2,
+  },
+  {
+    row: '403 SENDER_ID_MISMATCH',
+    status: 403,
+    body: google(403, 'PERMISSION_DENIED', 'SenderId mismatch', detail('SENDER_ID_MISMATCH')),
+    outcome: rejected,
+    token: 'mismatch',
+  },
+  {
+    row: '403 PERMISSION_DENIED',
+    status: 403,
+    body: google(403, 'PERMISSION_DENIED', "Permission 'cloudmessaging.messages.create' denied on resource"),
+    outcome: misconfigured,
+  },
+  {
+    row: '404 UNREGISTERED',
+    status: 404,
+    body: google(404, 'NOT_FOUND', 'Requested entity was not found.', detail('UNREGISTERED')),
+    outcome: rejected,
+    token: 'gone',
+  },
+  {
+    row: '404 NOT_FOUND without FcmError',
+    status: 404,
+    body: google(404, 'NOT_FOUND', 'Requested entity was not found.'),
+    outcome: misconfigured,
+  },
+  {
+    row: '404 that is not from FCM',
+    status: 404,
+    body: '<!DOCTYPE html><title>Error 404 (Not Found)!!1</title>',
+    outcome: misconfigured,
+  },
+  {
+    row: '429 QUOTA_EXCEEDED',
+    status: 429,
+    body: google(429, 'RESOURCE_EXHAUSTED', 'Quota exceeded.', detail('QUOTA_EXCEEDED')),
+    outcome: { ...limited, retryAfterMs: 60_000 },
+  },
+  {
+    row: '429 RESOURCE_EXHAUSTED with Retry-After',
+    status: 429,
+    headers: { 'retry-after': '7' },
+    body: google(429, 'RESOURCE_EXHAUSTED', 'Quota exceeded for quota metric'),
+    outcome: { ...limited, retryAfterMs: 7_000 },
+  },
+  {
+    row: '429 QUOTA_EXCEEDED of one device',
+    status: 429,
+    body: google(429, 'RESOURCE_EXHAUSTED', 'Quota exceeded.', detail('QUOTA_EXCEEDED'), {
+      '@type': 'type.googleapis.com/google.rpc.QuotaFailure',
+      violations: [{ subject: 'device', description: 'Device message rate exceeded' }],
+    }),
+    outcome: { ...limited, blame: 'message', retryAfterMs: 60_000 },
+  },
+  {
+    row: '500 INTERNAL',
+    status: 500,
+    body: google(500, 'INTERNAL', 'Internal error encountered.', detail('INTERNAL')),
+    outcome: { ...away, blame: 'message' },
+  },
+  {
+    row: '500, empty',
+    status: 500,
+    body: '',
+    outcome: { ...away, blame: 'message' },
+  },
+  {
+    row: '502, HTML',
+    status: 502,
+    body: '<html><title>Error 502 (Server Error)!!1</title></html>',
+    outcome: { ...away, uncertain: true },
+  },
+  {
+    row: '503 UNAVAILABLE',
+    status: 503,
+    body: google(503, 'UNAVAILABLE', 'The service is currently unavailable.', detail('UNAVAILABLE')),
+    outcome: away,
+  },
+  {
+    row: '503 UNAVAILABLE with Retry-After',
+    status: 503,
+    headers: { 'retry-after': '30' },
+    body: google(503, 'UNAVAILABLE', 'The service is currently unavailable.', detail('UNAVAILABLE')),
+    outcome: { ...away, retryAfterMs: 30_000 },
+  },
+  {
+    row: '504, empty',
+    status: 504,
+    body: '',
+    outcome: { ...away, uncertain: true },
+  },
+]

@@ -1,0 +1,93 @@
+// A provider of others, over HTTP, as OneSignal is one: it verifies who asks, knows users, and sends a message once.
+
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { TestContext } from 'node:test'
+
+export interface Asked {
+  readonly method: string
+  readonly path: string
+  readonly headers: IncomingMessage['headers']
+  /** The body as it came. */
+  readonly text: string
+}
+
+/** Answers by itself; undefined: the provider answers as it always does. */
+export type Script = (asked: Asked, response: ServerResponse) => boolean
+
+export interface PushProvider {
+  readonly url: string
+  readonly asked: Asked[]
+  /** Idempotency keys of what was really sent, in order. */
+  readonly sent: string[]
+  /** Takes over until it is taken back with undefined. */
+  script: Script | undefined
+}
+
+export const appId = 'b2f7f966-d8cc-11e4-bed1-df8f05be55ba'
+export const apiKey = 'os_v2_app_canary_key_0001'
+
+/** Knows the users 1001 and 1-1001 and 2-1001; 1002 has no subscription. */
+const users: Readonly<Record<string, boolean>> = { '1001': true, '1-1001': true, '2-1001': true, '1002': false }
+
+export async function startPushProvider(t: TestContext): Promise<PushProvider> {
+  const ids = new Map<string, string>()
+  const provider: PushProvider & { asked: Asked[]; sent: string[] } = {
+    url: '',
+    asked: [],
+    sent: [],
+    script: undefined,
+  }
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk as Buffer)
+    const { method = '', url = '', headers } = request
+    const asked: Asked = { method, path: url, headers, text: Buffer.concat(chunks).toString() }
+    if (method === 'POST') provider.asked.push(asked)
+    if (provider.script?.(asked, response)) return
+    notify(asked, response)
+  })
+
+  function notify({ method, path, headers, text }: Asked, response: ServerResponse): ServerResponse {
+    if (method !== 'POST' || path !== '/notifications') return answer(response, 404, { errors: ['Not found'] })
+    if (headers.authorization !== `Key ${apiKey}`)
+      return answer(response, 403, { errors: ['Access denied. Check the key.'] })
+    const body = JSON.parse(text) as {
+      app_id: string
+      idempotency_key: string
+      include_aliases: { external_id: string[] }
+      contents?: { en?: string }
+    }
+    if (body.app_id !== appId) return answer(response, 400, { errors: ['app_id not found.'] })
+    if (body.contents?.en === undefined)
+      return answer(response, 400, { errors: ['Notification content must not be null'] })
+    const [user = ''] = body.include_aliases.external_id
+    const before = ids.get(body.idempotency_key)
+    if (before !== undefined) return answer(response, 200, { id: before }, { 'idempotent-replayed': 'true' })
+    if (!Object.hasOwn(users, user))
+      return answer(response, 200, { id: '', errors: { invalid_aliases: { external_id: [user] } } })
+    if (!users[user]) return answer(response, 200, { id: '', errors: ['All included players are not subscribed'] })
+    const id = `os-${ids.size + 1}`
+    ids.set(body.idempotency_key, id)
+    provider.sent.push(body.idempotency_key)
+    return answer(response, 200, { id, external_id: null })
+  }
+
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.after(() => {
+    server.closeAllConnections()
+    return new Promise((resolve) => server.close(resolve))
+  })
+  const { port } = server.address() as AddressInfo
+  return Object.assign(provider, { url: `http://127.0.0.1:${port}` })
+}
+
+export function answer(
+  response: ServerResponse,
+  status: number,
+  body: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): ServerResponse {
+  response.writeHead(status, { 'content-type': 'application/json', ...headers })
+  return response.end(typeof body === 'string' ? body : JSON.stringify(body))
+}

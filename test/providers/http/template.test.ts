@@ -1,0 +1,136 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { bodyTemplate } from '../../../src/providers/http/body.ts'
+import {
+  headerTemplate,
+  jsonTemplate,
+  type Look,
+  pathTemplate,
+  piecesOf,
+  placeholdersOf,
+} from '../../../src/providers/http/template.ts'
+import { valuesOf } from '../../../src/providers/http/values.ts'
+import type { Json } from '../../../src/runtime/json.ts'
+
+const text = (value: string) => ({ json: JSON.stringify(value), text: value })
+const lookIn =
+  (values: Readonly<Record<string, string>>): Look =>
+  (name) =>
+    name in values ? text(values[name] as string) : undefined
+
+test('a text is cut at its placeholders', () => {
+  assert.deepEqual(piecesOf('Hi {{user_id}}!'), ['Hi ', { name: 'user_id' }, '!'])
+  assert.deepEqual(piecesOf('{{ user_id }}{{token}}'), [{ name: 'user_id' }, { name: 'token' }])
+  assert.deepEqual(piecesOf('{user_id} {{}'), ['{user_id} {{}'])
+})
+
+test('a text that is exactly one placeholder takes the JSON type of its value, in a longer text it stands as text', () => {
+  const look = valuesOf(
+    {
+      ref: 'p-1',
+      deliveryId: 'p-1',
+      brand: '9223372036854775807',
+      userId: '1001',
+      content: { title: 'T', data: '{"big":9223372036854775807}' },
+      expiresAt: 1_000_000_500,
+    },
+    new Map([['k', 'v']]),
+    1_000_000_000 - 59_600,
+  )
+  const render = jsonTemplate({
+    brand: '{{brand}}',
+    data: '{{data}}',
+    ttl: '{{ttl_seconds}}',
+    until: '{{expires_at_seconds}}',
+    user: '{{user_id}}',
+    text: 'brand {{brand}}: {{title}}{{body}} {{secret.k}}',
+    fixed: [1, true, null, 'x'],
+  })
+  assert.equal(
+    render(look),
+    '{"brand":9223372036854775807,"data":{"big":9223372036854775807},"ttl":60,"until":1000000,"user":"1001",' +
+      '"text":"brand 9223372036854775807: T v","fixed":[1,true,null,"x"]}',
+  )
+})
+
+test('what is absent is left out, and so is what had only absent things in it', () => {
+  const render = jsonTemplate({
+    to: ['{{a}}', '{{b}}'],
+    contents: { en: '{{b}}' },
+    deep: [[{ x: '{{b}}' }]],
+    empty: {},
+  })
+  assert.equal(render(lookIn({ a: '1' })), '{"to":["1"],"empty":{}}')
+  assert.equal(jsonTemplate(['{{b}}'])(lookIn({})), undefined)
+  assert.equal(bodyTemplate({ a: '{{b}}' }, [])(lookIn({}), undefined), '{}')
+  assert.equal(bodyTemplate(['{{b}}'], [])(lookIn({}), undefined), '[]')
+})
+
+const nasty = [
+  '"',
+  '\\',
+  '","admin":true,"x":"',
+  '\u2028',
+  '\n',
+  '{{secret.k}}',
+  '\ud800',
+  '',
+  '..',
+  'ü漢🎉',
+  '\r\nX-Evil: 1',
+]
+
+test('no content becomes other JSON, whatever it is', () => {
+  const render = jsonTemplate({ only: '{{v}}', inside: 'a {{v}} b' })
+  for (const v of nasty) {
+    const read = JSON.parse(render(lookIn({ v, 'secret.k': 'leaked' })) as string) as Record<string, Json>
+    assert.deepEqual(read, { only: v, inside: `a ${v} b` })
+  }
+})
+
+test('no content ends a header, and what was encoded can be read back', () => {
+  const render = headerTemplate('t={{v}}')
+  for (const v of nasty) {
+    const value = render(lookIn({ v }))
+    assert.match(value, /^[\x20-\x7e]*$/)
+    assert.equal(decodeURIComponent(value.slice(2)), v.toWellFormed())
+  }
+  assert.equal(headerTemplate('Key {{secret.k}}')(lookIn({ 'secret.k': '100%' })), 'Key 100%')
+})
+
+test('no content becomes another part of the address', () => {
+  const render = pathTemplate('/apps/a-{{v}}/users/{{v}}/push?to={{v}}&x=1')
+  assert.equal(
+    render(lookIn({ v: 'a/b?c=d#e&f g' })),
+    '/apps/a-a%2Fb%3Fc%3Dd%23e%26f%20g/users/a%2Fb%3Fc%3Dd%23e%26f%20g/push?to=a%2Fb%3Fc%3Dd%23e%26f%20g&x=1',
+  )
+  for (const v of nasty) {
+    const path = render(lookIn({ v }))
+    if (v === '' || v === '..') assert.equal(path, undefined)
+    else {
+      const url = new URL(path as string, 'http://h')
+      assert.equal(url.pathname.split('/').length, 6)
+      assert.deepEqual([...url.searchParams.keys()], ['to', 'x'])
+      assert.equal(url.searchParams.get('to'), v.toWellFormed())
+    }
+  }
+  assert.equal(pathTemplate('/users/{{v}}')(lookIn({ v: '.' })), undefined)
+  assert.equal(pathTemplate('/users/{{a}}{{b}}')(lookIn({ a: '.', b: '.' })), undefined)
+  assert.equal(pathTemplate('/send?to={{v}}')(lookIn({})), '/send?to=')
+})
+
+test('a message sets only the members that it may', () => {
+  const render = bodyTemplate({ to: '{{v}}', priority: 5 }, ['priority', 'badge'])
+  const overrides = { priority: 10, badge: JSON.parse('{"n":1}'), to: 'everybody', filters: [] }
+  assert.equal(render(lookIn({ v: '1001' }), overrides), '{"to":"1001","priority":10,"badge":{"n":1}}')
+  assert.equal(render(lookIn({ v: '1001' }), undefined), '{"to":"1001","priority":5}')
+  assert.equal(bodyTemplate({ to: '{{v}}' }, [])(lookIn({ v: '1' }), overrides), '{"to":"1"}')
+})
+
+test('every placeholder is found with its place, and what only looks like one', () => {
+  assert.deepEqual(placeholdersOf({ a: ['x', '{{b}} {{c'], '{{d}}': 'e' }, 'body'), [
+    { name: 'b', at: 'body.a[1]' },
+    { at: 'body.a[1]' },
+    { at: 'body.{{d}}' },
+  ])
+})

@@ -1,0 +1,350 @@
+import assert from 'node:assert/strict'
+import { constants, createServer, type Http2Server, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2'
+import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net'
+import test, { type TestContext } from 'node:test'
+import type { Exchanged } from '../../src/providers/exchange.ts'
+import { type Asked, createHttp2Client, type Http2Client, type Http2Options } from '../../src/providers/http2/client.ts'
+import { makeCertificate } from '../../src/stand-ins/certificate.ts'
+import { createFaults, type Faults } from '../../src/stand-ins/faults.ts'
+import { listenHttp2 } from '../../src/stand-ins/http2-server.ts'
+import type { Arrival } from '../../src/stand-ins/stand-in.ts'
+import { until } from '../support/wait.ts'
+
+type OnStream = (stream: ServerHttp2Stream, number: number) => void
+
+interface Peer {
+  readonly url: string
+  readonly server: Http2Server
+  readonly sessions: ServerHttp2Session[]
+  /** Streams seen so far. */
+  seen: number
+}
+
+/** A peer that does with each stream as it is told. */
+async function peer(
+  t: TestContext,
+  onStream: OnStream,
+  settings: { maxConcurrentStreams?: number } = {},
+): Promise<Peer> {
+  const server = createServer({ settings })
+  const sessions: ServerHttp2Session[] = []
+  const made: Peer = { url: '', server, sessions, seen: 0 }
+  server.on('session', (session) => {
+    sessions.push(session)
+    session.on('error', () => {})
+  })
+  server.on('stream', (stream) => {
+    const number = ++made.seen
+    stream.on('error', () => {})
+    stream.resume()
+    stream.on('end', () => onStream(stream, number))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.after(() => {
+    for (const session of sessions) session.destroy()
+    server.close()
+  })
+  return Object.assign(made, { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` })
+}
+
+const fine: OnStream = (stream) => {
+  stream.respond({ ':status': 200, 'x-id': String(stream.id) })
+  stream.end('fine')
+}
+
+function client(t: TestContext, origin: string, over: Partial<Http2Options> = {}): Http2Client {
+  const made = createHttp2Client({ origin, ...over })
+  t.after(() => made.close())
+  return made
+}
+
+const asked = (ms = 10_000, over: Partial<Asked> = {}): Asked => ({
+  path: '/',
+  headers: {},
+  body: '{}',
+  deadline: Date.now() + ms,
+  signal: new AbortController().signal,
+  ...over,
+})
+const many = (count: number, post: () => Promise<Exchanged>) => Promise.all(Array.from({ length: count }, post))
+const lost = (exchanged: Exchanged) => ('lost' in exchanged ? exchanged : assert.fail(`answered ${exchanged.status}`))
+
+test('http2: status, headers and body are told', async (t) => {
+  const { url } = await peer(t, fine)
+  const exchanged = await client(t, url).post(asked())
+  assert.partialDeepStrictEqual(exchanged, { status: 200, cut: false })
+  assert.equal('status' in exchanged && exchanged.body.toString(), 'fine')
+  assert.equal('status' in exchanged && exchanged.headers['x-id'], '1')
+})
+
+test('http2: nothing is opened before it is needed, and one session carries all', async (t) => {
+  const there = await peer(t, fine)
+  const made = client(t, there.url)
+  assert.equal(there.sessions.length, 0)
+  const answers = await many(300, () => made.post(asked()))
+  assert.ok(answers.every((answer) => 'status' in answer))
+  assert.equal(there.sessions.length, 1)
+})
+
+test('http2: no more streams than the peer allows; further sessions only when the first is full', async (t) => {
+  const open = { now: 0, most: 0 }
+  const there = await peer(
+    t,
+    (stream) => {
+      open.most = Math.max(open.most, ++open.now)
+      setTimeout(() => {
+        open.now--
+        fine(stream, 0)
+      }, 5)
+    },
+    { maxConcurrentStreams: 10 },
+  )
+  const made = client(t, there.url, { connections: 3 })
+  await made.post(asked())
+  assert.equal(there.sessions.length, 1)
+  const answers = await many(200, () => made.post(asked()))
+  assert.ok(answers.every((answer) => 'status' in answer && answer.status === 200))
+  assert.equal(there.sessions.length, 3)
+  assert.equal(open.most, 30)
+})
+
+test('http2: GOAWAY in mid-flight loses nothing: what the peer has not looked at goes out again', async (t) => {
+  const { url, faults, arrivals } = await standIn(t)
+  const made = client(t, url)
+  faults.play({ every: 50, goaway: true })
+  const answers: Exchanged[] = []
+  const one = async () => {
+    for (let i = 0; i < 20; i++) answers.push(await made.post(asked()))
+  }
+  await Promise.all(Array.from({ length: 50 }, one))
+  assert.equal(answers.length, 1_000)
+  assert.ok(answers.every((answer) => 'status' in answer))
+  assert.equal(arrivals.filter(({ accepted }) => accepted).length, 1_000, 'each was taken once')
+})
+
+test('http2: a GOAWAY with an error: only what was looked at is in doubt', async (t) => {
+  const held: ServerHttp2Stream[] = []
+  const there = await peer(t, (stream, number) => {
+    if (there.sessions.length > 1) return fine(stream, number)
+    held.push(stream)
+    if (held.length < 10) return
+    // The first five may have had an effect.
+    stream.session?.goaway(constants.NGHTTP2_INTERNAL_ERROR, 9)
+  })
+  const made = client(t, there.url)
+  const answers = await many(10, () => made.post(asked()))
+  const doubtful = answers.filter((answer) => 'lost' in answer)
+  assert.equal(doubtful.length, 5)
+  assert.ok(doubtful.every((answer) => 'lost' in answer && answer.written && /GOAWAY 2/.test(answer.lost.message)))
+  assert.ok(answers.slice(5).every((answer) => 'status' in answer))
+})
+
+test('http2: a refused stream is sent again; one that was reset otherwise may have arrived', async (t) => {
+  const there = await peer(t, (stream, number) => {
+    if (number === 1) stream.close(constants.NGHTTP2_REFUSED_STREAM)
+    else if (number === 3) stream.close(constants.NGHTTP2_INTERNAL_ERROR)
+    else fine(stream, number)
+  })
+  const made = client(t, there.url)
+  assert.partialDeepStrictEqual(await made.post(asked()), { status: 200 })
+  assert.equal(there.seen, 2)
+  const { lost: error, written } = lost(await made.post(asked()))
+  assert.equal(written, true)
+  assert.match(error.message, /reset the stream/)
+  assert.equal(there.sessions.length, 1)
+})
+
+test('http2: a peer that refuses everything is not asked for ever', async (t) => {
+  const there = await peer(t, (stream) => stream.close(constants.NGHTTP2_REFUSED_STREAM))
+  const { written } = lost(await client(t, there.url).post(asked()))
+  assert.equal(written, false)
+  assert.equal(there.seen, 6)
+})
+
+test('http2: a connection that breaks: what was on it is in doubt, the next gets a new one', async (t) => {
+  const there = await peer(t, (stream, number) => {
+    if (number === 1) stream.session?.destroy()
+    else fine(stream, number)
+  })
+  const made = client(t, there.url)
+  assert.equal(lost(await made.post(asked())).written, true)
+  assert.partialDeepStrictEqual(await made.post(asked()), { status: 200 })
+  assert.equal(there.sessions.length, 2)
+})
+
+test('http2: half an answer is none', async (t) => {
+  const there = await peer(t, (stream) => {
+    stream.respond({ ':status': 200 })
+    stream.write('{"na')
+    setTimeout(() => stream.destroy(new Error('broken')), 20)
+  })
+  assert.equal(lost(await client(t, there.url).post(asked())).written, true)
+})
+
+test('http2: a refused connection is told to all who wait, and nothing was written', async (t) => {
+  const made = client(t, 'http://127.0.0.1:1')
+  const answers = await many(20, () => made.post(asked()))
+  for (const answer of answers) {
+    const { lost: error, written } = lost(answer)
+    assert.equal(error.code, 'ECONNREFUSED')
+    assert.equal(written, false)
+  }
+})
+
+test('http2: a peer that does not speak HTTP/2, and one that says nothing, are given up', async (t) => {
+  const silent = await tcp(t, () => {})
+  const started = client(t, silent, { connectMs: 100 })
+  const { lost: error, written } = lost(await started.post(asked()))
+  assert.match(error.message, /no HTTP\/2 connection within 100 ms/)
+  assert.equal(written, false)
+
+  const old = await tcp(t, (socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'))
+  assert.equal(lost(await client(t, old).post(asked())).written, false)
+})
+
+test('http2: a peer that says goodbye before it says hello is not tried again and again', async (t) => {
+  let connections = 0
+  // GOAWAY, last stream 0, as the first frame.
+  const goaway = Buffer.from([0, 0, 8, 7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0])
+  const rude = await tcp(t, (socket) => {
+    connections++
+    socket.end(goaway)
+  })
+  assert.equal(lost(await client(t, rude).post(asked(2_000))).written, false)
+  assert.ok(connections <= 2, String(connections))
+})
+
+test('http2: by the deadline there is an answer, and it says whether the request had gone out', async (t) => {
+  const silent = await tcp(t, () => {})
+  assert.equal(lost(await client(t, silent).post(asked(50))).written, false)
+  const there = await peer(t, () => {})
+  assert.equal(lost(await client(t, there.url).post(asked(100))).written, true)
+  const passed = lost(await client(t, there.url).post(asked(-1)))
+  assert.equal(passed.written, false)
+})
+
+test('http2: an abort ends the wait', async (t) => {
+  const there = await peer(t, () => {})
+  const made = client(t, there.url)
+  const stop = new AbortController()
+  const sending = made.post(asked(10_000, { signal: stop.signal }))
+  await until(() => there.seen === 1, { what: 'arrived' })
+  stop.abort(new Error('stopping'))
+  assert.partialDeepStrictEqual(lost(await sending), { written: true })
+  const aborted = lost(await made.post(asked(10_000, { signal: stop.signal })))
+  assert.equal(aborted.written, false)
+  assert.equal(aborted.lost.message, 'stopping')
+})
+
+test('http2: a stalled peer is found out by a PING, and the next request gets a new session', async (t) => {
+  const there = await peer(t, (stream, number) => {
+    if (number > 1) fine(stream, number)
+    // From here on the first connection hears nothing more: not even the PING.
+    else (there.server as unknown as { emit(name: string): void }).emit('stall')
+  })
+  const relay = await stallable(t, there.url)
+  there.server.on('stall' as 'session', () => relay.stall())
+  const made = client(t, relay.url, { silentMs: 100, pongMs: 100 })
+  const { lost: error, written } = lost(await made.post(asked()))
+  assert.match(error.message, /stalled/)
+  assert.equal(written, true)
+  assert.partialDeepStrictEqual(await made.post(asked()), { status: 200 })
+})
+
+test('http2: a session that was idle for long is asked before it gets a request, so that none is in doubt', async (t) => {
+  const there = await peer(t, fine)
+  const relay = await stallable(t, there.url)
+  const made = client(t, relay.url, { silentMs: 50, pongMs: 100 })
+  await made.post(asked())
+  relay.stall()
+  await new Promise((resolve) => setTimeout(resolve, 60))
+  assert.partialDeepStrictEqual(await made.post(asked()), { status: 200 })
+  assert.equal(there.seen, 2)
+})
+
+test('http2: TLS only with a certificate that is trusted', async (t) => {
+  const certificate = await makeCertificate()
+  const { url } = await standIn(t, certificate)
+  const { lost: error, written } = lost(await client(t, url).post(asked()))
+  assert.match(error.code ?? '', /SELF_SIGNED/)
+  assert.equal(written, false)
+  assert.partialDeepStrictEqual(await client(t, url, { ca: certificate.cert }).post(asked()), { status: 200 })
+})
+
+test('http2: closing lets end what is under way, takes nothing new, and leaves nothing open', async (t) => {
+  let answer: (() => void) | undefined
+  const there = await peer(t, (stream, number) => {
+    answer = () => fine(stream, number)
+  })
+  const made = createHttp2Client({ origin: there.url })
+  const sending = made.post(asked())
+  await until(() => answer, { what: 'arrived' })
+  const closing = made.close()
+  assert.equal(lost(await made.post(asked())).written, false)
+  answer?.()
+  assert.partialDeepStrictEqual(await sending, { status: 200 })
+  await closing
+  await until(() => there.sessions.every((session) => session.destroyed), { what: 'no session is left' })
+  await made.close()
+})
+
+test('http2: a header that cannot be written fails that request alone', async (t) => {
+  const there = await peer(t, fine)
+  const made = client(t, there.url)
+  assert.equal(lost(await made.post(asked(10_000, { headers: { connection: 'close' } }))).written, false)
+  assert.partialDeepStrictEqual(await made.post(asked()), { status: 200 })
+})
+
+async function standIn(t: TestContext, certificate?: { key: string; cert: string }) {
+  const faults: Faults = createFaults()
+  const arrivals: Arrival[] = []
+  const server = await listenHttp2({
+    host: '127.0.0.1',
+    port: 0,
+    certificate,
+    streams: 100,
+    faults,
+    tokenOf: () => '',
+    serve: () => ({ status: 200, body: '{}', accepted: true }),
+    arrived: (arrival) => arrivals.push(arrival),
+  })
+  t.after(() => server.close())
+  return { url: server.url, faults, arrivals }
+}
+
+async function tcp(t: TestContext, onSocket: (socket: Socket) => void): Promise<string> {
+  const sockets = new Set<Socket>()
+  const server = createTcpServer((socket) => {
+    sockets.add(socket)
+    socket.on('error', () => {})
+    onSocket(socket)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.after(() => {
+    for (const socket of sockets) socket.destroy()
+    server.close()
+  })
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+/** Passes bytes on until it is told to swallow those of the connections that it has. */
+async function stallable(t: TestContext, to: string): Promise<{ readonly url: string; stall(): void }> {
+  const { connect } = await import('node:net')
+  const stalled = new Set<Socket>()
+  const live = new Set<Socket>()
+  const url = await tcp(t, (socket) => {
+    const other = connect(Number(new URL(to).port), '127.0.0.1')
+    other.on('error', () => {})
+    live.add(socket)
+    socket.on('data', (chunk) => void (stalled.has(socket) || other.write(chunk)))
+    other.on('data', (chunk) => void (stalled.has(socket) || socket.write(chunk)))
+    socket.on('close', () => other.destroy())
+    t.after(() => other.destroy())
+  })
+  return {
+    url,
+    stall() {
+      for (const socket of live) stalled.add(socket)
+    },
+  }
+}

@@ -1,0 +1,378 @@
+// What every push service must do, and each row of the table of answers, through the stand-in.
+
+import assert from 'node:assert/strict'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import test from 'node:test'
+import type { DeviceAnswer } from '../../src/providers/push-service.ts'
+import { mostPayloadBytes, payloadOf } from '../../src/providers/web-push/payload.ts'
+import { makeVapidKeys } from '../../src/providers/web-push/vapid.ts'
+import { webPush } from '../../src/providers/web-push/web-push.ts'
+import { contextOf, deviceOf, pushTo, ready, startHolding, subject } from './web-push/fixture.ts'
+import { webPushRows } from './web-push-rows.ts'
+
+const errorOf = (answer: DeviceAnswer): string => (answer.category === 'successful' ? '' : answer.error)
+
+test('a message arrives encrypted, is decrypted by the device and shown', async (t) => {
+  const { standIn, service, device } = await ready(t)
+  const to = device()
+  const content = {
+    title: 'Grüße',
+    body: 'Da ist etwas für dich 🎁',
+    image_url: 'https://img.example/x.png',
+    url: 'https://www.example/offers',
+    data: '{"n":9007199254740993,"text":"x","o":{"k":[1]}}',
+    overrides: { 'web-push': { urgency: 'high' } },
+  }
+  const push = pushTo(to, { content })
+  const answer = await service.send(push, contextOf())
+  assert.partialDeepStrictEqual(answer, { category: 'successful', ref: push.ref, rule: 'web-push 201' })
+  assert.match(answer.providerId ?? '', /^https:\/\/fcm\.googleapis\.com\/m\//)
+
+  const [shown] = standIn.shown(to.token)
+  assert.partialDeepStrictEqual(shown, {
+    title: content.title,
+    body: content.body,
+    image: content.image_url,
+    url: content.url,
+    tag: push.ref,
+    replaced: 0,
+  })
+  const [arrival] = standIn.arrivals
+  assert.equal(
+    arrival?.body,
+    `{"push_id":"${push.ref}","title":"Grüße","body":"Da ist etwas für dich 🎁","image":"https://img.example/x.png","url":"https://www.example/offers","data":${content.data}}`,
+  )
+  assert.partialDeepStrictEqual(arrival?.headers, { urgency: 'high', topic: push.ref.replaceAll('-', '') })
+  const ttl = Number(arrival?.headers.ttl)
+  assert.ok(ttl > 3_590 && ttl <= 3_600, `ttl ${ttl}`)
+})
+
+test('two brands with equal user ids have devices of their own', async (t) => {
+  const { standIn, service, device } = await ready(t)
+  const [one, two] = [device({ brand: '1' }), device({ brand: '2' })]
+  await service.send(pushTo(one, { content: { title: 'one' } }), contextOf())
+  await service.send(pushTo(two, { content: { title: 'two' } }), contextOf())
+  assert.deepEqual(
+    [one, two].map(({ token }) => standIn.shown(token).map(({ title }) => title)),
+    [['one'], ['two']],
+  )
+})
+
+test('it reaches subscriptions of browsers, and only of its apps where it has some', () => {
+  const keys = makeVapidKeys()
+  const all = webPush({ ...keys, subject })
+  const some = webPush({ ...keys, subject, name: 'shop', apps: ['shop.example'] })
+  assert.deepEqual([all.name, some.name], ['web-push', 'shop'])
+  assert.equal(all.reaches(deviceOf('{}')), true)
+  assert.equal(all.reaches(deviceOf('{}', { kind: 'fcm_token' })), false)
+  assert.equal(some.reaches(deviceOf('{}')), false)
+  assert.equal(some.reaches(deviceOf('{}', { app: 'shop.example' })), true)
+  assert.equal(some.reaches(deviceOf('{}', { app: 'news.example' })), false)
+})
+
+for (const { row, status, headers = {}, body, outcome, token } of webPushRows) {
+  test(`the answer ${row} is ${outcome}, and the token is ${token}`, async (t) => {
+    const { standIn, service, device } = await ready(t)
+    const to = device()
+    standIn.play({ answer: { status, headers, body } })
+    const answer = await service.send(pushTo(to), contextOf())
+    assert.equal(answer.category, outcome)
+    assert.equal(answer.token ?? 'kept', token)
+    assert.match(answer.rule, new RegExp(`^web-push ${status}`))
+    if (body !== '') assert.equal(answer.answer, body)
+    if (answer.category === 'successful') return
+    assert.match(answer.error, new RegExp(`answered ${status}`))
+    if (answer.category === 'fatal') {
+      assert.equal(answer.uncertain, undefined)
+      assert.equal(answer.retryAfterMs, headers['retry-after'] ? 7_000 : undefined)
+      // One maker's push service says nothing about the others'; only a refused credential does.
+      assert.equal(answer.blame, token === 'mismatch' ? 'provider' : 'message')
+    }
+  })
+}
+
+test('another key than the one subscribed with is our configuration, until the credential is known to be right', async (t) => {
+  const { standIn, service } = await ready(t)
+  const theirs = standIn.subscribe({ applicationServerKey: makeVapidKeys().publicKey })
+  assert.partialDeepStrictEqual(await service.send(pushTo(deviceOf(theirs)), contextOf()), {
+    category: 'fatal',
+    reason: 'misconfigured',
+    blame: 'provider',
+    token: 'mismatch',
+    rule: 'web-push 403',
+  })
+})
+
+test('a subscription that is not known any more is gone', async (t) => {
+  const { standIn, service, device } = await ready(t)
+  const to = device()
+  standIn.forget(to.token)
+  assert.partialDeepStrictEqual(await service.send(pushTo(to), contextOf()), { category: 'failed', token: 'gone' })
+})
+
+test('an answer lost after acceptance is uncertain, and the next attempt is shown in the place of the first', async (t) => {
+  const { standIn, service, device } = await ready(t)
+  const to = device()
+  standIn.play({ reset: 'after', times: 1 })
+  const push = pushTo(to)
+  assert.partialDeepStrictEqual(await service.send(push, contextOf()), {
+    category: 'fatal',
+    reason: 'unavailable',
+    blame: 'message',
+    uncertain: true,
+  })
+  assert.equal((await service.send(push, contextOf())).category, 'successful')
+  const shown = standIn.shown(to.token)
+  assert.deepEqual(
+    shown.map(({ tag, replaced }) => [tag, replaced]),
+    [[push.ref, 1]],
+  )
+})
+
+test('a connection that is reset before acceptance is fatal, and nothing is shown', async (t) => {
+  const { standIn, service, device } = await ready(t)
+  const to = device()
+  standIn.play({ reset: 'before', times: 1 })
+  assert.equal((await service.send(pushTo(to), contextOf())).category, 'fatal')
+  assert.deepEqual(standIn.shown(to.token), [])
+  assert.equal(standIn.arrivals[0]?.accepted, false)
+})
+
+test('where nothing listens, the message has certainly not arrived', async (t) => {
+  const { standIn, service, device } = await ready(t)
+  const to = device()
+  await standIn.close()
+  const answer = await service.send(pushTo(to), contextOf())
+  assert.partialDeepStrictEqual(answer, { category: 'fatal', reason: 'unavailable', rule: 'web-push no connection' })
+  assert.ok(!('uncertain' in answer))
+})
+
+test('it answers at the deadline: the message may have arrived', async (t) => {
+  const holding = await startHolding(t)
+  const { service, device } = await ready(t, { origins: { 'https://fcm.googleapis.com': holding.url } })
+  const answer = await service.send(pushTo(device()), contextOf(1_000))
+  assert.partialDeepStrictEqual(answer, { category: 'fatal', reason: 'timeout', blame: 'message', uncertain: true })
+})
+
+test('after the deadline, or when the process is stopping, nothing is sent', async (t) => {
+  const { standIn, service, device } = await ready(t)
+  const late = await service.send(pushTo(device()), contextOf(-1))
+  assert.partialDeepStrictEqual(late, { category: 'fatal', reason: 'timeout' })
+  assert.ok(!('uncertain' in late))
+  const stopped = await service.send(pushTo(device()), contextOf(10_000, AbortSignal.abort()))
+  assert.partialDeepStrictEqual(stopped, { category: 'fatal', reason: 'stopping', blame: 'provider' })
+  assert.deepEqual(standIn.arrivals, [])
+})
+
+test('a stop while the answer is awaited ends it, uncertain', async (t) => {
+  const holding = await startHolding(t)
+  const { service, device } = await ready(t, { origins: { 'https://fcm.googleapis.com': holding.url } })
+  const stop = new AbortController()
+  const sending = service.send(pushTo(device()), contextOf(30_000, stop.signal))
+  await holding.come
+  stop.abort()
+  assert.partialDeepStrictEqual(await sending, {
+    category: 'fatal',
+    reason: 'stopping',
+    blame: 'provider',
+    uncertain: true,
+  })
+})
+
+test('closing lets what is under way end well, and takes nothing new', async (t) => {
+  const holding = await startHolding(t)
+  const { service, device } = await ready(t, { origins: { 'https://fcm.googleapis.com': holding.url } })
+  const sending = service.send(pushTo(device()), contextOf())
+  await holding.come
+  const closing = service.close?.()
+  holding.answer()
+  await closing
+  assert.equal((await sending).category, 'successful')
+  assert.partialDeepStrictEqual(await service.send(pushTo(device()), contextOf()), {
+    category: 'fatal',
+    reason: 'stopping',
+  })
+})
+
+test('a message that is too large for a browser fails before it is sent, and the largest arrives', async (t) => {
+  const { standIn, service, device } = await ready(t)
+  const push = pushTo(device())
+  const around = payloadOf(push.ref, { body: '' }).length
+  const largest = { ...push, content: { body: 'x'.repeat(mostPayloadBytes - around) } }
+  assert.equal((await service.send(largest, contextOf())).category, 'successful')
+  assert.equal(standIn.arrivals[0]?.headers['content-length'], '4096')
+  const tooLarge = { ...push, content: { body: 'x'.repeat(mostPayloadBytes - around + 1) } }
+  const answer = await service.send(tooLarge, contextOf())
+  assert.partialDeepStrictEqual(answer, { category: 'failed', reason: 'too_large' })
+  assert.match(errorOf(answer), /has 3994 bytes for a browser and may have 3993/)
+  assert.equal(standIn.arrivals.length, 1)
+})
+
+test('a message that has expired fails and is not sent', async (t) => {
+  const { standIn, service, device } = await ready(t)
+  const answer = await service.send(pushTo(device(), { expiresAt: Date.now() }), contextOf())
+  assert.partialDeepStrictEqual(answer, { category: 'failed', reason: 'expired' })
+  assert.deepEqual(standIn.arrivals, [])
+})
+
+test('a subscription whose end has passed fails, is gone, and is not sent to', async (t) => {
+  const { standIn, service, keys } = await ready(t)
+  const subscribe = (expirationTime: number) =>
+    deviceOf(standIn.subscribe({ applicationServerKey: keys.publicKey, expirationTime }))
+  const past = await service.send(pushTo(subscribe(Date.now() - 1)), contextOf())
+  assert.partialDeepStrictEqual(past, { category: 'failed', reason: 'rejected', token: 'gone' })
+  assert.deepEqual(standIn.arrivals, [])
+  const ahead = await service.send(pushTo(subscribe(Date.now() + 60_000)), contextOf())
+  assert.equal(ahead.category, 'successful')
+})
+
+test('an urgency that there is not fails with the words that there are', async (t) => {
+  const { service, device } = await ready(t)
+  const content = { overrides: { 'web-push': { urgency: 'urgent' } } }
+  const answer = await service.send(pushTo(device(), { content }), contextOf())
+  assert.partialDeepStrictEqual(answer, { category: 'failed', reason: 'invalid' })
+  assert.match(errorOf(answer), /very-low, low, normal, high/)
+})
+
+test('a token that is not a subscription fails as a mismatch, whatever it is, and never throws', async (t) => {
+  const { standIn, service, device } = await ready(t)
+  const good = JSON.parse(device().token) as { endpoint: string; keys: { p256dh: string; auth: string } }
+  const offCurve = Buffer.from(good.keys.p256dh, 'base64url')
+  offCurve[40] = (offCurve[40] as number) ^ 1
+  const compressed = Buffer.concat([Buffer.from([2]), Buffer.from(good.keys.p256dh, 'base64url').subarray(1, 33)])
+  const tokens = [
+    '',
+    'not JSON',
+    'null',
+    '[]',
+    '"text"',
+    '7',
+    '{}',
+    '['.repeat(5_000),
+    JSON.stringify({ ...good, endpoint: 5 }),
+    JSON.stringify({ ...good, endpoint: 'no address' }),
+    JSON.stringify({ endpoint: good.endpoint }),
+    JSON.stringify({ ...good, keys: null }),
+    JSON.stringify({ ...good, keys: { auth: good.keys.auth } }),
+    JSON.stringify({ ...good, keys: { p256dh: good.keys.p256dh } }),
+    JSON.stringify({ ...good, keys: { ...good.keys, auth: 'c2hvcnQ' } }),
+    JSON.stringify({ ...good, keys: { ...good.keys, auth: good.keys.p256dh } }),
+    JSON.stringify({ ...good, keys: { ...good.keys, p256dh: good.keys.auth } }),
+    JSON.stringify({ ...good, keys: { ...good.keys, p256dh: 'not base64 !' } }),
+    JSON.stringify({ ...good, keys: { ...good.keys, p256dh: offCurve.toString('base64url') } }),
+    JSON.stringify({ ...good, keys: { ...good.keys, p256dh: compressed.toString('base64url') } }),
+    JSON.stringify({ ...good, endpoint: `${good.endpoint}${'x'.repeat(9_000)}` }),
+  ]
+  for (const token of tokens) {
+    const answer = await service.send(pushTo(deviceOf(token)), contextOf())
+    assert.partialDeepStrictEqual(answer, { category: 'failed', token: 'mismatch' }, token.slice(0, 200))
+    assert.match(errorOf(answer), /is not a PushSubscription: .*; link JSON.stringify\(subscription\)/)
+  }
+  assert.deepEqual(standIn.arrivals, [])
+})
+
+test('keys in the other alphabet of base64, with padding, are read too', async (t) => {
+  const { standIn, service, device } = await ready(t)
+  const { token } = device()
+  const parsed = JSON.parse(token) as { endpoint: string; keys: { p256dh: string; auth: string } }
+  const other = (text: string): string => Buffer.from(text, 'base64url').toString('base64')
+  const keys = { p256dh: other(parsed.keys.p256dh), auth: other(parsed.keys.auth) }
+  const answer = await service.send(pushTo(deviceOf(JSON.stringify({ ...parsed, keys }))), contextOf())
+  assert.equal(answer.category, 'successful')
+  assert.equal(standIn.shown(token).length, 1)
+})
+
+test('nothing of the token or of our private key is in any answer, whatever the push service repeats', async (t) => {
+  const { standIn, service, device, keys } = await ready(t)
+  const to = device()
+  const { endpoint, keys: theirs } = JSON.parse(to.token) as { endpoint: string; keys: Record<string, string> }
+  const path = new URL(endpoint).pathname
+  const canaries = [path.split('/').at(-1) as string, ...Object.values(theirs), keys.privateKey]
+  const body = `no ${to.token} at ${endpoint} (${encodeURIComponent(endpoint)}), ${path}: ${JSON.stringify(to.token)}`
+  const answers: DeviceAnswer[] = []
+  for (const status of [201, 301, 400, 401, 403, 404, 410, 413, 418, 429, 500, 503]) {
+    const stop = standIn.play({ answer: { status, headers: { location: endpoint }, body } })
+    answers.push(await service.send(pushTo(to), contextOf()))
+    stop()
+  }
+  for (const reset of ['before', 'after'] as const) {
+    const stop = standIn.play({ reset })
+    answers.push(await service.send(pushTo(to), contextOf()))
+    stop()
+  }
+  const spoiled = [
+    { ...theirs, auth: 'x' },
+    { ...theirs, p256dh: 'x' },
+  ].map((wrong) => JSON.stringify({ endpoint, keys: wrong }))
+  const elsewhere = to.token.replace('https://fcm.googleapis.com', 'https://push.evil.example')
+  for (const token of [...spoiled, elsewhere, to.token.slice(0, -1)])
+    answers.push(await service.send(pushTo(deviceOf(token)), contextOf()))
+  const text = JSON.stringify(answers)
+  for (const canary of canaries) assert.ok(!text.includes(canary), `${canary} in ${text}`)
+  assert.match(text, /\[redacted\]/)
+})
+
+test('a redirect is not followed', async (t) => {
+  let reached = 0
+  const inside = createServer((_request, response) => {
+    reached++
+    response.writeHead(201).end()
+  })
+  await new Promise<void>((resolve) => inside.listen(0, '127.0.0.1', resolve))
+  t.after(() => inside.close())
+  const location = `http://127.0.0.1:${(inside.address() as AddressInfo).port}/latest/meta-data/`
+  const { standIn, service, device } = await ready(t)
+  for (const status of [301, 302, 303, 307, 308]) {
+    const stop = standIn.play({ answer: { status, headers: { location } } })
+    const answer = await service.send(pushTo(device()), contextOf())
+    stop()
+    assert.partialDeepStrictEqual(answer, { category: 'fatal', rule: `web-push ${status}` })
+    assert.match(errorOf(answer), /a redirect, which is never followed/)
+  }
+  assert.equal(reached, 0)
+})
+
+test('an endpoint with a query keeps it, as those of Windows have their token there', async (t) => {
+  const seen: string[] = []
+  const server = createServer((request, response) => {
+    seen.push(request.url ?? '')
+    request.resume().on('end', () => response.writeHead(201).end())
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.after(() => server.close())
+  const origin = 'https://wns2-par02p.notify.windows.com'
+  const here = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const { service, device } = await ready(t, { origins: { [origin]: here } })
+  const token = device().token.replace(/https:[^"]+/, `${origin}/w/?token=BQYA%2bA%3d%3d`)
+  assert.equal((await service.send(pushTo(deviceOf(token)), contextOf())).category, 'successful')
+  assert.deepEqual(seen, ['/w/?token=BQYA%2bA%3d%3d'])
+})
+
+test('many messages at once all arrive, and the process goes on with other things meanwhile', async (t) => {
+  const { standIn, service, device } = await ready(t)
+  const to = device()
+  let turns = 0
+  const counting = setInterval(() => turns++, 1)
+  const answers = await Promise.all(Array.from({ length: 300 }, () => service.send(pushTo(to), contextOf(30_000))))
+  clearInterval(counting)
+  assert.ok(answers.every(({ category }) => category === 'successful'))
+  assert.equal(standIn.shown(to.token).length, 300)
+  assert.ok(turns > 10, `other things had ${turns} turns`)
+  // One signature for one push service, not one for each message.
+  assert.equal(new Set(standIn.arrivals.map(({ headers }) => headers.authorization)).size, 1)
+})
+
+test('keys, subject, hosts and origins that cannot be right are refused at once, with what to do', () => {
+  const keys = makeVapidKeys()
+  for (const [over, pattern] of [
+    [{ privateKey: makeVapidKeys().privateKey }, /not the one that belongs to the private key.*bellwire vapid/],
+    [{ publicKey: 'x' }, /public key is not 65 bytes/],
+    [{ privateKey: 'x' }, /private key is not 32 bytes/],
+    [{ subject: 'ops@example.com' }, /neither mailto: nor https:/],
+    [{ hosts: ['https://push.example.com'] }, /is not a host; write push\.example\.com/],
+    [{ origins: { 'https://push.example.com': 'http://127.0.0.1:1/path' } }, /is not an origin/],
+  ] as const) {
+    assert.throws(() => webPush({ ...keys, subject, ...over }), pattern)
+  }
+})

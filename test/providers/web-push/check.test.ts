@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo, LookupFunction } from 'node:net'
+import test, { type TestContext } from 'node:test'
+import { checkVapid, checkWebPush } from '../../../src/providers/web-push/check.ts'
+import { makeVapidKeys } from '../../../src/providers/web-push/vapid.ts'
+import { ready, subject } from './fixture.ts'
+
+/** There is no internet in tests. */
+const lookup: LookupFunction = (_host, _options, callback) =>
+  callback(Object.assign(new Error('no name server'), { code: 'ENOTFOUND' }), '')
+
+const elsewhere = ['fcm.googleapis.com', 'updates.push.services.mozilla.com', 'web.push.apple.com'].map(
+  (host) => `https://${host}`,
+)
+
+async function serverWithClock(t: TestContext, clock: () => number): Promise<string> {
+  const server = createServer((_request, response) => {
+    response.writeHead(404, { date: new Date(clock()).toUTCString() }).end('nothing here')
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => server.close())
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+test('a right credential whose push services answer is in order', async (t) => {
+  const here = await serverWithClock(t, Date.now)
+  const origins = Object.fromEntries(elsewhere.map((origin) => [origin, here]))
+  const { service } = await ready(t, { origins })
+  const checks = await service.check?.()
+  assert.deepEqual(
+    checks?.map(({ ok, what }) => [ok, what]),
+    [
+      [true, 'Web Push: the VAPID keys are a pair'],
+      [true, 'Web Push: every push service takes the VAPID subject'],
+      [true, 'Web Push: fcm.googleapis.com can be reached'],
+      [true, 'Web Push: updates.push.services.mozilla.com can be reached'],
+      [true, 'Web Push: web.push.apple.com can be reached'],
+    ],
+  )
+})
+
+test('keys that are no pair, and subjects that are not taken, say how to mend them', () => {
+  const keys = makeVapidKeys()
+  const [pair] = checkVapid({ ...keys, privateKey: makeVapidKeys().privateKey, subject })
+  assert.match(`${pair?.ok} ${pair?.what} ${pair?.remedy}`, /^false .*belongs to the private key .*bellwire vapid/)
+  const [, nobody] = checkVapid({ ...keys, subject: 'me' })
+  assert.match(`${nobody?.ok} ${nobody?.what} ${nobody?.remedy}`, /^false .*neither mailto: nor https: .*mailto:ops@/)
+  const [, apple] = checkVapid({ ...keys, subject: 'mailto:me@localhost' })
+  assert.match(`${apple?.ok} ${apple?.what}`, /^false .*localhost, not at a public domain, which Apple refuses/)
+})
+
+test('push services that cannot be reached are named, each with the remedy', async () => {
+  const checks = await checkWebPush({ ...makeVapidKeys(), subject, hosts: ['push.example.com', '*.x.example'], lookup })
+  const lost = checks.filter(({ ok }) => !ok)
+  assert.equal(lost.length, 4)
+  for (const { what, remedy } of lost) {
+    assert.match(what, /cannot be reached \(ENOTFOUND\)/)
+    assert.match(remedy ?? '', /let this machine connect to /)
+  }
+  assert.match(lost.map(({ what }) => what).join(), /push\.example\.com/)
+})
+
+test('a clock that is wrong is noticed, and which way', async (t) => {
+  const minutes = 60_000
+  for (const [theirs, words] of [
+    [20 * minutes, /this clock is 20 minutes behind that of/],
+    [-20 * minutes, /this clock is 20 minutes ahead of that of/],
+    [2 * minutes, undefined],
+    [-2 * minutes, undefined],
+  ] as const) {
+    const origins = { 'https://push.example.com': await serverWithClock(t, () => Date.now() + theirs) }
+    const checks = await checkWebPush({ ...makeVapidKeys(), subject, origins, lookup })
+    const clock = checks.find(({ what }) => what.includes('clock'))
+    if (words) assert.match(clock?.what ?? '', words)
+    else assert.equal(clock, undefined)
+  }
+})

@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { payloadOf, secondsLeft, topicOf, urgencyOf } from '../../../src/providers/web-push/payload.ts'
+import { uuidv7 } from '../../../src/runtime/ids.ts'
+
+test('the payload has what the message has, and nothing else', () => {
+  assert.equal(payloadOf('p', {}).toString(), '{"push_id":"p"}')
+  assert.equal(payloadOf('p', { data: '{}' }).toString(), '{"push_id":"p","data":{}}')
+  assert.deepEqual(
+    JSON.parse(payloadOf('p', { title: '"}', image_url: 'i', tokens: ['t'], data: '{"a":1}' }).toString()),
+    {
+      push_id: 'p',
+      title: '"}',
+      image: 'i',
+      data: { a: 1 },
+    },
+  )
+})
+
+test('the topic is the same on every attempt, another for another message, and always one that push services take', () => {
+  const ref = uuidv7()
+  assert.equal(topicOf(ref), ref.replaceAll('-', ''))
+  assert.equal(topicOf(ref).length, 32)
+  const refs = ['short', 'with space', 'ü', 'x'.repeat(33), 'x'.repeat(34), '', '-']
+  const topics = refs.map(topicOf)
+  for (const topic of topics) assert.match(topic, /^[A-Za-z0-9_-]{1,32}$/)
+  assert.equal(new Set(topics).size, refs.length)
+  assert.deepEqual(refs.map(topicOf), topics)
+})
+
+test('the lifetime is what is left of it in whole seconds, at most four weeks', () => {
+  assert.equal(secondsLeft(10_000, 0), 10)
+  assert.equal(secondsLeft(10_999, 0), 10)
+  assert.equal(secondsLeft(999, 0), 0)
+  assert.equal(secondsLeft(0, 0), undefined)
+  assert.equal(secondsLeft(-1, 0), undefined)
+  assert.equal(secondsLeft(Number.MAX_SAFE_INTEGER, 0), 2_419_200)
+})
+
+test('the urgency is normal unless the message says otherwise', () => {
+  assert.equal(urgencyOf({}), 'normal')
+  assert.equal(urgencyOf({ overrides: { fcm: { urgency: 'high' } } }), 'normal')
+  for (const urgency of ['very-low', 'low', 'normal', 'high'])
+    assert.equal(urgencyOf({ overrides: { 'web-push': { urgency, more: 1 } } }), urgency)
+  for (const urgency of ['HIGH', '', 5, {}, 'constructor'])
+    assert.ok(typeof urgencyOf({ overrides: { 'web-push': { urgency } } }) === 'object', String(urgency))
+})

@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { readWebPushAnswer } from '../../../src/providers/web-push/read-answer.ts'
+import { webPushRows } from '../web-push-rows.ts'
+
+test('every status has an outcome with a rule, and where it is not successful a sentence', () => {
+  for (let status = 100; status < 600; status++) {
+    const answer = readWebPushAnswer(status, {}, 'body')
+    assert.equal(answer.rule, `web-push ${status}`)
+    if (answer.category !== 'successful') assert.match(answer.error, new RegExp(`answered ${status}: .{10,}`))
+  }
+})
+
+test('a subscription is given up for 404 and 410 only, and our credential doubted for 401 and 403 only', () => {
+  const of = (token: string | undefined) =>
+    Array.from({ length: 500 }, (_, i) => i + 100).filter((status) => readWebPushAnswer(status, {}, '').token === token)
+  assert.deepEqual(of('gone'), [404, 410])
+  assert.deepEqual(of('mismatch'), [401, 403])
+})
+
+test('the table, pure', () => {
+  for (const { row, status, headers = {}, body, outcome, token } of webPushRows) {
+    const answer = readWebPushAnswer(status, headers, body)
+    assert.deepEqual([answer.category, answer.token ?? 'kept'], [outcome, token], row)
+  }
+})
+
+test('Retry-After is seconds or a date', () => {
+  const now = Date.parse('2026-11-21T10:00:00Z')
+  const wait = (header: string) => {
+    const answer = readWebPushAnswer(503, { 'retry-after': header }, '', now)
+    return answer.category === 'fatal' ? answer.retryAfterMs : undefined
+  }
+  assert.equal(wait('120'), 120_000)
+  assert.equal(wait('Sat, 21 Nov 2026 10:00:30 GMT'), 30_000)
+  assert.equal(wait('soon'), undefined)
+})
+
+test('a long answer is shortened', () => {
+  assert.equal(readWebPushAnswer(400, {}, 'x'.repeat(5_000)).answer?.length, 500)
+})

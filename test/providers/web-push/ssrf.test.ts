@@ -1,0 +1,196 @@
+// Endpoints are user input. Real sockets: what must not be reached counts who came.
+
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createSecureServer } from 'node:http2'
+import { type AddressInfo, createServer, type LookupFunction } from 'node:net'
+import test, { type TestContext } from 'node:test'
+import { generate } from 'selfsigned'
+import { Pool } from 'undici'
+import { exchange } from '../../../src/providers/exchange.ts'
+import { type GuardOptions, guardedConnect } from '../../../src/providers/web-push/guarded-connect.ts'
+import { makeVapidKeys } from '../../../src/providers/web-push/vapid.ts'
+import { webPush } from '../../../src/providers/web-push/web-push.ts'
+import { startWebPushStandIn } from '../../../src/stand-ins/web-push.ts'
+import { contextOf, deviceOf, pushTo, subject } from './fixture.ts'
+
+/** Something inside that must not be reached. */
+async function inside(t: TestContext): Promise<{ readonly port: number; readonly came: () => number }> {
+  let came = 0
+  const server = createServer((socket) => {
+    came++
+    socket.destroy()
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => server.close())
+  return { port: (server.address() as AddressInfo).port, came: () => came }
+}
+
+/** A name server that answers as it is told, each time the next; the last again and again. */
+function answering(...answers: readonly (readonly string[])[]): { readonly lookup: LookupFunction; asked: number } {
+  const server = {
+    asked: 0,
+    lookup: ((_hostname, _options, callback) => {
+      const addresses = answers[Math.min(server.asked++, answers.length - 1)] as readonly string[]
+      callback(
+        null,
+        addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })),
+      )
+    }) as LookupFunction,
+  }
+  return server
+}
+
+async function deviceAt(t: TestContext, origin: string) {
+  const standIn = await startWebPushStandIn({ origin })
+  t.after(() => standIn.close())
+  return deviceOf(standIn.subscribe())
+}
+
+test('a name that leads inside is not connected to, whatever the inside is written like', async (t) => {
+  const { port, came } = await inside(t)
+  const host = `push.example.test:${port}`
+  const device = await deviceAt(t, `https://${host}`)
+  for (const addresses of [
+    ['127.0.0.1'],
+    ['::ffff:127.0.0.1'],
+    ['::1'],
+    ['0.0.0.0'],
+    ['169.254.169.254'],
+    ['8.8.8.8', '127.0.0.1'],
+  ]) {
+    const names = answering(addresses)
+    const service = webPush({ ...makeVapidKeys(), subject, hosts: [host], lookup: names.lookup })
+    const answer = await service.send(pushTo(device), contextOf())
+    await service.close?.()
+    assert.equal(names.asked, 1)
+    assert.partialDeepStrictEqual(answer, {
+      category: 'fatal',
+      reason: 'unavailable',
+      blame: 'message',
+      rule: 'web-push forbidden address',
+    })
+    assert.match(
+      answer.category === 'fatal' ? answer.error : '',
+      /push\.example\.test is at .* an address inside this machine/,
+    )
+    assert.ok(!('uncertain' in answer))
+  }
+  assert.equal(came(), 0)
+})
+
+test('the real look-up is judged as well: localhost is not connected to', async (t) => {
+  const { port, came } = await inside(t)
+  const pool = new Pool(`https://localhost:${port}`, { connect: guardedConnect() })
+  t.after(() => pool.destroy())
+  const answer = await post(pool)
+  assert.ok('lost' in answer && answer.lost.code === 'FORBIDDEN_ADDRESS' && !answer.written)
+  assert.equal(came(), 0)
+})
+
+test('an endpoint of numbers is not connected to even if it came so far', async (t) => {
+  const { port, came } = await inside(t)
+  for (const origin of [`https://127.0.0.1:${port}`, `https://[::ffff:7f00:1]:${port}`, `https://2130706433:${port}`]) {
+    const pool = new Pool(origin, { connect: guardedConnect() })
+    const answer = await post(pool)
+    await pool.destroy()
+    assert.ok('lost' in answer && answer.lost.code === 'FORBIDDEN_ADDRESS', origin)
+  }
+  assert.equal(came(), 0)
+})
+
+test('endpoints that are not allowed do not even have their name looked up', async (t) => {
+  const { port, came } = await inside(t)
+  const names = answering(['127.0.0.1'])
+  const service = webPush({ ...makeVapidKeys(), subject, lookup: names.lookup })
+  t.after(() => service.close?.())
+  for (const origin of [`http://127.0.0.1:${port}`, `https://127.0.0.1:${port}`, `https://localhost:${port}`]) {
+    const answer = await service.send(pushTo(await deviceAt(t, origin)), contextOf())
+    assert.partialDeepStrictEqual(answer, {
+      category: 'failed',
+      reason: 'rejected',
+      rule: 'web-push endpoint not allowed',
+    })
+    // A setting may be what is wrong: the device is kept.
+    assert.equal(answer.token, undefined)
+  }
+  assert.deepEqual([came(), names.asked], [0, 0])
+})
+
+// Here 127.0.0.1 stands for the internet, and 127.0.0.9 for the inside.
+const outThere = (address: string): boolean => address === '127.0.0.1'
+
+test('the address that was judged is the one connected to, over TLS and HTTP/2, without another look-up', async (t) => {
+  const { url, ca, requests } = await pushServer(t)
+  const names = answering(['127.0.0.1'], ['127.0.0.9'])
+  const pool = poolTo(t, url, { lookup: names.lookup, allowed: outThere, ca })
+  const answers = await Promise.all([post(pool), post(pool), post(pool)])
+  assert.deepEqual(
+    answers.map((answer) => 'status' in answer && answer.status),
+    [201, 201, 201],
+  )
+  assert.deepEqual([names.asked, requests()], [1, 3])
+})
+
+test('a name that leads inside at its second look-up (DNS rebinding) is not connected to', async (t) => {
+  const { url, ca, requests, cut } = await pushServer(t)
+  const names = answering(['127.0.0.1'], ['127.0.0.9'])
+  const pool = poolTo(t, url, { lookup: names.lookup, allowed: outThere, ca })
+  assert.ok('status' in (await post(pool)))
+  const disconnected = once(pool, 'disconnect')
+  cut()
+  await disconnected
+  const answer = await post(pool)
+  assert.ok('lost' in answer && answer.lost.code === 'FORBIDDEN_ADDRESS' && !answer.written)
+  assert.deepEqual([names.asked, requests()], [2, 1])
+})
+
+test('a name without an address, and one that cannot be looked up, are errors like any other', async (t) => {
+  for (const lookup of [
+    answering([]).lookup,
+    ((_host, _options, callback) =>
+      callback(Object.assign(new Error('no name server'), { code: 'EAI_AGAIN' }), '')) as LookupFunction,
+  ]) {
+    const answer = await post(poolTo(t, 'https://push.example.test', { lookup }))
+    assert.ok('lost' in answer && !answer.written)
+    assert.match(answer.lost.code ?? '', /ENOTFOUND|EAI_AGAIN/)
+  }
+})
+
+function poolTo(t: TestContext, origin: string, options: GuardOptions): Pool {
+  const pool = new Pool(origin, { connect: guardedConnect(options) })
+  t.after(() => pool.destroy())
+  return pool
+}
+
+function post(pool: Pool) {
+  const body = Buffer.from('x')
+  return exchange(pool, { path: '/x', headers: {}, body, most: 100, signal: AbortSignal.timeout(10_000) })
+}
+
+/** A push service by the name push.example.test. */
+async function pushServer(t: TestContext) {
+  const { cert, private: key } = await generate([{ name: 'commonName', value: 'push.example.test' }], {
+    extensions: [{ name: 'subjectAltName', altNames: [{ type: 2, value: 'push.example.test' }] }],
+  })
+  let requests = 0
+  const server = createSecureServer({ key, cert }, (request, response) => {
+    requests++
+    assert.equal(request.httpVersion, '2.0')
+    request.resume().on('end', () => response.writeHead(201).end())
+  })
+  const sockets = new Set<{ destroy(): void }>()
+  server.on('secureConnection', (socket) => sockets.add(socket))
+  const cut = (): void => {
+    for (const socket of sockets) socket.destroy()
+  }
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => {
+    cut()
+    server.close()
+  })
+  const { port } = server.address() as AddressInfo
+  return { url: `https://push.example.test:${port}`, ca: cert, requests: () => requests, cut }
+}

@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import {
+  createAuthorization,
+  judgeKeys,
+  judgeSubject,
+  judgeSubjectForApple,
+  makeVapidKeys,
+} from '../../../src/providers/web-push/vapid.ts'
+
+test('new keys are a pair, and no two pairs are the same', () => {
+  const [one, two] = [makeVapidKeys(), makeVapidKeys()]
+  assert.equal(judgeKeys(one), undefined)
+  assert.match(judgeKeys({ ...one, privateKey: two.privateKey }) ?? '', /not the one that belongs to the private key/)
+  assert.match(judgeKeys({ ...one, publicKey: 'A'.repeat(87) }) ?? '', /not the one that belongs/)
+  assert.match(judgeKeys({ ...one, publicKey: `${one.publicKey}=` }) ?? '', /not 65 bytes in base64url/)
+  assert.match(judgeKeys({ ...one, privateKey: 'A'.repeat(43) }) ?? '', /not one of the curve/)
+  assert.match(judgeKeys({ ...one, privateKey: '' }) ?? '', /not 32 bytes/)
+})
+
+test('subjects that Apple alone refuses are told apart from those that nobody takes', () => {
+  for (const subject of ['mailto:ops@example.com', 'https://www.example.com', 'https://www.example.com/push']) {
+    assert.equal(judgeSubject(subject), undefined, subject)
+    assert.equal(judgeSubjectForApple(subject), undefined, subject)
+  }
+  for (const subject of ['', 'ops@example.com', 'mailto:', 'mailto:ops', 'http://example.com', 'https://'])
+    assert.match(judgeSubject(subject) ?? '', /neither mailto: nor https:/, subject)
+  for (const subject of [
+    'mailto:ops@localhost',
+    'https://localhost',
+    'https://localhost:8080',
+    'mailto:ops@machine',
+    'mailto:ops@machine.local',
+    'mailto: ops@example.com',
+    'mailto:Ops <ops@example.com>',
+  ]) {
+    assert.equal(judgeSubject(subject), undefined, subject)
+    assert.match(judgeSubjectForApple(subject) ?? '', /angle brackets or spaces|not at a public domain/, subject)
+  }
+})
+
+test('the header is signed once for eleven hours, and never promises more than 24', () => {
+  const vapid = { ...makeVapidKeys(), subject: 'mailto:ops@example.com' }
+  const authorization = createAuthorization('https://fcm.googleapis.com', vapid)
+  const hour = 3_600_000
+  // The library looks at the real clock, too.
+  const start = Date.now()
+  const first = authorization(start)
+  const claims = (header: string) =>
+    JSON.parse(Buffer.from(header.split('.')[1] as string, 'base64url').toString()) as Record<string, unknown>
+  assert.deepEqual(claims(first), {
+    aud: 'https://fcm.googleapis.com',
+    exp: Math.floor((start + 12 * hour) / 1_000),
+    sub: vapid.subject,
+  })
+  assert.equal(authorization(start + 11 * hour - 1), first)
+  const second = authorization(start + 11 * hour)
+  assert.notEqual(second, first)
+  // A clock that was put back.
+  const third = authorization(start - hour)
+  assert.equal(claims(third).exp, Math.floor((start + 11 * hour) / 1_000))
+})

@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { createTurns } from '../../src/runtime/turns.ts'
+
+const soon = (): number => Date.now() + 10_000
+
+test('at most so many at a time, and those who wait come in order', async () => {
+  const turns = createTurns(2, 10)
+  assert.deepEqual([turns.take(soon()), turns.take(soon())], [true, true])
+  const came: number[] = []
+  const waiting = [1, 2, 3].map(async (n) => {
+    assert.equal(await turns.take(soon()), true)
+    came.push(n)
+  })
+  for (let n = 0; n < 3; n++) turns.give()
+  await Promise.all(waiting)
+  assert.deepEqual(came, [1, 2, 3])
+  turns.give()
+  turns.give()
+  assert.equal(turns.take(soon()), true, 'turns that nobody waited for are there')
+})
+
+test('no more wait than may, and who gave up or was too late makes room', async () => {
+  const turns = createTurns(1, 2)
+  turns.take(soon())
+  const late = turns.take(Date.now() + 20)
+  const patient = turns.take(soon())
+  assert.equal(turns.take(soon()), 'full')
+  assert.equal(await late, false)
+  const next = turns.take(soon())
+  assert.notEqual(next, 'full')
+  turns.give()
+  assert.equal(await patient, true)
+  turns.give()
+  assert.equal(await next, true)
+})

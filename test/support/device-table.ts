@@ -1,0 +1,121 @@
+// Devices in a table of the send path's own database, so that a test sees what is committed with what.
+
+import type { Device } from '../../src/devices/device.ts'
+import type { DeviceSource } from '../../src/devices/device-source.ts'
+import { operatorMigrations } from '../../src/operator/create-operator.ts'
+import type { Database, Migration } from '../../src/store/database.ts'
+import { op, statement } from '../../src/store/statement.ts'
+
+export const deviceTableMigrations: readonly Migration[] = [
+  ...operatorMigrations,
+  {
+    name: 'test_devices/1',
+    statements: ({ key }) => [
+      `create table test_devices (brand ${key} not null, token ${key} not null, user_id ${key} not null, primary key (brand, token))`,
+    ],
+  },
+]
+
+const put = statement({
+  name: 'put_test_devices',
+  rank: 80,
+  columns: { brand: 'text', token: 'text', user_id: 'text' },
+  text: (rows) => `
+    insert into test_devices (brand, token, user_id) select r.brand, r.token, r.user_id from ${rows} r where true
+    on conflict (brand, token) do update set user_id = excluded.user_id`,
+})
+const drop = statement({
+  name: 'drop_test_devices',
+  rank: 81,
+  columns: { brand: 'text', token: 'text' },
+  text: (rows) => `delete from test_devices where (brand, token) in (select r.brand, r.token from ${rows} r)`,
+})
+type Row = { brand: string; token: string; user_id: string }
+const ofUsers = statement<Row>({
+  name: 'test_devices_of',
+  rank: 82,
+  columns: { brand: 'text', user_id: 'text' },
+  text: (rows) =>
+    `select d.brand, d.token, d.user_id from ${rows} r join test_devices d on d.brand = r.brand and d.user_id = r.user_id`,
+})
+const ofTokens = statement<Row>({
+  name: 'test_holders',
+  rank: 83,
+  columns: { brand: 'text', token: 'text' },
+  text: (rows) =>
+    `select d.brand, d.token, d.user_id from ${rows} r join test_devices d on d.brand = r.brand and d.token = r.token`,
+})
+
+export interface DeviceTable extends DeviceSource {
+  /** Look-ups that were answered. */
+  answered: number
+  /** Links a token to a user, whoever had it before; resolves when it is durable, as a link that is answered 200. */
+  link(brand: string, token: string, userId: string): Promise<void>
+  unlinkNow(brand: string, token: string): Promise<void>
+  left(): Promise<readonly string[]>
+}
+
+export function deviceTable(database: Database): DeviceTable {
+  const holders = new Map<string, string | undefined>()
+  const asDevice = ({ brand, token, user_id: userId }: Row): Device => ({
+    brand,
+    token,
+    userId,
+    kind: 'apns',
+    linkedAt: '2026-01-01T00:00:00Z',
+  })
+  const table: DeviceTable = {
+    name: 'table',
+    answered: 0,
+    async of(brand, users) {
+      const rows = await database.read(
+        op(
+          ofUsers,
+          users.map((user) => [brand, user]),
+        ),
+      )
+      table.answered++
+      return Map.groupBy(rows.map(asDevice), (device) => device.userId)
+    },
+    async holders(brand, tokens) {
+      const rows = await database.read(
+        op(
+          ofTokens,
+          tokens.map((token) => [brand, token]),
+        ),
+      )
+      table.answered++
+      return new Map(rows.map((row) => [row.token, asDevice(row)]))
+    },
+    revoked({ brand, token, userId }) {
+      const key = `${brand} ${token}`
+      return holders.has(key) && holders.get(key) !== userId
+    },
+    unlink: (devices) => [
+      op(
+        drop,
+        devices.map(({ brand, token }) => [brand, token]),
+      ),
+    ],
+    async link(brand, token, userId) {
+      await database.commit([op(put, [[brand, token, userId]])])
+      holders.set(`${brand} ${token}`, userId)
+    },
+    async unlinkNow(brand, token) {
+      await database.commit([op(drop, [[brand, token]])])
+      holders.set(`${brand} ${token}`, undefined)
+    },
+    async left() {
+      const rows = await database.read(op(allTokens, [[]]))
+      return rows.map(({ brand, token }) => `${brand} ${token}`)
+    },
+  }
+  return table
+}
+
+const allTokens = statement<{ brand: string; token: string }>({
+  name: 'test_tokens',
+  rank: 84,
+  columns: {},
+  text: () => 'select brand, token from test_devices order by brand, token',
+})

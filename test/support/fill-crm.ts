@@ -1,0 +1,39 @@
+// A CRM with users without waiting for an import of millions: straight into the tables that the platform has made.
+
+import { DatabaseSync } from 'node:sqlite'
+import { crmFileOf, crmStoreMigrations } from '../../src/platform/crm/store.ts'
+import { fields } from '../../src/platform/crm/users.ts'
+import { migrateDatabase } from '../../src/store/open-database.ts'
+import { query } from './services/postgres.ts'
+
+const columns = fields.flatMap((field) => [field, `${field}_at`]).join(', ')
+/** Blocked, and something known of the other fields. */
+const values = fields.map((field) => `${field === 'blocked' ? 1 : 0}, 1700000000000`).join(', ')
+
+/**
+ * Makes users idOf(from) to idOf(to - 1) of this brand, all of them blocked. The store must not be open.
+ *
+ * @param store the platform's
+ */
+export async function fillCrm(store: string, brand: string, from: number, to: number): Promise<void> {
+  const file = crmFileOf(store)
+  await migrateDatabase(file ?? store, crmStoreMigrations)
+  if (file === undefined) {
+    // In no order, as rows lie in a table that has lived.
+    await query(
+      store,
+      `insert into crm_users (brand, user_id, ${columns})
+       select '${brand}', '1000000' || (10000000 + n), ${values} from generate_series(${from}, ${to - 1}) n order by md5(n::text)`,
+    )
+    await query(store, 'vacuum analyze crm_users')
+    return
+  }
+  const db = new DatabaseSync(file.slice('sqlite:'.length))
+  db.exec(`
+    pragma synchronous = off; begin;
+    with recursive numbers (n) as (select ${from} union all select n + 1 from numbers where n < ${to - 1})
+    insert into crm_users (brand, user_id, ${columns})
+    select '${brand}', '1000000' || (10000000 + n), ${values} from numbers;
+    commit`)
+  db.close()
+}

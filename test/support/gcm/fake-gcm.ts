@@ -1,0 +1,147 @@
+// What stands behind Chromium's Web Push at Google, as far as Chromium needs it: it checks in (a device id), registers each
+// subscription (register3), and keeps a connection on which messages come (MCS: protobuf frames over TLS). The push service that
+// people send to is the stand-in; this carries what it accepted to the browser.
+
+import { randomBytes } from 'node:crypto'
+import { createServer, type IncomingMessage } from 'node:http'
+import type { AddressInfo, Server } from 'node:net'
+import type { TestContext } from 'node:test'
+import { createServer as createTlsServer, type TLSSocket } from 'node:tls'
+import { generate } from 'selfsigned'
+import type { Adopted, WebPushStandIn } from '../../../src/stand-ins/web-push.ts'
+import { bytes, fixed64, number, readVarint, varint } from './protobuf.ts'
+
+/** Where Chromium's subscriptions are, as it is built by distributions. */
+export const chromiumOrigin = 'https://jmt17.google.com'
+
+/** Of MCS, by their tags. */
+const tags = { heartbeatPing: 0, heartbeatAck: 1, loginRequest: 2, loginResponse: 3, dataMessage: 8 }
+const mcsVersion = 41
+
+/** @returns the switches that lead Chromium here; it must ignore certificate errors, too */
+export async function startFakeGcm(t: TestContext, standIn: WebPushStandIn): Promise<readonly string[]> {
+  const subscriptions = new Map<string, Adopted>()
+  let connection: TLSSocket | undefined
+  const setOnline = (online: boolean): void => {
+    for (const subscription of subscriptions.values()) subscription.setOnline(online)
+  }
+
+  const api = createServer(async (request, response) => {
+    if (request.url?.startsWith('/checkin')) {
+      response.writeHead(200, { 'content-type': 'application/x-protobuf' })
+      // stats_ok, time_msec, android_id, security_token, version_info
+      const fields = [
+        number(1, 1),
+        number(3, Date.now()),
+        fixed64(7, 4242424242n),
+        fixed64(8, 777777n),
+        bytes(11, 'v1'),
+      ]
+      return void response.end(Buffer.concat(fields))
+    }
+    response.end(register(Object.fromEntries(new URLSearchParams(await textOf(request)))))
+  })
+
+  /** A subscription is known by its subtype; `sender` is its applicationServerKey. */
+  function register(form: Readonly<Record<string, string>>): string {
+    const { app = '', sender = '', delete: leaving, 'X-subtype': subtype = '' } = form
+    if (leaving === 'true') {
+      subscriptions.get(subtype)?.forget()
+      subscriptions.delete(subtype)
+      return `token=${subtype}`
+    }
+    const id = randomBytes(16).toString('hex')
+    const subscription = standIn.adopt({
+      id,
+      applicationServerKey: sender,
+      online: connection !== undefined,
+      deliver(mail) {
+        const appData = (key: string, value: string): Buffer =>
+          bytes(7, Buffer.concat([bytes(1, key), bytes(2, value)]))
+        // id, from, to, category, app_data, persistent_id, ttl, sent, raw_data
+        const stanza = [
+          bytes(2, mail.id),
+          bytes(3, sender),
+          bytes(4, ''),
+          bytes(5, app),
+          appData('subtype', subtype),
+          appData('content-encoding', 'aes128gcm'),
+          bytes(9, mail.id),
+          number(17, mail.ttl),
+          number(18, mail.at),
+          bytes(21, mail.body),
+        ]
+        connection?.write(frame(tags.dataMessage, Buffer.concat(stanza)))
+        subscription.done(mail.id)
+      },
+    })
+    subscriptions.set(subtype, subscription)
+    return `token=${id}`
+  }
+
+  const mcs = createTlsServer(await certificate(), (socket) => {
+    let read = Buffer.alloc(0)
+    let versionRead = false
+    socket.on('error', () => {})
+    socket.on('close', () => {
+      if (connection !== socket) return
+      connection = undefined
+      setOnline(false)
+    })
+    socket.on('data', (chunk) => {
+      read = Buffer.concat([read, chunk])
+      if (!versionRead) {
+        read = read.subarray(1)
+        versionRead = true
+      }
+      for (let next = readFrame(read); next; next = readFrame(read)) {
+        read = read.subarray(next.length)
+        if (next.tag === tags.heartbeatPing) socket.write(frame(tags.heartbeatAck, Buffer.alloc(0)))
+        if (next.tag !== tags.loginRequest) continue
+        // id, server_timestamp
+        const login = Buffer.concat([bytes(1, 'login'), number(8, Date.now())])
+        socket.write(Buffer.concat([Buffer.from([mcsVersion]), frame(tags.loginResponse, login)]))
+        connection = socket
+        setOnline(true)
+      }
+    })
+  })
+
+  t.after(() => {
+    connection?.destroy()
+    mcs.close()
+    api.closeAllConnections()
+    api.close()
+  })
+  const [apiPort, mcsPort] = await Promise.all([listening(api), listening(mcs)])
+  return [
+    `--gcm-checkin-url=http://127.0.0.1:${apiPort}/checkin`,
+    `--gcm-registration-url=http://127.0.0.1:${apiPort}/register`,
+    `--gcm-mcs-endpoint=https://127.0.0.1:${mcsPort}`,
+  ]
+}
+
+const frame = (tag: number, message: Buffer): Buffer =>
+  Buffer.concat([Buffer.from([tag]), varint(message.length), message])
+
+/** The frame that a buffer begins with, if it is whole. */
+function readFrame(read: Buffer): { readonly tag: number; readonly length: number } | undefined {
+  const size = readVarint(read, 1)
+  if (!size || read.length < size.next + size.value) return undefined
+  return { tag: read[0] as number, length: size.next + size.value }
+}
+
+async function certificate(): Promise<{ key: string; cert: string }> {
+  const { cert, private: key } = await generate([{ name: 'commonName', value: '127.0.0.1' }])
+  return { key, cert }
+}
+
+async function textOf(request: IncomingMessage): Promise<string> {
+  let text = ''
+  for await (const chunk of request.setEncoding('utf8')) text += chunk
+  return text
+}
+
+function listening(server: Server): Promise<number> {
+  return new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve((server.address() as AddressInfo).port)))
+}

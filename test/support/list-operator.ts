@@ -1,0 +1,49 @@
+// A stranger's operator that answers POST /reconciliation and nothing else: by the letter, or with a fault.
+
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { TestContext } from 'node:test'
+
+export interface ListRequest {
+  readonly field: string
+  readonly key: string | undefined
+  readonly path: string
+}
+
+export type AnswerList = (response: ServerResponse, request: ListRequest) => void | Promise<void>
+
+export interface ListOperator {
+  readonly url: string
+  readonly asked: readonly ListRequest[]
+}
+
+export async function startListOperator(t: TestContext, answer: AnswerList): Promise<ListOperator> {
+  const asked: ListRequest[] = []
+  const server = createServer(async (request, response) => {
+    const { field } = JSON.parse(await text(request)) as { field: string }
+    const known = { field, key: request.headers['x-api-key'] as string | undefined, path: request.url as string }
+    asked.push(known)
+    try {
+      await answer(response, known)
+    } catch {
+      response.destroy()
+    }
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.after(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked }
+}
+
+/** The answer of §2.5, its data as of now unless told. */
+export function listOf(users: readonly string[], at: Date | string = new Date()): string {
+  return JSON.stringify({ users, timestamp: typeof at === 'string' ? at : at.toISOString() })
+}
+
+async function text(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = []
+  for await (const chunk of request) chunks.push(chunk as Buffer)
+  return Buffer.concat(chunks).toString()
+}

@@ -1,0 +1,19 @@
+import { browserService } from './browser.ts'
+import { addressOf, without } from './service.ts'
+
+export const firefoxService = browserService({
+  name: 'Firefox',
+  variable: 'BELLWIRE_TEST_FIREFOX',
+  proves: 'Web Push in a real Firefox',
+  programs: ['firefox-esr', 'firefox'],
+  elsewhere: ['/Applications/Firefox.app/Contents/MacOS/firefox'],
+  package: 'firefox-esr',
+})
+
+/** The path of a Firefox. */
+export async function firefox(): Promise<string> {
+  return addressOf(firefoxService)
+}
+
+/** For a test's `skip`. */
+export const withoutFirefox = (): Promise<string | false> => without(firefoxService)

@@ -1,0 +1,187 @@
+// Apache Kafka: the one named in the environment, else a single node (KRaft) from its Maven artifacts.
+
+import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { cached } from './cache.ts'
+import { atThirdTry, findProgram, freePort, isDebian, isRoot, run, type Server, startServer } from './program.ts'
+import type { Broker } from './rabbitmq.ts'
+import { addressOf, type Service, without } from './service.ts'
+
+const version = '4.2.1'
+const packages = ['default-jre-headless', 'maven']
+
+export const kafkaService: Service<object> = {
+  name: 'Kafka',
+  variable: 'BELLWIRE_TEST_KAFKA',
+  proves: 'device links over Kafka',
+  command:
+    `sudo sh -c 'apt-get update && apt-get install -y --no-install-recommends ${packages.join(' ')}', ` +
+    'or BELLWIRE_TEST_KAFKA=host:port npm test',
+  start: startKafka,
+}
+
+/** host:port of the shared broker. A test has topics and groups of its own there, and never kills it. */
+export const kafka = (): Promise<string> => addressOf(kafkaService)
+
+/** For a test's `skip`. */
+export const withoutKafka = (): Promise<string | false> => without(kafkaService)
+
+export interface KafkaOptions {
+  /** The port on this machine that clients are told: of somebody in between. Else the broker's own. */
+  readonly advertised?: number
+  /** Clients must encrypt and show this password (PLAIN or SCRAM), at localhost. */
+  readonly secured?: {
+    readonly key: string
+    readonly cert: string
+    readonly username: string
+    readonly password: string
+  }
+}
+
+/** A broker of one's own, to be killed as one likes. */
+export async function startKafka(options: KafkaOptions = {}): Promise<Broker> {
+  const { java, jars } = await findPrograms()
+  return atThirdTry(async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'bellwire-kafka-'))
+    try {
+      return await start(java, jars, folder, options)
+    } catch (error) {
+      rmSync(folder, { recursive: true, force: true })
+      throw error
+    }
+  })
+}
+
+async function start(
+  java: string,
+  jars: string,
+  folder: string,
+  { advertised, secured }: KafkaOptions,
+): Promise<Broker> {
+  const [port, controller] = [await freePort(), await freePort()]
+  writeFileSync(
+    join(folder, 'server.properties'),
+    properties(folder, { port, controller, advertised: advertised ?? port }, secured),
+  )
+  const classes = ['-cp', join(jars, '*')]
+  const id = (await run(java, ['-Xmx256m', ...classes, 'kafka.tools.StorageTool', 'random-uuid']))
+    .trim()
+    .split('\n')
+    .at(-1)
+  const users = scram.flatMap((mechanism) =>
+    secured ? ['--add-scram', `${mechanism}=[name=${secured.username},password=${secured.password}]`] : [],
+  )
+  const format = ['format', '--standalone', '-t', id as string, '-c', 'server.properties', ...users]
+  await run(java, ['-Xmx256m', ...classes, 'kafka.tools.StorageTool', ...format], { cwd: folder })
+  const boot = (): Promise<Server> =>
+    startServer({
+      program: java,
+      args: ['-Xmx384m', ...classes, 'kafka.Kafka', 'server.properties'],
+      folder,
+      ready: /Kafka Server started/,
+    })
+  let node = await boot()
+  return {
+    address: `${secured ? 'localhost' : '127.0.0.1'}:${port}`,
+    kill: () => node.end('keep'),
+    async restart() {
+      node = await boot()
+    },
+    async stop() {
+      await node.end()
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+/** One broker, one of everything; topics are made when they are first used, as operators' clusters often do. */
+function properties(
+  folder: string,
+  ports: { port: number; controller: number; advertised: number },
+  secured: KafkaOptions['secured'],
+): string {
+  const { controller } = ports
+  const clients = secured ? 'SASL_SSL://localhost' : 'PLAINTEXT://127.0.0.1'
+  const listeners = (port: number): string => `${clients}:${port},CONTROLLER://127.0.0.1:${controller}`
+  return Object.entries({
+    'process.roles': 'broker,controller',
+    'node.id': 1,
+    'controller.quorum.bootstrap.servers': `127.0.0.1:${controller}`,
+    listeners: listeners(ports.port),
+    'advertised.listeners': listeners(ports.advertised),
+    'controller.listener.names': 'CONTROLLER',
+    ...(secured ? securedBy(secured) : { 'inter.broker.listener.name': 'PLAINTEXT' }),
+    'listener.security.protocol.map': 'CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT,SASL_SSL:SASL_SSL',
+    'log.dirs': join(folder, 'data'),
+    'num.partitions': 3,
+    'offsets.topic.replication.factor': 1,
+    'offsets.topic.num.partitions': 1,
+    'transaction.state.log.replication.factor': 1,
+    'transaction.state.log.min.isr': 1,
+    'transaction.state.log.num.partitions': 1,
+    'share.coordinator.state.topic.replication.factor': 1,
+    'share.coordinator.state.topic.min.isr': 1,
+    'group.initial.rebalance.delay.ms': 0,
+    // Back sooner after a SIGKILL: the session of the dead one must end first.
+    'broker.session.timeout.ms': 3_000,
+    'broker.heartbeat.interval.ms': 500,
+    'group.min.session.timeout.ms': 1_000,
+    'log.cleaner.enable': false,
+  })
+    .map(([name, value]) => `${name}=${value}\n`)
+    .join('')
+}
+
+const scram = ['SCRAM-SHA-256', 'SCRAM-SHA-512']
+
+function securedBy({ key, cert, username, password }: NonNullable<KafkaOptions['secured']>) {
+  const login = `org.apache.kafka.common.security`
+  const oneLine = (pem: string): string => pem.trim().replaceAll(/\r?\n/g, ' \\\n')
+  return {
+    'inter.broker.listener.name': 'SASL_SSL',
+    'sasl.mechanism.inter.broker.protocol': 'PLAIN',
+    'sasl.enabled.mechanisms': ['PLAIN', ...scram].join(),
+    'listener.name.sasl_ssl.plain.sasl.jaas.config': `${login}.plain.PlainLoginModule required username="${username}" password="${password}" user_${username}="${password}";`,
+    ...Object.fromEntries(
+      scram.map((mechanism) => [
+        `listener.name.sasl_ssl.${mechanism.toLowerCase()}.sasl.jaas.config`,
+        `${login}.scram.ScramLoginModule required;`,
+      ]),
+    ),
+    'ssl.keystore.type': 'PEM',
+    'ssl.keystore.key': oneLine(key),
+    'ssl.keystore.certificate.chain': oneLine(cert),
+    'ssl.truststore.type': 'PEM',
+    'ssl.truststore.certificates': oneLine(cert),
+  }
+}
+
+async function findPrograms(): Promise<{ readonly java: string; readonly jars: string }> {
+  const [java, mvn] = [findProgram('java'), findProgram('mvn')]
+  if (!java || !mvn) {
+    if (!isDebian()) throw new Error(`there is no ${java ? 'mvn' : 'java'} on PATH`)
+    if (!isRoot()) throw new Error(`there is no ${java ? 'mvn' : 'java'} on PATH, and only root can install it`)
+    const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
+    await run('apt-get', ['update'])
+    await run('apt-get', ['install', '-y', '--no-install-recommends', ...packages], { env })
+  }
+  return { java: findProgram('java') as string, jars: join(await cached(`kafka-${version}`, fetchJars), 'lib') }
+}
+
+/** With this machine's own configuration of Maven: where it fetches from is no business of ours. */
+async function fetchJars(folder: string): Promise<void> {
+  const dependency = (group: string, artifact: string, of: string): string =>
+    `<dependency><groupId>${group}</groupId><artifactId>${artifact}</artifactId><version>${of}</version></dependency>`
+  // slf4j-simple is of the line of the slf4j-api that Kafka brings along.
+  writeFileSync(
+    join(folder, 'pom.xml'),
+    `<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>
+<groupId>local</groupId><artifactId>kafka-broker</artifactId><version>1</version><packaging>pom</packaging>
+<dependencies>${dependency('org.apache.kafka', 'kafka_2.13', version)}${dependency('org.slf4j', 'slf4j-simple', '1.7.36')}</dependencies>
+</project>`,
+  )
+  const copy = ['dependency:copy-dependencies', '-DoutputDirectory=lib.part', '-DincludeScope=runtime']
+  await run(findProgram('mvn') as string, ['-q', '-B', ...copy], { cwd: folder })
+  renameSync(join(folder, 'lib.part'), join(folder, 'lib'))
+}
