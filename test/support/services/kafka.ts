@@ -3,6 +3,7 @@
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { install, installing } from './apt.ts'
 import { cached } from './cache.ts'
 import { atThirdTry, findProgram, freePort, isDebian, isRoot, run, type Server, startServer } from './program.ts'
 import type { Broker } from './rabbitmq.ts'
@@ -15,9 +16,7 @@ export const kafkaService: Service<object> = {
   name: 'Kafka',
   variable: 'BELLWIRE_TEST_KAFKA',
   proves: 'device links over Kafka',
-  command:
-    `sudo sh -c 'apt-get update && apt-get install -y --no-install-recommends ${packages.join(' ')}', ` +
-    'or BELLWIRE_TEST_KAFKA=host:port npm test',
+  command: `sudo sh -c '${installing(...packages)}', or BELLWIRE_TEST_KAFKA=host:port npm test`,
   start: startKafka,
 }
 
@@ -162,9 +161,7 @@ async function findPrograms(): Promise<{ readonly java: string; readonly jars: s
   if (!java || !mvn) {
     if (!isDebian()) throw new Error(`there is no ${java ? 'mvn' : 'java'} on PATH`)
     if (!isRoot()) throw new Error(`there is no ${java ? 'mvn' : 'java'} on PATH, and only root can install it`)
-    const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
-    await run('apt-get', ['update'])
-    await run('apt-get', ['install', '-y', '--no-install-recommends', ...packages], { env })
+    await install(...packages)
   }
   return { java: findProgram('java') as string, jars: join(await cached(`kafka-${version}`, fetchJars), 'lib') }
 }

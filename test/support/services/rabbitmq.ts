@@ -5,6 +5,7 @@ import { chmodSync, globSync, mkdirSync, mkdtempSync, readdirSync, rmSync, write
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { download, installing } from './apt.ts'
 import { cached } from './cache.ts'
 import { atThirdTry, findProgram, freePort, isDebian, isRoot, run, type Server, startServer } from './program.ts'
 import { addressOf, type Service, without } from './service.ts'
@@ -13,9 +14,7 @@ export const rabbitmqService: Service<object> = {
   name: 'RabbitMQ',
   variable: 'BELLWIRE_TEST_RABBITMQ',
   proves: 'device links over AMQP',
-  command:
-    "sudo sh -c 'apt-get update && apt-get install -y --no-install-recommends rabbitmq-server', " +
-    'or BELLWIRE_TEST_RABBITMQ=amqp://user:password@host npm test',
+  command: `sudo sh -c '${installing('rabbitmq-server')}', or BELLWIRE_TEST_RABBITMQ=amqp://user:password@host npm test`,
   start: startRabbitmq,
 }
 
@@ -132,13 +131,9 @@ async function findPrograms(): Promise<Programs> {
 }
 
 async function unpack(folder: string): Promise<void> {
-  if (isRoot()) await run('apt-get', ['update'])
-  const depends = ['depends', '--recurse', '--no-recommends', '--no-suggests', '--no-conflicts', '--no-breaks']
-  const tree = await run('apt-cache', [...depends, '--no-replaces', '--no-enhances', 'rabbitmq-server'])
-  const names = tree.split('\n').filter((line) => /^(erlang-[a-z0-9-]+|rabbitmq-server)$/.test(line))
   // As root, apt fetches as another user, who must be able to write here.
   if (isRoot()) chmodSync(folder, 0o777)
-  await run('apt-get', ['download', ...new Set(names)], { cwd: folder })
+  await download('rabbitmq-server', /^(erlang-[a-z0-9-]+|rabbitmq-server)$/, folder)
   chmodSync(folder, 0o755)
   for (const file of readdirSync(folder).filter((name) => name.endsWith('.deb'))) {
     await run('dpkg-deb', ['-x', file, '.'], { cwd: folder })
