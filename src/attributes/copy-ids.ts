@@ -4,9 +4,9 @@
 
 import type pg from 'pg'
 import type { Connection, Submittable } from 'pg'
+import { discarded } from '../runtime/discarded.ts'
 import type { IdChunk } from './attribute-source.ts'
 import { createCopyRows } from './copy-rows.ts'
-import { release } from './id-chunks.ts'
 
 /** Reads of the socket that may wait for the reader; then the socket is not read, and the server waits as well. */
 const mostWaiting = 4
@@ -46,7 +46,7 @@ export async function* copyIds(client: pg.Client, copy: string, signal: AbortSig
       if (received) {
         if (waiting.length < mostWaiting) copying.resume()
         yield* received.chunks
-        if (received.free) release(received.free)
+        discarded(received.bytes)
         continue
       }
       if (failure) throw failure
@@ -64,8 +64,8 @@ export async function* copyIds(client: pg.Client, copy: string, signal: AbortSig
 
 interface Received {
   readonly chunks: readonly IdChunk[]
-  /** The memory that nobody needs after these chunks. */
-  readonly free: Buffer | undefined
+  /** Of the socket, so many. */
+  readonly bytes: number
 }
 
 interface Receiver {
@@ -103,7 +103,7 @@ class CopyOut implements Submittable {
   readonly #read = (bytes: Buffer): void => {
     try {
       const { chunks, rest } = this.#rows(bytes)
-      const more = this.#receiver.receive({ chunks, free: rest ? undefined : bytes })
+      const more = this.#receiver.receive({ chunks, bytes: bytes.length })
       if (!more) this.#connection?.stream.pause()
       if (rest) this.#giveBack(rest)
     } catch (error) {

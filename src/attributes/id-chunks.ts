@@ -44,11 +44,3 @@ export function jsonOf(chunk: IdChunk): { readonly json: Uint8Array; readonly co
   for (const id of chunk.ids) text += `,${quote(id)}`
   return { json: Buffer.from(text), count: chunk.ids.length }
 }
-
-/**
- * Gives the memory of bytes that came from a socket back at once. Left to itself the engine collects a list's buffers late:
- * they weigh little where it counts, and a long list would take hundreds of megabytes.
- */
-export function release({ buffer }: Uint8Array): void {
-  if (buffer instanceof ArrayBuffer && !buffer.detached) buffer.transfer(0)
-}

@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http'
 import type { Snapshot } from '../attributes/attribute-source.ts'
 import { jsonOf } from '../attributes/id-chunks.ts'
 import { shortened } from '../contract/storable.ts'
+import { createWaiting } from '../runtime/within.ts'
 
 export interface StreamLimits {
   /** A source that gives nothing, or a reader that takes nothing, for so long is given up. */
@@ -33,11 +34,10 @@ export async function streamUsers(
   { stallMs, streamMs, stopping }: StreamLimits,
 ): Promise<Done> {
   const chunks = snapshot.chunks[Symbol.asyncIterator]()
-  const giveUp = Promise.withResolvers<never>()
-  giveUp.promise.catch(() => {})
-  const stop = (): void => giveUp.reject(new Error('the server is stopping'))
-  const left = (): void => giveUp.reject(gone)
-  const total = setTimeout(() => giveUp.reject(new Error(`the list was not done within ${streamMs} ms`)), streamMs)
+  const waiting = createWaiting()
+  const stop = (): void => waiting.giveUp(new Error('the server is stopping'))
+  const left = (): void => waiting.giveUp(gone)
+  const total = setTimeout(() => waiting.giveUp(new Error(`the list was not done within ${streamMs} ms`)), streamMs)
   if (stopping.aborted) stop()
   stopping.addEventListener('abort', stop, { once: true })
   response.once('close', left)
@@ -45,9 +45,9 @@ export async function streamUsers(
   let bytes = 0
   let stall: NodeJS.Timeout | undefined
   const within = async <T>(work: Promise<T>, why: Error): Promise<T> => {
-    stall = setTimeout(giveUp.reject, stallMs, why)
+    stall = setTimeout(waiting.giveUp, stallMs, why)
     try {
-      return await Promise.race([work, giveUp.promise])
+      return await waiting.on(work)
     } finally {
       clearTimeout(stall)
     }

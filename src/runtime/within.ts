@@ -25,3 +25,36 @@ export async function atMost(ms: number, done: Promise<unknown>): Promise<void> 
   await Promise.race([done.catch(() => {}), late])
   clearTimeout(timer)
 }
+
+/** Waits for one thing after the other, until it is given up. */
+export interface Waiting {
+  /** @throws what it was given up for, at once or before */
+  on<Answer>(work: Promise<Answer>): Promise<Answer>
+  giveUp(why: Error): void
+}
+
+/**
+ * For many waits with one end. `Promise.race` against one promise for all would keep every answer until that promise settles:
+ * a whole list, where each answer is a piece of it.
+ *
+ * @example
+ * const waiting = createWaiting()
+ * response.once('close', () => waiting.giveUp(new Error('the client left')))
+ * for (;;) write(await waiting.on(next()))
+ */
+export function createWaiting(): Waiting {
+  let why: Error | undefined
+  let end: ((why: Error) => void) | undefined
+  return {
+    on: (work) =>
+      new Promise((resolve, reject) => {
+        end = reject
+        work.then(resolve, reject)
+        if (why) reject(why)
+      }),
+    giveUp(reason) {
+      why ??= reason
+      end?.(why)
+    },
+  }
+}

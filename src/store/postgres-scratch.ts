@@ -1,6 +1,7 @@
 import { finished } from 'node:stream/promises'
 import pg from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
+import { createWaiting } from '../runtime/within.ts'
 import { forCaller } from './postgres-errors.ts'
 import type { Scratch, Texts } from './scratch.ts'
 
@@ -68,10 +69,10 @@ export async function openPostgresScratch(config: pg.ClientConfig): Promise<Scra
 
 async function copyInto(client: pg.Client, table: string, texts: AsyncIterable<Texts>): Promise<void> {
   const copy = client.query(copyFrom(`copy ${table} from stdin`))
-  const failed = new Promise<never>((_, reject) => copy.on('error', (error) => reject(forCaller(error))))
-  failed.catch(() => {}) // seen wherever we wait
+  const waiting = createWaiting()
+  copy.on('error', (error) => waiting.giveUp(forCaller(error) as Error))
   const write = (bytes: Uint8Array | string): Promise<void> =>
-    Promise.race([new Promise<void>((resolve) => copy.write(bytes, () => resolve())), failed])
+    waiting.on(new Promise((resolve) => copy.write(bytes, () => resolve())))
   const socket = client.connection.stream
   try {
     for await (const piece of texts) {
@@ -80,7 +81,7 @@ async function copyInto(client: pg.Client, table: string, texts: AsyncIterable<T
       else await write(piece.lines.length >= socket.writableHighWaterMark ? piece.lines : Buffer.from(piece.lines))
     }
     copy.end()
-    await Promise.race([finished(copy), failed])
+    await waiting.on(finished(copy))
   } catch (error) {
     copy.destroy()
     throw error

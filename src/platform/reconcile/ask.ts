@@ -4,6 +4,7 @@ import { Client } from 'undici'
 import { apiKeyHeader, reconciliation } from '../../contract/endpoints.ts'
 import type { ReconciliationField as Field } from '../../contract/records.ts'
 import { shortened } from '../../contract/storable.ts'
+import { discarded } from '../../runtime/discarded.ts'
 import { Refused } from './refusal.ts'
 
 export interface Asking {
@@ -66,6 +67,7 @@ export async function ask({ url, apiKey, field, idleMs, totalMs, signal }: Askin
       if (done) return
       read += value.length
       yield value
+      discarded(value.length)
     }
   }
 
