@@ -29,13 +29,15 @@ export function openSqliteFile(path: string, shared = false): DatabaseSync {
   try {
     // EXCLUSIVE before the first access: the lock is then taken once and for all, and WAL needs no shared memory.
     if (!shared) db.exec('pragma locking_mode = exclusive')
+    // 8 KiB: half as many pages to write for the bodies of batches (a tenth less CPU), and hardly more for small groups.
+    db.exec('pragma page_size = 8192')
     db.exec('pragma journal_mode = wal')
     // `normal` leaves it to us when the log goes to disk: see flush below.
     db.exec('pragma synchronous = normal; pragma temp_store = memory')
     // 64 MB; a file that is read in threads as well has caches there too.
     db.exec(`pragma cache_size = -${shared ? 16_384 : 65_536}`)
     // A checkpoint blocks us: every 16 MB rather than every 4 costs less in all, and the pause stays below a tenth of a second.
-    db.exec('pragma wal_autocheckpoint = 4000')
+    db.exec('pragma wal_autocheckpoint = 2000')
     db.exec('begin immediate; commit')
     return db
   } catch (error) {
