@@ -79,7 +79,8 @@ onEachEngine(
     const { url, devices } = await start(t, store, platform.url)
     for (const token of ['t1', 't2', 't3']) await devices.take([happened({ token, id: token })])
     await until(() => platform.taken().some(({ body }) => body.tokens[0].token === 't3'), { what: 'the next goes on' })
-    const { items } = (await get(`${url}/admin/failed?lane=1/device-links`)).body
+    const parked = async () => (await get(`${url}/admin/failed?lane=1/device-links`)).body.items
+    const items = await until(async () => ((await parked()).length > 0 ? parked() : undefined), { what: 'parked' })
     assert.equal(items.length, 1)
     assert.partialDeepStrictEqual(items[0], {
       user: 'a',

@@ -118,9 +118,9 @@ check(
     await owner.told('lane.owned')
     for (let round = 0; round < 5; round++) {
       const next = await fork()
-      puts.push(...(await put(queue, 400)))
-      // Somewhere in the middle of the work.
       const seen = (await calls()).size
+      puts.push(...(await put(queue, 400)))
+      // Somewhere in the middle of the work, or just behind it.
       await until(async () => (await calls()).size > seen, { what: 'the owner works' })
       await owner.kill()
       await next.told('lane.owned')
