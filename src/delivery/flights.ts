@@ -93,22 +93,20 @@ const insertRequests = statement({
   each: (values) => `insert into requests (id, text, tracking) values (${values}) on conflict (id) do nothing`,
 })
 
-const written = new WeakSet<Request>()
-
 /** The bodies of these messages' requests that are not written yet; `lost()` when the commit was. */
 export function keepRequests(messages: readonly Message[]): { readonly ops: readonly Op[]; lost(): void } {
   const rows: (string | null)[][] = []
   const kept: Request[] = []
   for (const { part, context } of messages) {
-    if (!part || written.has(part.of)) continue
-    written.add(part.of)
+    if (!part || part.of.kept) continue
+    part.of.kept = true
     kept.push(part.of)
     rows.push([part.of.id, part.of.text, context.tracking ? JSON.stringify(context.tracking) : null])
   }
   return {
     ops: rows.length === 0 ? [] : [op(insertRequests, rows)],
     lost() {
-      for (const request of kept) written.delete(request)
+      for (const request of kept) request.kept = false
     },
   }
 }

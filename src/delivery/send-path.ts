@@ -32,8 +32,7 @@ export interface SendPath extends Provider {
 }
 
 interface Work {
-  /** In `working`. */
-  readonly key: string
+  /** As it was asked for; after the claim with the identifier and the attempt of the row. */
   message: Message
   /** Until when another process's attempt is waited for. */
   patience?: number
@@ -54,7 +53,9 @@ export function createSendPath({
   const inner = suppress(depart(database)(provider))
   const slots = createSlots(concurrency)
   const watchId = createIdWatch()
-  const working = new Map<string, Work>()
+  /** By brand and key. */
+  const working = new Map<string, Map<string, Work>>()
+  let inHand = 0
   const idlers: (() => void)[] = []
 
   const begin = gather<Work>((works) => {
@@ -155,19 +156,24 @@ export function createSendPath({
   }
 
   function finish(work: Work, result: Result): void {
-    working.delete(work.key)
+    const { brand, key } = work.message
+    working.get(brand)?.delete(key)
+    inHand--
     for (const done of work.done) done(result)
-    if (working.size === 0) for (const idle of idlers.splice(0)) idle()
+    if (inHand === 0) for (const idle of idlers.splice(0)) idle()
   }
 
   function enter(message: Message, done: (result: Result) => void): void {
-    const key = workKey(message)
-    const same = working.get(key)
+    const { brand, key } = message
+    const ofBrand = working.get(brand) ?? new Map<string, Work>()
+    if (ofBrand.size === 0) working.set(brand, ofBrand)
+    const same = ofBrand.get(key)
     if (same) same.done.push(done)
-    else if (working.size >= inProgress) done(overloaded)
+    else if (inHand >= inProgress) done(overloaded)
     else {
-      const work: Work = { key, message: asPart(message), done: [done] }
-      working.set(key, work)
+      const work: Work = { message: asPart(message), done: [done] }
+      ofBrand.set(key, work)
+      inHand++
       begin(work)
     }
   }
@@ -195,14 +201,12 @@ export function createSendPath({
           })
         }
       }),
-    idle: () => (working.size === 0 ? Promise.resolve() : new Promise((resolve) => idlers.push(resolve))),
+    idle: () => (inHand === 0 ? Promise.resolve() : new Promise((resolve) => idlers.push(resolve))),
   }
 }
 
 /** A message that came alone is the whole of its request. Made here, since its `ref` may give way to that of an earlier attempt. */
 const asPart = (m: Message): Message => (m.part ? m : { ...m, part: { of: { id: m.ref, text: m.text }, start: 0 } })
-
-const workKey = (m: Message): string => `${m.brand} ${m.key}`
 
 const overloaded: Fatal = {
   category: 'fatal',

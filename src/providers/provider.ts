@@ -26,6 +26,8 @@ export interface Message {
 export interface Request {
   readonly id: string
   readonly text: string
+  /** By delivery/flights.ts: it is written down, or about to be. */
+  kept?: boolean
 }
 
 /** The messages that one process claimed in one go, and sends in one go. See delivery/flights.ts. */
