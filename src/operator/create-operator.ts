@@ -227,18 +227,16 @@ function pathTo(
   suppression: Suppression | undefined,
   limits: typeof operatorLimits,
 ): SendPath {
-  // Who says itself when a message leaves has guards and slots within, one set for each push service.
-  const guarded = provider.departs
-    ? provider
-    : guard(suppression?.again(provider) ?? provider, {
-        concurrency: limits.providerConcurrency,
-        timeoutMs: limits.providerTimeoutMs,
-      })
+  const { providerConcurrency: concurrency, providerTimeoutMs: timeoutMs } = limits
+  const guarded = provider.departs ? provider : guard(provider, { concurrency, timeoutMs })
   return createSendPath({
     database,
-    provider: guarded,
+    // Who says itself when a message leaves asks again itself, and has guards and slots within, one set for each push service.
+    // For all others it is asked outside the guard: the time that it takes is not the provider's, and what it refuses, or cannot
+    // answer, was not with the provider and is not uncertain.
+    provider: provider.departs ? provider : (suppression?.again(guarded) ?? guarded),
     suppress: suppression?.wrap ?? ((inner) => inner),
-    concurrency: provider.departs ? limits.inProgress : limits.providerConcurrency,
+    concurrency: provider.departs ? limits.inProgress : concurrency,
     inProgress: limits.inProgress,
     workMs: limits.answerBudgetMs + limits.providerTimeoutMs,
   })

@@ -2,12 +2,14 @@
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { AttributeSource, Field } from '../../src/attributes/attribute-source.ts'
 import { functionSource } from '../../src/attributes/function.ts'
 import { sqlSource } from '../../src/attributes/sql.ts'
 import { createSuppression } from '../../src/delivery/suppress.ts'
 import { createOperator } from '../../src/operator/create-operator.ts'
 import type { Message } from '../../src/providers/provider.ts'
+import { on } from '../../src/runtime/events.ts'
 import { contextOf, message, messages } from '../suites/provider.ts'
 import { onEachEngine } from '../support/engines.ts'
 import { createPlayers, playerQueries } from '../support/players.ts'
@@ -170,6 +172,23 @@ test('what waited for over a second between the look-up and the call is asked ab
     results.map(({ category }) => category),
     ['failed', 'successful'],
   )
+})
+
+test('a long second look-up is not the provider’s time: nothing is uncertain, and all is sent once', async (t) => {
+  t.mock.timers.enable({ apis: ['Date'] })
+  let asked = 0
+  const source = functionSource(['excluded'], async () => {
+    if (++asked === 2) await sleep(800)
+    return []
+  })
+  t.after(on('message.calling', () => t.mock.timers.tick(1_100)))
+  const push = witness()
+  const { url } = await startOperator(t, { push, attributes: source, limits: { providerTimeoutMs: 100 } })
+  const answer = await post(url + single, element())
+  assert.equal(answer.status, 200)
+  assert.equal(asked, 2)
+  assert.equal(push.received.length, 1)
+  assert.equal((await get(`${url}/admin/summary`)).body.uncertain, 0)
 })
 
 test('an operator does not start without somebody who says who must not be messaged', async (t) => {
