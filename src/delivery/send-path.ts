@@ -6,6 +6,7 @@ import type { Flight, Message, Provider, Result, SendContext, Wrap } from '../pr
 import { emit, listened } from '../runtime/events.ts'
 import { gather } from '../runtime/gather.ts'
 import { uuidv7 } from '../runtime/ids.ts'
+import { createPassingMap, type PassingMap } from '../runtime/passing-map.ts'
 import { createSlots } from '../runtime/slots.ts'
 import type { Database } from '../store/database.ts'
 import { type Claim, claim } from './claim.ts'
@@ -54,7 +55,7 @@ export function createSendPath({
   const slots = createSlots(concurrency)
   const watchId = createIdWatch()
   /** By brand and key. */
-  const working = new Map<string, Map<string, Work>>()
+  const working = new Map<string, PassingMap<string, Work>>()
   let inHand = 0
   const idlers: (() => void)[] = []
 
@@ -157,7 +158,7 @@ export function createSendPath({
 
   function finish(work: Work, result: Result): void {
     const { brand, key } = work.message
-    working.get(brand)?.delete(key)
+    working.get(brand)?.remove(key)
     inHand--
     for (const done of work.done) done(result)
     if (inHand === 0) for (const idle of idlers.splice(0)) idle()
@@ -165,14 +166,14 @@ export function createSendPath({
 
   function enter(message: Message, done: (result: Result) => void): void {
     const { brand, key } = message
-    const ofBrand = working.get(brand) ?? new Map<string, Work>()
-    if (ofBrand.size === 0) working.set(brand, ofBrand)
+    const ofBrand = working.get(brand) ?? createPassingMap<string, Work>()
     const same = ofBrand.get(key)
     if (same) same.done.push(done)
     else if (inHand >= inProgress) done(overloaded)
     else {
       const work: Work = { message: asPart(message), done: [done] }
-      ofBrand.set(key, work)
+      if (ofBrand.size === 0) working.set(brand, ofBrand)
+      ofBrand.add(key, work)
       inHand++
       begin(work)
     }

@@ -34,12 +34,13 @@ interface Call {
 const graceMs = 1_000
 
 export function createInFlight({ lane, handle, signal, onEnd }: InFlightOptions): InFlight {
-  const calls = new Set<Call>()
+  // A few. Not a Set: those that it was outgrown by would keep the rows of calls long ended (runtime/passing-map.ts).
+  const calls: Call[] = []
   let items = 0
 
   return {
     get calls() {
-      return calls.size
+      return calls.length
     },
     get items() {
       return items
@@ -49,12 +50,14 @@ export function createInFlight({ lane, handle, signal, onEnd }: InFlightOptions)
       const call: Call = {
         deadline,
         end(outcomes) {
-          if (!calls.delete(call)) return
+          const at = calls.indexOf(call)
+          if (at < 0) return
+          calls.splice(at, 1)
           items -= rows.length
           onEnd(kind, rows, checked(rows, outcomes))
         },
       }
-      calls.add(call)
+      calls.push(call)
       items += rows.length
       const bytes = rows.reduce((sum, row) => sum + row.bytes, 0)
       emit('batch.sent', { lane: lane.name, items: rows.length, bytes, full })
@@ -70,7 +73,7 @@ export function createInFlight({ lane, handle, signal, onEnd }: InFlightOptions)
     },
     endOverdue(now) {
       let nextMs = Number.POSITIVE_INFINITY
-      for (const call of calls) {
+      for (const call of [...calls]) {
         const leftMs = call.deadline + graceMs - now
         if (leftMs > 0) nextMs = Math.min(nextMs, leftMs)
         else call.end(overdue)

@@ -29,7 +29,7 @@ export interface Stock extends Line {
 }
 
 export function createStock(): Stock {
-  const known = new Map<number, Row>()
+  const known = new Set<number>()
   const heap = createHeap()
   let line: Row[] = []
   let head = 0
@@ -69,7 +69,7 @@ export function createStock(): Stock {
     add(rows) {
       for (const row of rows) {
         if (known.has(row.seq)) continue
-        known.set(row.seq, row)
+        known.add(row.seq)
         weight += row.bytes
         append(row)
       }
