@@ -11,7 +11,7 @@ const operatorServer = new URL('../servers/operator.ts', import.meta.url)
 const platformServer = new URL('../servers/platform.ts', import.meta.url)
 
 /** About what a second brings; a round is so many messages, not so much time, because it ends when all have arrived. */
-const recordsPerSecond = 20_000
+const recordsPerSecond = 40_000
 
 export const endToEnd: Benchmark = {
   name: 'end-to-end',
