@@ -8,10 +8,11 @@ export interface ProvedRecord {
   readonly text: string
 }
 
-export function record(n: number): ProvedRecord {
+/** @param people so many, half of them in each brand */
+export function record(n: number, people = 1_000): ProvedRecord {
   const brand = String((n % 2) + 1)
   const id = String(9_007_199_254_740_993n + BigInt(n >> 1)) // beyond what a double can hold, as the wire allows (row 1)
-  const user = String(1001 + ((n >> 1) % 500))
+  const user = String(1001 + ((n >> 1) % (people / 2)))
   const activity = `{"id":${id},"brand_id":${brand},"user_id":"${user}","activity_id":4711,"action_group_id":12,"trigger_hash":"9f86d081","action_id":34}`
   return {
     brand,
@@ -21,8 +22,8 @@ export function record(n: number): ProvedRecord {
   }
 }
 
-export function records(from: number, count: number): readonly ProvedRecord[] {
-  return Array.from({ length: count }, (_, i) => record(from + i))
+export function records(from: number, count: number, people?: number): readonly ProvedRecord[] {
+  return Array.from({ length: count }, (_, i) => record(from + i, people))
 }
 
 export function ndjson(list: readonly ProvedRecord[]): string {

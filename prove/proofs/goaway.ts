@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { fcm } from '../../src/providers/fcm/fcm.ts'
 import { fcmStandIn } from '../../src/stand-ins/fcm.ts'
-import { fleetRecords } from '../harness/fleet-records.ts'
 import type { Proof } from '../harness/proof.ts'
 import { emptyTally, makeFleet, startPushOperator } from '../harness/push-operator.ts'
+import { records } from '../harness/records.ts'
 
 export const goaway: Proof = {
   name: 'goaway',
@@ -13,7 +13,7 @@ export const goaway: Proof = {
   boundSeconds: { small: 90, full: 600 },
   async run({ small, folder, say }, signal) {
     const count = small ? 4_000 : 50_000
-    const list = fleetRecords(count, small ? 400 : 4_000)
+    const list = records(0, count, small ? 400 : 4_000)
     const standIn = await fcmStandIn()
     const fleet = makeFleet('fcm_token', list, () => standIn.device())
     standIn.play({ every: 500, goaway: true })

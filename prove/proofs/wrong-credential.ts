@@ -10,10 +10,9 @@ import { on } from '../../src/runtime/events.ts'
 import { apnsStandIn } from '../../src/stand-ins/apns.ts'
 import { fcmStandIn } from '../../src/stand-ins/fcm.ts'
 import type { StandIn } from '../../src/stand-ins/stand-in.ts'
-import { fleetRecords } from '../harness/fleet-records.ts'
 import type { Proof } from '../harness/proof.ts'
 import { emptyTally, type PushOperator, startPushOperator } from '../harness/push-operator.ts'
-import type { ProvedRecord } from '../harness/records.ts'
+import { type ProvedRecord, records } from '../harness/records.ts'
 
 /** One way to get a setting wrong, and the right way, against the same devices. */
 interface Mistake {
@@ -34,7 +33,7 @@ export const wrongCredential: Proof = {
   boundSeconds: { small: 120, full: 600 },
   async run({ small, folder, say }, signal) {
     const count = small ? 600 : 10_000
-    const list = fleetRecords(count, count)
+    const list = records(0, count, count)
     const mistakes = await mistakesOf()
     const figures = {
       devices: count,

@@ -3,10 +3,9 @@ import { Command, InvalidArgumentError, Option } from 'commander'
 import { brand, duration } from '../config/kinds.ts'
 import { importFile } from './attributes/import-file.ts'
 import type { Client } from './client.ts'
-import { withConfig } from './config-option.ts'
 import { CliError, exit } from './exit.ts'
 import { createProgress } from './progress.ts'
-import { withSide } from './running-side.ts'
+import { withAddress, withSide } from './running-side.ts'
 import { sizeOf } from './size-of.ts'
 
 interface ImportOptions {
@@ -28,22 +27,16 @@ export function attributesCommand(): Command {
 }
 
 function importCommand(): Command {
-  return withConfig(new Command('import'))
+  return withAddress(
+    new Command('import'),
+    'platform',
+    'a key with the scope manage; default: the first such key of the configuration',
+  )
     .description('import users and their attributes')
     .requiredOption('-f, --file <file>', 'CSV with a first line of names, or NDJSON; - reads standard input')
     .addOption(new Option('--brand <number>', 'whose users they are').argParser(brandNumber).makeOptionMandatory())
     .addOption(new Option('--format <format>', 'default: by the name of the file').choices(['ndjson', 'csv']))
     .option('--as-of <time>', 'when the export was made: lines without updated_at count as changed then')
-    .addOption(
-      new Option('--url <url>', 'the platform; default: where the configuration says that it listens').env(
-        'BELLWIRE_URL',
-      ),
-    )
-    .addOption(
-      new Option('--key <key>', 'a key with the scope manage; default: the first such key of the configuration').env(
-        'BELLWIRE_KEY',
-      ),
-    )
     .addOption(
       new Option('--patience <time>', 'how long the platform may be away').argParser(time).default(120_000, '2min'),
     )

@@ -2,9 +2,10 @@ import { createReadStream } from 'node:fs'
 import { open, stat } from 'node:fs/promises'
 import { Command, Option } from 'commander'
 import { importFile, phraseImport } from './devices/import.ts'
-import { type OperatorOption, withOperator, withOperatorClient } from './devices/operator-client.ts'
+import { withOperator, withOperatorClient } from './devices/operator-client.ts'
 import { CliError, exit } from './exit.ts'
 import { createProgress } from './progress.ts'
+import type { Addressed } from './running-side.ts'
 
 export function devicesCommand(): Command {
   return new Command()
@@ -22,7 +23,7 @@ Examples:
     )
 }
 
-interface ImportOptions extends OperatorOption {
+interface ImportOptions extends Addressed {
   readonly file: string
   readonly brand?: string
   readonly provider?: string
@@ -108,7 +109,7 @@ function listCommand(): Command {
     .requiredOption('--brand <brand>', 'the brand')
     .requiredOption('--user <user_id>', 'the user')
     .option('--json', 'as the operator answers')
-    .action(async (options: OperatorOption & { brand: string; user: string; json?: true }) => {
+    .action(async (options: Addressed & { brand: string; user: string; json?: true }) => {
       const query = new URLSearchParams({ brand: options.brand, user_id: options.user })
       const answer = await withOperatorClient(options, 'read', say, (client) => client.get(`/admin/devices?${query}`))
       const { devices } = answer as { devices: Record<string, string>[] }
@@ -123,7 +124,7 @@ function listCommand(): Command {
     })
 }
 
-interface FilterOptions extends OperatorOption {
+interface FilterOptions extends Addressed {
   readonly brand: string
   readonly user?: string
   readonly why?: string

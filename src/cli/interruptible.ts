@@ -19,3 +19,14 @@ export async function interruptible<T>(interrupted: string, work: (signal: Abort
     process.off('SIGINT', interrupt).off('SIGTERM', interrupt)
   }
 }
+
+/** Resolves at the first Ctrl-C or SIGTERM; what a second one does is the caller's. */
+export function signalled(): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      process.off('SIGINT', done).off('SIGTERM', done)
+      resolve()
+    }
+    process.on('SIGINT', done).on('SIGTERM', done)
+  })
+}

@@ -3,18 +3,14 @@ import { duration } from '../config/kinds.ts'
 import { reconciliationFields } from '../contract/records.ts'
 import type { ShownRun } from '../platform/reconcile/shown-run.ts'
 import { type Client, rest } from './client.ts'
-import { withConfig } from './config-option.ts'
 import { CliError, exit } from './exit.ts'
 import { createProgress, type Progress } from './progress.ts'
 import { phraseReport, type Report, type Sampled } from './reconcile/report.ts'
-import { withSide } from './running-side.ts'
+import { type Addressed, withAddress, withSide } from './running-side.ts'
 
-interface ReconcileOptions {
+interface ReconcileOptions extends Addressed {
   readonly brand: string
   readonly field: string
-  readonly config?: string
-  readonly url?: string
-  readonly key?: string
   readonly anySize?: boolean
   readonly sample: number
   readonly timeout: number
@@ -23,20 +19,13 @@ interface ReconcileOptions {
 }
 
 export function reconcileCommand(): Command {
-  return withConfig(new Command())
+  return withAddress(
+    new Command(),
+    'platform',
+    'a key with the scopes read and manage; default: the first such key of the configuration',
+  )
     .requiredOption('--brand <number>', 'the brand')
     .addOption(new Option('--field <field>', 'the field of §2.5').choices(reconciliationFields).makeOptionMandatory())
-    .addOption(
-      new Option('--url <url>', 'the platform; default: where the configuration says that it listens').env(
-        'BELLWIRE_URL',
-      ),
-    )
-    .addOption(
-      new Option(
-        '--key <key>',
-        'a key with the scopes read and manage; default: the first such key of the configuration',
-      ).env('BELLWIRE_KEY'),
-    )
     .option('--any-size', 'believe the list even if it shrank or grew beyond the limits')
     .addOption(new Option('--sample <count>', 'how many users to show').argParser(count).default(10))
     .addOption(new Option('--timeout <time>', 'how long to wait').argParser(time).default(3_600_000, '1h'))

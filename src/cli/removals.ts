@@ -1,15 +1,10 @@
 // A client of the operator's /admin: what the removal brake stopped, and the confirmation that lets it go on.
 
-import { Argument, Command, Option } from 'commander'
-import { loadConfig } from '../config/load.ts'
-import type { OperatorConfig } from '../config/table.ts'
-import { withConfig } from './config-option.ts'
+import { Argument, Command } from 'commander'
 import { CliError, exit } from './exit.ts'
+import { type Addressed, runningSide, withAddress } from './running-side.ts'
 
-interface RemovalsOptions {
-  readonly config?: string
-  readonly url?: string
-  readonly key?: string
+interface RemovalsOptions extends Addressed {
   readonly minutes: string
   readonly json?: true
 }
@@ -25,21 +20,14 @@ interface Listed {
 }
 
 export function removalsCommand(): Command {
-  return withConfig(new Command())
+  return withAddress(
+    new Command(),
+    'operator',
+    'a key with the scope read, to confirm manage; default: the first such key of the configuration',
+  )
     .addArgument(new Argument('[what]', 'list, or confirm').choices(['list', 'confirm']).default('list'))
     .argument('[service]', 'confirm: the push service whose removals may go on')
     .option('--minutes <count>', 'confirm: for so long removals are not counted', '60')
-    .addOption(
-      new Option('--url <url>', 'the operator; default: where the configuration says that it listens').env(
-        'BELLWIRE_URL',
-      ),
-    )
-    .addOption(
-      new Option(
-        '--key <key>',
-        'a key with the scope read, to confirm manage; default: the first such key of the configuration',
-      ).env('BELLWIRE_KEY'),
-    )
     .option('--json', 'print the answer as one JSON object')
     .addHelpText('after', help)
     .action(async (what: 'list' | 'confirm', service: string | undefined, options: RemovalsOptions) => {
@@ -90,7 +78,7 @@ function phrase({ service, stopped, stopped_at: at, stopped_for: of, allowed_unt
 const time = (ms: number): string => new Date(ms).toISOString()
 
 async function ask(path: string, scope: 'read' | 'manage', options: RemovalsOptions, body?: object): Promise<unknown> {
-  const { url, key } = await operatorOf(scope, options)
+  const { url, key } = await runningSide('operator', options, [scope])
   const response = await fetch(`${url.replace(/\/+$/, '')}${path}`, {
     method: body ? 'POST' : 'GET',
     headers: { 'x-api-key': key },
@@ -110,23 +98,4 @@ async function ask(path: string, scope: 'read' | 'manage', options: RemovalsOpti
     response.status >= 500 ? exit.unreachable : exit.usage,
     `${url}${path} answers ${response.status}: ${why}`,
   )
-}
-
-async function operatorOf(
-  scope: 'read' | 'manage',
-  { url, key, config: file }: RemovalsOptions,
-): Promise<{ url: string; key: string }> {
-  if (url !== undefined && key !== undefined) return { url, key }
-  const { operator } = await loadConfig(file)
-  if (!operator)
-    throw new CliError(exit.usage, 'which operator? Give --url and --key, or a configuration with a section operator')
-  const found = operator.admin_keys.find(({ scopes }) => scopes.includes(scope))
-  if (key === undefined && !found)
-    throw new CliError(exit.usage, `no key of operator.admin_keys has the scope ${scope}: add one, or give --key`)
-  return { url: url ?? addressOf(operator), key: key ?? (found?.key as string) }
-}
-
-function addressOf({ host, port }: OperatorConfig): string {
-  const reached = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host
-  return `http://${reached.includes(':') ? `[${reached}]` : reached}:${port}`
 }

@@ -1,6 +1,8 @@
+import { type Command, Option } from 'commander'
 import { loadConfig } from '../config/load.ts'
 import type { Scope } from '../runtime/access.ts'
 import { type Client, withClient } from './client.ts'
+import { withConfig } from './config-option.ts'
 import { CliError, exit } from './exit.ts'
 
 export interface Addressed {
@@ -14,6 +16,17 @@ type Side = 'platform' | 'operator'
 const keysOf = { platform: 'keys', operator: 'admin_keys' } as const
 
 const named = (scopes: readonly Scope[]): string => `${scopes.length > 1 ? 'scopes' : 'scope'} ${scopes.join(' and ')}`
+
+/** --url and --key of a running side, or its configuration. @param key what a person is told of the key */
+export function withAddress(command: Command, side: Side, key: string): Command {
+  return withConfig(command)
+    .addOption(
+      new Option('--url <url>', `the ${side}; default: where the configuration says that it listens`).env(
+        'BELLWIRE_URL',
+      ),
+    )
+    .addOption(new Option('--key <key>', key).env('BELLWIRE_KEY'))
+}
 
 /** Which running side is meant: from the command line or, for what is not given there, from the configuration. */
 export async function runningSide(

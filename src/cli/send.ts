@@ -1,21 +1,17 @@
 import { createReadStream } from 'node:fs'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { duration } from '../config/kinds.ts'
-import { withConfig } from './config-option.ts'
 import { exit } from './exit.ts'
 import { interruptible } from './interruptible.ts'
 import { createProgress } from './progress.ts'
-import { runningSide } from './running-side.ts'
+import { type Addressed, runningSide, withAddress } from './running-side.ts'
 import { sendFile } from './send/send-file.ts'
 import { allSuccessful, phraseSummary } from './send/summary.ts'
 import { sizeOf } from './size-of.ts'
 
-interface SendOptions {
+interface SendOptions extends Addressed {
   readonly file: string
   readonly channel: 'push' | 'site'
-  readonly config?: string
-  readonly url?: string
-  readonly key?: string
   readonly out?: string
   readonly timeout: number
   readonly patience: number
@@ -24,20 +20,13 @@ interface SendOptions {
 }
 
 export function sendCommand(): Command {
-  return withConfig(new Command())
+  return withAddress(
+    new Command(),
+    'platform',
+    'a key with the scopes enqueue and read; default: the first such key of the configuration',
+  )
     .requiredOption('-f, --file <file>', 'activity request records, one on each line (NDJSON); - reads standard input')
     .addOption(new Option('--channel <channel>', 'the channel').choices(['push', 'site']).default('push'))
-    .addOption(
-      new Option('--url <url>', 'the platform; default: where the configuration says that it listens').env(
-        'BELLWIRE_URL',
-      ),
-    )
-    .addOption(
-      new Option(
-        '--key <key>',
-        'a key with the scopes enqueue and read; default: the first such key of the configuration',
-      ).env('BELLWIRE_KEY'),
-    )
     .option('--out <file>', 'write line, id, outcome and identifier of each record there, as NDJSON')
     .addOption(
       new Option('--timeout <time>', 'how long to wait for the outcomes').argParser(time).default(3_600_000, '1h'),

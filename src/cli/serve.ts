@@ -4,6 +4,7 @@ import { type Handler, listen, type Side } from '../runtime/http.ts'
 import { type Log, startLog } from '../runtime/log.ts'
 import { metrics } from '../runtime/metrics.ts'
 import { CliError, exit } from './exit.ts'
+import { signalled } from './interruptible.ts'
 import { storeError } from './store-error.ts'
 
 interface Served {
@@ -50,16 +51,6 @@ export async function serve(
   } finally {
     log.stop()
   }
-}
-
-function signalled(): Promise<void> {
-  return new Promise((resolve) => {
-    const done = (): void => {
-      process.off('SIGINT', done).off('SIGTERM', done)
-      resolve()
-    }
-    process.on('SIGINT', done).on('SIGTERM', done)
-  })
 }
 
 function endNow(log: Log, code: number): never {

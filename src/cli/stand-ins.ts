@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import { Command, InvalidArgumentError } from 'commander'
 import { CliError, exit } from './exit.ts'
+import { signalled } from './interruptible.ts'
 
 /** Of the control API. The stand-ins take the ports that follow. */
 const usualPort = 4700
@@ -61,16 +62,6 @@ export function standInsCommand(): Command {
 function portsFrom(port: number): object {
   if (port === 0) return {}
   return { fcm: port + 1, fcmTokens: port + 2, apns: port + 3, apnsSandbox: port + 4, webPush: port + 5 }
-}
-
-function signalled(): Promise<void> {
-  return new Promise((resolve) => {
-    const done = (): void => {
-      process.off('SIGINT', done).off('SIGTERM', done)
-      resolve()
-    }
-    process.on('SIGINT', done).on('SIGTERM', done)
-  })
 }
 
 function port(text: string): number {

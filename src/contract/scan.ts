@@ -96,6 +96,6 @@ function count(text: string, what: string): number {
   return found
 }
 
-function isSpace(unit: number | undefined): boolean {
+export function isSpace(unit: number | undefined): boolean {
   return unit === 32 || unit === 10 || unit === 13 || unit === 9
 }

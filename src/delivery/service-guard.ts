@@ -3,6 +3,7 @@
 
 import type { Fatal } from '../contract/outcome.ts'
 import type { Device } from '../devices/device.ts'
+import { stopping } from '../providers/guard.ts'
 import type { Check, SendContext } from '../providers/provider.ts'
 import type { DeviceAnswer, Push, PushService } from '../providers/push-service.ts'
 import { nonsense } from '../providers/read-results.ts'
@@ -210,11 +211,3 @@ const timedOut = (name: string, ms: number): Fatal => ({
   error: `${name} did not answer within ${ms} ms`,
   uncertain: true,
 })
-
-const stopping: Fatal = {
-  category: 'fatal',
-  reason: 'stopping',
-  blame: 'provider',
-  rule: 'this process is stopping',
-  error: 'this process is stopping',
-}

@@ -29,6 +29,7 @@ import { createHttp } from '../runtime/http.ts'
 import { metrics } from '../runtime/metrics.ts'
 import { createRetention, keptByDefaultMs } from '../runtime/retention.ts'
 import { type Composed, createService, type Service } from '../runtime/service.ts'
+import { atMost } from '../runtime/within.ts'
 import type { Database, Migration } from '../store/database.ts'
 import { openDatabase } from '../store/open-database.ts'
 import { ping } from '../store/ping.ts'
@@ -194,7 +195,7 @@ async function composeOn(
       unmeasure()
       await forgetting.stop()
       const idle = Promise.all([paths.push?.idle(), paths.site?.idle()])
-      await Promise.race([idle, new Promise((resolve) => setTimeout(resolve, withinMs).unref())])
+      await atMost(withinMs, idle)
       await app.close()
       await outbox.stop(withinMs)
       await removals?.stop()

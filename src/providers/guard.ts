@@ -171,7 +171,7 @@ const tooLate: Fatal = {
   error: 'not called: the deadline had passed',
 }
 
-const stopping: Fatal = {
+export const stopping: Fatal = {
   category: 'fatal',
   reason: 'stopping',
   blame: 'provider',

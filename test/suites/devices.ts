@@ -9,11 +9,12 @@ import { createRegistry, deviceMigrations, type Registry } from '../../src/devic
 import { forgetRemovals, forgetUnlinks } from '../../src/devices/retention.ts'
 import { type Timestamp, timestampOf } from '../../src/devices/timestamp.ts'
 import { on } from '../../src/runtime/events.ts'
-import type { Database, Migration } from '../../src/store/database.ts'
+import type { Database } from '../../src/store/database.ts'
 import { openDatabase } from '../../src/store/open-database.ts'
-import { op, statement } from '../../src/store/statement.ts'
+import { op } from '../../src/store/statement.ts'
 import { oracle, sequences } from '../devices/sequences.ts'
 import { event } from '../support/wait.ts'
+import { insertNote, notes, selectNotes } from './notes.ts'
 
 export interface DevicesFixture {
   readonly engine: Database['engine']
@@ -32,24 +33,6 @@ interface Bench {
 
 const start = Date.parse('2026-06-01T12:00:00Z')
 const day = 24 * 3_600_000
-
-/** Rows that belong to an event, to see that they are committed with it. */
-const notes: Migration = {
-  name: 'notes/1',
-  statements: () => ["create table notes (note text not null check (note <> 'bad'))"],
-}
-const insertNote = statement({
-  name: 'insert_note',
-  rank: 95,
-  columns: { note: 'text' },
-  text: (rows) => `insert into notes (note) select r.note from ${rows} r`,
-})
-const selectNotes = statement<{ note: string }>({
-  name: 'notes',
-  rank: 90,
-  columns: {},
-  text: () => 'select note from notes',
-})
 
 export function deviceOf(over: Partial<DeviceEvent> = {}): DeviceEvent {
   const token = over.token ?? 'token-1'

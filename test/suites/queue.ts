@@ -9,11 +9,12 @@ import { userKey } from '../../src/queue/parts.ts'
 import { putOps } from '../../src/queue/put.ts'
 import type { Handle, Handled, Item, Lane, LaneService, NewItem, Put, Queue } from '../../src/queue/queue.ts'
 import { on } from '../../src/runtime/events.ts'
-import type { Database, Migration } from '../../src/store/database.ts'
+import type { Database } from '../../src/store/database.ts'
 import { openDatabase } from '../../src/store/open-database.ts'
 import { op, statement } from '../../src/store/statement.ts'
 import { StoreUnavailable } from '../../src/store/store-unavailable.ts'
 import { event, until } from '../support/wait.ts'
+import { insertNote, notes, selectNotes } from './notes.ts'
 
 export interface QueueFixture {
   readonly engine: Database['engine']
@@ -30,23 +31,6 @@ interface Bench {
   serve(handle: Handle, over?: Partial<Lane>): LaneService
 }
 
-/** Rows of a provider's own, to see that they are committed with the settle. */
-const notes: Migration = {
-  name: 'notes/1',
-  statements: () => ["create table notes (note text not null check (note <> 'bad'))"],
-}
-const insertNote = statement({
-  name: 'insert_note',
-  rank: 90,
-  columns: { note: 'text' },
-  text: (rows) => `insert into notes (note) select r.note from ${rows} r`,
-})
-const selectNotes = statement<{ note: string }>({
-  name: 'notes',
-  rank: 90,
-  columns: {},
-  text: () => 'select note from notes',
-})
 const selectWaiting = statement<{ seq: number; due_at: number; attempt: number }>({
   name: 'waiting',
   rank: 90,

@@ -2,8 +2,19 @@
 // stands around them is small, is kept, and is read by JSON.parse in the end.
 
 import { isUtf8 } from 'node:buffer'
+import {
+  backslash,
+  closeArray,
+  closeObject,
+  colon,
+  comma,
+  isSpace,
+  openArray,
+  openObject,
+  quote,
+} from '../../contract/scan.ts'
 import type { Texts } from '../../store/scratch.ts'
-import { createIdReader, isNumber, isSpace, shown, sliceBytes } from './id-reader.ts'
+import { createIdReader, isNumber, shown, sliceBytes } from './id-reader.ts'
 import { Refused } from './refusal.ts'
 import { readTimestamp } from './timestamp.ts'
 
@@ -21,14 +32,6 @@ const pieceBytes = sliceBytes
 /** All that is not `users`. */
 const mostAround = 64 * 1024
 
-const quote = 34
-const backslash = 92
-const comma = 44
-const colon = 58
-const openArray = 91
-const closeArray = 93
-const openObject = 123
-const closeObject = 125
 const byteOrderMark = [0xef, 0xbb, 0xbf]
 
 /**

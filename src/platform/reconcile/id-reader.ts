@@ -2,6 +2,7 @@
 // a newline between them.
 
 import { isUtf8 } from 'node:buffer'
+import { backslash, closeArray, comma, isSpace, openArray, openObject, quote } from '../../contract/scan.ts'
 import type { Texts } from '../../store/scratch.ts'
 import { Refused } from './refusal.ts'
 
@@ -19,14 +20,7 @@ export interface IdReader {
 /** No chunk may be larger. */
 export const sliceBytes = 64 * 1024
 
-const quote = 34
-const comma = 44
-const openArray = 91
-const backslash = 92
-const closeArray = 93
-const openObject = 123
 export const isNumber = (c: number): boolean => c === 45 || (c >= 48 && c <= 57)
-export const isSpace = (c: number): boolean => c === 32 || c === 10 || c === 13 || c === 9
 export const shown = (c: number): string => JSON.stringify(String.fromCharCode(c))
 
 /** @param mostIdBytes the longest id. All refuse by throwing Refused */

@@ -1,0 +1,23 @@
+// Rows that belong to something else, a settle or an event, to see that they are committed with it, or not at all.
+
+import type { Migration } from '../../src/store/database.ts'
+import { statement } from '../../src/store/statement.ts'
+
+export const notes: Migration = {
+  name: 'notes/1',
+  statements: () => ["create table notes (note text not null check (note <> 'bad'))"],
+}
+
+export const insertNote = statement({
+  name: 'insert_note',
+  rank: 95,
+  columns: { note: 'text' },
+  text: (rows) => `insert into notes (note) select r.note from ${rows} r`,
+})
+
+export const selectNotes = statement<{ note: string }>({
+  name: 'notes',
+  rank: 90,
+  columns: {},
+  text: () => 'select note from notes',
+})
