@@ -239,9 +239,9 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     }
   }
 
-  function hold(forMs: number, { error }: Fatal): void {
+  function hold(forMs: number | undefined, { error }: Fatal): void {
     lastError = error
-    if (forMs > 0) emit('lane.held', { lane: lane.name, reason: error, forMs })
+    if (forMs !== undefined) emit('lane.held', { lane: lane.name, reason: error, forMs })
   }
 
   function released(heldMs: number | undefined): void {

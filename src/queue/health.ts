@@ -16,8 +16,12 @@ export interface Health {
     call: { readonly probe: boolean; readonly items: number; readonly batch: boolean },
     now: number,
   ): number | undefined
-  /** The provider is to blame. @returns for how long the lane is held; 0: it was held already */
-  away(call: { readonly probe: boolean; readonly items: number }, now: number, retryAfterMs?: number): number
+  /** The provider is to blame. @returns for how long the lane is held, which may be 0; undefined: it was held already */
+  away(
+    call: { readonly probe: boolean; readonly items: number },
+    now: number,
+    retryAfterMs?: number,
+  ): number | undefined
   /** A probe said nothing about the provider: another one, later. */
   unclear(now: number): void
   probe(): void
@@ -70,7 +74,7 @@ export function createHealth(backoff: Backoff, random?: () => number): Health {
       return heldMs
     },
     away({ probe, items }, now, retryAfterMs) {
-      if (hold) return probe ? renew(now, retryAfterMs) : 0
+      if (hold) return probe ? renew(now, retryAfterMs) : undefined
       relapses = released && items > 1 ? relapses + 1 : 0
       released = false
       return renew(now, retryAfterMs)

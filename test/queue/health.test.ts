@@ -24,7 +24,7 @@ test('a provider that is away holds the lane for longer and longer, until a prob
 test('calls from before the hold neither end it nor lengthen it', () => {
   const health = create()
   health.away(batch, 0)
-  assert.equal(health.away(batch, 10), 0)
+  assert.equal(health.away(batch, 10), undefined)
   assert.equal(health.worked(batch, 20), undefined)
   assert.deepEqual(health.hold, { since: 0, until: 1_000, probing: false })
 })
@@ -64,4 +64,11 @@ test('refusals are counted in a row', () => {
     [true, true, false, true].map((refusal) => health.refused(refusal)),
     [1, 2, 0, 1],
   )
+})
+
+test('a hold of no time at all, as jitter has it now and then, is a hold all the same', () => {
+  const health = createHealth({ firstMs: 20, mostMs: 50 }, () => 0)
+  assert.equal(health.away({ probe: false, items: 1 }, 0), 0)
+  assert.notEqual(health.hold, undefined)
+  assert.equal(health.away({ probe: false, items: 1 }, 0), undefined)
 })
