@@ -4,6 +4,7 @@ import { durableBenchmarks } from './benchmarks/durable.ts'
 import { endToEnd } from './benchmarks/end-to-end.ts'
 import { ingestBatch, ingestSingle } from './benchmarks/ingest.ts'
 import { loadCeiling } from './benchmarks/load-ceiling.ts'
+import { pushBenchmarks } from './benchmarks/push.ts'
 import { reconcileBenchmarks } from './benchmarks/reconcile-compare.ts'
 import { reconcileStreams } from './benchmarks/reconcile-stream.ts'
 import type { Benchmark } from './harness/benchmark.ts'
@@ -14,6 +15,7 @@ export const benchmarks: readonly Benchmark[] = [
   ...durableBenchmarks,
   drain,
   endToEnd,
+  ...pushBenchmarks,
   ...reconcileStreams,
   ...reconcileBenchmarks,
   ...deviceBenchmarks,

@@ -49,10 +49,10 @@ async function run(benchmark: Benchmark, runOptions: RunOptions): Promise<void> 
   console.log(`\n${benchmark.name}: ${benchmark.about}\n${machineLine()}`)
   const done = await runRounds(benchmark, runOptions, (line) => console.log(line))
   if (runOptions.profileTo) await printProfile(runOptions.profileTo)
-  const { ratio, min, max, cpuRatio } = done.ratios
+  const { ratio, min, max } = benchmark.by === 'CPU' ? done.byCpu : done.bySpeed
   const enough = ratio >= benchmark.goal && done.subjectPerSecond >= (benchmark.leastPerSecond ?? 0)
   console.log(
-    `ratio ${two(ratio)} (${two(min)} to ${two(max)}, ${runOptions.rounds} rounds), CPU ratio ${two(cpuRatio)}, goal ≥ ${two(benchmark.goal)}`,
+    `ratio ${two(ratio)} (${two(min)} to ${two(max)}, ${runOptions.rounds} rounds) by ${benchmark.by ?? 'speed'}; by speed ${two(done.bySpeed.ratio)}, by CPU ${two(done.byCpu.ratio)}; goal ≥ ${two(benchmark.goal)}`,
   )
   console.log(
     JSON.stringify({
@@ -60,7 +60,8 @@ async function run(benchmark: Benchmark, runOptions: RunOptions): Promise<void> 
       ratio: rounded(ratio),
       min: rounded(min),
       max: rounded(max),
-      cpu_ratio: rounded(cpuRatio),
+      by: benchmark.by ?? 'speed',
+      cpu_ratio: rounded(done.byCpu.ratio),
       subject_per_second: Math.round(done.subjectPerSecond),
       baseline_per_second: Math.round(done.baselinePerSecond),
       baseline: benchmark.baseline,

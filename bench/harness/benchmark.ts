@@ -23,6 +23,8 @@ export interface Benchmark {
   readonly name: string
   /** The least ratio, subject over baseline, that we want to see. */
   readonly goal: number
+  /** What the ratio is of: messages a second, or messages for the same CPU (0.5: the subject needs twice as much for one). Speed. */
+  readonly by?: 'speed' | 'CPU'
   /** Besides the ratio: the least messages per second on the machine that this was written on. */
   readonly leastPerSecond?: number
   readonly baseline: string

@@ -2,6 +2,7 @@ import type { Contender, RunOptions } from './benchmark.ts'
 import type { Child } from './child.ts'
 import { httpContender, startGenerator } from './http-contender.ts'
 import { profiled } from './profile.ts'
+import type { RequestKind } from './requests.ts'
 import { noStore, type Store } from './stores.ts'
 
 /** One shape of traffic, for both sides of a comparison. */
@@ -52,8 +53,12 @@ export async function compareServers(
 }
 
 /** A single message of a kilobyte, messages of 400 bytes in a batch: what the measured limits were measured with. */
+export function trafficKind({ batch }: Traffic): Omit<RequestKind, 'host' | 'apiKey'> {
+  return { path: `/channels/push/${batch ? 'batch' : 'single'}`, batch, itemBytes: batch ? 400 : 1_000 }
+}
+
 export function contender(
-  { batch, connections }: Traffic,
+  traffic: Traffic,
   side: Side,
   generator: Child,
   nodeArgs: readonly string[],
@@ -64,8 +69,8 @@ export function contender(
     server: side.server,
     args: side.args,
     nodeArgs,
-    kind: { path: `/channels/push/${batch ? 'batch' : 'single'}`, batch, itemBytes: batch ? 400 : 1_000 },
-    connections,
+    kind: trafficKind(traffic),
+    connections: traffic.connections,
     generator,
     cleanUp: async () => {
       await side.cleanUp()

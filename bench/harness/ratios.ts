@@ -14,19 +14,25 @@ export interface Ratios {
   readonly ratio: number
   readonly min: number
   readonly max: number
-  /** Baseline's CPU per message over the subject's: 1 is equal, 0.5 means that the subject needs twice as much. */
-  readonly cpuRatio: number
 }
 
 /** Pairs the rounds: each ratio compares two neighbours in time, so that a noisy minute touches both sides of it. */
-export function ratios(subject: readonly Measure[], baseline: readonly Measure[]): Ratios {
-  const speed = subject.map((measure, i) => perSecond(measure) / perSecond(baseline[i] as Measure))
-  const cpu = subject.map((measure, i) => cpuPerMessage(baseline[i] as Measure) / cpuPerMessage(measure))
-  return { ratio: median(speed), min: Math.min(...speed), max: Math.max(...speed), cpuRatio: median(cpu) }
+export function ratios(
+  subject: readonly Measure[],
+  baseline: readonly Measure[],
+  of: (measure: Measure) => number,
+): Ratios {
+  const paired = subject.map((measure, i) => of(measure) / of(baseline[i] as Measure))
+  return { ratio: median(paired), min: Math.min(...paired), max: Math.max(...paired) }
 }
 
 export function perSecond(measure: Measure): number {
   return measure.messages / measure.seconds
+}
+
+/** What a second of CPU does. */
+export function perCpuSecond(measure: Measure): number {
+  return 1e6 / cpuPerMessage(measure)
 }
 
 export function cpuPerMessage(measure: Measure): number {

@@ -1,8 +1,9 @@
 import type { Benchmark, Contender, RunOptions } from './benchmark.ts'
-import { cpuPerMessage, type Measure, median, perSecond, type Ratios, ratios } from './ratios.ts'
+import { cpuPerMessage, type Measure, median, perCpuSecond, perSecond, type Ratios, ratios } from './ratios.ts'
 
 export interface Finished {
-  readonly ratios: Ratios
+  readonly bySpeed: Ratios
+  readonly byCpu: Ratios
   readonly subjectPerSecond: number
   readonly baselinePerSecond: number
 }
@@ -34,7 +35,8 @@ export async function runRounds(
   const ofSubject = measured.get(subject) ?? []
   const ofBaseline = measured.get(baseline) ?? []
   return {
-    ratios: ratios(ofSubject, ofBaseline),
+    bySpeed: ratios(ofSubject, ofBaseline, perSecond),
+    byCpu: ratios(ofSubject, ofBaseline, perCpuSecond),
     subjectPerSecond: median(ofSubject.map(perSecond)),
     baselinePerSecond: median(ofBaseline.map(perSecond)),
   }

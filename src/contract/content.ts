@@ -87,7 +87,8 @@ export function readPushContent(
  * @example dataTexts({ data: '{"a":"x","n":9007199254740993,"o":{"k":1}}' }) // { a: 'x', n: '9007199254740993', o: '{"k":1}' }
  */
 export function dataTexts({ data }: Content): Record<string, string> {
-  const values = data === undefined ? {} : (parse(data) as Record<string, unknown>)
+  if (data === undefined) return {}
+  const values = parse(data) as Record<string, unknown>
   return Object.fromEntries(
     Object.entries(values).map(([name, value]) => [name, typeof value === 'string' ? value : JSON.stringify(value)]),
   )
@@ -170,13 +171,24 @@ function keepDigits(_key: string, value: unknown, context: { readonly source?: s
 /** The value at a JSON Pointer, undefined where there is none. */
 function at(element: unknown, pointer: string): unknown {
   let value = element
-  for (const part of pointer.split('/').slice(1)) {
+  for (const name of namesIn(pointer)) {
     if (typeof value !== 'object' || value === null || isRawJson(value)) return undefined
-    const name = part.includes('~') ? part.replaceAll('~1', '/').replaceAll('~0', '~') : part
     if (!Object.hasOwn(value, name)) return undefined
     value = (value as Record<string, unknown>)[name]
   }
   return value
+}
+
+/** Pointers come from the configuration, so they are few. */
+const read = new Map<string, readonly string[]>()
+
+function namesIn(pointer: string): readonly string[] {
+  const known = read.get(pointer)
+  if (known) return known
+  const parts = pointer.split('/').slice(1)
+  const names = parts.map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
+  read.set(pointer, names)
+  return names
 }
 
 function wrong(name: string, pointer: string, wanted: string, value: unknown): string {

@@ -1,10 +1,11 @@
 // Departing: the last write before the provider is called.
 
 import type { Fatal } from '../contract/outcome.ts'
-import type { Flight, Message, SendContext, Wrap } from '../providers/provider.ts'
+import type { Flight, MayLeave, Message, SendContext, Wrap } from '../providers/provider.ts'
 import { emit } from '../runtime/events.ts'
-import type { Database } from '../store/database.ts'
-import { departFlight, keepRequests } from './flights.ts'
+import { gather } from '../runtime/gather.ts'
+import type { Database, Op } from '../store/database.ts'
+import { departFlight, departPiece, keepRequests } from './flights.ts'
 
 /**
  * Writes down that these messages leave, and the requests that brought them, then calls the provider in the same turn.
@@ -14,10 +15,10 @@ import { departFlight, keepRequests } from './flights.ts'
  * lost that session and does not call.
  */
 export function depart(database: Database): Wrap {
-  const write = async (flight: Flight, messages: readonly Message[]): Promise<void> => {
+  const write = async (departed: Op, messages: readonly Message[]): Promise<void> => {
     const requests = keepRequests(messages)
     try {
-      await database.commit([departFlight(flight, messages), ...requests.ops], { durable: false })
+      await database.commit([departed, ...requests.ops], { durable: false })
     } catch (error) {
       requests.lost()
       throw error
@@ -32,7 +33,7 @@ export function depart(database: Database): Wrap {
       ...inner,
       async send(messages, context) {
         const flight = context.flight as Flight
-        await write(flight, messages)
+        await write(departFlight(flight, messages), messages)
         const lost = mayLeave(flight)
         if (lost) return messages.map(() => lost)
         emit('message.calling', { provider: inner.name, refs: messages.map((m) => m.ref) })
@@ -41,17 +42,28 @@ export function depart(database: Database): Wrap {
     }
   }
 
-  /** For a provider that says itself when a message leaves: each message is a flight of its own. */
+  /** For a provider that says itself when a message leaves: those that leave in one turn are one write. */
   function leaving(context: SendContext): SendContext {
     const flight = context.flight as Flight
-    return {
-      ...context,
-      async depart(message) {
-        await write(flight, [message])
-        return () => mayLeave(flight)
-      },
-    }
+    const left = gather<Leaving>((those) => {
+      const messages = those.map(({ message }) => message)
+      write(departPiece(flight, messages), messages).then(
+        () => {
+          for (const { may } of those) may(() => mayLeave(flight))
+        },
+        (error: unknown) => {
+          for (const { mayNot } of those) mayNot(error)
+        },
+      )
+    })
+    return { ...context, depart: (message) => new Promise((may, mayNot) => left({ message, may, mayNot })) }
   }
+}
+
+interface Leaving {
+  readonly message: Message
+  readonly may: (still: MayLeave) => void
+  readonly mayNot: (error: unknown) => void
 }
 
 const sessionLost: Fatal = {

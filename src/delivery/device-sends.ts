@@ -41,6 +41,9 @@ export const insertDeviceSends = statement({
     select r.brand, r.ref, r.attempt, r.device, r.service, r.category, r.rule, r.provider_id, r.error, r.answer, r.uncertain, r.at
     from ${rows} r where true
     on conflict (brand, ref, attempt, device) do nothing`,
+  each: (values) => `
+    insert into device_sends (brand, ref, attempt, device, service, category, rule, provider_id, error, answer, uncertain, at)
+    values (${values}) on conflict (brand, ref, attempt, device) do nothing`,
 })
 
 export interface DeviceSend {

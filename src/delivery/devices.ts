@@ -6,6 +6,7 @@ import type { DeviceSource } from '../devices/device-source.ts'
 import { deviceId } from '../devices/identity.ts'
 import type { MayLeave, Message, Provider, Result, SendContext } from '../providers/provider.ts'
 import type { DeviceAnswer, PushService } from '../providers/push-service.ts'
+import { nonsense } from '../providers/read-results.ts'
 import { emit } from '../runtime/events.ts'
 import { timeOfUuidv7 } from '../runtime/ids.ts'
 import type { Op, Value } from '../store/database.ts'
@@ -63,9 +64,9 @@ interface Sent {
 }
 
 /**
- * One call carries one message: each push service is guarded by itself, so a device that hangs costs its own message and no
- * other, and an answer is settled when it is there. Look-ups of all messages of a turn are one nevertheless, and so are
- * commits. It is not to be wrapped in guard(): one breaker for all services would stop those that work.
+ * Each push service is guarded by itself, so a device that hangs costs its own message and no other, and a result is told when it
+ * is there. Look-ups of all messages of a turn are one nevertheless, and so are commits. It is not to be wrapped in guard(): one
+ * breaker for all services would stop those that work.
  *
  * @example
  * const push = createDevices({ source: registry, services: [createFcm(account), createApns(key)] })
@@ -118,8 +119,9 @@ export function createDevices(options: DevicesOptions): Provider {
     let mayLeave: MayLeave | undefined
     return {
       async prepare() {
-        const before = await fresh(device)
-        if (before) return before
+        const before = fresh(device)
+        const refused = before instanceof Promise ? await before : before
+        if (refused) return refused
         try {
           mayLeave = await depart()
         } catch (error) {
@@ -180,9 +182,16 @@ export function createDevices(options: DevicesOptions): Provider {
 
   return {
     name: 'devices',
-    max: 1,
+    max: 1_000,
     departs: true,
-    send: (messages, context) => Promise.all(messages.map((message) => deliver(message, context))),
+    send: (messages, context) =>
+      Promise.all(
+        messages.map(async (message) => {
+          const result = await deliver(message, context).catch((error: unknown) => nonsense(String(error), 1, true))
+          context.tell?.(message, result)
+          return result
+        }),
+      ),
     check: async () => (await Promise.all(services.map((service) => service.check()))).flat(),
     async close() {
       closing.abort()

@@ -4,6 +4,7 @@
 // flights    claimed with its messages; departed when they are handed to the provider; landed when they are settled. The
 //            messages of a landed flight were successful, unless their own row says otherwise. `held`: those that stayed
 //            behind when the others departed. `taken`: some were taken over, since its process seemed dead.
+// departures the refs of those that left by themselves, where a provider keeps messages waiting and takes them piece by piece.
 // requests   the body of a request as it came, written when the first of its messages departs or is settled.
 
 import type { Flight, Message, Request } from '../providers/provider.ts'
@@ -21,6 +22,14 @@ export const flightMigrations: readonly Migration[] = [
          id ${key} primary key, owner ${key} not null, state bigint not null, taken bigint not null, held text not null,
          call ${key} not null, rule text not null)${engine === 'sqlite' ? ' without rowid' : ' with (fillfactor = 50)'}`,
       `create table requests (id ${key} primary key, text text not null, tracking text)`,
+    ],
+  },
+  {
+    name: 'flights/2',
+    statements: ({ engine, key }) => [
+      `create table departures (
+         flight ${key} not null, first ${key} not null, refs text not null,
+         primary key (flight, first))${engine === 'sqlite' ? ' without rowid' : ''}`,
     ],
   },
 ]
@@ -69,6 +78,30 @@ export function departFlight({ id, messages }: Flight, leaving: readonly Message
   return op(markDeparted, [[id, held.map((m) => m.ref).join(' ')]])
 }
 
+const insertDepartures = statement({
+  name: 'insert_departures',
+  rank: 19,
+  columns: { flight: 'text', first: 'text', refs: 'text' },
+  text: (rows) => `
+    insert into departures (flight, first, refs) select r.flight, r.first, r.refs from ${rows} r where true
+    on conflict (flight, first) do nothing`,
+  each: (values) =>
+    `insert into departures (flight, first, refs) values (${values}) on conflict (flight, first) do nothing`,
+})
+
+/** Before the provider is called with `leaving`, where others of the flight may follow. */
+export function departPiece(flight: Flight, leaving: readonly Message[]): Op {
+  if (leaving.length === flight.messages.length) return departFlight(flight, leaving)
+  const refs = leaving.map((m) => m.ref)
+  return op(insertDepartures, [[flight.id, refs[0] as string, refs.join(' ')]])
+}
+
+/** How often a message in flight may have arrived: whether it departed. SQL, 0 or 1, given the message's row. */
+export const departedOf = (m: string): string => `(
+  (select count(*) from flights f
+    where f.id = ${m}.flight and f.state = 1 and f.held not like '%' || ${m}.ref || '%') +
+  (select count(*) from departures d where d.flight = ${m}.flight and d.refs like '%' || ${m}.ref || '%'))`
+
 const markLanded = statement<{ id: string; taken: number }>({
   name: 'land_flights',
   rank: 29,
@@ -111,27 +144,29 @@ export function keepRequests(messages: readonly Message[]): { readonly ops: read
   }
 }
 
-const forget = (table: 'flights' | 'requests', rank: number) =>
-  statement<{ id: string }>({
+const forget = (table: 'flights' | 'requests' | 'departures', id: string, rank: number) =>
+  statement<object>({
     name: `forget_${table}`,
     rank,
     columns: { before: 'text', most: 'bigint' },
     text: (rows) => `
-      delete from ${table} where id in (
-        select f.id from ${table} f where f.id < (select r.before from ${rows} r) order by f.id
+      delete from ${table} where ${id} in (
+        select f.${id} from ${table} f where f.${id} < (select r.before from ${rows} r) order by f.${id}
         limit (select r.most from ${rows} r))
-      returning id`,
+      returning 1 as gone`,
   })
-const deleteFlights = forget('flights', 64)
-const deleteRequests = forget('requests', 65)
+const deleteFlights = forget('flights', 'id', 64)
+const deleteRequests = forget('requests', 'id', 65)
+const deleteDepartures = forget('departures', 'flight', 66)
 
 const step = 1_000
 /** A flight outlives its messages: one whose flight is forgotten counts as delivered. */
 const longerMs = 86_400_000
 
-/** Forgets a bounded number of flights and requests from before `before` (epoch ms). Call it again until it answers 0. */
+/** Forgets a bounded number of flights, with their departures, and requests from before `before` (epoch ms). Call it again until it answers 0. */
 export async function forgetFlights(database: Database, before: number): Promise<number> {
   const row = [firstUuidv7(Math.max(0, before - longerMs)), step]
-  const [flights, requests] = await database.commit([op(deleteFlights, [row]), op(deleteRequests, [row])])
-  return Math.max(flights.length, requests.length)
+  const statements = [deleteFlights, deleteRequests, deleteDepartures]
+  const gone = await database.commit(statements.map((each) => op(each, [row])))
+  return Math.max(...gone.map(({ length }) => length))
 }

@@ -9,8 +9,8 @@ import type { Targets } from './targets.ts'
 
 const staleMs = 1_000
 
-/** Undefined: the device may still be sent to. */
-export type Fresh = (device: Device) => Promise<DeviceAnswer | undefined>
+/** Undefined: the device may still be sent to. Nearly always known at once. */
+export type Fresh = (device: Device) => DeviceAnswer | undefined | Promise<DeviceAnswer | undefined>
 
 /** Asks again who may be messaged and where when the answer has grown old; the devices of one message ask together. */
 export function watchFresh(
@@ -35,11 +35,11 @@ export function watchFresh(
     at = now
     asking = undefined
   }
-  return async ({ token }) => {
-    if (refusal === undefined && Date.now() - at > staleMs) {
-      asking ??= lookAgain()
-      await asking
-    }
-    return refusal ?? (still === undefined || still.has(token) ? undefined : revoked)
+  const known = (token: string): DeviceAnswer | undefined =>
+    refusal ?? (still === undefined || still.has(token) ? undefined : revoked)
+  return ({ token }) => {
+    if (refusal !== undefined || Date.now() - at <= staleMs) return known(token)
+    asking ??= lookAgain()
+    return asking.then(() => known(token))
   }
 }

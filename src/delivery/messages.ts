@@ -7,6 +7,7 @@
 import type { Message } from '../providers/provider.ts'
 import type { Migration, Value } from '../store/database.ts'
 import { statement } from '../store/statement.ts'
+import { departedOf } from './flights.ts'
 
 /** inFlight: as its flight says, which may have landed: then it was successful. */
 export const state = { inFlight: 0, successful: 1, failed: 2, fatal: 3 } as const
@@ -113,8 +114,7 @@ export const takeOver = statement<{ ref: string; attempt: number; uncertain: num
   text: (rows) => `
     update messages set state = 0, attempt = messages.attempt + 1, flight = r.flight, claimed_at = r.at, request = r.request,
       start_at = r.start_at, length = r.length, call = '', rule = '',
-      uncertain = messages.uncertain + (select count(*) from flights f where messages.state = 0
-        and f.id = messages.flight and f.state = 1 and f.held not like '%' || messages.ref || '%')
+      uncertain = messages.uncertain + case when messages.state = 0 then ${departedOf('messages')} else 0 end
     from ${rows} r
     where messages.brand = r.brand and messages.key = r.key and messages.flight = r.old and messages.state = r.state
       and (messages.state <> 0 or exists (select 1 from flights f where f.id = messages.flight and f.state < 2))
@@ -143,6 +143,19 @@ export const settleMessages = statement({
     from ${rows} r
     where messages.brand = r.brand and messages.key = r.key
       and (r.state = 1 or (messages.flight = r.flight and messages.state = 0))`,
+})
+
+/**
+ * What was successful before its flight has landed, and as the flight will say. The row stays as long as it is: a longer one
+ * would make SQLite split pages.
+ */
+export const markDelivered = statement({
+  name: 'mark_delivered',
+  rank: 30,
+  columns: { brand: 'text', key: 'text' },
+  text: (rows) => `
+    update messages set state = 1 from ${rows} r where messages.brand = r.brand and messages.key = r.key`,
+  each: (values) => `update messages set state = 1 where (brand, key) = (${values})`,
 })
 
 export const insertRefusals = statement({
@@ -209,8 +222,8 @@ export const findMessage = statement<Found>({
   columns: { brand: 'text', ref: 'text' },
   text: (rows) => `
     select m.brand, m.key, ${now('m', 'f')} as state, m.attempt, m.uncertain, m.claimed_at, m.start_at, m.length,
-      case when m.state = 0 then coalesce(f.rule, '') else m.rule end as rule,
-      case when m.state = 0 then coalesce(f.call, '') else m.call end as call, q.text as request, q.tracking
+      case when m.rule = '' then coalesce(f.rule, '') else m.rule end as rule,
+      case when m.rule = '' then coalesce(f.call, '') else m.call end as call, q.text as request, q.tracking
     from ${rows} r join messages m on m.brand = r.brand and m.ref = r.ref
       left join flights f on f.id = m.flight left join requests q on q.id = m.request`,
 })

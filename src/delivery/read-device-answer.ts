@@ -1,13 +1,13 @@
 // What a push service answered, made sure of: services are written by strangers too. Pure.
 
 import type { DeviceAnswer } from '../providers/push-service.ts'
-import { nonsense, readResults } from '../providers/read-results.ts'
+import { nonsense, readResult } from '../providers/read-results.ts'
 
 const words = new Set<unknown>([undefined, 'gone', 'mismatch'])
 
 /** A well-formed answer, or a fatal one that says that it made no sense: then nothing is known of the token. */
 export function readDeviceAnswer(answered: unknown): DeviceAnswer {
-  const answer = readResults([answered], 1, true)[0] as DeviceAnswer
+  const answer = readResult(answered, true) as DeviceAnswer
   const { token, goneSince, providerId } = answer
   if (!words.has(token)) return nonsense(`a token that is ${String(token)}`, 1, true)
   if (goneSince !== undefined && !Number.isFinite(goneSince)) return nonsense('a goneSince that is no time', 1, true)

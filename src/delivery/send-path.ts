@@ -12,7 +12,7 @@ import type { Database } from '../store/database.ts'
 import { type Claim, claim } from './claim.ts'
 import { depart } from './depart.ts'
 import { createIdWatch } from './id-watch.ts'
-import { type Settled, settle } from './settle.ts'
+import { type Settle, type Settled, settlement } from './settle.ts'
 
 export interface SendPathOptions {
   readonly database: Database
@@ -40,6 +40,10 @@ interface Work {
   readonly done: ((result: Result) => void)[]
 }
 
+interface Flown extends Settled {
+  readonly work: Work
+}
+
 /** How long a message that another living process is sending is waited for, and how often it is looked at. */
 const elsewhere = { waitMs: 2_000, everyMs: 100 }
 
@@ -60,7 +64,9 @@ export function createSendPath({
   const idlers: (() => void)[] = []
 
   const begin = gather<Work>((works) => {
-    for (let from = 0; from < works.length; from += inner.max) void board(works.slice(from, from + inner.max))
+    // Of one brand: a source that hangs for one is not the other's trouble.
+    for (const ofBrand of Map.groupBy(works, ({ message }) => message.brand).values())
+      for (let from = 0; from < ofBrand.length; from += inner.max) void board(ofBrand.slice(from, from + inner.max))
   })
   // Work goes on when its request was answered or its process is stopping: stopping waits for it.
   const never = new AbortController().signal
@@ -127,33 +133,43 @@ export function createSendPath({
     // The slot comes before the suppression look-up: an answer must not grow old in a queue.
     const slot = slots.take()
     if (slot) await slot
+    const settle = settlement(database, flight)
+    // Where results may come one by one: those that have not come.
+    const open =
+      inner.departs && works.length > 1
+        ? new Map<Message, Work | undefined>(works.map((work) => [work.message, work]))
+        : undefined
+    const settleEarly = gather<Flown>((flown) => void settleSome(settle, flown))
+    const tell = (message: Message, result: Result): void => {
+      const work = open?.get(message)
+      open?.set(message, undefined)
+      if (work) settleEarly({ work, message, result })
+    }
     let results: readonly Result[]
     try {
-      results = await inner.send(flight.messages, context)
+      results = await inner.send(flight.messages, { ...context, tell })
     } catch (error) {
       results = works.map(() => storeAway(error))
     }
     slots.give()
-    await settleAll(works, flight, results)
+    const flown = works.map((work, i): Flown => ({ work, message: work.message, result: results[i] as Result }))
+    const rest = open ? flown.filter(({ message }) => open.get(message)) : flown
+    if (rest.length > 0) await settleSome(settle, rest)
   }
 
-  async function settleAll(works: readonly Work[], flight: Flight, results: readonly Result[]): Promise<void> {
-    const settled: Settled[] = works.map((work, i) => ({ message: work.message, result: results[i] as Result }))
+  async function settleSome(settle: Settle, flown: readonly Flown[]): Promise<void> {
     try {
-      await settle(database, flight, settled, Date.now())
+      await settle(flown)
     } catch (error) {
       // Whether it was delivered is in nobody's books: the next attempt finds the claim in flight and takes it over.
-      for (const work of works) finish(work, storeAway(error))
+      for (const { work } of flown) finish(work, storeAway(error))
       return
     }
-    // A provider may have an identifier of its own; ours is the one that the platform gets (row 5).
-    for (let i = 0; i < works.length; i++) {
-      const work = works[i] as Work
-      const { ref } = work.message
-      const result = results[i] as Result
-      finish(work, result.ref === ref ? result : { ...result, ref })
+    for (const { work, message, result } of flown) {
+      // A provider may have an identifier of its own; ours is the one that the platform gets (row 5).
+      finish(work, result.ref === message.ref ? result : { ...result, ref: message.ref })
     }
-    if (listened('message.settled')) for (const each of settled) announce(each)
+    if (listened('message.settled')) for (const each of flown) announce(each)
   }
 
   function finish(work: Work, result: Result): void {

@@ -70,19 +70,11 @@ export function guardService(service: PushService, options: ServiceGuardOptions 
     const turn = turns.take(context.deadline)
     if (turn === 'full') return notCalled(overloaded(name))
     if (turn !== true && !(await turn)) return notCalled(tooLate(name))
-    try {
-      return await inTurn(push, context, leaving)
-    } finally {
-      turns.give()
-    }
-  }
-
-  async function inTurn(push: Push, context: SendContext, leaving: Leaving): ReturnType<GuardedService['send']> {
     const admission = breaker.admit(Date.now())
-    if (typeof admission === 'object') return notCalled(resting(admission.retryAfterMs))
     const probe = admission === 'probe'
     let answered = false
     try {
+      if (typeof admission === 'object') return notCalled(resting(admission.retryAfterMs))
       const instead = (await leaving.prepare()) ?? late(context) ?? leaving.veto()
       if (instead) return notCalled(instead)
       const answer = weigh(await reach(push, context), proven)
@@ -91,7 +83,8 @@ export function guardService(service: PushService, options: ServiceGuardOptions 
       if (answer.category === 'successful') proven = true
       return { answer, called: true }
     } finally {
-      if (!answered) breaker.unknown(probe)
+      if (!answered && typeof admission !== 'object') breaker.unknown(probe)
+      turns.give()
     }
   }
 
@@ -107,6 +100,7 @@ export function guardService(service: PushService, options: ServiceGuardOptions 
     const signal = lazySignal(context.signal)
     const given: SendContext = {
       deadline: now + ms,
+      stop: context.stop ?? context.signal,
       get signal() {
         return signal.get()
       },

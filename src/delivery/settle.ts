@@ -4,30 +4,72 @@ import type { Flight, Message, Result } from '../providers/provider.ts'
 import type { Database, Op, Value } from '../store/database.ts'
 import { op } from '../store/statement.ts'
 import { keepRequests, landFlight } from './flights.ts'
-import { insertRefusals, settleMessages, state } from './messages.ts'
+import { insertRefusals, markDelivered, settleMessages, state } from './messages.ts'
 
 export interface Settled {
   readonly message: Message
   readonly result: Result
 }
 
-/** Lands the flight: its successes need no row of their own, what ended otherwise says so. */
-export async function settle(
-  database: Database,
-  flight: Flight,
-  settled: readonly Settled[],
-  now: number,
-): Promise<void> {
-  const success = settled.find(({ result }) => result.category === 'successful')?.result
-  const call = success?.call ?? ''
-  const rule = success?.rule ?? ''
+/** Rejects if the store is away: then nobody knows what was written. */
+export type Settle = (settled: readonly Settled[]) => Promise<void>
+
+/** What the successes of a flight came by: most are alike, and those need no more than a word. */
+interface Course {
+  readonly rule: string
+  readonly call: string
+}
+
+/**
+ * Settles the messages of a flight, all in one piece or in several; each message once. With the last piece the flight lands: its
+ * successes need no row of their own, what ended otherwise says so. Those that are settled before the others say for themselves
+ * that they were delivered. A flight of which a piece could not be written never lands: that would count it as delivered.
+ *
+ * @example const settle = settlement(database, flight); await settle([{ message, result }])
+ */
+export function settlement(database: Database, flight: Flight): Settle {
+  let unsettled = flight.messages.length
+  let course: Course | undefined
+  const pieces: Promise<void>[] = []
+
+  async function write(settled: readonly Settled[], last: boolean): Promise<void> {
+    const lands = last && (await Promise.allSettled(pieces)).every(({ status }) => status === 'fulfilled')
+    const requests = keepRequests(settled.map(({ message }) => message))
+    const ops = [...rowsOf(settled, flight, course, lands), ...requests.ops]
+    try {
+      if (!lands) return void (await database.commit(ops))
+      const [landed] = await database.commit([landFlight(flight, course?.call ?? '', course?.rule ?? ''), ...ops])
+      if (landed[0]?.taken) await winBack(database, flight, settled)
+    } catch (error) {
+      requests.lost()
+      throw error
+    }
+  }
+
+  return (settled) => {
+    const success = settled.find(({ result }) => result.category === 'successful')?.result
+    course ??= success && { rule: success.rule, call: success.call ?? '' }
+    unsettled -= settled.length
+    const last = unsettled === 0
+    const written = write(settled, last)
+    if (!last) pieces.push(written)
+    return written
+  }
+}
+
+/** @param lands whether the flight lands with them: then what went as it says is said */
+function rowsOf(settled: readonly Settled[], flight: Flight, course: Course | undefined, lands: boolean): Op[] {
+  const now = Date.now()
+  const delivered: (readonly Value[])[] = []
   const others: (readonly Value[])[] = []
   const refusals: (readonly Value[])[] = []
   const writes: Op[] = []
   for (const { message: m, result } of settled) {
     const uncertain = result.category === 'fatal' && result.uncertain ? 1 : 0
-    const asItsFlight = result.category === 'successful' && result.rule === rule && (result.call ?? '') === call
+    const asItsFlight =
+      result.category === 'successful' && result.rule === course?.rule && (result.call ?? '') === course.call
     if (!asItsFlight) others.push(outcomeRow(m, flight, result, uncertain))
+    else if (!lands) delivered.push([m.brand, m.key])
     if (result.category !== 'successful') {
       refusals.push([
         m.brand,
@@ -45,20 +87,18 @@ export async function settle(
     }
     if (result.writes) writes.push(...result.writes)
   }
-  const requests = keepRequests(settled.map(({ message }) => message))
-  try {
-    const [landed] = await database.commit([
-      landFlight(flight, call, rule),
-      op(settleMessages, others),
-      op(insertRefusals, refusals),
-      ...requests.ops,
-      ...writes,
-    ])
-    if (landed[0]?.taken) await winBack(database, flight, settled)
-  } catch (error) {
-    requests.lost()
-    throw error
-  }
+  return [op(markDelivered, delivered), op(settleMessages, others), op(insertRefusals, refusals), ...joined(writes)]
+}
+
+/** Those of one statement as one: a store has work with each op, however few rows it has. */
+function joined(writes: readonly Op[]): readonly Op[] {
+  if (writes.length < 2) return writes
+  return [...Map.groupBy(writes, ({ statement }) => statement)].map(([statement, ops]) =>
+    op(
+      statement,
+      ops.flatMap(({ rows }) => rows),
+    ),
+  )
 }
 
 /** Another process took this one for dead and some of its messages over: those that were successful here are so for good. */

@@ -1,6 +1,6 @@
 // By what a device is known: not by its token's text, which the same device may have in several forms.
 
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 
 /**
  * The key of a device in our tables, 43 characters for a token of any length. Safe to show and to log: it leads to nothing
@@ -13,7 +13,7 @@ import { createHash } from 'node:crypto'
  * @example deviceId(subscriptionJson) === deviceId('https://push.example/send/abc')
  */
 export function deviceId(token: string): string {
-  return createHash('sha256').update(canonical(token)).digest('base64url')
+  return hash('sha256', canonical(token), 'base64url')
 }
 
 function canonical(token: string): string {

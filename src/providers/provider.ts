@@ -41,14 +41,21 @@ export interface Flight {
 export interface SendContext {
   /** Epoch milliseconds; what is not answered by then is fatal. */
   readonly deadline: number
-  /** Aborts when the process is stopping. */
+  /** Aborts when the process is stopping; in a call that a guard bounds, at its deadline, too. */
   readonly signal: AbortSignal
+  /**
+   * Aborts when the process is stopping, and only then: one for many calls, for providers that keep to the deadline by themselves
+   * and would listen to a new signal for each call. Absent: `signal` is the only one.
+   */
+  readonly stop?: AbortSignal
   /** On the send path: what these messages belong to. See delivery/depart.ts. */
   readonly flight?: Flight
   /** On the send path: may this message still be delivered? Ask again after any wait over a second (design §5.3). */
   readonly judge?: (message: Message) => Promise<Failed | Fatal | undefined>
   /** For a provider that `departs`. Resolves when it is written down that the message leaves; rejects if the store is away. */
   readonly depart?: (message: Message) => Promise<MayLeave>
+  /** For a provider that `departs`: the result of one message, before those of the others are there. It is settled at once. */
+  readonly tell?: (message: Message, result: Result) => void
 }
 
 /** To be asked in the very turn of each call to the outside: a fatal where the message is no longer ours to send. */
@@ -85,7 +92,8 @@ export interface Provider {
   readonly transactional?: true
   /**
    * It keeps messages waiting within, for a slot or a pause, so it says itself when one leaves, by `context.depart`: what
-   * has not departed cannot have arrived, and is not counted as uncertain if the process dies.
+   * has not departed cannot have arrived, and is not counted as uncertain if the process dies. It tells each result when it is
+   * there, by `context.tell`: one message that hangs keeps no other waiting.
    */
   readonly departs?: true
   /** One result for each message, in the same order. May throw: guard() turns that, a wrong count or nonsense into fatal. */

@@ -16,10 +16,12 @@ export function readResults(answered: unknown, count: number, uncertain: boolean
     return fill(count, nonsense(`${answered.length} results for ${count} messages`, count, uncertain))
   }
   // Not map(): it leaves holes.
-  return Array.from(
-    answered,
-    (each) => readResult(each) ?? nonsense(`a result that is none: ${shown(each)}`, 1, uncertain),
-  )
+  return Array.from(answered, (each) => readResult(each, uncertain))
+}
+
+/** The same for one. */
+export function readResult(answered: unknown, uncertain: boolean): Result {
+  return wellFormed(answered as Result) ?? nonsense(`a result that is none: ${shown(answered)}`, 1, uncertain)
 }
 
 /** A fatal result for an answer that makes no sense: one message may be what the provider stumbles over. */
@@ -39,7 +41,7 @@ export const fill = (count: number, result: Result): Result[] => new Array<Resul
 const blames = new Set(['message', 'call', 'provider'])
 
 /** Undefined: it is no result. */
-function readResult(result: Result | null | undefined): Result | undefined {
+function wellFormed(result: Result | null | undefined): Result | undefined {
   if (typeof result !== 'object' || result === null || typeof result.rule !== 'string') return undefined
   if (result.ref !== undefined && typeof result.ref !== 'string') return undefined
   switch (result.category) {

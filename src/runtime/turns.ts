@@ -23,13 +23,15 @@ const sweepMs = 250
  */
 export function createTurns(count: number, mostWaiting: number): Turns {
   let free = count
-  let waiting: Waiting[] = []
+  /** Who had their turn leaves a hole: an array that grows for long would keep all that hangs on them. */
+  let waiting: (Waiting | undefined)[] = []
   let head = 0
   let timer: NodeJS.Timeout | undefined
 
   function next(): Waiting['resolve'] {
     while (head < waiting.length) {
-      const { resolve } = waiting[head++] as Waiting
+      const resolve = waiting[head]?.resolve
+      waiting[head++] = undefined
       if (resolve) return resolve
     }
     waiting = []
@@ -47,7 +49,7 @@ export function createTurns(count: number, mostWaiting: number): Turns {
       one.resolve?.(false)
       one.resolve = undefined
     }
-    waiting = waiting.slice(head).filter(({ resolve }) => resolve)
+    waiting = waiting.slice(head).filter((one) => one?.resolve)
     head = 0
     if (waiting.length === 0) next()
   }

@@ -5,15 +5,18 @@ import type { TestContext } from 'node:test'
 import { functionSource } from '../../src/attributes/function.ts'
 import { listDeviceSends } from '../../src/delivery/device-sends.ts'
 import { createDevices } from '../../src/delivery/devices.ts'
+import { countMessages, findMessage, markDelivered, selectMessages, state } from '../../src/delivery/messages.ts'
 import { forgetMessages } from '../../src/delivery/retention.ts'
 import { createSendPath } from '../../src/delivery/send-path.ts'
 import { createSuppression } from '../../src/delivery/suppress.ts'
 import type { Message, Result } from '../../src/providers/provider.ts'
 import type { DeviceAnswer, Push } from '../../src/providers/push-service.ts'
+import { on } from '../../src/runtime/events.ts'
 import { uuidv7 } from '../../src/runtime/ids.ts'
-import type { Database } from '../../src/store/database.ts'
+import type { Database, Op } from '../../src/store/database.ts'
 import { openDatabase } from '../../src/store/open-database.ts'
 import { op } from '../../src/store/statement.ts'
+import { StoreUnavailable } from '../../src/store/store-unavailable.ts'
 import { type DeviceTable, deviceTable, deviceTableMigrations } from '../support/device-table.ts'
 import { onEachEngine, onPostgres } from '../support/engines.ts'
 import { accepted, gone, type WitnessService, witnessService } from '../support/push-services.ts'
@@ -209,3 +212,109 @@ onPostgres(
     assert.deepEqual(taken, [silent.received[0]?.ref === called.ref, silent.received[0]?.ref === waited.ref])
   },
 )
+
+/** Three messages that are claimed together: the first two are answered at once, the third when `free()` says so. */
+async function three(t: TestContext, store: string, wrap: (database: Database) => Database = (database) => database) {
+  const database = await openDatabase(store, { migrations: deviceTableMigrations })
+  let closed = false
+  const close = async (): Promise<void> => {
+    if (!closed) await database.close()
+    closed = true
+  }
+  t.after(close)
+  const table = deviceTable(database)
+  const users = ['1001', '1002', '1003']
+  await Promise.all(users.map((user, i) => table.link('1', `t-${i + 1}`, user)))
+  const gate = Promise.withResolvers<DeviceAnswer>()
+  const apns = witnessService('apns', ({ device }) => (device.token === 't-3' ? gate.promise : accepted))
+  const path = createSendPath({
+    database: wrap(database),
+    provider: createDevices({ source: table, services: [apns] }),
+    suppress: (inner) => inner,
+    concurrency: 100,
+    inProgress: 100,
+    workMs: 30_000,
+  })
+  const messages = users.map((user) => message('1', user))
+  return {
+    database,
+    messages,
+    apns,
+    close,
+    free: () => gate.resolve(accepted),
+    /** All in one turn. */
+    send: (withinMs = 20_000) =>
+      path.send(messages, { deadline: Date.now() + withinMs, signal: new AbortController().signal }),
+    idle: () => path.idle(),
+    /** As their rows, with their flight, say. */
+    states: async () => {
+      const rows = await database.read(
+        op(
+          selectMessages,
+          messages.map(({ brand, key }) => [brand, key]),
+        ),
+      )
+      return messages.map(({ key }) => rows.find((row) => row.key === key)?.state)
+    },
+  }
+}
+
+onEachEngine('one device that does not answer keeps no other message of its batch waiting', async (t, store) => {
+  const s = await three(t, store)
+  const flights: string[] = []
+  t.after(on('message.settled', ({ ref }) => void flights.push(ref)))
+  const sending = s.send(400)
+  await until(() => flights.length === 2, { what: 'two are settled' })
+  assert.deepEqual(await s.states(), [state.successful, state.successful, state.inFlight])
+  assert.deepEqual(
+    (await sending).map((result) => result.rule),
+    ['accepted', 'accepted', 'answer budget spent'],
+  )
+  s.free()
+  await s.idle()
+  assert.deepEqual(await s.states(), [state.successful, state.successful, state.successful])
+  for (const { brand, ref } of s.messages) {
+    const [found] = await s.database.read(op(findMessage, [[brand, ref]]))
+    assert.partialDeepStrictEqual(found, { state: state.successful, rule: 'accepted', attempt: 1, uncertain: 0 })
+  }
+})
+
+onEachEngine('a flight of which a piece could not be written never lands', async (t, store) => {
+  let refused = 0
+  const s = await three(t, store, (database) => ({
+    ...database,
+    get owner() {
+      return database.owner
+    },
+    commit: ((ops: readonly Op[], options?: object) => {
+      const settles = ops.some(({ statement, rows }) => statement === markDelivered && rows.length > 0)
+      if (settles && refused++ === 0) return Promise.reject(new StoreUnavailable('cut'))
+      return database.commit(ops, options)
+    }) as Database['commit'],
+  }))
+  const sending = s.send()
+  await until(() => refused === 1, { what: 'the first piece is refused' })
+  s.free()
+  assert.deepEqual(
+    (await sending).map(({ category }) => category),
+    ['fatal', 'fatal', 'successful'],
+  )
+  assert.deepEqual(await s.states(), [state.inFlight, state.inFlight, state.successful])
+})
+
+onPostgres('of a flight whose process dies, what had departed and was not settled is uncertain', async (t, store) => {
+  const dying = await three(t, store)
+  const settled: string[] = []
+  t.after(on('message.settled', ({ ref }) => void settled.push(ref)))
+  await Promise.all([dying.send(400), until(() => settled.length === 2, { what: 'two are settled' })])
+  await dying.close()
+  const living = await way(t, store)
+  const [first, , third] = dying.messages as [Message, Message, Message]
+  assert.partialDeepStrictEqual(await living.send(first), { category: 'successful', rule: 'row 29: delivered before' })
+  const over = event('message.taken_over', ({ ref }) => ref === third.ref)
+  await living.table.link('1', 't-3', '1003')
+  assert.equal((await living.send(third)).category, 'successful')
+  assert.equal((await over).uncertain, true)
+  const [count] = await living.database.read(op(countMessages, [[]]))
+  assert.partialDeepStrictEqual(count, { messages: 3, uncertain: 1, repeated: 1 })
+})

@@ -23,7 +23,7 @@ export const apnsSettings = {
   base_url: url({ says: 'The address of APNs.', default: 'https://api.push.apple.com' }),
   sandbox_url: url({ says: 'The address of its sandbox.', default: 'https://api.sandbox.push.apple.com' }),
   ca: path({ says: 'Certificates (PEM) to trust instead of the system’s.', optional: true }),
-  concurrency: integer(1, 10_000)({ says: 'Most sends at a time.', default: '400' }),
+  concurrency: integer(1, 10_000)({ says: 'Most sends at a time.', default: '1000' }),
   connections: integer(1, 100)({ says: 'Most connections to each environment.', default: '2' }),
 } as const
 

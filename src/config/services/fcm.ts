@@ -16,8 +16,8 @@ export const fcmSettings = {
   }),
   base_url: url({ says: 'The address of FCM.', default: 'https://fcm.googleapis.com' }),
   ca: path({ says: 'Certificates (PEM) to trust instead of the system’s.', optional: true }),
-  concurrency: integer(1, 10_000)({ says: 'Most sends at a time.', default: '400' }),
-  connections: integer(1, 100)({ says: 'Most connections; each carries about 100 sends at a time.', default: '4' }),
+  concurrency: integer(1, 10_000)({ says: 'Most sends at a time.', default: '1000' }),
+  connections: integer(1, 100)({ says: 'Most connections; each carries about 100 sends at a time.', default: '10' }),
 } as const
 
 export type FcmConfig = ValueOf<Group<typeof fcmSettings>>

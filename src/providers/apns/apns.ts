@@ -28,7 +28,7 @@ export interface ApnsOptions extends ApnsKey {
   readonly sandboxUrl?: string
   /** Certificates to trust instead of the system's, as PEM. */
   readonly ca?: string
-  /** Most sends at a time. 400. */
+  /** Most sends at a time. 1,000. */
   readonly concurrency?: number
   /** Most connections to each environment. 2. */
   readonly connections?: number
@@ -44,7 +44,7 @@ export interface ApnsOptions extends ApnsKey {
  * // { category: 'successful', ref, rule: 'apns 200', providerId: '0192f0c1-…' }
  */
 export function apns(options: ApnsOptions): PushService {
-  const { name = 'apns', topic, apps = [], ca, concurrency = 400, connections = 2 } = options
+  const { name = 'apns', topic, apps = [], ca, concurrency = 1_000, connections = 2 } = options
   const { environments = ['production', 'sandbox'] } = options
   const addresses: Record<Environment, string> = {
     production: options.baseUrl ?? 'https://api.push.apple.com',
@@ -61,16 +61,20 @@ export function apns(options: ApnsOptions): PushService {
     })
   type World = (typeof worlds)[number]
 
-  async function post(world: World, deviceToken: string, { headers, body }: Notification, context: SendContext) {
-    const token = await tokens.get(Date.now())
-    const exchanged: Exchanged = await world.client.post({
-      path: world.path + encodeURIComponent(deviceToken),
+  function post(
+    { client, path }: World,
+    deviceToken: string,
+    token: string,
+    { headers, body }: Notification,
+    context: SendContext,
+  ): Promise<Exchanged> {
+    return client.post({
+      path: path + encodeURIComponent(deviceToken),
       headers: { authorization: `bearer ${token}`, ...headers },
       body,
       deadline: context.deadline,
-      signal: context.signal,
+      signal: context.stop ?? context.signal,
     })
-    return { exchanged, token }
   }
 
   async function attempt(
@@ -78,17 +82,19 @@ export function apns(options: ApnsOptions): PushService {
     notification: Notification,
     push: Push,
     context: SendContext,
-    again = true,
   ): Promise<DeviceAnswer> {
-    const { exchanged, token } = await post(world, push.device.token, notification, context)
-    if ('lost' in exchanged) return lostPush('apns', exchanged, context)
-    const { status, headers } = exchanged
-    const body = status === 200 ? '' : conceal(exchanged.body.toString(), push.device.token, token)
-    const answer = readApnsAnswer(status, headers, body, Date.now())
-    if (answer.rule === 'apns 429 TooManyProviderTokenUpdates') tokens.tooMany(token, Date.now())
-    if (answer.rule === 'apns 403 ExpiredProviderToken' && again && tokens.expired(token, Date.now()))
-      return attempt(world, notification, push, context, false)
-    return answer.category === 'successful' ? { ...answer, ref: push.ref } : answer
+    for (let again = false; ; again = true) {
+      const got = tokens.get(Date.now())
+      const token = typeof got === 'string' ? got : await got
+      const exchanged = await post(world, push.device.token, token, notification, context)
+      if ('lost' in exchanged) return lostPush('apns', exchanged, context)
+      const { status, headers } = exchanged
+      const body = status === 200 ? '' : conceal(exchanged.body.toString(), push.device.token, token)
+      const answer = readApnsAnswer(status, headers, body, Date.now())
+      if (answer.category === 'successful') return { ...answer, ref: push.ref }
+      if (answer.rule === 'apns 429 TooManyProviderTokenUpdates') tokens.tooMany(token, Date.now())
+      if (again || answer.rule !== 'apns 403 ExpiredProviderToken' || !tokens.expired(token, Date.now())) return answer
+    }
   }
 
   async function tryImpossible(world: World): Promise<readonly Check[]> {
@@ -97,7 +103,7 @@ export function apns(options: ApnsOptions): PushService {
       headers: { 'apns-topic': topic, 'apns-push-type': 'alert' },
       body: '{"aps":{"alert":"check"}}',
     }
-    const { exchanged } = await post(world, '0'.repeat(64), notification, context)
+    const exchanged = await post(world, '0'.repeat(64), await tokens.get(Date.now()), notification, context)
     if ('lost' in exchanged) {
       const what = lostPush('apns', exchanged, context).error
       return [

@@ -29,38 +29,33 @@ export function apnsNotification({ ref, device, content, expiresAt }: Push, topi
   const texts = dataTexts(content)
   if (Object.hasOwn(texts, 'aps')) return notValid('apns', 'data may not have the key "aps": it is Apple\'s; rename it')
   const shows = title !== undefined || body !== undefined
-  const ours = {
-    aps: {
-      ...(shows && { alert: { ...(title !== undefined && { title }), ...(body !== undefined && { body }) } }),
-      ...(!shows && { 'content-available': 1 }),
-      // The app's extension may fetch the picture before it is shown.
-      ...(image !== undefined && { 'mutable-content': 1 }),
-    },
-    ...texts,
-    ...(url !== undefined && { url }),
-    ...(image !== undefined && { image }),
-    push_id: ref,
+  if (url !== undefined) texts.url = url
+  if (image !== undefined) texts.image = image
+  texts.push_id = ref
+  // What is undefined is not in the JSON.
+  const aps = {
+    alert: shows ? { title, body } : undefined,
+    'content-available': shows ? undefined : 1,
+    // The app's extension may fetch the picture before it is shown.
+    'mutable-content': image === undefined ? undefined : 1,
   }
   const { headers: over = {}, ...payloadOver } = content.overrides?.apns ?? {}
-  const own = isObject(over) ? Object.entries(over) : []
-  const forbidden = own.find(([header, value]) => !freeHeaders.includes(header) || typeof value !== 'string')
-  if (!isObject(over) || forbidden)
+  const may = ([header, value]: readonly [string, unknown]): boolean =>
+    freeHeaders.includes(header) && typeof value === 'string'
+  if (!isObject(over) || !Object.entries(over).every(may))
     return notValid('apns', `overrides.apns.headers may have only ${freeHeaders.join(' and ')}, as texts`)
-  const payload = JSON.stringify(merged(ours, payloadOver))
+  const payload = JSON.stringify(merged({ aps, ...texts }, content.overrides?.apns && payloadOver))
   const bytes = Buffer.byteLength(payload)
   if (bytes > mostBytes) return tooLarge('apns', bytes, mostBytes)
-  return {
-    headers: {
-      'content-type': 'application/json',
-      'apns-topic': device.app ?? topic,
-      ...(uuid.test(ref) && { 'apns-id': ref.toLowerCase() }),
-      'apns-collapse-id': collapseId(ref, 64),
-      'apns-push-type': shows ? 'alert' : 'background',
-      'apns-priority': shows ? '10' : '5',
-      // A moment, not a time to live.
-      'apns-expiration': String(Math.floor(expiresAt / 1000)),
-      ...(Object.fromEntries(own) as Record<string, string>),
-    },
-    body: payload,
+  const headers: Record<string, string> = {
+    'content-type': 'application/json',
+    'apns-topic': device.app ?? topic,
+    'apns-collapse-id': collapseId(ref, 64),
+    'apns-push-type': shows ? 'alert' : 'background',
+    'apns-priority': shows ? '10' : '5',
+    // A moment, not a time to live.
+    'apns-expiration': String(Math.floor(expiresAt / 1000)),
   }
+  if (uuid.test(ref)) headers['apns-id'] = ref.toLowerCase()
+  return { headers: Object.assign(headers, over), body: payload }
 }

@@ -6,7 +6,7 @@ import type { Exchanged } from '../exchange.ts'
 import { createHttp2Client } from '../http2/client.ts'
 import type { Check, SendContext } from '../provider.ts'
 import { conceal, expired, inTime, lostPush } from '../push-outcomes.ts'
-import type { DeviceAnswer, Push, PushService } from '../push-service.ts'
+import type { DeviceAnswer, PushService } from '../push-service.ts'
 import { createAccessTokens } from './access-token.ts'
 import { judgeFcm, readFcmAnswer } from './answer.ts'
 import { fcmMessage } from './message.ts'
@@ -22,9 +22,9 @@ export interface FcmOptions {
   readonly ca?: string
   /** The apps whose devices it reaches; absent: all, and so are devices whose app is not known. */
   readonly apps?: readonly string[]
-  /** Most sends at a time. 400. */
+  /** Most sends at a time. 1,000. */
   readonly concurrency?: number
-  /** Most connections; each carries as many sends at a time as FCM allows, about 100. 4. */
+  /** Most connections; each carries as many sends at a time as FCM allows, about 100. 10. */
   readonly connections?: number
 }
 
@@ -37,46 +37,31 @@ export interface FcmOptions {
  * // { category: 'successful', ref, rule: 'fcm 200', providerId: 'projects/p/messages/…' }
  */
 export function fcm(options: FcmOptions): PushService {
-  const { name = 'fcm', serviceAccount, ca, apps, concurrency = 400, connections = 4 } = options
+  const { name = 'fcm', serviceAccount, ca, apps, concurrency = 1_000, connections = 10 } = options
   const { origin, pathname } = new URL(options.baseUrl ?? 'https://fcm.googleapis.com')
   const project = encodeURIComponent(serviceAccount.project_id)
   const path = `${pathname.replace(/\/+$/, '')}/v1/projects/${project}/messages:send`
   const tokens = createAccessTokens(serviceAccount, ca)
   const client = createHttp2Client({ origin, connections, ...(ca !== undefined && { ca }) })
 
-  async function post(body: string, context: SendContext): Promise<{ exchanged: Exchanged; token: string } | Fatal> {
-    const got = tokens.get()
-    const token = typeof got === 'string' ? got : await inTime(got, context)
-    if (token === undefined) return noToken(context)
-    if (typeof token !== 'string') return token
-    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
-    const { deadline, signal } = context
-    return { exchanged: await client.post({ path, headers, body, deadline, signal }), token }
+  /** At once but for the first time and every hour. Fatal: there is none. */
+  function accessToken(context: SendContext): string | Promise<string | Fatal> {
+    const token = tokens.get()
+    return typeof token === 'string' ? token : inTime(token, context).then((got) => got ?? noToken(context))
   }
 
-  async function attempt(body: string, push: Push, context: SendContext): Promise<DeviceAnswer & { refused?: string }> {
-    const posted = await post(body, context)
-    if ('category' in posted) return posted
-    const { exchanged, token } = posted
-    if ('lost' in exchanged) return lostPush('fcm', exchanged, context)
-    const { status, headers } = exchanged
-    if (status === 200)
-      return { ...readFcmAnswer(status, headers, exchanged.body.toString(), Date.now()), ref: push.ref }
-    const answer = readFcmAnswer(
-      status,
-      headers,
-      conceal(exchanged.body.toString(), push.device.token, token),
-      Date.now(),
-    )
-    return isRefused(answer) ? { ...answer, refused: token } : answer
+  function post(body: string, token: string, context: SendContext): Promise<Exchanged> {
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+    return client.post({ path, headers, body, deadline: context.deadline, signal: context.stop ?? context.signal })
   }
 
   async function tryFake(): Promise<readonly Check[]> {
     const fake = JSON.stringify({ validate_only: true, message: { token: 'bellwire-doctor' } })
     const context = { deadline: Date.now() + 10_000, signal: new AbortController().signal }
-    const posted = await post(fake, context)
-    if ('category' in posted) return [{ ok: false, what: posted.error, remedy: 'see the check of the access token' }]
-    const { exchanged } = posted
+    const token = await accessToken(context)
+    if (typeof token !== 'string')
+      return [{ ok: false, what: token.error, remedy: 'see the check of the access token' }]
+    const exchanged = await post(fake, token, context)
     if ('lost' in exchanged) {
       const what = lostPush('fcm', exchanged, context).error
       return [{ ok: false, what, remedy: `check base_url, the network and firewalls on the way to ${origin}` }]
@@ -102,12 +87,20 @@ export function fcm(options: FcmOptions): PushService {
       if (push.expiresAt <= now) return expired('fcm')
       const message = fcmMessage(push, now)
       if ('category' in message) return message
-      const first = await attempt(message.body, push, context)
-      if (first.refused === undefined) return first
-      // It may have been revoked or have aged: one new one, once.
-      tokens.drop(first.refused)
-      const { refused: _, ...second } = await attempt(message.body, push, context)
-      return second
+      for (let again = false; ; again = true) {
+        const got = accessToken(context)
+        const token = typeof got === 'string' ? got : await got
+        if (typeof token !== 'string') return token
+        const exchanged = await post(message.body, token, context)
+        if ('lost' in exchanged) return lostPush('fcm', exchanged, context)
+        const { status, headers, body } = exchanged
+        const text = status === 200 ? body.toString() : conceal(body.toString(), push.device.token, token)
+        const answer = readFcmAnswer(status, headers, text, Date.now())
+        if (answer.category === 'successful') return { ...answer, ref: push.ref }
+        // It may have been revoked or have aged: one new one, once.
+        if (again || !isRefused(answer)) return answer
+        tokens.drop(token)
+      }
     },
     async check() {
       const { refused, date } = await tokens.ask()

@@ -19,43 +19,43 @@ const mostTtlSeconds = 2_419_200
  */
 export function fcmMessage({ ref, device, content, expiresAt }: Push, now: number): { body: string } | Failed {
   const { title, body, image_url: image, url } = content
-  const data = { ...dataTexts(content), ...(url !== undefined && { url }), push_id: ref }
-  const notification = {
-    ...(title !== undefined && { title }),
-    ...(body !== undefined && { body }),
-    ...(image !== undefined && { image }),
-  }
-  const shows = Object.keys(notification).length > 0
+  const shows = title !== undefined || body !== undefined || image !== undefined
   const ttl = String(Math.min(mostTtlSeconds, Math.max(0, Math.floor((expiresAt - now) / 1000))))
+  const data = dataTexts(content)
+  if (url !== undefined) data.url = url
+  data.push_id = ref
+  // What is undefined is not in the JSON.
   const ours = {
-    ...(shows && { notification }),
+    token: device.kind === 'fcm_fid' ? undefined : device.token,
+    fid: device.kind === 'fcm_fid' ? device.token : undefined,
+    notification: shows ? { title, body, image } : undefined,
     data,
-    android: { ttl: `${ttl}s`, ...(shows && { notification: { tag: ref } }) },
+    android: { ttl: `${ttl}s`, notification: shows ? { tag: ref } : undefined },
     // For devices that FCM reaches through Apple or a browser.
     apns: {
       headers: {
         'apns-collapse-id': collapseId(ref, 64),
         'apns-expiration': String(Math.floor(expiresAt / 1000)),
       },
-      ...(image !== undefined && { payload: { aps: { 'mutable-content': 1 } }, fcm_options: { image } }),
+      payload: image === undefined ? undefined : { aps: { 'mutable-content': 1 } },
+      fcm_options: image === undefined ? undefined : { image },
     },
     webpush: {
       headers: { TTL: ttl, Topic: collapseId(ref, 32) },
       // FCM takes no other addresses here.
-      ...(url?.startsWith('https://') && { fcm_options: { link: url } }),
+      fcm_options: url?.startsWith('https://') ? { link: url } : undefined,
     },
   }
-  const over = content.overrides?.fcm ?? {}
-  const aimed = targets.find((target) => Object.hasOwn(over, target))
+  const over = content.overrides?.fcm
+  const aimed = over && targets.find((target) => Object.hasOwn(over, target))
   if (aimed !== undefined)
     return notValid('fcm', `overrides.fcm may not name a target (${aimed}): the device is the message's`)
-  const message = { [device.kind === 'fcm_fid' ? 'fid' : 'token']: device.token, ...merged(ours, over) }
-  return checked(message)
+  return checked(merged(ours, over))
 }
 
 const targets = ['token', 'fid', 'topic', 'condition', 'name']
 
-function checked(message: Record<string, unknown>): { body: string } | Failed {
+function checked(message: Readonly<Record<string, unknown>>): { body: string } | Failed {
   const { notification, data } = message
   const reserved = Object.keys((data as object | undefined) ?? {}).find((key) =>
     /^(from$|message_type$|gcm|google)/.test(key),
@@ -64,7 +64,7 @@ function checked(message: Record<string, unknown>): { body: string } | Failed {
     return notValid('fcm', `data may not have the key ${JSON.stringify(reserved)}: FCM keeps it for itself; rename it`)
   const body = JSON.stringify({ message })
   // The limit is on what the device gets. Nearly always the whole body is below it.
-  if (body.length * 3 > mostBytes) {
+  if (Buffer.byteLength(body) > mostBytes) {
     const bytes = Buffer.byteLength(JSON.stringify({ notification, data }))
     if (bytes > mostBytes) return tooLarge('fcm', bytes, mostBytes)
   }

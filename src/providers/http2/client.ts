@@ -18,6 +18,7 @@ export interface Http2Options extends Partial<ConnectionLimits> {
 export interface Asked extends Http2Request {
   /** Epoch milliseconds: no answer comes later. */
   readonly deadline: number
+  /** Listened to once, however many requests share it. */
   readonly signal: AbortSignal
 }
 
@@ -38,6 +39,8 @@ const defaults: ConnectionLimits = { streams: 1_000, connectMs: 10_000, silentMs
 interface Job {
   readonly asked: Asked
   readonly done: (exchanged: Exchanged) => void
+  /** Its place among those that are not done; -1: it is done. */
+  at: number
   resends: number
   giveUp?: ((why: 'late' | 'aborted') => void) | undefined
 }
@@ -52,8 +55,11 @@ export function createHttp2Client(options: Http2Options): Http2Client {
   const { origin, ca, connections: most = 1, ...limits } = options
   const connections = new Set<Connection>()
   /** Without a stream, in order of arrival; those that were refused go first. */
-  const waiting = new Set<Job>()
-  const refused = new Set<Job>()
+  const waiting: Job[] = []
+  const refused: Job[] = []
+  /** Not done, in no order. */
+  const jobs: Job[] = []
+  const listenedTo = new WeakSet<AbortSignal>()
   let closed = false
   let mayOpenAt = 0
 
@@ -63,12 +69,11 @@ export function createHttp2Client(options: Http2Options): Http2Client {
       start(job, connection)
       return
     }
-    ;(job.resends > 0 ? refused : waiting).add(job)
+    ;(job.resends > 0 ? refused : waiting).push(job)
     open()
   }
 
   function start(job: Job, connection: Connection): void {
-    forget(job)
     try {
       job.giveUp = connection.start(job.asked, (end) => ended(job, end))
     } catch (error) {
@@ -77,9 +82,12 @@ export function createHttp2Client(options: Http2Options): Http2Client {
     }
   }
 
+  /** It waits no longer. */
   function forget(job: Job): void {
-    waiting.delete(job)
-    refused.delete(job)
+    for (const line of [waiting, refused]) {
+      const at = line.indexOf(job)
+      if (at >= 0) line.splice(at, 1)
+    }
   }
 
   function ended(job: Job, end: End): void {
@@ -104,14 +112,14 @@ export function createHttp2Client(options: Http2Options): Http2Client {
       {
         changed() {
           pump(connection)
-          if (waiting.size + refused.size > 0) open()
+          if (waiting.length + refused.length > 0) open()
         },
         ended(error, opened) {
           connections.delete(connection)
           if (!opened) mayOpenAt = Date.now() + reopenAfterMs
           if (!opened && ![...connections].some(isUsable))
-            for (const job of [...refused, ...waiting]) job.done({ lost: error, written: false })
-          if (waiting.size + refused.size > 0) open()
+            for (const job of [...refused.splice(0), ...waiting.splice(0)]) job.done({ lost: error, written: false })
+          if (waiting.length + refused.length > 0) open()
         },
       },
     )
@@ -119,49 +127,70 @@ export function createHttp2Client(options: Http2Options): Http2Client {
   }
 
   function pump(connection: Connection): void {
-    if (waiting.size + refused.size === 0) return
-    let free = connection.free()
-    for (const jobs of [refused, waiting]) {
-      for (const job of jobs) {
-        if (free-- <= 0) return
-        start(job, connection)
-      }
+    if (waiting.length + refused.length === 0) return
+    for (let free = connection.free(); free > 0; free--) {
+      const job = refused.shift() ?? waiting.shift()
+      if (!job) return
+      start(job, connection)
     }
+  }
+
+  /** Ends a wait: whoever waits is told, and what is under way is given up. */
+  function leave(job: Job, why: 'late' | 'aborted', lost: Error): void {
+    const { giveUp } = job
+    giveUp?.(why)
+    if (!giveUp) forget(job)
+    job.done({ lost, written: giveUp !== undefined })
+  }
+
+  function listen(signal: AbortSignal): void {
+    if (listenedTo.has(signal)) return
+    listenedTo.add(signal)
+    const abort = (): void => {
+      for (const job of jobs.filter(({ asked }) => asked.signal === signal)) leave(job, 'aborted', reasonOf(signal))
+    }
+    signal.addEventListener('abort', abort, { once: true })
   }
 
   return {
     post(asked) {
       const { deadline, signal } = asked
+      const left = deadline - Date.now()
+      if (signal.aborted) return unsent(reasonOf(signal))
+      if (left <= 0) return unsent(new Error('the deadline had passed'))
+      if (closed) return unsent(new Error('it is closed'))
+      listen(signal)
       return new Promise((resolve) => {
-        const done = (exchanged: Exchanged): void => {
-          forget(job)
-          clearTimeout(timer)
-          signal.removeEventListener('abort', abort)
-          resolve(exchanged)
+        const timer = setTimeout(() => leave(job, 'late', new Error(`no answer within ${left} ms`)), left)
+        const job: Job = {
+          asked,
+          at: jobs.length,
+          resends: 0,
+          done(exchanged) {
+            if (job.at < 0) return
+            clearTimeout(timer)
+            const last = jobs.pop() as Job
+            if (last !== job) jobs[job.at] = last
+            last.at = job.at
+            job.at = -1
+            resolve(exchanged)
+          },
         }
-        const leave = (why: 'late' | 'aborted', lost: Error): void => {
-          const { giveUp } = job
-          giveUp?.(why)
-          done({ lost, written: giveUp !== undefined })
-        }
-        const abort = (): void =>
-          leave('aborted', signal.reason instanceof Error ? signal.reason : new Error('aborted'))
-        const job: Job = { asked, done, resends: 0 }
-        const left = deadline - Date.now()
-        const timer = setTimeout(() => leave('late', new Error(`no answer within ${left} ms`)), Math.max(0, left))
-        signal.addEventListener('abort', abort, { once: true })
-        if (signal.aborted) return abort()
-        if (left <= 0) return leave('late', new Error('the deadline had passed'))
-        if (closed) return done({ lost: new Error('it is closed'), written: false })
+        jobs.push(job)
         place(job)
       })
     },
     async close() {
       closed = true
-      for (const job of [...refused, ...waiting]) job.done({ lost: new Error('it was closed'), written: false })
+      for (const job of [...refused.splice(0), ...waiting.splice(0)])
+        job.done({ lost: new Error('it was closed'), written: false })
       await Promise.all([...connections].map((connection) => connection.close(closeWithinMs)))
     },
   }
 }
 
 const isUsable = ({ state }: Connection): boolean => state === 'opening' || state === 'open' || state === 'asking'
+
+const unsent = async (lost: Error): Promise<Exchanged> => ({ lost, written: false })
+
+const reasonOf = ({ reason }: AbortSignal): Error => (reason instanceof Error ? reason : new Error('aborted'))

@@ -165,11 +165,12 @@ export function openConnection(
       let answered: Extract<Exchanged, { status: number }>['headers'] = {}
       const chunks: Buffer[] = []
       let bytes = 0
-      let over = false
+      // Told once. Node keeps a stream for long after it has closed: what belongs to the request must not hang on it.
+      let tell: typeof ended | undefined = ended
       const finish = (end: End): void => {
-        if (over) return
-        over = true
-        ended(end)
+        const told = tell
+        tell = undefined
+        told?.(end)
       }
       stream.on('response', (responseHeaders) => {
         heardAt = Date.now()
@@ -188,13 +189,13 @@ export function openConnection(
       stream.on('error', () => {})
       stream.on('close', () => {
         underWay--
-        if (!over) finish(end(stream))
+        if (tell) finish(end(stream))
         if (state === 'leaving' && underWay === 0) hangUp()
         listener.changed()
       })
       stream.end(body)
       return (why) => {
-        over = true
+        tell = undefined
         stream.close(NGHTTP2_CANCEL)
         // Slow, or gone? Nothing new goes there before that is known.
         if (why === 'late' && state === 'open') ask()
