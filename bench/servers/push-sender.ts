@@ -119,7 +119,7 @@ async function ready(): Promise<Ready> {
 
 /** Web Push without its computing: the same bytes each time, as if they had been encrypted before. */
 async function undici(): Promise<Send> {
-  const pool = new Pool(target.url, { connections: 16 })
+  const pool = new Pool(target.url, { connections: inFlight })
   const body = Buffer.alloc(mostlyBytes)
   const headers = {
     'content-type': 'application/octet-stream',

@@ -45,7 +45,7 @@ export function depart(database: Database): Wrap {
   /** For a provider that says itself when a message leaves: those that leave in one turn are one write. */
   function leaving(context: SendContext): SendContext {
     const flight = context.flight as Flight
-    const left = gather<Leaving>((those) => {
+    const leave = gather<Leaving>((those) => {
       const messages = those.map(({ message }) => message)
       write(departPiece(flight, messages), messages).then(
         () => {
@@ -56,7 +56,7 @@ export function depart(database: Database): Wrap {
         },
       )
     })
-    return { ...context, depart: (message) => new Promise((may, mayNot) => left({ message, may, mayNot })) }
+    return { ...context, depart: (message) => new Promise((may, mayNot) => leave({ message, may, mayNot })) }
   }
 }
 

@@ -12,13 +12,15 @@ export interface OriginsOptions extends GuardOptions {
   readonly vapid: Vapid
   /** Origins that are served elsewhere; these alone may be inside. */
   readonly origins?: Readonly<Record<string, string>>
+  /** Most connections to one of them: over HTTP/1.1 each carries one message at a time. */
+  readonly connections: number
 }
 
 /** Some makers have a host for each region; endpoints are user input, so there is an end to it. */
 const mostOrigins = 256
 
 /** The push services that were sent to lately, each with its own connections. */
-export function createOrigins({ vapid, origins = {}, ...guard }: OriginsOptions): {
+export function createOrigins({ vapid, origins = {}, connections, ...guard }: OriginsOptions): {
   of(origin: string): Origin
   close(): Promise<void>
 } {
@@ -35,7 +37,7 @@ export function createOrigins({ vapid, origins = {}, ...guard }: OriginsOptions)
   function open(origin: string): Origin {
     const elsewhere = Object.hasOwn(origins, origin) ? origins[origin] : undefined
     const pool = new Pool(elsewhere ?? origin, {
-      connections: 16,
+      connections,
       headersTimeout: 0,
       bodyTimeout: 0,
       ...(elsewhere === undefined && { connect: guardedConnect(guard) }),

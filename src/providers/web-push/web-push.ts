@@ -1,18 +1,17 @@
 // Web Push (RFC 8030, 8291, 8292) as a push service: one VAPID key pair reaches the browsers of all makers.
 
 import type { LookupFunction } from 'node:net'
-import library from 'web-push'
 import type { Fatal } from '../../contract/outcome.ts'
 import { type Exchanged, exchange } from '../exchange.ts'
 import type { SendContext } from '../provider.ts'
 import type { DeviceAnswer, Push, PushService } from '../push-service.ts'
 import { checkWebPush } from './check.ts'
+import { createEncryptor } from './encryptor.ts'
 import { judgeRules, judgeUrl } from './judge-endpoint.ts'
 import { createOrigins } from './origins.ts'
 import { mostPayloadBytes, payloadOf, secondsLeft, topicOf, type Urgency, urgencyOf } from './payload.ts'
 import { readWebPushAnswer } from './read-answer.ts'
 import { redactor } from './redactor.ts'
-import { createSlices } from './slices.ts'
 import { readSubscription, type Subscription } from './subscription.ts'
 import { judgeKeys, judgeSubject, type VapidKeys } from './vapid.ts'
 
@@ -34,8 +33,6 @@ export interface WebPushOptions extends VapidKeys {
 }
 
 const mostAnswerBytes = 4_096
-/** How long encrypting may keep everything else waiting. */
-const sliceMs = 2
 
 /**
  * Sends to browsers. The payload is the JSON text of payload.ts; `overrides: {"web-push": {"urgency": "high"}}` says how urgent it is.
@@ -50,8 +47,8 @@ export function webPush(options: WebPushOptions): PushService {
   const { name = 'web-push', apps, concurrency = 100 } = options
   const wrong = [judgeKeys(options), judgeSubject(options.subject), ...judgeRules(options)].filter(Boolean)
   if (wrong.length > 0) throw new Error(`${name}: ${wrong.join('; ')} (bellwire vapid makes a pair of keys)`)
-  const origins = createOrigins({ ...options, vapid: options })
-  const inSlices = createSlices(sliceMs)
+  const origins = createOrigins({ ...options, vapid: options, connections: concurrency })
+  const encryptor = createEncryptor()
   let closed = false
 
   async function send(push: Push, context: SendContext): Promise<DeviceAnswer> {
@@ -85,16 +82,14 @@ export function webPush(options: WebPushOptions): PushService {
     signal: AbortSignal,
   ): Promise<DeviceAnswer | Lost> {
     const { origin } = url
-    const encrypted = await inSlices(() => {
-      if (signal.aborted || closed) return undefined
-      // Of the endpoint it looks only at what made Google's older services special.
-      return library.generateRequestDetails({ endpoint: origin, keys }, payload, { vapidDetails: null as never })
-    })
+    const encrypted = await encryptor.encrypt(payload, keys).catch((lost: Error) => ({ lost, written: false }))
     if (closed) return stopping
     const now = Date.now()
     const left = secondsLeft(expiresAt, now)
     if (left === undefined) return expired
-    if (encrypted === undefined) return { lost: new Error('not sent in time'), written: false }
+    if ('lost' in encrypted) return encrypted
+    if ('error' in encrypted) return unreadable(encrypted.error)
+    const { body } = encrypted
     const { pool, authorization } = origins.of(origin)
     const answer = await exchange(pool, {
       path: url.pathname + url.search,
@@ -106,7 +101,7 @@ export function webPush(options: WebPushOptions): PushService {
         topic: topicOf(ref),
         authorization: authorization(now),
       },
-      body: encrypted.body as Buffer,
+      body: Buffer.from(body.buffer, body.byteOffset, body.length),
       most: mostAnswerBytes,
       signal,
     })
@@ -127,7 +122,7 @@ export function webPush(options: WebPushOptions): PushService {
     check: () => checkWebPush(options),
     async close() {
       closed = true
-      await origins.close()
+      await Promise.all([encryptor.close(), origins.close()])
     },
   }
 }

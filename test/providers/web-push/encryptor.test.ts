@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict'
+import crypto from 'node:crypto'
+import test, { type TestContext } from 'node:test'
+import { createEncryptor, type Encryptor } from '../../../src/providers/web-push/encryptor.ts'
+import { decrypt } from '../../../src/stand-ins/web-push/decrypt.ts'
+
+function browser() {
+  const receiver = crypto.createECDH('prime256v1')
+  const p256dh = receiver.generateKeys().toString('base64url')
+  const auth = crypto.randomBytes(16)
+  return {
+    keys: { p256dh, auth: auth.toString('base64url') },
+    read: (body: Uint8Array) => decrypt(Buffer.from(body), receiver, auth).toString(),
+  }
+}
+
+function encryptor(t: TestContext, threads: number): Encryptor {
+  const made = createEncryptor(threads)
+  t.after(() => made.close())
+  return made
+}
+
+const inBrief = (text: string): Uint8Array => Buffer.from(text)
+
+test('each message is encrypted for its own browser, over several threads', async (t) => {
+  const { encrypt } = encryptor(t, 3)
+  const browsers = Array.from({ length: 60 }, browser)
+  const read = await Promise.all(
+    browsers.map(async ({ keys, read }, i) => {
+      const encrypted = await encrypt(inBrief(`message ${i}`), keys)
+      return 'body' in encrypted ? read(encrypted.body) : encrypted.error
+    }),
+  )
+  assert.deepEqual(
+    read,
+    browsers.map((_, i) => `message ${i}`),
+  )
+})
+
+test('nothing of it is computed in the thread that asks', async (t) => {
+  const { encrypt } = encryptor(t, 1)
+  const { keys, read } = browser()
+  t.mock.method(crypto, 'createECDH', () => assert.fail('computed here'))
+  const encrypted = await encrypt(inBrief('x'), keys)
+  assert.equal('body' in encrypted && read(encrypted.body), 'x')
+})
+
+test('keys that are none are an answer, and the others go on', async (t) => {
+  const { encrypt } = encryptor(t, 1)
+  const { keys, read } = browser()
+  const wrong = { ...keys, p256dh: Buffer.alloc(65, 4).toString('base64url') }
+  const [bad, good] = await Promise.all([encrypt(inBrief('x'), wrong), encrypt(inBrief('x'), keys)])
+  assert.ok('error' in bad, 'an error')
+  assert.equal('body' in good && read(good.body), 'x')
+})
+
+test('a thread that ends fails what it had, and another takes its place', async (t) => {
+  const mortal = createEncryptor(1, new URL('../../support/mortal-thread.ts', import.meta.url))
+  t.after(() => mortal.close())
+  const { keys, read } = browser()
+  const [died, behind] = await Promise.allSettled([
+    mortal.encrypt(inBrief('die'), keys),
+    mortal.encrypt(inBrief('x'), keys),
+  ])
+  for (const each of [died, behind]) assert.match(each.status === 'rejected' ? String(each.reason) : '', /has ended/)
+  const next = await mortal.encrypt(inBrief('x'), keys)
+  assert.equal('body' in next && read(next.body), 'x')
+})
+
+test('closed, it encrypts no more', async () => {
+  const { encrypt, close } = createEncryptor(1)
+  const { keys } = browser()
+  await encrypt(inBrief('x'), keys)
+  await close()
+  await assert.rejects(encrypt(inBrief('x'), keys), /closed/)
+})

@@ -1,0 +1,8 @@
+// The thread that encrypts, but one message is its last.
+
+import { parentPort } from 'node:worker_threads'
+
+parentPort?.on('message', ({ payload }: { payload: Uint8Array }) => {
+  if (Buffer.from(payload).toString() === 'die') process.exit(1)
+})
+await import('../../src/providers/web-push/encrypt-thread.ts')
