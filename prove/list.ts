@@ -3,7 +3,7 @@ import { brands } from './proofs/brands.ts'
 import { deviceLinks } from './proofs/device-links.ts'
 import { exactlyOnce, exactlyOncePostgres } from './proofs/exactly-once.ts'
 import { goaway } from './proofs/goaway.ts'
-import { kills } from './proofs/kills.ts'
+import { kills, killsDevices } from './proofs/kills.ts'
 import { reconcilePostgres, reconcileSqlite } from './proofs/reconcile.ts'
 import { reconcileStreamPostgres, reconcileStreamSqlite } from './proofs/reconcile-stream.ts'
 import { resend } from './proofs/resend.ts'
@@ -13,6 +13,7 @@ export const proofs: readonly Proof[] = [
   exactlyOnce,
   exactlyOncePostgres,
   kills,
+  killsDevices,
   resend,
   brands,
   wrongCredential,

@@ -9,6 +9,8 @@ export interface OperatorPlan {
   /** Brand 1's user 1001 is blocked; else nobody. */
   readonly oneBlocked?: boolean
   readonly limits?: Partial<OperatorLimits>
+  /** Pushes go to devices: each message leaves and is settled by itself. Else in batches. */
+  readonly devices?: boolean
 }
 
 export interface PlatformPlan {

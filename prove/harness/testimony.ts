@@ -9,7 +9,6 @@ export interface Seen {
   /** The process that made the call. */
   readonly pid: number
   readonly ref: string
-  readonly attempt: number
   readonly id: string
   readonly brand: string
   readonly user: string
@@ -51,11 +50,9 @@ export function confused({ messages }: Testimony): readonly string[] {
 /** Second calls for which the process of the call before was not struck: its answer was not lost, so they should not be. */
 export function needless({ messages }: Testimony, struck: ReadonlySet<number>): readonly string[] {
   return [...messages].flatMap(([name, seen]) =>
-    seen.slice(1).flatMap(({ attempt }, i) => {
-      const before = seen[i] as Seen
-      return struck.has(before.pid)
-        ? []
-        : [`${name}: attempt ${attempt} after attempt ${before.attempt} of a process that lived on`]
+    seen.slice(1).flatMap((_, i) => {
+      const { pid } = seen[i] as Seen
+      return struck.has(pid) ? [] : [`${name}: called again after call ${i + 1}, whose process ${pid} lived on`]
     }),
   )
 }

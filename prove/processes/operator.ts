@@ -1,17 +1,18 @@
-// The operator of a proof: composed as a user would compose it, with a store of its own and the witness as its push provider.
+// The operator of a proof: composed as a user would compose it, with a store of its own and the witness as its push provider, or behind a device of everybody.
 
 import { createOperator } from '../../src/operator/create-operator.ts'
 import { listen } from '../../src/runtime/http.ts'
 import { adminKey, apiKeys, appSecret, type OperatorPlan, readPlan } from '../plans.ts'
 import { nobodyBlocked, oneBlocked } from './suppression.ts'
-import { provider } from './witness-provider.ts'
+import { content, everybodysDevice, provider, service } from './witness-provider.ts'
 
 const plan = readPlan<OperatorPlan>()
 const operator = createOperator({
   store: plan.store,
   keys: Object.entries(apiKeys).map(([brand, key]) => ({ name: `brand ${brand}`, key, brands: [brand] })),
   adminKeys: [{ name: 'proof', key: adminKey, scopes: ['read', 'manage'] }],
-  push: provider,
+  push: plan.devices ? { devices: { source: everybodysDevice, services: [service] } } : provider,
+  content,
   site: 'inbox',
   attributes: plan.oneBlocked ? oneBlocked : nobodyBlocked,
   app: { secrets: [appSecret] },

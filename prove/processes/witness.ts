@@ -1,7 +1,7 @@
 // The witness (design §9): a process of its own, never killed, that appends every call a provider received to a file.
 // Our own tables have unique keys and cannot show a double; this file can.
 //
-// A call comes as one line {"messages":n,"pid":p} and n lines {"ref","attempt","id","brand","user"}; each of the n is
+// A call comes as one line {"messages":n,"pid":p} and n lines {"ref","id","brand","user"}; each of the n is
 // written down with the call's number and the caller's process, in one write, and only then is the call answered 'ok'.
 // argv: the file.
 

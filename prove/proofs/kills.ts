@@ -25,7 +25,7 @@
 import assert from 'node:assert/strict'
 import { admin, enqueue, expand, type OperatorSummary, untilSettled } from '../harness/http.ts'
 import { isStopped, type Process } from '../harness/process.ts'
-import type { Proof } from '../harness/proof.ts'
+import type { Figures, Proof, ProofOptions } from '../harness/proof.ts'
 import { ndjson, type ProvedRecord, records } from '../harness/records.ts'
 import { setStage } from '../harness/stage.ts'
 import { needless } from '../harness/testimony.ts'
@@ -38,132 +38,146 @@ const limits = { providerTimeoutMs: 1_500, answerBudgetMs: 2_000 }
 const lane = { spanMs: 10, concurrency: 4, timeoutMs: 2_500, retry: { firstMs: 20, mostMs: 100 } }
 const stopMs = 4_000
 
+const claims = 'SIGKILL and SIGSTOP at every stage lose nothing; each second call is one that was reported as uncertain'
+
 export const kills: Proof = {
   name: 'kills',
-  claims: 'SIGKILL and SIGSTOP at every stage lose nothing; each second call is one that was reported as uncertain',
+  claims,
   boundSeconds: { small: 600, full: 3_600 },
-  async run({ small, folder, say }, signal) {
-    const size = small ? sizes.small : sizes.full
-    const stage = await setStage({ folder, operator: { limits }, lane: { ...lane, max: size.max } })
-    const sent: Sent[] = []
-    const struck = new Set<number>()
-    let made = 0
-    let waiting: ProvedRecord[] = []
+  run: (options, signal) => run(options, signal, false),
+}
 
-    const next = (count: number): void => {
-      waiting.push(...records(made, count))
-      made += count
-    }
-    /** Sends what waits; a stream that was cut is sent again in full, to the next life of the platform. */
-    const send = async (platform: Process): Promise<void> => {
-      try {
-        await platform.ready
-        const answer = await enqueue(stage.platformUrl, 'push', ndjson(waiting))
-        assert.equal(answer.refused_count, 0, JSON.stringify(answer.refused))
-        const seqs = expand(answer.seqs)
-        assert.equal(seqs.length, waiting.length)
-        for (const [i, record] of waiting.entries()) sent.push({ record, seq: seqs[i] as number })
-        waiting = []
-      } catch (error) {
-        if (error instanceof assert.AssertionError) throw error
-        // Its life may have ended before it could answer; that it has, is asserted where it is awaited.
-      }
-    }
-    const killed = async (process: Process, strike: Strike): Promise<void> => {
-      const ended = await process.ended
-      assert.equal(ended.signal, 'SIGKILL', `struck at ${strike.point}, it ended otherwise:\n${process.words()}`)
-      struck.add(process.pid)
-    }
-    const stoppedAndContinued = async (process: Process): Promise<void> => {
-      while (!isStopped(process.pid)) {
-        signal.throwIfAborted()
-        await sleep(10)
-      }
-      struck.add(process.pid)
-      await sleep(stopMs)
-      process.signal('SIGCONT')
-    }
+/** What is claimed together leaves one by one, and is settled in pieces. */
+export const killsDevices: Proof = {
+  name: 'kills-devices',
+  claims: `${claims}; pushes to devices`,
+  boundSeconds: { small: 600, full: 3_600 },
+  run: (options, signal) => run(options, signal, true),
+}
 
-    let platform = stage.platform()
-    for (const point of operatorPoints) {
-      for (let i = 0; i < size.kills; i++) {
-        const strike: Strike = { point, passing: passing(point, i, size), signal: 'SIGKILL' }
-        const operator = stage.operator(strike)
-        next(size.records)
-        await send(platform)
-        await killed(operator, strike)
-      }
-      say(`operator killed ${size.kills} times ${words(point)}`)
-    }
+async function run({ small, folder, say }: ProofOptions, signal: AbortSignal, devices: boolean): Promise<Figures> {
+  const size = small ? sizes.small : sizes.full
+  const stage = await setStage({ folder, operator: { limits, devices }, lane: { ...lane, max: size.max } })
+  const sent: Sent[] = []
+  const struck = new Set<number>()
+  let made = 0
+  let waiting: ProvedRecord[] = []
 
-    let operator = stage.operator()
+  const next = (count: number): void => {
+    waiting.push(...records(made, count))
+    made += count
+  }
+  /** Sends what waits; a stream that was cut is sent again in full, to the next life of the platform. */
+  const send = async (platform: Process): Promise<void> => {
+    try {
+      await platform.ready
+      const answer = await enqueue(stage.platformUrl, 'push', ndjson(waiting))
+      assert.equal(answer.refused_count, 0, JSON.stringify(answer.refused))
+      const seqs = expand(answer.seqs)
+      assert.equal(seqs.length, waiting.length)
+      for (const [i, record] of waiting.entries()) sent.push({ record, seq: seqs[i] as number })
+      waiting = []
+    } catch (error) {
+      if (error instanceof assert.AssertionError) throw error
+      // Its life may have ended before it could answer; that it has, is asserted where it is awaited.
+    }
+  }
+  const killed = async (process: Process, strike: Strike): Promise<void> => {
+    const ended = await process.ended
+    assert.equal(ended.signal, 'SIGKILL', `struck at ${strike.point}, it ended otherwise:\n${process.words()}`)
+    struck.add(process.pid)
+  }
+  const stoppedAndContinued = async (process: Process): Promise<void> => {
+    while (!isStopped(process.pid)) {
+      signal.throwIfAborted()
+      await sleep(10)
+    }
+    struck.add(process.pid)
+    await sleep(stopMs)
+    process.signal('SIGCONT')
+  }
+
+  let platform = stage.platform()
+  for (const point of operatorPoints) {
+    for (let i = 0; i < size.kills; i++) {
+      const strike: Strike = { point, passing: passing(point, i, size), signal: 'SIGKILL' }
+      const operator = stage.operator(strike)
+      next(size.records)
+      await send(platform)
+      await killed(operator, strike)
+    }
+    say(`operator killed ${size.kills} times ${words(point)}`)
+  }
+
+  let operator = stage.operator()
+  platform.signal('SIGKILL')
+  await platform.ended
+  for (const point of platformPoints) {
+    for (let i = 0; i < size.kills; i++) {
+      const strike: Strike = { point, passing: passing(point, i, size), signal: 'SIGKILL' }
+      platform = stage.platform(strike)
+      next(point === 'while-putting' ? size.streamed : size.records)
+      await Promise.all([send(platform), killed(platform, strike)])
+    }
+    say(`platform killed ${size.kills} times ${words(point)}`)
+  }
+
+  platform = stage.platform()
+  await send(platform)
+  // Whoever is stopped begins anew. That kill is not placed, so nothing may be under way: it could come between departure and call.
+  await untilSettled(stage.platformUrl, signal)
+  const stops: readonly OperatorPoint[] = small
+    ? ['between-claim-and-call', 'between-acceptance-and-settle']
+    : operatorPoints
+  for (const point of stops) {
+    for (let i = 0; i < size.stops; i++) {
+      operator.signal('SIGKILL')
+      struck.add(operator.pid)
+      await operator.ended
+      operator = stage.operator({ point, passing: passing(point, i, size), signal: 'SIGSTOP' })
+      next(size.records)
+      await send(platform)
+      await stoppedAndContinued(operator)
+      await untilSettled(stage.platformUrl, signal)
+    }
+    say(`operator stopped for ${stopMs} ms and continued ${words(point)}`)
+  }
+  const platformStops: readonly PlatformPoint[] = small ? ['between-answer-and-settle'] : platformPoints
+  for (const point of platformStops) {
     platform.signal('SIGKILL')
     await platform.ended
-    for (const point of platformPoints) {
-      for (let i = 0; i < size.kills; i++) {
-        const strike: Strike = { point, passing: passing(point, i, size), signal: 'SIGKILL' }
-        platform = stage.platform(strike)
-        next(point === 'while-putting' ? size.streamed : size.records)
-        await Promise.all([send(platform), killed(platform, strike)])
-      }
-      say(`platform killed ${size.kills} times ${words(point)}`)
-    }
-
-    platform = stage.platform()
-    await send(platform)
-    const stops: readonly OperatorPoint[] = small
-      ? ['between-claim-and-call', 'between-acceptance-and-settle']
-      : operatorPoints
-    for (const point of stops) {
-      for (let i = 0; i < size.stops; i++) {
-        operator.signal('SIGKILL')
-        struck.add(operator.pid)
-        await operator.ended
-        operator = stage.operator({ point, passing: passing(point, i, size), signal: 'SIGSTOP' })
-        next(size.records)
-        await send(platform)
-        await stoppedAndContinued(operator)
-        await untilSettled(stage.platformUrl, signal)
-      }
-      say(`operator stopped for ${stopMs} ms and continued ${words(point)}`)
-    }
-    const platformStops: readonly PlatformPoint[] = small ? ['between-answer-and-settle'] : platformPoints
-    for (const point of platformStops) {
-      platform.signal('SIGKILL')
-      await platform.ended
-      platform = stage.platform({ point, passing: 1, signal: 'SIGSTOP' })
-      next(size.records)
-      await Promise.all([send(platform), stoppedAndContinued(platform)])
-      await untilSettled(stage.platformUrl, signal)
-      say(`platform stopped for ${stopMs} ms and continued ${words(point)}`)
-    }
-
-    await send(platform)
-    assert.equal(waiting.length, 0, 'records were left unsent')
+    platform = stage.platform({ point, passing: 1, signal: 'SIGSTOP' })
+    next(size.records)
+    await Promise.all([send(platform), stoppedAndContinued(platform)])
     await untilSettled(stage.platformUrl, signal)
-    const summary = await admin<OperatorSummary>(stage.operatorUrls[0] as string, '/admin/summary')
-    const witness = await stage.testimony()
-    say(
-      `${made} records, ${witness.calls} calls, ${witness.secondCalls} second calls, ${summary.uncertain} reported as uncertain`,
-    )
-    await assertBothSidesAgree(sent, stage.platformUrl, witness)
-    assert.deepEqual(needless(witness, struck).slice(0, 10), [], 'second calls where no answer was lost')
-    assert.equal(
-      summary.uncertain,
-      witness.secondCalls,
-      'what the operator reports as uncertain is not what the witness saw twice',
-    )
-    return {
-      records: made,
-      delivered: witness.messages.size,
-      operator_kills: size.kills * operatorPoints.length,
-      platform_kills: size.kills * platformPoints.length,
-      stops: stops.length * size.stops + platformStops.length,
-      provider_calls: witness.calls,
-      second_calls: witness.secondCalls,
-      uncertain: summary.uncertain,
-    }
-  },
+    say(`platform stopped for ${stopMs} ms and continued ${words(point)}`)
+  }
+
+  await send(platform)
+  assert.equal(waiting.length, 0, 'records were left unsent')
+  await untilSettled(stage.platformUrl, signal)
+  const summary = await admin<OperatorSummary>(stage.operatorUrls[0] as string, '/admin/summary')
+  const witness = await stage.testimony()
+  say(
+    `${made} records, ${witness.calls} calls, ${witness.secondCalls} second calls, ${summary.uncertain} reported as uncertain`,
+  )
+  await assertBothSidesAgree(sent, stage.platformUrl, witness)
+  assert.deepEqual(needless(witness, struck).slice(0, 10), [], 'second calls where no answer was lost')
+  assert.equal(
+    summary.uncertain,
+    witness.secondCalls,
+    'what the operator reports as uncertain is not what the witness saw twice',
+  )
+  return {
+    records: made,
+    delivered: witness.messages.size,
+    operator_kills: size.kills * operatorPoints.length,
+    platform_kills: size.kills * platformPoints.length,
+    stops: stops.length * size.stops + platformStops.length,
+    provider_calls: witness.calls,
+    second_calls: witness.secondCalls,
+    uncertain: summary.uncertain,
+  }
 }
 
 function words(point: string): string {

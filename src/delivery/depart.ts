@@ -28,7 +28,8 @@ export function depart(database: Database): Wrap {
 
   return (inner) => {
     if (inner.transactional) return inner
-    if (inner.departs) return { ...inner, send: (messages, context) => inner.send(messages, leaving(context)) }
+    if (inner.departs)
+      return { ...inner, send: (messages, context) => inner.send(messages, leaving(inner.name, context)) }
     return {
       ...inner,
       async send(messages, context) {
@@ -43,12 +44,13 @@ export function depart(database: Database): Wrap {
   }
 
   /** For a provider that says itself when a message leaves: those that leave in one turn are one write. */
-  function leaving(context: SendContext): SendContext {
+  function leaving(provider: string, context: SendContext): SendContext {
     const flight = context.flight as Flight
     const leave = gather<Leaving>((those) => {
       const messages = those.map(({ message }) => message)
       write(departPiece(flight, messages), messages).then(
         () => {
+          emit('message.calling', { provider, refs: messages.map((m) => m.ref) })
           for (const { may } of those) may(() => mayLeave(flight))
         },
         (error: unknown) => {

@@ -3,7 +3,7 @@ import test from 'node:test'
 import { confused, needless, type Seen, testimonyOf } from '../../prove/harness/testimony.ts'
 
 const seen = (call: number, ref: string, brand = '1', more: Partial<Seen> = {}): Seen => {
-  return { call, pid: 100, ref, attempt: 1, id: '7', brand, user: '1001', ...more }
+  return { call, pid: 100, ref, id: '7', brand, user: '1001', ...more }
 }
 
 test('the same id and user of two brands are two messages, neither of them sent twice', () => {
@@ -25,7 +25,7 @@ test('one identifier for two messages is seen', () => {
 })
 
 test('a second call is needless unless the process of the call before it was struck', () => {
-  const testimony = testimonyOf([seen(1, 'a'), seen(2, 'a', '1', { attempt: 2, pid: 200 })])
+  const testimony = testimonyOf([seen(1, 'a'), seen(2, 'a', '1', { pid: 200 })])
   assert.deepEqual(needless(testimony, new Set([100])), [])
   assert.equal(needless(testimony, new Set([200])).length, 1)
 })
