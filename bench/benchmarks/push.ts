@@ -6,7 +6,7 @@ import { profiled } from '../harness/profile.ts'
 import type { PushKind, PushTarget } from '../harness/push-target.ts'
 import { sqliteStore } from '../harness/stores.ts'
 
-type How = 'service' | 'client' | 'node:http2'
+type How = 'service' | 'client' | 'node:http2' | 'encryption'
 
 const server = (name: string): URL => new URL(`../servers/${name}.ts`, import.meta.url)
 const services: Record<PushKind, string> = { fcm: 'FCM', apns: 'APNs', 'web-push': 'Web Push' }
@@ -18,7 +18,7 @@ export const pushBenchmarks: readonly Benchmark[] = [
   sending('push-fcm-http2', 0.6, 'fcm', 'node:http2', 'a bare loop of node:http2, the same bytes'),
   sending('push-apns', 0.8, 'apns', 'client', 'a bare loop of our HTTP/2 client, the same bytes'),
   sending('push-apns-http2', 0.6, 'apns', 'node:http2', 'a bare loop of node:http2, the same bytes'),
-  sending('push-web-push', 0.1, 'web-push', 'client', 'a bare loop of undici, as many bytes, not encrypted'),
+  sending('push-web-push', 0.5, 'web-push', 'encryption', 'encrypting alone, by the same library, nothing sent'),
   ...(['fcm', 'apns'] as const).flatMap((kind) => [wholeOperator(kind), atLatency(kind)]),
 ]
 
@@ -85,7 +85,7 @@ async function sender(how: How, target: PushTarget, nodeArgs: readonly string[],
   })
   const send = (seconds: number) => child.ask<{ messages: number; seconds: number }>('send', seconds)
   return {
-    name: how === 'service' ? `our service` : `a bare loop of ${how}`,
+    name: how === 'service' ? 'our service' : `a bare loop of ${how}`,
     warm: async (seconds) => void (await send(seconds)),
     async round(seconds) {
       const before = await child.ask<number>('cpu')

@@ -1,18 +1,19 @@
 // Sends pushes as fast as it can, so many at a time over one connection. argv: how, and the target as JSON.
 //
 //   service       our push service: content in, outcome out
-//   client        a bare loop of the client that the service uses: ready headers and body, the answer only looked at
+//   client        (FCM, APNs) a bare loop of the client that the service uses: ready headers and body, the answer only looked at
 //   node:http2    (FCM, APNs) a bare loop of that
+//   encryption    (Web Push) nothing is sent: only the bodies are made
 
 import { connect } from 'node:http2'
-import { Pool } from 'undici'
+import library, { type PushSubscription } from 'web-push'
 import type { Failed } from '../../src/contract/outcome.ts'
 import { apnsNotification, type Notification } from '../../src/providers/apns/notification.ts'
 import { createProviderTokens } from '../../src/providers/apns/provider-token.ts'
-import { exchange } from '../../src/providers/exchange.ts'
 import { createAccessTokens } from '../../src/providers/fcm/access-token.ts'
 import { fcmMessage } from '../../src/providers/fcm/message.ts'
 import { createHttp2Client } from '../../src/providers/http2/client.ts'
+import { payloadOf } from '../../src/providers/web-push/payload.ts'
 import { answers } from '../harness/answers.ts'
 import { apnsTopic, makePush, type PushTarget, serviceFor, tokensOf } from '../harness/push-target.ts'
 
@@ -20,7 +21,7 @@ type Send = (token: string) => Promise<void>
 
 const [how = 'service', json = ''] = process.argv.slice(2)
 const target = JSON.parse(json) as PushTarget
-const ways: Record<string, () => Promise<Send>> = { service, client, 'node:http2': nodeHttp2 }
+const ways: Record<string, () => Promise<Send>> = { service, client, 'node:http2': nodeHttp2, encryption }
 const tokens = tokensOf(target, 2_000)
 const inFlight = 100
 const patienceMs = 15_000
@@ -53,7 +54,7 @@ async function service(): Promise<Send> {
 }
 
 async function client(): Promise<Send> {
-  if (target.kind === 'web-push') return undici()
+  if (target.kind === 'web-push') throw new Error('Web Push is sent over HTTP/1.1')
   const { path, headers, body } = await ready()
   const bare = createHttp2Client({ origin: target.url, ca: target.ca })
   return async (token) => {
@@ -117,25 +118,15 @@ async function ready(): Promise<Ready> {
   }
 }
 
-/** Web Push without its computing: the same bytes each time, as if they had been encrypted before. */
-async function undici(): Promise<Send> {
-  const pool = new Pool(target.url, { connections: inFlight })
-  const body = Buffer.alloc(mostlyBytes)
-  const headers = {
-    'content-type': 'application/octet-stream',
-    'content-encoding': 'aes128gcm',
-    ttl: '86400',
-    urgency: 'normal',
-    topic: '019aa7c25f3e70009c1b0242ac120002',
-    authorization: `vapid t=${'x'.repeat(230)}, k=${'y'.repeat(87)}`,
-  }
+/** What nobody who sends Web Push can do without (RFC 8291). */
+async function encryption(): Promise<Send> {
+  const { ref, content } = makePush(target, tokens[0] as string)
+  const payload = payloadOf(ref, content)
   return async (token) => {
-    const { endpoint } = JSON.parse(token) as { endpoint: string }
-    const answer = await exchange(pool, { path: new URL(endpoint).pathname, headers, body, most: 4_096, signal })
-    if (!('status' in answer) || answer.status !== 201) throw new Error('the sink did not accept')
+    const { endpoint, keys } = JSON.parse(token) as PushSubscription
+    library.generateRequestDetails({ endpoint, keys }, payload, { vapidDetails: null as never })
   }
 }
-const mostlyBytes = 500
 
 function checked<Made extends object>(made: Made | Failed): Made {
   if ('category' in made) throw new Error((made as Failed).error)

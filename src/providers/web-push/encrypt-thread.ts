@@ -14,7 +14,13 @@ export type Encrypted =
   | { readonly id: number; readonly body: Uint8Array<ArrayBuffer> }
   | { readonly id: number; readonly error: string }
 
-parentPort?.on('message', (asked: Asked) => parentPort?.postMessage(encrypted(asked)))
+/** So many are handed back together: fewer would cost more, and the first should not wait for the last. */
+const together = 16
+
+parentPort?.on('message', (asked: readonly Asked[]) => {
+  for (let from = 0; from < asked.length; from += together)
+    parentPort?.postMessage(asked.slice(from, from + together).map(encrypted))
+})
 
 function encrypted({ id, payload, keys }: Asked): Encrypted {
   try {

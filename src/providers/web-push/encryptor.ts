@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
+import { gather } from '../../runtime/gather.ts'
 import type { Asked, Encrypted } from './encrypt-thread.ts'
 
 export interface Encryptor {
@@ -11,6 +12,7 @@ export interface Encryptor {
 
 interface Thread {
   readonly worker: Worker
+  ask(asked: Asked): void
   readonly asked: Map<number, PromiseWithResolvers<Encrypted>>
 }
 
@@ -36,7 +38,8 @@ export function createEncryptor(
 
   function start(): Thread {
     const worker = new Worker(program, { resourceLimits: { maxYoungGenerationSizeMb: 8, maxOldGenerationSizeMb: 64 } })
-    const started: Thread = { worker, asked: new Map() }
+    // What is asked in one turn is handed over together: each handing over wakes the thread.
+    const started: Thread = { asked: new Map(), worker, ask: gather((asked) => worker.postMessage(asked)) }
     const lost = (error: Error): void => {
       threads.delete(started)
       for (const { reject } of started.asked.values()) reject(error)
@@ -44,9 +47,11 @@ export function createEncryptor(
     }
     worker.on('error', (error) => lost(error as Error))
     worker.on('exit', () => lost(new Error('the thread that encrypts has ended')))
-    worker.on('message', (encrypted: Encrypted) => {
-      started.asked.get(encrypted.id)?.resolve(encrypted)
-      started.asked.delete(encrypted.id)
+    worker.on('message', (those: readonly Encrypted[]) => {
+      for (const encrypted of those) {
+        started.asked.get(encrypted.id)?.resolve(encrypted)
+        started.asked.delete(encrypted.id)
+      }
     })
     // Whoever waits has a deadline, and with it a timer.
     worker.unref()
@@ -63,11 +68,11 @@ export function createEncryptor(
   return {
     encrypt(payload, keys) {
       if (closed) return Promise.reject(new Error('it is closed'))
-      const { worker, asked } = leastBusy()
+      const { ask, asked } = leastBusy()
       const answered = Promise.withResolvers<Encrypted>()
       const id = ++ids
       asked.set(id, answered)
-      worker.postMessage({ id, payload, keys } satisfies Asked)
+      ask({ id, payload, keys })
       return answered.promise
     },
     async close() {
