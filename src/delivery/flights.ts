@@ -163,7 +163,10 @@ const step = 1_000
 /** A flight outlives its messages: one whose flight is forgotten counts as delivered. */
 const longerMs = 86_400_000
 
-/** Forgets a bounded number of flights, with their departures, and requests from before `before` (epoch ms). Call it again until it answers 0. */
+/**
+ * Forgets a bounded number of flights, with their departures, and of requests from before `before` (epoch ms). Call it again until
+ * it answers 0.
+ */
 export async function forgetFlights(database: Database, before: number): Promise<number> {
   const row = [firstUuidv7(Math.max(0, before - longerMs)), step]
   const statements = [deleteFlights, deleteRequests, deleteDepartures]

@@ -5,6 +5,7 @@ import type { TestContext } from 'node:test'
 import { functionSource } from '../../src/attributes/function.ts'
 import { listDeviceSends } from '../../src/delivery/device-sends.ts'
 import { createDevices } from '../../src/delivery/devices.ts'
+import { forgetFlights } from '../../src/delivery/flights.ts'
 import { countMessages, findMessage, markDelivered, selectMessages, state } from '../../src/delivery/messages.ts'
 import { forgetMessages } from '../../src/delivery/retention.ts'
 import { createSendPath } from '../../src/delivery/send-path.ts'
@@ -15,12 +16,19 @@ import { on } from '../../src/runtime/events.ts'
 import { uuidv7 } from '../../src/runtime/ids.ts'
 import type { Database, Op } from '../../src/store/database.ts'
 import { openDatabase } from '../../src/store/open-database.ts'
-import { op } from '../../src/store/statement.ts'
+import { op, statement } from '../../src/store/statement.ts'
 import { StoreUnavailable } from '../../src/store/store-unavailable.ts'
 import { type DeviceTable, deviceTable, deviceTableMigrations } from '../support/device-table.ts'
 import { onEachEngine, onPostgres } from '../support/engines.ts'
 import { accepted, gone, type WitnessService, witnessService } from '../support/push-services.ts'
 import { event, until } from '../support/wait.ts'
+
+const countDepartures = statement<{ n: number }>({
+  name: 'count_departures',
+  rank: 99,
+  columns: {},
+  text: () => 'select count(*) as n from departures',
+})
 
 interface Way {
   readonly database: Database
@@ -181,6 +189,21 @@ onEachEngine('what became of a message at its devices is forgotten with it, of i
   assert.deepEqual(await sends(), [0, 1])
 })
 
+onEachEngine(
+  'those of one flight that leave by themselves are written down, and forgotten with it',
+  async (t, store) => {
+    const s = await way(t, store)
+    const departures = async (): Promise<number | undefined> => (await s.database.read(op(countDepartures, [[]])))[0]?.n
+    const both = await Promise.all([s.send(message('1', '1001')), s.send(message('1', '1002'))])
+    assert.ok(both.every(({ category }) => category === 'successful'))
+    assert.equal(await departures(), 2)
+    const twoDays = 2 * 86_400_000
+    assert.equal(await forgetFlights(s.database, Date.now() - twoDays), 0)
+    while ((await forgetFlights(s.database, Date.now() + twoDays)) > 0);
+    assert.equal(await departures(), 0)
+  },
+)
+
 onPostgres(
   'a message that waits for its turn when the process dies has not departed: nothing is uncertain',
   async (t, store) => {
@@ -317,4 +340,35 @@ onPostgres('of a flight whose process dies, what had departed and was not settle
   assert.equal((await over).uncertain, true)
   const [count] = await living.database.read(op(countMessages, [[]]))
   assert.partialDeepStrictEqual(count, { messages: 3, uncertain: 1, repeated: 1 })
+})
+
+onEachEngine('a source that hangs for one brand keeps no message of the other waiting', async (t, store) => {
+  const database = await openDatabase(store, { migrations: deviceTableMigrations })
+  t.after(() => database.close())
+  const table = deviceTable(database)
+  await Promise.all([table.link('1', 't-1', '1001'), table.link('2', 't-1', '1001')])
+  const answers = Promise.withResolvers<void>()
+  const source = functionSource(['excluded'], async (brand) => {
+    if (brand === '2') await answers.promise
+    return []
+  })
+  const path = createSendPath({
+    database,
+    provider: createDevices({ source: table, services: [witnessService('apns', () => accepted)] }),
+    suppress: createSuppression(source, new AbortController().signal).wrap,
+    concurrency: 100,
+    inProgress: 100,
+    workMs: 30_000,
+  })
+  const settled = event('message.settled', ({ brand }) => brand === '1')
+  const sending = path.send([message('1', '1001'), message('2', '1001')], {
+    deadline: Date.now() + 20_000,
+    signal: new AbortController().signal,
+  })
+  await settled
+  answers.resolve()
+  assert.deepEqual(
+    (await sending).map(({ category }) => category),
+    ['successful', 'successful'],
+  )
 })
