@@ -1,4 +1,5 @@
-// The operator of a proof: composed as a user would compose it, with a store of its own and the witness as its push provider, or behind a device of everybody.
+// The operator of a proof: composed as a user would compose it, with a store of its own and the witness as its push provider, or
+// as the push service of a device that everybody has.
 
 import { createOperator } from '../../src/operator/create-operator.ts'
 import { listen } from '../../src/runtime/http.ts'

@@ -180,14 +180,14 @@ function at(element: unknown, pointer: string): unknown {
 }
 
 /** Pointers come from the configuration, so they are few. */
-const read = new Map<string, readonly string[]>()
+const knownPointers = new Map<string, readonly string[]>()
 
 function namesIn(pointer: string): readonly string[] {
-  const known = read.get(pointer)
+  const known = knownPointers.get(pointer)
   if (known) return known
   const parts = pointer.split('/').slice(1)
   const names = parts.map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
-  read.set(pointer, names)
+  knownPointers.set(pointer, names)
   return names
 }
 

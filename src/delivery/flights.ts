@@ -96,7 +96,7 @@ export function departPiece(flight: Flight, leaving: readonly Message[]): Op {
   return op(insertDepartures, [[flight.id, refs[0] as string, refs.join(' ')]])
 }
 
-/** How often a message in flight may have arrived: whether it departed. SQL, 0 or 1, given the message's row. */
+/** SQL: 1 if a message in flight has departed and so may have arrived, else 0. Given the message's row. */
 export const departedOf = (m: string): string => `(
   (select count(*) from flights f
     where f.id = ${m}.flight and f.state = 1 and f.held not like '%' || ${m}.ref || '%') +

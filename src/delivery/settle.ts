@@ -87,18 +87,7 @@ function rowsOf(settled: readonly Settled[], flight: Flight, course: Course | un
     }
     if (result.writes) writes.push(...result.writes)
   }
-  return [op(markDelivered, delivered), op(settleMessages, others), op(insertRefusals, refusals), ...joined(writes)]
-}
-
-/** Those of one statement as one: a store has work with each op, however few rows it has. */
-function joined(writes: readonly Op[]): readonly Op[] {
-  if (writes.length < 2) return writes
-  return [...Map.groupBy(writes, ({ statement }) => statement)].map(([statement, ops]) =>
-    op(
-      statement,
-      ops.flatMap(({ rows }) => rows),
-    ),
-  )
+  return [op(markDelivered, delivered), op(settleMessages, others), op(insertRefusals, refusals), ...writes]
 }
 
 /** Another process took this one for dead and some of its messages over: those that were successful here are so for good. */

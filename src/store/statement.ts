@@ -16,8 +16,9 @@ export interface StatementDefinition<Out extends object> extends Omit<Statement<
  * With `route`, returned rows go back to the caller that put in the same value in the column of that name, so callers
  * with different values are merged. A statement that returns rows and has no route is run for each op by itself.
  *
- * `each`: what a plain insert says of one row, `insert into … values (${values}) …`. SQLite then runs it row by row, at three
- * quarters of what the set costs. It may return nothing, or the route of the rows that were new.
+ * `each`: what a plain insert says of one row, `insert into … values (${values}) …`, or an update by key, `… where (a, b) = (${values})`.
+ * SQLite then runs it row by row, at three quarters of what the set costs. It may return nothing, or the route of the rows that
+ * were new.
  *
  * @example
  * const insertUsers = statement<{ id: string }>({

@@ -134,12 +134,7 @@ interface Detail {
   readonly violations?: unknown
 }
 
-/** What is said of nearly every message, and nothing else. */
-const onlyName = /^\s*\{\s*"name"\s*:\s*"([^"\\]+)"\s*\}\s*$/
-
 function readBody(body: string): Said {
-  const accepted = onlyName.exec(body)?.[1]
-  if (accepted !== undefined) return { parsed: true, name: accepted }
   const { name, error } = (objectIn(body) ?? {}) as {
     name?: unknown
     error?: { status?: unknown; message?: unknown; details?: unknown } | null

@@ -43,7 +43,6 @@ export function fcm(options: FcmOptions): PushService {
   const path = `${pathname.replace(/\/+$/, '')}/v1/projects/${project}/messages:send`
   const tokens = createAccessTokens(serviceAccount, ca)
   const client = createHttp2Client({ origin, connections, ...(ca !== undefined && { ca }) })
-  let bearer = { token: '', headers: {} }
 
   /** At once but for the first time and every hour. Fatal: there is none. */
   function accessToken(context: SendContext): string | Promise<string | Fatal> {
@@ -52,10 +51,9 @@ export function fcm(options: FcmOptions): PushService {
   }
 
   function post(body: string, token: string, context: SendContext): Promise<Exchanged> {
-    if (bearer.token !== token)
-      bearer = { token, headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' } }
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
     const { deadline, stop } = context
-    return client.post({ path, headers: bearer.headers, body, deadline, signal: stop ?? context.signal })
+    return client.post({ path, headers, body, deadline, signal: stop ?? context.signal })
   }
 
   async function tryFake(): Promise<readonly Check[]> {
