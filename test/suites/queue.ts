@@ -466,7 +466,7 @@ export function queueSuite({ engine, skip, fresh }: QueueFixture): void {
       )
       await queue.enqueue('1/push', items(500))
       await held
-      assert.deepEqual(sizes, [64, 32, 16, 8, 4, 2, 1])
+      assert.deepEqual(sizes.slice(0, 7), [64, 32, 16, 8, 4, 2, 1])
       await until(() => sizes.length > 12, { what: 'probes' })
       assert.deepEqual(new Set(sizes.slice(7)), new Set([1]))
     },
