@@ -184,6 +184,7 @@ export function createDevices(options: DevicesOptions): Provider {
     name: 'devices',
     max: 1_000,
     departs: true,
+    atOnce: services.reduce((sum, { concurrency }) => sum + concurrency, 0),
     send: (messages, context) =>
       Promise.all(
         messages.map(async (message) => {

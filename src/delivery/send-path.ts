@@ -6,6 +6,7 @@ import type { Flight, Message, Provider, Result, SendContext, Wrap } from '../pr
 import { emit, listened } from '../runtime/events.ts'
 import { gather } from '../runtime/gather.ts'
 import { uuidv7 } from '../runtime/ids.ts'
+import { createLine } from '../runtime/line.ts'
 import { createPassingMap, type PassingMap } from '../runtime/passing-map.ts'
 import { createSlots } from '../runtime/slots.ts'
 import type { Database } from '../store/database.ts'
@@ -28,7 +29,14 @@ export interface SendPathOptions {
 }
 
 export interface SendPath extends Provider {
-  /** Resolves when nothing is in progress. */
+  /**
+   * To be asked before a batch is taken apart: thousands of messages in hand that only wait for their turn cost far more than
+   * their text. Undefined: there is room. A promise: whether there was before the deadline (epoch ms).
+   *
+   * @param bytes of the body that waits
+   */
+  room(deadline: number, bytes: number): Promise<boolean> | undefined
+  /** Lets in who waits for room, and resolves when nothing is in progress. */
   idle(): Promise<void>
 }
 
@@ -44,6 +52,8 @@ interface Flown extends Settled {
   readonly work: Work
 }
 
+/** Of bodies that wait for room; what comes on top is to be sent again. */
+const waitingBytes = 256 * 1024 * 1024
 /** How long a message that another living process is sending is waited for, and how often it is looked at. */
 const elsewhere = { waitMs: 2_000, everyMs: 100 }
 
@@ -61,6 +71,8 @@ export function createSendPath({
   /** By brand and key. */
   const working = new Map<string, PassingMap<string, Work>>()
   let inHand = 0
+  const { atOnce = Number.POSITIVE_INFINITY } = provider
+  const line = createLine(() => inHand < atOnce, waitingBytes)
   const idlers: (() => void)[] = []
 
   const begin = gather<Work>((works) => {
@@ -176,6 +188,7 @@ export function createSendPath({
     const { brand, key } = work.message
     working.get(brand)?.remove(key)
     inHand--
+    line.move()
     for (const done of work.done) done(result)
     if (inHand === 0) for (const idle of idlers.splice(0)) idle()
   }
@@ -218,7 +231,11 @@ export function createSendPath({
           })
         }
       }),
-    idle: () => (inHand === 0 ? Promise.resolve() : new Promise((resolve) => idlers.push(resolve))),
+    room: (deadline, bytes) => line.enter(deadline, bytes),
+    idle() {
+      line.open()
+      return inHand === 0 ? Promise.resolve() : new Promise((resolve) => idlers.push(resolve))
+    },
   }
 }
 

@@ -31,6 +31,7 @@ export interface Leaving {
 
 export interface GuardedService {
   readonly name: string
+  readonly concurrency: number
   reaches(device: Device): boolean
   /** Whether it is sending, and not resting until a pause is over or a probe succeeds. */
   works(): boolean
@@ -167,6 +168,7 @@ export function guardService(service: PushService, options: ServiceGuardOptions 
 
   return {
     name,
+    concurrency: service.concurrency,
     reaches: (device) => service.reaches(device),
     works: () => breaker.restMs(Date.now()) === 0,
     send,

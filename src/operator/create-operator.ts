@@ -140,7 +140,7 @@ async function composeOn(
 
   const brands = [...new Set(options.keys.flatMap((key) => key.brands))]
   const app = createHttp('operator', limits.bodyBytes)
-  sendRoutes(app, { keys: options.keys, providers: paths, limits, signal })
+  sendRoutes(app, { keys: options.keys, paths, limits, signal })
   reconciliationRoute(app, {
     keys: options.keys,
     source: attributes,

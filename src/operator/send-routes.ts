@@ -6,28 +6,31 @@ import { sendPaths, trackingHeaders } from '../contract/endpoints.ts'
 import { messageKey } from '../contract/message-key.ts'
 import type { Fatal, Outcome } from '../contract/outcome.ts'
 import { type Activity, readBatch, readSingle } from '../contract/read-activity.ts'
-import type { Channel, Message, Provider, Request } from '../providers/provider.ts'
+import type { SendPath } from '../delivery/send-path.ts'
+import type { Channel, Message, Request } from '../providers/provider.ts'
 import { emit } from '../runtime/events.ts'
 import { HttpError } from '../runtime/http.ts'
 import { uuidv7 } from '../runtime/ids.ts'
 import { authentication } from './authenticate.ts'
 import type { ApiKey, OperatorLimits } from './options.ts'
 
+type Way = Pick<SendPath, 'room' | 'send'>
+
 export interface SendRoutes {
   readonly keys: readonly ApiKey[]
   /** Each channel's way to its users; a channel without one answers 503. */
-  readonly providers: { readonly [C in Channel]?: Provider | undefined }
+  readonly paths: { readonly [C in Channel]?: Way | undefined }
   readonly limits: Pick<OperatorLimits, 'batchMax' | 'answerBudgetMs'>
   readonly signal: AbortSignal
 }
 
-export function sendRoutes(app: FastifyInstance, { keys, providers, limits, signal }: SendRoutes): void {
+export function sendRoutes(app: FastifyInstance, { keys, paths, limits, signal }: SendRoutes): void {
   const authenticate = authentication(keys)
 
   for (const channel of ['push', 'site'] as const) {
     app.post(sendPaths[channel].single, async (request, reply) => {
       const key = authenticate(request)
-      const provider = ready(channel)
+      const path = ready(channel)
       const read = readSingle(bodyOf(request))
       if ('invalid' in read) {
         emit('message.invalid', { channel, error: read.invalid, reportable: true })
@@ -37,14 +40,18 @@ export function sendRoutes(app: FastifyInstance, { keys, providers, limits, sign
       const refused = refuseBrand(key, read)
       if (refused) return answerSingle(reply, channel, refused)
       const message = toMessage(channel, read, contextOf(request))
-      const [outcome] = await provider.send([message], { deadline: Date.now() + limits.answerBudgetMs, signal })
+      const [outcome] = await path.send([message], { deadline: Date.now() + limits.answerBudgetMs, signal })
       return answerSingle(reply, channel, outcome as Outcome)
     })
 
     app.post(sendPaths[channel].batch, async (request, reply) => {
       const key = authenticate(request)
-      const provider = ready(channel)
-      const read = readBatch(bodyOf(request))
+      const deadline = Date.now() + limits.answerBudgetMs
+      const body = bodyOf(request)
+      const room = ready(channel).room(deadline, body.length)
+      if (room && !(await room)) throw new HttpError(503, 'too many batches are waiting: ask again in a second', 1)
+      const path = ready(channel)
+      const read = readBatch(body)
       if ('invalid' in read) throw new HttpError(read.status, read.invalid)
       emit('message.received', { channel, count: read.items.length, mode: 'batch' })
 
@@ -70,10 +77,7 @@ export function sendRoutes(app: FastifyInstance, { keys, providers, limits, sign
           }
         }
       }
-      const outcomes =
-        messages.length === 0
-          ? []
-          : await provider.send(messages, { deadline: Date.now() + limits.answerBudgetMs, signal })
+      const outcomes = messages.length === 0 ? [] : await path.send(messages, { deadline, signal })
       for (let n = 0; n < places.length; n++) {
         const i = places[n] as number
         items[i] = { idJson: (read.items[i] as Activity).idJson, outcome: outcomes[n] as Outcome }
@@ -82,10 +86,10 @@ export function sendRoutes(app: FastifyInstance, { keys, providers, limits, sign
     })
   }
 
-  function ready(channel: Channel): Provider {
+  function ready(channel: Channel): Way {
     if (signal.aborted) throw new HttpError(503, 'the server is stopping: ask again', 1)
-    const provider = providers[channel]
-    if (provider) return provider
+    const path = paths[channel]
+    if (path) return path
     // Never a 4xx: the platform would drop the messages for good.
     throw new HttpError(503, `no provider is configured for ${channel}: set operator.${channel} and start again`, 60)
   }
