@@ -5,6 +5,7 @@ import { emit } from '../runtime/events.ts'
 import type { Database } from '../store/database.ts'
 import { op } from '../store/statement.ts'
 import { claimFlight, takeFlights } from './flights.ts'
+import { listFlight } from './manifests.ts'
 import { type Existing, insertMessages, messageRow, selectMessages, state, takeOver } from './messages.ts'
 
 /** What the table of messages says of one message. */
@@ -29,6 +30,7 @@ export async function claim(database: Database, flight: Flight, now: number): Pr
         messages.map((m) => messageRow(m, flight.id, now)),
       ),
       claimFlight(flight),
+      listFlight(flight),
     ],
     { durable: false },
   )

@@ -5,11 +5,12 @@
 //            messages of a landed flight were successful, unless their own row says otherwise. `held`: those that stayed
 //            behind when the others departed. `taken`: some were taken over, since its process seemed dead.
 // departures the refs of those that left by themselves, where a provider keeps messages waiting and takes them piece by piece.
+// arrivals   likewise, of those that were successful as their flight says, and settled before it landed.
 // requests   the body of a request as it came, written when the first of its messages departs or is settled.
 
 import type { Flight, Message, Request } from '../providers/provider.ts'
 import { firstUuidv7 } from '../runtime/ids.ts'
-import type { Database, Migration, Op } from '../store/database.ts'
+import type { Database, Migration, Op, Value } from '../store/database.ts'
 import { op, statement } from '../store/statement.ts'
 
 export const flightState = { claimed: 0, departed: 1, landed: 2 } as const
@@ -28,6 +29,14 @@ export const flightMigrations: readonly Migration[] = [
     name: 'flights/2',
     statements: ({ engine, key }) => [
       `create table departures (
+         flight ${key} not null, first ${key} not null, refs text not null,
+         primary key (flight, first))${engine === 'sqlite' ? ' without rowid' : ''}`,
+    ],
+  },
+  {
+    name: 'flights/3',
+    statements: ({ engine, key }) => [
+      `create table arrivals (
          flight ${key} not null, first ${key} not null, refs text not null,
          primary key (flight, first))${engine === 'sqlite' ? ' without rowid' : ''}`,
     ],
@@ -78,22 +87,29 @@ export function departFlight({ id, messages }: Flight, leaving: readonly Message
   return op(markDeparted, [[id, held.map((m) => m.ref).join(' ')]])
 }
 
-const insertDepartures = statement({
-  name: 'insert_departures',
-  rank: 19,
-  columns: { flight: 'text', first: 'text', refs: 'text' },
-  text: (rows) => `
-    insert into departures (flight, first, refs) select r.flight, r.first, r.refs from ${rows} r where true
-    on conflict (flight, first) do nothing`,
-  each: (values) =>
-    `insert into departures (flight, first, refs) values (${values}) on conflict (flight, first) do nothing`,
-})
+const insertPieces = (table: 'departures' | 'arrivals', rank: number) =>
+  statement({
+    name: `insert_${table}`,
+    rank,
+    columns: { flight: 'text', first: 'text', refs: 'text' },
+    text: (rows) => `
+      insert into ${table} (flight, first, refs) select r.flight, r.first, r.refs from ${rows} r where true
+      on conflict (flight, first) do nothing`,
+    each: (values) =>
+      `insert into ${table} (flight, first, refs) values (${values}) on conflict (flight, first) do nothing`,
+  })
+const insertDepartures = insertPieces('departures', 19)
+export const insertArrivals = insertPieces('arrivals', 30)
+
+const pieceOf = ({ id }: Flight, messages: readonly Message[]): Value[] => {
+  const refs = messages.map((m) => m.ref)
+  return [id, refs[0] as string, refs.join(' ')]
+}
 
 /** Before the provider is called with `leaving`, where others of the flight may follow. */
 export function departPiece(flight: Flight, leaving: readonly Message[]): Op {
   if (leaving.length === flight.messages.length) return departFlight(flight, leaving)
-  const refs = leaving.map((m) => m.ref)
-  return op(insertDepartures, [[flight.id, refs[0] as string, refs.join(' ')]])
+  return op(insertDepartures, [pieceOf(flight, leaving)])
 }
 
 /** SQL: 1 if a message in flight has departed and so may have arrived, else 0. Given the message's row. */
@@ -101,6 +117,28 @@ export const departedOf = (m: string): string => `(
   (select count(*) from flights f
     where f.id = ${m}.flight and f.state = 1 and f.held not like '%' || ${m}.ref || '%') +
   (select count(*) from departures d where d.flight = ${m}.flight and d.refs like '%' || ${m}.ref || '%'))`
+
+/** SQL: whether a message in flight was settled as successful, though its flight has not landed. Given the message's row. */
+export const arrivedOf = (m: string): string =>
+  `exists (select 1 from arrivals a where a.flight = ${m}.flight and a.refs like '%' || ${m}.ref || '%')`
+
+// An update that changes nothing: it waits for whoever is taking messages of this flight over, and makes the next wait for us.
+const touchFlights = statement<{ id: string; taken: number }>({
+  name: 'touch_flights',
+  rank: 29,
+  columns: { id: 'text' },
+  route: 'id',
+  text: (rows) => `
+    update flights set taken = flights.taken from ${rows} r where flights.id = r.id
+    returning flights.id as id, flights.taken as taken`,
+})
+
+/** With the settle of some of a flight's messages. Returns whether some of them were taken over. */
+export const touchFlight = ({ id }: Flight): Op<{ id: string; taken: number }> => op(touchFlights, [[id]])
+
+/** With that: those which were successful as the flight will say. */
+export const arrivePiece = (flight: Flight, arrived: readonly Message[]): Op =>
+  op(insertArrivals, arrived.length === 0 ? [] : [pieceOf(flight, arrived)])
 
 const markLanded = statement<{ id: string; taken: number }>({
   name: 'land_flights',
@@ -144,7 +182,7 @@ export function keepRequests(messages: readonly Message[]): { readonly ops: read
   }
 }
 
-const forget = (table: 'flights' | 'requests' | 'departures', id: string, rank: number) =>
+const forget = (table: 'flights' | 'requests' | 'departures' | 'arrivals', id: string, rank: number) =>
   statement<object>({
     name: `forget_${table}`,
     rank,
@@ -158,18 +196,19 @@ const forget = (table: 'flights' | 'requests' | 'departures', id: string, rank: 
 const deleteFlights = forget('flights', 'id', 64)
 const deleteRequests = forget('requests', 'id', 65)
 const deleteDepartures = forget('departures', 'flight', 66)
+const deleteArrivals = forget('arrivals', 'flight', 67)
 
 const step = 1_000
 /** A flight outlives its messages: one whose flight is forgotten counts as delivered. */
 const longerMs = 86_400_000
 
 /**
- * Forgets a bounded number of flights, with their departures, and of requests from before `before` (epoch ms). Call it again until
+ * Forgets a bounded number of flights, with their departures and arrivals, and of requests from before `before` (epoch ms). Call it again until
  * it answers 0.
  */
 export async function forgetFlights(database: Database, before: number): Promise<number> {
   const row = [firstUuidv7(Math.max(0, before - longerMs)), step]
-  const statements = [deleteFlights, deleteRequests, deleteDepartures]
+  const statements = [deleteFlights, deleteRequests, deleteDepartures, deleteArrivals]
   const gone = await database.commit(statements.map((each) => op(each, [row])))
   return Math.max(...gone.map(({ length }) => length))
 }

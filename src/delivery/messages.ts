@@ -5,9 +5,10 @@
 // refusals   one row per attempt that did not end successful.
 
 import type { Message } from '../providers/provider.ts'
-import type { Migration, Value } from '../store/database.ts'
-import { statement } from '../store/statement.ts'
-import { departedOf } from './flights.ts'
+import type { Database, Migration, Value } from '../store/database.ts'
+import { op, statement } from '../store/statement.ts'
+import { arrivedOf, departedOf } from './flights.ts'
+import { whoMayBe } from './manifests.ts'
 
 /** inFlight: as its flight says, which may have landed: then it was successful. */
 export const state = { inFlight: 0, successful: 1, failed: 2, fatal: 3 } as const
@@ -79,7 +80,7 @@ export interface Existing {
 
 /** The state of a message as it is now. A flight that is gone was forgotten, long after it landed. */
 const now = (m: string, f: string): string =>
-  `case when ${m}.state = 0 and coalesce(${f}.state, 2) = 2 then 1 else ${m}.state end`
+  `case when ${m}.state = 0 and (coalesce(${f}.state, 2) = 2 or ${arrivedOf(m)}) then 1 else ${m}.state end`
 
 export const selectMessages = statement<Existing>({
   name: 'select_messages',
@@ -92,8 +93,8 @@ export const selectMessages = statement<Existing>({
 
 /**
  * Begins another attempt, in a flight of ours, of a message that ended failed or fatal, or whose owner is gone; taken only if
- * the row is still the one that was read, and its flight has not landed since: takeFlights() comes before it in the commit
- * and waits for a flight that is landing. A claim left in flight counts as uncertain if it had departed.
+ * the row is still the one that was read, and neither has its flight landed since nor it alone: takeFlights() comes before it in
+ * the commit and waits for whoever is settling. A claim left in flight counts as uncertain if it had departed.
  */
 export const takeOver = statement<{ ref: string; attempt: number; uncertain: number }>({
   name: 'take_over',
@@ -117,7 +118,8 @@ export const takeOver = statement<{ ref: string; attempt: number; uncertain: num
       uncertain = messages.uncertain + case when messages.state = 0 then ${departedOf('messages')} else 0 end
     from ${rows} r
     where messages.brand = r.brand and messages.key = r.key and messages.flight = r.old and messages.state = r.state
-      and (messages.state <> 0 or exists (select 1 from flights f where f.id = messages.flight and f.state < 2))
+      and (messages.state <> 0 or (not ${arrivedOf('messages')}
+        and exists (select 1 from flights f where f.id = messages.flight and f.state < 2)))
     returning messages.ref as ref, messages.attempt as attempt, messages.uncertain as uncertain`,
 })
 
@@ -143,19 +145,6 @@ export const settleMessages = statement({
     from ${rows} r
     where messages.brand = r.brand and messages.key = r.key
       and (r.state = 1 or (messages.flight = r.flight and messages.state = 0))`,
-})
-
-/**
- * What was successful before its flight has landed, and as the flight will say. The row stays as long as it is: a longer one
- * would make SQLite split pages.
- */
-export const markDelivered = statement({
-  name: 'mark_delivered',
-  rank: 30,
-  columns: { brand: 'text', key: 'text' },
-  text: (rows) => `
-    update messages set state = 1 from ${rows} r where messages.brand = r.brand and messages.key = r.key`,
-  each: (values) => `update messages set state = 1 where (brand, key) = (${values})`,
 })
 
 export const insertRefusals = statement({
@@ -215,18 +204,33 @@ export interface Found {
   readonly tracking: string | null
 }
 
-/** One message by its push_id or site_notification_id, looked for in each of these brands. */
-export const findMessage = statement<Found>({
+const selectFound = statement<Found>({
   name: 'find_message',
   rank: 91,
-  columns: { brand: 'text', ref: 'text' },
+  columns: { brand: 'text', key: 'text', ref: 'text' },
   text: (rows) => `
     select m.brand, m.key, ${now('m', 'f')} as state, m.attempt, m.uncertain, m.claimed_at, m.start_at, m.length,
       case when m.rule = '' then coalesce(f.rule, '') else m.rule end as rule,
       case when m.rule = '' then coalesce(f.call, '') else m.call end as call, q.text as request, q.tracking
-    from ${rows} r join messages m on m.brand = r.brand and m.ref = r.ref
+    from ${rows} r join messages m on m.brand = r.brand and m.key = r.key and m.ref = r.ref
       left join flights f on f.id = m.flight left join requests q on q.id = m.request`,
 })
+
+/** One message by its push_id or site_notification_id, looked for in these brands. */
+export async function findMessage(
+  database: Database,
+  brands: readonly string[],
+  ref: string,
+): Promise<Found | undefined> {
+  const keys = await whoMayBe(database, brands, ref)
+  const [found] = await database.read(
+    op(
+      selectFound,
+      keys.map((key) => [...key, ref]),
+    ),
+  )
+  return found
+}
 
 export interface Refusal {
   readonly attempt: number

@@ -4,16 +4,16 @@
 import { firstUuidv7 } from '../runtime/ids.ts'
 import type { Database } from '../store/database.ts'
 import { op, statement } from '../store/statement.ts'
+import { oldest } from './manifests.ts'
 
-// Identifiers begin with their time, so the oldest are the first of the index.
+// A list may name a message that is younger than it: one that was forgotten, and came again.
 const selectOld = statement<{ brand: string; ref: string; key: string }>({
   name: 'old_messages',
   rank: 60,
-  columns: { brand: 'text', before: 'text', most: 'bigint' },
+  columns: { brand: 'text', key: 'text', before: 'text' },
   text: (rows) => `
-    select m.brand, m.ref, m.key from messages m
-    where m.brand = (select r.brand from ${rows} r) and m.ref < (select r.before from ${rows} r)
-    order by m.ref limit (select r.most from ${rows} r)`,
+    select m.brand, m.ref, m.key from ${rows} r join messages m on m.brand = r.brand and m.key = r.key
+    where m.ref < r.before`,
 })
 
 const deleteMessages = statement({
@@ -32,15 +32,25 @@ const forget = (table: 'refusals' | 'device_sends', rank: number) =>
 const deleteRefusals = forget('refusals', 62)
 const deleteDeviceSends = forget('device_sends', 63)
 
-const step = 1_000
+/** Flights at a time, each of at most a thousand messages. */
+const step = 20
 
 /**
- * Forgets a bounded number of a brand's messages that were first seen before `before` (epoch ms). Call it again until it
- * answers 0.
+ * Forgets the messages of a bounded number of a brand's flights that were first seen before `before` (epoch ms). Call it again until
+ * it answers 0.
+ *
+ * @returns how many messages it looked at
  */
 export async function forgetMessages(database: Database, brand: string, before: number): Promise<number> {
-  const old = await database.read(op(selectOld, [[brand, firstUuidv7(before), step]]))
-  if (old.length === 0) return 0
+  const limit = firstUuidv7(before)
+  const lists = await oldest(database, brand, limit, step)
+  if (!lists) return 0
+  const old = await database.read(
+    op(
+      selectOld,
+      lists.keys.map((key) => [brand, key, limit]),
+    ),
+  )
   const refs = old.map((row) => [row.brand, row.ref])
   await database.commit([
     op(
@@ -49,6 +59,7 @@ export async function forgetMessages(database: Database, brand: string, before: 
     ),
     op(deleteRefusals, refs),
     op(deleteDeviceSends, refs),
+    lists.forget,
   ])
-  return old.length
+  return lists.keys.length
 }

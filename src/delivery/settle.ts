@@ -3,8 +3,8 @@
 import type { Flight, Message, Result } from '../providers/provider.ts'
 import type { Database, Op, Value } from '../store/database.ts'
 import { op } from '../store/statement.ts'
-import { keepRequests, landFlight } from './flights.ts'
-import { insertRefusals, markDelivered, settleMessages, state } from './messages.ts'
+import { arrivePiece, keepRequests, landFlight, touchFlight } from './flights.ts'
+import { insertRefusals, settleMessages, state } from './messages.ts'
 
 export interface Settled {
   readonly message: Message
@@ -22,8 +22,8 @@ interface Course {
 
 /**
  * Settles the messages of a flight, all in one piece or in several; each message once. With the last piece the flight lands: its
- * successes need no row of their own, what ended otherwise says so. Those that are settled before the others say for themselves
- * that they were delivered. A flight of which a piece could not be written never lands: that would count it as delivered.
+ * successes need no row of their own, what ended otherwise says so. Those that are settled before the others are
+ * listed as arrived. A flight of which a piece could not be written never lands: that would count it as delivered.
  *
  * @example const settle = settlement(database, flight); await settle([{ message, result }])
  */
@@ -35,11 +35,12 @@ export function settlement(database: Database, flight: Flight): Settle {
   async function write(settled: readonly Settled[], last: boolean): Promise<void> {
     const lands = last && (await Promise.allSettled(pieces)).every(({ status }) => status === 'fulfilled')
     const requests = keepRequests(settled.map(({ message }) => message))
-    const ops = [...rowsOf(settled, flight, course, lands), ...requests.ops]
+    const { arrived, ops } = rowsOf(settled, flight, course)
+    const flown = lands ? landFlight(flight, course?.call ?? '', course?.rule ?? '') : touchFlight(flight)
+    if (!lands) ops.push(arrivePiece(flight, arrived))
     try {
-      if (!lands) return void (await database.commit(ops))
-      const [landed] = await database.commit([landFlight(flight, course?.call ?? '', course?.rule ?? ''), ...ops])
-      if (landed[0]?.taken) await winBack(database, flight, settled)
+      const [known] = await database.commit([flown, ...ops, ...requests.ops])
+      if (known[0]?.taken) await winBack(database, flight, settled)
     } catch (error) {
       requests.lost()
       throw error
@@ -57,10 +58,14 @@ export function settlement(database: Database, flight: Flight): Settle {
   }
 }
 
-/** @param lands whether the flight lands with them: then what went as it says is said */
-function rowsOf(settled: readonly Settled[], flight: Flight, course: Course | undefined, lands: boolean): Op[] {
+/** Those that went as the flight says, and the rows of the others. */
+function rowsOf(
+  settled: readonly Settled[],
+  flight: Flight,
+  course: Course | undefined,
+): { readonly arrived: readonly Message[]; readonly ops: Op[] } {
   const now = Date.now()
-  const delivered: (readonly Value[])[] = []
+  const arrived: Message[] = []
   const others: (readonly Value[])[] = []
   const refusals: (readonly Value[])[] = []
   const writes: Op[] = []
@@ -68,8 +73,8 @@ function rowsOf(settled: readonly Settled[], flight: Flight, course: Course | un
     const uncertain = result.category === 'fatal' && result.uncertain ? 1 : 0
     const asItsFlight =
       result.category === 'successful' && result.rule === course?.rule && (result.call ?? '') === course.call
-    if (!asItsFlight) others.push(outcomeRow(m, flight, result, uncertain))
-    else if (!lands) delivered.push([m.brand, m.key])
+    if (asItsFlight) arrived.push(m)
+    else others.push(outcomeRow(m, flight, result, uncertain))
     if (result.category !== 'successful') {
       refusals.push([
         m.brand,
@@ -87,7 +92,7 @@ function rowsOf(settled: readonly Settled[], flight: Flight, course: Course | un
     }
     if (result.writes) writes.push(...result.writes)
   }
-  return [op(markDelivered, delivered), op(settleMessages, others), op(insertRefusals, refusals), ...writes]
+  return { arrived, ops: [op(settleMessages, others), op(insertRefusals, refusals), ...writes] }
 }
 
 /** Another process took this one for dead and some of its messages over: those that were successful here are so for good. */

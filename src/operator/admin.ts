@@ -61,12 +61,7 @@ export function operatorAdmin({ database, brands, secret }: OperatorAdmin): read
       async handler(request, key) {
         const { ref } = request.params as { ref: string }
         const visible = brands.filter((brand) => key.brands?.includes(brand) ?? true)
-        const [found] = await database.read(
-          op(
-            findMessage,
-            visible.map((brand) => [brand, ref]),
-          ),
-        )
+        const found = await findMessage(database, visible, ref)
         if (!found) throw new HttpError(404, `no message ${ref} was settled here`)
         const refusals = await database.read(op(listRefusals, [[found.brand, ref]]))
         const devices = await database.read(op(listDeviceSends, [[found.brand, ref]]))

@@ -3,6 +3,7 @@
 import { deviceSendMigrations } from '../delivery/device-sends.ts'
 import { createDevices } from '../delivery/devices.ts'
 import { flightMigrations, forgetFlights } from '../delivery/flights.ts'
+import { manifestMigrations } from '../delivery/manifests.ts'
 import { messageMigrations } from '../delivery/messages.ts'
 import { createRemovalKeeper, type RemovalKeeper } from '../delivery/removal-keeper.ts'
 import { removalMigrations } from '../delivery/removal-tables.ts'
@@ -43,6 +44,7 @@ import { sendRoutes } from './send-routes.ts'
 export const operatorMigrations: readonly Migration[] = [
   ...messageMigrations,
   ...flightMigrations,
+  ...manifestMigrations,
   ...callMigrations,
   ...inboxMigrations,
   ...deviceSendMigrations,

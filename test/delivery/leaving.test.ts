@@ -5,8 +5,8 @@ import type { TestContext } from 'node:test'
 import { functionSource } from '../../src/attributes/function.ts'
 import { listDeviceSends } from '../../src/delivery/device-sends.ts'
 import { createDevices } from '../../src/delivery/devices.ts'
-import { forgetFlights } from '../../src/delivery/flights.ts'
-import { countMessages, findMessage, markDelivered, selectMessages, state } from '../../src/delivery/messages.ts'
+import { forgetFlights, insertArrivals } from '../../src/delivery/flights.ts'
+import { countMessages, findMessage, selectMessages, state } from '../../src/delivery/messages.ts'
 import { forgetMessages } from '../../src/delivery/retention.ts'
 import { createSendPath } from '../../src/delivery/send-path.ts'
 import { createSuppression } from '../../src/delivery/suppress.ts'
@@ -297,7 +297,7 @@ onEachEngine('one device that does not answer keeps no other message of its batc
   await s.idle()
   assert.deepEqual(await s.states(), [state.successful, state.successful, state.successful])
   for (const { brand, ref } of s.messages) {
-    const [found] = await s.database.read(op(findMessage, [[brand, ref]]))
+    const found = await findMessage(s.database, [brand], ref)
     assert.partialDeepStrictEqual(found, { state: state.successful, rule: 'accepted', attempt: 1, uncertain: 0 })
   }
 })
@@ -310,7 +310,7 @@ onEachEngine('a flight of which a piece could not be written never lands', async
       return database.owner
     },
     commit: ((ops: readonly Op[], options?: object) => {
-      const settles = ops.some(({ statement, rows }) => statement === markDelivered && rows.length > 0)
+      const settles = ops.some(({ statement, rows }) => statement === insertArrivals && rows.length > 0)
       if (settles && refused++ === 0) return Promise.reject(new StoreUnavailable('cut'))
       return database.commit(ops, options)
     }) as Database['commit'],

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
-import { countMessages } from '../../src/delivery/messages.ts'
+import { countMessages, selectMessages } from '../../src/delivery/messages.ts'
 import { forgetMessages } from '../../src/delivery/retention.ts'
 import { createSendPath, type SendPath } from '../../src/delivery/send-path.ts'
 import { operatorMigrations } from '../../src/operator/create-operator.ts'
@@ -211,6 +211,80 @@ test('a process that was taken for dead and was successful after all: its succes
     counted.map(({ brand, state, messages }) => [brand, state, messages]),
     [['1', 1, 2]],
   )
+})
+
+/** Two messages in one flight; what comes of the first is told when `answer` says so, the second never ends. */
+async function halfAnswered(url: string, t: TestContext) {
+  const answer = Promise.withResolvers<void>()
+  const called = Promise.withResolvers<void>()
+  const provider: Provider = {
+    name: 'half',
+    max: 10,
+    departs: true,
+    async send(messages, context) {
+      await Promise.all(messages.map((m) => context.depart?.(m)))
+      called.resolve()
+      await answer.promise
+      const [first] = messages as [Message]
+      context.tell?.(first, { category: 'successful', ref: first.ref, rule: 'late' })
+      return new Promise(() => {})
+    },
+  }
+  const database = await open(t, url)
+  const path = createSendPath({
+    database,
+    provider,
+    suppress: (inner) => inner,
+    concurrency: 10,
+    inProgress: 100,
+    workMs: 30_000,
+  })
+  const [sent, bystander] = [message('1', '1'), message('1', '2')]
+  void path.send([sent, bystander], { deadline: Date.now() + 100, signal: new AbortController().signal })
+  await called.promise
+  const settled = event('message.settled', ({ ref, rule }) => ref === sent.ref && rule === 'late')
+  return { database, sent, answer: () => answer.resolve(), settled }
+}
+
+test('likewise where only a part of its flight was answered', { skip }, async (t) => {
+  const url = await freshSchema()
+  const half = await halfAnswered(url, t)
+  const other = await open(t, url)
+  await endSession(url, half.database)
+  const refusing = witness(() => ({ category: 'failed', reason: 'rejected', error: 'no', rule: 'second' }))
+  assert.equal((await send(pathOf(other, refusing), { ...half.sent, ref: uuidv7() })).category, 'failed')
+  half.answer()
+  await half.settled
+  const again = await send(pathOf(other, refusing), { ...half.sent, ref: uuidv7() })
+  assert.deepEqual([again.category, again.rule], ['successful', 'row 29: delivered before'])
+  assert.equal(refusing.received.length, 1)
+})
+
+test('a message that was settled while another process was about to take it over is not sent again', {
+  skip,
+}, async (t) => {
+  const url = await freshSchema()
+  const half = await halfAnswered(url, t)
+  const database = await open(t, url)
+  await endSession(url, half.database)
+  const other: Database = {
+    ...database,
+    get owner() {
+      return database.owner
+    },
+    async read(asked) {
+      const rows = await database.read(asked)
+      if (asked.statement === (selectMessages as object)) {
+        half.answer()
+        await half.settled
+      }
+      return rows
+    },
+  }
+  const second = witness()
+  const result = await send(pathOf(other, second), { ...half.sent, ref: uuidv7() })
+  assert.deepEqual([result.category, result.rule], ['successful', 'row 29: delivered before'])
+  assert.equal(second.received.length, 0)
 })
 
 test('messages are forgotten in steps, of one brand', async (t) => {
