@@ -55,7 +55,7 @@ export function readContent(
   text: string,
   mapping: ContentMapping = defaultContentMapping,
 ): Content | { error: string } {
-  return reading(() => pick(parse(text), mapping))
+  return reading(() => pick(parseElement(text, mapping), mapping))
 }
 
 /**
@@ -70,7 +70,7 @@ export function readPushContent(
   mapping: ContentMapping = defaultContentMapping,
 ): PushContent | { error: string } {
   return reading(() => {
-    const element = parse(text)
+    const element = parseElement(text, mapping)
     const content = pick(element, mapping)
     if ('error' in content) return content
     const tokens = pickTokens(element, mapping)
@@ -148,6 +148,12 @@ function pickOverrides(
 }
 
 const isObject = (value: unknown): boolean => kindOf(value) === 'an object'
+
+// Of a request element only what is passed on as it came may have numbers.
+function parseElement(text: string, { data, overrides }: ContentMapping): unknown {
+  const element: unknown = JSON.parse(text)
+  return at(element, data) === undefined && at(element, overrides) === undefined ? element : parse(text)
+}
 
 // The digits of a number that a double cannot hold are kept by JSON.rawJSON. That costs a call for each value, and
 // such numbers are rare, so the plain parse is used where the text has none. (What looks like one in a text does no harm.)

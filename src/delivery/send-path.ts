@@ -54,6 +54,8 @@ interface Flown extends Settled {
 
 /** Of bodies that wait for room; what comes on top is to be sent again. */
 const waitingBytes = 256 * 1024 * 1024
+/** What is told of the messages of one request is settled every so often: each piece is a transaction. */
+const pieceMs = 20
 /** How long a message that another living process is sending is waited for, and how often it is looked at. */
 const elsewhere = { waitMs: 2_000, everyMs: 100 }
 
@@ -146,26 +148,16 @@ export function createSendPath({
     const slot = slots.take()
     if (slot) await slot
     const settle = settlement(database, flight)
-    // Where results may come one by one: those that have not come.
-    const open =
-      inner.departs && works.length > 1
-        ? new Map<Message, Work | undefined>(works.map((work) => [work.message, work]))
-        : undefined
-    const settleEarly = gather<Flown>((flown) => void settleSome(settle, flown))
-    const tell = (message: Message, result: Result): void => {
-      const work = open?.get(message)
-      open?.set(message, undefined)
-      if (work) settleEarly({ work, message, result })
-    }
+    const told = inner.departs && works.length > 1 ? tellable(works, (flown) => settleSome(settle, flown)) : undefined
     let results: readonly Result[]
     try {
-      results = await inner.send(flight.messages, { ...context, tell })
+      results = await inner.send(flight.messages, told ? { ...context, tell: told.tell } : context)
     } catch (error) {
       results = works.map(() => storeAway(error))
     }
     slots.give()
     const flown = works.map((work, i): Flown => ({ work, message: work.message, result: results[i] as Result }))
-    const rest = open ? flown.filter(({ message }) => open.get(message)) : flown
+    const rest = told ? told.rest(flown) : flown
     if (rest.length > 0) await settleSome(settle, rest)
   }
 
@@ -236,6 +228,34 @@ export function createSendPath({
       line.open()
       return inHand === 0 ? Promise.resolve() : new Promise((resolve) => idlers.push(resolve))
     },
+  }
+}
+
+/** Takes results one by one, and hands them on by the piece. */
+function tellable(works: readonly Work[], settle: (piece: readonly Flown[]) => Promise<void>) {
+  const open = new Map<Message, Work | undefined>(works.map((work) => [work.message, work]))
+  const [first] = works
+  // Of one request nobody is answered before all are settled; of several each waits for its own.
+  const afterMs = works.every(({ message }) => message.part?.of === first?.message.part?.of) ? pieceMs : 0
+  let told: Flown[] = []
+  let timer: NodeJS.Timeout | undefined
+  function take(): Flown[] {
+    const piece = told
+    told = []
+    clearTimeout(timer)
+    timer = undefined
+    return piece
+  }
+  return {
+    tell(message: Message, result: Result): void {
+      const work = open.get(message)
+      if (!work) return
+      open.set(message, undefined)
+      told.push({ work, message, result })
+      timer ??= setTimeout(() => void settle(take()), afterMs)
+    },
+    /** When all results are there: those that no piece has yet. */
+    rest: (all: readonly Flown[]): Flown[] => [...take(), ...all.filter(({ message }) => open.get(message))],
   }
 }
 

@@ -9,7 +9,7 @@ import type { DeviceAnswer, Push, PushService } from '../providers/push-service.
 import { nonsense } from '../providers/read-results.ts'
 import { type BreakerOptions, breakerDefaults, createBreaker } from '../runtime/breaker.ts'
 import { emit } from '../runtime/events.ts'
-import { lazySignal } from '../runtime/lazy-signal.ts'
+import { LazySignal } from '../runtime/lazy-signal.ts'
 import { createTurns } from '../runtime/turns.ts'
 import { readDeviceAnswer } from './read-device-answer.ts'
 import { weigh } from './token-proof.ts'
@@ -39,6 +39,29 @@ export interface GuardedService {
   send(push: Push, context: SendContext, leaving: Leaving): Promise<{ answer: DeviceAnswer; called: boolean }>
   check(): Promise<readonly Check[]>
   close(): Promise<void>
+}
+
+/** What a service gets of a call. */
+class Given implements SendContext {
+  readonly deadline: number
+  readonly stop: AbortSignal
+  declare readonly signal: AbortSignal
+  readonly #own: LazySignal
+
+  constructor(deadline: number, stop: AbortSignal, own: LazySignal) {
+    this.deadline = deadline
+    this.stop = stop
+    this.#own = own
+    Object.defineProperty(this, 'signal', Given.#signal)
+  }
+
+  // A property of its own, so that a copy has it too; one getter for all, or V8 makes a dictionary of each.
+  static readonly #signal = {
+    enumerable: true,
+    get(this: Given): AbortSignal {
+      return this.#own.signal
+    },
+  }
 }
 
 /** What a service gets to answer after its signal said that time is up. */
@@ -98,24 +121,18 @@ export function guardService(service: PushService, options: ServiceGuardOptions 
   function reach(push: Push, context: SendContext): Promise<DeviceAnswer> {
     const now = Date.now()
     const ms = Math.min(timeoutMs, context.deadline - now)
-    const signal = lazySignal(context.signal)
-    const given: SendContext = {
-      deadline: now + ms,
-      stop: context.stop ?? context.signal,
-      get signal() {
-        return signal.get()
-      },
-    }
+    const own = new LazySignal(context.signal)
+    const given = new Given(now + ms, context.stop ?? context.signal, own)
     return new Promise((resolve) => {
       let late = false
       const done = (answer: DeviceAnswer): void => {
         clearTimeout(timer)
-        signal.end()
+        own.end()
         resolve(answer)
       }
       let timer = setTimeout(() => {
         late = true
-        signal.abort(new Error('timeout'))
+        own.abort(new Error('timeout'))
         timer = setTimeout(() => done(timedOut(name, ms)), lastWordsMs)
       }, ms)
       const gaveUp = (error: unknown): DeviceAnswer => {

@@ -65,8 +65,10 @@ test('a service that never answers costs its own message, which may have arrived
   let aborted = false
   const silent: PushService = {
     ...witnessService('apns'),
-    send: ({ device: { token } }, { signal }) => {
-      signal.addEventListener('abort', () => (aborted = true))
+    send: ({ device: { token } }, context) => {
+      // A copy has all of it.
+      const copied = { ...context }
+      copied.signal.addEventListener('abort', () => (aborted = true))
       return token === 't-1' ? new Promise(() => {}) : Promise.resolve(accepted)
     },
   }
