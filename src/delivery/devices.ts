@@ -3,7 +3,7 @@
 import { type ContentMapping, readPushContent } from '../contract/content.ts'
 import type { Device } from '../devices/device.ts'
 import type { DeviceSource } from '../devices/device-source.ts'
-import { deviceId } from '../devices/identity.ts'
+import { deviceId, idOf } from '../devices/identity.ts'
 import type { MayLeave, Message, Provider, Result, SendContext } from '../providers/provider.ts'
 import type { DeviceAnswer, PushService } from '../providers/push-service.ts'
 import { nonsense } from '../providers/read-results.ts'
@@ -135,7 +135,7 @@ export function createDevices(options: DevicesOptions): Provider {
 
   /** What the answer means for the device. */
   function judged({ name }: GuardedService, device: Device, answer: DeviceAnswer, called: boolean): Sent {
-    const id = deviceId(device.token)
+    const id = idOf(device)
     if (!called) return { id, service: name, answer }
     brake?.sent(name)
     const registered = device.linkedAt !== '' && source.unlink !== undefined
@@ -154,7 +154,7 @@ export function createDevices(options: DevicesOptions): Provider {
       unreached.add(answer.error)
       emit('provider.alert', { provider: nearly?.name ?? 'devices', error: answer.error, remedy: serviceRemedy })
     }
-    return { id: deviceId(device.token), service: '', answer }
+    return { id: idOf(device), service: '', answer }
   }
 
   function concluded(message: Message, sent: readonly Sent[]): Result {

@@ -55,7 +55,7 @@ interface Flown extends Settled {
 /** Of bodies that wait for room; what comes on top is to be sent again. */
 const waitingBytes = 256 * 1024 * 1024
 /** What is told of the messages of one request is settled every so often: each piece is a transaction. */
-const pieceMs = 20
+const pieceMs = 50
 /** How long a message that another living process is sending is waited for, and how often it is looked at. */
 const elsewhere = { waitMs: 2_000, everyMs: 100 }
 

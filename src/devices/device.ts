@@ -11,6 +11,8 @@ export interface Device {
   readonly kind: DeviceKind
   /** As the provider knows it. Web Push: the PushSubscription as JSON text. Never logged. */
   readonly token: string
+  /** deviceId(token), where it is known already. */
+  readonly id?: string
   /** The app it belongs to: a bundle id (APNs topic), a package name. */
   readonly app?: string
   /** APNs: which of its two worlds the token is from; absent: not known. */

@@ -16,6 +16,9 @@ export function deviceId(token: string): string {
   return hash('sha256', canonical(token), 'base64url')
 }
 
+/** Of a device. */
+export const idOf = ({ id, token }: { readonly id?: string; readonly token: string }): string => id ?? deviceId(token)
+
 function canonical(token: string): string {
   if (token.startsWith('{')) return endpointOf(token) ?? token
   if (/^https?:/i.test(token)) return normalized(token)

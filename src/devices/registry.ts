@@ -258,15 +258,16 @@ function clampAll(events: readonly DeviceEvent[], now: number): readonly DeviceE
   })
 }
 
-function deviceOf({ brand, user_id: userId, kind, token, app, environment, link_at: linkedAt }: DeviceRow): Device {
+function deviceOf({ brand, device, user_id: userId, kind, token, app, environment, link_at }: DeviceRow): Device {
   return {
     brand,
     userId,
     kind: kind as DeviceKind,
     token,
+    id: device,
     ...(app !== '' && { app }),
     ...(environment !== '' && { environment: environment as 'production' | 'sandbox' }),
-    linkedAt,
+    linkedAt: link_at,
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Device } from './device.ts'
-import { deviceId } from './identity.ts'
+import { idOf } from './identity.ts'
 import { bareLink, linked, merge, owner, type TokenState } from './ownership.ts'
 
 /** Longer than any send lives: answer budget, provider's timeout and what else a message may wait in between. */
@@ -42,12 +42,12 @@ export function createRevocations({ keptMs = keptByDefaultMs, now = Date.now } =
       remembered.set(key, { state: before ? merge(before.state, state) : state, until: now() + keptMs })
     },
     knows: (brand, id) => remembered.has(`${brand} ${id}`),
-    has({ brand, userId, token, linkedAt }) {
+    has(device) {
       // Nobody pays for what did not happen.
       if (remembered.size === 0) return false
-      const since = remembered.get(`${brand} ${deviceId(token)}`)
+      const since = remembered.get(`${device.brand} ${idOf(device)}`)
       if (!since) return false
-      return owner(merge(linked(bareLink(linkedAt, userId)), since.state)) !== userId
+      return owner(merge(linked(bareLink(device.linkedAt, device.userId)), since.state)) !== device.userId
     },
     get size() {
       forget()

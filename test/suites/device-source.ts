@@ -5,6 +5,7 @@ import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import type { Device } from '../../src/devices/device.ts'
 import type { DeviceSource, LookUp } from '../../src/devices/device-source.ts'
+import { deviceId } from '../../src/devices/identity.ts'
 import { subscription } from '../devices/subscription.ts'
 
 export interface Known {
@@ -40,7 +41,10 @@ export const known: readonly Known[] = [
   { brand: '1', userId: null, token: 'gone', kind: 'fcm_token' },
 ]
 
-const plain = ({ linkedAt: _, ...rest }: Device): Omit<Device, 'linkedAt'> => rest
+function plain({ linkedAt: _, id, ...rest }: Device): Omit<Device, 'linkedAt' | 'id'> {
+  if (id !== undefined) assert.equal(id, deviceId(rest.token))
+  return rest
+}
 
 export function deviceSourceSuite({ name, skip = false, knowing }: SourceFixture): void {
   const check = (title: string, run: (source: DeviceSource) => Promise<void>): void => {

@@ -106,6 +106,7 @@ export function devicesSuite({ engine, skip, fresh }: DevicesFixture): void {
       userId: 'a',
       kind: 'apns',
       token: 'token-1',
+      id: deviceId('token-1'),
       app: 'com.example',
       environment: 'sandbox',
       linkedAt: timestampOf(start),
