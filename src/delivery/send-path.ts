@@ -45,6 +45,8 @@ interface Work {
   message: Message
   /** Until when another process's attempt is waited for. */
   patience?: number
+  /** Its result is there, if not settled yet. */
+  known?: true
   readonly done: ((result: Result) => void)[]
 }
 
@@ -73,8 +75,10 @@ export function createSendPath({
   /** By brand and key. */
   const working = new Map<string, PassingMap<string, Work>>()
   let inHand = 0
+  /** Those in hand of which no result is there yet. */
+  let unknown = 0
   const { atOnce = Number.POSITIVE_INFINITY } = provider
-  const line = createLine(() => inHand < atOnce, waitingBytes)
+  const line = createLine(() => unknown < atOnce, waitingBytes)
   const idlers: (() => void)[] = []
 
   const begin = gather<Work>((works) => {
@@ -148,7 +152,8 @@ export function createSendPath({
     const slot = slots.take()
     if (slot) await slot
     const settle = settlement(database, flight)
-    const told = inner.departs && works.length > 1 ? tellable(works, (flown) => settleSome(settle, flown)) : undefined
+    const told =
+      inner.departs && works.length > 1 ? tellable(works, know, (flown) => settleSome(settle, flown)) : undefined
     let results: readonly Result[]
     try {
       results = await inner.send(flight.messages, told ? { ...context, tell: told.tell } : context)
@@ -176,11 +181,18 @@ export function createSendPath({
     if (listened('message.settled')) for (const each of flown) announce(each)
   }
 
+  function know(work: Work): void {
+    if (work.known) return
+    work.known = true
+    unknown--
+    line.move()
+  }
+
   function finish(work: Work, result: Result): void {
+    know(work)
     const { brand, key } = work.message
     working.get(brand)?.remove(key)
     inHand--
-    line.move()
     for (const done of work.done) done(result)
     if (inHand === 0) for (const idle of idlers.splice(0)) idle()
   }
@@ -196,6 +208,7 @@ export function createSendPath({
       if (ofBrand.size === 0) working.set(brand, ofBrand)
       ofBrand.add(key, work)
       inHand++
+      unknown++
       begin(work)
     }
   }
@@ -232,7 +245,11 @@ export function createSendPath({
 }
 
 /** Takes results one by one, and hands them on by the piece. */
-function tellable(works: readonly Work[], settle: (piece: readonly Flown[]) => Promise<void>) {
+function tellable(
+  works: readonly Work[],
+  know: (work: Work) => void,
+  settle: (piece: readonly Flown[]) => Promise<void>,
+) {
   const open = new Map<Message, Work | undefined>(works.map((work) => [work.message, work]))
   const [first] = works
   // Of one request nobody is answered before all are settled; of several each waits for its own.
@@ -251,6 +268,7 @@ function tellable(works: readonly Work[], settle: (piece: readonly Flown[]) => P
       const work = open.get(message)
       if (!work) return
       open.set(message, undefined)
+      know(work)
       told.push({ work, message, result })
       timer ??= setTimeout(() => void settle(take()), afterMs)
     },

@@ -183,7 +183,8 @@ export function openConnection(
       })
       stream.on('end', () => {
         if (status === undefined) return
-        finish({ status, headers: answered, body: Buffer.concat(chunks), cut: bytes > mostAnswerBytes })
+        const body = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)
+        finish({ status, headers: answered, body, cut: bytes > mostAnswerBytes })
       })
       // Told by 'close', which follows whatever happens.
       stream.on('error', () => {})
