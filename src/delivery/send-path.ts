@@ -54,7 +54,7 @@ interface Flown extends Settled {
   readonly work: Work
 }
 
-/** Of bodies that wait for room; what comes on top is to be sent again. */
+/** Of bodies that wait for room; what comes on top is overload. */
 const waitingBytes = 256 * 1024 * 1024
 /** What is told of the messages of one request is settled every so often: each piece is a transaction. */
 const pieceMs = 50
@@ -280,7 +280,8 @@ function tellable(
 /** A message that came alone is the whole of its request. Made here, since its `ref` may give way to that of an earlier attempt. */
 const asPart = (m: Message): Message => (m.part ? m : { ...m, part: { of: { id: m.ref, text: m.text }, start: 0 } })
 
-const overloaded: Fatal = {
+/** What comes on top of what can be in progress. */
+export const overloaded: Fatal = {
   category: 'fatal',
   reason: 'overloaded',
   blame: 'provider',

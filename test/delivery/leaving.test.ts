@@ -236,8 +236,14 @@ onPostgres(
   },
 )
 
+interface Three {
+  readonly wrap?: (database: Database) => Database
+  /** They came as one batch. */
+  readonly batch?: boolean
+}
+
 /** Three messages that are claimed together: the first two are answered at once, the third when `free()` says so. */
-async function three(t: TestContext, store: string, wrap: (database: Database) => Database = (database) => database) {
+async function three(t: TestContext, store: string, { wrap = (database) => database, batch = false }: Three = {}) {
   const database = await openDatabase(store, { migrations: deviceTableMigrations })
   let closed = false
   const close = async (): Promise<void> => {
@@ -249,7 +255,9 @@ async function three(t: TestContext, store: string, wrap: (database: Database) =
   const users = ['1001', '1002', '1003']
   await Promise.all(users.map((user, i) => table.link('1', `t-${i + 1}`, user)))
   const gate = Promise.withResolvers<DeviceAnswer>()
-  const apns = witnessService('apns', ({ device }) => (device.token === 't-3' ? gate.promise : accepted))
+  const apns = witnessService('apns', ({ device }) => (device.token === 't-3' ? gate.promise : accepted), {
+    concurrency: 2,
+  })
   const path = createSendPath({
     database: wrap(database),
     provider: createDevices({ source: table, services: [apns] }),
@@ -258,7 +266,11 @@ async function three(t: TestContext, store: string, wrap: (database: Database) =
     inProgress: 100,
     workMs: 30_000,
   })
-  const messages = users.map((user) => message('1', user))
+  const alone = users.map((user) => message('1', user))
+  const whole = { id: uuidv7(), text: `[${alone.map(({ text }) => text).join()}]` }
+  const messages = batch
+    ? alone.map((each) => ({ ...each, part: { of: whole, start: whole.text.indexOf(each.text) } }))
+    : alone
   return {
     database,
     messages,
@@ -269,6 +281,7 @@ async function three(t: TestContext, store: string, wrap: (database: Database) =
     send: (withinMs = 20_000) =>
       path.send(messages, { deadline: Date.now() + withinMs, signal: new AbortController().signal }),
     idle: () => path.idle(),
+    room: () => path.room(Date.now() + 10_000, 1),
     /** As their rows, with their flight, say. */
     states: async () => {
       const rows = await database.read(
@@ -282,39 +295,67 @@ async function three(t: TestContext, store: string, wrap: (database: Database) =
   }
 }
 
-onEachEngine('one device that does not answer keeps no other message of its batch waiting', async (t, store) => {
-  const s = await three(t, store)
-  const flights: string[] = []
-  t.after(on('message.settled', ({ ref }) => void flights.push(ref)))
-  const sending = s.send(400)
-  await until(() => flights.length === 2, { what: 'two are settled' })
-  assert.deepEqual(await s.states(), [state.successful, state.successful, state.inFlight])
-  assert.deepEqual(
-    (await sending).map((result) => result.rule),
-    ['accepted', 'accepted', 'answer budget spent'],
-  )
-  s.free()
-  await s.idle()
-  assert.deepEqual(await s.states(), [state.successful, state.successful, state.successful])
-  for (const { brand, ref } of s.messages) {
-    const found = await findMessage(s.database, [brand], ref)
-    assert.partialDeepStrictEqual(found, { state: state.successful, rule: 'accepted', attempt: 1, uncertain: 0 })
-  }
-})
+for (const [of, batch] of [
+  ['flight', false],
+  ['batch', true],
+] as const)
+  onEachEngine(`one device that does not answer keeps no other message of its ${of} waiting`, async (t, store) => {
+    const s = await three(t, store, { batch })
+    const flights: string[] = []
+    t.after(on('message.settled', ({ ref }) => void flights.push(ref)))
+    const sending = s.send(400)
+    await until(() => flights.length === 2, { what: 'two are settled' })
+    assert.deepEqual(await s.states(), [state.successful, state.successful, state.inFlight])
+    assert.deepEqual(
+      (await sending).map((result) => result.rule),
+      ['accepted', 'accepted', 'answer budget spent'],
+    )
+    s.free()
+    await s.idle()
+    assert.deepEqual(await s.states(), [state.successful, state.successful, state.successful])
+    for (const { brand, ref } of s.messages) {
+      const found = await findMessage(s.database, [brand], ref)
+      assert.partialDeepStrictEqual(found, { state: state.successful, rule: 'accepted', attempt: 1, uncertain: 0 })
+    }
+  })
 
-onEachEngine('a flight of which a piece could not be written never lands', async (t, store) => {
-  let refused = 0
-  const s = await three(t, store, (database) => ({
+/** Every early settle, by way of `how`. */
+const settlingEarly =
+  (how: (settle: () => Promise<unknown>) => Promise<unknown>) =>
+  (database: Database): Database => ({
     ...database,
     get owner() {
       return database.owner
     },
     commit: ((ops: readonly Op[], options?: object) => {
-      const settles = ops.some(({ statement, rows }) => statement === insertArrivals && rows.length > 0)
-      if (settles && refused++ === 0) return Promise.reject(new StoreUnavailable('cut'))
-      return database.commit(ops, options)
+      const early = ops.some(({ statement, rows }) => statement === insertArrivals && rows.length > 0)
+      const settle = () => database.commit(ops, options)
+      return early ? how(settle) : settle()
     }) as Database['commit'],
-  }))
+  })
+
+onEachEngine('messages that only wait to be settled leave room for others', async (t, store) => {
+  const written = Promise.withResolvers<void>()
+  const settling = Promise.withResolvers<void>()
+  const wrap = settlingEarly((settle) => {
+    settling.resolve()
+    return written.promise.then(settle)
+  })
+  const s = await three(t, store, { wrap })
+  const sending = s.send()
+  const room = s.room()
+  assert.ok(room, 'three where two are sent at a time')
+  await settling.promise
+  assert.equal(await room, true)
+  written.resolve()
+  s.free()
+  assert.ok((await sending).every(({ category }) => category === 'successful'))
+})
+
+onEachEngine('a flight of which a piece could not be written never lands', async (t, store) => {
+  let refused = 0
+  const wrap = settlingEarly((settle) => (refused++ === 0 ? Promise.reject(new StoreUnavailable('cut')) : settle()))
+  const s = await three(t, store, { wrap })
   const sending = s.send()
   await until(() => refused === 1, { what: 'the first piece is refused' })
   s.free()

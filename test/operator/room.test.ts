@@ -48,15 +48,16 @@ test('a batch is taken apart when there is room, and a single send does not wait
   assert.deepEqual(s.taken.slice(2).sort(), [3, 4])
 })
 
-test('a batch that found no room in time is answered 503 (§7.1: all of it again), and nothing of it was begun', async (t) => {
+test('a batch that found no room in time is fatal, as overload (row 13), and nothing of it was begun', async (t) => {
   const s = await busy(t, { answerBudgetMs: 300 })
-  const { status, body, headers } = await post(s.url + batch, [element()])
-  assert.equal(status, 503)
-  assert.match(body.error, /batches are waiting/)
-  assert.equal(headers.get('retry-after'), '1')
+  const { status, body } = await post(s.url + batch, [element(), { activity: { id: 1 } }])
+  assert.equal(status, 200)
+  assert.match(body.fatal[0].error, /too many messages in progress/)
+  assert.equal(body.failed.length, 1, 'what is wrong is wrong all the same')
   s.free()
   await s.first
-  assert.deepEqual(s.taken, [2])
+  await s.stop()
+  assert.equal(s.apns.received.length, 2)
 })
 
 test('a batch that waits for room when the server stops is answered 503 at once', async (t) => {
