@@ -30,13 +30,13 @@ export interface SendPathOptions {
 
 export interface SendPath extends Provider {
   /**
-   * To be asked before a batch is taken apart: thousands of messages in hand that only wait for their turn cost far more than
-   * their text. Undefined: there is room. A promise: whether there was before the deadline (epoch ms).
+   * To be waited for before a batch is taken apart: thousands of messages in hand that only wait for their turn cost far more
+   * than their text. Not for long: a push service that hangs is not the trouble of those that work.
    *
    * @param bytes of the body that waits
    */
-  room(deadline: number, bytes: number): Promise<boolean> | undefined
-  /** Lets in who waits for room, and resolves when nothing is in progress. */
+  room(bytes: number): Promise<void> | undefined
+  /** Resolves when nothing is in progress. */
   idle(): Promise<void>
 }
 
@@ -54,8 +54,8 @@ interface Flown extends Settled {
   readonly work: Work
 }
 
-/** Of bodies that wait for room; what comes on top is overload. */
-const waitingBytes = 256 * 1024 * 1024
+/** How long a batch waits for room, and how many bytes of them. */
+const putOff = { patienceMs: 500, mostWeight: 256 * 1024 * 1024 }
 /** What is told of the messages of one request is settled every so often: each piece is a transaction. */
 const pieceMs = 50
 /** How long a message that another living process is sending is waited for, and how often it is looked at. */
@@ -78,7 +78,7 @@ export function createSendPath({
   /** Those in hand of which no result is there yet. */
   let unknown = 0
   const { atOnce = Number.POSITIVE_INFINITY } = provider
-  const line = createLine(() => unknown < atOnce, waitingBytes)
+  const line = createLine(() => unknown < atOnce, putOff)
   const idlers: (() => void)[] = []
 
   const begin = gather<Work>((works) => {
@@ -236,11 +236,8 @@ export function createSendPath({
           })
         }
       }),
-    room: (deadline, bytes) => line.enter(deadline, bytes),
-    idle() {
-      line.open()
-      return inHand === 0 ? Promise.resolve() : new Promise((resolve) => idlers.push(resolve))
-    },
+    room: (bytes) => line.enter(bytes),
+    idle: () => (inHand === 0 ? Promise.resolve() : new Promise((resolve) => idlers.push(resolve))),
   }
 }
 
@@ -280,8 +277,7 @@ function tellable(
 /** A message that came alone is the whole of its request. Made here, since its `ref` may give way to that of an earlier attempt. */
 const asPart = (m: Message): Message => (m.part ? m : { ...m, part: { of: { id: m.ref, text: m.text }, start: 0 } })
 
-/** What comes on top of what can be in progress. */
-export const overloaded: Fatal = {
+const overloaded: Fatal = {
   category: 'fatal',
   reason: 'overloaded',
   blame: 'provider',

@@ -6,7 +6,7 @@ import { sendPaths, trackingHeaders } from '../contract/endpoints.ts'
 import { messageKey } from '../contract/message-key.ts'
 import type { Fatal, Outcome } from '../contract/outcome.ts'
 import { type Activity, readBatch, readSingle } from '../contract/read-activity.ts'
-import { overloaded, type SendPath } from '../delivery/send-path.ts'
+import type { SendPath } from '../delivery/send-path.ts'
 import type { Channel, Message, Request } from '../providers/provider.ts'
 import { emit } from '../runtime/events.ts'
 import { HttpError } from '../runtime/http.ts'
@@ -48,7 +48,7 @@ export function sendRoutes(app: FastifyInstance, { keys, paths, limits, signal }
       const key = authenticate(request)
       const deadline = Date.now() + limits.answerBudgetMs
       const body = bodyOf(request)
-      const room = await ready(channel).room(deadline, body.length)
+      await ready(channel).room(body.length)
       // Meanwhile it may be stopping.
       const path = ready(channel)
       const read = readBatch(body)
@@ -77,7 +77,7 @@ export function sendRoutes(app: FastifyInstance, { keys, paths, limits, signal }
           }
         }
       }
-      const outcomes = room === false ? messages.map(() => overloaded) : await path.send(messages, { deadline, signal })
+      const outcomes = await path.send(messages, { deadline, signal })
       for (let n = 0; n < places.length; n++) {
         const i = places[n] as number
         items[i] = { idJson: (read.items[i] as Activity).idJson, outcome: outcomes[n] as Outcome }

@@ -1,39 +1,43 @@
-/** Those who wait for room, in order. */
+/** Those who wait for room, in order, though not for long. */
 export interface Line {
   /**
-   * Undefined: there is room now. A promise: whether there was before the deadline (epoch ms); false at once where too much waits.
+   * Undefined: go on, there is room, or too much waits already. A promise: resolves when there is room, or patience is at its end.
    *
    * @param weight what it holds on to while it waits, bytes say
    */
-  enter(deadline: number, weight: number): Promise<boolean> | undefined
+  enter(weight: number): Promise<void> | undefined
   /** There may be room now. */
   move(): void
-  /** Lets everybody in. */
-  open(): void
+}
+
+export interface LineOptions {
+  /** The longest wait. */
+  readonly patienceMs: number
+  /** Of all who wait together. */
+  readonly mostWeight: number
 }
 
 /**
  * Lets one in after the other while there is room. Whoever is let in has until the turn of the event loop ends to take the room,
- * before it is asked for again.
+ * before it is asked for again. It puts off what would only stand in the way, and bounds nothing: whoever waited long enough goes in.
  *
- * @param mostWeight of all who wait together
  * @example
- * const line = createLine(() => working < 100, 1_000_000)
- * if ((await line.enter(Date.now() + 1_000, body.length)) === false) throw new Error('busy')
+ * const line = createLine(() => working < 100, { patienceMs: 500, mostWeight: 1_000_000 })
+ * await line.enter(body.length)
  * working++
  * // … and when the work is done:
  * working--
  * line.move()
  */
-export function createLine(hasRoom: () => boolean, mostWeight: number): Line {
-  const waiting = new Set<(room: boolean) => void>()
+export function createLine(hasRoom: () => boolean, { patienceMs, mostWeight }: LineOptions): Line {
+  const waiting = new Set<() => void>()
   let weighs = 0
   let moving = false
 
   function move(): void {
     if (moving || waiting.size === 0 || !hasRoom()) return
     const [first] = waiting
-    first?.(true)
+    first?.()
     moving = true
     setImmediate(() => {
       moving = false
@@ -42,25 +46,22 @@ export function createLine(hasRoom: () => boolean, mostWeight: number): Line {
   }
 
   return {
-    enter(deadline, weight) {
+    enter(weight) {
       if (waiting.size === 0 && !moving && hasRoom()) return undefined
-      if (weighs + weight > mostWeight) return Promise.resolve(false)
+      if (weighs + weight > mostWeight) return undefined
       return new Promise((resolve) => {
-        const leave = (room: boolean): void => {
+        const leave = (): void => {
           clearTimeout(timer)
           waiting.delete(leave)
           weighs -= weight
-          resolve(room)
+          resolve()
         }
-        const timer = setTimeout(leave, deadline - Date.now(), false)
+        const timer = setTimeout(leave, patienceMs)
         waiting.add(leave)
         weighs += weight
         move()
       })
     },
     move,
-    open() {
-      for (const leave of waiting) leave(true)
-    },
   }
 }

@@ -2,73 +2,69 @@
 
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
-import { on } from '../../src/runtime/events.ts'
+import { operatorLimits } from '../../src/operator/options.ts'
+import { sendRoutes } from '../../src/operator/send-routes.ts'
+import { createHttp, listen } from '../../src/runtime/http.ts'
 import { accepted, device, deviceBook, witnessService } from '../support/push-services.ts'
-import { element, post, startOperator } from '../support/sides.ts'
+import { element, keys, post, startOperator, witness } from '../support/sides.ts'
 import { until } from '../support/wait.ts'
 
 const batch = '/channels/push/batch'
 
-/** An operator whose service takes one push at a time and holds the first until `free()`; a batch of two is with it. */
-async function busy(t: TestContext, limits: { answerBudgetMs?: number } = {}) {
-  const gate = Promise.withResolvers<void>()
-  const apns = witnessService('apns', () => gate.promise.then(() => accepted), { concurrency: 1 })
-  const side = await startOperator(t, {
-    push: { devices: { source: deviceBook([device()]), services: [apns] } },
-    limits,
-  })
-  const taken: number[] = []
-  t.after(on('message.received', ({ count }) => void taken.push(count)))
-  t.after(() => gate.resolve())
-  const first = post(side.url + batch, [element(), element()])
-  await until(() => apns.received.length === 1, { what: 'the first push' })
-  return { ...side, apns, taken, first, free: () => gate.resolve() }
+/** The send endpoints before a path whose room is to be waited for. */
+async function crowded(t: TestContext) {
+  const room = Promise.withResolvers<void>()
+  const asked: number[] = []
+  const provider = witness()
+  const push = {
+    send: provider.send,
+    room(bytes: number) {
+      asked.push(bytes)
+      return room.promise
+    },
+  }
+  const stopping = new AbortController()
+  const app = createHttp('operator', operatorLimits.bodyBytes)
+  sendRoutes(app, { keys: [keys.both], paths: { push }, limits: operatorLimits, signal: stopping.signal })
+  await app.ready()
+  const { url, close } = await listen('operator', app.routing)
+  t.after(() => close(100))
+  const body = JSON.stringify([element(), element()])
+  const waiting = post(url + batch, body)
+  await until(() => asked.length > 0, { what: 'it asks for room' })
+  assert.deepEqual(asked, [Buffer.byteLength(body)])
+  return { url, asked, received: provider.received, waiting, stopping, makeRoom: () => room.resolve() }
 }
 
-test('a batch is taken apart when there is room, and a single send does not wait', async (t) => {
-  const s = await busy(t)
-  const later = [3, 4].map((size) =>
-    post(
-      s.url + batch,
-      Array.from({ length: size }, () => element()),
-    ),
-  )
-  // It is among the messages at once, if not yet with the service.
-  const single = post(`${s.url}/channels/push/single`, element())
-  await until(() => s.taken.length === 2, { what: 'the single one' })
-  assert.deepEqual(s.taken, [2, 1])
-  s.free()
-  const answers = await Promise.all([s.first, ...later])
-  assert.deepEqual(
-    answers.map(({ body }) => body.successful.length),
-    [2, 3, 4],
-  )
-  assert.equal((await single).status, 200)
-  assert.deepEqual(s.taken.slice(0, 2), [2, 1])
-  assert.deepEqual(s.taken.slice(2).sort(), [3, 4])
+test('a batch is taken apart when its path has room, and a single send does not ask', async (t) => {
+  const s = await crowded(t)
+  assert.equal((await post(`${s.url}/channels/push/single`, element())).status, 200)
+  assert.deepEqual([s.asked.length, s.received.length], [1, 1])
+  s.makeRoom()
+  assert.equal((await s.waiting).body.successful.length, 2)
 })
 
-test('a batch that found no room in time is fatal, as overload (row 13), and nothing of it was begun', async (t) => {
-  const s = await busy(t, { answerBudgetMs: 300 })
-  const { status, body } = await post(s.url + batch, [element(), { activity: { id: 1 } }])
-  assert.equal(status, 200)
-  assert.match(body.fatal[0].error, /too many messages in progress/)
-  assert.equal(body.failed.length, 1, 'what is wrong is wrong all the same')
-  s.free()
-  await s.first
-  await s.stop()
-  assert.equal(s.apns.received.length, 2)
-})
-
-test('a batch that waits for room when the server stops is answered 503 at once', async (t) => {
-  const s = await busy(t)
-  const waiting = post(s.url + batch, [element()])
-  // It has arrived when another request behind it was answered.
-  assert.equal((await post(s.url + batch, 'nonsense', 'no-key')).status, 401)
-  const stopping = s.stop()
-  const { status, body } = await waiting
+test('a batch that waited until the server stopped is answered 503, and nothing of it is begun', async (t) => {
+  const s = await crowded(t)
+  s.stopping.abort()
+  s.makeRoom()
+  const { status, body } = await s.waiting
   assert.equal(status, 503)
   assert.match(body.error, /stopping/)
-  s.free()
-  await stopping
+  assert.equal(s.received.length, 0)
+})
+
+test('a batch that found no room goes on after a moment: a service that hangs is not the trouble of one that works', async (t) => {
+  const gate = Promise.withResolvers<void>()
+  t.after(() => gate.resolve())
+  const hangs = witnessService('apns', () => gate.promise.then(() => accepted), { concurrency: 1 })
+  const works = witnessService('fcm_token', undefined, { concurrency: 1 })
+  const source = deviceBook([device(), device({ userId: '2002', kind: 'fcm_token', token: 'f-1' })])
+  const { url } = await startOperator(t, { push: { devices: { source, services: [hangs, works] } } })
+  const hanging = post(url + batch, [element(), element()])
+  await until(() => hangs.received.length === 1, { what: 'the first push' })
+  const { body } = await post(url + batch, [element({ user_id: '2002' })])
+  assert.equal(body.successful.length, 1)
+  gate.resolve()
+  assert.equal((await hanging).status, 200)
 })
