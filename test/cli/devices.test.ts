@@ -5,6 +5,7 @@ import { utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import type { ImportSummary } from '../../src/cli/devices/import.ts'
+import { deviceId } from '../../src/devices/identity.ts'
 import type { Registry } from '../../src/devices/registry.ts'
 import { get, startOperator, temporary } from '../support/sides.ts'
 import { type Run, run } from './bellwire.ts'
@@ -60,6 +61,7 @@ test('a CSV of tokens is imported, in the brand that is named; again it changes 
     userId: 'u7',
     kind: 'fcm_token',
     token: 'token "7"',
+    id: deviceId('token "7"'),
     app: 'com.example',
     linkedAt: '2026-01-31T03:00:00',
   })
