@@ -149,20 +149,21 @@ function pickOverrides(
 
 const isObject = (value: unknown): boolean => kindOf(value) === 'an object'
 
-// Of a request element only what is passed on as it came may have numbers.
-function parseElement(text: string, { data, overrides }: ContentMapping): unknown {
-  const element: unknown = JSON.parse(text)
-  return at(element, data) === undefined && at(element, overrides) === undefined ? element : parse(text)
-}
-
 // The digits of a number that a double cannot hold are kept by JSON.rawJSON. That costs a call for each value, and
 // such numbers are rare, so the plain parse is used where the text has none. (What looks like one in a text does no harm.)
 const longNumber = /\d{16}|[[:,\s]-?\d+[.eE]/
 
-function parse(text: string): unknown {
-  if (!longNumber.test(text)) return JSON.parse(text)
-  return JSON.parse(text, keepDigits as (this: unknown, key: string, value: unknown) => unknown)
+const parse = (text: string): unknown => (longNumber.test(text) ? parseExactly(text) : JSON.parse(text))
+
+// Of a request element only what is passed on as it came may have numbers.
+function parseElement(text: string, { data, overrides }: ContentMapping): unknown {
+  const element: unknown = JSON.parse(text)
+  const passesOn = at(element, data) !== undefined || at(element, overrides) !== undefined
+  return passesOn && longNumber.test(text) ? parseExactly(text) : element
 }
+
+const parseExactly = (text: string): unknown =>
+  JSON.parse(text, keepDigits as (this: unknown, key: string, value: unknown) => unknown)
 
 const { rawJSON: rawJson, isRawJSON: isRawJson } = JSON as unknown as {
   rawJSON(text: string): object

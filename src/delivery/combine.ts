@@ -31,7 +31,6 @@ const telling: readonly Reason[] = [
  * @example combine([{ category: 'failed', … }, { category: 'successful', rule: 'fcm 200' }], false) // { category: 'successful', rule: 'fcm 200', 1 of 2 devices }
  */
 export function combine(outcomes: readonly Outcome[], othersWork: boolean): Outcome {
-  // The common case: one device.
   const accepted = outcomes.filter((outcome) => outcome.category === 'successful')
   const [first] = accepted
   if (first) return { category: 'successful', rule: first.rule + share(accepted.length, outcomes.length) }

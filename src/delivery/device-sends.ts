@@ -3,6 +3,7 @@
 import { shortened } from '../contract/storable.ts'
 import type { DeviceAnswer } from '../providers/push-service.ts'
 import type { Migration, Value } from '../store/database.ts'
+import { insertNew } from '../store/insert-new.ts'
 import { statement } from '../store/statement.ts'
 
 export const deviceSendMigrations: readonly Migration[] = [
@@ -19,9 +20,11 @@ export const deviceSendMigrations: readonly Migration[] = [
 ]
 
 /** A settle that is repeated, because nobody knows whether it was committed, brings them again. */
-export const insertDeviceSends = statement({
+export const insertDeviceSends = insertNew({
   name: 'insert_device_sends',
   rank: 32,
+  table: 'device_sends',
+  key: 'brand, ref, attempt, device',
   columns: {
     brand: 'text',
     ref: 'text',
@@ -36,14 +39,6 @@ export const insertDeviceSends = statement({
     uncertain: 'bigint',
     at: 'bigint',
   },
-  text: (rows) => `
-    insert into device_sends (brand, ref, attempt, device, service, category, rule, provider_id, error, answer, uncertain, at)
-    select r.brand, r.ref, r.attempt, r.device, r.service, r.category, r.rule, r.provider_id, r.error, r.answer, r.uncertain, r.at
-    from ${rows} r where true
-    on conflict (brand, ref, attempt, device) do nothing`,
-  each: (values) => `
-    insert into device_sends (brand, ref, attempt, device, service, category, rule, provider_id, error, answer, uncertain, at)
-    values (${values}) on conflict (brand, ref, attempt, device) do nothing`,
 })
 
 export interface DeviceSend {

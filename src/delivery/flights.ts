@@ -11,6 +11,7 @@
 import type { Flight, Message, Request } from '../providers/provider.ts'
 import { firstUuidv7 } from '../runtime/ids.ts'
 import type { Database, Migration, Op, Value } from '../store/database.ts'
+import { insertNew } from '../store/insert-new.ts'
 import { op, statement } from '../store/statement.ts'
 
 export const flightState = { claimed: 0, departed: 1, landed: 2 } as const
@@ -43,16 +44,13 @@ export const flightMigrations: readonly Migration[] = [
   },
 ]
 
-const insertFlights = statement({
+const insertFlights = insertNew({
   name: 'insert_flights',
   rank: 9,
+  table: 'flights',
+  key: 'id',
   columns: { id: 'text', owner: 'text' },
-  text: (rows) => `
-    insert into flights (id, owner, state, taken, held, call, rule)
-    select r.id, r.owner, 0, 0, '', '', '' from ${rows} r where true on conflict (id) do nothing`,
-  each: (values) => `
-    insert into flights (id, owner, state, taken, held, call, rule) values (${values}, 0, 0, '', '', '')
-    on conflict (id) do nothing`,
+  also: { state: '0', taken: '0', held: "''", call: "''", rule: "''" },
 })
 
 /** With the claims of its messages. */
@@ -88,15 +86,12 @@ export function departFlight({ id, messages }: Flight, leaving: readonly Message
 }
 
 const insertPieces = (table: 'departures' | 'arrivals', rank: number) =>
-  statement({
+  insertNew({
     name: `insert_${table}`,
     rank,
+    table,
+    key: 'flight, first',
     columns: { flight: 'text', first: 'text', refs: 'text' },
-    text: (rows) => `
-      insert into ${table} (flight, first, refs) select r.flight, r.first, r.refs from ${rows} r where true
-      on conflict (flight, first) do nothing`,
-    each: (values) =>
-      `insert into ${table} (flight, first, refs) values (${values}) on conflict (flight, first) do nothing`,
   })
 const insertDepartures = insertPieces('departures', 19)
 export const insertArrivals = insertPieces('arrivals', 30)
@@ -154,14 +149,12 @@ const markLanded = statement<{ id: string; taken: number }>({
 export const landFlight = ({ id }: Flight, call: string, rule: string): Op<{ id: string; taken: number }> =>
   op(markLanded, [[id, call, rule]])
 
-const insertRequests = statement({
+const insertRequests = insertNew({
   name: 'insert_requests',
   rank: 21,
+  table: 'requests',
+  key: 'id',
   columns: { id: 'text', text: 'text', tracking: 'text' },
-  text: (rows) => `
-    insert into requests (id, text, tracking) select r.id, r.text, r.tracking from ${rows} r where true
-    on conflict (id) do nothing`,
-  each: (values) => `insert into requests (id, text, tracking) values (${values}) on conflict (id) do nothing`,
 })
 
 /** The bodies of these messages' requests that are not written yet; `lost()` when the commit was. */

@@ -4,6 +4,7 @@
 import type { Flight } from '../providers/provider.ts'
 import { firstUuidv7, timeOfUuidv7 } from '../runtime/ids.ts'
 import type { Database, Migration, Op } from '../store/database.ts'
+import { insertNew } from '../store/insert-new.ts'
 import { op, statement } from '../store/statement.ts'
 
 export const manifestMigrations: readonly Migration[] = [
@@ -22,15 +23,12 @@ export const manifestMigrations: readonly Migration[] = [
 // A key is JSON on one line.
 const between = '\n'
 
-const insertManifests = statement({
+const insertManifests = insertNew({
   name: 'insert_manifests',
   rank: 8,
+  table: 'manifests',
+  key: 'brand, first',
   columns: { brand: 'text', first: 'text', last: 'text', keys: 'text' },
-  text: (rows) => `
-    insert into manifests (brand, first, last, keys) select r.brand, r.first, r.last, r.keys from ${rows} r where true
-    on conflict (brand, first) do nothing`,
-  each: (values) =>
-    `insert into manifests (brand, first, last, keys) values (${values}) on conflict (brand, first) do nothing`,
 })
 
 /** With the claims of its messages, which are of one brand. It may name more than the flight gets. */

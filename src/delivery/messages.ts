@@ -6,6 +6,7 @@
 
 import type { Message } from '../providers/provider.ts'
 import type { Database, Migration, Value } from '../store/database.ts'
+import { insertNew } from '../store/insert-new.ts'
 import { op, statement } from '../store/statement.ts'
 import { arrivedOf, departedOf } from './flights.ts'
 import { whoMayBe } from './manifests.ts'
@@ -32,27 +33,23 @@ export const messageMigrations: readonly Migration[] = [
 ]
 
 /** Claims messages never seen before; returns the refs of those, nothing for the others. */
-export const insertMessages = statement<{ ref: string }>({
+export const insertMessages = insertNew<{ ref: string }>({
   name: 'insert_messages',
   rank: 10,
+  table: 'messages',
+  key: 'brand, key',
   columns: {
     brand: 'text',
     key: 'text',
     ref: 'text',
     flight: 'text',
-    at: 'bigint',
+    claimed_at: 'bigint',
     request: 'text',
     start_at: 'bigint',
     length: 'bigint',
   },
+  also: { attempt: '1', state: '0', uncertain: '0', call: "''", rule: "''" },
   route: 'ref',
-  text: (rows) => `
-    insert into messages (brand, key, ref, flight, claimed_at, request, start_at, length, attempt, state, uncertain, call, rule)
-    select r.brand, r.key, r.ref, r.flight, r.at, r.request, r.start_at, r.length, 1, 0, 0, '', '' from ${rows} r where true
-    on conflict (brand, key) do nothing returning ref`,
-  each: (values) => `
-    insert into messages (brand, key, ref, flight, claimed_at, request, start_at, length, attempt, state, uncertain, call, rule)
-    values (${values}, 1, 0, 0, '', '') on conflict (brand, key) do nothing`,
 })
 
 /** A row of `insertMessages`. */
@@ -147,9 +144,11 @@ export const settleMessages = statement({
       and (r.state = 1 or (messages.flight = r.flight and messages.state = 0))`,
 })
 
-export const insertRefusals = statement({
+export const insertRefusals = insertNew({
   name: 'insert_refusals',
   rank: 31,
+  table: 'refusals',
+  key: 'brand, ref, attempt',
   columns: {
     brand: 'text',
     ref: 'text',
@@ -163,11 +162,6 @@ export const insertRefusals = statement({
     call: 'text',
     uncertain: 'bigint',
   },
-  text: (rows) => `
-    insert into refusals (brand, ref, attempt, at, category, reason, error, rule, answer, call, uncertain)
-    select r.brand, r.ref, r.attempt, r.at, r.category, r.reason, r.error, r.rule, r.answer, r.call, r.uncertain
-    from ${rows} r where true
-    on conflict (brand, ref, attempt) do nothing`,
 })
 
 /** How many messages of each state there are, and how many attempts may have arrived without our having their answer. */

@@ -37,9 +37,9 @@ export function settlement(database: Database, flight: Flight): Settle {
     const requests = keepRequests(settled.map(({ message }) => message))
     const { arrived, ops } = rowsOf(settled, flight, course)
     const flown = lands ? landFlight(flight, course?.call ?? '', course?.rule ?? '') : touchFlight(flight)
-    if (!lands) ops.push(arrivePiece(flight, arrived))
+    const early = lands ? [] : [arrivePiece(flight, arrived)]
     try {
-      const [known] = await database.commit([flown, ...ops, ...requests.ops])
+      const [known] = await database.commit([flown, ...early, ...ops, ...requests.ops])
       if (known[0]?.taken) await winBack(database, flight, settled)
     } catch (error) {
       requests.lost()
@@ -63,7 +63,7 @@ function rowsOf(
   settled: readonly Settled[],
   flight: Flight,
   course: Course | undefined,
-): { readonly arrived: readonly Message[]; readonly ops: Op[] } {
+): { readonly arrived: readonly Message[]; readonly ops: readonly Op[] } {
   const now = Date.now()
   const arrived: Message[] = []
   const others: (readonly Value[])[] = []

@@ -16,7 +16,7 @@ export function deviceId(token: string): string {
   return hash('sha256', canonical(token), 'base64url')
 }
 
-/** Of a device. */
+/** The same of a device, which may bring it along. */
 export const idOf = ({ id, token }: { readonly id?: string; readonly token: string }): string => id ?? deviceId(token)
 
 function canonical(token: string): string {

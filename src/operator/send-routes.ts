@@ -47,11 +47,10 @@ export function sendRoutes(app: FastifyInstance, { keys, paths, limits, signal }
     app.post(sendPaths[channel].batch, async (request, reply) => {
       const key = authenticate(request)
       const deadline = Date.now() + limits.answerBudgetMs
-      const body = bodyOf(request)
-      await ready(channel).room(body.length)
+      await ready(channel).room(bodyOf(request).length)
       // Meanwhile it may be stopping.
       const path = ready(channel)
-      const read = readBatch(body)
+      const read = readBatch(bodyOf(request))
       if ('invalid' in read) throw new HttpError(read.status, read.invalid)
       emit('message.received', { channel, count: read.items.length, mode: 'batch' })
 

@@ -3,6 +3,7 @@
 import { shortened } from '../contract/storable.ts'
 import { firstUuidv7 } from '../runtime/ids.ts'
 import type { Database, Migration, Op } from '../store/database.ts'
+import { insertNew } from '../store/insert-new.ts'
 import { op, statement } from '../store/statement.ts'
 
 export interface Call {
@@ -29,9 +30,12 @@ export const callMigrations: readonly Migration[] = [
   },
 ]
 
-const insertCalls = statement({
+// A settle that is repeated, because nobody knows whether it was committed, brings it again.
+const insertCalls = insertNew({
   name: 'insert_calls',
   rank: 70,
+  table: 'calls',
+  key: 'id',
   columns: {
     id: 'text',
     provider: 'text',
@@ -42,11 +46,6 @@ const insertCalls = statement({
     answer: 'text',
     error: 'text',
   },
-  // A settle that is repeated, because nobody knows whether it was committed, brings it again.
-  text: (rows) => `
-    insert into calls (id, provider, at, ms, messages, rule, answer, error)
-    select r.id, r.provider, r.at, r.ms, r.messages, r.rule, r.answer, r.error from ${rows} r where true
-    on conflict (id) do nothing`,
 })
 
 /** The op that records a call: for the settle of its messages. */

@@ -8,7 +8,6 @@ import { createDevices } from '../../src/delivery/devices.ts'
 import { forgetFlights, insertArrivals } from '../../src/delivery/flights.ts'
 import { countMessages, findMessage, selectMessages, state } from '../../src/delivery/messages.ts'
 import { forgetMessages } from '../../src/delivery/retention.ts'
-import { createSendPath } from '../../src/delivery/send-path.ts'
 import { createSuppression } from '../../src/delivery/suppress.ts'
 import type { Message, Result } from '../../src/providers/provider.ts'
 import type { DeviceAnswer, Push } from '../../src/providers/push-service.ts'
@@ -21,6 +20,7 @@ import { StoreUnavailable } from '../../src/store/store-unavailable.ts'
 import { type DeviceTable, deviceTable, deviceTableMigrations } from '../support/device-table.ts'
 import { onEachEngine, onPostgres } from '../support/engines.ts'
 import { accepted, gone, type WitnessService, witnessService } from '../support/push-services.ts'
+import { pathTo } from '../support/send-path.ts'
 import { event, until } from '../support/wait.ts'
 
 const countDepartures = statement<{ n: number }>({
@@ -53,14 +53,11 @@ async function way(
   const source = functionSource(['excluded'], (brand, users) =>
     users.filter((user) => excluded.has(`${brand} ${user}`)),
   )
-  const path = createSendPath({
+  const path = pathTo(
     database,
-    provider: createDevices({ source: table, services: [apns] }),
-    suppress: createSuppression(source, new AbortController().signal).wrap,
-    concurrency: 100,
-    inProgress: 100,
-    workMs: 30_000,
-  })
+    createDevices({ source: table, services: [apns] }),
+    createSuppression(source, new AbortController().signal).wrap,
+  )
   return {
     database,
     table,
@@ -211,14 +208,7 @@ onPostgres(
     const table = deviceTable(dying)
     await Promise.all([table.link('1', 't-1', '1001'), table.link('1', 't-2', '1002')])
     const silent = witnessService('apns', () => new Promise(() => {}), { concurrency: 1 })
-    const path = createSendPath({
-      database: dying,
-      provider: createDevices({ source: table, services: [silent] }),
-      suppress: (inner) => inner,
-      concurrency: 100,
-      inProgress: 100,
-      workMs: 30_000,
-    })
+    const path = pathTo(dying, createDevices({ source: table, services: [silent] }))
     const context = { deadline: Date.now() + 300, signal: new AbortController().signal }
     const [called, waited] = [message('1', '1001'), message('1', '1002')]
     await Promise.all([path.send([called], context), path.send([waited], context)])
@@ -258,14 +248,7 @@ async function three(t: TestContext, store: string, { wrap = (database) => datab
   const apns = witnessService('apns', ({ device }) => (device.token === 't-3' ? gate.promise : accepted), {
     concurrency: 2,
   })
-  const path = createSendPath({
-    database: wrap(database),
-    provider: createDevices({ source: table, services: [apns] }),
-    suppress: (inner) => inner,
-    concurrency: 100,
-    inProgress: 100,
-    workMs: 30_000,
-  })
+  const path = pathTo(wrap(database), createDevices({ source: table, services: [apns] }))
   const alone = users.map((user) => message('1', user))
   const whole = { id: uuidv7(), text: `[${alone.map(({ text }) => text).join()}]` }
   const messages = batch
@@ -394,14 +377,11 @@ onEachEngine('a source that hangs for one brand keeps no message of the other wa
     if (brand === '2') await answers.promise
     return []
   })
-  const path = createSendPath({
+  const path = pathTo(
     database,
-    provider: createDevices({ source: table, services: [witnessService('apns', () => accepted)] }),
-    suppress: createSuppression(source, new AbortController().signal).wrap,
-    concurrency: 100,
-    inProgress: 100,
-    workMs: 30_000,
-  })
+    createDevices({ source: table, services: [witnessService('apns', () => accepted)] }),
+    createSuppression(source, new AbortController().signal).wrap,
+  )
   const settled = event('message.settled', ({ brand }) => brand === '1')
   const sending = path.send([message('1', '1001'), message('2', '1001')], {
     deadline: Date.now() + 20_000,

@@ -5,13 +5,13 @@ import { randomBytes } from 'node:crypto'
 import type { TestContext } from 'node:test'
 import { countMessages, findMessage } from '../../src/delivery/messages.ts'
 import { forgetMessages } from '../../src/delivery/retention.ts'
-import { createSendPath } from '../../src/delivery/send-path.ts'
 import { operatorMigrations } from '../../src/operator/create-operator.ts'
 import type { Message, Result } from '../../src/providers/provider.ts'
 import { firstUuidv7, uuidv7 } from '../../src/runtime/ids.ts'
 import { openDatabase } from '../../src/store/open-database.ts'
 import { op, statement } from '../../src/store/statement.ts'
 import { onEachEngine } from '../support/engines.ts'
+import { pathTo } from '../support/send-path.ts'
 import { witness } from '../support/sides.ts'
 
 const countLists = statement<{ n: number }>({
@@ -25,14 +25,7 @@ async function open(t: TestContext, store: string) {
   const database = await openDatabase(store, { migrations: operatorMigrations })
   t.after(() => database.close())
   const provider = witness(undefined, 10)
-  const path = createSendPath({
-    database,
-    provider,
-    suppress: (inner) => inner,
-    concurrency: 10,
-    inProgress: 1_000,
-    workMs: 30_000,
-  })
+  const path = pathTo(database, provider)
   return {
     database,
     provider,

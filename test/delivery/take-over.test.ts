@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { countMessages, selectMessages } from '../../src/delivery/messages.ts'
 import { forgetMessages } from '../../src/delivery/retention.ts'
-import { createSendPath, type SendPath } from '../../src/delivery/send-path.ts'
+import type { SendPath } from '../../src/delivery/send-path.ts'
 import { operatorMigrations } from '../../src/operator/create-operator.ts'
 import { guard } from '../../src/providers/guard.ts'
 import type { Message, Provider, Result, Wrap } from '../../src/providers/provider.ts'
@@ -12,6 +12,7 @@ import { uuidv7 } from '../../src/runtime/ids.ts'
 import type { Database } from '../../src/store/database.ts'
 import { openDatabase } from '../../src/store/open-database.ts'
 import { op } from '../../src/store/statement.ts'
+import { pathTo } from '../support/send-path.ts'
 import { freshSchema, query, withoutPostgres } from '../support/services/postgres.ts'
 import { temporary, witness } from '../support/sides.ts'
 import { event, until } from '../support/wait.ts'
@@ -26,7 +27,7 @@ async function open(t: TestContext, url: string): Promise<Database> {
 
 function pathOf(database: Database, provider: Provider, suppress: Wrap = (inner) => inner): SendPath {
   const guarded = guard(provider, { concurrency: 10, timeoutMs: 20_000 })
-  return createSendPath({ database, provider: guarded, suppress, concurrency: 10, inProgress: 100, workMs: 30_000 })
+  return pathTo(database, guarded, suppress)
 }
 
 function message(brand: string, id: string): Message {
@@ -231,14 +232,7 @@ async function halfAnswered(url: string, t: TestContext) {
     },
   }
   const database = await open(t, url)
-  const path = createSendPath({
-    database,
-    provider,
-    suppress: (inner) => inner,
-    concurrency: 10,
-    inProgress: 100,
-    workMs: 30_000,
-  })
+  const path = pathTo(database, provider)
   const [sent, bystander] = [message('1', '1'), message('1', '2')]
   void path.send([sent, bystander], { deadline: Date.now() + 100, signal: new AbortController().signal })
   await called.promise
