@@ -1,12 +1,12 @@
 // Claiming: one process at a time sends a message, and a message that was delivered is never delivered again (row 29).
 
-import type { Flight, Message } from '../providers/provider.ts'
+import type { Flight } from '../providers/provider.ts'
 import { emit } from '../runtime/events.ts'
 import type { Database } from '../store/database.ts'
 import { op } from '../store/statement.ts'
 import { claimFlight, takeFlights } from './flights.ts'
-import { listFlight } from './manifests.ts'
-import { type Existing, insertMessages, messageRow, selectMessages, state, takeOver } from './messages.ts'
+import { listFlight, withRefs } from './manifests.ts'
+import { type Existing, insertMessages, selectMessages, state, takeOver } from './messages.ts'
 
 /** What the table of messages says of one message. */
 export type Claim =
@@ -21,48 +21,36 @@ export type Claim =
  *
  * @returns one claim for each message, in order; rejects if the store is away
  */
-export async function claim(database: Database, flight: Flight, now: number): Promise<Claim[]> {
-  const { messages } = flight
-  const [inserted] = await database.commit(
-    [
-      op(
-        insertMessages,
-        messages.map((m) => messageRow(m, flight.id, now)),
-      ),
-      claimFlight(flight),
-      listFlight(flight),
-    ],
+export async function claim(database: Database, flight: Flight): Promise<Claim[]> {
+  const { id, messages } = flight
+  const brand = messages[0]?.brand ?? ''
+  const [boarded] = await database.commit(
+    [op(insertMessages, [[brand, id]]), listFlight(flight), claimFlight(flight)],
     { durable: false },
   )
-  if (inserted.length === messages.length) return messages.map((m) => ({ is: 'mine', ref: m.ref, attempt: 1 }))
-
-  const fresh = new Set(inserted.map((row) => row.ref))
-  const known = await claimKnown(
-    database,
-    flight,
-    messages.filter((m) => !fresh.has(m.ref)),
-    now,
-  )
+  if (boarded[0]?.written === messages.length) return messages.map((m) => ({ is: 'mine', ref: m.ref, attempt: 1 }))
+  const known = await claimKnown(database, flight)
   return messages.map((m) => known.get(rowKey(m)) ?? { is: 'mine', ref: m.ref, attempt: 1 })
 }
 
-async function claimKnown(
-  database: Database,
-  { id: flight, owner }: Flight,
-  messages: readonly Message[],
-  now: number,
-): Promise<Map<string, Claim>> {
-  const rows = await database.read(
+/** For messages of which some are not new: what is claimed of these, by brand and key. */
+async function claimKnown(database: Database, flight: Flight): Promise<Map<string, Claim>> {
+  const { id, owner, messages } = flight
+  const asked = await database.read(
     op(
       selectMessages,
       messages.map((m) => [m.brand, m.key]),
     ),
   )
+  const rows = await withRefs(
+    database,
+    asked.filter((row) => row.flight !== id),
+  )
   const others = [...new Set(rows.filter((row) => row.state === state.inFlight).map((row) => row.owner))]
   const alive = others.length > 0 ? await database.alive(others) : new Set<string>()
 
   const claims = new Map<string, Claim>()
-  const free: Existing[] = []
+  const free: (Existing & { readonly ref: string })[] = []
   for (const row of rows) {
     if (row.state === state.successful) claims.set(rowKey(row), { is: 'delivered', ref: row.ref })
     // In flight by us, yet nobody here is working on it (the caller knows): our settle was lost.
@@ -72,15 +60,12 @@ async function claimKnown(
   }
   if (free.length === 0) return claims
 
-  const asked = new Map(messages.map((m) => [rowKey(m), m]))
+  const seats = new Map(messages.map((m, seat) => [rowKey(m), seat]))
   const [taken] = await database.commit(
     [
       op(
         takeOver,
-        free.map((row) => {
-          const [, , , , at, ...request] = messageRow(asked.get(rowKey(row)) as Message, flight, now)
-          return [row.brand, row.key, row.ref, row.state, row.flight, flight, at as number, ...request]
-        }),
+        free.map((row) => [row.brand, row.key, row.ref, row.state, row.flight, id, seats.get(rowKey(row)) as number]),
       ),
       takeFlights(free.filter((row) => row.state === state.inFlight).map((row) => row.flight)),
     ],

@@ -13,6 +13,7 @@ import { firstUuidv7 } from '../runtime/ids.ts'
 import type { Database, Migration, Op, Value } from '../store/database.ts'
 import { insertNew } from '../store/insert-new.ts'
 import { op, statement } from '../store/statement.ts'
+import { refOf } from './manifests.ts'
 
 export const flightState = { claimed: 0, departed: 1, landed: 2 } as const
 
@@ -110,12 +111,12 @@ export function departPiece(flight: Flight, leaving: readonly Message[]): Op {
 /** SQL: 1 if a message in flight has departed and so may have arrived, else 0. Given the message's row. */
 export const departedOf = (m: string): string => `(
   (select count(*) from flights f
-    where f.id = ${m}.flight and f.state = 1 and f.held not like '%' || ${m}.ref || '%') +
-  (select count(*) from departures d where d.flight = ${m}.flight and d.refs like '%' || ${m}.ref || '%'))`
+    where f.id = ${m}.flight and f.state = 1 and f.held not like '%' || ${refOf(m)} || '%') +
+  (select count(*) from departures d where d.flight = ${m}.flight and d.refs like '%' || ${refOf(m)} || '%'))`
 
 /** SQL: whether a message in flight was settled as successful, though its flight has not landed. Given the message's row. */
 export const arrivedOf = (m: string): string =>
-  `exists (select 1 from arrivals a where a.flight = ${m}.flight and a.refs like '%' || ${m}.ref || '%')`
+  `exists (select 1 from arrivals a where a.flight = ${m}.flight and a.refs like '%' || ${refOf(m)} || '%')`
 
 // An update that changes nothing: it waits for whoever is taking messages of this flight over, and makes the next wait for us.
 const touchFlights = statement<{ id: string; taken: number }>({
@@ -155,6 +156,14 @@ const insertRequests = insertNew({
   table: 'requests',
   key: 'id',
   columns: { id: 'text', text: 'text', tracking: 'text' },
+})
+
+/** The body of a request by its identifier, and its tracking headers as JSON. */
+export const selectRequest = statement<{ text: string; tracking: string | null }>({
+  name: 'find_request',
+  rank: 92,
+  columns: { id: 'text' },
+  text: (rows) => `select q.text, q.tracking from ${rows} r join requests q on q.id = r.id`,
 })
 
 /** The bodies of these messages' requests that are not written yet; `lost()` when the commit was. */

@@ -1,12 +1,17 @@
-// Who boarded a flight: the keys of its messages, as one row. By it a message is found by its identifier, and the oldest are
-// found to be forgotten; an index of identifiers would cost each message more than all of its list. Its only owner.
+// Who boarded a flight: one row that lists its messages by their seats. What a message is called, and where it stands in the
+// request that brought it, is read here; its own row has no more than its seat. By it a message is found by its identifier, and
+// the oldest are found to be forgotten. Its only owner.
 
-import type { Flight } from '../providers/provider.ts'
+import type { Flight, Message, Request } from '../providers/provider.ts'
 import { firstUuidv7, timeOfUuidv7 } from '../runtime/ids.ts'
 import type { Database, Migration, Op } from '../store/database.ts'
 import { insertNew } from '../store/insert-new.ts'
 import { op, statement } from '../store/statement.ts'
 
+const refLength = 36
+const between = '\n'
+
+/** With the tables of before: a row of `messages` said it all, and lists had keys only. */
 export const manifestMigrations: readonly Migration[] = [
   {
     name: 'manifests/1',
@@ -18,74 +23,169 @@ export const manifestMigrations: readonly Migration[] = [
       `drop index messages_ref`,
     ],
   },
+  {
+    name: 'manifests/2',
+    statements: ({ engine, key }) => [
+      `drop table manifests`,
+      `create table manifests (
+         brand ${key} not null, flight ${key} not null, refs text not null, keys text not null, parts text not null,
+         primary key (brand, flight))${engine === 'sqlite' ? ' without rowid' : ''}`,
+      `insert into manifests (brand, flight, refs, keys, parts)
+         select brand, flight, string_agg(ref, '' order by ref), '[' || string_agg(key, ',' order by ref) || ']',
+           string_agg(request || ' ' || start_at || ' ' || length, '${between}' order by ref)
+         from messages group by brand, flight`,
+      // A message that was tried again is older than its flight.
+      `insert into manifests (brand, flight, refs, keys, parts)
+         select brand, ref, ref, '[' || key || ']', '' from messages where attempt > 1`,
+      `alter table messages rename to messages_1`,
+      `create table messages (
+         brand ${key} not null, key ${key} not null, flight ${key} not null, seat integer not null, ref ${key},
+         attempt integer not null, state integer not null, uncertain integer not null, call ${key} not null, rule text not null,
+         primary key (brand, key))${engine === 'sqlite' ? ' without rowid' : ' with (fillfactor = 90)'}`,
+      `insert into messages (brand, key, flight, seat, ref, attempt, state, uncertain, call, rule)
+         select brand, key, flight, row_number() over (partition by brand, flight order by ref) - 1, ref,
+           attempt, state, uncertain, call, rule
+         from messages_1`,
+      `drop table messages_1`,
+    ],
+  },
 ]
-
-// A key is JSON on one line.
-const between = '\n'
 
 const insertManifests = insertNew({
   name: 'insert_manifests',
   rank: 8,
   table: 'manifests',
-  key: 'brand, first',
-  columns: { brand: 'text', first: 'text', last: 'text', keys: 'text' },
+  key: 'brand, flight',
+  columns: { brand: 'text', flight: 'text', refs: 'text', keys: 'text', parts: 'text' },
 })
 
-/** With the claims of its messages, which are of one brand. It may name more than the flight gets. */
-export function listFlight({ messages }: Flight): Op {
-  let [first, last] = ['', '']
-  for (const { ref } of messages) {
-    if (first === '' || ref < first) first = ref
-    if (ref > last) last = ref
-  }
-  return op(insertManifests, [[messages[0]?.brand ?? '', first, last, messages.map((m) => m.key).join(between)]])
+/**
+ * Before the claims of its messages, which are of one brand: their seats are their places in the flight. It may name more than
+ * the flight gets.
+ */
+export function listFlight({ id, messages }: Flight): Op {
+  const refs = messages.map((m) => m.ref).join('')
+  // Each key is JSON, and so is their list.
+  const keys = `[${messages.map((m) => m.key).join(',')}]`
+  return op(insertManifests, [[messages[0]?.brand ?? '', id, refs, keys, partsOf(messages)]])
 }
 
-const selectManifests = statement<{ brand: string; keys: string }>({
+/** A line for each request: its identifier, then start and length of each of its messages. */
+function partsOf(messages: readonly Message[]): string {
+  let text = ''
+  let of: Request | undefined
+  for (const { part, text: own } of messages) {
+    if (text === '' || part?.of !== of) text += `${text && between}${part?.of.id ?? ''}`
+    text += ` ${part?.start ?? 0} ${own.length}`
+    of = part?.of
+  }
+  return text
+}
+
+/** Where a message stands: in the body of this request, in characters. */
+export interface Place {
+  readonly request: string
+  readonly start: number
+  readonly length: number
+}
+
+/** The place of who has this seat. */
+export function placeOf(parts: string, seat: number): Place {
+  let before = 0
+  for (const line of parts.split(between)) {
+    const [request = '', ...places] = line.split(' ')
+    const at = 2 * (seat - before)
+    if (at < places.length) return { request, start: Number(places[at]), length: Number(places[at + 1]) }
+    before += places.length / 2
+  }
+  return { request: '', start: 0, length: 0 }
+}
+
+/** SQL: the identifier of a message, given its row. For a few: each reads the whole list. See withRefs(). */
+export const refOf = (m: string): string => `coalesce(${m}.ref, (
+  select substr(l.refs, ${m}.seat * ${refLength} + 1, ${refLength}) from manifests l
+  where l.brand = ${m}.brand and l.flight = ${m}.flight))`
+
+const selectRefs = statement<{ flight: string; refs: string }>({
   name: 'select_manifests',
   rank: 91,
-  columns: { brand: 'text', ref: 'text', since: 'text' },
-  text: (rows) => `
-    select m.brand, m.keys from ${rows} r join manifests m
-      on m.brand = r.brand and m.first between r.since and r.ref and m.last >= r.ref`,
+  columns: { brand: 'text', flight: 'text' },
+  text: (rows) =>
+    `select l.flight, l.refs from ${rows} r join manifests l on l.brand = r.brand and l.flight = r.flight`,
 })
 
-/** The identifiers of a flight are made in one turn of the event loop: none lasts so long. */
+/** What a row of `messages` says of its identifier: null is as its seat says. */
+export interface Seated {
+  readonly brand: string
+  readonly flight: string
+  readonly seat: number
+  readonly ref: string | null
+}
+
+/** The same rows with their identifiers. */
+export async function withRefs<Row extends Seated>(
+  database: Database,
+  rows: readonly Row[],
+): Promise<(Row & { readonly ref: string })[]> {
+  const flights = new Map(rows.filter(({ ref }) => ref === null).map(({ brand, flight }) => [flight, brand]))
+  const wanted = [...flights].map(([flight, brand]) => [brand, flight])
+  const lists = wanted.length === 0 ? [] : await database.read(op(selectRefs, wanted))
+  const refs = new Map(lists.map((list) => [list.flight, list.refs]))
+  return rows.map((row) => {
+    const at = row.seat * refLength
+    return { ...row, ref: row.ref ?? refs.get(row.flight)?.slice(at, at + refLength) ?? '' }
+  })
+}
+
+const selectBoarding = statement<{ brand: string; refs: string; keys: string }>({
+  name: 'find_boarding',
+  rank: 91,
+  columns: { brand: 'text', ref: 'text', until: 'text' },
+  text: (rows) => `
+    select l.brand, l.refs, l.keys from ${rows} r join manifests l
+      on l.brand = r.brand and l.flight between r.ref and r.until and l.refs like '%' || r.ref || '%'
+    order by l.flight limit 1`,
+})
+
+/** A flight is made after the identifiers of its messages, and in no more than a few turns of the event loop. */
 const longestTurnMs = 60_000
 
-/** The brand and key of each message that may have this identifier, among these brands. */
+/** The brand and key of the message that has this identifier, or was to have it: another attempt keeps the first. */
 export async function whoMayBe(
   database: Database,
   brands: readonly string[],
   ref: string,
-): Promise<(readonly [brand: string, key: string])[]> {
+): Promise<{ readonly brand: string; readonly key: string } | undefined> {
   const at = timeOfUuidv7(ref)
-  if (at === undefined || brands.length === 0) return []
-  const since = firstUuidv7(at - longestTurnMs)
-  const lists = await database.read(
+  if (at === undefined || ref.length !== refLength || brands.length === 0) return undefined
+  const until = firstUuidv7(at + longestTurnMs)
+  const [list] = await database.read(
     op(
-      selectManifests,
-      brands.map((brand) => [brand, ref, since]),
+      selectBoarding,
+      brands.map((brand) => [brand, ref, until]),
     ),
   )
-  return lists.flatMap(({ brand, keys }) => keys.split(between).map((key) => [brand, key] as const))
+  const key = list && keysOf(list.keys)[list.refs.indexOf(ref) / refLength]
+  return key === undefined ? undefined : { brand: list?.brand as string, key }
 }
 
-const selectOld = statement<{ first: string; keys: string }>({
+const keysOf = (keys: string): string[] => (JSON.parse(keys) as unknown[]).map((key) => JSON.stringify(key))
+
+const selectOld = statement<{ flight: string; keys: string }>({
   name: 'old_manifests',
   rank: 60,
   columns: { brand: 'text', before: 'text', most: 'bigint' },
   text: (rows) => `
-    select m.first, m.keys from manifests m
-    where m.brand = (select r.brand from ${rows} r) and m.first < (select r.before from ${rows} r)
-    order by m.first limit (select r.most from ${rows} r)`,
+    select l.flight, l.keys from manifests l
+    where l.brand = (select r.brand from ${rows} r) and l.flight < (select r.before from ${rows} r)
+    order by l.flight limit (select r.most from ${rows} r)`,
 })
 
 const deleteManifests = statement({
   name: 'forget_manifests',
   rank: 61,
-  columns: { brand: 'text', first: 'text' },
-  text: (rows) => `delete from manifests where (brand, first) in (select r.brand, r.first from ${rows} r)`,
+  columns: { brand: 'text', flight: 'text' },
+  text: (rows) => `delete from manifests where (brand, flight) in (select r.brand, r.flight from ${rows} r)`,
 })
 
 /** The oldest lists of a brand from before `before`, so many at most: their keys, and what forgets the lists themselves. */
@@ -98,10 +198,10 @@ export async function oldest(
   const lists = await database.read(op(selectOld, [[brand, before, most]]))
   if (lists.length === 0) return undefined
   return {
-    keys: [...new Set(lists.flatMap(({ keys }) => keys.split(between)))],
+    keys: [...new Set(lists.flatMap(({ keys }) => keysOf(keys)))],
     forget: op(
       deleteManifests,
-      lists.map(({ first }) => [brand, first]),
+      lists.map(({ flight }) => [brand, flight]),
     ),
   }
 }

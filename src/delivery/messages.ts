@@ -4,12 +4,12 @@
 //            second write of its own: its state stays 0, "as its flight says" (flights.ts). What ends otherwise says so itself.
 // refusals   one row per attempt that did not end successful.
 
-import type { Message } from '../providers/provider.ts'
-import type { Database, Migration, Value } from '../store/database.ts'
+import { timeOfUuidv7 } from '../runtime/ids.ts'
+import type { Database, Migration } from '../store/database.ts'
 import { insertNew } from '../store/insert-new.ts'
 import { op, statement } from '../store/statement.ts'
-import { arrivedOf, departedOf } from './flights.ts'
-import { whoMayBe } from './manifests.ts'
+import { arrivedOf, departedOf, selectRequest } from './flights.ts'
+import { placeOf, type Seated, whoMayBe, withRefs } from './manifests.ts'
 
 /** inFlight: as its flight says, which may have landed: then it was successful. */
 export const state = { inFlight: 0, successful: 1, failed: 2, fatal: 3 } as const
@@ -32,45 +32,36 @@ export const messageMigrations: readonly Migration[] = [
   },
 ]
 
-/** Claims messages never seen before; returns the refs of those, nothing for the others. */
-export const insertMessages = insertNew<{ ref: string }>({
+/**
+ * Claims the messages of a flight that were never seen before, as its list has them; returns how many those are. Run from the
+ * list: to bind the values of each message costs more than to write its row.
+ */
+export const insertMessages = statement<{ flight: string; written: number }>({
   name: 'insert_messages',
   rank: 10,
-  table: 'messages',
-  key: 'brand, key',
-  columns: {
-    brand: 'text',
-    key: 'text',
-    ref: 'text',
-    flight: 'text',
-    claimed_at: 'bigint',
-    request: 'text',
-    start_at: 'bigint',
-    length: 'bigint',
-  },
-  also: { attempt: '1', state: '0', uncertain: '0', call: "''", rule: "''" },
-  route: 'ref',
+  columns: { brand: 'text', flight: 'text' },
+  route: 'flight',
+  text: (rows) => `
+    with boarded as (
+      ${boarding('e.value::text, l.flight, e.place - 1')}
+      from ${rows} r join manifests l on l.brand = r.brand and l.flight = r.flight,
+        json_array_elements(l.keys::json) with ordinality e (value, place)
+      on conflict (brand, key) do nothing returning flight)
+    select b.flight, count(*) as written from boarded b group by b.flight`,
+  each: (values) => `
+    ${boarding('e.value, l.flight, e.key')} from manifests l, json_each(l.keys) e where (l.brand, l.flight) = (${values})
+    on conflict (brand, key) do nothing`,
 })
 
-/** A row of `insertMessages`. */
-export const messageRow = (m: Message, flight: string, at: number): readonly Value[] => [
-  m.brand,
-  m.key,
-  m.ref,
-  flight,
-  at,
-  m.part?.of.id ?? '',
-  m.part?.start ?? 0,
-  m.text.length,
-]
+function boarding(seated: string): string {
+  return `insert into messages (brand, key, flight, seat, attempt, state, uncertain, call, rule)
+      select l.brand, ${seated}, 1, 0, 0, '', ''`
+}
 
-export interface Existing {
-  readonly brand: string
+export interface Existing extends Seated {
   readonly key: string
-  readonly ref: string
   readonly state: number
   readonly attempt: number
-  readonly flight: string
   /** Who claimed its flight. */
   readonly owner: string
 }
@@ -84,7 +75,7 @@ export const selectMessages = statement<Existing>({
   rank: 11,
   columns: { brand: 'text', key: 'text' },
   text: (rows) => `
-    select m.brand, m.key, m.ref, ${now('m', 'f')} as state, m.attempt, m.flight, coalesce(f.owner, '') as owner
+    select m.brand, m.key, m.flight, m.seat, m.ref, ${now('m', 'f')} as state, m.attempt, coalesce(f.owner, '') as owner
     from ${rows} r join messages m on m.brand = r.brand and m.key = r.key left join flights f on f.id = m.flight`,
 })
 
@@ -103,15 +94,11 @@ export const takeOver = statement<{ ref: string; attempt: number; uncertain: num
     state: 'bigint',
     old: 'text',
     flight: 'text',
-    at: 'bigint',
-    request: 'text',
-    start_at: 'bigint',
-    length: 'bigint',
+    seat: 'bigint',
   },
   route: 'ref',
   text: (rows) => `
-    update messages set state = 0, attempt = messages.attempt + 1, flight = r.flight, claimed_at = r.at, request = r.request,
-      start_at = r.start_at, length = r.length, call = '', rule = '',
+    update messages set state = 0, attempt = messages.attempt + 1, flight = r.flight, seat = r.seat, ref = r.ref, call = '', rule = '',
       uncertain = messages.uncertain + case when messages.state = 0 then ${departedOf('messages')} else 0 end
     from ${rows} r
     where messages.brand = r.brand and messages.key = r.key and messages.flight = r.old and messages.state = r.state
@@ -190,24 +177,24 @@ export interface Found {
   readonly rule: string
   /** The call that decided; empty while it is in flight. */
   readonly call: string
-  readonly claimed_at: number
-  /** The body of the request that brought it last, and where it stands in it; null: it has not departed yet. */
-  readonly request: string | null
-  readonly start_at: number
-  readonly length: number
-  readonly tracking: string | null
+  readonly claimedAt: number
+  /** Its own text, cut from the request that brought it last; undefined: it has not departed yet. */
+  readonly request: string | undefined
+  readonly tracking: string | undefined
 }
 
-const selectFound = statement<Found>({
+const selectFound = statement<
+  Seated & Omit<Found, 'claimedAt' | 'request' | 'tracking'> & { readonly parts: string | null }
+>({
   name: 'find_message',
   rank: 91,
-  columns: { brand: 'text', key: 'text', ref: 'text' },
+  columns: { brand: 'text', key: 'text' },
   text: (rows) => `
-    select m.brand, m.key, ${now('m', 'f')} as state, m.attempt, m.uncertain, m.claimed_at, m.start_at, m.length,
+    select m.brand, m.key, m.flight, m.seat, m.ref, ${now('m', 'f')} as state, m.attempt, m.uncertain, l.parts,
       case when m.rule = '' then coalesce(f.rule, '') else m.rule end as rule,
-      case when m.rule = '' then coalesce(f.call, '') else m.call end as call, q.text as request, q.tracking
-    from ${rows} r join messages m on m.brand = r.brand and m.key = r.key and m.ref = r.ref
-      left join flights f on f.id = m.flight left join requests q on q.id = m.request`,
+      case when m.rule = '' then coalesce(f.call, '') else m.call end as call
+    from ${rows} r join messages m on m.brand = r.brand and m.key = r.key
+      left join flights f on f.id = m.flight left join manifests l on l.brand = m.brand and l.flight = m.flight`,
 })
 
 /** One message by its push_id or site_notification_id, looked for in these brands. */
@@ -216,14 +203,19 @@ export async function findMessage(
   brands: readonly string[],
   ref: string,
 ): Promise<Found | undefined> {
-  const keys = await whoMayBe(database, brands, ref)
-  const [found] = await database.read(
-    op(
-      selectFound,
-      keys.map((key) => [...key, ref]),
-    ),
-  )
-  return found
+  const who = await whoMayBe(database, brands, ref)
+  if (!who) return undefined
+  const [found] = await withRefs(database, await database.read(op(selectFound, [[who.brand, who.key]])))
+  if (found?.ref !== ref) return undefined
+  const { parts, seat, flight, ...story } = found
+  const { request: id, start, length } = placeOf(parts ?? '', seat)
+  const [request] = await database.read(op(selectRequest, [[id]]))
+  return {
+    ...story,
+    claimedAt: timeOfUuidv7(flight) ?? 0,
+    request: request?.text.slice(start, start + length),
+    tracking: request?.tracking ?? undefined,
+  }
 }
 
 export interface Refusal {

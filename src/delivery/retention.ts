@@ -4,16 +4,16 @@
 import { firstUuidv7 } from '../runtime/ids.ts'
 import type { Database } from '../store/database.ts'
 import { op, statement } from '../store/statement.ts'
-import { oldest } from './manifests.ts'
+import { oldest, type Seated, withRefs } from './manifests.ts'
 
-// A list may name a message that is younger than it: one that was forgotten, and came again.
-const selectOld = statement<{ brand: string; ref: string; key: string }>({
+// A list may name a message that is in a younger flight: it was tried again, or forgotten and came again.
+const selectOld = statement<Seated & { key: string }>({
   name: 'old_messages',
   rank: 60,
   columns: { brand: 'text', key: 'text', before: 'text' },
   text: (rows) => `
-    select m.brand, m.ref, m.key from ${rows} r join messages m on m.brand = r.brand and m.key = r.key
-    where m.ref < r.before`,
+    select m.brand, m.key, m.flight, m.seat, m.ref from ${rows} r join messages m on m.brand = r.brand and m.key = r.key
+    where m.flight < r.before`,
 })
 
 const deleteMessages = statement({
@@ -36,7 +36,7 @@ const deleteDeviceSends = forget('device_sends', 63)
 const step = 20
 
 /**
- * Forgets the messages of a bounded number of a brand's flights that were first seen before `before` (epoch ms). Call it again until
+ * Forgets the messages of a bounded number of a brand's flights that were claimed before `before` (epoch ms). Call it again until
  * it answers 0.
  *
  * @returns how many messages it looked at
@@ -45,12 +45,13 @@ export async function forgetMessages(database: Database, brand: string, before: 
   const limit = firstUuidv7(before)
   const lists = await oldest(database, brand, limit, step)
   if (!lists) return 0
-  const old = await database.read(
+  const found = await database.read(
     op(
       selectOld,
       lists.keys.map((key) => [brand, key, limit]),
     ),
   )
+  const old = await withRefs(database, found)
   const refs = old.map((row) => [row.brand, row.ref])
   await database.commit([
     op(

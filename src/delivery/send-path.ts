@@ -94,7 +94,7 @@ export function createSendPath({
     const asked: Flight = { id: uuidv7(), owner: database.owner, messages: works.map((w) => w.message) }
     let claims: Claim[]
     try {
-      claims = await claim(database, asked, now)
+      claims = await claim(database, asked)
     } catch (error) {
       for (const work of works) finish(work, storeAway(error))
       return

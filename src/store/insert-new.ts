@@ -1,7 +1,7 @@
 import type { Statement } from './database.ts'
 import { type StatementDefinition, statement } from './statement.ts'
 
-export interface NewRows<Out extends object> extends Omit<StatementDefinition<Out>, 'text' | 'each'> {
+export interface NewRows extends Omit<StatementDefinition<object>, 'text' | 'each' | 'route'> {
   readonly table: string
   /** The columns that tell rows apart. */
   readonly key: string
@@ -10,22 +10,20 @@ export interface NewRows<Out extends object> extends Omit<StatementDefinition<Ou
 }
 
 /**
- * Writes the rows that are not there yet, and leaves those that are as they are. With `route` it returns that of the new ones.
+ * Writes the rows that are not there yet, and leaves those that are as they are.
  *
  * @example
  * const insertRequests = insertNew({ name: 'insert_requests', rank: 21, table: 'requests', key: 'id', columns: { id: 'text', text: 'text' } })
  */
-export function insertNew<Out extends object = object>(rows: NewRows<Out>): Statement<Out> {
+export function insertNew(rows: NewRows): Statement {
   const { table, key, also = {}, ...definition } = rows
   const given = Object.keys(definition.columns)
   const into = `insert into ${table} (${[...given, ...Object.keys(also)].join(', ')})`
   const values = (of: readonly string[]): string => [...of, ...Object.values(also)].join(', ')
   const leave = `on conflict (${key}) do nothing`
-  const returning = definition.route === undefined ? '' : ` returning ${definition.route}`
-  return statement<Out>({
-    ...(definition as Omit<StatementDefinition<Out>, 'text' | 'each'>),
-    text: (set) =>
-      `${into} select ${values(given.map((name) => `r.${name}`))} from ${set} r where true ${leave}${returning}`,
+  return statement({
+    ...definition,
+    text: (set) => `${into} select ${values(given.map((name) => `r.${name}`))} from ${set} r where true ${leave}`,
     each: (row) => `${into} values (${values([row])}) ${leave}`,
   })
 }

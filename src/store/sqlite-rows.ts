@@ -49,7 +49,8 @@ function prepareEach(db: DatabaseSync, { columns, route }: Statement, each: (val
       return []
     }
   const at = names.indexOf(route)
-  return (rows) => rows.filter((row) => insert.run(...row).changes === 1).map((row) => ({ [route]: row[at] }))
+  return (rows) =>
+    rows.map((row) => ({ [route]: row[at], written: insert.run(...row).changes })).filter(({ written }) => written > 0)
 }
 
 // Numbers are bound as doubles: the cast keeps an integer an integer in expressions too.

@@ -17,8 +17,8 @@ export interface StatementDefinition<Out extends object> extends Omit<Statement<
  * with different values are merged. A statement that returns rows and has no route is run for each op by itself.
  *
  * `each`: what a plain insert says of one row, `insert into … values (${values}) …`, or an update by key, `… where (a, b) = (${values})`.
- * SQLite then runs it row by row, at three quarters of what the set costs. It may return nothing, or the route of the rows that
- * were new.
+ * SQLite then runs it row by row, at three quarters of what the set costs. It may return nothing, or by its route, which no
+ * two rows share, how many rows were `written`, where those are more than none.
  *
  * @example
  * const insertUsers = statement<{ id: string }>({
@@ -40,8 +40,8 @@ export function statement<Out extends object = object>(definition: StatementDefi
     )
   }
   const returns = returnsRows(text('rows'))
-  if (each && returns && !text('rows').trimEnd().endsWith(`do nothing returning ${route}`))
-    throw new TypeError(`Statement ${name}: run for each, it can only tell which rows were new, by their route`)
+  if (each && returns && (route === undefined || !/\bas written\b/.test(text('rows'))))
+    throw new TypeError(`Statement ${name}: run for each, it can only tell by its route how many rows were written`)
   return Object.freeze({ ...definition, returns })
 }
 

@@ -77,7 +77,7 @@ let nextId = 1
 function message(brand: string, userId: string, more: object = {}): Message {
   const id = String(nextId++)
   const text = JSON.stringify({ activity: { id: Number(id) }, title: 'Hello', ...more })
-  return { brand, channel: 'push', id, userId, key: `key ${id}`, ref: uuidv7(), text, attempt: 1, context: {} }
+  return { brand, channel: 'push', id, userId, key: JSON.stringify([id]), ref: uuidv7(), text, attempt: 1, context: {} }
 }
 
 /** Sends a first message that holds the service's only slot until `free()`, and one more behind it. */

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import type { TestContext } from 'node:test'
+import { messageKey } from '../../src/contract/message-key.ts'
 import { countMessages, findMessage } from '../../src/delivery/messages.ts'
 import { forgetMessages } from '../../src/delivery/retention.ts'
 import { operatorMigrations } from '../../src/operator/create-operator.ts'
@@ -37,11 +38,10 @@ async function open(t: TestContext, store: string) {
   }
 }
 
-/** Made at this time, epoch ms. uuidv7() never goes back. */
+/** Made at this time, epoch ms. */
 const idAt = (ms: number): string => firstUuidv7(ms).slice(0, -12) + randomBytes(6).toString('hex')
 
-/** @param at when its identifier was made, epoch ms; absent: now */
-function message(brand: string, id: number, at?: number): Message {
+function message(brand: string, id: number): Message {
   const key = JSON.stringify(['push', String(id), '1001', null, null, 'a\nb'])
   const text = JSON.stringify({ id })
   return {
@@ -50,7 +50,7 @@ function message(brand: string, id: number, at?: number): Message {
     id: String(id),
     userId: '1001',
     key,
-    ref: at === undefined ? uuidv7() : idAt(at),
+    ref: uuidv7(),
     text,
     attempt: 1,
     context: {},
@@ -85,39 +85,128 @@ onEachEngine('a message that was tried again keeps its first identifier, and is 
   assert.equal(await findMessage(s.database, ['1'], again[1]?.ref as string), undefined)
 })
 
+/** Identifiers of now on are made later than those of before, by the clock. */
+const aMomentLater = async (): Promise<number> => {
+  await new Promise((resolve) => setTimeout(resolve, 5))
+  const now = Date.now()
+  await new Promise((resolve) => setTimeout(resolve, 5))
+  return now
+}
+
 onEachEngine('the oldest are forgotten with their lists; what came again since then stays', async (t, store) => {
   const s = await open(t, store)
-  const [old, since] = [Date.now() + 1_000, Date.now() + 50_000]
-  const early = Array.from({ length: 15 }, (_, n) => message('1', n, old))
+  const early = Array.from({ length: 15 }, (_, n) => message('1', n))
+  const [first] = early as [Message]
   await s.send(early)
-  const late = [message('1', 100, since), { ...(early[0] as Message), ref: idAt(since) }]
-  await s.send(late)
-  while ((await forgetMessages(s.database, '1', since - 1_000)) > 0);
+  const beforeLate = await aMomentLater()
+  await s.send([message('1', 100), { ...first, ref: uuidv7() }])
+  while ((await forgetMessages(s.database, '1', beforeLate)) > 0);
   assert.deepEqual([await s.messages(), await s.lists()], [1, 1])
+  const beforeAgain = await aMomentLater()
   // It comes once more; the list of its neighbor, which is due now, names it and is older than it.
-  const [reborn] = await s.send([{ ...(early[0] as Message), ref: idAt(since + 1_000) }])
-  assert.equal(s.provider.received.filter(({ key }) => key === early[0]?.key).length, 2)
-  while ((await forgetMessages(s.database, '1', since + 500)) > 0);
+  const [reborn] = await s.send([{ ...first, ref: uuidv7() }])
+  assert.equal(s.provider.received.filter(({ key }) => key === first.key).length, 2)
+  while ((await forgetMessages(s.database, '1', beforeAgain)) > 0);
   assert.deepEqual([await s.messages(), await s.lists()], [1, 1])
   assert.ok(await findMessage(s.database, ['1'], reborn?.ref as string))
 })
 
-onEachEngine('messages from before there were lists are found and forgotten too', async (t, store) => {
-  const before = operatorMigrations.filter(({ name }) => !name.startsWith('manifests'))
-  const older = await openDatabase(store, { migrations: before })
-  const ref = uuidv7()
-  const put = statement({
-    name: 'put_old_message',
-    rank: 10,
-    columns: { ref: 'text' },
-    text: (rows) => `
-      insert into messages (brand, key, ref, flight, request, start_at, length, claimed_at, attempt, state, uncertain, call, rule)
-      select '1', '["push","1","1001",null,null,null]', r.ref, '', '', 0, 0, 0, 1, 2, 0, '', 'no' from ${rows} r`,
-  })
-  await older.commit([op(put, [[ref]])])
-  await older.close()
+onEachEngine('a message is claimed by its key as it is, whatever is in it', async (t, store) => {
   const s = await open(t, store)
-  assert.partialDeepStrictEqual(await findMessage(s.database, ['1'], ref), { state: 2, rule: 'no' })
-  while ((await forgetMessages(s.database, '1', Date.now() + 60_000)) > 0);
-  assert.deepEqual([await s.messages(), await s.lists()], [0, 0])
+  const ids = [
+    '"',
+    '\\',
+    '\n',
+    '\u0001',
+    '\u2028',
+    'ä€😀',
+    '%',
+    '1e400',
+    '018446744073709551616',
+    '[],{}',
+    "''",
+    ' x ',
+    '\u007f',
+    '</',
+  ]
+  const messages = ids.map((id, n) => ({
+    ...message('1', n),
+    key: messageKey('push', { id, userId: id, activityId: null, actionId: '', triggerHash: id }),
+  }))
+  await s.send(messages)
+  for (const { ref, key } of messages) assert.equal((await findMessage(s.database, ['1'], ref))?.key, key)
+  const again = await s.send(messages.map((m) => ({ ...m, ref: uuidv7() })))
+  assert.deepEqual(
+    again.map(({ ref, rule }) => [ref, rule]),
+    messages.map(({ ref }) => [ref, 'row 29: delivered before']),
+  )
+  assert.equal(s.provider.received.length, messages.length)
 })
+
+const putOld = statement({
+  name: 'put_old_message',
+  rank: 10,
+  columns: {
+    key: 'text',
+    ref: 'text',
+    flight: 'text',
+    request: 'text',
+    start_at: 'bigint',
+    attempt: 'bigint',
+    state: 'bigint',
+  },
+  text: (rows) => `
+    insert into messages (brand, key, ref, flight, request, start_at, length, claimed_at, attempt, state, uncertain, call, rule)
+    select '1', r.key, r.ref, r.flight, r.request, r.start_at, 8, 0, r.attempt, r.state, 0, '', '' from ${rows} r`,
+})
+const putRequest = statement({
+  name: 'put_request',
+  rank: 11,
+  columns: { id: 'text', text: 'text' },
+  text: (rows) => `insert into requests (id, text) select r.id, r.text from ${rows} r`,
+})
+
+for (const [when, since] of [
+  ['before there were lists', 'manifests/1'],
+  ['when lists had keys only', 'manifests/2'],
+])
+  onEachEngine(`messages from ${when} are found, repeated and forgotten`, async (t, store) => {
+    const before = operatorMigrations.slice(
+      0,
+      operatorMigrations.findIndex(({ name }) => name === since),
+    )
+    const older = await openDatabase(store, { migrations: before })
+    // Of one flight: a batch of two, one that came alone, and one that was tried before, long ago.
+    const [batch, first, alone, second, flight] = [uuidv7(), uuidv7(), uuidv7(), uuidv7(), uuidv7()]
+    const longAgo = idAt(Date.now() - 3_600_000)
+    const [one, two, three, four] = [1, 2, 3, 4].map((id) => message('1', id)) as [Message, Message, Message, Message]
+    await older.commit([
+      op(putOld, [
+        [four.key, longAgo, flight, alone, 0, 2, 2],
+        [two.key, second, flight, batch, 11, 1, 0],
+        [three.key, alone, flight, alone, 0, 1, 0],
+        [one.key, first, flight, batch, 1, 1, 0],
+      ]),
+      op(putRequest, [
+        [batch, `[${one.text}, ${two.text}]`],
+        [alone, three.text],
+      ]),
+    ])
+    await older.close()
+    const s = await open(t, store)
+    for (const [ref, { key, text }, state, request = text] of [
+      [first, one, 1],
+      [second, two, 1],
+      [alone, three, 1],
+      [longAgo, four, 2, three.text],
+    ] as const)
+      assert.partialDeepStrictEqual(await findMessage(s.database, ['1'], ref), { key, state, request })
+    const again = await s.send([one, two, three])
+    assert.deepEqual(
+      again.map(({ ref }) => ref),
+      [first, second, alone],
+    )
+    assert.equal(s.provider.received.length, 0)
+    while ((await forgetMessages(s.database, '1', Date.now() + 60_000)) > 0);
+    assert.deepEqual([await s.messages(), await s.lists()], [0, 0])
+  })

@@ -26,10 +26,11 @@ export const addUsers = statement<{ id: string }>({
 })
 
 /** The same, which SQLite runs row by row. */
-export const addEach = statement<{ id: string }>({
+export const addEach = statement<{ id: string; written: number }>({
   ...addUsers,
   route: 'id',
   name: 'add_each',
+  text: (rows) => `with added as (${addUsers.text(rows)}) select a.id, count(*) as written from added a group by a.id`,
   each: (values) =>
     `insert into users (brand, id, born, seen, note) values (${values}) on conflict (brand, id) do nothing`,
 })

@@ -65,10 +65,11 @@ export function databaseSuite({ engine, skip, fresh }: Fixture): void {
           database.commit([op(add, [user('1', `u${i}`), user('1', `v${i}`)]), op(add, [user('1', `w${i}`)])]),
         ),
       )
-      assert.deepEqual(answers[1], [[{ id: 'u1' }, { id: 'v1' }], [{ id: 'w1' }]])
-      assert.deepEqual(answers[3], [[{ id: 'v3' }], [{ id: 'w3' }]])
+      const ids = answers.map((ops) => ops.map((rows) => rows.map(({ id }) => id).sort()))
+      assert.deepEqual(ids[1], [['u1', 'v1'], ['w1']])
+      assert.deepEqual(ids[3], [['v3'], ['w3']])
       // The other brand's user of the same name is another one.
-      assert.deepEqual(answers[4], [[{ id: 'u4' }, { id: 'v4' }], [{ id: 'w4' }]])
+      assert.deepEqual(ids[4], [['u4', 'v4'], ['w4']])
     })
 
     check(
@@ -76,7 +77,8 @@ export function databaseSuite({ engine, skip, fresh }: Fixture): void {
       async (database) => {
         const same = op(add, [user('1', '1001')])
         const answers = await Promise.all([database.commit([same]), database.commit([same, same])])
-        assert.deepEqual(answers, [[[{ id: '1001' }]], [[], []]])
+        assert.partialDeepStrictEqual(answers, [[[{ id: '1001' }]], [[], []]])
+        assert.deepEqual(answers[1], [[], []])
       },
     )
   }
