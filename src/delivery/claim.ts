@@ -1,6 +1,6 @@
 // Claiming: one process at a time sends a message, and a message that was delivered is never delivered again (row 29).
 
-import type { Flight } from '../providers/provider.ts'
+import type { Flight, Message } from '../providers/provider.ts'
 import { emit } from '../runtime/events.ts'
 import type { Database } from '../store/database.ts'
 import { op } from '../store/statement.ts'
@@ -8,9 +8,10 @@ import { claimFlight, takeFlights } from './flights.ts'
 import { listFlight, withRefs } from './manifests.ts'
 import { type Existing, insertMessages, selectMessages, state, takeOver } from './messages.ts'
 
-/** What the table of messages says of one message. */
+/** What the table of messages says of a message that was seen before. */
 export type Claim =
-  | { readonly is: 'mine'; readonly ref: string; readonly attempt: number }
+  /** It is ours to send, as another attempt. */
+  | { readonly is: 'taken over'; readonly ref: string; readonly attempt: number }
   | { readonly is: 'delivered'; readonly ref: string }
   /** A living process is sending it now. */
   | { readonly is: 'elsewhere'; readonly ref: string }
@@ -19,22 +20,19 @@ export type Claim =
  * Claims each message of a flight for this process, in one commit for those never seen before. The claim survives a killed
  * process, it need not survive a power cut: whoever asks again claims again.
  *
- * @returns one claim for each message, in order; rejects if the store is away
+ * @returns of those that were seen before; the others are ours. Rejects if the store is away
  */
-export async function claim(database: Database, flight: Flight): Promise<Claim[]> {
+export async function claim(database: Database, flight: Flight): Promise<ReadonlyMap<Message, Claim>> {
   const { id, messages } = flight
   const brand = messages[0]?.brand ?? ''
   const [boarded] = await database.commit(
     [op(insertMessages, [[brand, id]]), listFlight(flight), claimFlight(flight)],
     { durable: false },
   )
-  if (boarded[0]?.written === messages.length) return messages.map((m) => ({ is: 'mine', ref: m.ref, attempt: 1 }))
-  const known = await claimKnown(database, flight)
-  return messages.map((m) => known.get(rowKey(m)) ?? { is: 'mine', ref: m.ref, attempt: 1 })
+  return boarded[0]?.written === messages.length ? new Map() : claimKnown(database, flight)
 }
 
-/** For messages of which some are not new: what is claimed of these, by brand and key. */
-async function claimKnown(database: Database, flight: Flight): Promise<Map<string, Claim>> {
+async function claimKnown(database: Database, flight: Flight): Promise<Map<Message, Claim>> {
   const { id, owner, messages } = flight
   const asked = await database.read(
     op(
@@ -49,23 +47,25 @@ async function claimKnown(database: Database, flight: Flight): Promise<Map<strin
   const others = [...new Set(rows.filter((row) => row.state === state.inFlight).map((row) => row.owner))]
   const alive = others.length > 0 ? await database.alive(others) : new Set<string>()
 
-  const claims = new Map<string, Claim>()
+  const seats = new Map(messages.map((m, seat) => [rowKey(m), seat]))
+  const seatOf = (row: Existing): number => seats.get(rowKey(row)) as number
+  const messageOf = (row: Existing): Message => messages[seatOf(row)] as Message
+  const claims = new Map<Message, Claim>()
   const free: (Existing & { readonly ref: string })[] = []
   for (const row of rows) {
-    if (row.state === state.successful) claims.set(rowKey(row), { is: 'delivered', ref: row.ref })
+    if (row.state === state.successful) claims.set(messageOf(row), { is: 'delivered', ref: row.ref })
     // In flight by us, yet nobody here is working on it (the caller knows): our settle was lost.
     else if (row.state === state.inFlight && row.owner !== owner && alive.has(row.owner)) {
-      claims.set(rowKey(row), { is: 'elsewhere', ref: row.ref })
+      claims.set(messageOf(row), { is: 'elsewhere', ref: row.ref })
     } else free.push(row)
   }
   if (free.length === 0) return claims
 
-  const seats = new Map(messages.map((m, seat) => [rowKey(m), seat]))
   const [taken] = await database.commit(
     [
       op(
         takeOver,
-        free.map((row) => [row.brand, row.key, row.ref, row.state, row.flight, id, seats.get(rowKey(row)) as number]),
+        free.map((row) => [row.brand, row.key, row.ref, row.state, row.flight, id, seatOf(row)]),
       ),
       takeFlights(free.filter((row) => row.state === state.inFlight).map((row) => row.flight)),
     ],
@@ -76,8 +76,8 @@ async function claimKnown(database: Database, flight: Flight): Promise<Map<strin
     const won = mine.get(row.ref)
     // Another process was faster: it is sending the message now.
     claims.set(
-      rowKey(row),
-      won ? { is: 'mine', ref: row.ref, attempt: won.attempt } : { is: 'elsewhere', ref: row.ref },
+      messageOf(row),
+      won ? { is: 'taken over', ref: row.ref, attempt: won.attempt } : { is: 'elsewhere', ref: row.ref },
     )
     if (won && row.state === state.inFlight) {
       emit('message.taken_over', { brand: row.brand, ref: row.ref, attempt: won.attempt, uncertain: won.uncertain > 0 })

@@ -10,7 +10,7 @@ import { createLine } from '../runtime/line.ts'
 import { createPassingMap, type PassingMap } from '../runtime/passing-map.ts'
 import { createSlots } from '../runtime/slots.ts'
 import type { Database } from '../store/database.ts'
-import { type Claim, claim } from './claim.ts'
+import { claim } from './claim.ts'
 import { depart } from './depart.ts'
 import { createIdWatch } from './id-watch.ts'
 import { type Settle, type Settled, settlement } from './settle.ts'
@@ -40,19 +40,23 @@ export interface SendPath extends Provider {
   idle(): Promise<void>
 }
 
-interface Work {
-  /** As it was asked for; after the claim with the identifier and the attempt of the row. */
-  message: Message
-  /** Until when another process's attempt is waited for. */
-  patience?: number
-  /** Its result is there, if not settled yet. */
-  known?: true
-  readonly done: ((result: Result) => void)[]
+/** Who waits for a message: which call, and where in its answer. */
+interface Asker {
+  readonly answer: (place: number, result: Result) => void
+  readonly place: number
 }
 
-interface Flown extends Settled {
-  readonly work: Work
+interface Work extends Asker {
+  /** As it was asked for; after the claim with the identifier and the attempt of the row. */
+  message: Message
+  /** Who asked for the same message meanwhile. */
+  also?: Asker[]
+  /** Until when another process's attempt is waited for. */
+  patience?: number
+  /** Once it is there; it may not be settled yet. */
+  result?: Result
 }
+type Known = Work & Settled
 
 /** How long a batch waits for room, and how many bytes of them. */
 const putOff = { patienceMs: 500, mostWeight: 256 * 1024 * 1024 }
@@ -92,7 +96,7 @@ export function createSendPath({
   async function board(works: readonly Work[]): Promise<void> {
     const now = Date.now()
     const asked: Flight = { id: uuidv7(), owner: database.owner, messages: works.map((w) => w.message) }
-    let claims: Claim[]
+    let claims: Awaited<ReturnType<typeof claim>>
     try {
       claims = await claim(database, asked)
     } catch (error) {
@@ -100,35 +104,27 @@ export function createSendPath({
       return
     }
     const mine: Work[] = []
-    for (let i = 0; i < works.length; i++) {
-      const work = works[i] as Work
-      const found = claims[i] as Claim
+    for (const work of works) {
       const { message } = work
-      switch (found.is) {
-        case 'mine':
-          if (found.ref !== message.ref || found.attempt !== message.attempt) {
-            work.message = { ...message, ref: found.ref, attempt: found.attempt }
-          }
-          watchId(message)
-          mine.push(work)
-          break
-        case 'delivered':
-          emit('message.repeated', { brand: message.brand, ref: found.ref, category: 'successful' })
-          finish(work, { category: 'successful', ref: found.ref, rule: 'row 29: delivered before' })
-          break
-        case 'elsewhere':
-          work.patience ??= now + elsewhere.waitMs
-          void awaitElsewhere(work, work.patience)
-          break
-        default:
-          found satisfies never
+      const found = claims.get(message)
+      if (!found || found.is === 'taken over') {
+        if (found) work.message = { ...message, ref: found.ref, attempt: found.attempt }
+        watchId(message)
+        mine.push(work)
+      } else if (found.is === 'delivered') {
+        emit('message.repeated', { brand: message.brand, ref: found.ref, category: 'successful' })
+        finish(work, { category: 'successful', ref: found.ref, rule: 'row 29: delivered before' })
+      } else {
+        found.is satisfies 'elsewhere'
+        work.patience ??= now + elsewhere.waitMs
+        void awaitElsewhere(work, work.patience)
       }
     }
     if (listened('message.claimed')) {
       for (const { message: m } of mine) emit('message.claimed', { brand: m.brand, ref: m.ref, attempt: m.attempt })
     }
     if (mine.length === 0) return
-    const flight: Flight = { ...asked, messages: mine.map((w) => w.message) }
+    const flight = claims.size === 0 ? asked : { ...asked, messages: mine.map((w) => w.message) }
     await deliver(mine, flight, { deadline: now + workMs, signal: never, flight })
   }
 
@@ -153,7 +149,7 @@ export function createSendPath({
     if (slot) await slot
     const settle = settlement(database, flight)
     const told =
-      inner.departs && works.length > 1 ? tellable(works, know, (flown) => settleSome(settle, flown)) : undefined
+      inner.departs && works.length > 1 ? tellable(works, know, (known) => settleSome(settle, known)) : undefined
     let results: readonly Result[]
     try {
       results = await inner.send(flight.messages, told ? { ...context, tell: told.tell } : context)
@@ -161,50 +157,57 @@ export function createSendPath({
       results = works.map(() => storeAway(error))
     }
     slots.give()
-    const flown = works.map((work, i): Flown => ({ work, message: work.message, result: results[i] as Result }))
-    const rest = told ? told.rest(flown) : flown
-    if (rest.length > 0) await settleSome(settle, rest)
+    const known = told ? told.take() : []
+    for (let i = 0; i < works.length; i++) {
+      const work = works[i] as Work
+      if (!work.result) known.push(know(work, results[i] as Result))
+    }
+    if (known.length > 0) await settleSome(settle, known)
   }
 
-  async function settleSome(settle: Settle, flown: readonly Flown[]): Promise<void> {
+  async function settleSome(settle: Settle, known: readonly Known[]): Promise<void> {
     try {
-      await settle(flown)
+      await settle(known)
     } catch (error) {
       // Whether it was delivered is in nobody's books: the next attempt finds the claim in flight and takes it over.
-      for (const { work } of flown) finish(work, storeAway(error))
+      for (const work of known) finish(work, storeAway(error))
       return
     }
-    for (const { work, message, result } of flown) {
+    for (const work of known) {
+      const { message, result } = work
       // A provider may have an identifier of its own; ours is the one that the platform gets (row 5).
       finish(work, result.ref === message.ref ? result : { ...result, ref: message.ref })
     }
-    if (listened('message.settled')) for (const each of flown) announce(each)
+    if (listened('message.settled')) for (const each of known) announce(each)
   }
 
-  function know(work: Work): void {
-    if (work.known) return
-    work.known = true
+  function know(work: Work, result: Result): Known {
+    work.result = result
     unknown--
     line.move()
+    return work as Known
   }
 
   function finish(work: Work, result: Result): void {
-    know(work)
+    if (!work.result) know(work, result)
     const { brand, key } = work.message
     working.get(brand)?.remove(key)
     inHand--
-    for (const done of work.done) done(result)
+    work.answer(work.place, result)
+    if (work.also) for (const { answer, place } of work.also) answer(place, result)
     if (inHand === 0) for (const idle of idlers.splice(0)) idle()
   }
 
-  function enter(message: Message, done: (result: Result) => void): void {
+  function enter(message: Message, answer: Asker['answer'], place: number): void {
     const { brand, key } = message
     const ofBrand = working.get(brand) ?? createPassingMap<string, Work>()
     const same = ofBrand.get(key)
-    if (same) same.done.push(done)
-    else if (inHand >= inProgress) done(overloaded)
+    if (same) {
+      same.also ??= []
+      same.also.push({ answer, place })
+    } else if (inHand >= inProgress) answer(place, overloaded)
     else {
-      const work: Work = { message: asPart(message), done: [done] }
+      const work: Work = { message: asPart(message), answer, place }
       if (ofBrand.size === 0) working.set(brand, ofBrand)
       ofBrand.add(key, work)
       inHand++
@@ -222,19 +225,18 @@ export function createSendPath({
       new Promise((resolve) => {
         const results = new Array<Result | undefined>(messages.length).fill(undefined)
         let open = messages.length
-        const answer = (): void => {
+        const end = (): void => {
           clearTimeout(timer)
           if (open > 0) emit('budget.spent', { channel: messages[0]?.channel ?? '', unfinished: open })
           resolve(results.map((result) => result ?? unfinished))
         }
-        const timer = setTimeout(answer, deadline - Date.now())
-        if (open === 0) answer()
-        for (let i = 0; i < messages.length; i++) {
-          enter(messages[i] as Message, (result) => {
-            results[i] = result
-            if (--open === 0) answer()
-          })
+        const timer = setTimeout(end, deadline - Date.now())
+        if (open === 0) end()
+        const answer = (place: number, result: Result): void => {
+          results[place] = result
+          if (--open === 0) end()
         }
+        for (let i = 0; i < messages.length; i++) enter(messages[i] as Message, answer, i)
       }),
     room: (bytes) => line.enter(bytes),
     idle: () => (inHand === 0 ? Promise.resolve() : new Promise((resolve) => idlers.push(resolve))),
@@ -244,16 +246,17 @@ export function createSendPath({
 /** Takes results one by one, and hands them on by the piece. */
 function tellable(
   works: readonly Work[],
-  know: (work: Work) => void,
-  settle: (piece: readonly Flown[]) => Promise<void>,
+  know: (work: Work, result: Result) => Known,
+  settle: (piece: readonly Known[]) => Promise<void>,
 ) {
-  const open = new Map<Message, Work | undefined>(works.map((work) => [work.message, work]))
+  const workOf = new Map(works.map((work) => [work.message, work]))
   const [first] = works
   // Of one request nobody is answered before all are settled; of several each waits for its own.
   const afterMs = works.every(({ message }) => message.part?.of === first?.message.part?.of) ? pieceMs : 0
-  let told: Flown[] = []
+  let told: Known[] = []
   let timer: NodeJS.Timeout | undefined
-  function take(): Flown[] {
+  /** What was told since. */
+  function take(): Known[] {
     const piece = told
     told = []
     clearTimeout(timer)
@@ -262,15 +265,12 @@ function tellable(
   }
   return {
     tell(message: Message, result: Result): void {
-      const work = open.get(message)
-      if (!work) return
-      open.set(message, undefined)
-      know(work)
-      told.push({ work, message, result })
+      const work = workOf.get(message)
+      if (!work || work.result) return
+      told.push(know(work, result))
       timer ??= setTimeout(() => void settle(take()), afterMs)
     },
-    /** When all results are there: those that no piece has yet. */
-    rest: (all: readonly Flown[]): Flown[] => [...take(), ...all.filter(({ message }) => open.get(message))],
+    take,
   }
 }
 

@@ -1,11 +1,11 @@
 // The four send endpoints (§4.1, §7.1, §7.2): a request becomes messages, their outcomes become its answer.
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { type BatchItem, batchAnswer, singleAnswer } from '../contract/answer.ts'
+import { batchAnswer, singleAnswer } from '../contract/answer.ts'
 import { sendPaths, trackingHeaders } from '../contract/endpoints.ts'
 import { messageKey } from '../contract/message-key.ts'
 import type { Fatal, Outcome } from '../contract/outcome.ts'
-import { type Activity, readBatch, readSingle } from '../contract/read-activity.ts'
+import { type Activity, type ReadItem, readBatch, readSingle } from '../contract/read-activity.ts'
 import type { SendPath } from '../delivery/send-path.ts'
 import type { Channel, Message, Request } from '../providers/provider.ts'
 import { emit } from '../runtime/events.ts'
@@ -50,37 +50,10 @@ export function sendRoutes(app: FastifyInstance, { keys, paths, limits, signal }
       await ready(channel).room(bodyOf(request).length)
       // Meanwhile it may be stopping.
       const path = ready(channel)
-      const read = readBatch(bodyOf(request))
-      if ('invalid' in read) throw new HttpError(read.status, read.invalid)
-      emit('message.received', { channel, count: read.items.length, mode: 'batch' })
-
-      const context = contextOf(request)
-      const whole = read.text === undefined ? undefined : { id: uuidv7(), text: read.text }
-      const items = new Array<BatchItem>(read.items.length)
-      const messages: Message[] = []
-      const places: number[] = []
-      for (let i = 0; i < read.items.length; i++) {
-        const item = read.items[i] as (typeof read.items)[number]
-        if ('invalid' in item) {
-          emit('message.invalid', { channel, error: item.invalid, reportable: item.idJson !== undefined })
-          items[i] = {
-            idJson: item.idJson,
-            outcome: { category: 'failed', reason: 'invalid', error: item.invalid, rule: '§2.1' },
-          }
-        } else {
-          const refused = i >= limits.batchMax ? tooMany(limits.batchMax) : refuseBrand(key, item)
-          if (refused) items[i] = { idJson: item.idJson, outcome: refused }
-          else {
-            messages.push(toMessage(channel, item, context, whole))
-            places.push(i)
-          }
-        }
-      }
-      const outcomes = await path.send(messages, { deadline, signal })
-      for (let n = 0; n < places.length; n++) {
-        const i = places[n] as number
-        items[i] = { idJson: (read.items[i] as Activity).idJson, outcome: outcomes[n] as Outcome }
-      }
+      const { ids, outcomes, messages, places } = takeApart(channel, request, key, limits.batchMax)
+      const sent = await path.send(messages, { deadline, signal })
+      for (let n = 0; n < places.length; n++) outcomes[places[n] as number] = sent[n] as Outcome
+      const items = ids.map((idJson, i) => ({ idJson, outcome: outcomes[i] as Outcome }))
       return reply.header('content-type', 'application/json; charset=utf-8').send(batchAnswer(channel, items))
     })
   }
@@ -92,6 +65,41 @@ export function sendRoutes(app: FastifyInstance, { keys, paths, limits, signal }
     // Never a 4xx: the platform would drop the messages for good.
     throw new HttpError(503, `no provider is configured for ${channel}: set operator.${channel} and start again`, 60)
   }
+}
+
+/** By the places of its items: their ids, and the outcomes of those that are not to be sent; then the others, and their places. */
+interface TakenApart {
+  readonly ids: readonly (string | undefined)[]
+  readonly outcomes: (Outcome | undefined)[]
+  readonly messages: readonly Message[]
+  readonly places: readonly number[]
+}
+
+/** Apart from whoever waits for the results, so that what was read is gone by then. */
+function takeApart(channel: Channel, request: FastifyRequest, key: ApiKey, batchMax: number): TakenApart {
+  const read = readBatch(bodyOf(request))
+  if ('invalid' in read) throw new HttpError(read.status, read.invalid)
+  const { items, text } = read
+  emit('message.received', { channel, count: items.length, mode: 'batch' })
+  const context = contextOf(request)
+  const whole = text === undefined ? undefined : { id: uuidv7(), text }
+  const ids = items.map(({ idJson }) => idJson)
+  const outcomes = new Array<Outcome | undefined>(items.length).fill(undefined)
+  const messages: Message[] = []
+  const places: number[] = []
+  for (let i = 0; i < items.length; i++) {
+    const item = items[i] as ReadItem
+    if ('invalid' in item) {
+      emit('message.invalid', { channel, error: item.invalid, reportable: item.idJson !== undefined })
+      outcomes[i] = { category: 'failed', reason: 'invalid', error: item.invalid, rule: '§2.1' }
+      continue
+    }
+    outcomes[i] = i >= batchMax ? tooMany(batchMax) : refuseBrand(key, item)
+    if (outcomes[i]) continue
+    messages.push(toMessage(channel, item, context, whole))
+    places.push(i)
+  }
+  return { ids, outcomes, messages, places }
 }
 
 /** Row 31: a key opens its own brands only. That is somebody's configuration, so the message must not be burned. */
@@ -129,7 +137,7 @@ function toMessage(channel: Channel, activity: Activity, context: Message['conte
     ref: uuidv7(),
     text: activity.text,
     attempt: 1,
-    ...(whole && { part: { of: whole, start: activity.start } }),
+    part: whole && { of: whole, start: activity.start },
     context,
   }
 }

@@ -18,7 +18,7 @@ export interface Message {
   readonly text: string
   readonly attempt: number
   /** The request that brought it, where `text` is a part of it: a batch's body is kept once, its messages point into it. */
-  readonly part?: { readonly of: Request; readonly start: number }
+  readonly part?: { readonly of: Request; readonly start: number } | undefined
   readonly context: { readonly traceparent?: string; readonly tracking?: Readonly<Record<string, string>> }
 }
 
