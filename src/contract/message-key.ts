@@ -20,7 +20,18 @@ export interface MessageParts {
  * // '["push","7","1001","5",null,"ab"]'
  */
 export function messageKey(channel: Channel, { id, userId, activityId, actionId, triggerHash }: MessageParts): string {
-  return `["${channel}",${quote(id)},${quote(userId)},${part(activityId)},${part(actionId)},${part(triggerHash)}]`
+  return `["${channel}",${quote(id)},${quote(userId)}${actionOf(activityId, actionId, triggerHash)}`
+}
+
+// The messages of one batch are of one action, nearly always.
+let last: { readonly of: readonly (string | null)[]; readonly text: string } = { of: [], text: '' }
+
+function actionOf(activityId: string | null, actionId: string | null, triggerHash: string | null): string {
+  const [activity, action, trigger] = last.of
+  if (activity === activityId && action === actionId && trigger === triggerHash) return last.text
+  const of = [activityId, actionId, triggerHash]
+  last = { of, text: `,${of.map(part).join(',')}]` }
+  return last.text
 }
 
 function part(text: string | null): string {

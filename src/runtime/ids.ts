@@ -1,8 +1,10 @@
 import { randomFillSync } from 'node:crypto'
 
-// Random digits are drawn for 256 identifiers at a time: a call for each would cost more than the identifier.
-const pool = Buffer.allocUnsafeSlow(2048)
-let digits = ''
+// The random ends of 256 identifiers are made at a time: a call for each would cost more than the identifier, and so would
+// putting it together from more than three pieces.
+const random = Buffer.allocUnsafeSlow(256 * 8)
+const endLength = '-8fff-ffffffffffff'.length
+let ends = ''
 let used = 0
 
 let lastMs = 0
@@ -19,14 +21,15 @@ export function uuidv7(now = Date.now()): string {
   if (now > lastMs) begin(now)
   // More than 4,096 in one millisecond, or a clock that went back: borrow from the next millisecond.
   else if (++sequence > 0xfff) begin(lastMs + 1)
-  if (used === digits.length) {
-    digits = randomFillSync(pool).toString('hex')
+  if (used === ends.length) {
+    randomFillSync(random)
+    for (let at = 0; at < random.length; at += 8) random[at] = 0x80 | ((random[at] as number) & 0x3f)
+    ends = random.toString('hex').replace(/(.{4})(.{12})/g, '-$1-$2')
     used = 0
   }
   const at = used
-  used += 16
-  const variant = variants.charAt(digits.charCodeAt(at) & 3)
-  return `${prefix}${counts[sequence]}-${variant}${digits.slice(at + 1, at + 4)}-${digits.slice(at + 4, at + 16)}`
+  used += endLength
+  return prefix + counts[sequence] + ends.slice(at, used)
 }
 
 function begin(ms: number): void {
@@ -36,7 +39,6 @@ function begin(ms: number): void {
   prefix = `${time.slice(0, 8)}-${time.slice(8)}-`
 }
 
-const variants = '89ab'
 const counts = Array.from({ length: 0x1000 }, (_, count) => (0x7000 + count).toString(16))
 
 /** The least identifier that could be made at this time: everything made before sorts before it. */

@@ -39,33 +39,53 @@ export function createMetrics(registry = new Registry()): Metrics {
   }
 }
 
-type Labels = readonly unknown[]
+interface Tally {
+  readonly labels: Record<string, string>
+  more: number
+}
+/** By the value of each label in turn. */
+type Branch = Map<unknown, Branch | Tally>
 
-/** A Counter hashes its labels on each inc(); events come a hundred thousand times a second, scrapes do not: so we add up ourselves. */
+/**
+ * A Counter hashes its labels on each inc(); events come a hundred thousand times a second, scrapes do not: so we add up ourselves,
+ * and make nothing for an event.
+ */
 function count(registry: Registry, { event, name, help, by, sum, only }: CounterRow): () => void {
-  const since = new Map<string, { readonly labels: Labels; more: number }>()
+  const tallies: Tally[] = []
+  // Without labels all events are of one kind.
+  const path = by.length > 0 ? by : ['']
+  const byLabel: Branch = new Map()
   new Counter({
     name: `bellwire_${name}_total`,
     help,
     labelNames: by,
     registers: [registry],
     collect() {
-      for (const one of since.values()) {
-        this.inc(Object.fromEntries(by.map((label, i) => [label, String(one.labels[i])])), one.more)
-        one.more = 0
+      for (const tally of tallies) {
+        this.inc(tally.labels, tally.more)
+        tally.more = 0
       }
     },
   })
   return on(event, (happened) => {
     const fields = happened as Readonly<Record<string, unknown>>
     if (only && !fields[only]) return
-    const labels = by.map((label) => fields[label])
-    const key = labels.join('\n')
-    const more = sum ? Number(fields[sum]) : 1
-    const one = since.get(key)
-    if (one) one.more += more
-    else since.set(key, { labels, more })
+    let node: Branch | Tally = byLabel
+    for (const label of path) node = (node as Branch).get(fields[label]) ?? grow(node as Branch, label, fields)
+    const tally = node as Tally
+    tally.more += sum ? Number(fields[sum]) : 1
   })
+
+  /** What comes after this label's value, seen for the first time. */
+  function grow(branch: Branch, label: string, fields: Readonly<Record<string, unknown>>): Branch | Tally {
+    const made: Branch | Tally =
+      label === path.at(-1)
+        ? { labels: Object.fromEntries(by.map((each) => [each, String(fields[each])])), more: 0 }
+        : new Map()
+    branch.set(fields[label], made)
+    if ('labels' in made) tallies.push(made)
+    return made
+  }
 }
 
 /** How long calls and transactions take, and how many share one. */

@@ -52,6 +52,7 @@ test('states follow what happens', async (t) => {
   emit('lane.owned', { lane: '1/push' })
   emit('inbox.opened', { brand: '1', userId: '1001', streams: 1 })
   assert.equal(await read('bellwire_store_up'), 0)
+  assert.equal(await read('bellwire_store_lost_total'), 1)
   assert.equal(await read('bellwire_lane_owned{lane="1/push"}'), 1)
   assert.equal(await read('bellwire_inbox_streams'), 1)
   emit('store.back', { downMs: 5 })
