@@ -11,6 +11,8 @@ export const failed = (reason: Failed['reason'], rule: string, error: string): F
   error,
 })
 
+export const expired = (lifetimeMs: number): Failed =>
+  failed('expired', 'lifetime over', `not sent: its lifetime of ${lifetimeMs / 3_600_000} h is over`)
 export const noDevice = failed(
   'no_device',
   'none',

@@ -9,11 +9,12 @@ import type { DeviceAnswer, PushService } from '../providers/push-service.ts'
 import { nonsense } from '../providers/read-results.ts'
 import { emit } from '../runtime/events.ts'
 import { timeOfUuidv7 } from '../runtime/ids.ts'
-import type { Op, Value } from '../store/database.ts'
+import type { Op } from '../store/database.ts'
 import { op } from '../store/statement.ts'
 import { combine } from './combine.ts'
 import {
   almostReached,
+  expired,
   failed,
   held,
   noDevice,
@@ -21,11 +22,16 @@ import {
   revoked,
   serviceRemedy,
   sourceDown,
-  storeAway,
 } from './device-refusals.ts'
 import { deviceSendRow, insertDeviceSends } from './device-sends.ts'
-import { type Fresh, watchFresh } from './freshness.ts'
-import { type GuardedService, guardService, type Leaving, type ServiceGuardOptions } from './service-guard.ts'
+import { Freshness } from './freshness.ts'
+import {
+  type Guarded,
+  type GuardedService,
+  guardService,
+  type Leaving,
+  type ServiceGuardOptions,
+} from './service-guard.ts'
 import { createTargets, type Targets, type Unregistered } from './targets.ts'
 import { provenDead } from './token-proof.ts'
 
@@ -79,62 +85,45 @@ export function createDevices(options: DevicesOptions): Provider {
   const find = createTargets({ source, signal: closing.signal, ...(unregistered && { unregistered }) })
   const unreached = new Set<string>()
 
+  /** Never rejects. One function and one wait after the other: of each push thousands may be waiting. */
   async function deliver(message: Message, context: SendContext): Promise<Result> {
-    const content = readPushContent(message.text, mapping)
-    if ('error' in content) return failed('invalid', 'content', content.error)
-    const expiresAt = (timeOfUuidv7(message.ref) ?? Date.now()) + lifetimeMs
-    if (Date.now() >= expiresAt)
-      return failed('expired', 'lifetime over', `not sent: its lifetime of ${lifetimeMs / 3_600_000} h is over`)
-    const { brand, userId } = message
-    const who = { brand, userId, ...(content.tokens && { tokens: content.tokens }) }
-    const lookedAt = Date.now()
-    let targets: Targets
     try {
-      targets = await find(who)
+      const content = readPushContent(message.text, mapping)
+      if ('error' in content) return told(message, context, failed('invalid', 'content', content.error))
+      const expiresAt = (timeOfUuidv7(message.ref) ?? Date.now()) + lifetimeMs
+      if (Date.now() >= expiresAt) return told(message, context, expired(lifetimeMs))
+      const { brand, userId } = message
+      const who = content.tokens ? { brand, userId, tokens: content.tokens } : { brand, userId }
+      const lookedAt = Date.now()
+      let targets: Targets
+      try {
+        targets = await find(who)
+      } catch (error) {
+        return told(message, context, sourceDown(error))
+      }
+      const { devices, refused } = targets
+      if (devices.length === 0 && refused.length === 0) return told(message, context, noDevice)
+      const freshness = new Freshness(message, context, lookedAt, () => find(who))
+      const departure = new Departure(message, context)
+      const reached = devices.map((device) => services.find((service) => service.reaches(device)))
+      const sends = devices.map((device, i) => {
+        const leaving = new LeavingDevice(source, device, freshness, departure)
+        return reached[i]?.send({ ref: message.ref, device, content, expiresAt }, context, leaving)
+      })
+      const answers = sends.length === 1 ? [await sends[0]] : await Promise.all(sends)
+      const results = devices.map((device, i) => judged(reached[i], device, answers[i]))
+      for (const { token, outcome } of refused) results.push({ id: deviceId(token), service: '', answer: outcome })
+      return told(message, context, concluded(message, results))
     } catch (error) {
-      return sourceDown(error)
-    }
-    const { devices, refused } = targets
-    if (devices.length === 0 && refused.length === 0) return noDevice
-    const fresh = watchFresh(message, context, lookedAt, () => find(who))
-    let departing: Promise<MayLeave> | undefined
-    const depart = (): Promise<MayLeave> | undefined => {
-      departing ??= context.depart?.(message)
-      return departing
-    }
-    const sends = devices.map(async (device): Promise<Sent> => {
-      const service = services.find((each) => each.reaches(device))
-      if (!service) return unreachable(device)
-      const push = { ref: message.ref, device, content, expiresAt }
-      const { answer, called } = await service.send(push, context, leaving(device, fresh, depart))
-      return judged(service, device, answer, called)
-    })
-    const results = devices.length === 1 ? [await (sends[0] as Promise<Sent>)] : await Promise.all(sends)
-    for (const { token, outcome } of refused) results.push({ id: deviceId(token), service: '', answer: outcome })
-    return concluded(message, results)
-  }
-
-  /** Before a push leaves: what was read is not old, and the message is marked as leaving. */
-  function leaving(device: Device, fresh: Fresh, depart: () => Promise<MayLeave> | undefined): Leaving {
-    let mayLeave: MayLeave | undefined
-    return {
-      async prepare() {
-        const before = fresh(device)
-        const refused = before instanceof Promise ? await before : before
-        if (refused) return refused
-        try {
-          mayLeave = await depart()
-        } catch (error) {
-          return storeAway(error)
-        }
-        return fresh(device)
-      },
-      veto: () => (source.revoked?.(device) ? revoked : mayLeave?.()),
+      return told(message, context, nonsense(String(error), 1, true))
     }
   }
 
   /** What the answer means for the device. */
-  function judged({ name }: GuardedService, device: Device, answer: DeviceAnswer, called: boolean): Sent {
+  function judged(service: GuardedService | undefined, device: Device, sent: Guarded | undefined): Sent {
+    if (!service || !sent) return unreachable(device)
+    const { name } = service
+    const { answer, called } = sent
     const id = idOf(device)
     if (!called) return { id, service: name, answer }
     brake?.sent(name)
@@ -163,21 +152,25 @@ export function createDevices(options: DevicesOptions): Provider {
       services.length > 1 && services.some((service) => service.works()),
     )
     const at = Date.now()
-    const rows: Value[][] = []
-    const dead = new Map<string, Device[]>()
-    for (const { id, service, answer, dead: device } of sent) {
-      rows.push(deviceSendRow(message, id, service, answer, at))
+    const rows = sent.map(({ id, service, answer }) => deviceSendRow(message, id, service, answer, at))
+    for (const { id, service, answer } of sent) {
       const { category, rule } = answer
       const uncertain = category === 'fatal' && answer.uncertain === true
       emit('device.sent', { brand: message.brand, ref: message.ref, device: id, service, category, rule, uncertain })
-      if (!device) continue
-      const why = `${service}: ${rule}`
-      dead.set(why, [...(dead.get(why) ?? []), device])
-      emit('device.dropped', { brand: message.brand, ref: message.ref, device: id, service, why: rule })
     }
-    const unlinks = [...dead].flatMap(([why, devices]): readonly Op[] => source.unlink?.(devices, why) ?? [])
-    const writes = [op(insertDeviceSends, rows), ...unlinks]
+    const writes = [op(insertDeviceSends, rows), ...(sent.some(({ dead }) => dead) ? unlinking(message, sent) : [])]
     return outcome.category === 'successful' ? { ...outcome, ref: message.ref, writes } : { ...outcome, writes }
+  }
+
+  function unlinking({ brand, ref }: Message, sent: readonly Sent[]): readonly Op[] {
+    const dead = new Map<string, Device[]>()
+    for (const { id, service, answer, dead: device } of sent) {
+      if (!device) continue
+      const why = `${service}: ${answer.rule}`
+      dead.set(why, [...(dead.get(why) ?? []), device])
+      emit('device.dropped', { brand, ref, device: id, service, why: answer.rule })
+    }
+    return [...dead].flatMap(([why, devices]): readonly Op[] => source.unlink?.(devices, why) ?? [])
   }
 
   return {
@@ -185,19 +178,61 @@ export function createDevices(options: DevicesOptions): Provider {
     max: 1_000,
     departs: true,
     atOnce: services.reduce((sum, { concurrency }) => sum + concurrency, 0),
-    send: (messages, context) =>
-      Promise.all(
-        messages.map(async (message) => {
-          const result = await deliver(message, context).catch((error: unknown) => nonsense(String(error), 1, true))
-          context.tell?.(message, result)
-          return result
-        }),
-      ),
+    send: (messages, context) => Promise.all(messages.map((message) => deliver(message, context))),
     check: async () => (await Promise.all(services.map((service) => service.check()))).flat(),
     async close() {
       closing.abort()
       await Promise.all(services.map((service) => service.close()))
     },
+  }
+}
+
+function told(message: Message, context: SendContext, result: Result): Result {
+  context.tell?.(message, result)
+  return result
+}
+
+/** That a message leaves is written down once, when its turn has come at the first of its devices. */
+class Departure {
+  readonly #message: Message
+  readonly #context: SendContext
+  #departing: Promise<MayLeave> | undefined
+
+  constructor(message: Message, context: SendContext) {
+    this.#message = message
+    this.#context = context
+  }
+
+  begin(): Promise<MayLeave> | undefined {
+    this.#departing ??= this.#context.depart?.(this.#message)
+    return this.#departing
+  }
+}
+
+/** Before a push leaves: what was read is not old, and the message is marked as leaving. */
+class LeavingDevice implements Leaving {
+  readonly #source: DeviceSource
+  readonly #device: Device
+  readonly #freshness: Freshness
+  readonly #departure: Departure
+
+  constructor(source: DeviceSource, device: Device, freshness: Freshness, departure: Departure) {
+    this.#source = source
+    this.#device = device
+    this.#freshness = freshness
+    this.#departure = departure
+  }
+
+  refused(): ReturnType<Leaving['refused']> {
+    return this.#freshness.of(this.#device)
+  }
+
+  depart(): Promise<MayLeave> | undefined {
+    return this.#departure.begin()
+  }
+
+  veto(): DeviceAnswer | undefined {
+    return this.#source.revoked?.(this.#device) ? revoked : undefined
   }
 }
 

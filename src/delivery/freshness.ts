@@ -9,37 +9,45 @@ import type { Targets } from './targets.ts'
 
 const staleMs = 1_000
 
-/** Undefined: the device may still be sent to. Nearly always known at once. */
-export type Fresh = (device: Device) => DeviceAnswer | undefined | Promise<DeviceAnswer | undefined>
-
 /** Asks again who may be messaged and where when the answer has grown old; the devices of one message ask together. */
-export function watchFresh(
-  message: Message,
-  { judge }: SendContext,
-  lookedAt: number,
-  find: () => Promise<Targets>,
-): Fresh {
-  let at = lookedAt
-  let still: ReadonlySet<string> | undefined
-  let refusal: Failed | Fatal | undefined
-  let asking: Promise<void> | undefined
-  async function lookAgain(): Promise<void> {
+export class Freshness {
+  readonly #message: Message
+  readonly #judge: SendContext['judge']
+  readonly #find: () => Promise<Targets>
+  #at: number
+  #still: ReadonlySet<string> | undefined
+  #refusal: Failed | Fatal | undefined
+  #asking: Promise<void> | undefined
+
+  /** @param at when `find` was asked last, epoch ms */
+  constructor(message: Message, { judge }: SendContext, at: number, find: () => Promise<Targets>) {
+    this.#message = message
+    this.#judge = judge
+    this.#at = at
+    this.#find = find
+  }
+
+  /** Undefined: the device may still be sent to. Nearly always known at once. */
+  of({ token }: Device): DeviceAnswer | undefined | Promise<DeviceAnswer | undefined> {
+    if (this.#refusal !== undefined || Date.now() - this.#at <= staleMs) return this.#known(token)
+    this.#asking ??= this.#lookAgain()
+    return this.#asking.then(() => this.#known(token))
+  }
+
+  #known(token: string): DeviceAnswer | undefined {
+    return this.#refusal ?? (this.#still === undefined || this.#still.has(token) ? undefined : revoked)
+  }
+
+  async #lookAgain(): Promise<void> {
     const now = Date.now()
     try {
-      const [verdict, found] = await Promise.all([judge?.(message), find()])
-      refusal = verdict
-      still = new Set(found.devices.map(({ token }) => token))
+      const [verdict, found] = await Promise.all([this.#judge?.(this.#message), this.#find()])
+      this.#refusal = verdict
+      this.#still = new Set(found.devices.map((device) => device.token))
     } catch (error) {
-      refusal = sourceDown(error)
+      this.#refusal = sourceDown(error)
     }
-    at = now
-    asking = undefined
-  }
-  const known = (token: string): DeviceAnswer | undefined =>
-    refusal ?? (still === undefined || still.has(token) ? undefined : revoked)
-  return ({ token }) => {
-    if (refusal !== undefined || Date.now() - at <= staleMs) return known(token)
-    asking ??= lookAgain()
-    return asking.then(() => known(token))
+    this.#at = now
+    this.#asking = undefined
   }
 }

@@ -4,13 +4,14 @@
 import type { Fatal } from '../contract/outcome.ts'
 import type { Device } from '../devices/device.ts'
 import { stopping } from '../providers/guard.ts'
-import type { Check, SendContext } from '../providers/provider.ts'
+import type { Check, MayLeave, SendContext } from '../providers/provider.ts'
 import type { DeviceAnswer, Push, PushService } from '../providers/push-service.ts'
 import { nonsense } from '../providers/read-results.ts'
 import { type BreakerOptions, breakerDefaults, createBreaker } from '../runtime/breaker.ts'
 import { emit } from '../runtime/events.ts'
 import { LazySignal } from '../runtime/lazy-signal.ts'
 import { createTurns } from '../runtime/turns.ts'
+import { storeAway } from './device-refusals.ts'
 import { readDeviceAnswer } from './read-device-answer.ts'
 import { weigh } from './token-proof.ts'
 
@@ -24,9 +25,18 @@ export interface ServiceGuardOptions {
 
 /** What a push does when its turn has come, before it leaves. An answer instead of nothing: it does not leave. */
 export interface Leaving {
-  prepare(): Promise<DeviceAnswer | undefined>
+  /** Asked before it is written down that it leaves, and after. Nearly always known at once. */
+  refused(): DeviceAnswer | undefined | Promise<DeviceAnswer | undefined>
+  /** Writes it down. Undefined: there is no need. */
+  depart(): Promise<MayLeave> | undefined
   /** Asked in the very turn of the call. */
   veto(): DeviceAnswer | undefined
+}
+
+export interface Guarded {
+  readonly answer: DeviceAnswer
+  /** The service was really asked. */
+  readonly called: boolean
 }
 
 export interface GuardedService {
@@ -35,8 +45,8 @@ export interface GuardedService {
   reaches(device: Device): boolean
   /** Whether it is sending, and not resting until a pause is over or a probe succeeds. */
   works(): boolean
-  /** Never rejects. `called`: the service was really asked. */
-  send(push: Push, context: SendContext, leaving: Leaving): Promise<{ answer: DeviceAnswer; called: boolean }>
+  /** Never rejects. */
+  send(push: Push, context: SendContext, leaving: Leaving): Promise<Guarded>
   check(): Promise<readonly Check[]>
   close(): Promise<void>
 }
@@ -74,7 +84,7 @@ const lastWordsMs = 200
  *
  * @example
  * const fcm = guardService(createFcm(options))
- * const { answer } = await fcm.send(push, { deadline: Date.now() + 30_000, signal }, { prepare: async () => undefined, veto: () => undefined })
+ * const { answer } = await fcm.send(push, { deadline: Date.now() + 30_000, signal }, leaving)
  */
 export function guardService(service: PushService, options: ServiceGuardOptions = {}): GuardedService {
   const { timeoutMs = 15_000, waiting = 20_000, breaker: breakerOptions = breakerDefaults } = options
@@ -86,7 +96,7 @@ export function guardService(service: PushService, options: ServiceGuardOptions 
   let rests: string | undefined
   let alerted: string | undefined
 
-  async function send(push: Push, context: SendContext, leaving: Leaving): ReturnType<GuardedService['send']> {
+  async function send(push: Push, context: SendContext, leaving: Leaving): Promise<Guarded> {
     if (context.signal.aborted) return notCalled(stopping)
     // Before the queue too: whoever would find it resting in the end need not wait for that.
     const restMs = breaker.restMs(Date.now())
@@ -99,7 +109,18 @@ export function guardService(service: PushService, options: ServiceGuardOptions 
     let answered = false
     try {
       if (typeof admission === 'object') return notCalled(resting(admission.retryAfterMs))
-      const instead = (await leaving.prepare()) ?? late(context) ?? leaving.veto()
+      const before = leaving.refused()
+      let instead = before instanceof Promise ? await before : before
+      if (instead) return notCalled(instead)
+      let mayLeave: MayLeave | undefined
+      try {
+        mayLeave = await leaving.depart()
+      } catch (error) {
+        return notCalled(storeAway(error))
+      }
+      const after = leaving.refused()
+      instead = after instanceof Promise ? await after : after
+      instead ??= late(context) ?? leaving.veto() ?? mayLeave?.()
       if (instead) return notCalled(instead)
       const answer = weigh(await reach(push, context), proven)
       answered = true
@@ -197,7 +218,7 @@ export function guardService(service: PushService, options: ServiceGuardOptions 
 const mend =
   'correct the credential in the configuration and restart (bellwire doctor says what is wrong); no message is lost: sending is tried again by itself'
 
-const notCalled = (answer: DeviceAnswer): { answer: DeviceAnswer; called: false } => ({ answer, called: false })
+const notCalled = (answer: DeviceAnswer): Guarded => ({ answer, called: false })
 
 const overloaded = (name: string): Fatal => ({
   category: 'fatal',

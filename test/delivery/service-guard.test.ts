@@ -14,7 +14,7 @@ const push = (n = 1): Push => ({
   expiresAt: Date.now() + 60_000,
 })
 const context = (ms = 10_000) => ({ deadline: Date.now() + ms, signal: new AbortController().signal })
-const go: Leaving = { prepare: async () => undefined, veto: () => undefined }
+const go: Leaving = { refused: () => undefined, depart: () => undefined, veto: () => undefined }
 const breaker = { after: 3, firstMs: 30, mostMs: 30 }
 
 /** A service that answers one thing after the other, the last one for ever. */
@@ -197,20 +197,22 @@ test('what is held back at the last moment is not sent, and ends no probe', asyn
   const send = guarded(service)
   await send()
   const no: DeviceAnswer = { category: 'failed', reason: 'suppressed', rule: 'no', error: 'no' }
-  const held: Leaving[] = [
-    { ...go, prepare: async () => no },
-    { ...go, veto: () => no },
-    { ...go, prepare: () => Promise.reject(new Error('not that way')) },
+  const held: readonly (readonly [rule: string, leaving: Partial<Leaving>])[] = [
+    ['no', { refused: () => no }],
+    ['no', { refused: async () => no }],
+    ['no', { depart: async () => () => ({ ...no, category: 'fatal', blame: 'message', reason: 'unavailable' }) }],
+    ['no', { veto: () => no }],
+    ['store: no answer', { depart: () => Promise.reject(new Error('not that way')) }],
   ]
-  for (const leaving of held) {
+  for (const [rule, leaving] of held) {
     const answer = await until(
       async () => {
-        const found = await send(1, leaving).catch((error: Error) => error)
-        return found instanceof Error || found.category === 'failed' ? found : undefined
+        const found = await send(1, { ...go, ...leaving })
+        return found.rule.endsWith('paused') ? undefined : found
       },
       { what: 'its turn as the probe' },
     )
-    assert.ok(answer instanceof Error || answer === no)
+    assert.equal(answer.rule, rule)
   }
   assert.equal(service.received.length, 1)
   assert.equal((await until(() => send(), { what: 'the probe' })).category, 'successful')
