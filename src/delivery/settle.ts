@@ -1,7 +1,7 @@
 // Settling: outcome, evidence and the provider's own rows, in one durable transaction, before anybody is answered.
 
 import type { Flight, Message, Result } from '../providers/provider.ts'
-import type { Database, Op, Value } from '../store/database.ts'
+import type { Database, Op, Statement, Value } from '../store/database.ts'
 import { op } from '../store/statement.ts'
 import { arrivePiece, keepRequests, landFlight, touchFlight } from './flights.ts'
 import { insertRefusals, settleMessages, state } from './messages.ts'
@@ -68,7 +68,7 @@ function rowsOf(
   const arrived: Message[] = []
   const others: (readonly Value[])[] = []
   const refusals: (readonly Value[])[] = []
-  const writes: Op[] = []
+  const writes = new Map<Statement, (readonly Value[])[]>()
   for (const { message: m, result } of settled) {
     const uncertain = result.category === 'fatal' && result.uncertain ? 1 : 0
     const asItsFlight =
@@ -90,9 +90,14 @@ function rowsOf(
         uncertain,
       ])
     }
-    if (result.writes) writes.push(...result.writes)
+    for (const { statement, rows } of result.writes ?? []) {
+      const same = writes.get(statement)
+      if (same) same.push(...rows)
+      else writes.set(statement, [...rows])
+    }
   }
-  return { arrived, ops: [op(settleMessages, others), op(insertRefusals, refusals), ...writes] }
+  const written = [...writes].map(([statement, rows]) => op(statement, rows))
+  return { arrived, ops: [op(settleMessages, others), op(insertRefusals, refusals), ...written] }
 }
 
 /** Another process took this one for dead and some of its messages over: those that were successful here are so for good. */

@@ -8,8 +8,7 @@ import type { Op, Value } from './database.ts'
  */
 export function checkRows(op: Op): number {
   const { statement, rows } = op
-  const names = Object.keys(statement.columns)
-  const types = Object.values(statement.columns)
+  const { names, types } = statement
   let size = 0
   for (const row of rows) {
     if (row.length !== names.length) {

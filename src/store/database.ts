@@ -12,6 +12,9 @@ export interface Statement<Out extends object = object> {
   readonly rank: number
   /** The input rows' columns, in order. */
   readonly columns: Readonly<Record<string, ColumnType>>
+  /** Their names and types, made once: rows are checked for each message. */
+  readonly names: readonly string[]
+  readonly types: readonly ColumnType[]
   /** The text, given the name of the input rows as a table expression, with one column for each of `columns`. */
   readonly text: (rows: string) => string
   /** The same for one row, given its values as `?, ?, …`, where that is quicker: see statement(). */

@@ -34,9 +34,8 @@ export function merge(ops: readonly Op[]): readonly Part[] {
 const alone = (op: Op): Growing => ({ statement: op.statement, rows: op.rows, ops: [op] })
 
 function join(part: Growing, op: Op): boolean {
-  const { route, returns, columns } = op.statement
+  const { route, returns, names } = op.statement
   if (route === undefined && returns) return false
-  const names = Object.keys(columns)
   // Without input columns every row says the same: running it once is running it for all.
   if (names.length === 0) return part.ops.push(op) > 0
   if (route !== undefined && !addRoutes(part, op, names.indexOf(route))) return false

@@ -64,7 +64,7 @@ class Pipeline implements Submittable {
         const name = ready?.name ?? this.#nameOf(statement)
         if (!ready && !fresh.has(statement)) writer.parse(name, textOf(statement))
         fresh.add(statement)
-        writer.execute(name, Object.values(statement.columns), rows, !ready)
+        writer.execute(name, statement.types, rows, !ready)
       }
       writer.sync()
       lastSize = Math.max(65_536, Math.min(writer.bytes.length * 1.2, 16_777_216) | 0)

@@ -40,8 +40,7 @@ export function prepareRows(db: DatabaseSync, statement: Statement, number: numb
   }
 }
 
-function prepareEach(db: DatabaseSync, { columns, route }: Statement, each: (values: string) => string): RunRows {
-  const names = Object.keys(columns)
+function prepareEach(db: DatabaseSync, { names, route }: Statement, each: (values: string) => string): RunRows {
   const insert = db.prepare(each(names.map(() => '?').join(', ')))
   if (route === undefined)
     return (rows) => {

@@ -1,6 +1,7 @@
 import type { Op, Statement, Value } from './database.ts'
 
-export interface StatementDefinition<Out extends object> extends Omit<Statement<Out>, 'route' | 'returns' | 'out'> {
+export interface StatementDefinition<Out extends object>
+  extends Omit<Statement<Out>, 'names' | 'types' | 'route' | 'returns' | 'out'> {
   readonly route?: keyof Out & string
 }
 
@@ -42,7 +43,7 @@ export function statement<Out extends object = object>(definition: StatementDefi
   const returns = returnsRows(text('rows'))
   if (each && returns && (route === undefined || !/\bas written\b/.test(text('rows'))))
     throw new TypeError(`Statement ${name}: run for each, it can only tell by its route how many rows were written`)
-  return Object.freeze({ ...definition, returns })
+  return Object.freeze({ ...definition, names: Object.keys(columns), types: Object.values(columns), returns })
 }
 
 function returnsRows(text: string): boolean {

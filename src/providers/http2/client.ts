@@ -53,7 +53,7 @@ interface Job {
  */
 export function createHttp2Client(options: Http2Options): Http2Client {
   const { origin, ca, connections: most = 1, ...limits } = options
-  const connections = new Set<Connection>()
+  const connections: Connection[] = []
   /** Without a stream, in order of arrival; those that were refused go first. */
   const waiting: Job[] = []
   const refused: Job[] = []
@@ -115,15 +115,15 @@ export function createHttp2Client(options: Http2Options): Http2Client {
           if (waiting.length + refused.length > 0) open()
         },
         ended(error, opened) {
-          connections.delete(connection)
+          connections.splice(connections.indexOf(connection), 1)
           if (!opened) mayOpenAt = Date.now() + reopenAfterMs
-          if (!opened && ![...connections].some(isUsable))
+          if (!opened && !connections.some(isUsable))
             for (const job of [...refused.splice(0), ...waiting.splice(0)]) job.done({ lost: error, written: false })
           if (waiting.length + refused.length > 0) open()
         },
       },
     )
-    connections.add(connection)
+    connections.push(connection)
   }
 
   function pump(connection: Connection): void {
