@@ -22,10 +22,10 @@ const countLists = statement<{ n: number }>({
   text: () => 'select count(*) as n from manifests',
 })
 
-async function open(t: TestContext, store: string) {
+async function open(t: TestContext, store: string, answer?: (message: Message) => Result) {
   const database = await openDatabase(store, { migrations: operatorMigrations })
   t.after(() => database.close())
-  const provider = witness(undefined, 10)
+  const provider = witness(answer, 10)
   const path = pathTo(database, provider)
   return {
     database,
@@ -81,6 +81,13 @@ onEachEngine('a message that was tried again keeps its first identifier, and is 
     (await s.send(again)).map((result) => result.ref),
     [again[0]?.ref, first.ref],
   )
+  assert.deepEqual(
+    s.provider.received.map(({ id, attempt }) => [id, attempt]),
+    [
+      ['1', 1],
+      ['2', 1],
+    ],
+  )
   assert.ok(await findMessage(s.database, ['1'], first.ref))
   assert.equal(await findMessage(s.database, ['1'], again[1]?.ref as string), undefined)
 })
@@ -92,6 +99,23 @@ const aMomentLater = async (): Promise<number> => {
   await new Promise((resolve) => setTimeout(resolve, 5))
   return now
 }
+
+onEachEngine('a message that was tried again shows the request that brought it last', async (t, store) => {
+  const s = await open(t, store, ({ attempt, ref }) =>
+    attempt === 1
+      ? { category: 'failed', reason: 'rejected', error: 'no', rule: 'no' }
+      : { category: 'successful', ref, rule: 'yes' },
+  )
+  const first = message('1', 1)
+  await s.send([message('1', 0), first])
+  const claimedAt = (await findMessage(s.database, ['1'], first.ref))?.claimedAt as number
+  await aMomentLater()
+  const text = '{"id":1,"again":true}'
+  await s.send([{ ...first, text, ref: uuidv7() }, message('1', 2)])
+  const found = await findMessage(s.database, ['1'], first.ref)
+  assert.partialDeepStrictEqual(found, { state: 1, attempt: 2, request: text })
+  assert.ok(found && found.claimedAt > claimedAt)
+})
 
 onEachEngine('the oldest are forgotten with their lists; what came again since then stays', async (t, store) => {
   const s = await open(t, store)

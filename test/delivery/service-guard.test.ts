@@ -192,6 +192,11 @@ test('an accepted send proves its own service only', async () => {
   assert.equal((await two()).category, 'fatal')
 })
 
+function secondTime<Answer>(answer: Answer): () => Answer | undefined {
+  let times = 0
+  return () => (++times === 2 ? answer : undefined)
+}
+
 test('what is held back at the last moment is not sent, and ends no probe', async () => {
   const service = scripted({ ...away, retryAfterMs: 30 }, accepted)
   const send = guarded(service)
@@ -200,6 +205,9 @@ test('what is held back at the last moment is not sent, and ends no probe', asyn
   const held: readonly (readonly [rule: string, leaving: Partial<Leaving>])[] = [
     ['no', { refused: () => no }],
     ['no', { refused: async () => no }],
+    // While it was written down that it leaves.
+    ['no', { refused: secondTime(no) }],
+    ['no', { refused: secondTime(Promise.resolve(no)) }],
     ['no', { depart: async () => () => ({ ...no, category: 'fatal', blame: 'message', reason: 'unavailable' }) }],
     ['no', { veto: () => no }],
     ['store: no answer', { depart: () => Promise.reject(new Error('not that way')) }],
