@@ -58,6 +58,8 @@ interface Work extends Asker {
 }
 type Known = Work & Settled
 
+/** Messages in hand for each that is sent at a time: some are ready when one is answered, whatever a service takes for it. */
+const ready = 1.5
 /** How long a batch waits for room, and how many bytes of them. */
 const putOff = { patienceMs: 500, mostWeight: 256 * 1024 * 1024 }
 /** What is told of the messages of one request is settled every so often: each piece is a transaction. */
@@ -82,7 +84,7 @@ export function createSendPath({
   /** Those in hand of which no result is there yet. */
   let unknown = 0
   const { atOnce = Number.POSITIVE_INFINITY } = provider
-  const line = createLine(() => unknown < atOnce, putOff)
+  const line = createLine(() => unknown < ready * atOnce, putOff)
   const idlers: (() => void)[] = []
 
   const begin = gather<Work>((works) => {

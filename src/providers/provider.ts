@@ -96,7 +96,7 @@ export interface Provider {
    * there, by `context.tell`: one message that hangs keeps no other waiting.
    */
   readonly departs?: true
-  /** Of one that `departs`: how many messages it sends at a time. While it has that many, the next batch waits a moment. */
+  /** Of one that `departs`: how many messages it sends at a time. With half as many again in hand the next batch waits a moment. */
   readonly atOnce?: number
   /** One result for each message, in the same order. May throw: guard() turns that, a wrong count or nonsense into fatal. */
   send(messages: readonly Message[], context: SendContext): Promise<readonly Result[]>
