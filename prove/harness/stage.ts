@@ -1,8 +1,7 @@
 // The cast of a proof: a witness, operators and a platform, each with its own store, on ports that stay the same over restarts.
 
-import assert from 'node:assert/strict'
-import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
+import { freePort } from '../../test/support/free-port.ts'
 import { type OperatorPlan, type PlatformPlan, planVariable, witnessVariable } from '../plans.ts'
 import { type Strike, strikeVariable } from '../processes/strike.ts'
 import { type Process, startProcess } from './process.ts'
@@ -30,7 +29,7 @@ export async function setStage(options: StageOptions): Promise<Stage> {
   const file = join(folder, 'witness.ndjson')
   const witness = startProcess(new URL('../processes/witness.ts', import.meta.url), { args: [file] })
   const { port: witnessPort } = (await witness.ready) as { port: number }
-  const [platformPort, ...operatorPorts] = await freePorts(operators + 1)
+  const [platformPort, ...operatorPorts] = await Promise.all(Array.from({ length: operators + 1 }, freePort))
   const operatorUrls = operatorPorts.map((port) => `http://127.0.0.1:${port}`)
 
   const start = (program: string, plan: object, strike: Strike | undefined): Process =>
@@ -58,19 +57,4 @@ export async function setStage(options: StageOptions): Promise<Stage> {
     },
     testimony: () => readTestimony(file),
   }
-}
-
-/** Free now, and a process that is started again must have its old one; none is given twice. */
-async function freePorts(count: number): Promise<readonly number[]> {
-  const servers = await Promise.all(
-    Array.from({ length: count }, async () => {
-      const server = createServer()
-      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-      return server
-    }),
-  )
-  const ports = servers.map((server) => (server.address() as AddressInfo).port)
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))))
-  assert.equal(new Set(ports).size, count)
-  return ports
 }

@@ -1,9 +1,9 @@
 // Links and unlinks on their way from an operator to a platform, over each channel, while everything in between fails.
 
 import assert from 'node:assert/strict'
-import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { postgresStore } from '../../bench/harness/stores.ts'
+import { freePort } from '../../test/support/free-port.ts'
 import { query } from '../../test/support/services/postgres.ts'
 import { type Cuttable, cuttable } from '../harness/cuttable.ts'
 import { type InBetween, lay } from '../harness/device-between.ts'
@@ -279,11 +279,3 @@ async function eventually<T>(work: () => Promise<T>, signal: AbortSignal): Promi
 const eventuallyFor = <T>(ms: number, work: () => Promise<T>): Promise<T> => eventually(work, AbortSignal.timeout(ms))
 
 const rest = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
-}

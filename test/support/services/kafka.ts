@@ -3,9 +3,10 @@
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { freePort } from '../free-port.ts'
 import { install, installing } from './apt.ts'
 import { cached } from './cache.ts'
-import { atThirdTry, findProgram, freePort, isDebian, isRoot, run, type Server, startServer } from './program.ts'
+import { atThirdTry, findProgram, isDebian, isRoot, run, type Server, startServer } from './program.ts'
 import type { Broker } from './rabbitmq.ts'
 import { addressOf, type Service, without } from './service.ts'
 

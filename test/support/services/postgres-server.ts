@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { freePort } from './program.ts'
+import { freePort } from '../free-port.ts'
 
 const settings = {
   listen_addresses: '127.0.0.1',

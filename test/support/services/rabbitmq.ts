@@ -5,9 +5,10 @@ import { chmodSync, globSync, mkdirSync, mkdtempSync, readdirSync, rmSync, write
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { freePort } from '../free-port.ts'
 import { download, installing } from './apt.ts'
 import { cached } from './cache.ts'
-import { atThirdTry, findProgram, freePort, isDebian, isRoot, run, type Server, startServer } from './program.ts'
+import { atThirdTry, findProgram, isDebian, isRoot, run, type Server, startServer } from './program.ts'
 import { addressOf, type Service, without } from './service.ts'
 
 export const rabbitmqService: Service<object> = {
