@@ -4,7 +4,7 @@ import { type ContentMapping, readPushContent } from '../contract/content.ts'
 import type { Device } from '../devices/device.ts'
 import type { DeviceSource } from '../devices/device-source.ts'
 import { deviceId, idOf } from '../devices/identity.ts'
-import type { MayLeave, Message, Provider, Result, SendContext } from '../providers/provider.ts'
+import type { Message, Provider, Result, SendContext } from '../providers/provider.ts'
 import type { DeviceAnswer, PushService } from '../providers/push-service.ts'
 import { nonsense } from '../providers/read-results.ts'
 import { emit } from '../runtime/events.ts'
@@ -19,19 +19,13 @@ import {
   held,
   noDevice,
   notReached,
-  revoked,
   serviceRemedy,
   sourceDown,
 } from './device-refusals.ts'
 import { deviceSendRow, insertDeviceSends } from './device-sends.ts'
 import { Freshness } from './freshness.ts'
-import {
-  type Guarded,
-  type GuardedService,
-  guardService,
-  type Leaving,
-  type ServiceGuardOptions,
-} from './service-guard.ts'
+import { Departure, LeavingDevice } from './leaving.ts'
+import { type Guarded, type GuardedService, guardService, type ServiceGuardOptions } from './service-guard.ts'
 import { createTargets, type Targets, type Unregistered } from './targets.ts'
 import { provenDead } from './token-proof.ts'
 
@@ -190,50 +184,6 @@ export function createDevices(options: DevicesOptions): Provider {
 function told(message: Message, context: SendContext, result: Result): Result {
   context.tell?.(message, result)
   return result
-}
-
-/** That a message leaves is written down once, when its turn has come at the first of its devices. */
-class Departure {
-  readonly #message: Message
-  readonly #context: SendContext
-  #departing: Promise<MayLeave> | undefined
-
-  constructor(message: Message, context: SendContext) {
-    this.#message = message
-    this.#context = context
-  }
-
-  begin(): Promise<MayLeave> | undefined {
-    this.#departing ??= this.#context.depart?.(this.#message)
-    return this.#departing
-  }
-}
-
-/** Before a push leaves: what was read is not old, and the message is marked as leaving. */
-class LeavingDevice implements Leaving {
-  readonly #source: DeviceSource
-  readonly #device: Device
-  readonly #freshness: Freshness
-  readonly #departure: Departure
-
-  constructor(source: DeviceSource, device: Device, freshness: Freshness, departure: Departure) {
-    this.#source = source
-    this.#device = device
-    this.#freshness = freshness
-    this.#departure = departure
-  }
-
-  refused(): ReturnType<Leaving['refused']> {
-    return this.#freshness.of(this.#device)
-  }
-
-  depart(): Promise<MayLeave> | undefined {
-    return this.#departure.begin()
-  }
-
-  veto(): DeviceAnswer | undefined {
-    return this.#source.revoked?.(this.#device) ? revoked : undefined
-  }
 }
 
 /** Services are told apart by name, in evidence, metrics and the removal brake. */

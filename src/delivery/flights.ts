@@ -4,7 +4,7 @@
 // flights    claimed with its messages; departed when they are handed to the provider; landed when they are settled. The
 //            messages of a landed flight were successful, unless their own row says otherwise. `held`: those that stayed
 //            behind when the others departed. `taken`: some were taken over, since its process seemed dead.
-// departures the refs of those that left by themselves, where a provider keeps messages waiting and takes them piece by piece.
+// departures the keys of those that left by themselves, where a provider keeps messages waiting and takes them piece by piece.
 // arrivals   likewise, of those that were successful as their flight says, and settled before it landed.
 // requests   the body of a request as it came, written when the first of its messages departs or is settled.
 
@@ -13,7 +13,6 @@ import { firstUuidv7 } from '../runtime/ids.ts'
 import type { Database, Migration, Op, Value } from '../store/database.ts'
 import { insertNew } from '../store/insert-new.ts'
 import { op, statement } from '../store/statement.ts'
-import { refOf } from './manifests.ts'
 
 export const flightState = { claimed: 0, departed: 1, landed: 2 } as const
 
@@ -83,7 +82,7 @@ const markDeparted = statement({
 export function departFlight({ id, messages }: Flight, leaving: readonly Message[]): Op {
   const left = new Set(leaving.length === messages.length ? [] : leaving.map((m) => m.ref))
   const held = left.size === 0 ? [] : messages.filter((m) => !left.has(m.ref))
-  return op(markDeparted, [[id, held.map((m) => m.ref).join(' ')]])
+  return op(markDeparted, [[id, listed(held)]])
 }
 
 const insertPieces = (table: 'departures' | 'arrivals', rank: number) =>
@@ -92,15 +91,21 @@ const insertPieces = (table: 'departures' | 'arrivals', rank: number) =>
     rank,
     table,
     key: 'flight, first',
-    columns: { flight: 'text', first: 'text', refs: 'text' },
+    columns: { flight: 'text', first: 'text', keys: 'text' },
   })
 const insertDepartures = insertPieces('departures', 19)
 export const insertArrivals = insertPieces('arrivals', 30)
 
-const pieceOf = ({ id }: Flight, messages: readonly Message[]): Value[] => {
-  const refs = messages.map((m) => m.ref)
-  return [id, refs[0] as string, refs.join(' ')]
-}
+const pieceOf = ({ id }: Flight, messages: readonly Message[]): Value[] => [
+  id,
+  messages[0]?.ref as string,
+  listed(messages),
+]
+
+const listed = (messages: readonly Message[]): string => messages.map((m) => m.key).join('\n')
+
+/** SQL: whether such keys name a message. None is a part of another: its bare quotes stand nowhere within a text. */
+const names = (keys: string, m: string): string => `replace(${keys}, ${m}.key, '') <> ${keys}`
 
 /** Before the provider is called with `leaving`, where others of the flight may follow. */
 export function departPiece(flight: Flight, leaving: readonly Message[]): Op {
@@ -111,12 +116,12 @@ export function departPiece(flight: Flight, leaving: readonly Message[]): Op {
 /** SQL: 1 if a message in flight has departed and so may have arrived, else 0. Given the message's row. */
 export const departedOf = (m: string): string => `(
   (select count(*) from flights f
-    where f.id = ${m}.flight and f.state = 1 and f.held not like '%' || ${refOf(m)} || '%') +
-  (select count(*) from departures d where d.flight = ${m}.flight and d.refs like '%' || ${refOf(m)} || '%'))`
+    where f.id = ${m}.flight and f.state = 1 and not (${names('f.held', m)})) +
+  (select count(*) from departures d where d.flight = ${m}.flight and ${names('d.keys', m)}))`
 
 /** SQL: whether a message in flight was settled as successful, though its flight has not landed. Given the message's row. */
 export const arrivedOf = (m: string): string =>
-  `exists (select 1 from arrivals a where a.flight = ${m}.flight and a.refs like '%' || ${refOf(m)} || '%')`
+  `exists (select 1 from arrivals a where a.flight = ${m}.flight and ${names('a.keys', m)})`
 
 // An update that changes nothing: it waits for whoever is taking messages of this flight over, and makes the next wait for us.
 const touchFlights = statement<{ id: string; taken: number }>({

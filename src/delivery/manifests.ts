@@ -26,6 +26,19 @@ export const manifestMigrations: readonly Migration[] = [
   {
     name: 'manifests/2',
     statements: ({ engine, key }) => [
+      // What was under way: keys instead of identifiers.
+      ...[
+        ['flights', 'held', 'id'],
+        ['departures', 'refs', 'flight'],
+        ['arrivals', 'refs', 'flight'],
+      ].map(
+        ([table, list, flight]) => `update ${table} set ${list} = coalesce((
+           select string_agg(m.key, '${between}') from messages m
+           where m.flight = ${table}.${flight} and ${table}.${list} like '%' || m.ref || '%'), '')
+         where ${list} <> '' and ${flight} in (select f.id from flights f where f.state < 2)`,
+      ),
+      `alter table departures rename column refs to keys`,
+      `alter table arrivals rename column refs to keys`,
       `drop table manifests`,
       `create table manifests (
          brand ${key} not null, flight ${key} not null, refs text not null, keys text not null, parts text not null,
@@ -105,11 +118,6 @@ export function placeOf(parts: string, seat: number): Place {
   return { request: '', start: 0, length: 0 }
 }
 
-/** SQL: the identifier of a message, given its row. For a few: each reads the whole list. See withRefs(). */
-export const refOf = (m: string): string => `coalesce(${m}.ref, (
-  select substr(l.refs, ${m}.seat * ${refLength} + 1, ${refLength}) from manifests l
-  where l.brand = ${m}.brand and l.flight = ${m}.flight))`
-
 const selectRefs = statement<{ flight: string; refs: string }>({
   name: 'select_manifests',
   rank: 91,
@@ -155,7 +163,7 @@ const selectBoarding = statement<{ brand: string; refs: string; keys: string }>(
 const longestTurnMs = 60_000
 
 /** The brand and key of the message that has this identifier, or was to have it: another attempt keeps the first. */
-export async function whoMayBe(
+export async function findKey(
   database: Database,
   brands: readonly string[],
   ref: string,

@@ -9,7 +9,7 @@ import type { Database, Migration } from '../store/database.ts'
 import { insertNew } from '../store/insert-new.ts'
 import { op, statement } from '../store/statement.ts'
 import { arrivedOf, departedOf, selectRequest } from './flights.ts'
-import { placeOf, type Seated, whoMayBe, withRefs } from './manifests.ts'
+import { findKey, placeOf, type Seated, withRefs } from './manifests.ts'
 
 /** inFlight: as its flight says, which may have landed: then it was successful. */
 export const state = { inFlight: 0, successful: 1, failed: 2, fatal: 3 } as const
@@ -203,7 +203,7 @@ export async function findMessage(
   brands: readonly string[],
   ref: string,
 ): Promise<Found | undefined> {
-  const who = await whoMayBe(database, brands, ref)
+  const who = await findKey(database, brands, ref)
   if (!who) return undefined
   const [found] = await withRefs(database, await database.read(op(selectFound, [[who.brand, who.key]])))
   if (found?.ref !== ref) return undefined

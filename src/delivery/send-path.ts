@@ -10,7 +10,7 @@ import { createLine } from '../runtime/line.ts'
 import { createPassingMap, type PassingMap } from '../runtime/passing-map.ts'
 import { createSlots } from '../runtime/slots.ts'
 import type { Database } from '../store/database.ts'
-import { claim } from './claim.ts'
+import { type Claim, claim } from './claim.ts'
 import { depart } from './depart.ts'
 import { createIdWatch } from './id-watch.ts'
 import { type Settle, type Settled, settlement } from './settle.ts'
@@ -98,7 +98,7 @@ export function createSendPath({
   async function board(works: readonly Work[]): Promise<void> {
     const now = Date.now()
     const asked: Flight = { id: uuidv7(), owner: database.owner, messages: works.map((w) => w.message) }
-    let claims: Awaited<ReturnType<typeof claim>>
+    let claims: ReadonlyMap<Message, Claim>
     try {
       claims = await claim(database, asked)
     } catch (error) {

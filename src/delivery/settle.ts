@@ -90,6 +90,7 @@ function rowsOf(
         uncertain,
       ])
     }
+    // The store would put them together too, one operation after the other: with one for each push that is 4 % of its CPU.
     for (const { statement, rows } of result.writes ?? []) {
       const same = writes.get(statement)
       if (same) same.push(...rows)

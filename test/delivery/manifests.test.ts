@@ -183,6 +183,21 @@ const putOld = statement({
     insert into messages (brand, key, ref, flight, request, start_at, length, claimed_at, attempt, state, uncertain, call, rule)
     select '1', r.key, r.ref, r.flight, r.request, r.start_at, 8, 0, r.attempt, r.state, 0, '', '' from ${rows} r`,
 })
+const putFlight = statement({
+  name: 'put_flight',
+  rank: 12,
+  columns: { id: 'text', state: 'bigint', held: 'text' },
+  text: (rows) => `
+    insert into flights (id, owner, state, taken, held, call, rule) select r.id, 'gone', r.state, 0, r.held, '', ''
+    from ${rows} r`,
+})
+const putPiece = (table: string) =>
+  statement({
+    name: `put_${table}`,
+    rank: 13,
+    columns: { flight: 'text', first: 'text', refs: 'text' },
+    text: (rows) => `insert into ${table} (flight, first, refs) select r.flight, r.first, r.refs from ${rows} r`,
+  })
 const putRequest = statement({
   name: 'put_request',
   rank: 11,
@@ -190,16 +205,18 @@ const putRequest = statement({
   text: (rows) => `insert into requests (id, text) select r.id, r.text from ${rows} r`,
 })
 
+/** As it was before this migration. */
+async function openBefore(store: string, migration: string) {
+  const at = operatorMigrations.findIndex(({ name }) => name === migration)
+  return openDatabase(store, { migrations: operatorMigrations.slice(0, at) })
+}
+
 for (const [when, since] of [
   ['before there were lists', 'manifests/1'],
   ['when lists had keys only', 'manifests/2'],
-])
+] as const)
   onEachEngine(`messages from ${when} are found, repeated and forgotten`, async (t, store) => {
-    const before = operatorMigrations.slice(
-      0,
-      operatorMigrations.findIndex(({ name }) => name === since),
-    )
-    const older = await openDatabase(store, { migrations: before })
+    const older = await openBefore(store, since)
     // Of one flight: a batch of two, one that came alone, and one that was tried before, long ago.
     const [batch, first, alone, second, flight] = [uuidv7(), uuidv7(), uuidv7(), uuidv7(), uuidv7()]
     const longAgo = idAt(Date.now() - 3_600_000)
@@ -234,3 +251,37 @@ for (const [when, since] of [
     while ((await forgetMessages(s.database, '1', Date.now() + 60_000)) > 0);
     assert.deepEqual([await s.messages(), await s.lists()], [0, 0])
   })
+
+onEachEngine(
+  'what was under way when the store was carried over is known to have left, or arrived',
+  async (t, store) => {
+    const older = await openBefore(store, 'manifests/2')
+    const [arrived, left, waits, departed, held] = [1, 11, 111, 2, 22].map((id) => message('1', id)) as Message[]
+    const [pieces, whole] = [uuidv7(), uuidv7()]
+    const row = ({ key, ref }: Message, flight: string) => [key, ref, flight, ref, 0, 1, 0] as const
+    const refs = (...of: (Message | undefined)[]): string => of.map((m) => m?.ref).join(' ')
+    const under = [arrived, left, waits].map((m) => row(m as Message, pieces))
+    await older.commit([
+      op(putOld, [...under, row(departed as Message, whole), row(held as Message, whole)]),
+      op(putFlight, [
+        [pieces, 0, ''],
+        [whole, 1, refs(held)],
+      ]),
+      op(putPiece('departures'), [[pieces, arrived?.ref as string, refs(arrived, left)]]),
+      op(putPiece('arrivals'), [[pieces, arrived?.ref as string, refs(arrived)]]),
+    ])
+    await older.close()
+    const s = await open(t, store)
+    const again = [arrived, left, waits, departed, held] as Message[]
+    await s.send(again.map((m) => ({ ...m, ref: uuidv7() })))
+    assert.deepEqual(
+      s.provider.received.map(({ id, attempt }) => [id, attempt]),
+      ['11', '111', '2', '22'].map((id) => [id, 2]),
+    )
+    const stories = await Promise.all(again.map(({ ref }) => findMessage(s.database, ['1'], ref)))
+    assert.deepEqual(
+      stories.map((story) => story?.uncertain),
+      [0, 1, 0, 1, 0],
+    )
+  },
+)
