@@ -14,6 +14,7 @@ import { createAccessTokens } from '../../src/providers/fcm/access-token.ts'
 import { fcmMessage } from '../../src/providers/fcm/message.ts'
 import { createHttp2Client } from '../../src/providers/http2/client.ts'
 import { payloadOf } from '../../src/providers/web-push/payload.ts'
+import { uuidv7 } from '../../src/runtime/ids.ts'
 import { answers } from '../harness/answers.ts'
 import { apnsTopic, makePush, type PushTarget, serviceFor, tokensOf } from '../harness/push-target.ts'
 
@@ -55,23 +56,32 @@ async function service(): Promise<Send> {
 
 async function client(): Promise<Send> {
   if (target.kind === 'web-push') throw new Error('Web Push is sent over HTTP/1.1')
-  const { path, headers, body } = await ready()
+  const { path, headers, identifying, body } = await ready()
   const bare = createHttp2Client({ origin: target.url, ca: target.ca })
   return async (token) => {
     const deadline = Date.now() + patienceMs
-    const answer = await bare.post({ path: path(token), headers, body: body(token), deadline, signal })
+    const list = [...headers]
+    const id = uuidv7()
+    for (const name of identifying) list.push(name, id)
+    const its = { path: path(token), headers: list, unindexed: identifying, body: body(token) }
+    const answer = await bare.post({ ...its, deadline, signal })
     if (!('status' in answer) || answer.status !== 200) throw new Error('the sink did not accept')
   }
 }
 
 async function nodeHttp2(): Promise<Send> {
   if (target.kind === 'web-push') throw new Error('Web Push is sent over HTTP/1.1')
-  const { path, headers, body } = await ready()
+  const { path, headers, identifying, body } = await ready()
+  const fixed: Record<string, string> = { ':method': 'POST' }
+  for (let i = 0; i < headers.length; i += 2) fixed[headers[i] as string] = headers[i + 1] as string
   const session = connect(target.url, { ca: target.ca })
   await new Promise<void>((resolve, reject) => session.once('remoteSettings', () => resolve()).once('error', reject))
   return (token) =>
     new Promise((resolve, reject) => {
-      const stream = session.request({ ':method': 'POST', ':path': path(token), ...headers })
+      const its: Record<string, string> = { ...fixed, ':path': path(token) }
+      const id = uuidv7()
+      for (const name of identifying) its[name] = id
+      const stream = session.request(its)
       let status: number | undefined
       let answer = ''
       stream.setEncoding('utf8')
@@ -88,12 +98,15 @@ async function nodeHttp2(): Promise<Send> {
 }
 
 interface Ready {
-  readonly headers: Readonly<Record<string, string>>
+  /** Names and values in turn. */
+  readonly headers: readonly string[]
+  /** The names of further headers, with another identifier for each message: HTTP/2 sends what it sent before as a number. */
+  readonly identifying: readonly string[]
   path(token: string): string
   body(token: string): string
 }
 
-/** The bytes that our service would send, but for the identifier, which is always the same. */
+/** The bytes that our service would send; but for what is identifying, of one message only. */
 async function ready(): Promise<Ready> {
   const push = makePush(target, tokens[0] as string)
   if (target.kind === 'fcm') {
@@ -103,7 +116,8 @@ async function ready(): Promise<Ready> {
       push.device.token,
     )
     return {
-      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      headers: ['authorization', `Bearer ${token}`, 'content-type', 'application/json'],
+      identifying: [],
       path: () => `/v1/projects/${(target.credentials as { project_id: string }).project_id}/messages:send`,
       body: (device) => before + device + after,
     }
@@ -111,8 +125,10 @@ async function ready(): Promise<Ready> {
   if (target.kind !== 'apns') throw new Error('it is for FCM and APNs')
   const token = await createProviderTokens(target.credentials).get(Date.now())
   const { headers, body } = checked<Notification>(apnsNotification(push, apnsTopic))
+  const identifying = ['apns-collapse-id', 'apns-id']
   return {
-    headers: { authorization: `bearer ${token}`, ...headers },
+    headers: ['authorization', `bearer ${token}`, ...headers.slice(0, -2 * identifying.length)],
+    identifying,
     path: (device) => `/3/device/${device}`,
     body: () => body,
   }

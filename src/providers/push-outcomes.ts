@@ -16,6 +16,13 @@ export function expired(service: string): Failed {
   }
 }
 
+/** How many bytes a text has, if they are more than these. Each unit of it has three at most: a short one need not be measured. */
+export function bytesOver(most: number, text: string): number | undefined {
+  if (3 * text.length <= most) return undefined
+  const bytes = Buffer.byteLength(text)
+  return bytes > most ? bytes : undefined
+}
+
 export function tooLarge(service: string, bytes: number, most: number): Failed {
   return {
     category: 'failed',

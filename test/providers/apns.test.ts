@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
+import { createServer, sensitiveHeaders } from 'node:http2'
+import type { AddressInfo } from 'node:net'
 import test, { type TestContext } from 'node:test'
 import type { Device } from '../../src/devices/device.ts'
 import { readApnsAnswer } from '../../src/providers/apns/answer.ts'
@@ -97,15 +99,16 @@ test('apns: the notification', () => {
   const expiresAt = Date.parse('2026-11-21T12:00:00.700Z')
   const built = apnsNotification({ ref, device, content, expiresAt }, 'com.example.a')
   assert.ok('headers' in built)
-  assert.deepEqual(built.headers, {
-    'content-type': 'application/json',
-    'apns-topic': 'com.example.b',
-    'apns-id': ref.toLowerCase(),
-    'apns-collapse-id': ref,
-    'apns-push-type': 'alert',
-    'apns-priority': '5',
-    'apns-expiration': '1795262400',
-  })
+  const headers = [
+    ['content-type', 'application/json'],
+    ['apns-topic', 'com.example.b'],
+    ['apns-push-type', 'alert'],
+    ['apns-priority', '5'],
+    ['apns-expiration', '1795262400'],
+    ['apns-collapse-id', ref],
+    ['apns-id', ref.toLowerCase()],
+  ]
+  assert.deepEqual(built.headers, headers.flat())
   assert.deepEqual(JSON.parse(built.body), {
     aps: { alert: { title: 'Hello', body: 'Bonus', subtitle: 'x' }, 'mutable-content': 1, sound: 'default' },
     n: '9007199254740993',
@@ -220,6 +223,24 @@ test('apns: the time in our token is the same in every process, 15 to 45 minutes
   assert.equal(issuedAt(at('12:15:00')), at('12:00:00'))
   assert.equal(issuedAt(at('12:44:59')), at('12:00:00'))
   assert.equal(issuedAt(at('12:45:00')), at('12:30:00'))
+})
+
+test("apns: what is each notification's own is kept out of Apple's table of headers", async (t) => {
+  const { standIn } = await stage(t)
+  const unindexed: unknown[] = []
+  const server = createServer().on('stream', (stream, headers) => {
+    unindexed.push(Reflect.get(headers, sensitiveHeaders))
+    stream.respond({ ':status': 200, 'apns-id': headers['apns-id'] })
+    stream.end()
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.after(() => server.close())
+  const { port } = server.address() as AddressInfo
+  const service = apns({ ...standIn.credentials, topic: 'com.example.app', baseUrl: `http://127.0.0.1:${port}` })
+  t.after(() => service.close?.())
+  for (let n = 0; n < 2; n++) await service.send(pushTo(deviceOf(standIn)), contextOf())
+  // The authorization by Node's own doing.
+  assert.deepEqual(unindexed, [['authorization'], ['authorization', 'apns-expiration', 'apns-collapse-id', 'apns-id']])
 })
 
 test('apns: one token for all, signed anew only at the half hour', async (t) => {

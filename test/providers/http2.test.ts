@@ -1,5 +1,12 @@
 import assert from 'node:assert/strict'
-import { constants, createServer, type Http2Server, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2'
+import {
+  constants,
+  createServer,
+  type Http2Server,
+  type ServerHttp2Session,
+  type ServerHttp2Stream,
+  sensitiveHeaders,
+} from 'node:http2'
 import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net'
 import test, { type TestContext } from 'node:test'
 import type { Exchanged } from '../../src/providers/exchange.ts'
@@ -60,7 +67,7 @@ function client(t: TestContext, origin: string, over: Partial<Http2Options> = {}
 
 const asked = (ms = 10_000, over: Partial<Asked> = {}): Asked => ({
   path: '/',
-  headers: {},
+  headers: [],
   body: '{}',
   deadline: Date.now() + ms,
   signal: new AbortController().signal,
@@ -75,6 +82,21 @@ test('http2: status, headers and body are told', async (t) => {
   assert.partialDeepStrictEqual(exchanged, { status: 200, cut: false })
   assert.equal('status' in exchanged && exchanged.body.toString(), 'fine')
   assert.equal('status' in exchanged && exchanged.headers['x-id'], '1')
+})
+
+test('http2: of headers with other values each time only the names are kept in the table', async (t) => {
+  const there = await peer(t, fine)
+  const unindexed: unknown[] = []
+  there.server.on('stream', (_stream, headers) =>
+    unindexed.push([headers['x-n'], Reflect.get(headers, sensitiveHeaders)]),
+  )
+  const made = client(t, there.url)
+  for (const n of ['1', '2', '3']) await made.post(asked(10_000, { headers: ['a', 'b', 'x-n', n], unindexed: ['x-n'] }))
+  assert.deepEqual(unindexed, [
+    ['1', []],
+    ['2', ['x-n']],
+    ['3', ['x-n']],
+  ])
 })
 
 test('http2: nothing is opened before it is needed, and one session carries all', async (t) => {
@@ -290,7 +312,7 @@ test('http2: closing lets end what is under way, takes nothing new, and leaves n
 test('http2: a header that cannot be written fails that request alone', async (t) => {
   const there = await peer(t, fine)
   const made = client(t, there.url)
-  assert.equal(lost(await made.post(asked(10_000, { headers: { connection: 'close' } }))).written, false)
+  assert.equal(lost(await made.post(asked(10_000, { headers: ['connection', 'close'] }))).written, false)
   assert.partialDeepStrictEqual(await made.post(asked()), { status: 200 })
 })
 

@@ -69,8 +69,9 @@ export function apns(options: ApnsOptions): PushService {
     context: SendContext,
   ): Promise<Exchanged> {
     return client.post({
-      path: path + encodeURIComponent(deviceToken),
-      headers: { authorization: `bearer ${token}`, ...headers },
+      path: path + (plain.test(deviceToken) ? deviceToken : encodeURIComponent(deviceToken)),
+      headers: ['authorization', `bearer ${token}`, ...headers],
+      unindexed,
       body,
       deadline: context.deadline,
       signal: context.stop ?? context.signal,
@@ -97,10 +98,21 @@ export function apns(options: ApnsOptions): PushService {
     }
   }
 
+  /** Of a device whose environment is not known. */
+  async function tryEach(notification: Notification, push: Push, context: SendContext): Promise<DeviceAnswer> {
+    let answer: DeviceAnswer = notHere
+    for (const world of worlds) {
+      answer = await attempt(world, notification, push, context)
+      if (answer.category === 'successful') return { ...answer, environment: world.environment }
+      if (answer.rule !== 'apns 400 BadDeviceToken') return answer
+    }
+    return answer
+  }
+
   async function tryImpossible(world: World): Promise<readonly Check[]> {
     const context = { deadline: Date.now() + 10_000, signal: new AbortController().signal }
     const notification = {
-      headers: { 'apns-topic': topic, 'apns-push-type': 'alert' },
+      headers: ['apns-topic', topic, 'apns-push-type', 'alert'],
       body: '{"aps":{"alert":"check"}}',
     }
     const exchanged = await post(world, '0'.repeat(64), await tokens.get(Date.now()), notification, context)
@@ -131,20 +143,14 @@ export function apns(options: ApnsOptions): PushService {
       kind === 'apns' &&
       (app === undefined || app === topic || apps.includes(app)) &&
       (environment === undefined || environments.includes(environment)),
-    async send(push, context) {
-      if (push.expiresAt <= Date.now()) return expired('apns')
+    send(push, context) {
+      if (push.expiresAt <= Date.now()) return Promise.resolve(expired('apns'))
       const notification = apnsNotification(push, topic)
-      if ('category' in notification) return notification
+      if ('category' in notification) return Promise.resolve(notification)
       const { environment } = push.device
-      const tried = environment === undefined ? worlds : worlds.filter((world) => world.environment === environment)
-      let answer: DeviceAnswer = notHere
-      for (const world of tried) {
-        answer = await attempt(world, notification, push, context)
-        if (answer.rule === 'apns 400 BadDeviceToken') continue
-        const told = answer.category === 'successful' && environment === undefined
-        return told ? { ...answer, environment: world.environment } : answer
-      }
-      return answer
+      if (environment === undefined) return tryEach(notification, push, context)
+      const world = worlds.find((each) => each.environment === environment)
+      return world ? attempt(world, notification, push, context) : Promise.resolve(notHere)
     },
     async check() {
       return (await Promise.all(worlds.map(tryImpossible))).flat()
@@ -154,6 +160,12 @@ export function apns(options: ApnsOptions): PushService {
     },
   }
 }
+
+/** Apple asks for that: its table is small. */
+const unindexed = ['apns-id', 'apns-expiration', 'apns-collapse-id']
+
+/** What a token of Apple's is made of. */
+const plain = /^[0-9A-Za-z]+$/
 
 const notHere: Fatal = {
   category: 'fatal',

@@ -4,16 +4,17 @@ import { dataTexts } from '../../contract/content.ts'
 import type { Failed } from '../../contract/outcome.ts'
 import { collapseId } from '../collapse.ts'
 import { isObject, merged } from '../merge.ts'
-import { notValid, tooLarge } from '../push-outcomes.ts'
+import { bytesOver, notValid, tooLarge } from '../push-outcomes.ts'
 import type { Push } from '../push-service.ts'
 
 export interface Notification {
-  readonly headers: Readonly<Record<string, string>>
+  /** Names and values in turn. */
+  readonly headers: readonly string[]
   readonly body: string
 }
 
 const mostBytes = 4096
-const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 /** What overrides.apns.headers may say. The others belong to the message or the credential. */
 const freeHeaders = ['apns-priority', 'apns-push-type']
 
@@ -39,23 +40,38 @@ export function apnsNotification({ ref, device, content, expiresAt }: Push, topi
     // The app's extension may fetch the picture before it is shown.
     'mutable-content': image === undefined ? undefined : 1,
   }
-  const { headers: over = {}, ...payloadOver } = content.overrides?.apns ?? {}
+  const over = content.overrides?.apns
+  const free = over?.headers
+  if (!areFree(free))
+    return notValid('apns', `overrides.apns.headers may have only ${freeHeaders.join(' and ')}, as texts`)
+  const payload = JSON.stringify(merged({ aps, ...texts }, over && payloadOf(over)))
+  const bytes = bytesOver(mostBytes, payload)
+  if (bytes !== undefined) return tooLarge('apns', bytes, mostBytes)
+  const id = ref.toLowerCase()
+  const headers = [
+    'content-type',
+    'application/json',
+    'apns-topic',
+    device.app ?? topic,
+    'apns-push-type',
+    free?.['apns-push-type'] ?? (shows ? 'alert' : 'background'),
+    'apns-priority',
+    free?.['apns-priority'] ?? (shows ? '10' : '5'),
+    // The header is a moment, not a time to live.
+    'apns-expiration',
+    String(Math.floor(expiresAt / 1000)),
+    'apns-collapse-id',
+    collapseId(ref, 64),
+  ]
+  if (uuid.test(id)) headers.push('apns-id', id)
+  return { headers, body: payload }
+}
+
+const payloadOf = ({ headers: _, ...payload }: Readonly<Record<string, unknown>>) => payload
+
+function areFree(headers: unknown): headers is Readonly<Record<string, string>> | undefined {
+  if (headers === undefined) return true
   const may = ([header, value]: readonly [string, unknown]): boolean =>
     freeHeaders.includes(header) && typeof value === 'string'
-  if (!isObject(over) || !Object.entries(over).every(may))
-    return notValid('apns', `overrides.apns.headers may have only ${freeHeaders.join(' and ')}, as texts`)
-  const payload = JSON.stringify(merged({ aps, ...texts }, content.overrides?.apns && payloadOver))
-  const bytes = Buffer.byteLength(payload)
-  if (bytes > mostBytes) return tooLarge('apns', bytes, mostBytes)
-  const headers: Record<string, string> = {
-    'content-type': 'application/json',
-    'apns-topic': device.app ?? topic,
-    'apns-collapse-id': collapseId(ref, 64),
-    'apns-push-type': shows ? 'alert' : 'background',
-    'apns-priority': shows ? '10' : '5',
-    // A moment, not a time to live.
-    'apns-expiration': String(Math.floor(expiresAt / 1000)),
-  }
-  if (uuid.test(ref)) headers['apns-id'] = ref.toLowerCase()
-  return { headers: Object.assign(headers, over), body: payload }
+  return isObject(headers) && Object.entries(headers).every(may)
 }

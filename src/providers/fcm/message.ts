@@ -4,7 +4,7 @@ import { dataTexts } from '../../contract/content.ts'
 import type { Failed } from '../../contract/outcome.ts'
 import { collapseId } from '../collapse.ts'
 import { merged } from '../merge.ts'
-import { notValid, tooLarge } from '../push-outcomes.ts'
+import { bytesOver, notValid, tooLarge } from '../push-outcomes.ts'
 import type { Push } from '../push-service.ts'
 
 const mostBytes = 4096
@@ -64,9 +64,7 @@ function checked(message: Readonly<Record<string, unknown>>): { body: string } |
     return notValid('fcm', `data may not have the key ${JSON.stringify(reserved)}: FCM keeps it for itself; rename it`)
   const body = JSON.stringify({ message })
   // The limit is on what the device gets. Nearly always the whole body is below it.
-  if (Buffer.byteLength(body) > mostBytes) {
-    const bytes = Buffer.byteLength(JSON.stringify({ notification, data }))
-    if (bytes > mostBytes) return tooLarge('fcm', bytes, mostBytes)
-  }
+  const bytes = bytesOver(mostBytes, body) && bytesOver(mostBytes, JSON.stringify({ notification, data }))
+  if (bytes !== undefined) return tooLarge('fcm', bytes, mostBytes)
   return { body }
 }

@@ -1,6 +1,5 @@
 // What a message is on its way to a browser: the payload that its service worker reads, and the headers beside it.
 
-import { createHash } from 'node:crypto'
 import type { PushContent } from '../../contract/content.ts'
 
 /** A body of 4096 bytes, the most that every push service takes (RFC 8291 §4), less what encrypting adds. */
@@ -19,16 +18,6 @@ export function payloadOf(ref: string, { title, body, image_url: image, url, dat
   const texts = JSON.stringify({ push_id: ref, title, body, image, url })
   // Spliced in as text: numbers beyond 2^53 keep their digits.
   return Buffer.from(data === undefined ? texts : `${texts.slice(0, -1)},"data":${data}}`)
-}
-
-/**
- * What a push service collapses by, the same on every attempt: at most 32 characters of the base64url alphabet.
- *
- * @example topicOf('019aa7c2-5f3e-7000-9c1b-0242ac120002') // '019aa7c25f3e70009c1b0242ac120002'
- */
-export function topicOf(ref: string): string {
-  const short = ref.replaceAll('-', '')
-  return /^[A-Za-z0-9_]{1,32}$/.test(short) ? short : createHash('sha256').update(ref).digest('base64url').slice(0, 32)
 }
 
 /** For how many seconds it may still be delivered; 0: now or never. Undefined: not any more. */

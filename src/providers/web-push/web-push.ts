@@ -2,6 +2,7 @@
 
 import type { LookupFunction } from 'node:net'
 import type { Fatal } from '../../contract/outcome.ts'
+import { collapseId } from '../collapse.ts'
 import { type Exchanged, exchange } from '../exchange.ts'
 import type { SendContext } from '../provider.ts'
 import type { DeviceAnswer, Push, PushService } from '../push-service.ts'
@@ -9,7 +10,7 @@ import { checkWebPush } from './check.ts'
 import { createEncryptor } from './encryptor.ts'
 import { judgeRules, judgeUrl } from './judge-endpoint.ts'
 import { createOrigins } from './origins.ts'
-import { mostPayloadBytes, payloadOf, secondsLeft, topicOf, type Urgency, urgencyOf } from './payload.ts'
+import { mostPayloadBytes, payloadOf, secondsLeft, type Urgency, urgencyOf } from './payload.ts'
 import { readWebPushAnswer } from './read-answer.ts'
 import { redactor } from './redactor.ts'
 import { readSubscription, type Subscription } from './subscription.ts'
@@ -98,7 +99,7 @@ export function webPush(options: WebPushOptions): PushService {
         'content-encoding': 'aes128gcm',
         ttl: String(left),
         urgency,
-        topic: topicOf(ref),
+        topic: collapseId(ref, 32),
         authorization: authorization(now),
       },
       body: Buffer.from(body.buffer, body.byteOffset, body.length),

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { payloadOf, secondsLeft, topicOf, urgencyOf } from '../../../src/providers/web-push/payload.ts'
-import { uuidv7 } from '../../../src/runtime/ids.ts'
+import { payloadOf, secondsLeft, urgencyOf } from '../../../src/providers/web-push/payload.ts'
 
 test('the payload has what the message has, and nothing else', () => {
   assert.equal(payloadOf('p', {}).toString(), '{"push_id":"p"}')
@@ -15,17 +14,6 @@ test('the payload has what the message has, and nothing else', () => {
       data: { a: 1 },
     },
   )
-})
-
-test('the topic is the same on every attempt, another for another message, and always one that push services take', () => {
-  const ref = uuidv7()
-  assert.equal(topicOf(ref), ref.replaceAll('-', ''))
-  assert.equal(topicOf(ref).length, 32)
-  const refs = ['short', 'with space', 'ü', 'x'.repeat(33), 'x'.repeat(34), '', '-']
-  const topics = refs.map(topicOf)
-  for (const topic of topics) assert.match(topic, /^[A-Za-z0-9_-]{1,32}$/)
-  assert.equal(new Set(topics).size, refs.length)
-  assert.deepEqual(refs.map(topicOf), topics)
 })
 
 test('the lifetime is what is left of it in whole seconds, at most four weeks', () => {
