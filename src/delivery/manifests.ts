@@ -26,17 +26,21 @@ export const manifestMigrations: readonly Migration[] = [
   {
     name: 'manifests/2',
     statements: ({ engine, key }) => [
-      // What was under way: keys instead of identifiers.
+      // What was under way: keys instead of identifiers. Messages have no index of flights, so they are read once.
+      `create table under_way as
+         select m.flight, m.ref, m.key from messages m join flights f on f.id = m.flight where f.state < 2`,
+      `create index under_way_flight on under_way (flight)`,
       ...[
         ['flights', 'held', 'id'],
         ['departures', 'refs', 'flight'],
         ['arrivals', 'refs', 'flight'],
       ].map(
         ([table, list, flight]) => `update ${table} set ${list} = coalesce((
-           select string_agg(m.key, '${between}') from messages m
+           select string_agg(m.key, '${between}') from under_way m
            where m.flight = ${table}.${flight} and ${table}.${list} like '%' || m.ref || '%'), '')
-         where ${list} <> '' and ${flight} in (select f.id from flights f where f.state < 2)`,
+         where ${list} <> '' and ${flight} in (select m.flight from under_way m)`,
       ),
+      `drop table under_way`,
       `alter table departures rename column refs to keys`,
       `alter table arrivals rename column refs to keys`,
       `drop table manifests`,

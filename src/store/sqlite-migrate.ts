@@ -9,6 +9,8 @@ export function migrateSqlite(db: DatabaseSync, migrations: readonly Migration[]
   return migrate(migrations, {
     dialect: sqliteDialect,
     async run(statements) {
+      // Millions of rows may have to be sorted: not in memory.
+      db.exec('pragma temp_store = file')
       db.exec('begin immediate')
       try {
         for (const text of statements) db.exec(text)
@@ -16,6 +18,8 @@ export function migrateSqlite(db: DatabaseSync, migrations: readonly Migration[]
       } catch (error) {
         if (db.isTransaction) db.exec('rollback')
         throw error
+      } finally {
+        db.exec('pragma temp_store = memory')
       }
     },
     names: async () =>
