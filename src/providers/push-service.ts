@@ -26,8 +26,6 @@ export type DeviceAnswer = Outcome & {
   readonly goneSince?: number
   /** The provider's own identifier of the message. */
   readonly providerId?: string
-  /** APNs: the world that took the message, for a device whose `environment` is not known. */
-  readonly environment?: 'production' | 'sandbox'
 }
 
 /**

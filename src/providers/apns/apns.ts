@@ -36,7 +36,7 @@ export interface ApnsOptions extends ApnsKey {
 
 /**
  * Sends to devices of kind `apns`. One whose environment is not known is tried in production, and in the sandbox if its token is
- * not known there; the answer says which took it.
+ * not known there; which took it is remembered.
  *
  * @example
  * const service = apns({ key: await readFile('AuthKey_ABC.p8', 'utf8'), keyId: 'ABC…', teamId: 'DEF…', topic: 'com.example.app' })
@@ -60,6 +60,8 @@ export function apns(options: ApnsOptions): PushService {
       return { environment, origin, client, path: `${pathname.replace(/\/+$/, '')}/3/device/` }
     })
   type World = (typeof worlds)[number]
+  /** Devices whose environment nobody said, and which the sandbox took: it is asked first from then on. */
+  const inSandbox = new Set<string>()
 
   function post(
     { client, path }: World,
@@ -98,15 +100,22 @@ export function apns(options: ApnsOptions): PushService {
     }
   }
 
-  /** Of a device whose environment is not known. */
+  /** For a device whose environment is not known. */
   async function tryEach(notification: Notification, push: Push, context: SendContext): Promise<DeviceAnswer> {
+    const { token } = push.device
     let answer: DeviceAnswer = notHere
-    for (const world of worlds) {
+    for (const world of inSandbox.has(token) ? worlds.toReversed() : worlds) {
       answer = await attempt(world, notification, push, context)
-      if (answer.category === 'successful') return { ...answer, environment: world.environment }
-      if (answer.rule !== 'apns 400 BadDeviceToken') return answer
+      if (answer.rule === 'apns 400 BadDeviceToken') continue
+      if (world.environment === 'sandbox' && answer.category === 'successful') rememberSandbox(token)
+      return answer
     }
     return answer
+  }
+
+  function rememberSandbox(token: string): void {
+    if (inSandbox.size >= mostRemembered) inSandbox.clear()
+    inSandbox.add(token)
   }
 
   async function tryImpossible(world: World): Promise<readonly Check[]> {
@@ -160,6 +169,9 @@ export function apns(options: ApnsOptions): PushService {
     },
   }
 }
+
+/** They are developers' own, so these are many. */
+const mostRemembered = 10_000
 
 /** Apple asks for that: its table is small. */
 const unindexed = ['apns-id', 'apns-expiration', 'apns-collapse-id']
