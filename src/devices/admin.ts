@@ -4,7 +4,7 @@
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { checkDeviceEvent, DeviceTokenRecord, mostTokens } from '../contract/device-events.ts'
-import { json, textOf } from '../contract/documents/described.ts'
+import { json, nullable, textOf, wholeNumber as whole } from '../contract/documents/described.ts'
 import type { AccessKey } from '../runtime/access.ts'
 import { type AdminRoute, jsonObject } from '../runtime/admin-access.ts'
 import { HttpError } from '../runtime/http.ts'
@@ -12,7 +12,7 @@ import { type DeviceEvent, eventsOf, type Judge } from './device-event.ts'
 import { bodyOf, countChanges, nothingTaken, type Taken } from './intake.ts'
 import type { Registry } from './registry.ts'
 import type { RemovalCursor, RemovalFilter } from './removals.ts'
-import { shownDevice, shownRemoval } from './shown.ts'
+import { ShownDevice, ShownRemoval, shownDevice, shownRemoval } from './shown.ts'
 import { readTimestamp, rfc3339 } from './timestamp.ts'
 
 export interface DeviceAdmin {
@@ -67,6 +67,16 @@ const deviceRecords = {
   ...textOf('application/x-ndjson', 'One record in each line'),
 }
 
+const Changed = Type.Object({
+  accepted: whole('Tokens that were read and are now known'),
+  linked: whole(),
+  moved: whole(),
+  unlinked: whole(),
+  unchanged: whole('Known already, or something later was'),
+  refused_count: whole(),
+  refused: Type.Array(Type.Object({ line: whole('Counted from 1'), error: Type.String() })),
+})
+
 export function deviceReads({ registry }: DeviceAdmin): readonly AdminRoute[] {
   return [
     {
@@ -78,6 +88,7 @@ export function deviceReads({ registry }: DeviceAdmin): readonly AdminRoute[] {
         brand: 'The number of the brand. May be left out by a key of one brand.',
         user_id: 'The user. Required.',
       },
+      gives: json(Type.Object({ devices: Type.Array(ShownDevice) })),
       async handler(request, key) {
         const { brand, user_id: userId } = request.query as Query
         if (!userId) throw new HttpError(400, 'user_id is missing: ask with ?brand=1&user_id=1001')
@@ -94,6 +105,7 @@ export function deviceReads({ registry }: DeviceAdmin): readonly AdminRoute[] {
         limit: `At most so many, up to ${mostListed}; 100 where it is left out.`,
         after: 'The `next` of the page before.',
       },
+      gives: json(Type.Object({ removed: Type.Array(ShownRemoval), next: nullable(Type.String()) })),
       async handler(request, key) {
         const { limit, after, ...query } = request.query as Query
         const most = Math.min(wholeNumber(limit ?? '100'), mostListed)
@@ -119,6 +131,7 @@ export function deviceWrites({ registry, judge }: DeviceAdmin): readonly AdminRo
         scope: 'devices',
         says: `${what === 'link' ? 'Links' : 'Unlinks'} devices: one record, an array of them, or one in each line. What cannot be read holds up nothing else.`,
         body: deviceRecords,
+        gives: json(Changed),
         handler: (request, key) => takeAll(request, key, { registry, what, judge }),
       }),
     ),
@@ -128,6 +141,7 @@ export function deviceWrites({ registry, judge }: DeviceAdmin): readonly AdminRo
       scope: 'manage',
       says: 'Links the removed devices that match again, unless something else became of them.',
       body: json(removalFilter),
+      gives: json(Type.Object({ restored: whole() })),
       async handler(request, key) {
         return { restored: await registry.restore(filterOf(jsonObject(request), key)) }
       },

@@ -8,7 +8,7 @@ import { OurDeviceRecord } from './admin.ts'
 import type { Judge } from './device-event.ts'
 import { recordOfUser, takeRecord } from './intake.ts'
 import type { Registry } from './registry.ts'
-import { shownDevice } from './shown.ts'
+import { ShownDevice, shownDevice } from './shown.ts'
 
 export interface DeviceAppOptions {
   readonly registry: Registry
@@ -38,7 +38,12 @@ export const deviceAppDescribed: readonly DescribedRoute[] = [
     body: ownTokens,
     gives: taken,
   },
-  { method: 'GET', url: '/app/devices', says: "Lists the user's own devices." },
+  {
+    method: 'GET',
+    url: '/app/devices',
+    says: "Lists the user's own devices.",
+    gives: json(Type.Object({ devices: Type.Array(ShownDevice) })),
+  },
 ]
 
 /**

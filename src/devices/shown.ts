@@ -1,22 +1,27 @@
 // Devices as people and programs get to see them: never with a whole token, which is as good as a key to somebody's screen.
 
+import { type Static, Type } from 'typebox'
 import type { RemovalRow } from './removals.ts'
 import type { DeviceRow } from './tables.ts'
 import { rfc3339 } from './timestamp.ts'
 
-export interface ShownDevice {
-  /** SHA-256 of the token in base64url (of a Web Push subscription: of its endpoint). */
-  readonly device: string
-  readonly user_id: string
-  readonly kind: string
-  /** Enough to recognize it by. */
-  readonly token: string
-  readonly app?: string
-  readonly environment?: string
-  readonly channel: string
-  readonly origin: string
-  readonly linked_at: string
-}
+export const ShownDevice = Type.Object(
+  {
+    device: Type.String({
+      description: 'SHA-256 of the token in base64url (of a Web Push subscription: of its endpoint)',
+    }),
+    user_id: Type.String(),
+    kind: Type.String(),
+    token: Type.String({ description: 'Its beginning: enough to recognize it by' }),
+    app: Type.Optional(Type.String()),
+    environment: Type.Optional(Type.String()),
+    channel: Type.String(),
+    origin: Type.String(),
+    linked_at: Type.String({ format: 'date-time' }),
+  },
+  { $id: 'Device' },
+)
+export type ShownDevice = Static<typeof ShownDevice>
 
 export function shownDevice(row: DeviceRow): ShownDevice {
   const { device, user_id, kind, token, app, environment, channel, origin, link_at } = row
@@ -33,17 +38,22 @@ export function shownDevice(row: DeviceRow): ShownDevice {
   }
 }
 
-export interface ShownRemoval {
-  readonly device: string
-  readonly user_id: string
-  /** Absent where the device is another user's by now, or was linked again. */
-  readonly kind?: string
-  readonly why: string
-  readonly linked_at: string
-  readonly removed_at: string
-  readonly restored_at?: string
-  readonly restorable: boolean
-}
+export const ShownRemoval = Type.Object(
+  {
+    device: Type.String(),
+    user_id: Type.String(),
+    kind: Type.Optional(
+      Type.String({ description: "Absent where the device is another user's by now, or was linked again" }),
+    ),
+    why: Type.String(),
+    linked_at: Type.String({ format: 'date-time' }),
+    removed_at: Type.String({ format: 'date-time' }),
+    restored_at: Type.Optional(Type.String({ format: 'date-time' })),
+    restorable: Type.Boolean(),
+  },
+  { $id: 'RemovedDevice' },
+)
+export type ShownRemoval = Static<typeof ShownRemoval>
 
 export function shownRemoval(row: RemovalRow): ShownRemoval {
   const { device, user_id, kind, why, link_at, removed_at, restored_at, restorable } = row

@@ -1,7 +1,7 @@
 import cors from '@fastify/cors'
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
-import { type TSchema, Type } from 'typebox'
-import { type DescribedRoute, json, textOf } from '../contract/documents/described.ts'
+import { Type } from 'typebox'
+import { type DescribedRoute, json, nullable, textOf } from '../contract/documents/described.ts'
 import { admitSubscriber } from '../runtime/app-access.ts'
 import { HttpError } from '../runtime/http.ts'
 import { checkSecrets, type Subscriber } from '../runtime/subscriber-token.ts'
@@ -33,8 +33,6 @@ export interface InboxRoutesOptions {
   /** Ends all streams when it aborts; closing the server does, too. */
   readonly signal?: AbortSignal
 }
-
-const nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()])
 
 const Shown = Type.Object(
   {

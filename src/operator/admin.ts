@@ -1,7 +1,7 @@
 // /admin of the operator: how many messages there are of each outcome, and the way of one.
 
 import { Type } from 'typebox'
-import { json } from '../contract/documents/described.ts'
+import { json, moment, nullable, wholeNumber } from '../contract/documents/described.ts'
 import { readMessageKey } from '../contract/message-key.ts'
 import { listDeviceSends } from '../delivery/device-sends.ts'
 import { countMessages, findMessage, listRefusals, state } from '../delivery/messages.ts'
@@ -15,6 +15,66 @@ import { op } from '../store/statement.ts'
 const stateNames = Object.fromEntries(
   Object.entries(state).map(([name, number]) => [number, name === 'inFlight' ? 'in_flight' : name]),
 )
+
+const Counted = Type.Object({
+  successful: wholeNumber(),
+  failed: wholeNumber(),
+  fatal: wholeNumber(),
+  in_flight: wholeNumber(),
+  uncertain: wholeNumber('Attempts that may have arrived without an answer'),
+  repeated: wholeNumber('Attempts after the first'),
+})
+
+const evidence = { rule: Type.String(), answer: nullable(Type.String()), error: nullable(Type.String()) }
+const uncertain = Type.Integer({ minimum: 0, maximum: 1, description: '1: it may have arrived' })
+
+const Shown = Type.Object({
+  ref: Type.String(),
+  brand: Type.String(),
+  channel: Type.Enum(['push', 'site']),
+  id: Type.String({ description: 'activity.id' }),
+  user_id: Type.String(),
+  outcome: Type.Enum(Object.values(stateNames)),
+  rule: Type.String({ description: 'What decided' }),
+  attempts: wholeNumber(),
+  uncertain: Counted.properties.uncertain,
+  claimed_at: moment('When it was seen first'),
+  request: Type.Optional(Type.String({ description: 'The request element, as it came' })),
+  tracking: Type.Optional(Type.Record(Type.String(), Type.String())),
+  refusals: Type.Array(
+    Type.Object({
+      attempt: wholeNumber(),
+      at: moment('When'),
+      category: Type.Enum(['failed', 'fatal']),
+      reason: Type.String(),
+      ...evidence,
+      call: nullable(Type.String()),
+      uncertain,
+    }),
+  ),
+  calls: Type.Array(
+    Type.Object({
+      id: Type.String(),
+      provider: Type.String(),
+      at: moment('When it began'),
+      ms: wholeNumber('How long it took'),
+      messages: wholeNumber(),
+      ...evidence,
+    }),
+  ),
+  devices: Type.Array(
+    Type.Object({
+      attempt: wholeNumber(),
+      device: Type.String({ description: 'Not its token: a hash of that' }),
+      service: Type.String({ description: 'The push service; empty where none was asked' }),
+      category: Type.Enum(['successful', 'failed', 'fatal']),
+      ...evidence,
+      provider_id: nullable(Type.String()),
+      uncertain,
+      at: moment('When'),
+    }),
+  ),
+})
 
 export interface OperatorAdmin {
   readonly database: Database
@@ -34,6 +94,7 @@ export function operatorAdmin({ database, brands, secret }: OperatorAdmin): read
       url: '/admin/summary',
       scope: 'read',
       says: 'Counts the messages of each outcome, in all and for each brand.',
+      gives: json(Type.Object({ ...Counted.properties, brands: Type.Record(Type.String(), Counted) })),
       async handler(_request, key) {
         const rows = (await database.read(op(countMessages, [[]]))).filter(
           (row) => key.brands?.includes(row.brand) ?? true,
@@ -58,6 +119,7 @@ export function operatorAdmin({ database, brands, secret }: OperatorAdmin): read
       scope: 'read',
       says: 'Shows the way of one message: its outcome, its request, the calls and the devices it went to.',
       params: { ref: 'The push_id or site_notification_id that was answered.' },
+      gives: json(Shown),
       async handler(request, key) {
         const { ref } = request.params as { ref: string }
         const visible = brands.filter((brand) => key.brands?.includes(brand) ?? true)

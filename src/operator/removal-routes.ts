@@ -1,12 +1,24 @@
 // The removal brake, as people see it: what was stopped, and the confirmation that lets it go on.
 
 import { Type } from 'typebox'
-import { json } from '../contract/documents/described.ts'
+import { json, moment, wholeNumber } from '../contract/documents/described.ts'
 import type { RemovalKeeper } from '../delivery/removal-keeper.ts'
 import { type AdminRoute, jsonObject } from '../runtime/admin-access.ts'
 import { HttpError } from '../runtime/http.ts'
 
 const mostMinutes = 1_440
+
+const Counted = Type.Object({ sends: wholeNumber(), removals: wholeNumber() })
+
+const Service = Type.Object({
+  service: Type.String(),
+  stopped: Type.Boolean(),
+  stopped_at: Type.Optional(moment('When')),
+  stopped_for: Type.Optional(Counted),
+  allowed_until: Type.Optional(moment('Confirmed: until then nothing is counted')),
+  confirmed_by: Type.Optional(Type.String()),
+  lately: Counted,
+})
 
 export function removalRoutes(removals: RemovalKeeper): readonly AdminRoute[] {
   return [
@@ -15,6 +27,7 @@ export function removalRoutes(removals: RemovalKeeper): readonly AdminRoute[] {
       url: '/admin/devices/removals',
       scope: 'read',
       says: 'Shows for each push service how many devices were removed lately, and whether removing is stopped.',
+      gives: json(Type.Object({ services: Type.Array(Service) })),
       async handler() {
         return {
           services: removals
@@ -41,6 +54,9 @@ export function removalRoutes(removals: RemovalKeeper): readonly AdminRoute[] {
           service: Type.String(),
           for_minutes: Type.Optional(Type.Number({ minimum: 1, maximum: mostMinutes, default: 60 })),
         }),
+      ),
+      gives: json(
+        Type.Object({ service: Type.String(), stopped: Type.Literal(false), for_minutes: Type.Number({ minimum: 1 }) }),
       ),
       async handler(request, key) {
         if (key.brands)

@@ -2,7 +2,7 @@
 
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import { json, textOf } from '../contract/documents/described.ts'
+import { json, textOf, wholeNumber } from '../contract/documents/described.ts'
 import { ActivityRequest, BatchRequest } from '../contract/records.ts'
 import type { Channel } from '../providers/provider.ts'
 import { queueAdmin, visible } from '../queue/admin.ts'
@@ -10,6 +10,30 @@ import type { LaneService, Queue } from '../queue/queue.ts'
 import { type AdminRoute, jsonObject } from '../runtime/admin-access.ts'
 import { HttpError } from '../runtime/http.ts'
 import { enqueueJson, enqueueStream } from './enqueue.ts'
+
+const Counted = Type.Object({ waiting: wholeNumber(), successful: wholeNumber(), failed: wholeNumber() })
+
+const Put = Type.Object({
+  accepted: wholeNumber(),
+  repeated: wholeNumber('Put before; nothing was done'),
+  refused_count: wholeNumber(),
+  refused: Type.Array(Type.Object({ line: wholeNumber(), error: Type.String() }), { description: 'The first 1,000' }),
+  seqs: Type.Array(Type.Tuple([wholeNumber(), wholeNumber()]), {
+    description: 'First and last of each range of numbers, in the order of the lines, for accepted and repeated ones',
+  }),
+})
+
+const Became = Type.Object({
+  seq: wholeNumber(),
+  lane: Type.String(),
+  category: Type.Enum(['waiting', 'successful', 'failed']),
+  attempts: Type.Optional(wholeNumber()),
+  ref: Type.Optional(Type.String({ description: 'push_id or site_notification_id' })),
+  rule: Type.Optional(Type.String()),
+  reason: Type.Optional(Type.String()),
+  error: Type.Optional(Type.String()),
+  call: Type.Optional(Type.String()),
+})
 
 export interface PlatformAdmin {
   readonly queue: Queue
@@ -31,6 +55,7 @@ export function platformAdmin({ queue, lanes }: PlatformAdmin): readonly AdminRo
         ...json(Type.Union([ActivityRequest, BatchRequest])),
         ...textOf('application/x-ndjson', 'One activity request record in each line'),
       },
+      gives: json(Put),
       async handler(request, key) {
         const enqueue = { queue, channel: channelOf(request), key, hasLane: (lane: string) => names.has(lane) }
         if (Buffer.isBuffer(request.body)) return enqueueJson(request.body, enqueue)
@@ -47,6 +72,7 @@ export function platformAdmin({ queue, lanes }: PlatformAdmin): readonly AdminRo
       scope: 'read',
       says: 'Says what became of messages, by the numbers under which they were put.',
       body: json(Type.Object({ seqs: Type.Array(Type.Integer({ minimum: 0 }), { maxItems: mostSeqs }) })),
+      gives: json(Type.Object({ outcomes: Type.Array(Became) })),
       async handler(request, key) {
         const { seqs } = jsonObject(request)
         if (!Array.isArray(seqs) || seqs.length > mostSeqs || !seqs.every((seq) => Number.isSafeInteger(seq))) {
@@ -65,6 +91,7 @@ export function platformAdmin({ queue, lanes }: PlatformAdmin): readonly AdminRo
       url: '/admin/summary',
       scope: 'read',
       says: 'Counts what waits, what was successful and what failed, in all and for each lane.',
+      gives: json(Type.Object({ ...Counted.properties, lanes: Type.Record(Type.String(), Counted) })),
       async handler(_request, key) {
         const total: Record<string, number> = { waiting: 0, successful: 0, failed: 0 }
         const counted: Record<string, Record<string, number>> = {}

@@ -1,11 +1,11 @@
 // What both sides show of their queue under /admin: lanes, and failed items with what a person decides about them (§6.4).
 
 import { Type } from 'typebox'
-import { json } from '../contract/documents/described.ts'
+import { json, moment, nullable, wholeNumber as whole } from '../contract/documents/described.ts'
 import type { AccessKey } from '../runtime/access.ts'
 import { type AdminRoute, jsonObject } from '../runtime/admin-access.ts'
 import { HttpError } from '../runtime/http.ts'
-import type { FailedFilter, LaneService, Queue } from './queue.ts'
+import type { FailedFilter, FailedItem, LaneService, LaneState, Queue } from './queue.ts'
 
 export interface QueueAdmin {
   readonly queue: Queue
@@ -30,6 +30,45 @@ const failedFilter = Type.Object(
   { additionalProperties: false },
 )
 
+const Failed = Type.Object({
+  seq: whole('The number under which it was put'),
+  lane: Type.String(),
+  activity: nullable(Type.String({ description: 'activity_id' })),
+  action: nullable(Type.String({ description: 'action_id' })),
+  user: nullable(Type.String()),
+  key: Type.String({ description: 'What makes it this message and no other' }),
+  text: Type.String({ description: 'The request element, as it was put' }),
+  reason: Type.String(),
+  error: Type.String(),
+  rule: Type.String({ description: 'What decided' }),
+  answer: nullable(Type.String()),
+  call: nullable(Type.String()),
+  attempts: whole(),
+  at: moment('When it failed'),
+  state: Type.Enum(['pending', 'dismissed', 'replayed']),
+  decided_by: nullable(Type.String()),
+  decided_at: nullable(moment('When')),
+})
+
+function shownFailed({ decidedBy, decidedAt, ...item }: FailedItem): object {
+  return { ...item, decided_by: decidedBy, decided_at: decidedAt }
+}
+
+const Lane = Type.Object({
+  name: Type.String(),
+  waiting: whole(),
+  oldest_age_ms: whole('How long the oldest has been there'),
+  owned: Type.Boolean({ description: 'By this process' }),
+  state: Type.Enum(['running', 'held', 'paused', 'elsewhere']),
+  held_for_ms: whole(),
+  in_flight: whole('In calls that were not answered yet'),
+  last_error: Type.Optional(Type.String()),
+})
+
+function shownLane({ oldestAgeMs, heldForMs, inFlight, lastError, ...lane }: LaneState): object {
+  return { ...lane, oldest_age_ms: oldestAgeMs, held_for_ms: heldForMs, in_flight: inFlight, last_error: lastError }
+}
+
 export function queueAdmin({ queue, lanes }: QueueAdmin): readonly AdminRoute[] {
   return [
     {
@@ -42,6 +81,7 @@ export function queueAdmin({ queue, lanes }: QueueAdmin): readonly AdminRoute[] 
         limit: `At most so many, up to ${mostFailed}; 100 where it is left out.`,
         after: 'The `next` of the page before.',
       },
+      gives: json(Type.Object({ items: Type.Array(Failed), next: Type.Optional(whole()) })),
       async handler(request, key) {
         const { after, limit, ...query } = request.query as Record<string, string | undefined>
         const page = {
@@ -49,7 +89,7 @@ export function queueAdmin({ queue, lanes }: QueueAdmin): readonly AdminRoute[] 
           limit: Math.min(wholeNumber('limit', limit, 100), mostFailed),
         }
         const { items, next } = await queue.failed(readFilter(query, key), page)
-        return { items: items.filter((item) => visible(key, item.lane)), next }
+        return { items: items.filter((item) => visible(key, item.lane)).map(shownFailed), next }
       },
     },
     ...(['dismiss', 'replay'] as const).map(
@@ -59,7 +99,7 @@ export function queueAdmin({ queue, lanes }: QueueAdmin): readonly AdminRoute[] 
         scope: 'manage',
         says: `${what === 'dismiss' ? 'Dismisses' : 'Sends again'} the failed items that match, and says how many they were.`,
         body: json(failedFilter),
-        gives: json(Type.Object({ count: Type.Integer({ minimum: 0 }) })),
+        gives: json(Type.Object({ count: whole() })),
         async handler(request, key) {
           return { count: await queue.decide(readFilter(jsonObject(request), key), what) }
         },
@@ -70,9 +110,10 @@ export function queueAdmin({ queue, lanes }: QueueAdmin): readonly AdminRoute[] 
       url: '/admin/lanes',
       scope: 'read',
       says: 'Shows the lanes: what waits, what is under way, and what holds them.',
+      gives: json(Type.Object({ lanes: Type.Array(Lane) })),
       async handler(_request, key) {
         const states = await Promise.all(lanes.filter((lane) => visible(key, lane.name)).map((lane) => lane.state()))
-        return { lanes: states }
+        return { lanes: states.map(shownLane) }
       },
     },
     {
@@ -81,12 +122,13 @@ export function queueAdmin({ queue, lanes }: QueueAdmin): readonly AdminRoute[] 
       scope: 'manage',
       says: 'Ends the pause of a lane.',
       body: json(Type.Object({ lane: Type.String({ description: 'As GET /admin/lanes names it' }) })),
+      gives: json(Lane),
       async handler(request, key) {
         const { lane: name } = jsonObject(request)
         const lane = lanes.find((each) => each.name === name && visible(key, each.name))
         if (!lane) throw new HttpError(404, `there is no lane ${JSON.stringify(name)}: GET /admin/lanes lists them`)
         lane.resume()
-        return lane.state()
+        return shownLane(await lane.state())
       },
     },
   ]

@@ -213,7 +213,20 @@ test('what an app sends and gets fits the document of the operator', async (t) =
   const tokens = { tokens: [{ token: 't', provider: 'firebase' }] }
   assert.ok(fits(document, requestOf(document, '/app/devices/link'), tokens))
   assert.equal((await post(`${url}/app/devices/link`, tokens, undefined, bearer)).text, '{"accepted":1}')
+  const own = (await (await fetch(`${url}/app/devices`, { headers: bearer })).json()) as Answer['body']
+  assert.equal(own.devices.length, 1)
+  assert.ok(fits(document, document.paths['/app/devices'].get.responses[200].content['application/json'].schema, own))
   assert.deepEqual(Object.keys(document.paths['/app/inbox/stream'].get.responses[200].content), ['text/event-stream'])
+})
+
+// Every other test that asks /admin holds the answer against the document, too: test/support/documented.ts.
+test('what a platform counts, and a lane that goes on, are as documented', async (t) => {
+  const url = await platformUrl(t)
+  await post(`${url}/admin/activities/push`, element(), adminKey.key)
+  const { body } = await get(`${url}/admin/summary`)
+  assert.deepEqual(Object.keys(body.lanes), ['1/push'])
+  const lane = await post(`${url}/admin/lanes/resume`, { lane: '1/push' }, adminKey.key)
+  assert.equal(lane.body.name, '1/push')
 })
 
 test('a paragraph, a status and what it means stand with every endpoint of the interface', () => {

@@ -11,6 +11,7 @@ import { createPlatform } from '../../src/platform/create-platform.ts'
 import type { LaneOptions, PlatformOptions } from '../../src/platform/options.ts'
 import type { Message, Provider, Result } from '../../src/providers/provider.ts'
 import { type ListenOptions, listen } from '../../src/runtime/http.ts'
+import { checkDocumented, forgetDocument } from './documented.ts'
 
 /** Two brands with equal user ids, each with its key, and one key for both. */
 export const keys = {
@@ -65,6 +66,7 @@ export async function startOperator(
   })
   await operator.start()
   const listening = await listen('operator', operator.handler, options.listen)
+  forgetDocument(listening.url)
   let stopped: Promise<void> | undefined
   const stop = (): Promise<void> => (stopped ??= operator.stop(5_000).then(() => listening.close(100)))
   t.after(stop)
@@ -79,6 +81,7 @@ export async function startPlatform(
   const platform = createPlatform({ store: `sqlite:${join(folder, 'platform.db')}`, keys: [adminKey], ...options })
   await platform.start()
   const listening = await listen('platform', platform.handler)
+  forgetDocument(listening.url)
   let stopped: Promise<void> | undefined
   const stop = (): Promise<void> => (stopped ??= platform.stop(5_000).then(() => listening.close(100)))
   t.after(stop)
@@ -131,11 +134,15 @@ export async function post(
     signal: AbortSignal.timeout(30_000),
   })
   const text = await response.text()
-  return { status: response.status, headers: response.headers, text, body: text === '' ? undefined : JSON.parse(text) }
+  const read = text === '' ? undefined : JSON.parse(text)
+  await checkDocumented('POST', url, response.status, read)
+  return { status: response.status, headers: response.headers, text, body: read }
 }
 
 export async function get(url: string, key: string = adminKey.key): Promise<Answer> {
   const response = await fetch(url, { headers: { 'x-api-key': key }, signal: AbortSignal.timeout(30_000) })
   const text = await response.text()
-  return { status: response.status, headers: response.headers, text, body: JSON.parse(text) }
+  const read = JSON.parse(text)
+  await checkDocumented('GET', url, response.status, read)
+  return { status: response.status, headers: response.headers, text, body: read }
 }

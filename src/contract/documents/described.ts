@@ -34,6 +34,15 @@ export interface RouteGroup {
 /** @example json(Type.Object({ lane: Type.String() })) */
 export const json = (schema: TSchema): Contents => ({ 'application/json': schema })
 
+/** Null where there is none. */
+export const nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()])
+
+export const wholeNumber = (description?: string) =>
+  Type.Integer({ minimum: 0, ...(description !== undefined && { description }) })
+
+/** @example at: moment('When it began') */
+export const moment = (description: string) => wholeNumber(`${description}, in milliseconds since 1970`)
+
 /** @example textOf('text/csv', 'One user in each line') */
 export const textOf = (contentType: string, description: string): Contents => ({
   [contentType]: Type.String({ description }),
