@@ -12,9 +12,9 @@ export interface AdminRoute {
   readonly says: string
   readonly params?: Readonly<Record<string, string>>
   readonly query?: Readonly<Record<string, string>>
-  /** What it takes and answers, by content type. */
+  /** What it takes and answers, by content type; tests hold answers against it. */
   readonly body?: Readonly<Record<string, TSchema>>
-  readonly gives?: Readonly<Record<string, TSchema>>
+  readonly gives: Readonly<Record<string, TSchema>>
   readonly handler: (request: FastifyRequest, key: AccessKey, reply: FastifyReply) => Promise<unknown>
 }
 

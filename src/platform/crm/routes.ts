@@ -2,7 +2,7 @@
 
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import { json, textOf } from '../../contract/documents/described.ts'
+import { json, textOf, wholeNumber } from '../../contract/documents/described.ts'
 import { reconciliationFields } from '../../contract/records.ts'
 import type { AccessKey } from '../../runtime/access.ts'
 import { type AdminRoute, jsonObject } from '../../runtime/admin-access.ts'
@@ -18,6 +18,26 @@ const userAttributes = Type.Object({
   updated_at: Type.Optional(Type.String({ format: 'date-time', description: 'Left out: now' })),
 })
 
+const Held = Type.Object({
+  brand: Type.String(),
+  user_id: Type.String(),
+  attributes: Type.Object(
+    Object.fromEntries(
+      reconciliationFields.map((field) => [
+        field,
+        Type.Optional(Type.Object({ value: Type.Boolean(), changed_at: Type.String({ format: 'date-time' }) })),
+      ]),
+    ),
+  ),
+})
+
+const Imported = Type.Object({
+  users: wholeNumber('Lines that were read'),
+  changed: wholeNumber('Of those: of whom something was not known, or was known otherwise'),
+  refused_count: wholeNumber(),
+  refused: Type.Array(Type.Object({ line: wholeNumber(), error: Type.String() }), { description: 'The first 1,000' }),
+})
+
 export function crmRoutes(database: Database): readonly AdminRoute[] {
   return [
     {
@@ -31,6 +51,7 @@ export function crmRoutes(database: Database): readonly AdminRoute[] {
         ...textOf('application/x-ndjson', 'One user in each line'),
         ...textOf('text/csv', 'A line of names, then one user in each line'),
       },
+      gives: json(Imported),
       async handler(request, key) {
         const brand = brandOf(request, key)
         const format = formatOf(request)
@@ -51,6 +72,7 @@ export function crmRoutes(database: Database): readonly AdminRoute[] {
       scope: 'read',
       says: 'Shows what the CRM holds of one user.',
       params: { brand: 'The number of the brand.', user: 'The user id.' },
+      gives: json(Held),
       async handler(request, key) {
         const brand = brandOf(request, key)
         const { user } = request.params as { user: string }
@@ -66,6 +88,7 @@ export function crmRoutes(database: Database): readonly AdminRoute[] {
       says: 'Changes what the CRM holds of one user; attributes that are not named stay as they are.',
       params: { brand: 'The number of the brand.', user: 'The user id.' },
       body: json(userAttributes),
+      gives: json(Type.Object({ ...Held.properties, changed: Type.Boolean() })),
       async handler(request, key) {
         const brand = brandOf(request, key)
         const { user } = request.params as { user: string }

@@ -1,4 +1,16 @@
+import { Type } from 'typebox'
+import { nullable, wholeNumber } from '../../contract/documents/described.ts'
 import type { Discrepancy } from './discrepancies.ts'
+
+export const ShownDiscrepancy = Type.Object({
+  n: wholeNumber('Increasing, the worst first; with gaps'),
+  user_id: Type.String(),
+  field: Type.String(),
+  direction: Type.Enum(['operator_only', 'crm_only']),
+  severity: Type.Enum(['critical', 'high', 'low']),
+  crm_changed_at: nullable(Type.String({ format: 'date-time', description: 'null: it never had a value' })),
+  correction: nullable(Type.String({ description: 'The one that settled it' })),
+})
 
 /** As /admin shows it. */
 export function shownDiscrepancy({ n, field, user_id, direction, severity, crm_at, correction }: Discrepancy) {

@@ -3,7 +3,7 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import { json, textOf } from '../../contract/documents/described.ts'
+import { json, nullable, textOf, wholeNumber as whole } from '../../contract/documents/described.ts'
 import { isReconciliationField, reconciliationFields } from '../../contract/records.ts'
 import type { AccessKey } from '../../runtime/access.ts'
 import { type AdminRoute, jsonObject } from '../../runtime/admin-access.ts'
@@ -11,10 +11,20 @@ import { HttpError } from '../../runtime/http.ts'
 import type { Database } from '../../store/database.ts'
 import { correct, listCorrections, previewCorrection, type What } from './correct.ts'
 import { allDiscrepancies, listDiscrepancies } from './discrepancies.ts'
-import { exportCsv, exportNdjson, shownDiscrepancy } from './export.ts'
+import { exportCsv, exportNdjson, ShownDiscrepancy, shownDiscrepancy } from './export.ts'
 import type { ReconciliationOptions } from './options.ts'
 import { acknowledgeRun, askRun, latestRuns, listRuns, type Run, readRun } from './runs.ts'
-import { shownRun } from './shown-run.ts'
+import { ShownRun, shownRun } from './shown-run.ts'
+
+const what = Type.Enum(['tighten', 'loosen'])
+const Correction = Type.Object({
+  correction: Type.String(),
+  what,
+  at: Type.String({ format: 'date-time' }),
+  by: Type.String(),
+  applied: nullable(whole('null: it was broken off, and can be asked for again')),
+  skipped: nullable(whole("The CRM's value changed since, or cannot be kept there")),
+})
 
 const mostRuns = 1_000
 const mostDiscrepancies = 10_000
@@ -36,6 +46,12 @@ export function reconciliationRoutes(
           any_size: Type.Optional(
             Type.Boolean({ description: 'true: also where the list is far smaller or larger than the last one' }),
           ),
+        }),
+      ),
+      gives: json(
+        Type.Object({
+          ...ShownRun.properties,
+          fresh: Type.Boolean({ description: 'false: this one was under way already' }),
         }),
       ),
       async handler(request, key) {
@@ -68,6 +84,7 @@ export function reconciliationRoutes(
         limit: `At most so many, up to ${mostRuns}; 100 where it is left out.`,
         after: 'The `next` of the page before.',
       },
+      gives: json(Type.Object({ runs: Type.Array(ShownRun), next: nullable(Type.String()) })),
       async handler(request, key) {
         const { brand, field, after, limit } = request.query as Record<string, string | undefined>
         if (field !== undefined && !isReconciliationField(field))
@@ -89,6 +106,7 @@ export function reconciliationRoutes(
       scope: 'read',
       says: 'Shows one run and its corrections.',
       params: { run: 'The name of the run.' },
+      gives: json(Type.Object({ ...ShownRun.properties, corrections: Type.Array(Correction) })),
       async handler(request, key) {
         const run = await runOf(request, key)
         return { ...shownRun(run), corrections: await listCorrections(database, run) }
@@ -104,6 +122,7 @@ export function reconciliationRoutes(
         limit: `At most so many, up to ${mostDiscrepancies}; 100 where it is left out.`,
         after: 'The `next` of the page before.',
       },
+      gives: json(Type.Object({ discrepancies: Type.Array(ShownDiscrepancy), next: nullable(whole()) })),
       async handler(request, key) {
         const run = await runOf(request, key)
         const { after, limit } = request.query as Record<string, string | undefined>
@@ -136,6 +155,7 @@ export function reconciliationRoutes(
       scope: 'manage',
       says: 'Notes that somebody has seen what a run found or why it was refused.',
       params: { run: 'The name of the run.' },
+      gives: json(ShownRun),
       async handler(request, key) {
         const run = await runOf(request, key)
         await acknowledgeRun(database, run.brand, run.run, key.name)
@@ -156,6 +176,15 @@ export function reconciliationRoutes(
             Type.Integer({ description: 'How many users, as the preview said; required for loosen' }),
           ),
         }),
+      ),
+      gives: json(
+        Type.Union([
+          Type.Object({ correction: Type.String(), applied: whole(), skipped: whole() }),
+          Type.Object(
+            { what, count: whole(), sets: Type.String(), sample: Type.Array(Type.String()) },
+            { description: 'A preview' },
+          ),
+        ]),
       ),
       async handler(request, key) {
         const run = await runOf(request, key)

@@ -7,7 +7,8 @@ import type { Database, Migration, Value } from '../../store/database.ts'
 import { op, statement } from '../../store/statement.ts'
 import type { Why } from './refusal.ts'
 
-export type RunState = 'asked' | 'streaming' | 'comparing' | 'done' | 'refused' | 'no_source'
+export const runStates = ['asked', 'streaming', 'comparing', 'done', 'refused', 'no_source'] as const
+export type RunState = (typeof runStates)[number]
 export const endStates: readonly RunState[] = ['done', 'refused', 'no_source']
 
 /** A row, as it is stored; times in epoch milliseconds. */

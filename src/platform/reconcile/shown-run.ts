@@ -1,32 +1,45 @@
+import { type Static, Type } from 'typebox'
+import { nullable, wholeNumber } from '../../contract/documents/described.ts'
+import { reconciliationFields } from '../../contract/records.ts'
 import { refusals } from './refusal.ts'
-import type { Run } from './runs.ts'
-import { type Direction, type Severity, severityOf } from './severity.ts'
+import { type Run, runStates } from './runs.ts'
+import { severityOf } from './severity.ts'
+
+const time = (description: string) => Type.String({ format: 'date-time', description })
 
 /** As /admin shows a run. */
-export interface ShownRun {
-  readonly run: string
-  readonly brand: string
-  readonly field: Run['field']
-  readonly state: Run['state']
-  readonly asked_at: string
-  readonly asked_by: string
-  readonly started_at: string | null
-  readonly ended_at: string | null
-  /** The operator's timestamp. */
-  readonly data_at: string | null
-  readonly ids: number
-  readonly bytes: number
-  /** Since it started, until now or its end. */
-  readonly ids_per_second: number | null
-  /** Most that the platform's process had meanwhile. */
-  readonly memory_bytes: number
-  readonly crm_users: number | null
-  readonly discrepancies:
-    | (Readonly<Record<Severity, number>> & Readonly<Record<Direction, number>> & { readonly too_recent: number })
-    | null
-  readonly refused: { readonly why: string; readonly particulars: string; readonly remedy: string } | null
-  readonly acknowledged: { readonly at: string; readonly by: string } | null
-}
+export const ShownRun = Type.Object(
+  {
+    run: Type.String(),
+    brand: Type.String(),
+    field: Type.Enum([...reconciliationFields]),
+    state: Type.Enum([...runStates]),
+    asked_at: time('When'),
+    asked_by: Type.String({ description: 'The key that asked, or schedule' }),
+    started_at: nullable(time('When')),
+    ended_at: nullable(time('When')),
+    data_at: nullable(time("The operator's timestamp")),
+    ids: wholeNumber('Read so far'),
+    bytes: wholeNumber('Read so far'),
+    ids_per_second: nullable(wholeNumber('Since it started, until now or its end')),
+    memory_bytes: wholeNumber("Most that the platform's process had meanwhile"),
+    crm_users: nullable(wholeNumber()),
+    discrepancies: nullable(
+      Type.Object({
+        critical: wholeNumber(),
+        high: wholeNumber(),
+        low: wholeNumber(),
+        operator_only: wholeNumber(),
+        crm_only: wholeNumber(),
+        too_recent: wholeNumber('The CRM changed them too late to judge'),
+      }),
+    ),
+    refused: nullable(Type.Object({ why: Type.String(), particulars: Type.String(), remedy: Type.String() })),
+    acknowledged: nullable(Type.Object({ at: time('When'), by: Type.String() })),
+  },
+  { $id: 'ReconciliationRun' },
+)
+export type ShownRun = Static<typeof ShownRun>
 
 export function shownRun(run: Run, now = Date.now()): ShownRun {
   const { brand, field, state, started_at, ended_at, why } = run
@@ -36,11 +49,11 @@ export function shownRun(run: Run, now = Date.now()): ShownRun {
     brand,
     field,
     state,
-    asked_at: time(run.asked_at) as string,
+    asked_at: iso(run.asked_at) as string,
     asked_by: run.asked_by,
-    started_at: time(started_at),
-    ended_at: time(ended_at),
-    data_at: time(run.data_at),
+    started_at: iso(started_at),
+    ended_at: iso(ended_at),
+    data_at: iso(run.data_at),
     ids: run.ids,
     bytes: run.bytes,
     ids_per_second: ms > 0 ? Math.round((run.ids * 1000) / ms) : null,
@@ -51,7 +64,7 @@ export function shownRun(run: Run, now = Date.now()): ShownRun {
     acknowledged:
       run.acknowledged_at === null
         ? null
-        : { at: time(run.acknowledged_at) as string, by: run.acknowledged_by as string },
+        : { at: iso(run.acknowledged_at) as string, by: run.acknowledged_by as string },
   }
 }
 
@@ -63,6 +76,6 @@ function counts({ field, operator_only, crm_only, too_recent }: Run): NonNullabl
   return { ...bySeverity, ...found, too_recent: too_recent ?? 0 }
 }
 
-function time(ms: number | null): string | null {
+function iso(ms: number | null): string | null {
   return ms === null ? null : new Date(ms).toISOString()
 }
