@@ -63,6 +63,11 @@ async function createPage(side: Side): Promise<FastifyInstance> {
       pageTitle: `Bellwire: the ${side}'s API`,
       withDefaultFonts: false,
       telemetry: false,
+      // Offers to send the document elsewhere.
+      agent: { disabled: true },
+      mcp: { disabled: true },
+      showDeveloperTools: 'never',
+      hideClientButton: true,
     },
   })
   await page.ready()

@@ -103,6 +103,8 @@ for (const { side, urlOf } of sides) {
     assert.ok(sources.includes('js/scalar.js'))
     for (const source of sources) assert.equal(new URL(source, page.url).origin, url)
     assert.doesNotMatch(html, /https?:\/\/[^"' ]+\.(?:js|css)/)
+    for (const offer of ['"agent":{"disabled":true}', '"mcp":{"disabled":true}', '"showDeveloperTools":"never"'])
+      assert.ok(html.replaceAll(/\s/g, '').includes(offer), `nothing offers to send the document elsewhere: ${offer}`)
     const script = await fetch(`${url}/docs/js/scalar.js`)
     assert.equal(script.status, 200)
     assert.ok((await script.text()).length > 100_000)
