@@ -2,14 +2,14 @@
 // who owns the devices: the platform is told (§4.2).
 
 import type { FastifyRequest } from 'fastify'
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { checkDeviceEvent, DeviceTokenRecord, mostTokens } from '../contract/device-events.ts'
-import { json, nullable, textOf, wholeNumber as whole } from '../contract/documents/described.ts'
+import { json, nullable, refusedLines, textOf, whole } from '../contract/documents/described.ts'
 import type { AccessKey } from '../runtime/access.ts'
 import { type AdminRoute, jsonObject } from '../runtime/admin-access.ts'
 import { HttpError } from '../runtime/http.ts'
 import { type DeviceEvent, eventsOf, type Judge } from './device-event.ts'
-import { bodyOf, countChanges, nothingTaken, type Taken } from './intake.ts'
+import { bodyOf, countChanges, nothingTaken } from './intake.ts'
 import type { Registry } from './registry.ts'
 import type { RemovalCursor, RemovalFilter } from './removals.ts'
 import { ShownDevice, ShownRemoval, shownDevice, shownRemoval } from './shown.ts'
@@ -67,15 +67,16 @@ const deviceRecords = {
   ...textOf('application/x-ndjson', 'One record in each line'),
 }
 
-const Changed = Type.Object({
+const DevicesAnswer = Type.Object({
   accepted: whole('Tokens that were read and are now known'),
   linked: whole(),
   moved: whole(),
   unlinked: whole(),
   unchanged: whole('Known already, or something later was'),
   refused_count: whole(),
-  refused: Type.Array(Type.Object({ line: whole('Counted from 1'), error: Type.String() })),
+  refused: refusedLines,
 })
+type DevicesAnswer = Static<typeof DevicesAnswer>
 
 export function deviceReads({ registry }: DeviceAdmin): readonly AdminRoute[] {
   return [
@@ -131,7 +132,7 @@ export function deviceWrites({ registry, judge }: DeviceAdmin): readonly AdminRo
         scope: 'devices',
         says: `${what === 'link' ? 'Links' : 'Unlinks'} devices: one record, an array of them, or one in each line. What cannot be read holds up nothing else.`,
         body: deviceRecords,
-        gives: json(Changed),
+        gives: json(DevicesAnswer),
         handler: (request, key) => takeAll(request, key, { registry, what, judge }),
       }),
     ),
@@ -150,12 +151,6 @@ export function deviceWrites({ registry, judge }: DeviceAdmin): readonly AdminRo
 }
 
 type Query = Readonly<Record<string, string | undefined>>
-
-export interface DevicesAnswer extends Taken {
-  refused_count: number
-  /** Counted from 1: the line of NDJSON, the element of an array. */
-  refused: { readonly line: number; readonly error: string }[]
-}
 
 /**
  * One record of row 18 with its `brand`, an array of them, or NDJSON. A record that is wrong does not hold up the others:

@@ -1,7 +1,7 @@
 // /admin of the operator: how many messages there are of each outcome, and the way of one.
 
 import { Type } from 'typebox'
-import { json, moment, nullable, wholeNumber } from '../contract/documents/described.ts'
+import { json, moment, nullable, whole } from '../contract/documents/described.ts'
 import { readMessageKey } from '../contract/message-key.ts'
 import { listDeviceSends } from '../delivery/device-sends.ts'
 import { countMessages, findMessage, listRefusals, state } from '../delivery/messages.ts'
@@ -17,12 +17,12 @@ const stateNames = Object.fromEntries(
 )
 
 const Counted = Type.Object({
-  successful: wholeNumber(),
-  failed: wholeNumber(),
-  fatal: wholeNumber(),
-  in_flight: wholeNumber(),
-  uncertain: wholeNumber('Attempts that may have arrived without an answer'),
-  repeated: wholeNumber('Attempts after the first'),
+  successful: whole(),
+  failed: whole(),
+  fatal: whole(),
+  in_flight: whole(),
+  uncertain: whole('Attempts that may have arrived without an answer'),
+  repeated: whole('Attempts after the first'),
 })
 
 const evidence = { rule: Type.String(), answer: nullable(Type.String()), error: nullable(Type.String()) }
@@ -36,14 +36,14 @@ const Shown = Type.Object({
   user_id: Type.String(),
   outcome: Type.Enum(Object.values(stateNames)),
   rule: Type.String({ description: 'What decided' }),
-  attempts: wholeNumber(),
+  attempts: whole(),
   uncertain: Counted.properties.uncertain,
   claimed_at: moment('When it was seen first'),
   request: Type.Optional(Type.String({ description: 'The request element, as it came' })),
   tracking: Type.Optional(Type.Record(Type.String(), Type.String())),
   refusals: Type.Array(
     Type.Object({
-      attempt: wholeNumber(),
+      attempt: whole(),
       at: moment('When'),
       category: Type.Enum(['failed', 'fatal']),
       reason: Type.String(),
@@ -57,14 +57,14 @@ const Shown = Type.Object({
       id: Type.String(),
       provider: Type.String(),
       at: moment('When it began'),
-      ms: wholeNumber('How long it took'),
-      messages: wholeNumber(),
+      ms: whole('How long it took'),
+      messages: whole(),
       ...evidence,
     }),
   ),
   devices: Type.Array(
     Type.Object({
-      attempt: wholeNumber(),
+      attempt: whole(),
       device: Type.String({ description: 'Not its token: a hash of that' }),
       service: Type.String({ description: 'The push service; empty where none was asked' }),
       category: Type.Enum(['successful', 'failed', 'fatal']),

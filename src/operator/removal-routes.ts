@@ -1,14 +1,14 @@
 // The removal brake, as people see it: what was stopped, and the confirmation that lets it go on.
 
 import { Type } from 'typebox'
-import { json, moment, wholeNumber } from '../contract/documents/described.ts'
+import { json, moment, whole } from '../contract/documents/described.ts'
 import type { RemovalKeeper } from '../delivery/removal-keeper.ts'
 import { type AdminRoute, jsonObject } from '../runtime/admin-access.ts'
 import { HttpError } from '../runtime/http.ts'
 
 const mostMinutes = 1_440
 
-const Counted = Type.Object({ sends: wholeNumber(), removals: wholeNumber() })
+const Counted = Type.Object({ sends: whole(), removals: whole() })
 
 const Service = Type.Object({
   service: Type.String(),

@@ -2,32 +2,22 @@
 
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import { json, textOf, wholeNumber } from '../contract/documents/described.ts'
+import { json, textOf, whole } from '../contract/documents/described.ts'
 import { ActivityRequest, BatchRequest } from '../contract/records.ts'
 import type { Channel } from '../providers/provider.ts'
 import { queueAdmin, visible } from '../queue/admin.ts'
 import type { LaneService, Queue } from '../queue/queue.ts'
 import { type AdminRoute, jsonObject } from '../runtime/admin-access.ts'
 import { HttpError } from '../runtime/http.ts'
-import { enqueueJson, enqueueStream } from './enqueue.ts'
+import { EnqueueAnswer, enqueueJson, enqueueStream } from './enqueue.ts'
 
-const Counted = Type.Object({ waiting: wholeNumber(), successful: wholeNumber(), failed: wholeNumber() })
-
-const Put = Type.Object({
-  accepted: wholeNumber(),
-  repeated: wholeNumber('Put before; nothing was done'),
-  refused_count: wholeNumber(),
-  refused: Type.Array(Type.Object({ line: wholeNumber(), error: Type.String() }), { description: 'The first 1,000' }),
-  seqs: Type.Array(Type.Tuple([wholeNumber(), wholeNumber()]), {
-    description: 'First and last of each range of numbers, in the order of the lines, for accepted and repeated ones',
-  }),
-})
+const Counted = Type.Object({ waiting: whole(), successful: whole(), failed: whole() })
 
 const Became = Type.Object({
-  seq: wholeNumber(),
+  seq: whole(),
   lane: Type.String(),
   category: Type.Enum(['waiting', 'successful', 'failed']),
-  attempts: Type.Optional(wholeNumber()),
+  attempts: Type.Optional(whole()),
   ref: Type.Optional(Type.String({ description: 'push_id or site_notification_id' })),
   rule: Type.Optional(Type.String()),
   reason: Type.Optional(Type.String()),
@@ -55,7 +45,7 @@ export function platformAdmin({ queue, lanes }: PlatformAdmin): readonly AdminRo
         ...json(Type.Union([ActivityRequest, BatchRequest])),
         ...textOf('application/x-ndjson', 'One activity request record in each line'),
       },
-      gives: json(Put),
+      gives: json(EnqueueAnswer),
       async handler(request, key) {
         const enqueue = { queue, channel: channelOf(request), key, hasLane: (lane: string) => names.has(lane) }
         if (Buffer.isBuffer(request.body)) return enqueueJson(request.body, enqueue)

@@ -1,5 +1,7 @@
 // Enqueueing: activity request records come in as JSON or as NDJSON of any length, and wait in their brand's lane.
 
+import { type Static, Type } from 'typebox'
+import { refusedLines, whole } from '../contract/documents/described.ts'
 import { messageKey } from '../contract/message-key.ts'
 import { type Activity, readBatch, readLines, readSingle } from '../contract/read-activity.ts'
 import type { Channel } from '../providers/provider.ts'
@@ -9,16 +11,16 @@ import { emit } from '../runtime/events.ts'
 import { HttpError } from '../runtime/http.ts'
 import { blocks, longestLine } from './lines.ts'
 
-export interface EnqueueAnswer {
-  accepted: number
-  /** Put before; nothing was done. */
-  repeated: number
-  refused_count: number
-  /** The first 1,000. */
-  refused: { readonly line: number; readonly error: string }[]
-  /** Ranges of queue numbers, in the order of the lines, for accepted and repeated ones. */
-  seqs: [number, number][]
-}
+export const EnqueueAnswer = Type.Object({
+  accepted: whole(),
+  repeated: whole('Put before; nothing was done'),
+  refused_count: whole(),
+  refused: refusedLines,
+  seqs: Type.Array(Type.Tuple([whole(), whole()]), {
+    description: 'First and last of each range of numbers, in the order of the lines, for accepted and repeated ones',
+  }),
+})
+export type EnqueueAnswer = Static<typeof EnqueueAnswer>
 
 export interface Enqueue {
   readonly queue: Queue

@@ -1,9 +1,9 @@
 // What both sides show of their queue under /admin: lanes, and failed items with what a person decides about them (§6.4).
 
 import { Type } from 'typebox'
-import { json, moment, nullable, wholeNumber as whole } from '../contract/documents/described.ts'
+import { json, moment, nullable, whole } from '../contract/documents/described.ts'
 import type { AccessKey } from '../runtime/access.ts'
-import { type AdminRoute, jsonObject } from '../runtime/admin-access.ts'
+import { type AdminRoute, jsonObject, wholeNumber } from '../runtime/admin-access.ts'
 import { HttpError } from '../runtime/http.ts'
 import type { FailedFilter, FailedItem, LaneService, LaneState, Queue } from './queue.ts'
 
@@ -132,13 +132,6 @@ export function queueAdmin({ queue, lanes }: QueueAdmin): readonly AdminRoute[] 
       },
     },
   ]
-}
-
-function wholeNumber(name: string, text: string | undefined, otherwise: number): number {
-  if (text === undefined) return otherwise
-  const value = Number(text)
-  if (Number.isSafeInteger(value) && value >= 0) return value
-  throw new HttpError(400, `${name} must be a whole number`)
 }
 
 /** A filter that names something unknown is refused: it would decide more than was meant. */

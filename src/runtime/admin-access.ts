@@ -49,3 +49,11 @@ export function jsonObject(request: FastifyRequest): Record<string, unknown> {
     throw new HttpError(400, 'the body must be a JSON object')
   return value as Record<string, unknown>
 }
+
+/** A parameter of the query. */
+export function wholeNumber(name: string, text: string | undefined, otherwise: number): number {
+  if (text === undefined) return otherwise
+  const value = Number(text)
+  if (Number.isSafeInteger(value) && value >= 0) return value
+  throw new HttpError(400, `${name} must be a whole number`)
+}

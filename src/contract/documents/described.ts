@@ -37,11 +37,16 @@ export const json = (schema: TSchema): Contents => ({ 'application/json': schema
 /** Null where there is none. */
 export const nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()])
 
-export const wholeNumber = (description?: string) =>
+export const whole = (description?: string) =>
   Type.Integer({ minimum: 0, ...(description !== undefined && { description }) })
 
 /** @example at: moment('When it began') */
-export const moment = (description: string) => wholeNumber(`${description}, in milliseconds since 1970`)
+export const moment = (description: string) => whole(`${description}, in milliseconds since 1970`)
+
+/** What was not taken, of records that come one in each line. */
+export const refusedLines = Type.Array(Type.Object({ line: whole('Counted from 1'), error: Type.String() }), {
+  description: 'The first 1,000',
+})
 
 /** @example textOf('text/csv', 'One user in each line') */
 export const textOf = (contentType: string, description: string): Contents => ({

@@ -2,6 +2,8 @@
 // to the speed of the store, and sending a stream again is safe.
 
 import { isUtf8 } from 'node:buffer'
+import { type Static, Type } from 'typebox'
+import { refusedLines, whole } from '../../contract/documents/described.ts'
 import { emit } from '../../runtime/events.ts'
 import { HttpError } from '../../runtime/http.ts'
 import type { Database } from '../../store/database.ts'
@@ -9,15 +11,13 @@ import { blocks, longestLine } from '../lines.ts'
 import { type CsvReader, csvReader, type LineContext, type ReadLine, readNdjsonLine } from './read-line.ts'
 import { putCrmUsers, type UserAttributes } from './users.ts'
 
-export interface ImportAnswer {
-  /** Lines that were read. */
-  users: number
-  /** Of those: users of whom something was not known, or was known otherwise. */
-  changed: number
-  refused_count: number
-  /** The first 1,000. */
-  refused: { readonly line: number; readonly error: string }[]
-}
+export const ImportAnswer = Type.Object({
+  users: whole('Lines that were read'),
+  changed: whole('Of those: users of whom something was not known, or was known otherwise'),
+  refused_count: whole(),
+  refused: refusedLines,
+})
+export type ImportAnswer = Static<typeof ImportAnswer>
 
 export interface Import {
   readonly database: Database

@@ -2,14 +2,14 @@
 
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import { json, textOf, wholeNumber } from '../../contract/documents/described.ts'
+import { json, textOf } from '../../contract/documents/described.ts'
 import { reconciliationFields } from '../../contract/records.ts'
 import type { AccessKey } from '../../runtime/access.ts'
 import { type AdminRoute, jsonObject } from '../../runtime/admin-access.ts'
 import { HttpError } from '../../runtime/http.ts'
 import type { Database } from '../../store/database.ts'
 import { readTimestamp } from '../reconcile/timestamp.ts'
-import { importUsers } from './import.ts'
+import { ImportAnswer, importUsers } from './import.ts'
 import { readNdjsonLine } from './read-line.ts'
 import { putCrmUsers, readCrmUser } from './users.ts'
 
@@ -31,13 +31,6 @@ const Held = Type.Object({
   ),
 })
 
-const Imported = Type.Object({
-  users: wholeNumber('Lines that were read'),
-  changed: wholeNumber('Of those: of whom something was not known, or was known otherwise'),
-  refused_count: wholeNumber(),
-  refused: Type.Array(Type.Object({ line: wholeNumber(), error: Type.String() }), { description: 'The first 1,000' }),
-})
-
 export function crmRoutes(database: Database): readonly AdminRoute[] {
   return [
     {
@@ -51,7 +44,7 @@ export function crmRoutes(database: Database): readonly AdminRoute[] {
         ...textOf('application/x-ndjson', 'One user in each line'),
         ...textOf('text/csv', 'A line of names, then one user in each line'),
       },
-      gives: json(Imported),
+      gives: json(ImportAnswer),
       async handler(request, key) {
         const brand = brandOf(request, key)
         const format = formatOf(request)

@@ -1,9 +1,9 @@
 import { Type } from 'typebox'
-import { nullable, wholeNumber } from '../../contract/documents/described.ts'
+import { nullable, whole } from '../../contract/documents/described.ts'
 import type { Discrepancy } from './discrepancies.ts'
 
 export const ShownDiscrepancy = Type.Object({
-  n: wholeNumber('Increasing, the worst first; with gaps'),
+  n: whole('Increasing, the worst first; with gaps'),
   user_id: Type.String(),
   field: Type.String(),
   direction: Type.Enum(['operator_only', 'crm_only']),

@@ -3,10 +3,10 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import { json, nullable, textOf, wholeNumber as whole } from '../../contract/documents/described.ts'
+import { json, nullable, textOf, whole } from '../../contract/documents/described.ts'
 import { isReconciliationField, reconciliationFields } from '../../contract/records.ts'
 import type { AccessKey } from '../../runtime/access.ts'
-import { type AdminRoute, jsonObject } from '../../runtime/admin-access.ts'
+import { type AdminRoute, jsonObject, wholeNumber } from '../../runtime/admin-access.ts'
 import { HttpError } from '../../runtime/http.ts'
 import type { Database } from '../../store/database.ts'
 import { correct, listCorrections, previewCorrection, type What } from './correct.ts'
@@ -230,11 +230,4 @@ function sendFile(
 /** A key bound to brands sees only theirs (row 31). */
 function visible(key: AccessKey, brand: string): boolean {
   return key.brands?.includes(brand) ?? true
-}
-
-function wholeNumber(name: string, text: string | undefined, otherwise: number): number {
-  if (text === undefined) return otherwise
-  const value = Number(text)
-  if (Number.isSafeInteger(value) && value >= 0) return value
-  throw new HttpError(400, `${name} must be a whole number`)
 }

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { nullable, wholeNumber } from '../../contract/documents/described.ts'
+import { nullable, whole } from '../../contract/documents/described.ts'
 import { reconciliationFields } from '../../contract/records.ts'
 import { refusals } from './refusal.ts'
 import { type Run, runStates } from './runs.ts'
@@ -19,19 +19,19 @@ export const ShownRun = Type.Object(
     started_at: nullable(time('When')),
     ended_at: nullable(time('When')),
     data_at: nullable(time("The operator's timestamp")),
-    ids: wholeNumber('Read so far'),
-    bytes: wholeNumber('Read so far'),
-    ids_per_second: nullable(wholeNumber('Since it started, until now or its end')),
-    memory_bytes: wholeNumber("Most that the platform's process had meanwhile"),
-    crm_users: nullable(wholeNumber()),
+    ids: whole('Read so far'),
+    bytes: whole('Read so far'),
+    ids_per_second: nullable(whole('Since it started, until now or its end')),
+    memory_bytes: whole("Most that the platform's process had meanwhile"),
+    crm_users: nullable(whole()),
     discrepancies: nullable(
       Type.Object({
-        critical: wholeNumber(),
-        high: wholeNumber(),
-        low: wholeNumber(),
-        operator_only: wholeNumber(),
-        crm_only: wholeNumber(),
-        too_recent: wholeNumber('The CRM changed them too late to judge'),
+        critical: whole(),
+        high: whole(),
+        low: whole(),
+        operator_only: whole(),
+        crm_only: whole(),
+        too_recent: whole('The CRM changed them too late to judge'),
       }),
     ),
     refused: nullable(Type.Object({ why: Type.String(), particulars: Type.String(), remedy: Type.String() })),
