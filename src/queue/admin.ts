@@ -127,7 +127,7 @@ export function queueAdmin({ queue, lanes }: QueueAdmin): readonly AdminRoute[] 
         const { lane: name } = jsonObject(request)
         const lane = lanes.find((each) => each.name === name && visible(key, each.name))
         if (!lane) throw new HttpError(404, `there is no lane ${JSON.stringify(name)}: GET /admin/lanes lists them`)
-        lane.resume()
+        await lane.resume()
         return shownLane(await lane.state())
       },
     },

@@ -22,7 +22,7 @@ test('at most so many at a time, and those who wait come in order', async () => 
 
 test('no more wait than may, and who gave up or was too late makes room', async () => {
   const turns = createTurns(1, 2)
-  turns.take(soon())
+  void turns.take(soon())
   const late = turns.take(Date.now() + 20)
   const patient = turns.take(soon())
   assert.equal(turns.take(soon()), 'full')
