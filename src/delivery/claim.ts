@@ -1,14 +1,14 @@
 // Claiming: one process at a time sends a message, and a message that was delivered is never delivered again (row 29).
 
-import type { Flight, Message } from '../providers/provider.ts'
+import type { Message } from '../providers/provider.ts'
 import { emit } from '../runtime/events.ts'
 import type { Database } from '../store/database.ts'
 import { op } from '../store/statement.ts'
-import { claimFlight, takeFlights } from './flights.ts'
-import { listFlight, withRefs } from './manifests.ts'
-import { type Existing, insertMessages, selectMessages, state, takeOver } from './messages.ts'
+import { createChunks } from './chunks.ts'
+import { type ClaimedBefore, claimMessages, selectMessages, takeOver } from './messages.ts'
+import { markStored, storeClaimedRequests, storeRequests } from './requests.ts'
 
-/** What the table of messages says of a message that was seen before. */
+/** The state of a message that was seen before. */
 export type Claim =
   /** It is ours to send, as another attempt. */
   | { readonly is: 'taken over'; readonly ref: string; readonly attempt: number }
@@ -16,74 +16,109 @@ export type Claim =
   /** A living process is sending it now. */
   | { readonly is: 'elsewhere'; readonly ref: string }
 
-/**
- * Claims each message of a flight for this process, in one commit for those never seen before. The claim survives a killed
- * process, it need not survive a power cut: whoever asks again claims again.
- *
- * @returns of those that were seen before; the others are ours. Rejects if the store is away
- */
-export async function claim(database: Database, flight: Flight): Promise<ReadonlyMap<Message, Claim>> {
-  const { id, messages } = flight
-  const brand = messages[0]?.brand ?? ''
-  const [boarded] = await database.commit(
-    [op(insertMessages, [[brand, id]]), listFlight(flight), claimFlight(flight)],
-    { durable: false },
-  )
-  return boarded[0]?.written === messages.length ? new Map() : claimKnown(database, flight)
+export interface ClaimOptions {
+  readonly database: Database
+  /** Nothing leaves the process before the settle: a claim whose owner died is not uncertain. */
+  readonly transactional: boolean
 }
 
-async function claimKnown(database: Database, flight: Flight): Promise<Map<Message, Claim>> {
-  const { id, owner, messages } = flight
-  const asked = await database.read(
-    op(
-      selectMessages,
-      messages.map((m) => [m.brand, m.key]),
-    ),
-  )
-  const rows = await withRefs(
-    database,
-    asked.filter((row) => row.flight !== id),
-  )
-  const others = [...new Set(rows.filter((row) => row.state === state.inFlight).map((row) => row.owner))]
-  const alive = others.length > 0 ? await database.alive(others) : new Set<string>()
+/** Claims messages of one brand for this process. @returns an entry for each that was seen before; the others are new and ours */
+export type ClaimMessages = (messages: readonly Message[]) => Promise<ReadonlyMap<Message, Claim>>
 
-  const seats = new Map(messages.map((m, seat) => [rowKey(m), seat]))
-  const seatOf = (row: Existing): number => seats.get(rowKey(row)) as number
-  const messageOf = (row: Existing): Message => messages[seatOf(row)] as Message
-  const claims = new Map<Message, Claim>()
-  const free: (Existing & { readonly ref: string })[] = []
-  for (const row of rows) {
-    if (row.state === state.successful) claims.set(messageOf(row), { is: 'delivered', ref: row.ref })
-    // In flight by us, yet nobody here is working on it (the caller knows): our settle was lost.
-    else if (row.state === state.inFlight && row.owner !== owner && alive.has(row.owner)) {
-      claims.set(messageOf(row), { is: 'elsewhere', ref: row.ref })
-    } else free.push(row)
+/**
+ * Claims messages in one commit, together with the requests that brought them. The claim survives a killed process; it need not
+ * survive a power cut: whoever asks again claims again. Rejects if the store is away.
+ */
+export function createClaim({ database, transactional }: ClaimOptions): ClaimMessages {
+  const chunkOf = createChunks()
+
+  return async (messages) => {
+    const now = Date.now()
+    const { owner } = database
+    const rows = messages.map((m) => [
+      m.brand,
+      m.key,
+      m.ref,
+      m.userId,
+      owner,
+      m.part?.of.id ?? m.ref,
+      m.part?.start ?? 0,
+      m.text.length,
+      now,
+      chunkOf(m.brand),
+    ])
+    const ops = [op(claimMessages, rows), storeClaimedRequests(messages)] as const
+    const [claimed] = await database.commit(ops, { durable: false })
+    if (claimed.length === messages.length) {
+      for (const message of messages) markStored(message)
+      return new Map()
+    }
+    const fresh = new Set(claimed.map(({ ref }) => ref))
+    for (const message of messages) if (fresh.has(message.ref)) markStored(message)
+    return claimKnown(messages.filter(({ ref }) => !fresh.has(ref)))
   }
-  if (free.length === 0) return claims
 
-  const [taken] = await database.commit(
-    [
+  async function claimKnown(messages: readonly Message[]): Promise<ReadonlyMap<Message, Claim>> {
+    const rows = await database.read(
       op(
-        takeOver,
-        free.map((row) => [row.brand, row.key, row.ref, row.state, row.flight, id, seatOf(row)]),
+        selectMessages,
+        messages.map((m) => [m.brand, m.key]),
       ),
-      takeFlights(free.filter((row) => row.state === state.inFlight).map((row) => row.flight)),
-    ],
-    { durable: false },
-  )
-  const mine = new Map(taken.map((row) => [row.ref, row]))
-  for (const row of free) {
-    const won = mine.get(row.ref)
-    // Another process was faster: it is sending the message now.
-    claims.set(
-      messageOf(row),
-      won ? { is: 'taken over', ref: row.ref, attempt: won.attempt } : { is: 'elsewhere', ref: row.ref },
     )
-    if (won && row.state === state.inFlight) {
-      emit('message.taken_over', { brand: row.brand, ref: row.ref, attempt: won.attempt, uncertain: won.uncertain > 0 })
+    const messageOf = new Map(messages.map((m) => [m.key, m]))
+    const alive = await livingOwners(rows)
+    const claims = new Map<Message, Claim>()
+    const free: [Message, ClaimedBefore][] = []
+    for (const row of rows) {
+      const message = messageOf.get(row.key) as Message
+      if (row.state === 'successful') claims.set(message, { is: 'delivered', ref: row.ref })
+      // In flight by this process, yet nobody here works on it (the caller knows): its settle was lost.
+      else if (row.state === 'in_flight' && row.owner !== database.owner && alive.has(row.owner))
+        claims.set(message, { is: 'elsewhere', ref: row.ref })
+      else free.push([message, row])
+    }
+    if (free.length > 0) await takeOverAll(free, claims)
+    return claims
+  }
+
+  async function livingOwners(rows: readonly ClaimedBefore[]): Promise<ReadonlySet<string>> {
+    const owners = new Set(rows.filter(({ state }) => state === 'in_flight').map(({ owner }) => owner))
+    return owners.size === 0 ? owners : database.alive([...owners])
+  }
+
+  async function takeOverAll(
+    free: readonly (readonly [Message, ClaimedBefore])[],
+    claims: Map<Message, Claim>,
+  ): Promise<void> {
+    const now = Date.now()
+    const { owner } = database
+    const lost = ({ state }: ClaimedBefore): boolean => state === 'in_flight' && !transactional
+    const rows = free.map(([m, row]) => [
+      row.brand,
+      row.ref,
+      row.state,
+      row.attempt,
+      owner,
+      m.part?.of.id ?? m.ref,
+      m.part?.start ?? 0,
+      m.text.length,
+      lost(row) ? 1 : 0,
+      now,
+    ])
+    const ops = [op(takeOver, rows), storeRequests(free.map(([m]) => m))] as const
+    const [taken] = await database.commit(ops, { durable: false })
+    const attempts = new Map(taken.map(({ ref, attempt }) => [ref, attempt]))
+    for (const [message, row] of free) {
+      const { brand, ref } = row
+      const attempt = attempts.get(ref)
+      if (attempt === undefined) {
+        // Another process was faster: it is sending the message now.
+        claims.set(message, { is: 'elsewhere', ref })
+        continue
+      }
+      markStored(message)
+      claims.set(message, { is: 'taken over', ref, attempt })
+      if (row.state === 'in_flight') emit('message.taken_over', { brand, ref, attempt, uncertain: lost(row) })
     }
   }
-  return claims
 }
-
-const rowKey = (row: { readonly brand: string; readonly key: string }): string => `${row.brand} ${row.key}`

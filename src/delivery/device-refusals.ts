@@ -67,14 +67,4 @@ export function sourceDown(error: unknown): Fatal {
   }
 }
 
-export function storeAway(error: unknown): Fatal {
-  return {
-    category: 'fatal',
-    reason: 'unavailable',
-    blame: 'provider',
-    rule: 'store: no answer',
-    error: `not sent: the store cannot answer (${wordsOf(error)})`,
-  }
-}
-
 const wordsOf = (error: unknown): string => shortened(error instanceof Error ? error.message : String(error))

@@ -1,10 +1,10 @@
-// The Provider that fans a message out to the devices of its user, each through the push service that reaches it (design §5.4, §5.5).
+// The Delivery that fans a message out to the devices of its user, each through the push service that reaches it (design §5.4, §5.5).
 
 import { type ContentMapping, readPushContent } from '../contract/content.ts'
 import type { Device } from '../devices/device.ts'
 import type { DeviceSource } from '../devices/device-source.ts'
 import { deviceId, idOf } from '../devices/identity.ts'
-import type { Message, Provider, Result, SendContext } from '../providers/provider.ts'
+import type { Message, Result } from '../providers/provider.ts'
 import type { DeviceAnswer, PushService } from '../providers/push-service.ts'
 import { nonsense } from '../providers/read-results.ts'
 import { emit } from '../runtime/events.ts'
@@ -12,6 +12,7 @@ import { timeOfUuidv7 } from '../runtime/ids.ts'
 import type { Op } from '../store/database.ts'
 import { op } from '../store/statement.ts'
 import { combine } from './combine.ts'
+import type { Delivery, DeliveryContext } from './delivery.ts'
 import {
   almostReached,
   expired,
@@ -24,7 +25,7 @@ import {
 } from './device-refusals.ts'
 import { deviceSendRow, insertDeviceSends } from './device-sends.ts'
 import { Freshness } from './freshness.ts'
-import { Departure, LeavingDevice } from './leaving.ts'
+import { LeavingDevice } from './leaving.ts'
 import { type Guarded, type GuardedService, guardService, type ServiceGuardOptions } from './service-guard.ts'
 import { createTargets, type Targets, type Unregistered } from './targets.ts'
 import { provenDead } from './token-proof.ts'
@@ -70,9 +71,9 @@ interface Sent {
  *
  * @example
  * const push = createDevices({ source: registry, services: [createFcm(account), createApns(key)] })
- * createSendPath({ database, provider: push, … })
+ * createSendPath({ database, delivery: push, … })
  */
-export function createDevices(options: DevicesOptions): Provider {
+export function createDevices(options: DevicesOptions): Delivery {
   const { source, content: mapping, lifetimeMs = dayMs, unregisteredTargets: unregistered, brake } = options
   const services = named(options.services).map((service) => guardService(service, options.guard))
   const closing = new AbortController()
@@ -80,12 +81,12 @@ export function createDevices(options: DevicesOptions): Provider {
   const unreached = new Set<string>()
 
   /** Never rejects. One function and one wait after the other: of each push thousands may be waiting. */
-  async function deliver(message: Message, context: SendContext): Promise<Result> {
+  async function deliver(message: Message, context: DeliveryContext): Promise<Result> {
     try {
       const content = readPushContent(message.text, mapping)
-      if ('error' in content) return told(message, context, failed('invalid', 'content', content.error))
+      if ('error' in content) return reported(message, context, failed('invalid', 'content', content.error))
       const expiresAt = (timeOfUuidv7(message.ref) ?? Date.now()) + lifetimeMs
-      if (Date.now() >= expiresAt) return told(message, context, expired(lifetimeMs))
+      if (Date.now() >= expiresAt) return reported(message, context, expired(lifetimeMs))
       const { brand, userId } = message
       const who = content.tokens ? { brand, userId, tokens: content.tokens } : { brand, userId }
       const lookedAt = Date.now()
@@ -93,23 +94,22 @@ export function createDevices(options: DevicesOptions): Provider {
       try {
         targets = await find(who)
       } catch (error) {
-        return told(message, context, sourceDown(error))
+        return reported(message, context, sourceDown(error))
       }
       const { devices, refused } = targets
-      if (devices.length === 0 && refused.length === 0) return told(message, context, noDevice)
+      if (devices.length === 0 && refused.length === 0) return reported(message, context, noDevice)
       const freshness = new Freshness(message, context, lookedAt, () => find(who))
-      const departure = new Departure(message, context)
       const reached = devices.map((device) => services.find((service) => service.reaches(device)))
       const sends = devices.map((device, i) => {
-        const leaving = new LeavingDevice(source, device, freshness, departure)
+        const leaving = new LeavingDevice(source, device, freshness, context.fence)
         return reached[i]?.send({ ref: message.ref, device, content, expiresAt }, context, leaving)
       })
       const answers = sends.length === 1 ? [await sends[0]] : await Promise.all(sends)
       const results = devices.map((device, i) => judged(reached[i], device, answers[i]))
       for (const { token, outcome } of refused) results.push({ id: deviceId(token), service: '', answer: outcome })
-      return told(message, context, concluded(message, results))
+      return reported(message, context, concluded(message, results))
     } catch (error) {
-      return told(message, context, nonsense(String(error), 1, true))
+      return reported(message, context, nonsense(String(error), 1, true))
     }
   }
 
@@ -170,9 +170,10 @@ export function createDevices(options: DevicesOptions): Provider {
   return {
     name: 'devices',
     max: 1_000,
-    departs: true,
-    atOnce: services.reduce((sum, { concurrency }) => sum + concurrency, 0),
-    send: (messages, context) => Promise.all(messages.map((message) => deliver(message, context))),
+    // Each service bounds its own.
+    concurrency: Number.POSITIVE_INFINITY,
+    transactional: false,
+    deliver: (messages, context) => Promise.all(messages.map((message) => deliver(message, context))),
     check: async () => (await Promise.all(services.map((service) => service.check()))).flat(),
     async close() {
       closing.abort()
@@ -181,8 +182,8 @@ export function createDevices(options: DevicesOptions): Provider {
   }
 }
 
-function told(message: Message, context: SendContext, result: Result): Result {
-  context.tell?.(message, result)
+function reported(message: Message, context: DeliveryContext, result: Result): Result {
+  context.report(message, result)
   return result
 }
 

@@ -2,8 +2,9 @@
 
 import type { Failed, Fatal } from '../contract/outcome.ts'
 import type { Device } from '../devices/device.ts'
-import type { Message, SendContext } from '../providers/provider.ts'
+import type { Message } from '../providers/provider.ts'
 import type { DeviceAnswer } from '../providers/push-service.ts'
+import type { DeliveryContext } from './delivery.ts'
 import { revoked, sourceDown } from './device-refusals.ts'
 import type { Targets } from './targets.ts'
 
@@ -12,7 +13,7 @@ const staleMs = 1_000
 /** Asks again who may be messaged and where when the answer has grown old; the devices of one message ask together. */
 export class Freshness {
   readonly #message: Message
-  readonly #judge: SendContext['judge']
+  readonly #judge: DeliveryContext['judge']
   readonly #find: () => Promise<Targets>
   #at: number
   #still: ReadonlySet<string> | undefined
@@ -20,7 +21,7 @@ export class Freshness {
   #asking: Promise<void> | undefined
 
   /** @param at when `find` was asked last, epoch ms */
-  constructor(message: Message, { judge }: SendContext, at: number, find: () => Promise<Targets>) {
+  constructor(message: Message, { judge }: DeliveryContext, at: number, find: () => Promise<Targets>) {
     this.#message = message
     this.#judge = judge
     this.#at = at
@@ -41,7 +42,7 @@ export class Freshness {
   async #lookAgain(): Promise<void> {
     const now = Date.now()
     try {
-      const [verdict, found] = await Promise.all([this.#judge?.(this.#message), this.#find()])
+      const [verdict, found] = await Promise.all([this.#judge(this.#message), this.#find()])
       this.#refusal = verdict
       this.#still = new Set(found.devices.map((device) => device.token))
     } catch (error) {

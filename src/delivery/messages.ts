@@ -1,240 +1,244 @@
-// The operator's tables: what was asked for, what became of it, and the evidence. Their only owner.
+// One row for each message (row 29): the user, the identifier, the state, and where the text stands in its request.
+// `select * from messages where brand = '1' and ref = '…'` answers "what became of it" without another table.
 //
-// messages   one small row per message (row 29): claimed before anything has an effect. A message that is successful needs no
-//            second write of its own: its state stays 0, "as its flight says" (flights.ts). What ends otherwise says so itself.
-// refusals   one row per attempt that did not end successful.
+// | state      | written                                          | a crash in this state means                                |
+// |------------|--------------------------------------------------|------------------------------------------------------------|
+// | in_flight  | by claimMessages or takeOver, before the send    | it may have been sent: the next attempt counts as uncertain |
+// | successful | by settleMessages, before the caller is answered | final: every repetition gets the same identifier           |
+// | failed     | likewise                                         | final for the platform; a replay is a new attempt           |
+// | fatal      | likewise                                         | the platform sends it again: a new attempt                  |
 
-import { timeOfUuidv7 } from '../runtime/ids.ts'
 import type { Database, Migration } from '../store/database.ts'
-import { insertNew } from '../store/insert-new.ts'
 import { op, statement } from '../store/statement.ts'
-import { arrivedOf, departedOf, selectRequest } from './flights.ts'
-import { findKey, placeOf, type Seated, withRefs } from './manifests.ts'
 
-/** inFlight: as its flight says, which may have landed: then it was successful. */
-export const state = { inFlight: 0, successful: 1, failed: 2, fatal: 3 } as const
+export type MessageState = 'in_flight' | 'successful' | 'failed' | 'fatal'
 
 export const messageMigrations: readonly Migration[] = [
   {
-    name: 'delivery/1',
+    name: 'messages/1',
     statements: ({ engine, key }) => [
+      // The fill factor leaves room for the settled version of each row on its own page: PostgreSQL then updates no index.
       `create table messages (
-         brand ${key} not null, key ${key} not null, ref ${key} not null, flight ${key} not null, request ${key} not null,
-         start_at bigint not null, length bigint not null, claimed_at bigint not null, attempt bigint not null,
-         state bigint not null, uncertain bigint not null, call ${key} not null, rule text not null,
-         primary key (brand, key))${engine === 'sqlite' ? ' without rowid' : ' with (fillfactor = 90)'}`,
+         brand ${key} not null,
+         key ${key} not null,
+         ref ${key} not null,
+         user_id ${key} not null,
+         state ${key} not null check (state in ('in_flight', 'successful', 'failed', 'fatal')),
+         attempt integer not null,
+         uncertain integer not null,
+         owner ${key} not null,
+         request ${key} not null,
+         start_at integer not null,
+         length integer not null,
+         updated_at bigint not null,
+         rule text,
+         error text,
+         call ${key},
+         chunk bigint not null,
+         primary key (brand, key))${engine === 'sqlite' ? '' : ' with (fillfactor = 60)'}`,
       `create unique index messages_ref on messages (brand, ref)`,
-      `create table refusals (
-         brand ${key} not null, ref ${key} not null, attempt bigint not null, at bigint not null, category text not null,
-         reason text not null, error text not null, rule text not null, answer text, call ${key}, uncertain bigint not null,
-         primary key (brand, ref, attempt))`,
+      // Users come in random order. Led by the chunk, the index grows at its end instead of all over: see chunks.ts.
+      `create index messages_user on messages (brand, chunk, user_id)`,
     ],
   },
 ]
 
-/**
- * Claims the messages of a flight that were never seen before, as its list has them; returns how many those are. Run from the
- * list: to bind the values of each message costs more than to write its row.
- */
-export const insertMessages = statement<{ flight: string; written: number }>({
-  name: 'insert_messages',
+/** Claims messages that were never seen before. Returns the identifiers of these; the others have a row already. */
+export const claimMessages = statement<{ ref: string }>({
+  name: 'claim_messages',
   rank: 10,
-  columns: { brand: 'text', flight: 'text' },
-  route: 'flight',
-  text: (rows) => `
-    with boarded as (
-      ${boarding('e.value::text, l.flight, e.place - 1')}
-      from ${rows} r join manifests l on l.brand = r.brand and l.flight = r.flight,
-        json_array_elements(l.keys::json) with ordinality e (value, place)
-      on conflict (brand, key) do nothing returning flight)
-    select b.flight, count(*) as written from boarded b group by b.flight`,
-  each: (values) => `
-    ${boarding('e.value, l.flight, e.key')} from manifests l, json_each(l.keys) e where (l.brand, l.flight) = (${values})
-    on conflict (brand, key) do nothing`,
-})
-
-function boarding(seated: string): string {
-  return `insert into messages (brand, key, flight, seat, attempt, state, uncertain, call, rule)
-      select l.brand, ${seated}, 1, 0, 0, '', ''`
-}
-
-export interface Existing extends Seated {
-  readonly key: string
-  readonly state: number
-  readonly attempt: number
-  /** Who claimed its flight. */
-  readonly owner: string
-}
-
-/** The state of a message as it is now. A flight that is gone was forgotten, long after it landed. */
-const now = (m: string, f: string): string =>
-  `case when ${m}.state = 0 and (coalesce(${f}.state, 2) = 2 or ${arrivedOf(m)}) then 1 else ${m}.state end`
-
-export const selectMessages = statement<Existing>({
-  name: 'select_messages',
-  rank: 11,
-  columns: { brand: 'text', key: 'text' },
-  text: (rows) => `
-    select m.brand, m.key, m.flight, m.seat, m.ref, ${now('m', 'f')} as state, m.attempt, coalesce(f.owner, '') as owner
-    from ${rows} r join messages m on m.brand = r.brand and m.key = r.key left join flights f on f.id = m.flight`,
-})
-
-/**
- * Begins another attempt, in a flight of ours, of a message that ended failed or fatal, or whose owner is gone; taken only if
- * the row is still the one that was read, and neither has its flight landed since nor it alone: takeFlights() comes before it in
- * the commit and waits for whoever is settling. A claim left in flight counts as uncertain if it had departed.
- */
-export const takeOver = statement<{ ref: string; attempt: number; uncertain: number }>({
-  name: 'take_over',
-  rank: 13,
   columns: {
     brand: 'text',
     key: 'text',
     ref: 'text',
-    state: 'bigint',
-    old: 'text',
-    flight: 'text',
-    seat: 'bigint',
+    user_id: 'text',
+    owner: 'text',
+    request: 'text',
+    start_at: 'bigint',
+    length: 'bigint',
+    updated_at: 'bigint',
+    chunk: 'bigint',
   },
   route: 'ref',
   text: (rows) => `
-    update messages set state = 0, attempt = messages.attempt + 1, flight = r.flight, seat = r.seat, ref = r.ref, call = '', rule = '',
-      uncertain = messages.uncertain + case when messages.state = 0 then ${departedOf('messages')} else 0 end
-    from ${rows} r
-    where messages.brand = r.brand and messages.key = r.key and messages.flight = r.old and messages.state = r.state
-      and (messages.state <> 0 or (not ${arrivedOf('messages')}
-        and exists (select 1 from flights f where f.id = messages.flight and f.state < 2)))
-    returning messages.ref as ref, messages.attempt as attempt, messages.uncertain as uncertain`,
+    insert into messages (brand, key, ref, user_id, state, attempt, uncertain, owner, request, start_at, length, updated_at, chunk)
+    select r.brand, r.key, r.ref, r.user_id, 'in_flight', 1, 0, r.owner, r.request, r.start_at, r.length, r.updated_at, r.chunk
+    from ${rows} r where true
+    on conflict (brand, key) do nothing
+    returning ref`,
+})
+
+export interface ClaimedBefore {
+  readonly brand: string
+  readonly key: string
+  readonly ref: string
+  readonly state: MessageState
+  readonly attempt: number
+  readonly owner: string
+}
+
+/** The rows of these keys. */
+export const selectMessages = statement<ClaimedBefore>({
+  name: 'select_messages',
+  rank: 11,
+  columns: { brand: 'text', key: 'text' },
+  text: (rows) => `
+    select m.brand, m.key, m.ref, m.state, m.attempt, m.owner
+    from ${rows} r join messages m on m.brand = r.brand and m.key = r.key`,
 })
 
 /**
- * What ended otherwise than its flight. Success always wins; failed and fatal are taken from the current flight only: a
- * process that slept cannot overwrite.
+ * Begins another attempt of a message that ended failed or fatal, or whose owner died. It takes effect only while the row is
+ * still as it was read: two processes cannot take over the same message.
+ */
+export const takeOver = statement<{ ref: string; attempt: number }>({
+  name: 'take_over',
+  rank: 12,
+  columns: {
+    brand: 'text',
+    ref: 'text',
+    state: 'text',
+    attempt: 'bigint',
+    owner: 'text',
+    request: 'text',
+    start_at: 'bigint',
+    length: 'bigint',
+    uncertain: 'bigint',
+    updated_at: 'bigint',
+  },
+  route: 'ref',
+  text: (rows) => `
+    update messages set state = 'in_flight', attempt = messages.attempt + 1, uncertain = messages.uncertain + r.uncertain,
+      owner = r.owner, request = r.request, start_at = r.start_at, length = r.length, updated_at = r.updated_at,
+      rule = null, error = null, call = null
+    from ${rows} r
+    where messages.brand = r.brand and messages.ref = r.ref and messages.state = r.state and messages.attempt = r.attempt
+    returning messages.ref as ref, messages.attempt as attempt`,
+})
+
+/**
+ * Settles runs of messages: consecutive identifiers with the same outcome are one input row. It takes effect only for the owner
+ * and the attempt that claimed them.
  */
 export const settleMessages = statement({
   name: 'settle_messages',
   rank: 30,
   columns: {
     brand: 'text',
-    key: 'text',
-    flight: 'text',
-    state: 'bigint',
+    first: 'text',
+    last: 'text',
+    owner: 'text',
+    attempt: 'bigint',
+    state: 'text',
     rule: 'text',
+    error: 'text',
     call: 'text',
     uncertain: 'bigint',
+    updated_at: 'bigint',
   },
   text: (rows) => `
-    update messages set state = r.state, rule = r.rule, call = r.call,
-      uncertain = messages.uncertain + r.uncertain
+    update messages set state = r.state, rule = r.rule, error = r.error, call = r.call,
+      uncertain = messages.uncertain + r.uncertain, updated_at = r.updated_at
     from ${rows} r
-    where messages.brand = r.brand and messages.key = r.key
-      and (r.state = 1 or (messages.flight = r.flight and messages.state = 0))`,
+    where messages.brand = r.brand and messages.ref between r.first and r.last
+      and messages.owner = r.owner and messages.attempt = r.attempt and messages.state = 'in_flight'`,
 })
 
-export const insertRefusals = insertNew({
-  name: 'insert_refusals',
+/** Success always wins: a message that another process took over meanwhile was delivered all the same. */
+export const settleLateSuccesses = statement({
+  name: 'settle_late_successes',
   rank: 31,
-  table: 'refusals',
-  key: 'brand, ref, attempt',
-  columns: {
-    brand: 'text',
-    ref: 'text',
-    attempt: 'bigint',
-    at: 'bigint',
-    category: 'text',
-    reason: 'text',
-    error: 'text',
-    rule: 'text',
-    answer: 'text',
-    call: 'text',
-    uncertain: 'bigint',
-  },
+  columns: { brand: 'text', ref: 'text', rule: 'text', call: 'text', updated_at: 'bigint' },
+  text: (rows) => `
+    update messages set state = 'successful', rule = r.rule, error = null, call = r.call, updated_at = r.updated_at
+    from ${rows} r
+    where messages.brand = r.brand and messages.ref = r.ref and messages.state <> 'successful'`,
 })
 
-/** How many messages of each state there are, and how many attempts may have arrived without our having their answer. */
-export const countMessages = statement<{
-  brand: string
-  state: number
-  messages: number
-  uncertain: number
-  repeated: number
-}>({
-  name: 'count_messages',
-  rank: 90,
-  columns: {},
-  text: () => `
-    select m.brand, ${now('m', 'f')} as state, count(*) as messages, sum(m.uncertain) as uncertain,
-      sum(m.attempt - 1) as repeated
-    from messages m left join flights f on f.id = m.flight group by 1, 2 order by 1, 2`,
-})
-
-export interface Found {
-  readonly brand: string
-  readonly key: string
-  readonly state: number
-  readonly attempt: number
+/** A message as its row shows it. Times are epoch milliseconds. */
+export interface MessageRow extends ClaimedBefore {
+  readonly user_id: string
   readonly uncertain: number
-  readonly rule: string
-  /** The call that decided; empty while it is in flight. */
-  readonly call: string
-  readonly claimedAt: number
-  /** Its own text, cut from the request that brought it last; undefined: it has not departed yet. */
-  readonly request: string | undefined
-  readonly tracking: string | undefined
+  readonly rule: string | null
+  readonly error: string | null
+  /** The call to the provider that decided: providers/calls.ts. */
+  readonly call: string | null
+  readonly updated_at: number
+  readonly request: string
+  /** The place of the message's text in its request, in UTF-16 units. */
+  readonly start_at: number
+  readonly length: number
 }
 
-const selectFound = statement<
-  Seated & Omit<Found, 'claimedAt' | 'request' | 'tracking'> & { readonly parts: string | null }
->({
-  name: 'find_message',
-  rank: 91,
-  columns: { brand: 'text', key: 'text' },
-  text: (rows) => `
-    select m.brand, m.key, m.flight, m.seat, m.ref, ${now('m', 'f')} as state, m.attempt, m.uncertain, l.parts,
-      case when m.rule = '' then coalesce(f.rule, '') else m.rule end as rule,
-      case when m.rule = '' then coalesce(f.call, '') else m.call end as call
-    from ${rows} r join messages m on m.brand = r.brand and m.key = r.key
-      left join flights f on f.id = m.flight left join manifests l on l.brand = m.brand and l.flight = m.flight`,
+const columns = `m.brand, m.key, m.ref, m.user_id, m.state, m.attempt, m.uncertain, m.owner, m.rule, m.error, m.call,
+  m.updated_at, m.request, m.start_at, m.length`
+
+const selectByRef = statement<MessageRow>({
+  name: 'find_messages_by_ref',
+  rank: 90,
+  columns: { brand: 'text', ref: 'text' },
+  text: (rows) => `select ${columns} from ${rows} r join messages m on m.brand = r.brand and m.ref = r.ref`,
 })
 
-/** One message by its push_id or site_notification_id, looked for in these brands. */
-export async function findMessage(
+/** The message with this push_id or site_notification_id, of one of these brands. */
+export async function findByRef(
   database: Database,
   brands: readonly string[],
   ref: string,
-): Promise<Found | undefined> {
-  const who = await findKey(database, brands, ref)
-  if (!who) return undefined
-  const [found] = await withRefs(database, await database.read(op(selectFound, [[who.brand, who.key]])))
-  if (found?.ref !== ref) return undefined
-  const { parts, seat, flight, ...story } = found
-  const { request: id, start, length } = placeOf(parts ?? '', seat)
-  const [request] = await database.read(op(selectRequest, [[id]]))
-  return {
-    ...story,
-    claimedAt: timeOfUuidv7(flight) ?? 0,
-    request: request?.text.slice(start, start + length),
-    tracking: request?.tracking ?? undefined,
-  }
+): Promise<MessageRow | undefined> {
+  const rows = brands.map((brand) => [brand, ref])
+  return (await database.read(op(selectByRef, rows)))[0]
 }
 
-export interface Refusal {
-  readonly attempt: number
-  readonly at: number
-  readonly category: string
-  readonly reason: string
-  readonly error: string
-  readonly rule: string
-  readonly answer: string | null
-  readonly call: string | null
-  readonly uncertain: number
-}
-
-export const listRefusals = statement<Refusal>({
-  name: 'list_refusals',
-  rank: 92,
-  columns: { brand: 'text', ref: 'text' },
+// A message key begins with its channel and its activity.id (row 29), so a range of the primary key has them all.
+const selectById = statement<MessageRow>({
+  name: 'find_messages_by_id',
+  rank: 90,
+  columns: { brand: 'text', first: 'text', after: 'text' },
   text: (rows) => `
-    select f.attempt, f.at, f.category, f.reason, f.error, f.rule, f.answer, f.call, f.uncertain
-    from ${rows} r join refusals f on f.brand = r.brand and f.ref = r.ref order by f.attempt`,
+    select ${columns} from ${rows} r join messages m on m.brand = r.brand and m.key >= r.first and m.key < r.after
+    order by m.ref`,
 })
+
+/** All messages with this activity.id, of these brands and both channels, in the order of their identifiers. */
+export async function findById(
+  database: Database,
+  brands: readonly string[],
+  id: string,
+): Promise<readonly MessageRow[]> {
+  const rows = brands.flatMap((brand) =>
+    ['push', 'site'].map((channel) => {
+      const beginning = JSON.stringify([channel, id]).slice(0, -1)
+      return [brand, `${beginning},`, `${beginning}-`] // '-' follows ',' in the order of bytes
+    }),
+  )
+  return database.read(op(selectById, rows))
+}
+
+// One look into the index for each chunk: `cross join` keeps SQLite from reading the whole index instead.
+const selectByUser = statement<MessageRow>({
+  name: 'find_messages_by_user',
+  rank: 90,
+  columns: { brand: 'text', user_id: 'text', before: 'text', most: 'bigint' },
+  text: (rows) => `
+    with recursive
+      asked as (select r.brand, r.user_id, r.before, r.most from ${rows} r),
+      chunks (brand, chunk) as (
+        select a.brand, (select min(m.chunk) from messages m where m.brand = a.brand) from asked a
+        union all
+        select c.brand, (select min(m.chunk) from messages m where m.brand = c.brand and m.chunk > c.chunk)
+        from chunks c where c.chunk is not null)
+    select ${columns} from chunks c cross join asked a
+      join messages m on m.brand = c.brand and m.chunk = c.chunk and m.user_id = a.user_id
+    where m.ref < a.before order by m.ref desc limit (select a.most from asked a)`,
+})
+
+/** The latest messages of a user, newest first. `before` is the identifier of the last one that was seen. */
+export function findByUser(
+  database: Database,
+  brand: string,
+  userId: string,
+  { before = '~', most = 100 }: { readonly before?: string; readonly most?: number } = {},
+): Promise<readonly MessageRow[]> {
+  return database.read(op(selectByUser, [[brand, userId, before, most]]))
+}

@@ -4,63 +4,67 @@
 import { firstUuidv7 } from '../runtime/ids.ts'
 import type { Database } from '../store/database.ts'
 import { op, statement } from '../store/statement.ts'
-import { oldest, type Seated, withRefs } from './manifests.ts'
 
-// A list may name a message that is in a younger flight: it was tried again, or forgotten and came again.
-const selectOld = statement<Seated & { key: string }>({
-  name: 'old_messages',
-  rank: 60,
-  columns: { brand: 'text', key: 'text', before: 'text' },
-  text: (rows) => `
-    select m.brand, m.key, m.flight, m.seat, m.ref from ${rows} r join messages m on m.brand = r.brand and m.key = r.key
-    where m.flight < r.before`,
-})
-
-const deleteMessages = statement({
+/** Identifiers begin with their time: the oldest messages of a brand are the first of the index `messages_ref`. */
+const deleteMessages = statement<{ gone: number }>({
   name: 'forget_messages',
-  rank: 61,
-  columns: { brand: 'text', key: 'text' },
-  text: (rows) => `delete from messages where (brand, key) in (select r.brand, r.key from ${rows} r)`,
+  rank: 60,
+  columns: { brand: 'text', before: 'text', updated_before: 'bigint', most: 'bigint' },
+  text: (rows) => `
+    delete from messages where (brand, ref) in (
+      select m.brand, m.ref from messages m
+      where m.brand = (select r.brand from ${rows} r) and m.ref < (select r.before from ${rows} r)
+        and m.updated_at < (select r.updated_before from ${rows} r)
+      order by m.ref limit (select r.most from ${rows} r))
+    returning 1 as gone`,
 })
-const forget = (table: 'refusals' | 'device_sends', rank: number) =>
-  statement({
+
+const forgetEvidence = (table: 'refusals' | 'device_sends', rank: number) =>
+  statement<{ gone: number }>({
     name: `forget_${table}`,
     rank,
-    columns: { brand: 'text', ref: 'text' },
-    text: (rows) => `delete from ${table} where (brand, ref) in (select r.brand, r.ref from ${rows} r)`,
+    columns: { brand: 'text', before: 'text', most: 'bigint' },
+    text: (rows) => `
+      delete from ${table} where (brand, ref) in (
+        select e.brand, e.ref from ${table} e
+        where e.brand = (select r.brand from ${rows} r) and e.ref < (select r.before from ${rows} r)
+        order by e.ref limit (select r.most from ${rows} r))
+      returning 1 as gone`,
   })
-const deleteRefusals = forget('refusals', 62)
-const deleteDeviceSends = forget('device_sends', 63)
+const deleteRefusals = forgetEvidence('refusals', 61)
+const deleteDeviceSends = forgetEvidence('device_sends', 62)
 
-/** Flights at a time, each of at most a thousand messages. */
-const step = 20
+const deleteRequests = statement<{ gone: number }>({
+  name: 'forget_requests',
+  rank: 63,
+  columns: { before: 'text', most: 'bigint' },
+  text: (rows) => `
+    delete from requests where id in (
+      select q.id from requests q where q.id < (select r.before from ${rows} r) order by q.id
+      limit (select r.most from ${rows} r))
+    returning 1 as gone`,
+})
+
+const step = 2_000
 
 /**
- * Forgets the messages of a bounded number of a brand's flights that were claimed before `before` (epoch ms). Call it again until
- * it answers 0.
- *
- * @returns how many messages it looked at
+ * Forgets a bounded number of a brand's messages that were claimed, and last changed, before `before` (epoch ms). Call it again
+ * until it answers 0.
  */
 export async function forgetMessages(database: Database, brand: string, before: number): Promise<number> {
-  const limit = firstUuidv7(before)
-  const lists = await oldest(database, brand, limit, step)
-  if (!lists) return 0
-  const found = await database.read(
-    op(
-      selectOld,
-      lists.keys.map((key) => [brand, key, limit]),
-    ),
-  )
-  const old = await withRefs(database, found)
-  const refs = old.map((row) => [row.brand, row.ref])
-  await database.commit([
-    op(
-      deleteMessages,
-      old.map((row) => [row.brand, row.key]),
-    ),
-    op(deleteRefusals, refs),
-    op(deleteDeviceSends, refs),
-    lists.forget,
-  ])
-  return lists.keys.length
+  const [gone] = await database.commit([op(deleteMessages, [[brand, firstUuidv7(before), before, step]])])
+  return gone.length
+}
+
+/** Likewise the evidence of a brand's attempts. */
+export async function forgetAttempts(database: Database, brand: string, before: number): Promise<number> {
+  const row = [brand, firstUuidv7(before), step]
+  const gone = await database.commit([op(deleteRefusals, [row]), op(deleteDeviceSends, [row])])
+  return Math.max(...gone.map(({ length }) => length))
+}
+
+/** Likewise the bodies of requests, of all brands. */
+export async function forgetRequests(database: Database, before: number): Promise<number> {
+  const [gone] = await database.commit([op(deleteRequests, [[firstUuidv7(before), step]])])
+  return gone.length
 }

@@ -1,314 +1,245 @@
-// The one send path (design §5): claim → suppress → depart → the provider → settle. Itself a Provider.
-// A single send is a batch of one with another answer; what arrives in the same turn travels together, as a flight.
+// The one send path, read from top to bottom: receive → claim → suppress → deliver → settle → answer (design §5).
+// A single send is a batch of one with another answer; new messages of one turn of the event loop are claimed together.
 
-import type { Fatal } from '../contract/outcome.ts'
-import type { Flight, Message, Provider, Result, SendContext, Wrap } from '../providers/provider.ts'
+import type { Failed, Fatal } from '../contract/outcome.ts'
+import type { Message, Result, SendContext } from '../providers/provider.ts'
 import { emit, listened } from '../runtime/events.ts'
 import { gather } from '../runtime/gather.ts'
-import { uuidv7 } from '../runtime/ids.ts'
-import { createLine } from '../runtime/line.ts'
 import { createPassingMap, type PassingMap } from '../runtime/passing-map.ts'
-import { createSlots } from '../runtime/slots.ts'
+import { createSlots, type Slots } from '../runtime/slots.ts'
 import type { Database } from '../store/database.ts'
-import { type Claim, claim } from './claim.ts'
-import { depart } from './depart.ts'
-import { createIdWatch } from './id-watch.ts'
-import { type Settle, type Settled, settlement } from './settle.ts'
+import { type ClaimMessages, createClaim } from './claim.ts'
+import type { Delivery } from './delivery.ts'
+import { createReports } from './reports.ts'
+import * as refusals from './send-refusals.ts'
+import { settle } from './settle.ts'
 
 export interface SendPathOptions {
   readonly database: Database
-  /** Already guarded: it answers once for each message and never throws. */
-  readonly provider: Provider
-  readonly suppress: Wrap
-  /** Provider calls at a time. */
-  readonly concurrency: number
-  /** Messages in progress at once; what comes on top is fatal. */
+  readonly delivery: Delivery
+  /** Why a message must not be sent, or undefined. Absent: every message may be sent. */
+  readonly judge?: ((message: Message) => Promise<Failed | Fatal | undefined>) | undefined
+  /** Messages in progress at once; the excess is fatal. */
   readonly inProgress: number
   /** A message that did not reach its provider within this time is given up as fatal. */
   readonly workMs: number
 }
 
-export interface SendPath extends Provider {
-  /**
-   * To be waited for before a batch is taken apart: thousands of messages in hand that only wait for their turn cost far more
-   * than their text. Not for long: a push service that hangs is not the trouble of those that work.
-   *
-   * @param bytes of the body that waits
-   */
-  room(bytes: number): Promise<void> | undefined
+export interface SendPath {
+  /** One result for each message, in the same order, by the deadline. Never rejects. */
+  send(messages: readonly Message[], context: Pick<SendContext, 'deadline'>): Promise<readonly Result[]>
   /** Resolves when nothing is in progress. */
   idle(): Promise<void>
 }
 
-/** Who waits for a message: which call, and where in its answer. */
-interface Asker {
-  readonly answer: (place: number, result: Result) => void
-  readonly place: number
-}
-
-interface Work extends Asker {
-  /** As it was asked for; after the claim with the identifier and the attempt of the row. */
+/** A message in progress. */
+interface Work {
+  /** After the claim with the identifier and the attempt of its row. */
   message: Message
-  /** Who asked for the same message meanwhile. */
-  also?: Asker[]
-  /** Until when another process's attempt is waited for. */
+  /** Everybody who waits for its result. */
+  readonly callers: ((result: Result) => void)[]
+  /** The process as the store knew it when it claimed the message. */
+  owner: string
+  /** Until when another process's attempt is waited for, in epoch milliseconds. */
   patience?: number
-  /** Once it is there; it may not be settled yet. */
+  /** It is there, perhaps not settled yet. */
   result?: Result
 }
-type Known = Work & Settled
 
-/** Messages in hand for each that is sent at a time: some are ready when one is answered, whatever a service takes for it. */
-const ready = 1.5
-/** How long a batch waits for room, and how many bytes of them. */
-const putOff = { patienceMs: 500, mostWeight: 256 * 1024 * 1024 }
-/** What is told of the messages of one request is settled every so often: each piece is a transaction. */
-const pieceMs = 50
+/** Messages that are claimed in one commit. */
+const mostClaimed = 1_000
 /** How long a message that another living process is sending is waited for, and how often it is looked at. */
 const elsewhere = { waitMs: 2_000, everyMs: 100 }
 
-export function createSendPath({
-  database,
-  provider,
-  suppress,
-  concurrency,
-  inProgress,
-  workMs,
-}: SendPathOptions): SendPath {
-  const inner = suppress(depart(database)(provider))
-  const slots = createSlots(concurrency)
-  const watchId = createIdWatch()
+/**
+ * @example
+ * const path = createSendPath({ database, delivery, judge: suppression.judge, inProgress: 10_000, workMs: 50_000 })
+ * const [result] = await path.send([message], { deadline: Date.now() + 20_000 })
+ */
+export const createSendPath = (options: SendPathOptions): SendPath => new Path(options)
+
+class Path implements SendPath {
+  readonly #options: SendPathOptions
+  readonly #claimMessages: ClaimMessages
+  readonly #slots: Slots
   /** By brand and key. */
-  const working = new Map<string, PassingMap<string, Work>>()
-  let inHand = 0
-  /** Those in hand of which no result is there yet. */
-  let unknown = 0
-  const { atOnce = Number.POSITIVE_INFINITY } = provider
-  const line = createLine(() => unknown < ready * atOnce, putOff)
-  const idlers: (() => void)[] = []
+  readonly #working = new Map<string, PassingMap<string, Work>>()
+  #inProgress = 0
+  readonly #idlers: (() => void)[] = []
+  // Work goes on after its request was answered, and while the process is stopping: stopping waits for it.
+  readonly #never = new AbortController().signal
 
-  const begin = gather<Work>((works) => {
-    // Of one brand: a source that hangs for one is not the other's trouble.
-    for (const ofBrand of Map.groupBy(works, ({ message }) => message.brand).values())
-      for (let from = 0; from < ofBrand.length; from += inner.max) void board(ofBrand.slice(from, from + inner.max))
-  })
-  // Work goes on when its request was answered or its process is stopping: stopping waits for it.
-  const never = new AbortController().signal
+  constructor(options: SendPathOptions) {
+    const { database, delivery } = options
+    this.#options = options
+    this.#claimMessages = createClaim({ database, transactional: delivery.transactional })
+    this.#slots = createSlots(delivery.concurrency)
+  }
 
-  async function board(works: readonly Work[]): Promise<void> {
-    const now = Date.now()
-    const asked: Flight = { id: uuidv7(), owner: database.owner, messages: works.map((w) => w.message) }
-    let claims: ReadonlyMap<Message, Claim>
-    try {
-      claims = await claim(database, asked)
-    } catch (error) {
-      for (const work of works) finish(work, storeAway(error))
+  /** By the deadline everything is answered: unfinished work goes on, and the next attempt gets its result. */
+  send(messages: readonly Message[], { deadline }: Pick<SendContext, 'deadline'>): Promise<readonly Result[]> {
+    return new Promise((resolve) => {
+      const results = new Array<Result | undefined>(messages.length).fill(undefined)
+      let open = messages.length
+      const end = (): void => {
+        clearTimeout(timer)
+        if (open > 0) emit('budget.spent', { channel: messages[0]?.channel ?? '', unfinished: open })
+        resolve(results.map((result) => result ?? refusals.unfinished))
+      }
+      const timer = setTimeout(end, deadline - Date.now())
+      if (open === 0) return end()
+      messages.forEach((message, place) => {
+        this.#receive(message, (result) => {
+          results[place] = result
+          if (--open === 0) end()
+        })
+      })
+    })
+  }
+
+  #receive(message: Message, caller: (result: Result) => void): void {
+    const { brand, key } = message
+    const ofBrand = this.#working.get(brand) ?? createPassingMap<string, Work>()
+    const same = ofBrand.get(key)
+    if (same) {
+      same.callers.push(caller)
       return
+    }
+    if (this.#inProgress >= this.#options.inProgress) {
+      caller(refusals.overloaded)
+      return
+    }
+    const work: Work = { message: asPart(message), callers: [caller], owner: '' }
+    if (ofBrand.size === 0) this.#working.set(brand, ofBrand)
+    ofBrand.add(key, work)
+    this.#inProgress++
+    this.#received(work)
+  }
+
+  readonly #received = gather<Work>((works) => {
+    // Brand by brand: an attribute source that hangs for one brand does not hold up another.
+    for (const ofBrand of Map.groupBy(works, ({ message }) => message.brand).values())
+      for (const part of parts(ofBrand, mostClaimed)) void this.#claim(part)
+  })
+
+  async #claim(works: readonly Work[]): Promise<void> {
+    const { database, delivery } = this.#options
+    const { owner } = database
+    const now = Date.now()
+    let claims: Awaited<ReturnType<ClaimMessages>>
+    try {
+      claims = await this.#claimMessages(works.map(({ message }) => message))
+    } catch (error) {
+      return this.#answerAll(works, refusals.storeAway(error))
     }
     const mine: Work[] = []
     for (const work of works) {
       const { message } = work
-      const found = claims.get(message)
-      if (!found || found.is === 'taken over') {
-        if (found) work.message = { ...message, ref: found.ref, attempt: found.attempt }
-        watchId(message)
-        mine.push(work)
-      } else if (found.is === 'delivered') {
-        emit('message.repeated', { brand: message.brand, ref: found.ref, category: 'successful' })
-        finish(work, { category: 'successful', ref: found.ref, rule: 'row 29: delivered before' })
-      } else {
-        found.is satisfies 'elsewhere'
+      const claim = claims.get(message)
+      work.owner = owner
+      if (claim?.is === 'delivered') {
+        emit('message.repeated', { brand: message.brand, ref: claim.ref, category: 'successful' })
+        this.#answer(work, { category: 'successful', ref: claim.ref, rule: 'row 29: delivered before' })
+      } else if (claim?.is === 'elsewhere') {
         work.patience ??= now + elsewhere.waitMs
-        void awaitElsewhere(work, work.patience)
+        void this.#awaitOtherProcess(work, work.patience)
+      } else {
+        if (claim) work.message = { ...message, ref: claim.ref, attempt: claim.attempt }
+        mine.push(work)
       }
     }
-    if (listened('message.claimed')) {
+    if (listened('message.claimed'))
       for (const { message: m } of mine) emit('message.claimed', { brand: m.brand, ref: m.ref, attempt: m.attempt })
-    }
-    if (mine.length === 0) return
-    const flight = claims.size === 0 ? asked : { ...asked, messages: mine.map((w) => w.message) }
-    await deliver(mine, flight, { deadline: now + workMs, signal: never, flight })
+    for (const part of parts(mine, delivery.max)) void this.#deliver(part, now + this.#options.workMs)
   }
 
-  async function awaitElsewhere(work: Work, until: number): Promise<void> {
-    if (Date.now() < until) {
-      await new Promise((resolve) => setTimeout(resolve, elsewhere.everyMs))
-      return board([work])
-    }
-    finish(work, {
-      category: 'fatal',
-      reason: 'in_flight',
-      blame: 'message',
-      retryAfterMs: elsewhere.waitMs,
-      rule: 'row 29: in flight elsewhere',
-      error: 'another process is sending this message now; ask again for its outcome',
-    })
+  async #awaitOtherProcess(work: Work, until: number): Promise<void> {
+    if (Date.now() >= until) return this.#answer(work, refusals.inFlightElsewhere(elsewhere.waitMs))
+    await new Promise((resolve) => setTimeout(resolve, elsewhere.everyMs))
+    return this.#claim([work])
   }
 
-  async function deliver(works: readonly Work[], flight: Flight, context: SendContext): Promise<void> {
-    // The slot comes before the suppression look-up: an answer must not grow old in a queue.
-    const slot = slots.take()
+  async #deliver(claimed: readonly Work[], deadline: number): Promise<void> {
+    // The slot comes before suppression: "may be sent" must not grow old in a queue.
+    const slot = this.#slots.take()
     if (slot) await slot
-    const settle = settlement(database, flight)
-    const told =
-      inner.departs && works.length > 1 ? tellable(works, know, (known) => settleSome(settle, known)) : undefined
-    let results: readonly Result[]
-    try {
-      results = await inner.send(flight.messages, told ? { ...context, tell: told.tell } : context)
-    } catch (error) {
-      results = works.map(() => storeAway(error))
-    }
-    slots.give()
-    const known = told ? told.take() : []
-    for (let i = 0; i < works.length; i++) {
-      const work = works[i] as Work
-      if (!work.result) known.push(know(work, results[i] as Result))
-    }
-    if (known.length > 0) await settleSome(settle, known)
+    const { database, delivery, judge = permit } = this.#options
+    const works = await this.#suppress(claimed, judge)
+    if (works.length > 0) {
+      const reports = createReports(works, (some) => this.#settle(some))
+      const [{ owner }] = works as [Work]
+      const fence = (): Fatal | undefined => (database.holdsLease(owner) ? undefined : refusals.leaseLost)
+      const messages = works.map(({ message }) => message)
+      const context = { deadline, signal: this.#never, fence, judge, report: reports.report }
+      const results = fence() ? [] : await delivery.deliver(messages, context)
+      works.forEach((work, i) => {
+        if (!work.result) reports.report(work.message, results[i] ?? refusals.leaseLost)
+      })
+      this.#slots.give()
+      await reports.end()
+    } else this.#slots.give()
   }
 
-  async function settleSome(settle: Settle, known: readonly Known[]): Promise<void> {
+  /** @returns the works that may be delivered; the others are settled as refused */
+  async #suppress(works: readonly Work[], judge: NonNullable<SendPathOptions['judge']>): Promise<readonly Work[]> {
+    const verdicts = await Promise.all(works.map(({ message }) => judge(message)))
+    const refused = works.filter((work, i) => {
+      const verdict = verdicts[i]
+      if (verdict) work.result = verdict
+      return verdict !== undefined
+    })
+    if (refused.length === 0) return works
+    void this.#settle(refused)
+    return works.filter(({ result }) => result === undefined)
+  }
+
+  /** Of one owner, each with its result. */
+  async #settle(works: readonly Work[]): Promise<void> {
+    const settled = works.map(({ message, result }) => ({ message, result: result as Result }))
+    const [{ owner }] = works as [Work]
     try {
-      await settle(known)
+      await settle(this.#options.database, owner, settled)
     } catch (error) {
-      // Whether it was delivered is in nobody's books: the next attempt finds the claim in flight and takes it over.
-      for (const work of known) finish(work, storeAway(error))
-      return
+      // Nobody knows whether it was written: the next attempt finds the claim in flight and takes it over.
+      return this.#answerAll(works, refusals.storeAway(error))
     }
-    for (const work of known) {
-      const { message, result } = work
+    for (const work of works) {
+      const { message, result } = work as Work & { readonly result: Result }
       // A provider may have an identifier of its own; ours is the one that the platform gets (row 5).
-      finish(work, result.ref === message.ref ? result : { ...result, ref: message.ref })
+      this.#answer(work, result.ref === message.ref ? result : { ...result, ref: message.ref })
     }
-    if (listened('message.settled')) for (const each of known) announce(each)
+    if (listened('message.settled')) for (const each of settled) announce(each)
   }
 
-  function know(work: Work, result: Result): Known {
-    work.result = result
-    unknown--
-    line.move()
-    return work as Known
+  #answerAll(works: readonly Work[], result: Result): void {
+    for (const work of works) this.#answer(work, result)
   }
 
-  function finish(work: Work, result: Result): void {
-    if (!work.result) know(work, result)
+  #answer(work: Work, result: Result): void {
     const { brand, key } = work.message
-    working.get(brand)?.remove(key)
-    inHand--
-    work.answer(work.place, result)
-    if (work.also) for (const { answer, place } of work.also) answer(place, result)
-    if (inHand === 0) for (const idle of idlers.splice(0)) idle()
+    this.#working.get(brand)?.remove(key)
+    this.#inProgress--
+    for (const caller of work.callers) caller(result)
+    if (this.#inProgress === 0) for (const idle of this.#idlers.splice(0)) idle()
   }
 
-  function enter(message: Message, answer: Asker['answer'], place: number): void {
-    const { brand, key } = message
-    const ofBrand = working.get(brand) ?? createPassingMap<string, Work>()
-    const same = ofBrand.get(key)
-    if (same) {
-      same.also ??= []
-      same.also.push({ answer, place })
-    } else if (inHand >= inProgress) answer(place, overloaded)
-    else {
-      const work: Work = { message: asPart(message), answer, place }
-      if (ofBrand.size === 0) working.set(brand, ofBrand)
-      ofBrand.add(key, work)
-      inHand++
-      unknown++
-      begin(work)
-    }
-  }
-
-  return {
-    ...provider,
-    name: provider.name,
-    max: Number.MAX_SAFE_INTEGER,
-    // Answers by the deadline: what is unfinished is fatal, its work goes on, and the next attempt gets the result.
-    send: (messages, { deadline }) =>
-      new Promise((resolve) => {
-        const results = new Array<Result | undefined>(messages.length).fill(undefined)
-        let open = messages.length
-        const end = (): void => {
-          clearTimeout(timer)
-          if (open > 0) emit('budget.spent', { channel: messages[0]?.channel ?? '', unfinished: open })
-          resolve(results.map((result) => result ?? unfinished))
-        }
-        const timer = setTimeout(end, deadline - Date.now())
-        if (open === 0) end()
-        const answer = (place: number, result: Result): void => {
-          results[place] = result
-          if (--open === 0) end()
-        }
-        for (let i = 0; i < messages.length; i++) enter(messages[i] as Message, answer, i)
-      }),
-    room: (bytes) => line.enter(bytes),
-    idle: () => (inHand === 0 ? Promise.resolve() : new Promise((resolve) => idlers.push(resolve))),
+  idle(): Promise<void> {
+    return this.#inProgress === 0 ? Promise.resolve() : new Promise((resolve) => this.#idlers.push(resolve))
   }
 }
 
-/** Takes results one by one, and hands them on by the piece. */
-function tellable(
-  works: readonly Work[],
-  know: (work: Work, result: Result) => Known,
-  settle: (piece: readonly Known[]) => Promise<void>,
-) {
-  const workOf = new Map(works.map((work) => [work.message, work]))
-  const [first] = works
-  // Of one request nobody is answered before all are settled; of several each waits for its own.
-  const afterMs = works.every(({ message }) => message.part?.of === first?.message.part?.of) ? pieceMs : 0
-  let told: Known[] = []
-  let timer: NodeJS.Timeout | undefined
-  /** What was told since. */
-  function take(): Known[] {
-    const piece = told
-    told = []
-    clearTimeout(timer)
-    timer = undefined
-    return piece
-  }
-  return {
-    tell(message: Message, result: Result): void {
-      const work = workOf.get(message)
-      if (!work || work.result) return
-      told.push(know(work, result))
-      timer ??= setTimeout(() => void settle(take()), afterMs)
-    },
-    take,
-  }
+const permit = (): Promise<undefined> => Promise.resolve(undefined)
+
+/** A single send is the whole of its request. Made before the claim: the identifier may give way to that of an earlier attempt. */
+const asPart = (m: Message): Message =>
+  m.part ? m : { ...m, part: { of: { id: m.ref, text: m.text }, start: 0, position: 0 } }
+
+function* parts<T>(items: readonly T[], most: number): Generator<readonly T[]> {
+  if (items.length > 0 && items.length <= most) yield items
+  else for (let from = 0; from < items.length; from += most) yield items.slice(from, from + most)
 }
 
-/** A message that came alone is the whole of its request. Made here, since its `ref` may give way to that of an earlier attempt. */
-const asPart = (m: Message): Message => (m.part ? m : { ...m, part: { of: { id: m.ref, text: m.text }, start: 0 } })
-
-const overloaded: Fatal = {
-  category: 'fatal',
-  reason: 'overloaded',
-  blame: 'provider',
-  retryAfterMs: 1_000,
-  rule: 'row 13: overload',
-  error: 'too many messages in progress; ask again in a second',
-}
-
-const unfinished: Fatal = {
-  category: 'fatal',
-  reason: 'timeout',
-  blame: 'message',
-  retryAfterMs: 1_000,
-  rule: 'answer budget spent',
-  error: 'not finished in time; the work goes on, ask again for its outcome',
-}
-
-function storeAway(error: unknown): Fatal {
-  const what = error instanceof Error ? error.message : String(error)
-  return {
-    category: 'fatal',
-    reason: 'unavailable',
-    blame: 'provider',
-    rule: 'store: no answer',
-    error: `the store cannot answer (${what})`,
-  }
-}
-
-function announce({ message: m, result }: Settled): void {
+function announce({ message: m, result }: { readonly message: Message; readonly result: Result }): void {
   emit('message.settled', {
     brand: m.brand,
     channel: m.channel,

@@ -4,14 +4,13 @@
 import type { Fatal } from '../contract/outcome.ts'
 import type { Device } from '../devices/device.ts'
 import { stopping } from '../providers/guard.ts'
-import type { Check, MayLeave, SendContext } from '../providers/provider.ts'
+import type { Check, SendContext } from '../providers/provider.ts'
 import type { DeviceAnswer, Push, PushService } from '../providers/push-service.ts'
 import { nonsense } from '../providers/read-results.ts'
 import { type BreakerOptions, breakerDefaults, createBreaker } from '../runtime/breaker.ts'
-import { emit } from '../runtime/events.ts'
+import { emit, listened } from '../runtime/events.ts'
 import { LazySignal } from '../runtime/lazy-signal.ts'
 import { createTurns } from '../runtime/turns.ts'
-import { storeAway } from './device-refusals.ts'
 import { readDeviceAnswer } from './read-device-answer.ts'
 import { weigh } from './token-proof.ts'
 
@@ -25,10 +24,8 @@ export interface ServiceGuardOptions {
 
 /** What a push does when its turn has come, before it leaves. An answer instead of nothing: it does not leave. */
 export interface Leaving {
-  /** Asked before it is written down that it leaves, and after. Nearly always known at once. */
+  /** Asked first. Nearly always known at once. */
   refused(): DeviceAnswer | undefined | Promise<DeviceAnswer | undefined>
-  /** Writes it down. Undefined: there is no need. */
-  depart(): Promise<MayLeave> | undefined
   /** Asked in the very turn of the call. */
   veto(): DeviceAnswer | undefined
 }
@@ -110,18 +107,9 @@ export function guardService(service: PushService, options: ServiceGuardOptions 
     try {
       if (typeof admission === 'object') return notCalled(resting(admission.retryAfterMs))
       const before = leaving.refused()
-      let instead = before instanceof Promise ? await before : before
+      const instead = (before instanceof Promise ? await before : before) ?? late(context) ?? leaving.veto()
       if (instead) return notCalled(instead)
-      let mayLeave: MayLeave | undefined
-      try {
-        mayLeave = await leaving.depart()
-      } catch (error) {
-        return notCalled(storeAway(error))
-      }
-      const after = leaving.refused()
-      instead = after instanceof Promise ? await after : after
-      instead ??= late(context) ?? leaving.veto() ?? mayLeave?.()
-      if (instead) return notCalled(instead)
+      if (listened('message.calling')) emit('message.calling', { provider: name, refs: [push.ref] })
       const answer = weigh(await reach(push, context), proven)
       answered = true
       tellBreaker(answer, probe)

@@ -1,95 +1,72 @@
 // Settling: outcome, evidence and the provider's own rows, in one durable transaction, before anybody is answered.
 
-import type { Flight, Message, Result } from '../providers/provider.ts'
+import type { Message, Result } from '../providers/provider.ts'
 import type { Database, Op, Statement, Value } from '../store/database.ts'
 import { op } from '../store/statement.ts'
-import { arrivePiece, keepRequests, landFlight, touchFlight } from './flights.ts'
-import { insertRefusals, settleMessages, state } from './messages.ts'
+import { settleLateSuccesses, settleMessages } from './messages.ts'
+import { insertRefusals, refusalRow } from './refusals.ts'
 
 export interface Settled {
   readonly message: Message
   readonly result: Result
 }
 
-/** Rejects if the store is away: then nobody knows what was written. */
-export type Settle = (settled: readonly Settled[]) => Promise<void>
-
-/** What the successes of a flight came by: most are alike, and those need no more than a word. */
-interface Course {
-  readonly rule: string
-  readonly call: string
+/**
+ * Settles messages that this process claimed as `owner`, each once. Rejects if the store is away: then nobody knows what was
+ * written, and the next attempt finds the claim in flight and takes it over.
+ */
+export async function settle(database: Database, owner: string, settled: readonly Settled[]): Promise<void> {
+  const now = Date.now()
+  await database.commit([op(settleMessages, toRuns(settled, owner, now)), ...evidenceOf(settled, now)])
+  // While the session that claimed lives, nobody takes over. It is gone: what was successful here is so for good.
+  if (database.owner !== owner) await database.commit([op(settleLateSuccesses, lateRows(settled, now))])
 }
 
 /**
- * Settles the messages of a flight, all in one piece or in several; each message once. With the last piece the flight lands: its
- * successes need no row of their own, what ended otherwise says so. Those that are settled before the others are
- * listed as arrived. A flight of which a piece could not be written never lands: that would count it as delivered.
- *
- * @example const settle = settlement(database, flight); await settle([{ message, result }])
+ * Messages that came one after the other in a request, with the same outcome, share a row: their identifiers are consecutive.
+ * A batch that went well is one row.
  */
-export function settlement(database: Database, flight: Flight): Settle {
-  let unsettled = flight.messages.length
-  let course: Course | undefined
-  const pieces: Promise<void>[] = []
-
-  async function write(settled: readonly Settled[], last: boolean): Promise<void> {
-    const lands = last && (await Promise.allSettled(pieces)).every(({ status }) => status === 'fulfilled')
-    const requests = keepRequests(settled.map(({ message }) => message))
-    const { arrived, ops } = rowsOf(settled, flight, course)
-    const flown = lands ? landFlight(flight, course?.call ?? '', course?.rule ?? '') : touchFlight(flight)
-    const early = lands ? [] : [arrivePiece(flight, arrived)]
-    try {
-      const [known] = await database.commit([flown, ...early, ...ops, ...requests.ops])
-      if (known[0]?.taken) await winBack(database, flight, settled)
-    } catch (error) {
-      requests.lost()
-      throw error
+function toRuns(settled: readonly Settled[], owner: string, now: number): Value[][] {
+  const runs: Value[][] = []
+  const ordered = settled.length === 1 ? settled : [...settled].sort((a, b) => (a.message.ref < b.message.ref ? -1 : 1))
+  let last: Settled | undefined
+  let run: Value[] | undefined
+  for (const each of ordered) {
+    const { message: m, result } = each
+    if (run && last && follows(last, each)) run[2] = m.ref
+    else {
+      const { category, rule, call = null } = result
+      const error = result.category === 'successful' ? null : result.error
+      run = [m.brand, m.ref, m.ref, owner, m.attempt, category, rule, error, call, uncertainty(result), now]
+      runs.push(run)
     }
+    last = each
   }
-
-  return (settled) => {
-    const success = settled.find(({ result }) => result.category === 'successful')?.result
-    course ??= success && { rule: success.rule, call: success.call ?? '' }
-    unsettled -= settled.length
-    const last = unsettled === 0
-    const written = write(settled, last)
-    if (!last) pieces.push(written)
-    return written
-  }
+  return runs
 }
 
-/** Those that went as the flight says, and the rows of the others. */
-function rowsOf(
-  settled: readonly Settled[],
-  flight: Flight,
-  course: Course | undefined,
-): { readonly arrived: readonly Message[]; readonly ops: readonly Op[] } {
-  const now = Date.now()
-  const arrived: Message[] = []
-  const others: (readonly Value[])[] = []
+function follows(a: Settled, b: Settled): boolean {
+  const [one, two] = [a.message, b.message]
+  return (
+    one.part !== undefined &&
+    one.part.of === two.part?.of &&
+    one.part.position + 1 === two.part.position &&
+    one.brand === two.brand &&
+    one.attempt === 1 &&
+    two.attempt === 1 &&
+    a.result.category === 'successful' &&
+    b.result.category === 'successful' &&
+    a.result.rule === b.result.rule &&
+    a.result.call === b.result.call
+  )
+}
+
+/** Refusals, and the rows that the provider wants written. */
+function evidenceOf(settled: readonly Settled[], now: number): Op[] {
   const refusals: (readonly Value[])[] = []
   const writes = new Map<Statement, (readonly Value[])[]>()
-  for (const { message: m, result } of settled) {
-    const uncertain = result.category === 'fatal' && result.uncertain ? 1 : 0
-    const asItsFlight =
-      result.category === 'successful' && result.rule === course?.rule && (result.call ?? '') === course.call
-    if (asItsFlight) arrived.push(m)
-    else others.push(outcomeRow(m, flight, result, uncertain))
-    if (result.category !== 'successful') {
-      refusals.push([
-        m.brand,
-        m.ref,
-        m.attempt,
-        now,
-        result.category,
-        result.reason,
-        result.error,
-        result.rule,
-        result.answer ?? null,
-        result.call ?? null,
-        uncertain,
-      ])
-    }
+  for (const { message, result } of settled) {
+    if (result.category !== 'successful') refusals.push(refusalRow(message, result, uncertainty(result), now))
     // The store would put them together too, one operation after the other: with one for each push that is 4 % of its CPU.
     for (const { statement, rows } of result.writes ?? []) {
       const same = writes.get(statement)
@@ -97,27 +74,13 @@ function rowsOf(
       else writes.set(statement, [...rows])
     }
   }
-  const written = [...writes].map(([statement, rows]) => op(statement, rows))
-  return { arrived, ops: [op(settleMessages, others), op(insertRefusals, refusals), ...written] }
+  return [op(insertRefusals, refusals), ...[...writes].map(([statement, rows]) => op(statement, rows))]
 }
 
-/** Another process took this one for dead and some of its messages over: those that were successful here are so for good. */
-async function winBack(database: Database, flight: Flight, settled: readonly Settled[]): Promise<void> {
-  const successes = settled.filter(({ result }) => result.category === 'successful')
-  await database.commit([
-    op(
-      settleMessages,
-      successes.map(({ message, result }) => outcomeRow(message, flight, result, 0)),
-    ),
-  ])
+function lateRows(settled: readonly Settled[], now: number): Value[][] {
+  return settled
+    .filter(({ result }) => result.category === 'successful')
+    .map(({ message: { brand, ref }, result: { rule, call = null } }) => [brand, ref, rule, call, now])
 }
 
-const outcomeRow = (m: Message, flight: Flight, result: Result, uncertain: number): readonly Value[] => [
-  m.brand,
-  m.key,
-  flight.id,
-  state[result.category],
-  result.rule,
-  result.call ?? '',
-  uncertain,
-]
+const uncertainty = (result: Result): 0 | 1 => (result.category === 'fatal' && result.uncertain ? 1 : 0)

@@ -2,7 +2,7 @@
 
 import { type AttributeSource, type Field, fieldsOf } from '../attributes/attribute-source.ts'
 import type { Failed, Fatal } from '../contract/outcome.ts'
-import type { Channel, Message, Result, SendContext, Wrap } from '../providers/provider.ts'
+import type { Channel, Message } from '../providers/provider.ts'
 import { emit } from '../runtime/events.ts'
 import { gather } from '../runtime/gather.ts'
 import { within } from '../runtime/within.ts'
@@ -10,9 +10,6 @@ import { createMemory } from './suppression-memory.ts'
 
 const consent = { push: 'consent_push_notification', site: 'consent_site_notification' } as const
 const relevant: readonly Field[] = ['blocked', 'excluded', 'active', consent.push, consent.site]
-
-/** How long a "may send" stays good between the look-up and the call: what waited longer is asked about again. */
-const freshMs = 1_000
 
 export type Truth = ReadonlyMap<Field, ReadonlySet<string>>
 
@@ -36,10 +33,8 @@ export interface SuppressionOptions {
 export interface Suppression {
   /** Why a user must not be messaged on this channel, or undefined; rejects if the source cannot answer. */
   ask(brand: string, userId: string, channel: Channel): Promise<string | undefined>
-  /** Around all that comes before the provider call. */
-  readonly wrap: Wrap
-  /** Right around the provider: asks again about what has waited for over a second since. */
-  readonly again: Wrap
+  /** Why a message must not be sent now, as its outcome, or undefined. A source that cannot answer makes it fatal. */
+  judge(message: Message): Promise<Failed | Fatal | undefined>
 }
 
 interface Question {
@@ -66,7 +61,6 @@ export function createSuppression(
       `${source.name} knows none of ${relevant.join(', ')}: add one, or write suppression: none to send to everybody`,
     )
   const memory = createMemory(maxStalenessMs)
-  const askedAt = new WeakMap<Message, number>()
 
   const enquire = gather<Question>((questions) => {
     for (const [brand, group] of Map.groupBy(questions, (q) => q.brand)) void lookUp(brand, group)
@@ -106,7 +100,6 @@ export function createSuppression(
   async function judge(message: Message): Promise<Failed | Fatal | undefined> {
     try {
       const why = await ask(message.brand, message.userId, message.channel)
-      askedAt.set(message, Date.now())
       if (why === undefined) return undefined
       emit('message.suppressed', { brand: message.brand, ref: message.ref, why })
       return { category: 'failed', reason: 'suppressed', error: `not sent: ${why}`, rule: `suppression: ${why}` }
@@ -122,30 +115,5 @@ export function createSuppression(
     }
   }
 
-  /** Sends what is allowed among those that `when` says to ask about. */
-  const judging =
-    (when: (message: Message) => boolean): Wrap =>
-    (inner) => ({
-      name: inner.name,
-      max: inner.max,
-      ...(inner.transactional && { transactional: true }),
-      ...(inner.departs && { departs: true }),
-      ...(inner.check && { check: () => inner.check?.() ?? Promise.resolve([]) }),
-      ...(inner.close && { close: async () => inner.close?.() }),
-      async send(messages: readonly Message[], context: SendContext): Promise<readonly Result[]> {
-        if (!messages.some(when)) return inner.send(messages, context)
-        const verdicts = await Promise.all(messages.map((m) => (when(m) ? judge(m) : undefined)))
-        const allowed = messages.filter((_, i) => verdicts[i] === undefined)
-        if (allowed.length === 0) return verdicts as Result[]
-        const results = await inner.send(allowed, { ...context, judge })
-        let next = 0
-        return verdicts.map((verdict) => verdict ?? (results[next++] as Result))
-      },
-    })
-
-  return {
-    ask,
-    wrap: judging(() => true),
-    again: judging((message) => Date.now() - (askedAt.get(message) ?? 0) > freshMs),
-  }
+  return { ask, judge }
 }

@@ -4,17 +4,17 @@ import { Type } from 'typebox'
 import { json, moment, nullable, whole } from '../contract/documents/described.ts'
 import { readMessageKey } from '../contract/message-key.ts'
 import { listDeviceSends } from '../delivery/device-sends.ts'
-import { countMessages, findMessage, listRefusals, state } from '../delivery/messages.ts'
+import { countMessages } from '../delivery/message-counts.ts'
+import { findByRef } from '../delivery/messages.ts'
+import { listRefusals } from '../delivery/refusals.ts'
+import { readRequest } from '../delivery/requests.ts'
 import { findCall } from '../providers/calls.ts'
 import { type AdminRoute, jsonObject } from '../runtime/admin-access.ts'
 import { HttpError } from '../runtime/http.ts'
+import { timeOfUuidv7 } from '../runtime/ids.ts'
 import { createSubscriberToken } from '../runtime/subscriber-token.ts'
 import type { Database } from '../store/database.ts'
 import { op } from '../store/statement.ts'
-
-const stateNames = Object.fromEntries(
-  Object.entries(state).map(([name, number]) => [number, name === 'inFlight' ? 'in_flight' : name]),
-)
 
 const Counted = Type.Object({
   successful: whole(),
@@ -34,7 +34,7 @@ const Shown = Type.Object({
   channel: Type.Enum(['push', 'site']),
   id: Type.String({ description: 'activity.id' }),
   user_id: Type.String(),
-  outcome: Type.Enum(Object.values(stateNames)),
+  outcome: Type.Enum(['in_flight', 'successful', 'failed', 'fatal']),
   rule: Type.String({ description: 'What decided' }),
   attempts: whole(),
   uncertain: Counted.properties.uncertain,
@@ -104,11 +104,7 @@ export function operatorAdmin({ database, brands, secret }: OperatorAdmin): read
         for (const row of rows) {
           const brand = byBrand.get(row.brand) ?? noMessages()
           byBrand.set(row.brand, brand)
-          for (const counts of [total, brand]) {
-            counts[stateNames[row.state] as keyof Counts] += row.messages
-            counts.uncertain += row.uncertain
-            counts.repeated += row.repeated
-          }
+          for (const counts of [total, brand]) counts[row.name as keyof Counts] += row.n
         }
         return { ...total, brands: Object.fromEntries(byBrand) }
       },
@@ -123,7 +119,7 @@ export function operatorAdmin({ database, brands, secret }: OperatorAdmin): read
       async handler(request, key) {
         const { ref } = request.params as { ref: string }
         const visible = brands.filter((brand) => key.brands?.includes(brand) ?? true)
-        const found = await findMessage(database, visible, ref)
+        const found = await findByRef(database, visible, ref)
         if (!found) throw new HttpError(404, `no message ${ref} was settled here`)
         const refusals = await database.read(op(listRefusals, [[found.brand, ref]]))
         const devices = await database.read(op(listDeviceSends, [[found.brand, ref]]))
@@ -134,19 +130,20 @@ export function operatorAdmin({ database, brands, secret }: OperatorAdmin): read
           ),
         )
         const { channel, id, userId } = readMessageKey(found.key)
+        const sent = await readRequest(database, found)
         return {
           ref,
           brand: found.brand,
           channel,
           id,
           user_id: userId,
-          outcome: stateNames[found.state],
-          rule: found.rule || 'in flight',
+          outcome: found.state,
+          rule: found.rule ?? 'in flight',
           attempts: found.attempt,
           uncertain: found.uncertain,
-          claimed_at: found.claimedAt,
-          request: found.request,
-          tracking: found.tracking === undefined ? undefined : JSON.parse(found.tracking),
+          claimed_at: timeOfUuidv7(ref) ?? 0,
+          request: sent?.text,
+          tracking: sent?.tracking ? JSON.parse(sent.tracking) : undefined,
           refusals,
           calls,
           devices,

@@ -1,15 +1,18 @@
 // The operator's side: {base_url} of §4.1. Routes and composition only.
 
+import type { Delivery } from '../delivery/delivery.ts'
 import { deviceSendMigrations } from '../delivery/device-sends.ts'
 import { createDevices } from '../delivery/devices.ts'
-import { flightMigrations, forgetFlights } from '../delivery/flights.ts'
-import { manifestMigrations } from '../delivery/manifests.ts'
+import { messageCountMigrations } from '../delivery/message-counts.ts'
 import { messageMigrations } from '../delivery/messages.ts'
+import { refusalMigrations } from '../delivery/refusals.ts'
 import { createRemovalKeeper, type RemovalKeeper } from '../delivery/removal-keeper.ts'
 import { removalMigrations } from '../delivery/removal-tables.ts'
-import { forgetMessages } from '../delivery/retention.ts'
+import { requestMigrations } from '../delivery/requests.ts'
+import { forgetAttempts, forgetMessages, forgetRequests } from '../delivery/retention.ts'
 import { createSendPath, type SendPath } from '../delivery/send-path.ts'
 import { createSuppression, type Suppression } from '../delivery/suppress.ts'
+import { throughProvider } from '../delivery/through-provider.ts'
 import { deviceReads, deviceWrites } from '../devices/admin.ts'
 import { deviceAppRoutes } from '../devices/app-routes.ts'
 import { createOutbox } from '../devices/outbox.ts'
@@ -43,8 +46,9 @@ import { sendRoutes } from './send-routes.ts'
 
 export const operatorMigrations: readonly Migration[] = [
   ...messageMigrations,
-  ...flightMigrations,
-  ...manifestMigrations,
+  ...messageCountMigrations,
+  ...requestMigrations,
+  ...refusalMigrations,
   ...callMigrations,
   ...inboxMigrations,
   ...deviceSendMigrations,
@@ -134,10 +138,13 @@ async function composeOn(
           ...(options.push.devices.removals && { limits: options.push.devices.removals }),
         })
       : undefined
-  const given: { [C in Channel]?: Provider | undefined } = { push: pushOf(options, limits, registry, removals), site }
+  const deliveries: { [C in Channel]?: Delivery | undefined } = {
+    push: pushOf(options, limits, registry, removals),
+    site: site && guarded(site, limits),
+  }
   const paths: { [C in Channel]?: SendPath | undefined } = {
-    push: given.push && pathTo(given.push, database, suppression, limits),
-    site: given.site && pathTo(given.site, database, suppression, limits),
+    push: deliveries.push && pathTo(deliveries.push, database, suppression, limits),
+    site: deliveries.site && pathTo(deliveries.site, database, suppression, limits),
   }
 
   const brands = [...new Set(options.keys.flatMap((key) => key.brands))]
@@ -177,7 +184,8 @@ async function composeOn(
   const keptMs = options.keptMs ?? keptByDefaultMs
   const forgetting = createRetention([
     ...brands.map((brand) => ({ keptMs, forget: (before: number) => forgetMessages(database, brand, before) })),
-    { keptMs, forget: (before) => forgetFlights(database, before) },
+    ...brands.map((brand) => ({ keptMs, forget: (before: number) => forgetAttempts(database, brand, before) })),
+    { keptMs, forget: (before) => forgetRequests(database, before) },
     { keptMs, forget: (before) => forgetNotifications(database, before) },
     { keptMs, forget: (before) => forgetCalls(database, before) },
     ...deviceRetention(database, keptMs),
@@ -201,7 +209,7 @@ async function composeOn(
       await app.close()
       await outbox.stop(withinMs)
       await removals?.stop()
-      await Promise.all([given.push?.close?.(), given.site?.close?.(), attributes?.close?.()])
+      await Promise.all([deliveries.push?.close(), deliveries.site?.close(), attributes?.close?.()])
       await database.close()
     },
   }
@@ -212,8 +220,9 @@ function pushOf(
   limits: typeof operatorLimits,
   registry: Registry,
   brake: RemovalKeeper | undefined,
-): Provider | undefined {
-  if (push === undefined || !('devices' in push)) return push
+): Delivery | undefined {
+  if (push === undefined) return undefined
+  if (!('devices' in push)) return guarded(push, limits)
   const { removals: _, source, ...devices } = push.devices
   return createDevices({
     guard: { timeoutMs: limits.providerTimeoutMs },
@@ -224,22 +233,21 @@ function pushOf(
   })
 }
 
+function guarded(provider: Provider, limits: typeof operatorLimits): Delivery {
+  const { providerConcurrency: concurrency, providerTimeoutMs: timeoutMs } = limits
+  return throughProvider(guard(provider, { concurrency, timeoutMs }), concurrency)
+}
+
 function pathTo(
-  provider: Provider,
+  delivery: Delivery,
   database: Database,
   suppression: Suppression | undefined,
   limits: typeof operatorLimits,
 ): SendPath {
-  const { providerConcurrency: concurrency, providerTimeoutMs: timeoutMs } = limits
-  const guarded = provider.departs ? provider : guard(provider, { concurrency, timeoutMs })
   return createSendPath({
     database,
-    // Who says itself when a message leaves asks again itself, and has guards and slots within, one set for each push service.
-    // For all others it is asked outside the guard: the time that it takes is not the provider's, and what it refuses, or cannot
-    // answer, was not with the provider and is not uncertain.
-    provider: provider.departs ? provider : (suppression?.again(guarded) ?? guarded),
-    suppress: suppression?.wrap ?? ((inner) => inner),
-    concurrency: provider.departs ? limits.inProgress : concurrency,
+    delivery,
+    judge: suppression?.judge,
     inProgress: limits.inProgress,
     workMs: limits.answerBudgetMs + limits.providerTimeoutMs,
   })

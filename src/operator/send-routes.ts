@@ -7,14 +7,14 @@ import { messageKey } from '../contract/message-key.ts'
 import type { Fatal, Outcome } from '../contract/outcome.ts'
 import { type Activity, type ReadItem, readBatch, readSingle } from '../contract/read-activity.ts'
 import type { SendPath } from '../delivery/send-path.ts'
-import type { Channel, Message, Request } from '../providers/provider.ts'
+import type { Channel, Message, Part } from '../providers/provider.ts'
 import { emit } from '../runtime/events.ts'
 import { HttpError } from '../runtime/http.ts'
 import { uuidv7 } from '../runtime/ids.ts'
 import { authentication } from './authenticate.ts'
 import type { ApiKey, OperatorLimits } from './options.ts'
 
-type Way = Pick<SendPath, 'room' | 'send'>
+type Way = Pick<SendPath, 'send'>
 
 export interface SendRoutes {
   readonly keys: readonly ApiKey[]
@@ -40,18 +40,16 @@ export function sendRoutes(app: FastifyInstance, { keys, paths, limits, signal }
       const refused = refuseBrand(key, read)
       if (refused) return answerSingle(reply, channel, refused)
       const message = toMessage(channel, read, contextOf(request))
-      const [outcome] = await path.send([message], { deadline: Date.now() + limits.answerBudgetMs, signal })
+      const [outcome] = await path.send([message], { deadline: Date.now() + limits.answerBudgetMs })
       return answerSingle(reply, channel, outcome as Outcome)
     })
 
     app.post(sendPaths[channel].batch, async (request, reply) => {
       const key = authenticate(request)
       const deadline = Date.now() + limits.answerBudgetMs
-      await ready(channel).room(bodyOf(request).length)
-      // Meanwhile it may be stopping.
       const path = ready(channel)
       const { ids, outcomes, messages, places } = takeApart(channel, request, key, limits.batchMax)
-      const sent = await path.send(messages, { deadline, signal })
+      const sent = await path.send(messages, { deadline })
       for (let n = 0; n < places.length; n++) outcomes[places[n] as number] = sent[n] as Outcome
       const items = ids.map((idJson, i) => ({ idJson, outcome: outcomes[i] as Outcome }))
       return reply.header('content-type', 'application/json; charset=utf-8').send(batchAnswer(channel, items))
@@ -96,7 +94,8 @@ function takeApart(channel: Channel, request: FastifyRequest, key: ApiKey, batch
     }
     outcomes[i] = i >= batchMax ? tooMany(batchMax) : refuseBrand(key, item)
     if (outcomes[i]) continue
-    messages.push(toMessage(channel, item, context, whole))
+    const part = whole && { of: whole, start: item.start, position: messages.length }
+    messages.push(toMessage(channel, item, context, part))
     places.push(i)
   }
   return { ids, outcomes, messages, places }
@@ -127,7 +126,7 @@ function tooMany(max: number): Fatal {
   }
 }
 
-function toMessage(channel: Channel, activity: Activity, context: Message['context'], whole?: Request): Message {
+function toMessage(channel: Channel, activity: Activity, context: Message['context'], part?: Part): Message {
   return {
     brand: activity.brandId,
     channel,
@@ -137,7 +136,7 @@ function toMessage(channel: Channel, activity: Activity, context: Message['conte
     ref: uuidv7(),
     text: activity.text,
     attempt: 1,
-    part: whole && { of: whole, start: activity.start },
+    part,
     context,
   }
 }

@@ -1,4 +1,4 @@
-import type { Failed, Fatal, Outcome } from '../contract/outcome.ts'
+import type { Outcome } from '../contract/outcome.ts'
 import type { Op } from '../store/database.ts'
 
 export type Channel = 'push' | 'site'
@@ -17,29 +17,29 @@ export interface Message {
   /** The request element exactly as it came. */
   readonly text: string
   readonly attempt: number
-  /** The request that brought it, where `text` is a part of it: a batch's body is kept once, its messages point into it. */
-  readonly part?: { readonly of: Request; readonly start: number } | undefined
+  /** The request that brought it, and the place of `text` in it. Absent: it was a single request, and `text` is its body. */
+  readonly part?: Part | undefined
   readonly context: { readonly traceparent?: string; readonly tracking?: Readonly<Record<string, string>> }
 }
 
-/** The body of one request, as text. */
+/** The body of one request, as text: stored once for all of its messages. */
 export interface Request {
   readonly id: string
   readonly text: string
-  /** By delivery/flights.ts: it is written down, or about to be. */
-  kept?: boolean
+  /** It is in the store: delivery/requests.ts. */
+  stored?: boolean
 }
 
-/** The messages that one process claimed in one go, and sends in one go. See delivery/flights.ts. */
-export interface Flight {
-  readonly id: string
-  /** The process, as the store knew it when the messages were claimed. */
-  readonly owner: string
-  readonly messages: readonly Message[]
+export interface Part {
+  readonly of: Request
+  /** In UTF-16 units. */
+  readonly start: number
+  /** The messages of a request are numbered from 0 in the order of their identifiers. */
+  readonly position: number
 }
 
 export interface SendContext {
-  /** Epoch milliseconds; what is not answered by then is fatal. */
+  /** Epoch milliseconds; a message without an answer by then is fatal. */
   readonly deadline: number
   /** Aborts when the process is stopping; in a call that a guard bounds, at its deadline, too. */
   readonly signal: AbortSignal
@@ -48,18 +48,7 @@ export interface SendContext {
    * and would listen to a new signal for each call. Absent: `signal` is the only one.
    */
   readonly stop?: AbortSignal
-  /** On the send path: what these messages belong to. See delivery/depart.ts. */
-  readonly flight?: Flight
-  /** On the send path: may this message still be delivered? Ask again after any wait over a second (design §5.3). */
-  readonly judge?: (message: Message) => Promise<Failed | Fatal | undefined>
-  /** For a provider that `departs`. Resolves when it is written down that the message leaves; rejects if the store is away. */
-  readonly depart?: (message: Message) => Promise<MayLeave>
-  /** For a provider that `departs`: the result of one message, before those of the others are there. It is settled at once. */
-  readonly tell?: (message: Message, result: Result) => void
 }
-
-/** To be asked in the very turn of each call to the outside: a fatal where the message is no longer ours to send. */
-export type MayLeave = () => Fatal | undefined
 
 /** One thing that `bellwire doctor` looked at. */
 export interface Check {
@@ -90,14 +79,6 @@ export interface Provider {
   readonly max: number
   /** It delivers by its `writes` alone: nothing leaves the process before the settle, so a lost attempt is never uncertain. */
   readonly transactional?: true
-  /**
-   * It keeps messages waiting within, for a slot or a pause, so it says itself when one leaves, by `context.depart`: what
-   * has not departed cannot have arrived, and is not counted as uncertain if the process dies. It tells each result when it is
-   * there, by `context.tell`: one message that hangs keeps no other waiting.
-   */
-  readonly departs?: true
-  /** Of one that `departs`: how many messages it sends at a time. With half as many again in hand the next batch waits a moment. */
-  readonly atOnce?: number
   /** One result for each message, in the same order. May throw: guard() turns that, a wrong count or nonsense into fatal. */
   send(messages: readonly Message[], context: SendContext): Promise<readonly Result[]>
   check?(): Promise<readonly Check[]>

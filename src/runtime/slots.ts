@@ -1,13 +1,18 @@
+export interface Slots {
+  /** Undefined when there is one at once: the common case costs no promise. */
+  take(): Promise<void> | undefined
+  give(): void
+}
+
 /**
  * At most `count` at a time, first come first served.
  *
  * @example const slots = createSlots(2); await slots.take(); try { … } finally { slots.give() }
  */
-export function createSlots(count: number): { take(): Promise<void> | undefined; give(): void } {
+export function createSlots(count: number): Slots {
   let free = count
   const waiting: (() => void)[] = []
   return {
-    // Undefined when there is one at once: the common case costs no promise.
     take() {
       if (free > 0) {
         free--

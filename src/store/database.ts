@@ -48,6 +48,12 @@ export interface Database {
   /** This process; stored on claims. New at each open, and on PostgreSQL after a lost connection: read it when it is needed. */
   readonly owner: string
   /**
+   * Whether this process is still `owner`, and nobody may take over its claims: on PostgreSQL the session lives and was heard by the
+   * server within the lease. To be asked in the very turn of a call to the outside: a process that slept past its lease must not
+   * send.
+   */
+  holdsLease(owner: string): boolean
+  /**
    * One transaction, merged with whatever else waits (group commit). Durable when it resolves, unless `durable: false`:
    * then it survives a killed process but perhaps not a power cut. Rejects only the guilty caller; with StoreUnavailable
    * if the store is away. No interactive transactions. Resolves with the returned rows of each op, in order. Statements

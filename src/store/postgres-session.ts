@@ -21,6 +21,8 @@ export interface SessionOptions {
 /** One connection for all that is written, opened again when it is lost. Every opening is an owner of its own. */
 export interface Session {
   readonly owner: string
+  /** Whether the session of this owner lives: the server ends it when it hears nothing for the lease. */
+  holdsLease(owner: string): boolean
   /** Changes with each opening. */
   readonly backend: number | undefined
   /** One transaction, after those that wait. Never runs on another connection than the one it was given to. */
@@ -32,6 +34,8 @@ interface Opened {
   readonly client: pg.Client
   readonly backend: number
   readonly owner: string
+  /** Before its last statement was sent. */
+  readonly openedAt: number
 }
 
 /** @throws when the first opening fails */
@@ -40,6 +44,8 @@ export async function openSession(options: SessionOptions): Promise<Session> {
   let current: Opened | undefined = await open(options)
   let { owner } = current
   let usedAt = performance.now()
+  /** The last request that the server answered was sent then: its clock of silence began later. */
+  let heardAt = current.openedAt
   let queue: Promise<unknown> = Promise.resolve()
   let closed = false
   let lostAt = 0
@@ -61,9 +67,12 @@ export async function openSession(options: SessionOptions): Promise<Session> {
   async function submit(given: Opened | undefined, ops: readonly Op[]): Promise<object[][]> {
     if (!given || given !== current)
       throw new StoreUnavailable(closed ? 'The database is closed' : 'PostgreSQL: not connected, trying again')
+    const askedAt = performance.now()
     const silent = setTimeout(() => lose(given, new Error(`no answer within ${answerWithinMs} ms`)), answerWithinMs)
     try {
-      return await runPipeline(given.client, ops)
+      const returned = await runPipeline(given.client, ops)
+      if (given === current) heardAt = askedAt
+      return returned
     } catch (error) {
       if (fateOf(error) === 'lost') lose(given, error)
       throw forCaller(error)
@@ -93,6 +102,7 @@ export async function openSession(options: SessionOptions): Promise<Session> {
     current = opened
     owner = opened.owner
     usedAt = performance.now()
+    heardAt = opened.openedAt
     watch(opened)
     emit('store.back', { downMs: Date.now() - lostAt })
   }
@@ -115,6 +125,7 @@ export async function openSession(options: SessionOptions): Promise<Session> {
     get backend() {
       return current?.backend
     },
+    holdsLease: (id) => current !== undefined && id === owner && performance.now() - heardAt < leaseMs,
     run,
     async close() {
       clearInterval(heart)
@@ -147,12 +158,13 @@ async function open({ config, leaseMs, answerWithinMs }: SessionOptions): Promis
     )
     const owner = randomUUID()
     const [held] = await runPipeline(client, [op(holdOwner, [[owner]])])
+    const openedAt = performance.now()
     const [still] = await runPipeline(client, [op(stillHeld, [[owner]])])
     const holder = held?.[0] as { backend: number } | undefined
     if (!holder || still?.length !== 1) {
       throw new Error('a transaction pooler is in between: connect directly or through a session pooler')
     }
-    return { client, backend: holder.backend, owner }
+    return { client, backend: holder.backend, owner, openedAt }
   } catch (error) {
     await client.end().catch(() => {})
     throw error

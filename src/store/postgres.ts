@@ -122,6 +122,7 @@ export async function createPostgresDatabase(
     get owner() {
       return session.owner
     },
+    holdsLease: (owner) => session.holdsLease(owner),
     commit: group.commit,
     read,
     own,

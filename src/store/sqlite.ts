@@ -116,6 +116,7 @@ export function createSqliteDatabase(db: DatabaseSync, path: string, shared = fa
   return {
     engine: 'sqlite',
     owner,
+    holdsLease: (id) => id === owner && !closed,
     commit: group.commit,
     async read<Out extends object>(op: Op<Out>) {
       checkRows(op)

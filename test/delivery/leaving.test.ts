@@ -5,9 +5,9 @@ import type { TestContext } from 'node:test'
 import { functionSource } from '../../src/attributes/function.ts'
 import { listDeviceSends } from '../../src/delivery/device-sends.ts'
 import { createDevices } from '../../src/delivery/devices.ts'
-import { forgetFlights, insertArrivals } from '../../src/delivery/flights.ts'
-import { countMessages, findMessage, selectMessages, state } from '../../src/delivery/messages.ts'
-import { forgetMessages } from '../../src/delivery/retention.ts'
+import { countMessages } from '../../src/delivery/message-counts.ts'
+import { findByRef, selectMessages, settleMessages } from '../../src/delivery/messages.ts'
+import { forgetAttempts } from '../../src/delivery/retention.ts'
 import { createSuppression } from '../../src/delivery/suppress.ts'
 import type { Message, Result } from '../../src/providers/provider.ts'
 import type { DeviceAnswer, Push } from '../../src/providers/push-service.ts'
@@ -15,20 +15,13 @@ import { on } from '../../src/runtime/events.ts'
 import { uuidv7 } from '../../src/runtime/ids.ts'
 import type { Database, Op } from '../../src/store/database.ts'
 import { openDatabase } from '../../src/store/open-database.ts'
-import { op, statement } from '../../src/store/statement.ts'
+import { op } from '../../src/store/statement.ts'
 import { StoreUnavailable } from '../../src/store/store-unavailable.ts'
 import { type DeviceTable, deviceTable, deviceTableMigrations } from '../support/device-table.ts'
 import { onEachEngine, onPostgres } from '../support/engines.ts'
 import { accepted, gone, type WitnessService, witnessService } from '../support/push-services.ts'
 import { pathTo } from '../support/send-path.ts'
 import { event, until } from '../support/wait.ts'
-
-const countDepartures = statement<{ n: number }>({
-  name: 'count_departures',
-  rank: 99,
-  columns: {},
-  text: () => 'select count(*) as n from departures',
-})
 
 interface Way {
   readonly database: Database
@@ -56,7 +49,7 @@ async function way(
   const path = pathTo(
     database,
     createDevices({ source: table, services: [apns] }),
-    createSuppression(source, new AbortController().signal).wrap,
+    createSuppression(source, new AbortController().signal).judge,
   )
   return {
     database,
@@ -66,7 +59,6 @@ async function way(
     async send(message, withinMs = 20_000) {
       const [result] = await path.send([message], {
         deadline: Date.now() + withinMs,
-        signal: new AbortController().signal,
       })
       return result as Result
     },
@@ -173,7 +165,7 @@ onEachEngine('a dead device is unlinked by the very settle of its message, not b
   assert.deepEqual(await s.table.left(), ['1 t-2', '2 t-1'])
 })
 
-onEachEngine('what became of a message at its devices is forgotten with it, of its brand only', async (t, store) => {
+onEachEngine('what became of a message at its devices is forgotten, of its brand only', async (t, store) => {
   const s = await way(t, store)
   const [one, two] = [message('1', '1001'), message('2', '1001')]
   for (const each of [one, two]) assert.equal((await s.send(each)).category, 'successful')
@@ -182,49 +174,9 @@ onEachEngine('what became of a message at its devices is forgotten with it, of i
       [one, two].map(async ({ brand, ref }) => (await s.database.read(op(listDeviceSends, [[brand, ref]]))).length),
     )
   assert.deepEqual(await sends(), [1, 1])
-  assert.equal(await forgetMessages(s.database, '1', Date.now() + 60_000), 1)
+  assert.equal(await forgetAttempts(s.database, '1', Date.now() + 60_000), 1)
   assert.deepEqual(await sends(), [0, 1])
 })
-
-onEachEngine(
-  'those of one flight that leave by themselves are written down, and forgotten with it',
-  async (t, store) => {
-    const s = await way(t, store)
-    const departures = async (): Promise<number | undefined> => (await s.database.read(op(countDepartures, [[]])))[0]?.n
-    const both = await Promise.all([s.send(message('1', '1001')), s.send(message('1', '1002'))])
-    assert.ok(both.every(({ category }) => category === 'successful'))
-    assert.equal(await departures(), 2)
-    const twoDays = 2 * 86_400_000
-    assert.equal(await forgetFlights(s.database, Date.now() - twoDays), 0)
-    while ((await forgetFlights(s.database, Date.now() + twoDays)) > 0);
-    assert.equal(await departures(), 0)
-  },
-)
-
-onPostgres(
-  'a message that waits for its turn when the process dies has not departed: nothing is uncertain',
-  async (t, store) => {
-    const dying = await openDatabase(store, { migrations: deviceTableMigrations })
-    const table = deviceTable(dying)
-    await Promise.all([table.link('1', 't-1', '1001'), table.link('1', 't-2', '1002')])
-    const silent = witnessService('apns', () => new Promise(() => {}), { concurrency: 1 })
-    const path = pathTo(dying, createDevices({ source: table, services: [silent] }))
-    const context = { deadline: Date.now() + 300, signal: new AbortController().signal }
-    const [called, waited] = [message('1', '1001'), message('1', '1002')]
-    await Promise.all([path.send([called], context), path.send([waited], context)])
-    assert.equal(silent.received.length, 1)
-    await dying.close()
-
-    const living = await way(t, store)
-    const taken: boolean[] = []
-    for (const one of [called, waited]) {
-      const over = event('message.taken_over', ({ ref }) => ref === one.ref)
-      assert.equal((await living.send(one)).category, 'successful')
-      taken.push((await over).uncertain)
-    }
-    assert.deepEqual(taken, [silent.received[0]?.ref === called.ref, silent.received[0]?.ref === waited.ref])
-  },
-)
 
 interface Three {
   readonly wrap?: (database: Database) => Database
@@ -252,7 +204,7 @@ async function three(t: TestContext, store: string, { wrap = (database) => datab
   const alone = users.map((user) => message('1', user))
   const whole = { id: uuidv7(), text: `[${alone.map(({ text }) => text).join()}]` }
   const messages = batch
-    ? alone.map((each) => ({ ...each, part: { of: whole, start: whole.text.indexOf(each.text) } }))
+    ? alone.map((each, position) => ({ ...each, part: { of: whole, start: whole.text.indexOf(each.text), position } }))
     : alone
   return {
     database,
@@ -261,11 +213,8 @@ async function three(t: TestContext, store: string, { wrap = (database) => datab
     close,
     free: () => gate.resolve(accepted),
     /** All in one turn. */
-    send: (withinMs = 20_000) =>
-      path.send(messages, { deadline: Date.now() + withinMs, signal: new AbortController().signal }),
+    send: (withinMs = 20_000) => path.send(messages, { deadline: Date.now() + withinMs }),
     idle: () => path.idle(),
-    room: () => path.room(1),
-    /** As their rows, with their flight, say. */
     states: async () => {
       const rows = await database.read(
         op(
@@ -279,7 +228,7 @@ async function three(t: TestContext, store: string, { wrap = (database) => datab
 }
 
 for (const [of, batch] of [
-  ['flight', false],
+  ['turn', false],
   ['batch', true],
 ] as const)
   onEachEngine(`one device that does not answer keeps no other message of its ${of} waiting`, async (t, store) => {
@@ -288,22 +237,22 @@ for (const [of, batch] of [
     t.after(on('message.settled', ({ ref }) => void flights.push(ref)))
     const sending = s.send(400)
     await until(() => flights.length === 2, { what: 'two are settled' })
-    assert.deepEqual(await s.states(), [state.successful, state.successful, state.inFlight])
+    assert.deepEqual(await s.states(), ['successful', 'successful', 'in_flight'])
     assert.deepEqual(
       (await sending).map((result) => result.rule),
       ['accepted', 'accepted', 'answer budget spent'],
     )
     s.free()
     await s.idle()
-    assert.deepEqual(await s.states(), [state.successful, state.successful, state.successful])
+    assert.deepEqual(await s.states(), ['successful', 'successful', 'successful'])
     for (const { brand, ref } of s.messages) {
-      const found = await findMessage(s.database, [brand], ref)
-      assert.partialDeepStrictEqual(found, { state: state.successful, rule: 'accepted', attempt: 1, uncertain: 0 })
+      const found = await findByRef(s.database, [brand], ref)
+      assert.partialDeepStrictEqual(found, { state: 'successful', rule: 'accepted', attempt: 1, uncertain: 0 })
     }
   })
 
-/** Every early settle, by way of `how`. */
-const settlingEarly =
+/** Every settle, by way of `how`. */
+const settling =
   (how: (settle: () => Promise<unknown>) => Promise<unknown>) =>
   (database: Database): Database => ({
     ...database,
@@ -311,34 +260,15 @@ const settlingEarly =
       return database.owner
     },
     commit: ((ops: readonly Op[], options?: object) => {
-      const early = ops.some(({ statement, rows }) => statement === insertArrivals && rows.length > 0)
-      const settle = () => database.commit(ops, options)
-      return early ? how(settle) : settle()
+      const settles = ops.some(({ statement }) => statement === (settleMessages as object))
+      const commit = () => database.commit(ops, options)
+      return settles ? how(commit) : commit()
     }) as Database['commit'],
   })
 
-onEachEngine('messages that only wait to be settled leave room for others', async (t, store) => {
-  const written = Promise.withResolvers<void>()
-  const settling = Promise.withResolvers<void>()
-  const wrap = settlingEarly((settle) => {
-    settling.resolve()
-    return written.promise.then(settle)
-  })
-  const s = await three(t, store, { wrap })
-  const sending = s.send()
-  const room = s.room()
-  assert.ok(room, 'three where two are sent at a time')
-  await settling.promise
-  await until(() => s.room() === undefined, { what: 'both results are there, and neither is settled' })
-  await room
-  written.resolve()
-  s.free()
-  assert.ok((await sending).every(({ category }) => category === 'successful'))
-})
-
-onEachEngine('a flight of which a piece could not be written never lands', async (t, store) => {
+onEachEngine('messages whose settle could not be written stay in flight, the others are settled', async (t, store) => {
   let refused = 0
-  const wrap = settlingEarly((settle) => (refused++ === 0 ? Promise.reject(new StoreUnavailable('cut')) : settle()))
+  const wrap = settling((settle) => (refused++ === 0 ? Promise.reject(new StoreUnavailable('cut')) : settle()))
   const s = await three(t, store, { wrap })
   const sending = s.send()
   await until(() => refused === 1, { what: 'the first piece is refused' })
@@ -347,10 +277,10 @@ onEachEngine('a flight of which a piece could not be written never lands', async
     (await sending).map(({ category }) => category),
     ['fatal', 'fatal', 'successful'],
   )
-  assert.deepEqual(await s.states(), [state.inFlight, state.inFlight, state.successful])
+  assert.deepEqual(await s.states(), ['in_flight', 'in_flight', 'successful'])
 })
 
-onPostgres('of a flight whose process dies, what had departed and was not settled is uncertain', async (t, store) => {
+onPostgres('when a process dies, exactly the messages that were not settled are uncertain', async (t, store) => {
   const dying = await three(t, store)
   const settled: string[] = []
   t.after(on('message.settled', ({ ref }) => void settled.push(ref)))
@@ -363,8 +293,15 @@ onPostgres('of a flight whose process dies, what had departed and was not settle
   await living.table.link('1', 't-3', '1003')
   assert.equal((await living.send(third)).category, 'successful')
   assert.equal((await over).uncertain, true)
-  const [count] = await living.database.read(op(countMessages, [[]]))
-  assert.partialDeepStrictEqual(count, { messages: 3, uncertain: 1, repeated: 1 })
+  const counts = await living.database.read(op(countMessages, [[]]))
+  assert.deepEqual(
+    counts.filter(({ n }) => n !== 0).map(({ name, n }) => [name, n]),
+    [
+      ['repeated', 1],
+      ['successful', 3],
+      ['uncertain', 1],
+    ],
+  )
 })
 
 onEachEngine('a source that hangs for one brand keeps no message of the other waiting', async (t, store) => {
@@ -380,12 +317,11 @@ onEachEngine('a source that hangs for one brand keeps no message of the other wa
   const path = pathTo(
     database,
     createDevices({ source: table, services: [witnessService('apns', () => accepted)] }),
-    createSuppression(source, new AbortController().signal).wrap,
+    createSuppression(source, new AbortController().signal).judge,
   )
   const settled = event('message.settled', ({ brand }) => brand === '1')
   const sending = path.send([message('1', '1001'), message('2', '1001')], {
     deadline: Date.now() + 20_000,
-    signal: new AbortController().signal,
   })
   await settled
   answers.resolve()

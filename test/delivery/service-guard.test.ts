@@ -14,7 +14,7 @@ const push = (n = 1): Push => ({
   expiresAt: Date.now() + 60_000,
 })
 const context = (ms = 10_000) => ({ deadline: Date.now() + ms, signal: new AbortController().signal })
-const go: Leaving = { refused: () => undefined, depart: () => undefined, veto: () => undefined }
+const go: Leaving = { refused: () => undefined, veto: () => undefined }
 const breaker = { after: 3, firstMs: 30, mostMs: 30 }
 
 /** A service that answers one thing after the other, the last one for ever. */
@@ -192,11 +192,6 @@ test('an accepted send proves its own service only', async () => {
   assert.equal((await two()).category, 'fatal')
 })
 
-function secondTime<Answer>(answer: Answer): () => Answer | undefined {
-  let times = 0
-  return () => (++times === 2 ? answer : undefined)
-}
-
 test('what is held back at the last moment is not sent, and ends no probe', async () => {
   const service = scripted({ ...away, retryAfterMs: 30 }, accepted)
   const send = guarded(service)
@@ -205,12 +200,7 @@ test('what is held back at the last moment is not sent, and ends no probe', asyn
   const held: readonly (readonly [rule: string, leaving: Partial<Leaving>])[] = [
     ['no', { refused: () => no }],
     ['no', { refused: async () => no }],
-    // While it was written down that it leaves.
-    ['no', { refused: secondTime(no) }],
-    ['no', { refused: secondTime(Promise.resolve(no)) }],
-    ['no', { depart: async () => () => ({ ...no, category: 'fatal', blame: 'message', reason: 'unavailable' }) }],
     ['no', { veto: () => no }],
-    ['store: no answer', { depart: () => Promise.reject(new Error('not that way')) }],
   ]
   for (const [rule, leaving] of held) {
     const answer = await until(

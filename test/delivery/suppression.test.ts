@@ -2,19 +2,16 @@
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { AttributeSource, Field } from '../../src/attributes/attribute-source.ts'
 import { functionSource } from '../../src/attributes/function.ts'
 import { sqlSource } from '../../src/attributes/sql.ts'
 import { createSuppression } from '../../src/delivery/suppress.ts'
 import { createOperator } from '../../src/operator/create-operator.ts'
-import type { Message } from '../../src/providers/provider.ts'
-import { on } from '../../src/runtime/events.ts'
-import { contextOf, message, messages } from '../suites/provider.ts'
+import { messages } from '../suites/provider.ts'
 import { onEachEngine } from '../support/engines.ts'
 import { createPlayers, playerQueries } from '../support/players.ts'
 import { element, get, post, startOperator, temporary, witness } from '../support/sides.ts'
-import { event } from '../support/wait.ts'
+import { event, until } from '../support/wait.ts'
 
 const single = '/channels/push/single'
 const never = new AbortController().signal
@@ -117,11 +114,9 @@ test('all messages of a flush are one look-up for each brand', async () => {
   const { source, questions } = counting()
   const suppression = createSuppression(source, never)
   const sent = [...messages(50), ...messages(50).map((m) => ({ ...m, brand: '2' }))]
-  const push = witness()
-  await suppression.wrap(push).send(sent, contextOf())
+  await Promise.all(sent.map(suppression.judge))
   assert.equal(questions.length, 2)
   assert.deepEqual(questions.map(({ brand }) => brand).toSorted(), ['1', '2'])
-  assert.equal(push.received.length, 100)
 })
 
 test('"may be messaged" is not remembered, unless and only as long as a setting allows it; a refusal never is', async () => {
@@ -147,48 +142,24 @@ test('"may be messaged" is not remembered, unless and only as long as a setting 
   assert.equal(refused, 3)
 })
 
-test('what waited for over a second between the look-up and the call is asked about again', async (t) => {
-  t.mock.timers.enable({ apis: ['Date'] })
-  const { source, questions, holders } = counting()
-  const suppression = createSuppression(source, never)
-  const push = witness()
-  const sent = [message(1), message(2, { userId: '1002' })]
-  const waiting = (ms: number) =>
-    suppression.wrap({
-      ...push,
-      send: async (these: readonly Message[], context) => {
-        t.mock.timers.tick(ms)
-        holders.add('1001')
-        return suppression.again(push).send(these, context)
-      },
-    })
-  await waiting(900).send(sent, contextOf())
-  assert.equal(questions.length, 1)
-  assert.equal(push.received.length, 2)
-  holders.clear()
-  const results = await waiting(1_100).send(sent, contextOf())
-  assert.equal(questions.length, 3)
-  assert.deepEqual(
-    results.map(({ category }) => category),
-    ['failed', 'successful'],
-  )
-})
-
-test('a long second look-up is not the provider’s time: nothing is uncertain, and all is sent once', async (t) => {
-  t.mock.timers.enable({ apis: ['Date'] })
-  let asked = 0
-  const source = functionSource(['excluded'], async () => {
-    if (++asked === 2) await sleep(800)
-    return []
+test('a message that waits for a slot is judged when its turn has come', async (t) => {
+  const { source, holders } = counting()
+  const gate = Promise.withResolvers<void>()
+  const push = witness(async ({ ref }) => {
+    await gate.promise
+    return { category: 'successful', ref, rule: 'accepted' }
   })
-  t.after(on('message.calling', () => t.mock.timers.tick(1_100)))
-  const push = witness()
-  const { url } = await startOperator(t, { push, attributes: source, limits: { providerTimeoutMs: 100 } })
-  const answer = await post(url + single, element())
-  assert.equal(answer.status, 200)
-  assert.equal(asked, 2)
+  const { url } = await startOperator(t, { push, attributes: source, limits: { providerConcurrency: 1 } })
+  const first = post(url + single, element())
+  await until(() => push.received.length === 1, { what: 'the only slot is taken' })
+  const claimed = event('message.claimed')
+  const second = post(url + single, element({ user_id: '1002' }))
+  await claimed
+  holders.add('1002')
+  gate.resolve()
+  assert.equal((await first).status, 200)
+  assert.equal((await second).status, 422)
   assert.equal(push.received.length, 1)
-  assert.equal((await get(`${url}/admin/summary`)).body.uncertain, 0)
 })
 
 test('an operator does not start without somebody who says who must not be messaged', async (t) => {

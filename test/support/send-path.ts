@@ -1,7 +1,15 @@
-import { createSendPath, type SendPath } from '../../src/delivery/send-path.ts'
-import type { Provider, Wrap } from '../../src/providers/provider.ts'
+import type { Delivery } from '../../src/delivery/delivery.ts'
+import { createSendPath, type SendPath, type SendPathOptions } from '../../src/delivery/send-path.ts'
+import { throughProvider } from '../../src/delivery/through-provider.ts'
+import type { Provider } from '../../src/providers/provider.ts'
 import type { Database } from '../../src/store/database.ts'
 
-/** A send path with limits that are in nobody's way; nobody is suppressed unless `suppress` says so. */
-export const pathTo = (database: Database, provider: Provider, suppress: Wrap = (inner) => inner): SendPath =>
-  createSendPath({ database, provider, suppress, concurrency: 100, inProgress: 100, workMs: 30_000 })
+/** A send path with limits that are in nobody's way; nobody is suppressed unless `judge` says so. */
+export const pathTo = (database: Database, to: Provider | Delivery, judge?: SendPathOptions['judge']): SendPath =>
+  createSendPath({
+    database,
+    delivery: 'deliver' in to ? to : throughProvider(to, 100),
+    judge,
+    inProgress: 100,
+    workMs: 30_000,
+  })

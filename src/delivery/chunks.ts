@@ -1,0 +1,23 @@
+/**
+ * Numbers the chunks of an index that would otherwise be written in random order. An index (brand, chunk, user) grows at its
+ * end: only the pages of the current chunk, some 600 KB, are written to. A look-up asks each chunk in turn; 100 million messages
+ * are 10,000 chunks, some 20 ms.
+ *
+ * A chunk's number is the time at which it began, in epoch milliseconds, so that a restarted process need not read where the last
+ * one stopped. Two processes may use the same number.
+ *
+ * @example const chunkOf = createChunks(); chunkOf('1') // 1795412345678, the same for the next 9,999 messages of brand 1
+ */
+export function createChunks(most = 10_000): (brand: string) => number {
+  const chunks = new Map<string, { number: number; rows: number }>()
+  return (brand) => {
+    const current = chunks.get(brand)
+    if (current && current.rows < most) {
+      current.rows++
+      return current.number
+    }
+    const number = Math.max(Date.now(), (current?.number ?? 0) + 1)
+    chunks.set(brand, { number, rows: 1 })
+    return number
+  }
+}

@@ -1,0 +1,28 @@
+// How claimed messages reach their users: through one Provider (through-provider.ts), or fanned out to devices (devices.ts).
+
+import type { Failed, Fatal } from '../contract/outcome.ts'
+import type { Check, Message, Result, SendContext } from '../providers/provider.ts'
+
+/** What the send path hands its messages to. Somebody outside writes a Provider instead, which is simpler. */
+export interface Delivery {
+  readonly name: string
+  /** Most messages in one call. */
+  readonly max: number
+  /** Calls at a time. */
+  readonly concurrency: number
+  /** It delivers by the `writes` of its results alone: until the settle nothing has left the process. */
+  readonly transactional: boolean
+  /** One result for each message, in the same order. Never rejects. */
+  deliver(messages: readonly Message[], context: DeliveryContext): Promise<readonly Result[]>
+  check(): Promise<readonly Check[]>
+  close(): Promise<void>
+}
+
+export interface DeliveryContext extends SendContext {
+  /** To be asked in the very turn of each call to the outside: a fatal outcome once the claim may be somebody else's. */
+  readonly fence: () => Fatal | undefined
+  /** May this message still be delivered? To be asked again after any wait over a second (design §5.3). */
+  readonly judge: (message: Message) => Promise<Failed | Fatal | undefined>
+  /** Takes the result of one message before those of the others are there: it is settled soon, and not again with the others. */
+  readonly report: (message: Message, result: Result) => void
+}

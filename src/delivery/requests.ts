@@ -1,0 +1,129 @@
+// The body of each request as it came, once for all of its messages, and the tracking headers. A message's row says where its
+// own text stands in it. A single request is one message's own: no text of another message is stored with it (§4.1 rule 1).
+
+import type { Message, Request } from '../providers/provider.ts'
+import type { Database, Migration, Op, Value } from '../store/database.ts'
+import { insertNew } from '../store/insert-new.ts'
+import { op, statement } from '../store/statement.ts'
+import type { MessageRow } from './messages.ts'
+
+export const requestMigrations: readonly Migration[] = [
+  {
+    name: 'requests/1',
+    statements: ({ key }) => [`create table requests (id ${key} primary key, text text not null, tracking text)`],
+  },
+]
+
+/** Without condition, for requests of which a message begins another attempt. */
+const insertRequests = insertNew({
+  name: 'insert_requests',
+  rank: 21,
+  table: 'requests',
+  key: 'id',
+  columns: { id: 'text', text: 'text', tracking: 'text' },
+})
+
+/** A request whose messages were all seen before is not stored again, however often it is repeated. */
+const insertClaimedRequests = statement({
+  name: 'insert_claimed_requests',
+  rank: 20,
+  columns: { id: 'text', text: 'text', tracking: 'text', brand: 'text', first: 'text', last: 'text' },
+  text: (rows) => `
+    insert into requests (id, text, tracking)
+    select r.id, r.text, r.tracking from ${rows} r
+    where exists (select 1 from messages m where m.brand = r.brand and m.ref between r.first and r.last and m.request = r.id)
+    on conflict (id) do nothing`,
+})
+
+/** With the claim of these messages, which are of one brand: stores each request that brought a new one. */
+export function storeClaimedRequests(messages: readonly Message[]): Op {
+  const rows: Value[][] = []
+  for (const [request, own] of byRequest(messages)) {
+    const [first, last] = [own[0] as Message, own.at(-1) as Message]
+    rows.push([...requestRow(request, first), first.brand, first.ref, last.ref])
+  }
+  return op(insertClaimedRequests, rows)
+}
+
+/** With another attempt of these messages. */
+export function storeRequests(messages: readonly Message[]): Op {
+  return op(
+    insertRequests,
+    [...byRequest(messages)].map(([request, [first]]) => requestRow(request, first as Message)),
+  )
+}
+
+/** To be called when a commit has stored the request of a message. */
+export function markStored({ part }: Message): void {
+  if (part) part.of.stored = true
+}
+
+function byRequest(messages: readonly Message[]): ReadonlyMap<Request, readonly Message[]> {
+  const found = new Map<Request, Message[]>()
+  for (const message of messages) {
+    const request = message.part?.of
+    if (!request || request.stored) continue
+    const own = found.get(request)
+    if (own) own.push(message)
+    else found.set(request, [message])
+  }
+  return found
+}
+
+const requestRow = ({ id, text }: Request, { context }: Message): Value[] => [
+  id,
+  text,
+  context.tracking ? JSON.stringify(context.tracking) : null,
+]
+
+const selectRequests = statement<{ id: string; text: string; tracking: string | null }>({
+  name: 'select_requests',
+  rank: 92,
+  columns: { id: 'text' },
+  text: (rows) => `select q.id, q.text, q.tracking from ${rows} r join requests q on q.id = r.id`,
+})
+
+/** The message's own text, and its tracking headers as JSON; undefined where its request was forgotten. */
+export async function readRequest(
+  database: Database,
+  { request, start_at: start, length }: Pick<MessageRow, 'request' | 'start_at' | 'length'>,
+): Promise<{ readonly text: string; readonly tracking: string | null } | undefined> {
+  const [found] = await database.read(op(selectRequests, [[request]]))
+  return found && { text: found.text.slice(start, start + length), tracking: found.tracking }
+}
+
+const replaceText = statement<{ id: string }>({
+  name: 'replace_request_text',
+  rank: 22,
+  columns: { id: 'text', was: 'text', text: 'text' },
+  route: 'id',
+  text: (rows) => `
+    update requests set text = r.text from ${rows} r where requests.id = r.id and requests.text = r.was
+    returning requests.id as id`,
+})
+
+/**
+ * Overwrites the texts of these messages with spaces. The places of their neighbours in the same request stay as they are.
+ *
+ * @returns how many requests were changed
+ */
+export async function eraseTexts(database: Database, messages: readonly MessageRow[]): Promise<number> {
+  let changed = 0
+  for (const [id, own] of Map.groupBy(messages, ({ request }) => request))
+    if (await eraseFrom(database, id, own)) changed++
+  return changed
+}
+
+/** @returns false: the request was forgotten already */
+async function eraseFrom(database: Database, id: string, messages: readonly MessageRow[]): Promise<boolean> {
+  for (;;) {
+    const [found] = await database.read(op(selectRequests, [[id]]))
+    if (!found) return false
+    let { text } = found
+    for (const { start_at: start, length } of messages)
+      text = text.slice(0, start) + ' '.repeat(length) + text.slice(start + length)
+    // Another process may erase from the same request: its change must not be lost.
+    const [replaced] = await database.commit([op(replaceText, [[id, found.text, text]])])
+    if (replaced.length > 0) return true
+  }
+}

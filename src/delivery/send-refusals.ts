@@ -1,0 +1,45 @@
+// The outcomes that the send path itself gives: no provider was asked, or its answer could not be settled.
+
+import type { Fatal } from '../contract/outcome.ts'
+
+const fatal = (outcome: Omit<Fatal, 'category'>): Fatal => ({ category: 'fatal', ...outcome })
+
+export const overloaded = fatal({
+  reason: 'overloaded',
+  blame: 'provider',
+  retryAfterMs: 1_000,
+  rule: 'row 13: overload',
+  error: 'too many messages in progress; ask again in a second',
+})
+
+export const unfinished = fatal({
+  reason: 'timeout',
+  blame: 'message',
+  retryAfterMs: 1_000,
+  rule: 'answer budget spent',
+  error: 'not finished in time; the work goes on, ask again for its outcome',
+})
+
+export const leaseLost = fatal({
+  reason: 'unavailable',
+  blame: 'provider',
+  rule: 'store: lease lost',
+  error: 'not sent: the connection to the store was lost, or silent for too long, after the message was claimed',
+})
+
+export const inFlightElsewhere = (retryAfterMs: number): Fatal =>
+  fatal({
+    reason: 'in_flight',
+    blame: 'message',
+    retryAfterMs,
+    rule: 'row 29: in flight elsewhere',
+    error: 'another process is sending this message now; ask again for its outcome',
+  })
+
+export const storeAway = (error: unknown): Fatal =>
+  fatal({
+    reason: 'unavailable',
+    blame: 'provider',
+    rule: 'store: no answer',
+    error: `the store cannot answer (${error instanceof Error ? error.message : String(error)})`,
+  })

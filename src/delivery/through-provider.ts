@@ -1,0 +1,21 @@
+// A Provider as a Delivery: a call at a time for each slot, guarded.
+
+import type { Provider } from '../providers/provider.ts'
+import { emit } from '../runtime/events.ts'
+import type { Delivery } from './delivery.ts'
+
+/** @param provider guarded: it answers once for each message and never rejects. @param concurrency calls at a time */
+export function throughProvider(provider: Provider, concurrency: number): Delivery {
+  return {
+    name: provider.name,
+    max: provider.max,
+    concurrency,
+    transactional: provider.transactional === true,
+    deliver(messages, { deadline, signal }) {
+      emit('message.calling', { provider: provider.name, refs: messages.map(({ ref }) => ref) })
+      return provider.send(messages, { deadline, signal })
+    },
+    check: async () => (await provider.check?.()) ?? [],
+    close: async () => provider.close?.(),
+  }
+}

@@ -1,0 +1,297 @@
+// One row for each message: how it is found, counted, erased and forgotten.
+
+import assert from 'node:assert/strict'
+import type { TestContext } from 'node:test'
+import { messageKey } from '../../src/contract/message-key.ts'
+import { createChunks } from '../../src/delivery/chunks.ts'
+import { countMessages } from '../../src/delivery/message-counts.ts'
+import { findById, findByRef, findByUser } from '../../src/delivery/messages.ts'
+import { eraseTexts, readRequest } from '../../src/delivery/requests.ts'
+import { forgetMessages, forgetRequests } from '../../src/delivery/retention.ts'
+import { operatorMigrations } from '../../src/operator/create-operator.ts'
+import type { Message, Result } from '../../src/providers/provider.ts'
+import { uuidv7 } from '../../src/runtime/ids.ts'
+import { openDatabase } from '../../src/store/open-database.ts'
+import { op, statement } from '../../src/store/statement.ts'
+import { onEachEngine } from '../support/engines.ts'
+import { pathTo } from '../support/send-path.ts'
+import { witness } from '../support/sides.ts'
+
+const countRequests = statement<{ n: number }>({
+  name: 'count_requests',
+  rank: 99,
+  columns: {},
+  text: () => 'select count(*) as n from requests',
+})
+const countRows = statement<{ brand: string; name: string; n: number }>({
+  name: 'count_rows',
+  rank: 99,
+  columns: {},
+  text: () => `
+    select brand, state as name, count(*) as n from messages group by 1, 2
+    union all select brand, 'repeated', sum(attempt - 1) from messages group by 1 having sum(attempt - 1) > 0
+    union all select brand, 'uncertain', sum(uncertain) from messages group by 1 having sum(uncertain) > 0 order by 1, 2`,
+})
+
+async function open(t: TestContext, store: string, answer?: (message: Message) => Result | Promise<Result>) {
+  const database = await openDatabase(store, { migrations: operatorMigrations })
+  t.after(() => database.close())
+  const provider = witness(answer, 10)
+  const path = pathTo(database, provider)
+  return {
+    database,
+    provider,
+    send: (messages: readonly Message[]) => path.send(messages, { deadline: Date.now() + 20_000 }),
+    requests: async () => (await database.read(op(countRequests, [[]])))[0]?.n,
+    /** As the triggers counted, and as the rows are. */
+    counts: async () => {
+      const kept = (await database.read(op(countMessages, [[]]))).filter(({ n }) => n !== 0)
+      return [kept, await database.read(op(countRows, [[]]))]
+    },
+  }
+}
+
+function message(brand: string, id: number, userId = '1001'): Message {
+  const key = messageKey('push', { id: String(id), userId, activityId: null, actionId: null, triggerHash: 'a\nb' })
+  const text = JSON.stringify({ id })
+  return { brand, channel: 'push', id: String(id), userId, key, ref: uuidv7(), text, attempt: 1, context: {} }
+}
+
+/** These messages as one request. */
+function asBatch(messages: readonly Message[]): Message[] {
+  const of = { id: uuidv7(), text: `[${messages.map(({ text }) => text).join()}]` }
+  let start = 1
+  return messages.map((each, position) => {
+    const part = { of, start, position }
+    start += each.text.length + 1
+    return { ...each, part }
+  })
+}
+
+onEachEngine('each message is found by its identifier, in its own brand only', async (t, store) => {
+  const s = await open(t, store)
+  const messages = Array.from({ length: 60 }, (_, n) => message(String((n % 2) + 1), n))
+  await Promise.all([s.send(messages.slice(0, 25)), s.send(messages.slice(25, 50)), s.send(messages.slice(50))])
+  for (const { brand, key, ref, userId } of messages) {
+    const found = await findByRef(s.database, ['1', '2', '3'], ref)
+    assert.partialDeepStrictEqual(found, { brand, key, state: 'successful', user_id: userId })
+    assert.equal(await findByRef(s.database, [brand === '1' ? '2' : '1'], ref), undefined)
+  }
+  for (const unknown of [uuidv7(), 'nonsense', ''])
+    assert.equal(await findByRef(s.database, ['1', '2'], unknown), undefined)
+  assert.equal(await findByRef(s.database, [], messages[0]?.ref as string), undefined)
+})
+
+onEachEngine('a message is found by its activity.id, on both channels, and no other with it', async (t, store) => {
+  const s = await open(t, store)
+  const push = message('1', 7)
+  const site = { ...message('1', 7), channel: 'site' as const, key: push.key.replace('push', 'site') }
+  const others = [message('1', 70), message('1', 77), message('2', 7), message('1', 7, '1002')]
+  await s.send([push, site, ...others])
+  const refs = (await findById(s.database, ['1'], '7')).map(({ ref }) => ref)
+  assert.deepEqual(refs, [push.ref, site.ref, others[3]?.ref])
+  assert.equal((await findById(s.database, ['1', '2'], '7')).length, 4)
+  assert.deepEqual(await findById(s.database, ['1'], '"'), [])
+})
+
+onEachEngine('the messages of a user are found, newest first, page by page, of one brand', async (t, store) => {
+  const s = await open(t, store)
+  const sent = Array.from({ length: 90 }, (_, n) => message(n % 3 === 2 ? '2' : '1', n, n % 3 === 0 ? 'a' : 'b'))
+  await s.send(sent)
+  const expected = sent.filter(({ brand, userId }) => brand === '1' && userId === 'a').map(({ ref }) => ref)
+  const first = await findByUser(s.database, '1', 'a', { most: 20 })
+  const second = await findByUser(s.database, '1', 'a', { before: first.at(-1)?.ref as string, most: 20 })
+  assert.deepEqual(
+    [...first, ...second].map(({ ref }) => ref),
+    expected.reverse(),
+  )
+  assert.deepEqual(await findByUser(s.database, '1', 'nobody'), [])
+})
+
+onEachEngine('a user is found in every chunk of the index', async (t, store) => {
+  const s = await open(t, store)
+  const inSeveral = Array.from({ length: 5 }, (_, n) => message('1', n))
+  // A restarted process begins a chunk of its own.
+  for (const each of inSeveral) {
+    await pathTo(s.database, s.provider).send([each, message('1', Number(each.id) + 100, 'other')], {
+      deadline: Date.now() + 20_000,
+    })
+  }
+  assert.equal((await findByUser(s.database, '1', '1001')).length, 5)
+})
+
+onEachEngine(
+  'a message that was tried again keeps its identifier, and shows the request that came last',
+  async (t, store) => {
+    const s = await open(t, store, ({ attempt, ref }) =>
+      attempt === 1
+        ? { category: 'failed', reason: 'rejected', error: 'no', rule: 'refused' }
+        : { category: 'successful', ref, rule: 'accepted' },
+    )
+    const first = message('1', 1)
+    await s.send([message('1', 0), first])
+    const failed = await findByRef(s.database, ['1'], first.ref)
+    assert.partialDeepStrictEqual(failed, { state: 'failed', attempt: 1, rule: 'refused', error: 'no' })
+    const text = '{"id":1,"again":true}'
+    const [again] = await s.send([{ ...first, text, ref: uuidv7() }, message('1', 2)])
+    assert.equal(again?.ref, first.ref)
+    const found = await findByRef(s.database, ['1'], first.ref)
+    assert.ok(found)
+    assert.partialDeepStrictEqual(found, { state: 'successful', attempt: 2, rule: 'accepted', error: null })
+    assert.equal((await readRequest(s.database, found))?.text, text)
+  },
+)
+
+onEachEngine(
+  'a delivered message that is repeated is not sent, and its request is not stored again',
+  async (t, store) => {
+    const s = await open(t, store)
+    const batch = asBatch([message('1', 1), message('1', 2)])
+    await s.send(batch)
+    assert.equal(await s.requests(), 1)
+    for (let i = 0; i < 3; i++) await s.send(asBatch(batch.map((m) => ({ ...m, ref: uuidv7() }))))
+    assert.deepEqual([await s.requests(), s.provider.received.length], [1, 2])
+    // A batch with a new message is stored, once.
+    await s.send(asBatch([...batch.map((m) => ({ ...m, ref: uuidv7() })), message('1', 3)]))
+    assert.deepEqual([await s.requests(), s.provider.received.length], [2, 3])
+  },
+)
+
+onEachEngine('each outcome of a batch is in its own row, also where only some succeeded', async (t, store) => {
+  const s = await open(t, store, ({ id, ref }) =>
+    Number(id) % 3 === 0
+      ? { category: 'failed', reason: 'rejected', error: `no ${id}`, rule: 'refused' }
+      : { category: 'successful', ref, rule: 'accepted' },
+  )
+  const batch = asBatch(Array.from({ length: 20 }, (_, id) => message('1', id)))
+  await s.send(batch)
+  for (const { id, ref, text } of batch) {
+    const found = await findByRef(s.database, ['1'], ref)
+    const failed = Number(id) % 3 === 0
+    assert.ok(found)
+    assert.deepEqual([found.state, found.error], failed ? ['failed', `no ${id}`] : ['successful', null])
+    assert.equal((await readRequest(s.database, found))?.text, text)
+  }
+})
+
+onEachEngine(
+  'the counts of each brand are exact after claims, repetitions, failures and forgetting',
+  async (t, store) => {
+    const s = await open(t, store, ({ id, ref, attempt }) => {
+      const rule = 'as its id says'
+      if (Number(id) % 4 === 1) return { category: 'failed', reason: 'rejected', error: 'no', rule }
+      const away = { category: 'fatal', reason: 'unavailable', blame: 'message', error: 'away', rule } as const
+      if (Number(id) % 4 === 2 && attempt < 3) return { ...away, uncertain: true }
+      return { category: 'successful', ref, rule }
+    })
+    const sent = Array.from({ length: 40 }, (_, n) => message(String((n % 2) + 1), n))
+    for (let i = 0; i < 3; i++) await s.send(sent.map((m) => ({ ...m, ref: uuidv7() })))
+    const [kept, rows] = await s.counts()
+    assert.deepEqual(kept, rows)
+    assert.ok(rows?.some(({ name }) => name === 'uncertain'))
+    assert.equal(await forgetMessages(s.database, '1', Date.now() + 60_000), 20)
+    const [left, rowsLeft] = await s.counts()
+    assert.deepEqual(left, rowsLeft)
+    assert.deepEqual(new Set(left?.map(({ brand }) => brand)), new Set(['2']))
+  },
+)
+
+onEachEngine('old messages are forgotten, of one brand; one that was tried again lately stays', async (t, store) => {
+  const s = await open(t, store, ({ id, attempt, ref }) =>
+    id === '0' && attempt === 1
+      ? { category: 'failed', reason: 'rejected', error: 'no', rule: 'refused' }
+      : { category: 'successful', ref, rule: 'accepted' },
+  )
+  const early = Array.from({ length: 15 }, (_, n) => message('1', n))
+  await s.send([...early, message('2', 0)])
+  await new Promise((resolve) => setTimeout(resolve, 5))
+  const later = Date.now()
+  await new Promise((resolve) => setTimeout(resolve, 5))
+  await s.send([{ ...(early[0] as Message), ref: uuidv7() }])
+  while ((await forgetMessages(s.database, '1', later)) > 0);
+  const found = await Promise.all(early.map(({ ref }) => findByRef(s.database, ['1'], ref)))
+  assert.deepEqual(
+    found.filter((row) => row !== undefined).map(({ ref }) => ref),
+    [early[0]?.ref],
+  )
+  assert.equal((await findById(s.database, ['2'], '0')).length, 1)
+  while ((await forgetRequests(s.database, Date.now() + 60_000)) > 0);
+  assert.equal(await s.requests(), 0)
+})
+
+onEachEngine('a person’s text is erased from a batch, and no other', async (t, store) => {
+  const s = await open(t, store)
+  const batch = asBatch([
+    { ...message('1', 1, 'a'), text: '{"body":"für dich 😀"}' },
+    { ...message('1', 2, 'b'), text: '{"body":"geheim 😀😀"}' },
+    { ...message('1', 3, 'c'), text: '{"body":"für ihn"}' },
+  ])
+  await s.send(batch)
+  assert.equal(await eraseTexts(s.database, await findByUser(s.database, '1', 'b')), 1)
+  const texts = await Promise.all(
+    batch.map(async ({ ref }) => {
+      const row = await findByRef(s.database, ['1'], ref)
+      return row && (await readRequest(s.database, row))?.text
+    }),
+  )
+  assert.deepEqual(texts, [batch[0]?.text, ' '.repeat((batch[1] as Message).text.length), batch[2]?.text])
+})
+
+onEachEngine('two erasures in the same request at the same time both take effect', async (t, store) => {
+  const s = await open(t, store)
+  const users = Array.from({ length: 8 }, (_, n) => `u${n}`)
+  const batch = asBatch(users.map((user, n) => message('1', n, user)))
+  await s.send(batch)
+  await Promise.all(users.map(async (user) => eraseTexts(s.database, await findByUser(s.database, '1', user))))
+  const [row] = await findById(s.database, ['1'], '0')
+  assert.ok(row)
+  const whole = await readRequest(s.database, { request: row.request, start_at: 0, length: 10_000 })
+  assert.match(whole?.text ?? '', /^\[[ ,]*\]$/)
+})
+
+onEachEngine('a message is claimed by its key as it is, whatever is in it', async (t, store) => {
+  const s = await open(t, store)
+  const ids = [
+    '"',
+    '\\',
+    '\n',
+    '\u0001',
+    '\u2028',
+    'ä€😀',
+    '%',
+    '1e400',
+    '018446744073709551616',
+    '[],{}',
+    "''",
+    ' x ',
+    '</',
+  ]
+  const messages = ids.map((id, n) => ({
+    ...message('1', n),
+    key: messageKey('push', { id, userId: id, activityId: null, actionId: '', triggerHash: id }),
+  }))
+  await s.send(messages)
+  for (const { ref, key } of messages) assert.equal((await findByRef(s.database, ['1'], ref))?.key, key)
+  for (const [n, id] of ids.entries())
+    assert.deepEqual(
+      (await findById(s.database, ['1'], id)).map(({ ref }) => ref),
+      [messages[n]?.ref],
+    )
+  const again = await s.send(messages.map((m) => ({ ...m, ref: uuidv7() })))
+  assert.deepEqual(
+    again.map(({ ref, rule }) => [ref, rule]),
+    messages.map(({ ref }) => [ref, 'row 29: delivered before']),
+  )
+  assert.equal(s.provider.received.length, messages.length)
+})
+
+onEachEngine('chunks are numbered upwards, each brand’s own', async () => {
+  const chunkOf = createChunks(3)
+  const numbers = Array.from({ length: 7 }, () => chunkOf('1'))
+  assert.equal(new Set(numbers).size, 3)
+  assert.deepEqual(
+    numbers,
+    numbers.toSorted((a, b) => a - b),
+  )
+  assert.equal(chunkOf('2'), chunkOf('2'))
+})
