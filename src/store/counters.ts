@@ -1,0 +1,91 @@
+// Counts that triggers keep, in the transaction that changes the rows: no statement can forget them, and reading them never scans
+// the table that they are about.
+
+import type { Migration } from './database.ts'
+
+/** What each row of a table adds to one of its counts. Expressions are SQL, given the name of the row. */
+export interface Count {
+  readonly name: (row: string) => string
+  readonly n: (row: string) => string
+  /** The columns on which it depends; absent: it never changes after the insert. */
+  readonly of?: readonly string[]
+}
+
+export interface CountersOptions {
+  /** The table of the counts: (scope, name, writer, n). */
+  readonly table: string
+  /** The table whose rows are counted. */
+  readonly counted: string
+  /** Its column for which counts are kept apart: brand, lane. */
+  readonly scope: string
+  readonly counts: readonly Count[]
+}
+
+/**
+ * A count of a scope is the sum over its writers: on PostgreSQL each session adds to rows of its own, so that processes do not wait
+ * for each other; on SQLite there is one writer.
+ *
+ * @example counters({ table: 'lane_counts', counted: 'waiting', scope: 'lane', counts: [{ name: () => `'waiting'`, n: () => '1' }] })
+ */
+export function counters(options: CountersOptions): Migration {
+  return {
+    name: `${options.table}/${options.counted}`,
+    statements: ({ engine, key }) => [
+      `create table if not exists ${options.table} (
+         scope ${key} not null, name ${key} not null, writer integer not null, n bigint not null,
+         primary key (scope, name, writer))${engine === 'sqlite' ? ' without rowid' : ' with (fillfactor = 50)'}`,
+      ...(engine === 'sqlite' ? sqliteTriggers(options) : postgresTriggers(options)),
+    ],
+  }
+}
+
+// SQLite runs triggers for each row.
+function sqliteTriggers({ table, counted, scope, counts }: CountersOptions): readonly string[] {
+  const add = (row: string, name: string, n: string): string => `
+    insert into ${table} (scope, name, writer, n) values (${row}.${scope}, ${name}, 0, ${n})
+    on conflict (scope, name, writer) do update set n = n + excluded.n;`
+  return counts.flatMap(({ name, n, of }, i) => [
+    `create trigger ${counted}_inserted_${i} after insert on ${counted} when ${n('new')} <> 0 begin
+       ${add('new', name('new'), n('new'))} end`,
+    `create trigger ${counted}_deleted_${i} after delete on ${counted} when ${n('old')} <> 0 begin
+       ${add('old', name('old'), `-(${n('old')})`)} end`,
+    ...(of === undefined
+      ? []
+      : [
+          `create trigger ${counted}_updated_${i} after update of ${of.join(', ')} on ${counted}
+             when ${of.map((column) => `old.${column} <> new.${column}`).join(' or ')} begin
+             ${add('old', name('old'), `-(${n('old')})`)} ${add('new', name('new'), n('new'))} end`,
+        ]),
+  ])
+}
+
+// PostgreSQL runs them for each statement, with the rows before and after as tables.
+function postgresTriggers({ table, counted, scope, counts }: CountersOptions): readonly string[] {
+  const sums = (rows: string, sign: '' | '-', chosen: readonly Count[]): readonly string[] =>
+    chosen.map(
+      ({ name, n }) =>
+        `select x.${scope} as scope, ${name('x')} as name, ${sign}sum(${n('x')}) as n from ${rows} x group by 1, 2`,
+    )
+  const trigger = (event: string, tables: string, parts: readonly string[]): readonly string[] => [
+    `create function count_${counted}_${event}() returns trigger language plpgsql as $$ begin
+       insert into ${table} (scope, name, writer, n)
+       select d.scope, d.name, pg_backend_pid(), sum(d.n) from (${parts.join(' union all ')}) d
+       group by d.scope, d.name having sum(d.n) <> 0
+       on conflict (scope, name, writer) do update set n = ${table}.n + excluded.n;
+       return null;
+     end $$`,
+    `create trigger ${counted}_${event} after ${event} on ${counted} referencing ${tables}
+       for each statement execute function count_${counted}_${event}()`,
+  ]
+  const changing = counts.filter(({ of }) => of !== undefined)
+  return [
+    ...trigger('insert', 'new table as added', sums('added', '', counts)),
+    ...trigger('delete', 'old table as removed', sums('removed', '-', counts)),
+    ...(changing.length === 0
+      ? []
+      : trigger('update', 'old table as removed new table as added', [
+          ...sums('removed', '-', changing),
+          ...sums('added', '', changing),
+        ])),
+  ]
+}
