@@ -4,6 +4,7 @@ import { deviceLinks } from './proofs/device-links.ts'
 import { exactlyOnce, exactlyOncePostgres } from './proofs/exactly-once.ts'
 import { goaway } from './proofs/goaway.ts'
 import { kills, killsDevices } from './proofs/kills.ts'
+import { lookUpsPostgres, lookUpsSqlite } from './proofs/look-ups.ts'
 import { reconcilePostgres, reconcileSqlite } from './proofs/reconcile.ts'
 import { reconcileStreamPostgres, reconcileStreamSqlite } from './proofs/reconcile-stream.ts'
 import { resend } from './proofs/resend.ts'
@@ -18,6 +19,8 @@ export const proofs: readonly Proof[] = [
   brands,
   wrongCredential,
   goaway,
+  lookUpsSqlite,
+  lookUpsPostgres,
   reconcileStreamSqlite,
   reconcileStreamPostgres,
   reconcileSqlite,

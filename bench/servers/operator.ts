@@ -28,8 +28,13 @@ async function withStore(): Promise<Handler> {
 
 async function withoutStore(): Promise<Handler> {
   const app = createHttp('operator', operatorLimits.bodyBytes)
-  const push = { ...accepts, room: () => undefined }
-  sendRoutes(app, { keys, paths: { push }, limits: operatorLimits, signal: new AbortController().signal })
+  const { signal } = new AbortController()
+  sendRoutes(app, {
+    keys,
+    paths: { push: { send: (messages, { deadline }) => accepts.send(messages, { deadline, signal }) } },
+    limits: operatorLimits,
+    signal,
+  })
   await app.ready()
   return app.routing
 }

@@ -215,22 +215,21 @@ export async function findById(
   return database.read(op(selectById, rows))
 }
 
-// One look into the index for each chunk: `cross join` keeps SQLite from reading the whole index instead.
+// One look into the index `messages_user` for each chunk. SQLite would rather use another index: `cross join` keeps the order of the
+// tables, and `|| ''` makes messages_ref no choice.
 const selectByUser = statement<MessageRow>({
   name: 'find_messages_by_user',
   rank: 90,
   columns: { brand: 'text', user_id: 'text', before: 'text', most: 'bigint' },
   text: (rows) => `
-    with recursive
-      asked as (select r.brand, r.user_id, r.before, r.most from ${rows} r),
-      chunks (brand, chunk) as (
-        select a.brand, (select min(m.chunk) from messages m where m.brand = a.brand) from asked a
-        union all
-        select c.brand, (select min(m.chunk) from messages m where m.brand = c.brand and m.chunk > c.chunk)
-        from chunks c where c.chunk is not null)
-    select ${columns} from chunks c cross join asked a
-      join messages m on m.brand = c.brand and m.chunk = c.chunk and m.user_id = a.user_id
-    where m.ref < a.before order by m.ref desc limit (select a.most from asked a)`,
+    with recursive chunks (brand, chunk) as (
+      select r.brand, (select min(m.chunk) from messages m where m.brand = r.brand) from ${rows} r
+      union all
+      select c.brand, (select min(m.chunk) from messages m where m.brand = c.brand and m.chunk > c.chunk)
+      from chunks c where c.chunk is not null)
+    select ${columns} from ${rows} r cross join chunks c cross join messages m
+    where m.brand = r.brand and m.chunk = c.chunk and m.user_id = r.user_id and m.ref || '' < r.before
+    order by m.ref desc limit (select r.most from ${rows} r)`,
 })
 
 /** The latest messages of a user, newest first. `before` is the identifier of the last one that was seen. */
