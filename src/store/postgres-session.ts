@@ -4,8 +4,8 @@ import { emit } from '../runtime/events.ts'
 import type { Op } from './database.ts'
 import { fateOf, forCaller, messageOf } from './postgres-errors.ts'
 import { holdOwner, stillHeld } from './postgres-locks.ts'
-import { runPipeline } from './postgres-pipeline.ts'
 import { plannerSettings } from './postgres-planner.ts'
+import { runTransaction } from './postgres-run.ts'
 import { op } from './statement.ts'
 import { StoreUnavailable } from './store-unavailable.ts'
 
@@ -70,7 +70,7 @@ export async function openSession(options: SessionOptions): Promise<Session> {
     const askedAt = performance.now()
     const silent = setTimeout(() => lose(given, new Error(`no answer within ${answerWithinMs} ms`)), answerWithinMs)
     try {
-      const returned = await runPipeline(given.client, ops)
+      const returned = await runTransaction(given.client, ops)
       if (given === current) heardAt = askedAt
       return returned
     } catch (error) {
@@ -143,6 +143,7 @@ async function open({ config, leaseMs, answerWithinMs }: SessionOptions): Promis
   const client = new pg.Client({
     ...config,
     application_name: 'bellwire writer',
+    pipeline: true,
     keepAlive: true,
     connectionTimeoutMillis: 10_000,
   })
@@ -157,9 +158,9 @@ async function open({ config, leaseMs, answerWithinMs }: SessionOptions): Promis
        set synchronous_commit = off`,
     )
     const owner = randomUUID()
-    const [held] = await runPipeline(client, [op(holdOwner, [[owner]])])
+    const [held] = await runTransaction(client, [op(holdOwner, [[owner]])])
     const openedAt = performance.now()
-    const [still] = await runPipeline(client, [op(stillHeld, [[owner]])])
+    const [still] = await runTransaction(client, [op(stillHeld, [[owner]])])
     const holder = held?.[0] as { backend: number } | undefined
     if (!holder || still?.length !== 1) {
       throw new Error('a transaction pooler is in between: connect directly or through a session pooler')

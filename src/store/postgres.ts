@@ -7,8 +7,8 @@ import { forCaller } from './postgres-errors.ts'
 import { openLogFlusher } from './postgres-flusher.ts'
 import { openListener } from './postgres-listener.ts'
 import { aliveOwners, evictStalled, releaseOwnership, takeOwnership } from './postgres-locks.ts'
-import { runPipeline } from './postgres-pipeline.ts'
 import { plannerSettings } from './postgres-planner.ts'
+import { runRead } from './postgres-run.ts'
 import { openPostgresScratch } from './postgres-scratch.ts'
 import { openSession } from './postgres-session.ts'
 import { op } from './statement.ts'
@@ -107,7 +107,7 @@ export async function createPostgresDatabase(
     let client: pg.PoolClient | undefined
     try {
       client = await pool.connect()
-      const [rows] = await runPipeline(client, [wanted])
+      const rows = await runRead(client, wanted)
       client.release()
       return rows as Out[]
     } catch (error) {
