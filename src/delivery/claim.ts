@@ -48,17 +48,16 @@ export function createClaim({ database, transactional }: ClaimOptions): ClaimMes
       chunkOf(m.brand),
     ])
     const ops = [op(claimMessages, rows), storeClaimedRequests(messages)] as const
-    const [claimed] = await database.commit(ops, { durable: false })
-    if (claimed.length === messages.length) {
+    const [[claimed]] = await database.commit(ops, { durable: false })
+    if (claimed?.complete) {
       for (const message of messages) markStored(message)
       return new Map()
     }
-    const fresh = new Set(claimed.map(({ ref }) => ref))
-    for (const message of messages) if (fresh.has(message.ref)) markStored(message)
-    return claimKnown(messages.filter(({ ref }) => !fresh.has(ref)))
+    return claimKnown(messages, owner)
   }
 
-  async function claimKnown(messages: readonly Message[]): Promise<ReadonlyMap<Message, Claim>> {
+  /** Of these, some were seen before. */
+  async function claimKnown(messages: readonly Message[], owner: string): Promise<ReadonlyMap<Message, Claim>> {
     const rows = await database.read(
       op(
         selectMessages,
@@ -66,18 +65,25 @@ export function createClaim({ database, transactional }: ClaimOptions): ClaimMes
       ),
     )
     const messageOf = new Map(messages.map((m) => [m.key, m]))
-    const alive = await livingOwners(rows)
+    const [fresh, known] = [new Set<string>(), [] as ClaimedBefore[]]
+    for (const row of rows) {
+      const message = messageOf.get(row.key) as Message
+      if (row.ref === message.ref && row.owner === owner && row.attempt === 1) fresh.add(row.key)
+      else known.push(row)
+    }
+    for (const message of messages) if (fresh.has(message.key)) markStored(message)
+    const alive = await livingOwners(known)
     const claims = new Map<Message, Claim>()
     const free: [Message, ClaimedBefore][] = []
-    for (const row of rows) {
+    for (const row of known) {
       const message = messageOf.get(row.key) as Message
       if (row.state === 'successful') claims.set(message, { is: 'delivered', ref: row.ref })
       // In flight by this process, yet nobody here works on it (the caller knows): its settle was lost.
-      else if (row.state === 'in_flight' && row.owner !== database.owner && alive.has(row.owner))
+      else if (row.state === 'in_flight' && row.owner !== owner && alive.has(row.owner))
         claims.set(message, { is: 'elsewhere', ref: row.ref })
       else free.push([message, row])
     }
-    if (free.length > 0) await takeOverAll(free, claims)
+    if (free.length > 0) await takeOverAll(free, owner, claims)
     return claims
   }
 
@@ -88,10 +94,10 @@ export function createClaim({ database, transactional }: ClaimOptions): ClaimMes
 
   async function takeOverAll(
     free: readonly (readonly [Message, ClaimedBefore])[],
+    owner: string,
     claims: Map<Message, Claim>,
   ): Promise<void> {
     const now = Date.now()
-    const { owner } = database
     const lost = ({ state }: ClaimedBefore): boolean => state === 'in_flight' && !transactional
     const rows = free.map(([m, row]) => [
       row.brand,

@@ -43,8 +43,8 @@ export const messageMigrations: readonly Migration[] = [
   },
 ]
 
-/** Claims messages that were never seen before. Returns the identifiers of these; the others have a row already. */
-export const claimMessages = statement<{ ref: string }>({
+/** Claims messages that were never seen before; the others have a row already. */
+export const claimMessages = statement<{ complete: number }>({
   name: 'claim_messages',
   rank: 10,
   columns: {
@@ -59,13 +59,12 @@ export const claimMessages = statement<{ ref: string }>({
     updated_at: 'bigint',
     chunk: 'bigint',
   },
-  route: 'ref',
+  complete: true,
   text: (rows) => `
     insert into messages (brand, key, ref, user_id, state, attempt, uncertain, owner, request, start_at, length, updated_at, chunk)
     select r.brand, r.key, r.ref, r.user_id, 'in_flight', 1, 0, r.owner, r.request, r.start_at, r.length, r.updated_at, r.chunk
     from ${rows} r where true
-    on conflict (brand, key) do nothing
-    returning ref`,
+    on conflict (brand, key) do nothing`,
 })
 
 export interface ClaimedBefore {

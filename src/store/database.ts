@@ -23,6 +23,8 @@ export interface Statement<Out extends object = object> {
   readonly route?: string
   /** It returns rows: without a route it is run for each op by itself. */
   readonly returns: boolean
+  /** It returns `[{ complete }]` instead: 1 if each input row changed a row, of all callers in the transaction; else 0. */
+  readonly complete?: true
   /** Never there: it carries the type of the returned rows. */
   readonly out?: Out
 }

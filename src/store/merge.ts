@@ -65,8 +65,9 @@ export function distribute(
   const results = new Map<Op, object[]>()
   for (const [i, { statement, ops, routes }] of parts.entries()) {
     const rows = returned[i] ?? []
-    if (!statement.returns) continue
-    if (ops.length === 1) results.set(ops[0] as Op, rows as object[])
+    if (statement.complete) for (const op of ops) results.set(op, rows as object[])
+    else if (!statement.returns) continue
+    else if (ops.length === 1) results.set(ops[0] as Op, rows as object[])
     else if (routes) {
       for (const row of rows) {
         const op = routes.get((row as Record<string, Value>)[statement.route as string] as Value)

@@ -1,6 +1,6 @@
 // Statements as PostgreSQL gets them: each input column is one array, so a set of rows takes one execution.
 
-import { type Client, type ClientBase, type QueryConfig, types } from 'pg'
+import { type Client, type ClientBase, type QueryConfig, type QueryResult, types } from 'pg'
 import type { Op, Statement, Value } from './database.ts'
 import { encodeArray } from './postgres-arrays.ts'
 import { StoreUnavailable } from './store-unavailable.ts'
@@ -19,7 +19,7 @@ export async function runTransaction(client: Client, ops: readonly Op[]): Promis
   const ended = await Promise.allSettled(sent)
   const failed = ended.findIndex(({ status }) => status === 'rejected')
   if (failed < 0)
-    return ended.slice(1, -1).map((each) => (each as PromiseFulfilledResult<{ rows: object[] }>).value.rows)
+    return ops.map((op, i) => answerOf(op, (ended[i + 1] as PromiseFulfilledResult<QueryResult<object>>).value))
   const { reason } = ended[failed] as PromiseRejectedResult
   const last = ended.at(-1)
   // An answer that cannot be read is no reason to repeat the transaction.
@@ -35,6 +35,10 @@ export async function runRead(client: ClientBase, op: Op): Promise<object[]> {
   } catch (error) {
     throw named(error, op)
   }
+}
+
+function answerOf({ statement, rows }: Op, result: QueryResult<object>): object[] {
+  return statement.complete ? [{ complete: result.rowCount === rows.length ? 1 : 0 }] : result.rows
 }
 
 function named(error: unknown, op: Op | undefined): unknown {

@@ -1,7 +1,7 @@
-import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import { emit } from '../runtime/events.ts'
 import type { Op } from './database.ts'
+import { newOwner } from './owner.ts'
 import { fateOf, forCaller, messageOf } from './postgres-errors.ts'
 import { holdOwner, stillHeld } from './postgres-locks.ts'
 import { plannerSettings } from './postgres-planner.ts'
@@ -157,7 +157,7 @@ async function open({ config, leaseMs, answerWithinMs }: SessionOptions): Promis
        ${plannerSettings.map((setting) => `set ${setting};`).join('\n       ')}
        set synchronous_commit = off`,
     )
-    const owner = randomUUID()
+    const owner = newOwner()
     const [held] = await runTransaction(client, [op(holdOwner, [[owner]])])
     const openedAt = performance.now()
     const [still] = await runTransaction(client, [op(stillHeld, [[owner]])])

@@ -27,36 +27,40 @@ export function prepareRows(db: DatabaseSync, statement: Statement, number: numb
     }
   })
 
+  const answer = ({ rows, changes }: Ran, asked: number): object[] =>
+    statement.complete ? [{ complete: changes === asked ? 1 : 0 }] : rows
+
   return (rows) => {
     const [first, second] = rows
     if (!first) return []
     // Without input columns every row says the same.
-    if (!second || columns.length === 0) return single().run(first)
+    if (!second || columns.length === 0) return answer(single().run(first), 1)
     const { put, run, clear } = set()
     for (const row of rows) put.run(...row)
     const returned = run.run([])
     clear.run()
-    return returned
+    return answer(returned, rows.length)
   }
 }
 
-function prepareEach(db: DatabaseSync, { names, route }: Statement, each: (values: string) => string): RunRows {
+function prepareEach(db: DatabaseSync, { names }: Statement, each: (values: string) => string): RunRows {
   const insert = db.prepare(each(names.map(() => '?').join(', ')))
-  if (route === undefined)
-    return (rows) => {
-      for (const row of rows) insert.run(...row)
-      return []
-    }
-  const at = names.indexOf(route)
-  return (rows) =>
-    rows.map((row) => ({ [route]: row[at], written: insert.run(...row).changes })).filter(({ written }) => written > 0)
+  return (rows) => {
+    for (const row of rows) insert.run(...row)
+    return []
+  }
 }
 
 // Numbers are bound as doubles: the cast keeps an integer an integer in expressions too.
 const bound = ([name, type]: [string, string], i: number): string =>
   `${type === 'text' ? `?${i + 1}` : `cast(?${i + 1} as integer)`} as "${name}"`
 
-function prepare(db: DatabaseSync, text: string): { run(values: readonly Value[]): object[] } {
+interface Ran {
+  readonly rows: object[]
+  readonly changes: number
+}
+
+function prepare(db: DatabaseSync, text: string): { run(values: readonly Value[]): Ran } {
   const statement: StatementSync = db.prepare(text)
   statement.setReturnArrays(true)
   const names = statement.columns().map(({ name }) => name)
@@ -65,11 +69,9 @@ function prepare(db: DatabaseSync, text: string): { run(values: readonly Value[]
   return {
     run(values) {
       const bindings = binds ? values : []
-      if (names.length === 0) {
-        statement.run(...bindings)
-        return []
-      }
-      return (statement.all(...bindings) as unknown as Value[][]).map((values) => toObject(names, values))
+      if (names.length === 0) return { rows: [], changes: Number(statement.run(...bindings).changes) }
+      const rows = (statement.all(...bindings) as unknown as Value[][]).map((values) => toObject(names, values))
+      return { rows, changes: rows.length }
     },
   }
 }

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { closeSync, fdatasync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -8,6 +7,7 @@ import type { Database, Op, Ownership, Statement } from './database.ts'
 import { createFlusher } from './flusher.ts'
 import { createGroupCommit } from './group-commit.ts'
 import type { Part } from './merge.ts'
+import { newOwner } from './owner.ts'
 import { prepareRows, type RunRows } from './sqlite-rows.ts'
 import { openSqliteScratch } from './sqlite-scratch.ts'
 import { StoreUnavailable } from './store-unavailable.ts'
@@ -51,7 +51,7 @@ export function openSqliteFile(path: string, shared = false): DatabaseSync {
 }
 
 export function createSqliteDatabase(db: DatabaseSync, path: string, shared = false): Database {
-  const owner = randomUUID()
+  const owner = newOwner()
   const wakers = createWakers()
   const held = new Map<string, AbortController>()
   const prepared = new Map<Statement, RunRows>()

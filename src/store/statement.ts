@@ -17,9 +17,11 @@ export interface StatementDefinition<Out extends object>
  * With `route`, returned rows go back to the caller that put in the same value in the column of that name, so callers
  * with different values are merged. A statement that returns rows and has no route is run for each op by itself.
  *
- * `each`: what a plain insert says of one row, `insert into … values (${values}) …`, or an update by key, `… where (a, b) = (${values})`.
- * SQLite then runs it row by row, at three quarters of what the set costs. It may return nothing, or by its route, which no
- * two rows share, how many rows were `written`, where those are more than none.
+ * With `complete`, each caller gets `[{ complete: 1 }]` if every input row changed a row, without a row returned for each. With 0 a
+ * caller looks for itself: rows of other callers count too.
+ *
+ * `each`: the same for one row, where the statement returns nothing: `insert into … values (${values}) …`. SQLite then runs it row by
+ * row, at three quarters of what the set costs.
  *
  * @example
  * const insertUsers = statement<{ id: string }>({
@@ -34,15 +36,14 @@ export interface StatementDefinition<Out extends object>
  * const [inserted] = await database.commit([op(insertUsers, [['1', '1001', Date.now()]])])
  */
 export function statement<Out extends object = object>(definition: StatementDefinition<Out>): Statement<Out> {
-  const { name, columns, route, text, each } = definition
+  const { name, columns, route, text, each, complete } = definition
   if (route !== undefined && !(route in columns)) {
     throw new TypeError(
       `Statement ${name}: its route ${route} must be one of its input columns ${Object.keys(columns).join(', ')}`,
     )
   }
   const returns = returnsRows(text('rows'))
-  if (each && returns && (route === undefined || !/\bas written\b/.test(text('rows'))))
-    throw new TypeError(`Statement ${name}: run for each, it can only tell by its route how many rows were written`)
+  if ((each || complete) && returns) throw new TypeError(`Statement ${name}: with each or complete it returns no rows`)
   return Object.freeze({ ...definition, names: Object.keys(columns), types: Object.values(columns), returns })
 }
 

@@ -25,14 +25,15 @@ export const addUsers = statement<{ id: string }>({
     on conflict (brand, id) do nothing returning id`,
 })
 
-/** The same, which SQLite runs row by row. */
-export const addEach = statement<{ id: string; written: number }>({
-  ...addUsers,
-  route: 'id',
-  name: 'add_each',
-  text: (rows) => `with added as (${addUsers.text(rows)}) select a.id, count(*) as written from added a group by a.id`,
-  each: (values) =>
-    `insert into users (brand, id, born, seen, note) values (${values}) on conflict (brand, id) do nothing`,
+/** The same, which says only whether all were added. */
+export const addAll = statement<{ complete: number }>({
+  name: 'add_all',
+  rank: 10,
+  columns: addUsers.columns,
+  complete: true,
+  text: (rows) => `
+    insert into users (brand, id, born, seen, note) select r.brand, r.id, r.born, r.seen, r.note from ${rows} r where true
+    on conflict (brand, id) do nothing`,
 })
 
 const bornLast = `

@@ -9,7 +9,7 @@ import type { Texts } from '../../src/store/scratch.ts'
 import { op, statement } from '../../src/store/statement.ts'
 import { StoreUnavailable } from '../../src/store/store-unavailable.ts'
 import { forkDatabase } from '../store/database-process.ts'
-import { addEach, addUsers, allUsers, keepLast, migrations, type User } from '../store/users.ts'
+import { addAll, addUsers, allUsers, keepLast, migrations, type User } from '../store/users.ts'
 import { event } from '../support/wait.ts'
 
 export interface Fixture {
@@ -57,32 +57,41 @@ export function databaseSuite({ engine, skip, fresh }: Fixture): void {
     assert.equal((await users(database)).length, 6)
   })
 
-  for (const add of [addUsers, addEach]) {
-    check(`${add.name}: each caller gets its own rows back`, async (database) => {
-      await database.commit([op(add, [user('1', 'u3'), user('2', 'u4')])])
-      const answers = await Promise.all(
-        range(6).map((i) =>
-          database.commit([op(add, [user('1', `u${i}`), user('1', `v${i}`)]), op(add, [user('1', `w${i}`)])]),
-        ),
-      )
-      const ids = answers.map((ops) => ops.map((rows) => rows.map(({ id }) => id).sort()))
-      assert.deepEqual(ids[1], [['u1', 'v1'], ['w1']])
-      assert.deepEqual(ids[3], [['v3'], ['w3']])
-      // The other brand's user of the same name is another one.
-      assert.deepEqual(ids[4], [['u4', 'v4'], ['w4']])
-    })
-
-    check(
-      `${add.name}: of two callers with the same key the first one inserts, and each knows which it was`,
-      async (database) => {
-        const same = op(add, [user('1', '1001')])
-        const answers = await Promise.all([database.commit([same]), database.commit([same, same])])
-        assert.partialDeepStrictEqual(answers, [[[{ id: '1001' }]], [[], []]])
-        assert.deepEqual(answers[1], [[], []])
-      },
+  check('each caller gets its own rows back', async (database) => {
+    await database.commit([op(addUsers, [user('1', 'u3'), user('2', 'u4')])])
+    const answers = await Promise.all(
+      range(6).map((i) =>
+        database.commit([op(addUsers, [user('1', `u${i}`), user('1', `v${i}`)]), op(addUsers, [user('1', `w${i}`)])]),
+      ),
     )
-  }
+    const ids = answers.map((ops) => ops.map((rows) => rows.map(({ id }) => id).sort()))
+    assert.deepEqual(ids[1], [['u1', 'v1'], ['w1']])
+    assert.deepEqual(ids[3], [['v3'], ['w3']])
+    // The other brand's user of the same name is another one.
+    assert.deepEqual(ids[4], [['u4', 'v4'], ['w4']])
+  })
 
+  check('of two callers with the same key the first one inserts, and each knows which it was', async (database) => {
+    const same = op(addUsers, [user('1', '1001')])
+    const answers = await Promise.all([database.commit([same]), database.commit([same, same])])
+    assert.partialDeepStrictEqual(answers, [[[{ id: '1001' }]], [[], []]])
+    assert.deepEqual(answers[1], [[], []])
+  })
+
+  check('complete says whether every row of the transaction took effect, of all callers', async (database) => {
+    const [one] = await Promise.all([
+      database.commit([op(addAll, [user('1', 'a'), user('1', 'b')])]),
+      database.commit([op(addAll, [user('2', 'a')])]),
+    ])
+    assert.deepEqual(one, [[{ complete: 1 }]])
+    const answers = await Promise.all([
+      database.commit([op(addAll, [user('1', 'c')])]),
+      database.commit([op(addAll, [user('1', 'a')])]),
+    ])
+    assert.deepEqual(answers, [[[{ complete: 0 }]], [[{ complete: 0 }]]])
+    assert.deepEqual(await database.commit([op(addAll, [user('1', 'd')])]), [[{ complete: 1 }]])
+    assert.equal((await users(database)).length, 5)
+  })
   check('only the guilty caller is rejected', async (database) => {
     const repeated = event('store.repeated')
     const answers = await Promise.allSettled([
