@@ -41,7 +41,8 @@ interface Job {
   readonly done: (exchanged: Exchanged) => void
   /** Its place among those that are not done; -1: it is done. */
   at: number
-  resends: number
+  /** How often each has happened to it. */
+  readonly resends: { refused: number; 'left behind': number }
   giveUp?: ((why: 'late' | 'aborted') => void) | undefined
 }
 
@@ -69,7 +70,8 @@ export function createHttp2Client(options: Http2Options): Http2Client {
       start(job, connection)
       return
     }
-    ;(job.resends > 0 ? refused : waiting).push(job)
+    const { resends } = job
+    ;(resends.refused + resends['left behind'] > 0 ? refused : waiting).push(job)
     open()
   }
 
@@ -93,7 +95,7 @@ export function createHttp2Client(options: Http2Options): Http2Client {
   function ended(job: Job, end: End): void {
     job.giveUp = undefined
     if (typeof end === 'object') job.done(end)
-    else if (closed || ++job.resends > mostResends[end])
+    else if (closed || ++job.resends[end] > mostResends[end])
       job.done({ lost: new Error('the other side refused the request without looking at it'), written: false })
     else place(job)
   }
@@ -165,7 +167,7 @@ export function createHttp2Client(options: Http2Options): Http2Client {
         const job: Job = {
           asked,
           at: jobs.length,
-          resends: 0,
+          resends: { refused: 0, 'left behind': 0 },
           done(exchanged) {
             if (job.at < 0) return
             clearTimeout(timer)
