@@ -9,6 +9,7 @@ import { makeCertificate } from './certificate.ts'
 import { createFaults } from './faults.ts'
 import { allTexts, onlyTexts } from './fields.ts'
 import { type Answer, listenHttp2, type Request } from './http2-server.ts'
+import { beside } from './listen.ts'
 import { createShelf, type Note } from './shelf.ts'
 import type { StandIn } from './stand-in.ts'
 
@@ -106,7 +107,7 @@ export async function apnsStandIn(options: ApnsStandInOptions = {}): Promise<Apn
       arrived: arrivals.add,
     })
   const production = await open('production', port)
-  const sandbox = await open('sandbox', sandboxPort)
+  const sandbox = await beside(production, open('sandbox', sandboxPort))
 
   return {
     url: production.url,

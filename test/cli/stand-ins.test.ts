@@ -152,12 +152,14 @@ test('credentials are for their owner alone, and somebody’s own configuration 
   assert.equal(await readFile(join(own, 'bellwire.yaml'), 'utf8'), 'operator: {}\n')
 })
 
-test('a port in use ends with 2, and nothing is left running', async (t) => {
-  const taken = createServer()
-  await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve))
-  t.after(() => taken.close())
-  const { port } = taken.address() as { port: number }
-  const { code, err } = await run(t, ['stand-ins', '--dir', await temporary(t), '--port', String(port)])
-  assert.equal(code, 2, err)
-  assert.match(err, /is in use: choose others with --port/)
-})
+for (const offset of [0, 1, 4] as const) {
+  test(`a port in use ends with 2, and nothing is left running (port + ${offset})`, async (t) => {
+    const taken = createServer()
+    await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve))
+    t.after(() => taken.close())
+    const port = (taken.address() as { port: number }).port - offset
+    const { code, err } = await run(t, ['stand-ins', '--dir', await temporary(t), '--port', String(port)])
+    assert.equal(code, 2, err)
+    assert.match(err, /is in use: choose others with --port/)
+  })
+}
