@@ -6,6 +6,7 @@ import { override } from './environment.ts'
 import { ConfigError, type Problem } from './problem.ts'
 import { emptyMap, type Raw } from './raw.ts'
 import { readYaml } from './read-yaml.ts'
+import { risksOf } from './risks.ts'
 import { type Config, table } from './table.ts'
 
 /**
@@ -21,7 +22,13 @@ export async function loadConfig(file?: string, env: NodeJS.ProcessEnv = process
   if (problems.length > 0) throw new ConfigError(problems)
   const raw = override(written, table, env, problems)
   const config = check(table, raw, '', problems)
-  if (problems.length === 0) agree(config, basename(written.origin.where), problems)
+  if (problems.length === 0) {
+    const where = basename(written.origin.where)
+    agree(config, where, problems)
+    for (const { risk, path, what, remedy } of risksOf(config))
+      if (!config.accept_risks.includes(risk))
+        problems.push({ path, where, what, remedy: `${remedy}, or accept the risk with accept_risks: [${risk}]` })
+  }
   if (problems.length > 0) throw new ConfigError(problems.toSorted((a, b) => lineOf(a) - lineOf(b)))
   return freeze(config)
 }

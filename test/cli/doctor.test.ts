@@ -86,6 +86,21 @@ test('suppression none, keys of the examples and a provider that only records ar
   }
 })
 
+test('a risk is a problem with its remedy; one that was accepted is a warning', async (t) => {
+  const shared = operator(
+    'recording',
+    `suppression: none\n  admin_keys: [{name: a, key: ${operatorKey}, scopes: [read]}]`,
+  )
+  const refused = await doctor(t, shared)
+  assert.equal(refused.code, 1)
+  assert.match(refused.of('operator.admin_keys[0].key')[0]?.remedy ?? '', /accept_risks: \[shared_keys\]/)
+  const accepted = await doctor(t, `accept_risks: [shared_keys]${shared}`)
+  assert.equal(accepted.code, 0, accepted.out)
+  const [finding] = accepted.of('operator.admin_keys[0].key')
+  assert.deepEqual([finding?.ok, finding?.warning], [true, true])
+  assert.match(finding?.what ?? '', /accepted: shared_keys/)
+})
+
 test('it changes nothing', async (t) => {
   const folder = await temporary(t)
   await writeFile(join(folder, 'bellwire.yaml'), operator('{provider: recording, file: data/pushed.ndjson}'))
