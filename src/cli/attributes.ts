@@ -1,12 +1,13 @@
 import { createReadStream } from 'node:fs'
 import { Command, InvalidArgumentError, Option } from 'commander'
-import { brand, duration } from '../config/kinds.ts'
+import { brand } from '../config/kinds.ts'
 import { importFile } from './attributes/import-file.ts'
 import type { Client } from './client.ts'
 import { CliError, exit } from './exit.ts'
 import { createProgress } from './progress.ts'
 import { withAddress, withSide } from './running-side.ts'
 import { sizeOf } from './size-of.ts'
+import { time } from './time.ts'
 
 interface ImportOptions {
   readonly file: string
@@ -112,10 +113,4 @@ function brandNumber(text: string): string {
   const value = brand({ says: '' }).parse(text, '')
   if (value === undefined) throw new InvalidArgumentError('Write the number of the brand.')
   return value
-}
-
-function time(text: string): number {
-  const ms = duration({ says: '' }).parse(text, '')
-  if (ms === undefined) throw new InvalidArgumentError('Write a time with its unit: 500ms, 20s, 5min or 1h.')
-  return ms
 }

@@ -1,5 +1,4 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
-import { duration } from '../config/kinds.ts'
 import { reconciliationFields } from '../contract/records.ts'
 import type { ShownRun } from '../platform/reconcile/shown-run.ts'
 import { type Client, rest } from './client.ts'
@@ -7,6 +6,7 @@ import { CliError, exit } from './exit.ts'
 import { createProgress, type Progress } from './progress.ts'
 import { phraseReport, type Report, type Sampled } from './reconcile/report.ts'
 import { type Addressed, withAddress, withSide } from './running-side.ts'
+import { time } from './time.ts'
 
 interface ReconcileOptions extends Addressed {
   readonly brand: string
@@ -110,12 +110,6 @@ function noteOf({ ids, ids_per_second: pace, memory_bytes: memory }: ShownRun): 
 function exitCodeOf({ state, discrepancies }: ShownRun): number {
   if (state !== 'done' || !discrepancies) return exit.usage
   return discrepancies.operator_only + discrepancies.crm_only > 0 ? exit.failed : exit.ok
-}
-
-function time(text: string): number {
-  const ms = duration({ says: '' }).parse(text, '')
-  if (ms === undefined) throw new InvalidArgumentError('Write a time with its unit: 500ms, 20s, 5min or 1h.')
-  return ms
 }
 
 function count(text: string): number {

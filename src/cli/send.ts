@@ -1,6 +1,5 @@
 import { createReadStream } from 'node:fs'
-import { Command, InvalidArgumentError, Option } from 'commander'
-import { duration } from '../config/kinds.ts'
+import { Command, Option } from 'commander'
 import { exit } from './exit.ts'
 import { interruptible } from './interruptible.ts'
 import { createProgress } from './progress.ts'
@@ -8,6 +7,7 @@ import { type Addressed, runningSide, withAddress } from './running-side.ts'
 import { sendFile } from './send/send-file.ts'
 import { allSuccessful, phraseSummary } from './send/summary.ts'
 import { sizeOf } from './size-of.ts'
+import { time } from './time.ts'
 
 interface SendOptions extends Addressed {
   readonly file: string
@@ -81,10 +81,4 @@ async function send(options: SendOptions): Promise<number> {
   } finally {
     progress.end()
   }
-}
-
-function time(text: string): number {
-  const ms = duration({ says: '' }).parse(text, '')
-  if (ms === undefined) throw new InvalidArgumentError('Write a time with its unit: 500ms, 20s, 5min or 1h.')
-  return ms
 }

@@ -18,7 +18,7 @@ import { type Config, table } from './table.ts'
  */
 export async function loadConfig(file?: string, env: NodeJS.ProcessEnv = process.env): Promise<Config> {
   const problems: Problem[] = []
-  const written = await read(file ?? env.BELLWIRE_CONFIG, problems)
+  const written = await read(configFile(file, env), (file ?? env.BELLWIRE_CONFIG) !== undefined, problems)
   if (problems.length > 0) throw new ConfigError(problems)
   const raw = override(written, table, env, problems)
   const config = check(table, raw, '', problems)
@@ -33,15 +33,18 @@ export async function loadConfig(file?: string, env: NodeJS.ProcessEnv = process
   return freeze(config)
 }
 
-async function read(named: string | undefined, problems: Problem[]): Promise<Raw> {
-  const file = resolve(named ?? 'bellwire.yaml')
+/** The file that loadConfig() reads, if it is there. */
+export const configFile = (file: string | undefined, env: NodeJS.ProcessEnv): string =>
+  resolve(file ?? env.BELLWIRE_CONFIG ?? 'bellwire.yaml')
+
+async function read(file: string, named: boolean, problems: Problem[]): Promise<Raw> {
   const base = dirname(file)
   try {
     const raw = readYaml(await readFile(file, 'utf8'), basename(file), base, problems)
     return raw.type === 'text' && raw.text === '' ? emptyMap(raw.origin) : raw
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
-    if (code !== 'ENOENT' || named !== undefined)
+    if (code !== 'ENOENT' || named)
       problems.push({
         path: '',
         where: file,

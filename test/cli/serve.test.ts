@@ -183,6 +183,15 @@ test('a store that another process has open ends with 3, at once', async (t) => 
   }
 })
 
+test('a store that cannot be opened ends with 3, and says which, why and what to do', async (t) => {
+  const config = await minimal(t)
+  for (const command of ['operator', 'migrate']) {
+    const { code, err } = await run(t, [command, '-c', config], { BELLWIRE_OPERATOR_STORE: `sqlite:${config}` })
+    assert.equal(code, 3, err)
+    assert.match(err, /^bellwire: operator\.store: .*bellwire\.yaml is not a SQLite database: name another file.*\n$/)
+  }
+})
+
 test('a database that does not answer ends with 3, without its password', async (t) => {
   const config = await minimal(t)
   const { code, err } = await run(t, ['operator', '-c', config], {
