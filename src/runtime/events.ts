@@ -19,7 +19,7 @@ export interface Events {
   'message.invalid': { channel: string; error: string; reportable: boolean }
   'message.claimed': { brand: string; ref: string; attempt: number }
   'message.repeated': { brand: string; ref: string; category: string }
-  'message.taken_over': { brand: string; ref: string; attempt: number; uncertain: boolean }
+  'message.taken_over': { brand: string; channel: string; ref: string; attempt: number; uncertain: boolean }
   'message.other_parts': { brand: string; id: string }
   'message.suppressed': { brand: string; ref: string; why: string }
   'message.calling': { provider: string; refs: readonly string[] }
