@@ -5,19 +5,14 @@ import { importFile } from './attributes/import-file.ts'
 import type { Client } from './client.ts'
 import { CliError, exit } from './exit.ts'
 import { createProgress } from './progress.ts'
-import { withAddress, withSide } from './running-side.ts'
+import { type Addressed, withAddress, withSide } from './running-side.ts'
 import { sizeOf } from './size-of.ts'
-import { time } from './time.ts'
 
-interface ImportOptions {
+interface ImportOptions extends Addressed {
   readonly file: string
   readonly brand: string
   readonly format?: 'ndjson' | 'csv'
   readonly asOf?: string
-  readonly config?: string
-  readonly url?: string
-  readonly key?: string
-  readonly patience: number
   readonly json?: true
 }
 
@@ -38,9 +33,6 @@ function importCommand(): Command {
     .addOption(new Option('--brand <number>', 'whose users they are').argParser(brandNumber).makeOptionMandatory())
     .addOption(new Option('--format <format>', 'default: by the name of the file').choices(['ndjson', 'csv']))
     .option('--as-of <time>', 'when the export was made: lines without updated_at count as changed then')
-    .addOption(
-      new Option('--patience <time>', 'how long the platform may be away').argParser(time).default(120_000, '2min'),
-    )
     .option('--json', 'end with the summary as one JSON object')
     .addHelpText('after', help)
     .action(async (options: ImportOptions) => {
@@ -79,7 +71,6 @@ async function importAttributes(options: ImportOptions): Promise<number> {
       options,
       {
         scopes: ['manage'],
-        patienceMs: options.patience,
         notice: progress.say,
         later: 'Importing the same file again later is safe',
         interrupted: 'interrupted; import the same file again to go on',

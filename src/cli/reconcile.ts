@@ -14,7 +14,6 @@ interface ReconcileOptions extends Addressed {
   readonly anySize?: boolean
   readonly sample: number
   readonly timeout: number
-  readonly patience: number
   readonly json?: true
 }
 
@@ -29,9 +28,6 @@ export function reconcileCommand(): Command {
     .option('--any-size', 'believe the list even if it shrank or grew beyond the limits')
     .addOption(new Option('--sample <count>', 'how many users to show').argParser(count).default(10))
     .addOption(new Option('--timeout <time>', 'how long to wait').argParser(time).default(3_600_000, '1h'))
-    .addOption(
-      new Option('--patience <time>', 'how long the platform may be away').argParser(time).default(120_000, '2min'),
-    )
     .option('--json', 'end with the report as one JSON object')
     .addHelpText('after', help)
     .action(async (options: ReconcileOptions) => {
@@ -58,7 +54,6 @@ async function reconcile(options: ReconcileOptions): Promise<number> {
       options,
       {
         scopes: ['read', 'manage'],
-        patienceMs: options.patience,
         notice: progress.say,
         later: 'The run goes on without us: GET /admin/reconciliations lists it',
         interrupted: 'interrupted; the run goes on: GET /admin/reconciliations lists it',

@@ -14,7 +14,6 @@ interface SendOptions extends Addressed {
   readonly channel: 'push' | 'site'
   readonly out?: string
   readonly timeout: number
-  readonly patience: number
   readonly wait: boolean
   readonly json?: true
 }
@@ -30,9 +29,6 @@ export function sendCommand(): Command {
     .option('--out <file>', 'write line, id, outcome and identifier of each record there, as NDJSON')
     .addOption(
       new Option('--timeout <time>', 'how long to wait for the outcomes').argParser(time).default(3_600_000, '1h'),
-    )
-    .addOption(
-      new Option('--patience <time>', 'how long the platform may be away').argParser(time).default(120_000, '2min'),
     )
     .option('--no-wait', 'do not wait for the outcomes: end when every record is in the queue')
     .option('--json', 'end with the summary as one JSON object')

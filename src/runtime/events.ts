@@ -5,6 +5,15 @@ import { channel } from 'node:diagnostics_channel'
 
 export interface Events {
   // how a process lives
+  'server.starting': {
+    side: 'operator' | 'platform'
+    store: string
+    brands: string
+    channels: string
+    push_services?: string
+    lanes: number
+    device_links?: number
+  }
   'server.listening': { side: 'operator' | 'platform'; url: string }
   'server.stopping': { side: 'operator' | 'platform' }
   'loop.failed': { loop: string; error: string; inMs: number }
