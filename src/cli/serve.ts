@@ -1,5 +1,6 @@
 import { secretsOf } from '../config/print.ts'
 import type { Config } from '../config/table.ts'
+import { type Events, emit } from '../runtime/events.ts'
 import { type Handler, listen, type Side } from '../runtime/http.ts'
 import { type Log, startLog } from '../runtime/log.ts'
 import { metrics } from '../runtime/metrics.ts'
@@ -18,24 +19,27 @@ interface Served {
  * able to answer; stopping goes the other way and is bounded, a second signal ends at once.
  */
 export async function serve(
-  side: Side,
+  description: Events['server.starting'],
   settings: { readonly host: string; readonly port: number; readonly stop_within: number },
   config: Config,
   create: () => Promise<Served>,
 ): Promise<void> {
+  const { side } = description
   const { level, format } = config.log
   const asText = format === 'text' || (format === 'auto' && process.stdout.isTTY === true)
   const log = startLog({ level, format: asText ? 'text' : 'json', secrets: secretsOf(config) })
   try {
     metrics()
+    emit('server.starting', description)
     const served = await create()
     const stopped = signalled()
     await served.start().catch((error: unknown) => {
       throw storeError(error, side)
     })
     const listening = await listen(side, served.handler, settings).catch(async (error: Error) => {
+      log.stop() // it did not run, so it does not say that it stops
       await served.stop(0).catch(() => {})
-      throw new CliError(exit.usage, `${error.message} (${side}.port)`)
+      throw notListening(side, settings, error)
     })
     await stopped
     process.once('SIGINT', () => endNow(log, exit.failed)).once('SIGTERM', () => endNow(log, exit.failed))
@@ -51,6 +55,17 @@ export async function serve(
   } finally {
     log.stop()
   }
+}
+
+function notListening(side: Side, { host, port }: { host: string; port: number }, error: Error): CliError {
+  const { code } = error as NodeJS.ErrnoException
+  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND' || code === 'EAI_AGAIN')
+    return new CliError(
+      exit.usage,
+      `${side}.host: ${host} is no address of this machine: write 127.0.0.1, an address that it has, or 0.0.0.0 for all of them`,
+    )
+  const remedy = code === 'EACCES' ? `: this user may not listen on port ${port}, choose one from 1024 up` : ''
+  return new CliError(exit.usage, `${side}.port: ${error.message}${remedy}`)
 }
 
 function endNow(log: Log, code: number): never {

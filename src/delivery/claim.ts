@@ -80,7 +80,9 @@ async function claimKnown(database: Database, flight: Flight): Promise<Map<Messa
       won ? { is: 'taken over', ref: row.ref, attempt: won.attempt } : { is: 'elsewhere', ref: row.ref },
     )
     if (won && row.state === state.inFlight) {
-      emit('message.taken_over', { brand: row.brand, ref: row.ref, attempt: won.attempt, uncertain: won.uncertain > 0 })
+      const { channel } = messageOf(row)
+      const uncertain = won.uncertain > row.uncertain
+      emit('message.taken_over', { brand: row.brand, channel, ref: row.ref, attempt: won.attempt, uncertain })
     }
   }
   return claims

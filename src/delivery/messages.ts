@@ -62,6 +62,8 @@ export interface Existing extends Seated {
   readonly key: string
   readonly state: number
   readonly attempt: number
+  /** Attempts that may have arrived without an answer. */
+  readonly uncertain: number
   /** Who claimed its flight. */
   readonly owner: string
 }
@@ -75,7 +77,8 @@ export const selectMessages = statement<Existing>({
   rank: 11,
   columns: { brand: 'text', key: 'text' },
   text: (rows) => `
-    select m.brand, m.key, m.flight, m.seat, m.ref, ${now('m', 'f')} as state, m.attempt, coalesce(f.owner, '') as owner
+    select m.brand, m.key, m.flight, m.seat, m.ref, ${now('m', 'f')} as state, m.attempt, m.uncertain,
+      coalesce(f.owner, '') as owner
     from ${rows} r join messages m on m.brand = r.brand and m.key = r.key left join flights f on f.id = m.flight`,
 })
 

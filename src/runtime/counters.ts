@@ -4,7 +4,7 @@ import type { EventName, Events } from './events.ts'
 
 type Row<Name extends EventName> = {
   readonly event: Name
-  /** Becomes bellwire_NAME_total. */
+  /** Becomes bellwire_NAME_total. Rows of the same name add up, and have the same help and labels. */
   readonly name: string
   readonly help: string
   /** Fields of the event that become labels. */
@@ -16,6 +16,8 @@ type Row<Name extends EventName> = {
 }
 export type CounterRow = { [Name in EventName]: Row<Name> }[EventName]
 
+const uncertainHelp = 'Attempts that may have arrived although no answer came, also those of a process that is gone'
+
 export const counters: readonly CounterRow[] = [
   // The send path.
   { event: 'message.received', name: 'received', by: ['channel', 'mode'], sum: 'count', help: 'Messages received' },
@@ -25,7 +27,14 @@ export const counters: readonly CounterRow[] = [
     name: 'uncertain',
     by: ['channel'],
     only: 'uncertain',
-    help: 'Attempts whose answer was lost: the message may have arrived',
+    help: uncertainHelp,
+  },
+  {
+    event: 'message.taken_over',
+    name: 'uncertain',
+    by: ['channel'],
+    only: 'uncertain',
+    help: uncertainHelp,
   },
   { event: 'message.repeated', name: 'repeated', by: ['category'], help: 'Messages known already, answered as before' },
   { event: 'message.invalid', name: 'invalid', by: ['channel'], help: 'Messages that are malformed' },

@@ -5,6 +5,15 @@ import { channel } from 'node:diagnostics_channel'
 
 export interface Events {
   // how a process lives
+  'server.starting': {
+    side: 'operator' | 'platform'
+    store: string
+    brands: string
+    channels: string
+    push_services?: string
+    lanes: number
+    device_links?: number
+  }
   'server.listening': { side: 'operator' | 'platform'; url: string }
   'server.stopping': { side: 'operator' | 'platform' }
   'loop.failed': { loop: string; error: string; inMs: number }
@@ -19,7 +28,7 @@ export interface Events {
   'message.invalid': { channel: string; error: string; reportable: boolean }
   'message.claimed': { brand: string; ref: string; attempt: number }
   'message.repeated': { brand: string; ref: string; category: string }
-  'message.taken_over': { brand: string; ref: string; attempt: number; uncertain: boolean }
+  'message.taken_over': { brand: string; channel: string; ref: string; attempt: number; uncertain: boolean }
   'message.other_parts': { brand: string; id: string }
   'message.suppressed': { brand: string; ref: string; why: string }
   'message.calling': { provider: string; refs: readonly string[] }

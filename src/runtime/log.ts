@@ -63,6 +63,7 @@ const byFindings = ({ state, critical, high }: Fields): Level =>
   state === 'refused' || Number(critical) > 0 || Number(high) > 0 ? 'warn' : 'info'
 
 const phrases: Readonly<Record<EventName, Phrase>> = {
+  'server.starting': ['info', 'starting'],
   'server.listening': ['info', 'listening'],
   'server.stopping': ['info', 'stopping: finishing what is in progress'],
   'loop.failed': ['error', 'a turn of a loop failed, to be repeated'],

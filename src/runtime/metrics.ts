@@ -26,7 +26,8 @@ export interface Metrics {
 export function createMetrics(registry = new Registry()): Metrics {
   const depths = new Set<() => Promise<readonly Depth[]>>()
   gaugeOfDepths(registry, depths)
-  const ends = [...counters.map((row) => count(registry, row)), ...times(registry), ...states(registry)]
+  const byName = Map.groupBy(counters, ({ name }) => name).values()
+  const ends = [...[...byName].flatMap((rows) => count(registry, rows)), ...times(registry), ...states(registry)]
   return {
     registry,
     depths(read) {
@@ -50,11 +51,9 @@ type Branch = Map<unknown, Branch | Tally>
  * A Counter hashes its labels on each inc(); events come a hundred thousand times a second, scrapes do not: so we add up ourselves,
  * and make nothing for an event.
  */
-function count(registry: Registry, { event, name, help, by, sum, only }: CounterRow): () => void {
+function count(registry: Registry, rows: readonly CounterRow[]): (() => void)[] {
   const tallies: Tally[] = []
-  // Without labels all events are of one kind.
-  const path = by.length > 0 ? by : ['']
-  const byLabel: Branch = new Map()
+  const { name, help, by } = rows[0] as CounterRow
   new Counter({
     name: `bellwire_${name}_total`,
     help,
@@ -67,6 +66,13 @@ function count(registry: Registry, { event, name, help, by, sum, only }: Counter
       }
     },
   })
+  return rows.map((row) => tally(row, tallies))
+}
+
+function tally({ event, by, sum, only }: CounterRow, tallies: Tally[]): () => void {
+  // Without labels all events are of one kind.
+  const path = by.length > 0 ? by : ['']
+  const byLabel: Branch = new Map()
   return on(event, (happened) => {
     const fields = happened as Readonly<Record<string, unknown>>
     if (only && !fields[only]) return

@@ -167,9 +167,46 @@ test('a port in use ends with 2, and names the port', async (t) => {
   t.after(() => server.close())
   const { port } = server.address() as AddressInfo
   const config = await minimal(t)
-  const { code, err } = await run(t, ['operator', '-c', config], { BELLWIRE_OPERATOR_PORT: String(port) })
+  const { code, out, err } = await run(t, ['operator', '-c', config], { BELLWIRE_OPERATOR_PORT: String(port) })
   assert.equal(code, 2)
-  assert.match(err, new RegExp(`port ${port} .*in use`))
+  assert.match(err, new RegExp(`^bellwire: operator\\.port: port ${port} .*in use`))
+  assert.doesNotMatch(out, /stopping/, 'what never listened does not stop')
+})
+
+test('a host that is no address of this machine ends with 2, and names the host', async (t) => {
+  const config = await minimal(t)
+  const { code, out, err } = await run(t, ['operator', '-c', config], { BELLWIRE_OPERATOR_HOST: '192.0.2.1' })
+  assert.equal(code, 2)
+  assert.match(err, /^bellwire: operator\.host: 192\.0\.2\.1 .*0\.0\.0\.0 for all/)
+  assert.doesNotMatch(out, /stopping/)
+})
+
+test('the first line of the log says what is configured, without a password', async (t) => {
+  const folder = await folderOf(t)
+  for (const file of ['bellwire.yaml', 'users.csv']) await copyFile(join(examples, file), join(folder, file))
+  const config = join(folder, 'bellwire.yaml')
+  const operator = start(t, ['operator', '-c', config], { BELLWIRE_OPERATOR_PORT: '0' })
+  await listening(operator)
+  const { level, time: _, ...starting } = JSON.parse(operator.out().split('\n')[0] as string)
+  assert.deepEqual(starting, {
+    event: 'server.starting',
+    side: 'operator',
+    store: `sqlite:${join(folder, 'data/operator.db')}`,
+    brands: '1, 2',
+    channels: 'push, site',
+    push_services: 'recording',
+    lanes: 0,
+    msg: 'starting',
+  })
+  assert.equal(level, 'info')
+  const platform = await run(t, ['platform', '-c', config], {
+    BELLWIRE_PLATFORM_STORE: 'postgres://bell:canary@127.0.0.1:1/bell',
+  })
+  assert.match(
+    platform.out,
+    /"store":"postgres:\/\/bell:\*+@127\.0\.0\.1:1\/bell","brands":"1, 2","channels":"push, site","lanes":3/,
+  )
+  assert.doesNotMatch(platform.out, /canary/)
 })
 
 test('a store that another process has open ends with 3, at once', async (t) => {
@@ -180,6 +217,15 @@ test('a store that another process has open ends with 3, at once', async (t) => 
     const { code, err } = await run(t, [command, '-c', config])
     assert.equal(code, 3, err)
     assert.match(err, /operator\.store: .*another process/)
+  }
+})
+
+test('a store that cannot be opened ends with 3, and says which, why and what to do', async (t) => {
+  const config = await minimal(t)
+  for (const command of ['operator', 'migrate']) {
+    const { code, err } = await run(t, [command, '-c', config], { BELLWIRE_OPERATOR_STORE: `sqlite:${config}` })
+    assert.equal(code, 3, err)
+    assert.match(err, /^bellwire: operator\.store: .*bellwire\.yaml is not a SQLite database: name another file.*\n$/)
   }
 })
 
@@ -197,7 +243,9 @@ test('a section that is not there, and a wrong one, end with 2', async (t) => {
   const config = await minimal(t)
   const missing = await run(t, ['platform', '-c', config])
   assert.equal(missing.code, 2)
-  assert.match(missing.err, /no section platform/)
+  assert.match(missing.err, /bellwire\.yaml has no section platform\. An example is in (\S+)\n$/)
+  const [, example = ''] = /An example is in (\S+)/.exec(missing.err) ?? []
+  assert.match(await readFile(example, 'utf8'), /^platform:$/m)
   const wrong = await run(t, ['operator', '-c', config], { BELLWIRE_OPERATOR_PROT: '1' })
   assert.equal(wrong.code, 2)
   assert.match(

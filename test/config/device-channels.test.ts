@@ -69,7 +69,7 @@ test('what contradicts itself is told with its remedy', async (t) => {
   const rest = '{rest: https://platform.example, api_key: k}'
   const text = configOf(
     `[{brand: 1, to: ${rest}}, {brand: 1, to: ${rest}, retry: {first: 1h}}, {brand: 2, to: {kafka: ["a:1"], username: u}}]`,
-    `[{from: {kafka: ["a:1"]}}, {brand: 1, from: {amqp: "amqp://b/"}}, {brand: 1, from: {amqp: "amqp://b/"}},
+    `[{from: {kafka: ["a:1"]}}, {brand: 1, from: {amqp: "amqps://b/"}}, {brand: 1, from: {amqp: "amqps://b/"}},
      {from: {kafka: ["a:1"], topic: x, group: g}, origins: [{origin: o, brand: 1}, {origin: o, brand: 2}]},
      {brand: 5, from: {kafka: ["a:1"], group: g}}]`,
   )

@@ -9,6 +9,7 @@ import { operatorMigrations } from '../../src/operator/create-operator.ts'
 import { guard } from '../../src/providers/guard.ts'
 import type { Message, Provider, Result, Wrap } from '../../src/providers/provider.ts'
 import { uuidv7 } from '../../src/runtime/ids.ts'
+import { createMetrics } from '../../src/runtime/metrics.ts'
 import type { Database } from '../../src/store/database.ts'
 import { openDatabase } from '../../src/store/open-database.ts'
 import { op } from '../../src/store/statement.ts'
@@ -108,6 +109,8 @@ test('a process that died after the call: taken over with the same identifier, a
   await dying.close()
   const living = await open(t, url)
   const taken = event('message.taken_over')
+  const { registry, stop } = createMetrics()
+  t.after(stop)
   const result = await send(pathOf(living, second), { ...sent, ref: uuidv7() })
   assert.equal(result.ref, sent.ref)
   assert.deepEqual(
@@ -115,6 +118,7 @@ test('a process that died after the call: taken over with the same identifier, a
     [[sent.ref, 2]],
   )
   assert.equal((await taken).uncertain, true)
+  assert.match(await registry.metrics(), /^bellwire_uncertain_total\{channel="push"\} 1$/m)
   assert.equal(await uncertain(living), 1)
 })
 
@@ -131,6 +135,29 @@ test('a process that died between claim and call: taken over, and nothing is unc
   assert.equal((await send(pathOf(living, second), sent)).category, 'successful')
   assert.equal(second.received.length, 1)
   assert.equal(await uncertain(living), 0)
+})
+
+test('an attempt that may have arrived is counted once, also when the next process dies before its call', {
+  skip,
+}, async (t) => {
+  const url = await freshSchema()
+  const first = silent()
+  const { registry, stop } = createMetrics()
+  t.after(stop)
+  const sent = message('1', '1')
+  const called = await openDatabase(url, { migrations: operatorMigrations })
+  void send(pathOf(called, first), sent, 100)
+  await until(() => first.received.length === 1, { what: 'the first call' })
+  await called.close()
+  const claimed = await openDatabase(url, { migrations: operatorMigrations })
+  const taken = event('message.taken_over')
+  void send(pathOf(claimed, witness(), never), sent, 100)
+  assert.equal((await taken).uncertain, true)
+  await claimed.close()
+  const takenAgain = event('message.taken_over')
+  assert.equal((await send(pathOf(await open(t, url), witness()), sent)).category, 'successful')
+  assert.equal((await takenAgain).uncertain, false)
+  assert.match(await registry.metrics(), /^bellwire_uncertain_total\{channel="push"\} 1$/m)
 })
 
 test('a session that was lost between claim and departure: the message does not leave', { skip }, async (t) => {

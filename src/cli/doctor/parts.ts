@@ -1,6 +1,7 @@
 // Which parts a configuration has, and how each is looked at.
 
 import { ConfigError } from '../../config/problem.ts'
+import { isExampleKey, type Risk, risksOf } from '../../config/risks.ts'
 import type { Config, OperatorConfig, PlatformConfig } from '../../config/table.ts'
 import type { OperatorOptions } from '../../operator/options.ts'
 import type { Check } from '../../providers/provider.ts'
@@ -9,11 +10,18 @@ import { operatorOptions, platformOptions } from '../compose.ts'
 import type { Part } from './part.ts'
 import { lookAtSide } from './side.ts'
 
-export async function partsOf({ operator, platform }: Config): Promise<readonly Part[]> {
+export async function partsOf(config: Config): Promise<readonly Part[]> {
+  const { operator, platform } = config
   return [
+    ...risksOf(config).map(acceptedRisk),
     ...(operator ? [...sideParts('operator', operator), ...(await operatorParts(operator))] : []),
     ...(platform ? [...sideParts('platform', platform), ...(await platformParts(platform))] : []),
   ]
+}
+
+/** A risk that is not accepted is an error of the configuration: here are only those that are. */
+function acceptedRisk({ risk, path, what, remedy }: Risk): Part {
+  return { setting: path, look: async () => [{ ok: true, warning: true, what: `${what} (accepted: ${risk})`, remedy }] }
 }
 
 function sideParts(side: 'operator' | 'platform', config: OperatorConfig | PlatformConfig): readonly Part[] {
@@ -32,7 +40,7 @@ function sideParts(side: 'operator' | 'platform', config: OperatorConfig | Platf
 /** Everybody knows the keys of the examples. */
 function exampleKeys(keys: readonly { readonly name: string; readonly key: string }[]): Check[] {
   return keys
-    .filter(({ key }) => key.startsWith('example-'))
+    .filter(({ key }) => isExampleKey(key))
     .map(({ name }) => ({
       ok: true,
       warning: true,
