@@ -1,4 +1,5 @@
-#!/usr/bin/env node
+// The command line. bin/bellwire.cjs starts it.
+
 import { readFile } from 'node:fs/promises'
 import { Command, CommanderError } from 'commander'
 import { ConfigError } from '../config/problem.ts'
@@ -125,5 +126,3 @@ async function version(): Promise<string> {
   const about = await readFile(new URL('../../package.json', import.meta.url), 'utf8')
   return (JSON.parse(about) as { version: string }).version
 }
-
-if (import.meta.main) process.exitCode = await main(process.argv.slice(2))
