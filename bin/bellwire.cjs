@@ -15,10 +15,10 @@ if (isOlder(process.versions.node, needed)) {
   process.exit(1)
 }
 
-// Node 22 warns that node:sqlite is experimental. Bellwire is tested with it on every version that it supports.
+// Node 22 and the first releases of 24 call two things experimental that Bellwire is tested with on each of them.
 const emitWarning = process.emitWarning
 process.emitWarning = (warning, ...rest) => {
-  if (!/^SQLite is an experimental feature/.test(warning)) emitWarning.call(process, warning, ...rest)
+  if (!/^(SQLite|Type Stripping) is an experimental feature/.test(warning)) emitWarning.call(process, warning, ...rest)
 }
 
 let ended = false

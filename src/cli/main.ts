@@ -1,5 +1,3 @@
-// The command line. bin/bellwire.cjs starts it.
-
 import { readFile } from 'node:fs/promises'
 import { Command, CommanderError } from 'commander'
 import { ConfigError } from '../config/problem.ts'
@@ -126,3 +124,6 @@ async function version(): Promise<string> {
   const about = await readFile(new URL('../../package.json', import.meta.url), 'utf8')
   return (JSON.parse(about) as { version: string }).version
 }
+
+// In a checkout. Where it is installed, bin/bellwire.cjs calls main.
+if (import.meta.main) process.exitCode = await main(process.argv.slice(2))

@@ -21,9 +21,19 @@ export interface Started {
   out(): string
 }
 
-/** Starts `bellwire …`; it is killed when the test ends, or after a minute. */
-export function start(t: TestContext, args: readonly string[], env: NodeJS.ProcessEnv = {}, input?: string): Started {
-  const child = spawn(process.execPath, ['--conditions=bellwire-source', bin, ...args], {
+/** Starts `bellwire …` of this checkout. */
+export function start(t: TestContext, args: readonly string[], env?: NodeJS.ProcessEnv, input?: string): Started {
+  return startProgram(t, [process.execPath, '--conditions=bellwire-source', bin, ...args], env, input)
+}
+
+/** Starts a program; it is killed when the test ends, or after a minute. */
+export function startProgram(
+  t: TestContext,
+  [program, ...args]: readonly [string, ...string[]],
+  env: NodeJS.ProcessEnv = {},
+  input?: string,
+): Started {
+  const child = spawn(program, args, {
     env: { PATH: process.env.PATH, NO_COLOR: '1', ...env },
     stdio: ['pipe', 'pipe', 'pipe'],
     timeout: 60_000,
