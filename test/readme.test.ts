@@ -28,7 +28,7 @@ test('the curl lines of the README do what it says', async (t) => {
   for (const file of ['bellwire.yaml', 'users.csv']) await copyFile(join(root, 'examples', file), join(folder, file))
   const child = spawn(
     process.execPath,
-    [join(root, 'src/cli/main.ts'), 'operator', '--config', join(folder, 'bellwire.yaml')],
+    [join(root, 'bin/bellwire.cjs'), 'operator', '--config', join(folder, 'bellwire.yaml')],
     {
       env: { ...process.env, BELLWIRE_OPERATOR_PORT: '0' },
       stdio: ['ignore', 'pipe', 'inherit'],

@@ -1,4 +1,3 @@
-#!/usr/bin/env node
 import { readFile } from 'node:fs/promises'
 import { Command, CommanderError } from 'commander'
 import { ConfigError } from '../config/problem.ts'
@@ -131,4 +130,5 @@ async function version(): Promise<string> {
   return (JSON.parse(about) as { version: string }).version
 }
 
+// In a checkout. Where it is installed, bin/bellwire.cjs calls main.
 if (import.meta.main) process.exitCode = await main(process.argv.slice(2))

@@ -1,3 +1,4 @@
+import { missingPackage } from '../runtime/optional-package.ts'
 import { type DeviceLinksConfig, defaultName, type PublishConfig } from './device-channels-settings.ts'
 
 /** Something that two settings say differently. */
@@ -21,7 +22,7 @@ export function agreeChannels(
     told.add(brand)
     if (retry.first > retry.most)
       found.push({ path: `${path}.retry`, what: 'first is longer than most', remedy: 'first is the shortest wait' })
-    found.push(...passwords(`${path}.to`, to))
+    found.push(...kafka(`${path}.to`, to))
   }
   const consumed = new Set<string>()
   const groups = new Set<string>()
@@ -50,12 +51,17 @@ export function agreeChannels(
         })
       brandOf.set(origin, its)
     }
-    found.push(...passwords(`${path}.from`, from))
+    found.push(...kafka(`${path}.from`, from))
   }
   return found
 }
 
-function passwords(path: string, access: PublishConfig['to'] | DeviceLinksConfig['from']): Disagreement[] {
-  if (access.is !== 'kafka' || (access.username === undefined) === (access.password === undefined)) return []
-  return [{ path, what: 'username and password go together', remedy: 'write both, or neither' }]
+function kafka(path: string, access: PublishConfig['to'] | DeviceLinksConfig['from']): Disagreement[] {
+  if (access.is !== 'kafka') return []
+  const found: Disagreement[] = []
+  if ((access.username === undefined) !== (access.password === undefined))
+    found.push({ path, what: 'username and password go together', remedy: 'write both, or neither' })
+  const missing = missingPackage('@platformatic/kafka')
+  if (missing) found.push({ path, ...missing })
+  return found
 }

@@ -1,7 +1,8 @@
 // What a side says of itself: /openapi.json and /asyncapi.json, and /docs, a page to read the first one on.
 
 import type { FastifyInstance } from 'fastify'
-import { createHttp, type Side } from './http.ts'
+import { createHttp, HttpError, type Side } from './http.ts'
+import { missingPackage } from './optional-package.ts'
 
 export interface Documents {
   /** Built when they are first asked for. */
@@ -50,6 +51,8 @@ const onlyUs =
   "default-src 'none'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self'; worker-src 'self' blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 async function createPage(side: Side): Promise<FastifyInstance> {
+  const missing = missingPackage('@scalar/fastify-api-reference')
+  if (missing) throw new HttpError(501, `GET /docs ${missing.what}: ${missing.remedy}`)
   const { default: reference } = await import('@scalar/fastify-api-reference')
   const page = createHttp(side, 1024)
   page.addHook('onSend', async (_request, reply) => {

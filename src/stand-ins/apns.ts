@@ -65,7 +65,7 @@ export async function apnsStandIn(options: ApnsStandInOptions = {}): Promise<Apn
   const { host = '127.0.0.1', port = 0, sandboxPort = 0, tls = true, teamId = 'STANDINTM1', clock = Date.now } = options
   const topics = options.topics ?? ['com.example.app']
   const topic = topics[0] as string
-  const certificate = tls ? await makeCertificate(host) : undefined
+  const certificate = tls ? makeCertificate(host) : undefined
   const keys = createApnsKeys(teamId, clock)
   const credentials = keys.make()
   const faults = createFaults()

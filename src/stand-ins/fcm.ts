@@ -60,7 +60,7 @@ const defaultTtlSeconds = 2_419_200
  */
 export async function fcmStandIn(options: FcmStandInOptions = {}): Promise<FcmStandIn> {
   const { host = '127.0.0.1', port = 0, tokenPort = 0, tls = true, projectId = 'stand-in', clock = Date.now } = options
-  const certificate = tls ? await makeCertificate(host) : undefined
+  const certificate = tls ? makeCertificate(host) : undefined
   const tokens = await listenTokenEndpoint({
     host,
     port: tokenPort,

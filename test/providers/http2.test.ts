@@ -284,7 +284,7 @@ test('http2: a session that was idle for long is asked before it gets a request,
 })
 
 test('http2: TLS only with a certificate that is trusted', async (t) => {
-  const certificate = await makeCertificate()
+  const certificate = makeCertificate()
   const { url } = await standIn(t, certificate)
   const { lost: error, written } = lost(await client(t, url).post(asked()))
   assert.match(error.code ?? '', /SELF_SIGNED/)
