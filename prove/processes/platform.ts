@@ -4,6 +4,7 @@ import { createPlatform } from '../../src/platform/create-platform.ts'
 import { operatorApi } from '../../src/providers/operator-api.ts'
 import type { Channel, Provider } from '../../src/providers/provider.ts'
 import { listen } from '../../src/runtime/http.ts'
+import { chain } from '../../src/runtime/mount.ts'
 import { adminKey, apiKeys, type PlatformPlan, readPlan } from '../plans.ts'
 
 const plan = readPlan<PlatformPlan>()
@@ -21,7 +22,7 @@ const platform = createPlatform({
   ),
 })
 await platform.start()
-await listen('platform', platform.handler, { port: plan.port })
+await listen('platform', chain(platform.handler, platform.admin.handler), { port: plan.port })
 
 function toOperator(baseUrl: string, brand: string, channel: Channel): Provider {
   return operatorApi({ baseUrl, apiKey: apiKeys[brand] as string, channel, mode: 'batch' })

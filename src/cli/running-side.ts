@@ -48,9 +48,11 @@ export async function runningSide(
       exit.usage,
       `no key of ${side}.${keysOf[side]} has ${scopes.length > 1 ? 'both' : 'the'} ${named(scopes)}: add one, or give --key`,
     )
-  const host = listening.host === '0.0.0.0' ? '127.0.0.1' : listening.host === '::' ? '::1' : listening.host
+  // What commands ask for is under /admin.
+  const { host: given, port } = listening.admin ?? listening
+  const host = given === '0.0.0.0' ? '127.0.0.1' : given === '::' ? '::1' : given
   return {
-    url: url ?? `http://${host.includes(':') ? `[${host}]` : host}:${listening.port}`,
+    url: url ?? `http://${host.includes(':') ? `[${host}]` : host}:${port}`,
     key: key ?? (found?.key as string),
   }
 }

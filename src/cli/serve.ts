@@ -1,16 +1,22 @@
 import { secretsOf } from '../config/print.ts'
 import type { Config } from '../config/table.ts'
-import { type Handler, listen, type Side } from '../runtime/http.ts'
+import { type Listening, type ListenOptions, listen, type Side } from '../runtime/http.ts'
 import { type Log, startLog } from '../runtime/log.ts'
 import { metrics } from '../runtime/metrics.ts'
+import { chain, type Handler } from '../runtime/mount.ts'
+import type { Service } from '../runtime/service.ts'
 import { CliError, exit } from './exit.ts'
 import { signalled } from './interruptible.ts'
 import { storeError } from './store-error.ts'
 
-interface Served {
-  readonly handler: Handler
-  start(): Promise<void>
-  stop(withinMs?: number): Promise<void>
+interface Address {
+  readonly host: string
+  readonly port: number
+}
+
+interface Settings extends Address {
+  readonly stop_within: number
+  readonly admin?: Address
 }
 
 /**
@@ -19,9 +25,9 @@ interface Served {
  */
 export async function serve(
   side: Side,
-  settings: { readonly host: string; readonly port: number; readonly stop_within: number },
+  settings: Settings,
   config: Config,
-  create: () => Promise<Served>,
+  create: () => Promise<Service>,
 ): Promise<void> {
   const { level, format } = config.log
   const asText = format === 'text' || (format === 'auto' && process.stdout.isTTY === true)
@@ -33,9 +39,9 @@ export async function serve(
     await served.start().catch((error: unknown) => {
       throw storeError(error, side)
     })
-    const listening = await listen(side, served.handler, settings).catch(async (error: Error) => {
+    const listening = await listenFor(side, served, settings).catch(async (error: unknown) => {
       await served.stop(0).catch(() => {})
-      throw new CliError(exit.usage, `${error.message} (${side}.port)`)
+      throw error
     })
     await stopped
     process.once('SIGINT', () => endNow(log, exit.failed)).once('SIGTERM', () => endNow(log, exit.failed))
@@ -47,10 +53,35 @@ export async function serve(
       endNow(log, exit.failed)
     }, settings.stop_within + 1_000).unref()
     // Together: requests under way need the side to be answered, and the side must see that no more come.
-    await Promise.all([listening.close(settings.stop_within), served.stop(settings.stop_within)])
+    const closing = listening.map((each) => each.close(settings.stop_within))
+    await Promise.all([...closing, served.stop(settings.stop_within)])
   } finally {
     log.stop()
   }
+}
+
+/** Everything on one port; with `admin`, what the other party has no use for on an address of its own. */
+async function listenFor(
+  side: Side,
+  { handler, admin, health }: Service,
+  { host, port, admin: apart }: Settings,
+): Promise<readonly Listening[]> {
+  if (!apart) return [await listenAt(`${side}.port`, side, chain(handler, admin.handler), { host, port })]
+  const first = await listenAt(`${side}.port`, side, chain(handler, health.handler), { host, port })
+  const second = listenAt(`${side}.admin.port`, side, admin.handler, { ...apart, part: 'admin' })
+  return [
+    first,
+    await second.catch(async (error: unknown) => {
+      await first.close(0)
+      throw error
+    }),
+  ]
+}
+
+function listenAt(setting: string, side: Side, handler: Handler, options: ListenOptions): Promise<Listening> {
+  return listen(side, handler, options).catch((error: Error) => {
+    throw new CliError(exit.usage, `${error.message} (${setting})`)
+  })
 }
 
 function endNow(log: Log, code: number): never {

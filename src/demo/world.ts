@@ -7,6 +7,7 @@ import { createOperator } from '../operator/create-operator.ts'
 import { createPlatform } from '../platform/create-platform.ts'
 import { operatorApi } from '../providers/operator-api.ts'
 import { listen } from '../runtime/http.ts'
+import { chain } from '../runtime/mount.ts'
 import type { StandIns } from '../stand-ins/all.ts'
 import { brands, hasExcludedThemselves } from './cast.ts'
 import { startPushServices } from './push-services.ts'
@@ -47,7 +48,7 @@ export async function startWorld(origins: readonly string[]): Promise<World> {
     })
     undo.push(() => operator.stop(2_000))
     await operator.start()
-    const operatorHttp = await listen('operator', operator.handler)
+    const operatorHttp = await listen('operator', chain(operator.handler, operator.admin.handler))
     undo.push(() => operatorHttp.close(500))
 
     const crm = { name: 'demo', key: key(), scopes: ['enqueue', 'read', 'manage'] as const }
@@ -73,7 +74,7 @@ export async function startWorld(origins: readonly string[]): Promise<World> {
     })
     undo.push(() => platform.stop(2_000))
     await platform.start()
-    const platformHttp = await listen('platform', platform.handler)
+    const platformHttp = await listen('platform', chain(platform.handler, platform.admin.handler))
     undo.push(() => platformHttp.close(500))
 
     return {

@@ -1,5 +1,6 @@
 // The operator's side: {base_url} of §4.1. Routes and composition only.
 
+import { reconciliation, sendEndpoints } from '../contract/endpoints.ts'
 import { deviceSendMigrations } from '../delivery/device-sends.ts'
 import { createDevices } from '../delivery/devices.ts'
 import { flightMigrations, forgetFlights } from '../delivery/flights.ts'
@@ -77,7 +78,7 @@ export function createOperator(options: OperatorOptions): Operator {
       "nobody says who must not be messaged: give createOperator `attributes`, a source, or `suppression: 'none'` to send to everybody",
     )
   let registry: Registry | undefined
-  const service = createService('operator', (stopping) =>
+  const service = createService('operator', pathsOf(options), (stopping) =>
     compose(options, limits, stopping, (made) => {
       registry = made
     }),
@@ -89,6 +90,12 @@ export function createOperator(options: OperatorOptions): Operator {
       throw new Error('the operator has not started: await operator.start() before its devices are used')
     },
   }
+}
+
+/** Of the interface, and of the inbox and the devices where pages and apps may ask for them. */
+function pathsOf({ app }: OperatorOptions): readonly string[] {
+  const paths = [...sendEndpoints, reconciliation].map(({ path }) => path)
+  return app ? [...paths, '/app/inbox/*', '/app/devices/*'] : paths
 }
 
 async function compose(
@@ -149,6 +156,7 @@ async function composeOn(
     limits: { ...reconciliationLimits, ...options.reconciliation },
     signal,
   })
+  const adminApp = createHttp('operator', limits.bodyBytes)
   const admin = [
     ...operatorAdmin({ database, brands, secret: options.app?.secrets[0] }),
     ...(removals ? removalRoutes(removals) : []),
@@ -156,7 +164,7 @@ async function composeOn(
     ...deviceWrites(devices),
     ...queueAdmin({ queue, lanes: outbox.lanes }),
   ]
-  adminRoutes(app, options.adminKeys ?? [], admin)
+  adminRoutes(adminApp, options.adminKeys ?? [], admin)
   if (options.app) {
     const { secrets, origins = [] } = options.app
     await app.register(deviceAppRoutes, { ...devices, secrets, origins })
@@ -170,9 +178,9 @@ async function composeOn(
       }),
     })
   }
-  healthRoutes(app, { check: () => ping(database), signal })
-  documentRoutes(app, 'operator', operatorDocuments({ admin, app: options.app !== undefined }))
-  await app.ready()
+  healthRoutes(adminApp, { check: () => ping(database), signal })
+  documentRoutes(adminApp, 'operator', operatorDocuments({ admin, app: options.app !== undefined }))
+  await Promise.all([app.ready(), adminApp.ready()])
 
   const keptMs = options.keptMs ?? keptByDefaultMs
   const forgetting = createRetention([
@@ -192,13 +200,14 @@ async function composeOn(
   expose(registry)
 
   return {
-    handler: (request, response) => app.routing(request, response),
+    app,
+    admin: adminApp,
     async close(withinMs) {
       unmeasure()
       await forgetting.stop()
       const idle = Promise.all([paths.push?.idle(), paths.site?.idle()])
       await atMost(withinMs, idle)
-      await app.close()
+      await Promise.all([app.close(), adminApp.close()])
       await outbox.stop(withinMs)
       await removals?.stop()
       await Promise.all([given.push?.close?.(), given.site?.close?.(), attributes?.close?.()])

@@ -1,5 +1,6 @@
 // The platform's side: lanes that call operators, and the API that fills and shows them. Routes and composition only.
 
+import { deviceLink, deviceUnlink } from '../contract/endpoints.ts'
 import { readMessageKey } from '../contract/message-key.ts'
 import { deviceReads } from '../devices/admin.ts'
 import { deviceIntegrationRoutes } from '../devices/integration-routes.ts'
@@ -62,7 +63,7 @@ export type Platform = Service
  * http.createServer(platform.handler).listen(8081)
  */
 export function createPlatform(options: PlatformOptions): Platform {
-  return createService('platform', (stopping) => compose(options, stopping))
+  return createService('platform', [deviceLink.path, deviceUnlink.path], (stopping) => compose(options, stopping))
 }
 
 async function compose(options: PlatformOptions, signal: AbortSignal): Promise<Composed> {
@@ -83,9 +84,11 @@ async function compose(options: PlatformOptions, signal: AbortSignal): Promise<C
   })
   const services = options.lanes.map((lane) => ({ lane, service: serveLane(queue, lane) }))
 
-  const app = createHttp('platform', options.bodyBytes ?? 16 * 1024 * 1024)
+  const bodyBytes = options.bodyBytes ?? 16 * 1024 * 1024
+  const app = createHttp('platform', bodyBytes)
+  const adminApp = createHttp('platform', bodyBytes)
   // A stream of any length is not collected first.
-  app.addContentTypeParser(['application/x-ndjson', 'application/jsonl', 'text/csv'], (_request, body, done) =>
+  adminApp.addContentTypeParser(['application/x-ndjson', 'application/jsonl', 'text/csv'], (_request, body, done) =>
     done(null, body),
   )
   const admin = [
@@ -94,11 +97,11 @@ async function compose(options: PlatformOptions, signal: AbortSignal): Promise<C
     ...crmRoutes(crm.database),
     ...reconciliationRoutes(crm.database, reconciliation),
   ]
-  adminRoutes(app, options.keys, admin)
+  adminRoutes(adminApp, options.keys, admin)
   deviceIntegrationRoutes(app, { registry, keys: options.keys, judge: options.judgeDevice })
-  healthRoutes(app, { check: () => ping(database), signal })
-  documentRoutes(app, 'platform', platformDocuments(admin))
-  await app.ready()
+  healthRoutes(adminApp, { check: () => ping(database), signal })
+  documentRoutes(adminApp, 'platform', platformDocuments(admin))
+  await Promise.all([app.ready(), adminApp.ready()])
   for (const { service } of services) service.start()
   const reconciler = createReconciler(crm.database, reconciliation)
   reconciler.start()
@@ -116,12 +119,13 @@ async function compose(options: PlatformOptions, signal: AbortSignal): Promise<C
   )
 
   return {
-    handler: (request, response) => app.routing(request, response),
+    app,
+    admin: adminApp,
     async close(withinMs) {
       unmeasure()
       await Promise.all([forgetting.stop(), reconciler.stop()])
       await Promise.all([links.stop(withinMs), ...services.map(({ service }) => service.stop(withinMs))])
-      await app.close()
+      await Promise.all([app.close(), adminApp.close()])
       await Promise.all(options.lanes.map(({ provider }) => provider.close?.()))
       await crm.close()
       await database.close()

@@ -5,7 +5,7 @@ import { channel } from 'node:diagnostics_channel'
 
 export interface Events {
   // how a process lives
-  'server.listening': { side: 'operator' | 'platform'; url: string }
+  'server.listening': { side: 'operator' | 'platform'; part?: 'admin'; url: string }
   'server.stopping': { side: 'operator' | 'platform' }
   'loop.failed': { loop: string; error: string; inMs: number }
   'store.lost': { error: string }

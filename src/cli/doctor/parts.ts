@@ -20,13 +20,22 @@ function sideParts(side: 'operator' | 'platform', config: OperatorConfig | Platf
   const lists = side === 'operator' ? ['keys', 'admin_keys'] : ['keys']
   return [
     { setting: `${side}.store`, look: () => lookAtStore(config.store) },
-    { setting: `${side}.port`, look: () => lookAtSide(side, config) },
+    portPart(side, `${side}.port`, config),
+    ...(config.admin ? [portPart(side, `${side}.admin.port`, config.admin)] : []),
     ...lists.map((list) => ({
       setting: `${side}.${list}`,
       look: async () =>
         exampleKeys((config as unknown as Record<string, readonly { name: string; key: string }[]>)[list] ?? []),
     })),
   ]
+}
+
+function portPart(
+  side: 'operator' | 'platform',
+  setting: string,
+  address: { readonly host: string; readonly port: number },
+): Part {
+  return { setting, look: () => lookAtSide(side, address, setting) }
 }
 
 /** Everybody knows the keys of the examples. */
