@@ -31,9 +31,7 @@ const platform = createPlatform({
     spanMs: 50,
     concurrency: 4,
     timeoutMs: 3_600_000,
-    provider: operatorUrl
-      ? operatorApi({ baseUrl: operatorUrl, apiKey: benchKey, channel: 'push', mode: 'batch' })
-      : neverAnswers,
+    provider: operatorUrl ? operatorApi({ url: operatorUrl, apiKey: benchKey }) : neverAnswers,
   })),
 })
 await platform.start()

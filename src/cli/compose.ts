@@ -86,9 +86,9 @@ async function laneOptions(lane: LaneConfig, index: number): Promise<LaneOptions
   }
 }
 
-async function laneProvider({ to, channel, mode, max, concurrency }: LaneConfig, index: number): Promise<Provider> {
+async function laneProvider({ to }: LaneConfig, index: number): Promise<LaneOptions['provider']> {
   if (to.is === 'module') return loadProvider(to.module, to.name, `platform.lanes[${index}].to.module`)
-  return operatorApi({ baseUrl: to.url, apiKey: to.api_key, channel, mode, max, connections: concurrency })
+  return operatorApi({ url: to.url, apiKey: to.api_key })
 }
 
 async function pushProvider(

@@ -62,13 +62,13 @@ export async function startWorld(origins: readonly string[]): Promise<World> {
           mode: 'batch',
           max: 100,
           spanMs: 250,
-          provider: operatorApi({ baseUrl: operatorHttp.url, apiKey, channel: 'push', mode: 'batch' }),
+          provider: operatorApi({ url: operatorHttp.url, apiKey }),
         },
         {
           brand,
           channel: 'site',
           mode: 'single',
-          provider: operatorApi({ baseUrl: operatorHttp.url, apiKey, channel: 'site', mode: 'single' }),
+          provider: operatorApi({ url: operatorHttp.url, apiKey }),
         },
       ]),
     })

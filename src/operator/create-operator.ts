@@ -36,6 +36,7 @@ import type { Database, Migration } from '../store/database.ts'
 import { openDatabase } from '../store/open-database.ts'
 import { ping } from '../store/ping.ts'
 import { operatorAdmin } from './admin.ts'
+import { checkOperatorOptions } from './check-options.ts'
 import { operatorDocuments } from './documents.ts'
 import { type OperatorOptions, operatorLimits, reconciliationLimits } from './options.ts'
 import { reconciliationRoute } from './reconciliation-route.ts'
@@ -63,20 +64,23 @@ export interface Operator extends Service {
  * An operator's API, ready to be mounted. Reads nothing from disk or environment but its store.
  *
  * @example
+ * import { createServer } from 'node:http'
+ *
+ * const { API_KEY = '', ACCOUNT = '' } = process.env
  * const operator = createOperator({
  *   store: 'sqlite:./operator.db',
- *   keys: [{ name: 'platform', key: process.env.API_KEY, brands: ['1'] }],
- *   push: { devices: { source: mySource, services: [myService] } }, site: 'inbox', attributes: mySource,
+ *   keys: [{ name: 'platform', key: API_KEY, brands: ['1'] }],
+ *   push: { devices: { source: 'registry', services: [fcm({ serviceAccount: ACCOUNT })] } },
+ *   site: 'inbox',
+ *   attributes: await fileSource('./users.csv'),
  * })
  * await operator.start()
- * http.createServer(operator.handler).listen(8080)
+ * createServer(operator.handler).listen(7001)
+ * createServer(operator.admin.handler).listen(7101, '127.0.0.1')
  */
 export function createOperator(options: OperatorOptions): Operator {
+  checkOperatorOptions(options)
   const limits = { ...operatorLimits, ...options.limits }
-  if (!options.attributes && options.suppression !== 'none')
-    throw new Error(
-      "nobody says who must not be messaged: give createOperator `attributes`, a source, or `suppression: 'none'` to send to everybody",
-    )
   let registry: Registry | undefined
   const service = createService('operator', pathsOf(options), (stopping) =>
     compose(options, limits, stopping, (made) => {

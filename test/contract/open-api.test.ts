@@ -24,8 +24,8 @@ import {
   witness,
 } from '../support/sides.ts'
 
-const secret = 'the secret of the document tests, long enough'
-const service = { name: 'backend', key: 'backend-key', scopes: ['devices'], brands: ['1'] } as const
+const secret = 'the-secret-of-the-document-tests-long-enough'
+const service = { name: 'backend', key: 'the-key-of-the-backend', scopes: ['devices'], brands: ['1'] } as const
 
 /** Everything that an operator can serve. */
 async function operatorUrl(t: TestContext): Promise<string> {

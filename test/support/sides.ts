@@ -16,11 +16,11 @@ import { checkDocumented, forgetDocument } from './documented.ts'
 
 /** Two brands with equal user ids, each with its key, and one key for both. */
 export const keys = {
-  one: { name: 'platform of brand 1', key: 'key-of-brand-1', brands: ['1'] },
-  two: { name: 'platform of brand 2', key: 'key-of-brand-2', brands: ['2'] },
-  both: { name: 'platform of both', key: 'key-of-both', brands: ['1', '2'] },
+  one: { name: 'platform of brand 1', key: 'the-key-of-brand-1', brands: ['1'] },
+  two: { name: 'platform of brand 2', key: 'the-key-of-brand-2', brands: ['2'] },
+  both: { name: 'platform of both', key: 'the-key-of-both-brands', brands: ['1', '2'] },
 } as const
-export const adminKey = { name: 'admin', key: 'admin-key', scopes: ['enqueue', 'read', 'manage'] } as const
+export const adminKey = { name: 'admin', key: 'the-key-of-the-admin', scopes: ['enqueue', 'read', 'manage'] } as const
 
 export interface Witness extends Provider {
   /** Every message of every call, in order. */

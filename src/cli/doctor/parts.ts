@@ -3,6 +3,7 @@
 import { ConfigError } from '../../config/problem.ts'
 import type { Config, OperatorConfig, PlatformConfig } from '../../config/table.ts'
 import type { OperatorOptions } from '../../operator/options.ts'
+import { providerOf } from '../../platform/create-platform.ts'
 import type { Check } from '../../providers/provider.ts'
 import { lookAtStore } from '../../store/look.ts'
 import { operatorOptions, platformOptions } from '../compose.ts'
@@ -67,7 +68,7 @@ async function operatorParts(config: OperatorConfig): Promise<readonly Part[]> {
 async function platformParts(config: PlatformConfig): Promise<readonly Part[]> {
   const options = await platformOptions(config).catch(asPart('platform'))
   if (!('lanes' in options)) return [options]
-  return options.lanes.map(({ provider }, i) => providerPart(`platform.lanes[${i}].to`, provider))
+  return options.lanes.map((lane, i) => providerPart(`platform.lanes[${i}].to`, providerOf(lane)))
 }
 
 /** What could not even be put together is one finding, beside those of the others. */
