@@ -4,6 +4,7 @@ import type { Scope } from '../runtime/access.ts'
 import { type Client, withClient } from './client.ts'
 import { withConfig } from './config-option.ts'
 import { CliError, exit } from './exit.ts'
+import { localUrl } from './local-url.ts'
 
 export interface Addressed {
   readonly url?: string
@@ -49,12 +50,7 @@ export async function runningSide(
       `no key of ${side}.${keysOf[side]} has ${scopes.length > 1 ? 'both' : 'the'} ${named(scopes)}: add one, or give --key`,
     )
   // What commands ask for is under /admin.
-  const { host: given, port } = listening.admin ?? listening
-  const host = given === '0.0.0.0' ? '127.0.0.1' : given === '::' ? '::1' : given
-  return {
-    url: url ?? `http://${host.includes(':') ? `[${host}]` : host}:${port}`,
-    key: key ?? (found?.key as string),
-  }
+  return { url: url ?? localUrl(listening.admin ?? listening), key: key ?? (found?.key as string) }
 }
 
 export interface Talk {

@@ -8,6 +8,7 @@ import {
   millisecondsForm,
   originForm,
   storeForm,
+  urlForm,
   wholeForm,
 } from '../runtime/forms.ts'
 import type { OperatorLimits, OperatorOptions, ReconciliationLimits } from './options.ts'
@@ -35,6 +36,7 @@ export function checkOperatorOptions(options: OperatorOptions): void {
   checkOptions('createOperator', (look) => {
     const { keys = [], adminKeys = [], app, limits = {}, reconciliation = {} } = options
     look.required('store', options.store, storeForm)
+    look.optional('publicUrl', options.publicUrl, urlForm)
     look.filled('keys', keys, 'the platform needs a key to call this API: add one under keys')
     checkKeys(look, 'keys', keys)
     for (const [i, { brands }] of keys.entries())

@@ -183,7 +183,11 @@ async function composeOn(
     })
   }
   healthRoutes(adminApp, { check: () => ping(database), signal })
-  documentRoutes(adminApp, 'operator', operatorDocuments({ admin, app: options.app !== undefined }))
+  documentRoutes(
+    adminApp,
+    'operator',
+    operatorDocuments({ admin, app: options.app !== undefined, publicUrl: options.publicUrl }),
+  )
   await Promise.all([app.ready(), adminApp.ready()])
 
   const keptMs = options.keptMs ?? keptByDefaultMs

@@ -8,6 +8,7 @@ import {
   type Look,
   millisecondsForm,
   storeForm,
+  urlForm,
   wholeForm,
   wordForm,
 } from '../runtime/forms.ts'
@@ -32,6 +33,7 @@ export function checkPlatformOptions(options: PlatformOptions): void {
   checkOptions('createPlatform', (look) => {
     const { keys = [], lanes = [] } = options
     look.required('store', options.store, storeForm)
+    look.optional('publicUrl', options.publicUrl, urlForm)
     checkAccessKeys(look, 'keys', keys)
     for (const [i, lane] of lanes.entries()) {
       checkLane(look, `lanes[${i}]`, lane)

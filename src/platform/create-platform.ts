@@ -111,7 +111,7 @@ async function compose(options: PlatformOptions, signal: AbortSignal): Promise<C
   adminRoutes(adminApp, options.keys, admin)
   deviceIntegrationRoutes(app, { registry, keys: options.keys, judge: options.judgeDevice })
   healthRoutes(adminApp, { check: () => ping(database), signal })
-  documentRoutes(adminApp, 'platform', platformDocuments(admin))
+  documentRoutes(adminApp, 'platform', platformDocuments(admin, options.publicUrl))
   await Promise.all([app.ready(), adminApp.ready()])
   for (const { service } of services) service.start()
   const reconciler = createReconciler(crm.database, reconciliation)

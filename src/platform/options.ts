@@ -30,6 +30,8 @@ export interface PlatformOptions {
   /** 'sqlite:PATH' or 'postgres://…'. Never the operator's. */
   readonly store: string
   readonly keys: readonly AccessKey[]
+  /** Where operators reach this platform ({platform_url}), for /docs and /openapi.json. Left out: where these are served. */
+  readonly publicUrl?: string
   readonly lanes: readonly LaneOptions[]
   /** Queues and topics that bring device links (§4.3), beside the two endpoints. */
   readonly deviceLinks?: readonly LinkChannel[]

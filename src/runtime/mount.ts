@@ -63,8 +63,9 @@ export function createMount({ side, paths, routing }: MountOptions): Mount {
       for (const url of [...exact, ...below.map((start) => `${start}*`)])
         host.all(url, ({ raw }, reply) => {
           reply.hijack()
-          raw.url = withoutPrefix(raw.url ?? '/', depth)
-          dispatch(raw, reply.raw)
+          // As Express does it.
+          const url = raw.url ?? '/'
+          dispatch(Object.assign(raw, { originalUrl: url, url: withoutPrefix(url, depth) }), reply.raw)
         })
     },
   }

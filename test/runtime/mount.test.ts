@@ -55,6 +55,8 @@ test('a Fastify prefix may have parameters', async (t) => {
   const url = await fastifyUrl(t, app)
   assert.equal((await send(`${url}/tenants/a-longer-name/channels/push/batch`)).status, 200)
   assert.equal((await fetch(`${url}/tenants/a/inside/healthz`)).status, 200)
+  const { text } = await ask(`${url}/tenants/a/inside/openapi.json`)
+  assert.deepEqual(JSON.parse(text).servers, [{ url: `${url}/tenants/a/inside` }])
 })
 
 test('node:http: what nobody knows is answered 404, and administration is there only where it is served', async (t) => {
