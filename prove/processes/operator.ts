@@ -3,6 +3,7 @@
 
 import { createOperator } from '../../src/operator/create-operator.ts'
 import { listen } from '../../src/runtime/http.ts'
+import { chain } from '../../src/runtime/mount.ts'
 import { adminKey, apiKeys, appSecret, type OperatorPlan, readPlan } from '../plans.ts'
 import { nobodyBlocked, oneBlocked } from './suppression.ts'
 import { content, everybodysDevice, provider, service } from './witness-provider.ts'
@@ -20,4 +21,4 @@ const operator = createOperator({
   ...(plan.limits && { limits: plan.limits }),
 })
 await operator.start()
-await listen('operator', operator.handler, { port: plan.port })
+await listen('operator', chain(operator.handler, operator.admin.handler), { port: plan.port })

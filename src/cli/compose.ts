@@ -10,6 +10,7 @@ import type { Provider } from '../providers/provider.ts'
 import { recording } from '../providers/recording.ts'
 import { attributeOptions } from './compose-attributes.ts'
 import { linkChannel, publishing } from './device-channels.ts'
+import { localUrl } from './local-url.ts'
 import { composeHttpProvider } from './services/http.ts'
 import { judgeOf, pushDevices } from './services/index.ts'
 
@@ -20,6 +21,7 @@ export async function operatorOptions(config: OperatorConfig): Promise<OperatorO
   return {
     store,
     keys,
+    ...publicUrlOf(config),
     adminKeys,
     ...(push && { push }),
     ...(config.push?.is === 'devices' && { judgeDevice: judgeOf(config.push.devices) }),
@@ -45,7 +47,13 @@ export async function platformOptions(config: PlatformConfig): Promise<PlatformO
   const lanes = await Promise.all(config.lanes.map(laneOptions))
   const reconciliation = config.reconciliation.map(reconciliationOptions)
   const deviceLinks = config.device_links.map(linkChannel)
-  return { store, keys, lanes, reconciliation, deviceLinks, bodyBytes: body, keptMs: keep }
+  return { store, keys, ...publicUrlOf(config), lanes, reconciliation, deviceLinks, bodyBytes: body, keptMs: keep }
+}
+
+/** With administration on an address of its own, /docs would otherwise show that one. */
+function publicUrlOf({ public_url: said, admin, host, port }: OperatorConfig | PlatformConfig): { publicUrl?: string } {
+  if (said !== undefined) return { publicUrl: said }
+  return admin && port !== 0 ? { publicUrl: localUrl({ host, port }) } : {}
 }
 
 function reconciliationOptions(given: PlatformConfig['reconciliation'][number]): ReconciliationOptions {
@@ -86,9 +94,9 @@ async function laneOptions(lane: LaneConfig, index: number): Promise<LaneOptions
   }
 }
 
-async function laneProvider({ to, channel, mode, max, concurrency }: LaneConfig, index: number): Promise<Provider> {
+async function laneProvider({ to }: LaneConfig, index: number): Promise<LaneOptions['provider']> {
   if (to.is === 'module') return loadProvider(to.module, to.name, `platform.lanes[${index}].to.module`)
-  return operatorApi({ baseUrl: to.url, apiKey: to.api_key, channel, mode, max, connections: concurrency })
+  return operatorApi({ url: to.url, apiKey: to.api_key })
 }
 
 async function pushProvider(

@@ -5,6 +5,7 @@ import type { Scope } from '../runtime/access.ts'
 import { type Client, withClient } from './client.ts'
 import { withConfig } from './config-option.ts'
 import { CliError, exit } from './exit.ts'
+import { localUrl } from './local-url.ts'
 import { time } from './time.ts'
 
 export interface Addressed {
@@ -68,11 +69,8 @@ export async function runningSide(
       exit.usage,
       `no key of ${side}.${keysOf[side]} has ${scopes.length > 1 ? 'both' : 'the'} ${named(scopes)}: add one, or give BELLWIRE_KEY or --key-file`,
     )
-  const host = listening.host === '0.0.0.0' ? '127.0.0.1' : listening.host === '::' ? '::1' : listening.host
-  return {
-    url: url ?? `http://${host.includes(':') ? `[${host}]` : host}:${listening.port}`,
-    key: key ?? (found?.key as string),
-  }
+  // What commands ask for is under /admin.
+  return { url: url ?? localUrl(listening.admin ?? listening), key: key ?? (found?.key as string) }
 }
 
 async function readKey(file: string): Promise<string> {

@@ -11,7 +11,7 @@ import { accessKeys, listening, makeOne, moduleOf } from './shared-settings.ts'
 export const operator = group(
   { says: 'The API that an operator hosts (§4.1).', optional: true },
   {
-    ...listening('7001'),
+    ...listening('7001', '7101'),
     store: store({
       says: "Where messages, outcomes and the inbox are kept. Never the platform's.",
       default: 'sqlite:operator.db',

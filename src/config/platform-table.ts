@@ -67,7 +67,7 @@ const lane = group(
 export const platform = group(
   { says: 'The engine that calls operators.', optional: true },
   {
-    ...listening('7002'),
+    ...listening('7002', '7102'),
     store: store({
       says: "Where the queue and Failed Actions are kept. Never the operator's.",
       default: 'sqlite:platform.db',

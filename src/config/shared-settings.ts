@@ -1,6 +1,6 @@
 // Settings that several parts of the table have in common.
 
-import { brand, duration, integer, key, oneOf, path, text } from './kinds.ts'
+import { brand, duration, integer, key, oneOf, path, text, url } from './kinds.ts'
 import { group, list } from './setting.ts'
 
 export const makeOne = 'make one with: openssl rand -hex 24'
@@ -10,9 +10,26 @@ export const moduleOf = (what: string, exported: string) => ({
   name: text({ says: 'The name of its export.', default: exported }),
 })
 
-export const listening = (port: string) => ({
+export const listening = (port: string, adminPort: string) => ({
   host: text({ says: 'The address to listen on; 0.0.0.0 for all.', default: '127.0.0.1' }),
   port: integer(0, 65_535)({ says: 'The port to listen on; 0 takes a free one.', default: port }),
+  public_url: url({
+    says: 'Where the other party reaches this side, for the examples of /docs. Left out: host and port.',
+    optional: true,
+  }),
+  admin: group(
+    {
+      says: 'An address of their own for /admin, /metrics, /docs, /openapi.json and /asyncapi.json.',
+      optional: true,
+    },
+    {
+      host: text({
+        says: 'The address for /admin, /metrics, /docs, /openapi.json and /asyncapi.json. Without `admin` they are served on the port above.',
+        default: '127.0.0.1',
+      }),
+      port: integer(0, 65_535)({ says: 'The port for them; 0 takes a free one.', default: adminPort }),
+    },
+  ),
   stop_within: duration({ says: 'How long a stop may take before the process ends regardless.', default: '20s' }),
 })
 

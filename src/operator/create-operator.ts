@@ -1,5 +1,6 @@
 // The operator's side: {base_url} of §4.1. Routes and composition only.
 
+import { reconciliation, sendEndpoints } from '../contract/endpoints.ts'
 import { deviceSendMigrations } from '../delivery/device-sends.ts'
 import { createDevices } from '../delivery/devices.ts'
 import { flightMigrations, forgetFlights } from '../delivery/flights.ts'
@@ -35,6 +36,7 @@ import type { Database, Migration } from '../store/database.ts'
 import { openDatabase } from '../store/open-database.ts'
 import { ping } from '../store/ping.ts'
 import { operatorAdmin } from './admin.ts'
+import { checkOperatorOptions } from './check-options.ts'
 import { operatorDocuments } from './documents.ts'
 import { type OperatorOptions, operatorLimits, reconciliationLimits } from './options.ts'
 import { reconciliationRoute } from './reconciliation-route.ts'
@@ -62,22 +64,25 @@ export interface Operator extends Service {
  * An operator's API, ready to be mounted. Reads nothing from disk or environment but its store.
  *
  * @example
+ * import { createServer } from 'node:http'
+ *
+ * const { API_KEY = '', ACCOUNT = '' } = process.env
  * const operator = createOperator({
  *   store: 'sqlite:./operator.db',
- *   keys: [{ name: 'platform', key: process.env.API_KEY, brands: ['1'] }],
- *   push: { devices: { source: mySource, services: [myService] } }, site: 'inbox', attributes: mySource,
+ *   keys: [{ name: 'platform', key: API_KEY, brands: ['1'] }],
+ *   push: { devices: { source: 'registry', services: [fcm({ serviceAccount: ACCOUNT })] } },
+ *   site: 'inbox',
+ *   attributes: await fileSource('./users.csv'),
  * })
  * await operator.start()
- * http.createServer(operator.handler).listen(8080)
+ * createServer(operator.handler).listen(7001)
+ * createServer(operator.admin.handler).listen(7101, '127.0.0.1')
  */
 export function createOperator(options: OperatorOptions): Operator {
+  checkOperatorOptions(options)
   const limits = { ...operatorLimits, ...options.limits }
-  if (!options.attributes && options.suppression !== 'none')
-    throw new Error(
-      "nobody says who must not be messaged: give createOperator `attributes`, a source, or `suppression: 'none'` to send to everybody",
-    )
   let registry: Registry | undefined
-  const service = createService('operator', (stopping) =>
+  const service = createService('operator', pathsOf(options), (stopping) =>
     compose(options, limits, stopping, (made) => {
       registry = made
     }),
@@ -89,6 +94,12 @@ export function createOperator(options: OperatorOptions): Operator {
       throw new Error('the operator has not started: await operator.start() before its devices are used')
     },
   }
+}
+
+/** Of the interface, and of the inbox and the devices where pages and apps may ask for them. */
+function pathsOf({ app }: OperatorOptions): readonly string[] {
+  const paths = [...sendEndpoints, reconciliation].map(({ path }) => path)
+  return app ? [...paths, '/app/inbox/*', '/app/devices/*'] : paths
 }
 
 async function compose(
@@ -149,6 +160,7 @@ async function composeOn(
     limits: { ...reconciliationLimits, ...options.reconciliation },
     signal,
   })
+  const adminApp = createHttp('operator', limits.bodyBytes)
   const admin = [
     ...operatorAdmin({ database, brands, secret: options.app?.secrets[0] }),
     ...(removals ? removalRoutes(removals) : []),
@@ -156,7 +168,7 @@ async function composeOn(
     ...deviceWrites(devices),
     ...queueAdmin({ queue, lanes: outbox.lanes }),
   ]
-  adminRoutes(app, options.adminKeys ?? [], admin)
+  adminRoutes(adminApp, options.adminKeys ?? [], admin)
   if (options.app) {
     const { secrets, origins = [] } = options.app
     await app.register(deviceAppRoutes, { ...devices, secrets, origins })
@@ -170,9 +182,13 @@ async function composeOn(
       }),
     })
   }
-  healthRoutes(app, { check: () => ping(database), signal })
-  documentRoutes(app, 'operator', operatorDocuments({ admin, app: options.app !== undefined }))
-  await app.ready()
+  healthRoutes(adminApp, { check: () => ping(database), signal })
+  documentRoutes(
+    adminApp,
+    'operator',
+    operatorDocuments({ admin, app: options.app !== undefined, publicUrl: options.publicUrl }),
+  )
+  await Promise.all([app.ready(), adminApp.ready()])
 
   const keptMs = options.keptMs ?? keptByDefaultMs
   const forgetting = createRetention([
@@ -192,13 +208,14 @@ async function composeOn(
   expose(registry)
 
   return {
-    handler: (request, response) => app.routing(request, response),
+    app,
+    admin: adminApp,
     async close(withinMs) {
       unmeasure()
       await forgetting.stop()
       const idle = Promise.all([paths.push?.idle(), paths.site?.idle()])
       await atMost(withinMs, idle)
-      await app.close()
+      await Promise.all([app.close(), adminApp.close()])
       await outbox.stop(withinMs)
       await removals?.stop()
       await Promise.all([given.push?.close?.(), given.site?.close?.(), attributes?.close?.()])

@@ -50,6 +50,8 @@ export interface OperatorOptions {
   /** 'sqlite:PATH' or 'postgres://…'. */
   readonly store: string
   readonly keys: readonly ApiKey[]
+  /** Where the platform reaches this operator ({base_url}), for /docs and /openapi.json. Left out: where these are served. */
+  readonly publicUrl?: string
   /** Keys for /admin. */
   readonly adminKeys?: readonly AccessKey[]
   /** Where push messages go: to the devices of their users, or to a provider of yours. Absent: the push endpoints answer 503. */

@@ -1,5 +1,6 @@
 import type { Judge } from '../devices/device-event.ts'
 import type { LinkChannel } from '../devices/link-channels.ts'
+import type { LaneShape } from '../providers/operator-api.ts'
 import type { Channel, Provider } from '../providers/provider.ts'
 import type { AccessKey } from '../runtime/access.ts'
 import type { ReconciliationOptions } from './reconcile/options.ts'
@@ -8,7 +9,8 @@ import type { ReconciliationOptions } from './reconcile/options.ts'
 export interface LaneOptions {
   readonly brand: string
   readonly channel: Channel
-  readonly provider: Provider
+  /** Usually operatorApi(), which is made for the lane; or a provider of yours. */
+  readonly provider: Provider | ((lane: LaneShape) => Provider)
   /** One message in a request, or a batch. */
   readonly mode: 'single' | 'batch'
   /** A batch goes when it has so many messages, or so many bytes, or when its first message has waited so long. */
@@ -28,6 +30,8 @@ export interface PlatformOptions {
   /** 'sqlite:PATH' or 'postgres://…'. Never the operator's. */
   readonly store: string
   readonly keys: readonly AccessKey[]
+  /** Where operators reach this platform ({platform_url}), for /docs and /openapi.json. Left out: where these are served. */
+  readonly publicUrl?: string
   readonly lanes: readonly LaneOptions[]
   /** Queues and topics that bring device links (§4.3), beside the two endpoints. */
   readonly deviceLinks?: readonly LinkChannel[]

@@ -26,7 +26,7 @@ const lastWordsMs = 200
  * nonsense into fatal. Each call is recorded: its id is in each result, its row among the first result's `writes`.
  *
  * @example
- * const guarded = guard(operatorApi(options), { concurrency: 4, timeoutMs: 30_000 })
+ * const guarded = guard(provider, { concurrency: 4, timeoutMs: 30_000 })
  * const results = await guarded.send(messages, { deadline: Date.now() + 30_000, signal }) // never rejects
  */
 export function guard(provider: Provider, options: GuardOptions): Provider {

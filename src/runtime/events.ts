@@ -14,7 +14,7 @@ export interface Events {
     lanes: number
     device_links?: number
   }
-  'server.listening': { side: 'operator' | 'platform'; url: string }
+  'server.listening': { side: 'operator' | 'platform'; part?: 'admin'; url: string }
   'server.stopping': { side: 'operator' | 'platform' }
   'loop.failed': { loop: string; error: string; inMs: number }
   'store.lost': { error: string }

@@ -1,12 +1,13 @@
 // HTTP as both sides speak it: bodies as bytes, every error as `{error}`, and nothing that one request does disturbs another.
 
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { createServer, type Server } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import { bodyAsItCame } from './consumed-body.ts'
 import { emit } from './events.ts'
+import type { Handler } from './mount.ts'
 
 export type Side = 'operator' | 'platform'
-export type Handler = (request: IncomingMessage, response: ServerResponse) => void
 
 /** An error that is answered as it is: a status and a sentence that names the remedy. */
 export class HttpError extends Error {
@@ -41,6 +42,7 @@ export function createHttp(side: Side, bodyBytes: number): FastifyInstance {
     if (encoding === undefined || encoding === 'identity') return done()
     done(new HttpError(415, `content-encoding ${encoding} is not read here: send the body uncompressed`))
   })
+  app.addHook('preParsing', bodyAsItCame)
   app.setErrorHandler((error, request, reply) => refuse(side, request, reply, asHttpError(error, bodyBytes)))
   app.setNotFoundHandler((request, reply) => {
     const path = request.url.split('?', 1)[0] as string
@@ -102,13 +104,15 @@ export interface Listening {
 export interface ListenOptions {
   readonly host?: string
   readonly port?: number
+  /** The part of the side that is served there, for the log. Absent: all of it, or what the other party calls. */
+  readonly part?: 'admin'
   /** A request that has not arrived whole by then is answered 408. */
   readonly requestTimeoutMs?: number
 }
 
 /** Listens with a plain handler. Port 0 takes a free one. */
 export async function listen(side: Side, handler: Handler, options: ListenOptions = {}): Promise<Listening> {
-  const { host = '127.0.0.1', port = 0, requestTimeoutMs = 30_000 } = options
+  const { host = '127.0.0.1', port = 0, part, requestTimeoutMs = 30_000 } = options
   const server = createServer(
     {
       requestTimeout: requestTimeoutMs,
@@ -131,7 +135,7 @@ export async function listen(side: Side, handler: Handler, options: ListenOption
   })
   const { address, port: bound, family } = server.address() as AddressInfo
   const url = `http://${family === 'IPv6' ? `[${address}]` : address}:${bound}`
-  emit('server.listening', { side, url })
+  emit('server.listening', { side, ...(part && { part }), url })
   return { url, close: (withinMs = 5_000) => close(server, withinMs) }
 }
 

@@ -76,6 +76,19 @@ export function startProgram(
   }
 }
 
+/** For a configuration with `admin`: free ports for both addresses. */
+export const freePorts = { BELLWIRE_OPERATOR_PORT: '0', BELLWIRE_OPERATOR_ADMIN_PORT: '0' } as const
+
+/** Where a side listens, as its log says; `admin` is the other address where there are two. */
+export async function addressesOf(started: Started): Promise<{ url: string; admin: string }> {
+  const [url = '', admin = ''] = await Promise.all(
+    [/"server\.listening","side":"\w+","url"/, /"server\.listening","side":"\w+","part":"admin"/].map(
+      async (line) => (JSON.parse(await started.line(line)) as { url: string }).url,
+    ),
+  )
+  return { url, admin }
+}
+
 export function run(t: TestContext, args: readonly string[], env?: NodeJS.ProcessEnv, input?: string): Promise<Run> {
   return start(t, args, env, input).ended
 }

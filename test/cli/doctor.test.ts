@@ -6,7 +6,7 @@ import test, { type TestContext } from 'node:test'
 import { answer, apiKey, appId, startPushProvider } from '../providers/http/push-provider.ts'
 import { onPostgres } from '../support/engines.ts'
 import { element, keys, post, startOperator, temporary } from '../support/sides.ts'
-import { run, start } from './bellwire.ts'
+import { freePorts, run, start } from './bellwire.ts'
 
 interface Finding {
   readonly setting: string
@@ -295,7 +295,7 @@ test('the OneSignal example passes but for its key and its suppression', async (
   const there = await startPushProvider(t)
   const { code, out } = await run(t, ['doctor', '-c', file, '--json'], {
     BELLWIRE_OPERATOR_PUSH_URL: `${there.url}/notifications`,
-    BELLWIRE_OPERATOR_PORT: '0',
+    ...freePorts,
   })
   assert.equal(code, 0, out)
   const warned = (JSON.parse(out) as { findings: Finding[] }).findings.filter(({ warning }) => warning)

@@ -117,6 +117,19 @@ test('settings that contradict each other are refused', async (t) => {
   )
 })
 
+test('no two addresses of a configuration may be the same, those of administration included', async (t) => {
+  const both = complete
+    .replace('port: 7101\n', 'port: 7101\n  admin: {port: 7101}\n')
+    .replace('platform:\n', 'platform:\n  admin: {host: 127.0.0.1, port: 7101}\n')
+  const problems = await refused(t, both)
+  assert.deepEqual(
+    problems.map(({ path, what }) => `${path} ${what}`),
+    ['operator.admin.port is the same as operator.port', 'platform.admin.port is the same as operator.port'],
+  )
+  const free = complete.replace('port: 7101\n', 'port: 0\n  admin: {port: 0}\n')
+  assert.deepEqual((await load(t, free)).operator?.admin, { host: '127.0.0.1', port: 0 })
+})
+
 test('nobody is messaged by an oversight: each brand has a source of attributes, or it is written that it has none', async (t) => {
   const [nothing] = await refused(t, complete.replace('  suppression: none\n', ''))
   assert.equal(nothing?.path, 'operator.attributes')

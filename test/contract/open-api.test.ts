@@ -24,8 +24,8 @@ import {
   witness,
 } from '../support/sides.ts'
 
-const secret = 'the secret of the document tests, long enough'
-const service = { name: 'backend', key: 'backend-key', scopes: ['devices'], brands: ['1'] } as const
+const secret = 'the-secret-of-the-document-tests-long-enough'
+const service = { name: 'backend', key: 'the-key-of-the-backend', scopes: ['devices'], brands: ['1'] } as const
 
 /** Everything that an operator can serve. */
 async function operatorUrl(t: TestContext): Promise<string> {
@@ -201,6 +201,29 @@ test('a link, its answer and its refusals fit the document of the platform', asy
       assert.ok(fits(document, responseOf(document, path, refused.status), refused.body), refused.text)
     }
   }
+})
+
+test('every endpoint of the interface has an example that fits its schema and is taken as it stands', async (t) => {
+  const operator = await startOperator(t, {})
+  for (const { path, example } of operatorOperations) {
+    const document = await documentOf(operator.url)
+    assert.deepEqual(document.paths[path].post.requestBody.content['application/json'].example, example)
+    assert.ok(fits(document, requestOf(document, path), example), path)
+    const { status } = await post(operator.url + path, example, keys.one.key)
+    assert.equal(status, path === '/reconciliation' ? 501 : 200, path)
+  }
+  const platform = await platformUrl(t)
+  for (const { path, example } of platformOperations)
+    assert.equal((await post(platform + path, example, service.key)).status, 200, path)
+})
+
+test('the document names the address where it was fetched, and for the interface the public one', async (t) => {
+  const publicUrl = 'https://operator.example/api'
+  const { url } = await startOperator(t, { publicUrl })
+  const document = await documentOf(url)
+  assert.deepEqual(document.servers, [{ url }])
+  assert.deepEqual(document.paths['/channels/push/batch'].post.servers, [{ url: publicUrl }])
+  assert.equal(document.paths['/admin/summary'].get.servers, undefined)
 })
 
 test('what an app sends and gets fits the document of the operator', async (t) => {

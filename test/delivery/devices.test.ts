@@ -18,7 +18,7 @@ import {
   type WitnessService,
   witnessService,
 } from '../support/push-services.ts'
-import { element, get, keys, post, startOperator } from '../support/sides.ts'
+import { adminKey, element, get, keys, post, startOperator } from '../support/sides.ts'
 import { event, until } from '../support/wait.ts'
 
 const single = '/channels/push/single'
@@ -281,7 +281,8 @@ onEachEngine(
     assert.equal(book.dropped.length, 100)
     const { services } = (await get(`${url}/admin/devices/removals`)).body
     assert.partialDeepStrictEqual(services, [{ service: 'my apns', stopped: true, stopped_for: { removals: 101 } }])
-    const confirm = (body: unknown, key = 'admin-key') => post(`${url}/admin/devices/removals/confirm`, body, key)
+    const confirm = (body: unknown, key: string = adminKey.key) =>
+      post(`${url}/admin/devices/removals/confirm`, body, key)
     assert.equal((await confirm({ service: 'my apns' }, keys.one.key)).status, 401)
     assert.equal((await confirm({})).status, 400)
     assert.equal((await confirm({ service: 'my apns', for_minutes: 0 })).status, 400)

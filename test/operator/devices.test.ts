@@ -10,11 +10,16 @@ import { subscription } from '../devices/subscription.ts'
 import { onEachEngine } from '../support/engines.ts'
 import { type Answer, adminKey, get, keys, post, startOperator, temporary } from '../support/sides.ts'
 
-const secret = 'the secret of the device tests, long enough'
+const secret = 'the-secret-of-the-device-tests-long-enough'
 const origin = 'https://www.larkspur.example'
 const app = { secrets: [secret], origins: [origin] }
-const services = { name: 'backend', key: 'backend-key', scopes: ['devices', 'read'] } as const
-const ofOne = { name: 'backend of brand 1', key: 'backend-key-1', scopes: ['devices'], brands: ['1'] } as const
+const services = { name: 'backend', key: 'the-key-of-the-backend', scopes: ['devices', 'read'] } as const
+const ofOne = {
+  name: 'backend of brand 1',
+  key: 'the-backends-key-of-brand-1',
+  scopes: ['devices'],
+  brands: ['1'],
+} as const
 const adminKeys = [adminKey, services, ofOne]
 const bearer = async (brand: string, userId = '1001') => ({
   authorization: `Bearer ${await createSubscriberToken({ secret, brand, userId })}`,

@@ -4,6 +4,7 @@ import { ConfigError } from '../../config/problem.ts'
 import { isExampleKey, type Risk, risksOf } from '../../config/risks.ts'
 import type { Config, OperatorConfig, PlatformConfig } from '../../config/table.ts'
 import type { OperatorOptions } from '../../operator/options.ts'
+import { providerOf } from '../../platform/create-platform.ts'
 import type { Check } from '../../providers/provider.ts'
 import { lookAtStore } from '../../store/look.ts'
 import { operatorOptions, platformOptions } from '../compose.ts'
@@ -28,13 +29,22 @@ function sideParts(side: 'operator' | 'platform', config: OperatorConfig | Platf
   const lists = side === 'operator' ? ['keys', 'admin_keys'] : ['keys']
   return [
     { setting: `${side}.store`, look: () => lookAtStore(config.store) },
-    { setting: `${side}.port`, look: () => lookAtSide(side, config) },
+    portPart(side, `${side}.port`, config),
+    ...(config.admin ? [portPart(side, `${side}.admin.port`, config.admin)] : []),
     ...lists.map((list) => ({
       setting: `${side}.${list}`,
       look: async () =>
         exampleKeys((config as unknown as Record<string, readonly { name: string; key: string }[]>)[list] ?? []),
     })),
   ]
+}
+
+function portPart(
+  side: 'operator' | 'platform',
+  setting: string,
+  address: { readonly host: string; readonly port: number },
+): Part {
+  return { setting, look: () => lookAtSide(side, address, setting) }
 }
 
 /** Everybody knows the keys of the examples. */
@@ -66,7 +76,7 @@ async function operatorParts(config: OperatorConfig): Promise<readonly Part[]> {
 async function platformParts(config: PlatformConfig): Promise<readonly Part[]> {
   const options = await platformOptions(config).catch(asPart('platform'))
   if (!('lanes' in options)) return [options]
-  return options.lanes.map(({ provider }, i) => providerPart(`platform.lanes[${i}].to`, provider))
+  return options.lanes.map((lane, i) => providerPart(`platform.lanes[${i}].to`, providerOf(lane)))
 }
 
 /** What could not even be put together is one finding, beside those of the others. */

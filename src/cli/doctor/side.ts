@@ -6,11 +6,12 @@ const patienceMs = 2_000
 export async function lookAtSide(
   side: 'operator' | 'platform',
   { host, port }: { readonly host: string; readonly port: number },
+  setting: string,
 ): Promise<readonly Check[]> {
   if (port === 0) return []
   const asked = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host
   const address = asked.includes(':') ? `[${asked}]:${port}` : `${asked}:${port}`
-  const remedy = `set ${side}.port to a free one, or stop what listens there`
+  const remedy = `set ${setting} to a free one, or stop what listens there`
   let response: Response
   try {
     response = await fetch(`http://${address}/readyz`, { signal: AbortSignal.timeout(patienceMs) })

@@ -11,23 +11,27 @@ export interface OpenApiOptions {
   readonly description: string
   /** The interface's own endpoints. */
   readonly operations: readonly InterfaceOperation[]
+  /** Where the other party reaches them. Left out: where the document is. */
+  readonly publicUrl?: string | undefined
   /** Everything beside them. */
   readonly groups: readonly RouteGroup[]
 }
 
 /**
- * The document of one side. It names no servers: paths count from where it was fetched.
+ * The document of one side. Its `servers` are named by who serves it: only they know where it is fetched from.
  *
  * @example openApi({ title: 'Operator', description: '…', operations: operatorOperations, groups: [] }).paths['/reconciliation']
  */
-export function openApi({ title, description, operations, groups }: OpenApiOptions): Json {
+export function openApi({ title, description, operations, publicUrl, groups }: OpenApiOptions): Json {
   const components = createComponents()
   const paths: Record<string, Record<string, Json>> = {}
   const put = (method: string, url: string, operation: Json): void => {
     const path = url.replace(/:(\w+)/g, '{$1}')
     paths[path] = { ...paths[path], [method.toLowerCase()]: { operationId: nameOf(method, url), ...operation } }
   }
-  for (const operation of operations) put(operation.method, operation.path, ofInterface(operation, components))
+  const elsewhere = publicUrl === undefined ? {} : { servers: [{ url: publicUrl }] }
+  for (const operation of operations)
+    put(operation.method, operation.path, { ...ofInterface(operation, components), ...elsewhere })
   for (const group of groups)
     for (const route of group.routes) put(route.method, route.url, ofRoute(route, group, components))
   return {
@@ -67,7 +71,7 @@ function nameOf(method: string, url: string): string {
 }
 
 function ofInterface(operation: InterfaceOperation, { refer }: Components): Json {
-  const { section, purpose, says, headers, body, gives, success, refusals } = operation
+  const { section, purpose, says, headers, body, example, gives, success, refusals } = operation
   const errors = Object.entries(refusals).map(([status, why]) => [status, refusal(Number(status), why, refer)])
   return {
     tags: [interfaceTag],
@@ -75,7 +79,7 @@ function ofInterface(operation: InterfaceOperation, { refer }: Components): Json
     description: `${section}. ${says}`,
     security: [{ ApiKey: [] }],
     ...parametersOf('header', headers),
-    requestBody: { required: true, content: contentOf(json(body), refer) },
+    requestBody: { required: true, content: { 'application/json': { schema: refer(body), example } } },
     responses: { 200: { description: success, content: contentOf(json(gives), refer) }, ...Object.fromEntries(errors) },
   }
 }

@@ -99,7 +99,7 @@ onEachEngine('many lines, cut anywhere, a line that is too long among them', asy
 })
 
 test('one user’s attributes are set and read; what cannot be read is refused with the remedy', async (t) => {
-  const bound = { name: 'bound', key: 'bound-key', scopes: ['read', 'manage'], brands: ['2'] } as const
+  const bound = { name: 'bound', key: 'the-key-of-brand-2-alone', scopes: ['read', 'manage'], brands: ['2'] } as const
   const { url } = await startPlatform(t, { lanes: [], keys: [adminKey, bound] })
   const path = `${url}/admin/attributes/1/${encodeURIComponent('a/b ü')}`
   const set = (await post(path, { blocked: true, updated_at: '2026-01-01T00:00:00Z' }, adminKey.key)).body
@@ -107,7 +107,7 @@ test('one user’s attributes are set and read; what cannot be read is refused w
   assert.equal((await post(path, { blocked: true }, adminKey.key)).body.changed, false)
   assert.equal((await get(path)).body.attributes.blocked.changed_at, '2026-01-01T00:00:00.000Z')
   assert.equal((await get(`${url}/admin/attributes/2/nobody`)).status, 404)
-  assert.equal((await get(path, 'bound-key')).status, 403)
+  assert.equal((await get(path, 'the-key-of-brand-2-alone')).status, 403)
   assert.equal((await post(`${url}/admin/attributes/1`, 'x', adminKey.key)).status, 415)
   assert.equal((await put(url, 'x', '{}', ndjson)).status, 400)
   assert.match((await put(url, '1', 'id,blocked\n1,true', csv)).body.error, /user_id among them/)

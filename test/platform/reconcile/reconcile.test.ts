@@ -13,8 +13,8 @@ const odd = ['"quoted"', 'back\\slash', 'comma,and],"', 'ü', '😀', '日本語
 
 onEachEngine('what operator and CRM say differently is found exactly, by brand, the worst first', async (t, store) => {
   const lists: Record<string, readonly string[]> = {
-    'key-of-brand-1': ['1001', '1002', 'only-operator', ...odd, 'y'.repeat(10_000)],
-    'key-of-brand-2': ['1001'],
+    'the-key-of-brand-1': ['1001', '1002', 'only-operator', ...odd, 'y'.repeat(10_000)],
+    'the-key-of-brand-2': ['1001'],
   }
   const operator = await startListOperator(t, (response, { key }) => void response.end(listOf(lists[key ?? ''] ?? [])))
   const { url } = await startReconciling(t, store, `${operator.url}/`)
@@ -50,7 +50,7 @@ onEachEngine('what operator and CRM say differently is found exactly, by brand, 
     0,
     'user 1001 of brand 2 is another person',
   )
-  assert.deepEqual(operator.asked[0], { field: 'blocked', key: 'key-of-brand-1', path: '/reconciliation' })
+  assert.deepEqual(operator.asked[0], { field: 'blocked', key: 'the-key-of-brand-1', path: '/reconciliation' })
 
   // Pages, exports and acknowledging.
   const path = `${url}/admin/reconciliations/${run.run}`
