@@ -26,6 +26,7 @@ export async function operatorOptions(config: OperatorConfig): Promise<OperatorO
     ...(site && { site }),
     ...(await attributeOptions(config)),
     publish: config.publish.map(publishing),
+    deviceLimits: config.device_limits,
     ...(app && { app }),
     content,
     keptMs: keep,
@@ -45,7 +46,16 @@ export async function platformOptions(config: PlatformConfig): Promise<PlatformO
   const lanes = await Promise.all(config.lanes.map(laneOptions))
   const reconciliation = config.reconciliation.map(reconciliationOptions)
   const deviceLinks = config.device_links.map(linkChannel)
-  return { store, keys, lanes, reconciliation, deviceLinks, bodyBytes: body, keptMs: keep }
+  return {
+    store,
+    keys,
+    lanes,
+    reconciliation,
+    deviceLinks,
+    devicesPerUser: config.devices_per_user,
+    bodyBytes: body,
+    keptMs: keep,
+  }
 }
 
 function reconciliationOptions(given: PlatformConfig['reconciliation'][number]): ReconciliationOptions {

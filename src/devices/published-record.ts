@@ -17,7 +17,7 @@ export function publishedRecord(event: StampedEvent, origin = event.origin || 'b
 }
 
 /** The other way round than describe() of device-event.ts. `kind` is written only where the provider does not say it. */
-function providerOf(kind: DeviceKind): { readonly provider: string; readonly kind?: 'fcm_fid' } {
+export function providerOf(kind: DeviceKind): { readonly provider: string; readonly kind?: 'fcm_fid' } {
   if (kind === 'fcm_token') return { provider: 'firebase' }
   if (kind === 'fcm_fid') return { provider: 'firebase', kind }
   return { provider: kind }
