@@ -15,6 +15,9 @@ export interface ContentMapping {
   readonly overrides: string
 }
 
+/** Each is a call to a push service. No user may have more devices. */
+const mostTargets = 1_000
+
 export const defaultContentMapping: ContentMapping = {
   title: '/title',
   body: '/body',
@@ -133,6 +136,8 @@ function pickTokens(element: unknown, mapping: ContentMapping): readonly string[
       return { error: wrong('tokens', mapping.tokens, 'an array of tokens', several) }
     named.push(...(several as string[]))
   }
+  if (named.length > mostTargets)
+    return { error: `${named.length} device tokens are named; a message may name ${mostTargets} of its user's devices` }
   return named.length === 0 ? undefined : [...new Set(named)]
 }
 

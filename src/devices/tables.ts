@@ -167,7 +167,7 @@ export const selectOfUsers = statement<DeviceRow>({
     order by d.brand, d.user_id, d.link_at desc, d.device`,
 })
 
-/** The devices of these users beyond so many, a thousand at most: as it is after the writes of the same commit. */
+/** The devices of these users beyond so many, a thousand at most: as it is after the writes of the same commit. Counting is by the index. */
 export const selectExcess = statement<DeviceRow & { ticket: number }>({
   name: 'select_excess_devices',
   rank: 53,
@@ -177,7 +177,8 @@ export const selectExcess = statement<DeviceRow & { ticket: number }>({
     select x.ticket, x.brand, x.device, ${listed('x')} from (
       select r.ticket, r.most, d.*,
         row_number() over (partition by r.ticket order by d.link_at desc, d.device) as place
-      from ${rows} r
+      from (select s.* from ${rows} s where (
+        select count(*) from devices c where c.brand = s.brand and c.user_id = s.user_id) > s.most) r
       join devices d on d.brand = r.brand and d.user_id = r.user_id
       left join device_unlinks u on u.brand = d.brand and u.device = d.device and u.user_id = d.user_id
       where u.at is null or u.at < d.link_at) x

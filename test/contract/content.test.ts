@@ -67,6 +67,13 @@ test('a push message names its target as token, tokens or recipient, each token 
   }
 })
 
+test('a message that names more devices than a user may have is refused, not fanned out', () => {
+  const tokens = Array.from({ length: 1_001 }, (_, i) => `t-${i}`)
+  assert.deepEqual(readPushContent(JSON.stringify({ tokens })), {
+    error: "1001 device tokens are named; a message may name 1000 of its user's devices",
+  })
+})
+
 test('a target is found where the mapping says, and only there', () => {
   const mapping = { ...defaultContentMapping, token: '/to/device', tokens: '/to/devices', recipient: '/to/0' }
   const text = '{"token":"x","tokens":["y"],"to":{"device":"a","devices":["b"],"0":"c"}}'
