@@ -33,7 +33,7 @@ onEachEngine('every link and unlink is told, of both brands, as row 18 has it', 
   const platform = await foreignPlatform(t)
   const { devices } = await start(t, store, platform.url)
   const [link, unlink] = [
-    happened({ origin: 'www.one.example' }),
+    happened({ origin: 'www.two.example' }),
     happened({ what: 'unlink', token: 't2', brand: '2' }),
   ]
   await devices.take([link])
@@ -48,7 +48,7 @@ onEachEngine('every link and unlink is told, of both brands, as row 18 has it', 
       user_id: 'a',
       tokens: [{ token: 'token-1', channel: 'android', provider: 'firebase' }],
       timestamp: `${link.at}Z`,
-      origin: 'www.one.example',
+      origin: 'bellwire',
     },
   })
   assert.partialDeepStrictEqual(other, { what: 'unlink', key: 'key of 2', body: { tokens: [{ token: 't2' }] } })
