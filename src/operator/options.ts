@@ -96,4 +96,4 @@ export const operatorLimits: OperatorLimits = {
   providerTimeoutMs: 15_000,
 }
 
-export const reconciliationLimits: ReconciliationLimits = { streams: 4, stallMs: 30_000, streamMs: 30 * 60_000 }
+export const reconciliationLimits: ReconciliationLimits = { streams: 9, stallMs: 30_000, streamMs: 30 * 60_000 }
