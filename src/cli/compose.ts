@@ -28,6 +28,7 @@ export async function operatorOptions(config: OperatorConfig): Promise<OperatorO
     ...(site && { site }),
     ...(await attributeOptions(config)),
     publish: config.publish.map(publishing),
+    deviceLimits: config.device_limits,
     ...(app && { app }),
     content,
     keptMs: keep,
@@ -47,7 +48,17 @@ export async function platformOptions(config: PlatformConfig): Promise<PlatformO
   const lanes = await Promise.all(config.lanes.map(laneOptions))
   const reconciliation = config.reconciliation.map(reconciliationOptions)
   const deviceLinks = config.device_links.map(linkChannel)
-  return { store, keys, ...publicUrlOf(config), lanes, reconciliation, deviceLinks, bodyBytes: body, keptMs: keep }
+  return {
+    store,
+    keys,
+    ...publicUrlOf(config),
+    lanes,
+    reconciliation,
+    deviceLinks,
+    devicesPerUser: config.devices_per_user,
+    bodyBytes: body,
+    keptMs: keep,
+  }
 }
 
 /** With administration on an address of its own, /docs would otherwise show that one. */

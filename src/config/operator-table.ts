@@ -2,6 +2,7 @@
 
 import { attributeSettings } from './attributes-settings.ts'
 import { publish } from './device-channels-settings.ts'
+import { deviceLimits } from './device-limits-settings.ts'
 import { devices } from './devices-table.ts'
 import { brand, duration, integer, key, longKey, origin, path, pointer, size, store, text } from './kinds.ts'
 import { httpUserSettings } from './services/http.ts'
@@ -54,6 +55,7 @@ export const operator = group(
     ),
     ...attributeSettings,
     publish,
+    device_limits: deviceLimits,
     app: group(
       { says: "What the operator's own pages need to show the inbox.", optional: true },
       {

@@ -1,6 +1,7 @@
 // The settings of the platform's side.
 
 import { deviceLinks } from './device-channels-settings.ts'
+import { devicesPerUser } from './device-limits-settings.ts'
 import { brand, duration, integer, oneOf, size, store, text, url, yesNo } from './kinds.ts'
 import { reconciliation } from './reconciliation-settings.ts'
 import { group, list, variants } from './setting.ts'
@@ -75,6 +76,7 @@ export const platform = group(
     }),
     keys: accessKeys("Keys for the platform's API."),
     device_links: deviceLinks,
+    devices_per_user: devicesPerUser,
     lanes: list(lane, { says: 'Where the messages of each brand and channel go, and how.' }),
     reconciliation,
     body: size({ says: 'Largest JSON request; NDJSON has no limit.', default: '16MiB' }),

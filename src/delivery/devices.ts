@@ -39,6 +39,8 @@ export interface DevicesOptions {
   readonly lifetimeMs?: number
   /** Named targets that were never linked are sent to, as devices of this kind; absent: they are not. */
   readonly unregisteredTargets?: Unregistered
+  /** Most devices that one message goes to. 200. */
+  readonly devicesPerUser?: number
   readonly guard?: ServiceGuardOptions
   /** Asked before a device is removed. Absent: nothing is counted. */
   readonly brake?: Brake
@@ -76,7 +78,8 @@ export function createDevices(options: DevicesOptions): Provider {
   const { source, content: mapping, lifetimeMs = dayMs, unregisteredTargets: unregistered, brake } = options
   const services = named(options.services).map((service) => guardService(service, options.guard))
   const closing = new AbortController()
-  const find = createTargets({ source, signal: closing.signal, ...(unregistered && { unregistered }) })
+  const most = options.devicesPerUser === undefined ? {} : { most: options.devicesPerUser }
+  const find = createTargets({ source, signal: closing.signal, ...most, ...(unregistered && { unregistered }) })
   const unreached = new Set<string>()
 
   /** Never rejects. One function and one wait after the other: of each push thousands may be waiting. */

@@ -2,7 +2,7 @@
 // send path. The rule is in ownership.ts, the SQL in tables.ts.
 
 import { emit } from '../runtime/events.ts'
-import type { Database, Migration, Op } from '../store/database.ts'
+import type { Database, Migration, Op, Value } from '../store/database.ts'
 import { op } from '../store/statement.ts'
 import type { Device, DeviceKind } from './device.ts'
 import { channelOf, type DeviceEvent, type StampedEvent } from './device-event.ts'
@@ -24,6 +24,7 @@ import {
   type DeviceRow,
   deviceTables,
   type StateRow,
+  selectExcess,
   selectHolders,
   selectLast,
   selectOfUsers,
@@ -42,9 +43,12 @@ export interface Registry extends DeviceSource {
    * Takes events in any order and any number of times, in one durable commit with `also` (the rows that belong to them).
    * Two events of one device without a time must not be taken together: only their times could say which was first.
    *
+   * Of a user who then has more devices than `most`, those are removed that were not linked for the longest time.
+   *
+   * @param most devices a user; the registry's own limit
    * @returns what each did, in order
    */
-  take(events: readonly DeviceEvent[], also?: readonly Op[]): Promise<readonly Change[]>
+  take(events: readonly DeviceEvent[], also?: readonly Op[], most?: number): Promise<readonly Change[]>
   /** A user's devices with all that is kept about them. */
   list(brand: string, userId: string): Promise<readonly DeviceRow[]>
   unlink(devices: readonly Device[], why: string): readonly Op[]
@@ -68,7 +72,11 @@ export interface RegistryOptions {
   readonly rememberMs?: number
   readonly now?: () => number
   readonly told?: Told | undefined
+  /** Most devices a user. 200. */
+  readonly devicesPerUser?: number
 }
+
+export const devicesPerUser = 200
 
 /**
  * A registry in a database that has `deviceMigrations`.
@@ -80,17 +88,23 @@ export interface RegistryOptions {
  * await registry.take(events)
  * await registry.of('1', ['1001'], { deadline, signal })
  */
-export function createRegistry({ database, rememberMs, now = Date.now, told }: RegistryOptions): Registry {
+export function createRegistry(options: RegistryOptions): Registry {
+  const { database, rememberMs, now = Date.now, told } = options
   const revocations = createRevocations({ now, ...(rememberMs !== undefined && { keptMs: rememberMs }) })
 
   async function write(events: readonly StampedEvent[], also: readonly Op[] = []): Promise<readonly Change[]> {
+    return (await writeWithin(events, also, [])).changes
+  }
+
+  /** @param limits rows of selectExcess */
+  async function writeWithin(events: readonly StampedEvent[], also: readonly Op[], limits: readonly Value[][]) {
     const asked = events.map(({ brand, id, userId }) => [++tickets, brand, id, userId])
-    const ops = [op(selectStates, asked), ...writeOps(events, now()), ...also] as const
-    const [rows] = await database.commit(ops)
+    const ops = [op(selectStates, asked), op(selectExcess, limits), ...writeOps(events, now()), ...also] as const
+    const [rows, excess] = await database.commit(ops)
     const was = new Map(rows.map((row) => [row.ticket, row]))
     // Those of one device, one after the other.
     const states = new Map<string, TokenState>()
-    return events.map((event, i) => {
+    const changes = events.map((event, i) => {
       const key = `${event.brand} ${event.id}`
       const stored = stateOf(event, was.get(asked[i]?.[0] as number) as StateRow)
       const before = merge(states.get(key) ?? unknown, stored)
@@ -98,13 +112,28 @@ export function createRegistry({ database, rememberMs, now = Date.now, told }: R
       states.set(key, after)
       return settle(event, before, after)
     })
+    return { changes, excess }
+  }
+
+  /** Each user who is linked something, with the limit. */
+  function limitsOf(events: readonly StampedEvent[], most: number): Value[][] {
+    const users = new Map(events.filter(({ what }) => what === 'link').map((event) => [userOf(event), event]))
+    return [...users.values()].map(({ brand, userId }) => [++tickets, brand, userId, most])
+  }
+
+  /** By an unlink just after the link, as removals are: linked again, before or after, the device stays (row 20). */
+  async function replace(rows: readonly DeviceRow[], most: number): Promise<void> {
+    if (rows.length === 0) return
+    const devices = rows.map(deviceOf)
+    await write(devices.map(proved), unlink(devices, `replaced: the user has more than ${most} devices`))
   }
 
   function settle(event: StampedEvent, before: TokenState, after: TokenState): Change {
     const { what, brand, id } = event
-    // A device that nobody had cannot be on its way to anybody: a million first links need not be remembered.
+    // A device that nobody had cannot be on its way to anybody: a million first links, or unlinks, need not be remembered.
     const moved = before.link !== undefined && before.link.userId !== after.link?.userId
-    if (what === 'unlink' || moved || revocations.knows(brand, id)) revocations.note(brand, id, after)
+    const ended = what === 'unlink' && before.link !== undefined
+    if (ended || moved || revocations.knows(brand, id)) revocations.note(brand, id, after)
     const change = changeOf(event, before, after)
     announce(event, change, before)
     return change
@@ -179,9 +208,12 @@ export function createRegistry({ database, rememberMs, now = Date.now, told }: R
       await database.commit(unlink(devices, why))
     },
 
-    async take(events, also = []) {
+    async take(events, also = [], most = options.devicesPerUser ?? devicesPerUser) {
       const stamped = await stampAll(clampAll(events, now()))
-      return write(stamped, told ? [...also, ...told.tell(stamped)] : also)
+      const writes = told ? [...also, ...told.tell(stamped)] : also
+      const { changes, excess } = await writeWithin(stamped, writes, limitsOf(stamped, most))
+      await replace(excess, most)
+      return changes
     },
 
     list: (brand, userId) => database.read(op(selectOfUsers, [[brand, userId]])),
@@ -204,6 +236,7 @@ export function createRegistry({ database, rememberMs, now = Date.now, told }: R
 }
 
 let tickets = 0
+const userOf = ({ brand, userId }: DeviceEvent): string => `${brand} ${userId}`
 const restoredAtATime = 1_000
 
 /** What the tables say of a device that matters to an event. */

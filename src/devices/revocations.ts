@@ -4,6 +4,8 @@ import { bareLink, linked, merge, owner, type TokenState } from './ownership.ts'
 
 /** Longer than any send lives: answer budget, provider's timeout and what else a message may wait in between. */
 const keptByDefaultMs = 120_000
+/** Users unlink their own devices as often as they like: beyond so many the oldest is forgotten early. */
+const mostRemembered = 100_000
 
 export interface Revocations {
   /** Since now this is known of a device. */
@@ -28,7 +30,7 @@ export function createRevocations({ keptMs = keptByDefaultMs, now = Date.now } =
   function forget(): void {
     const time = now()
     for (const [key, { until }] of remembered) {
-      if (until > time) return
+      if (until > time && remembered.size < mostRemembered) return
       remembered.delete(key)
     }
   }

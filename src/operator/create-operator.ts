@@ -14,6 +14,7 @@ import { createSuppression, type Suppression } from '../delivery/suppress.ts'
 import { deviceReads, deviceWrites } from '../devices/admin.ts'
 import { deviceAppRoutes } from '../devices/app-routes.ts'
 import { createOutbox } from '../devices/outbox.ts'
+import { knownKinds, reachable } from '../devices/reachable.ts'
 import { createRegistry, deviceMigrations, type Registry } from '../devices/registry.ts'
 import { deviceRetention } from '../devices/retention.ts'
 import { createInbox, inboxMigrations } from '../inbox/inbox.ts'
@@ -38,7 +39,13 @@ import { ping } from '../store/ping.ts'
 import { operatorAdmin } from './admin.ts'
 import { checkOperatorOptions } from './check-options.ts'
 import { operatorDocuments } from './documents.ts'
-import { type OperatorOptions, operatorLimits, reconciliationLimits } from './options.ts'
+import {
+  type DeviceLimits,
+  deviceLimits,
+  type OperatorOptions,
+  operatorLimits,
+  reconciliationLimits,
+} from './options.ts'
 import { reconciliationRoute } from './reconciliation-route.ts'
 import { removalRoutes } from './removal-routes.ts'
 import { sendRoutes } from './send-routes.ts'
@@ -132,7 +139,9 @@ async function composeOn(
   const queue = createQueue(database)
   const outbox = createOutbox(queue, options.publish ?? [])
   // Where nobody is told, nobody needs to know an event's time before the store does.
-  const registry = createRegistry({ database, told: outbox.lanes.length > 0 ? outbox : undefined })
+  const most = { ...deviceLimits, ...options.deviceLimits }
+  const told = outbox.lanes.length > 0 ? outbox : undefined
+  const registry = createRegistry({ database, told, devicesPerUser: most.services })
   const devices = { registry, judge: options.judgeDevice }
   const site =
     options.site === 'inbox'
@@ -145,7 +154,10 @@ async function composeOn(
           ...(options.push.devices.removals && { limits: options.push.devices.removals }),
         })
       : undefined
-  const given: { [C in Channel]?: Provider | undefined } = { push: pushOf(options, limits, registry, removals), site }
+  const given: { [C in Channel]?: Provider | undefined } = {
+    push: pushOf(options, limits, registry, removals, most),
+    site,
+  }
   const paths: { [C in Channel]?: SendPath | undefined } = {
     push: given.push && pathTo(given.push, database, suppression, limits),
     site: given.site && pathTo(given.site, database, suppression, limits),
@@ -171,7 +183,8 @@ async function composeOn(
   adminRoutes(adminApp, options.adminKeys ?? [], admin)
   if (options.app) {
     const { secrets, origins = [] } = options.app
-    await app.register(deviceAppRoutes, { ...devices, secrets, origins })
+    const reaches = reachable(pushServices(options), options.publish ?? [])
+    await app.register(deviceAppRoutes, { ...devices, reaches, most: most.app, secrets, origins })
     await app.register(inboxRoutes, {
       database,
       secrets,
@@ -202,6 +215,8 @@ async function composeOn(
   await removals?.start()
   forgetting.start()
   outbox.start()
+  metrics().allow('brand', [...brands, ...(options.publish ?? []).map(({ brand }) => brand)])
+  metrics().allow('kind', knownKinds(pushServices(options)))
   const unmeasure = metrics().depths(async () =>
     (await queue.count()).map(({ lane, category, items }) => ({ lane, state: category, count: items })),
   )
@@ -229,6 +244,7 @@ function pushOf(
   limits: typeof operatorLimits,
   registry: Registry,
   brake: RemovalKeeper | undefined,
+  { services: devicesPerUser }: DeviceLimits,
 ): Provider | undefined {
   if (push === undefined || !('devices' in push)) return push
   const { removals: _, source, ...devices } = push.devices
@@ -236,10 +252,13 @@ function pushOf(
     guard: { timeoutMs: limits.providerTimeoutMs },
     ...devices,
     source: source === 'registry' ? registry : source,
+    devicesPerUser,
     ...(content && { content }),
     ...(brake && { brake }),
   })
 }
+
+const pushServices = ({ push }: OperatorOptions) => (push && 'devices' in push ? push.devices.services : [])
 
 function pathTo(
   provider: Provider,

@@ -6,6 +6,7 @@ import type { SuppressionOptions } from '../delivery/suppress.ts'
 import type { Judge } from '../devices/device-event.ts'
 import type { DeviceSource } from '../devices/device-source.ts'
 import type { Publishing } from '../devices/outbox.ts'
+import { devicesPerUser } from '../devices/registry.ts'
 import type { Provider } from '../providers/provider.ts'
 import type { AccessKey } from '../runtime/access.ts'
 
@@ -17,11 +18,16 @@ export interface ApiKey {
 }
 
 /** Push messages go to the devices of their users. */
-export interface PushDevices extends Omit<DevicesOptions, 'content' | 'brake' | 'source'> {
+export interface PushDevices extends Omit<DevicesOptions, 'content' | 'brake' | 'source' | 'devicesPerUser'> {
   /** Which devices a user has: our own registry, fed by link and unlink, or a source of yours. */
   readonly source: DeviceSource | 'registry'
   /** How many devices that their providers proved dead are removed before a person has to confirm. */
   readonly removals?: Partial<RemovalLimits>
+}
+
+export interface DeviceLimits {
+  readonly app: number
+  readonly services: number
 }
 
 export interface OperatorLimits {
@@ -58,6 +64,8 @@ export interface OperatorOptions {
   readonly push?: Provider | { readonly devices: PushDevices }
   /** Whether a Web Push subscription may be linked: its endpoint comes from a stranger. Says why not. */
   readonly judgeDevice?: Judge
+  /** Most devices that one user has: after linking one with a subscriber token (20), and after any other link (200). */
+  readonly deviceLimits?: Partial<DeviceLimits>
   /** Where each brand's links and unlinks are told (§4.2, §4.3). A brand that is not here tells nobody. */
   readonly publish?: readonly Publishing[]
   /** Where on-site messages go: the built-in inbox, or a provider of yours. Absent: the on-site endpoints answer 503. */
@@ -79,6 +87,8 @@ export interface OperatorOptions {
   readonly limits?: Partial<OperatorLimits>
 }
 
+export const deviceLimits: DeviceLimits = { app: 20, services: devicesPerUser }
+
 export const operatorLimits: OperatorLimits = {
   bodyBytes: 16 * 1024 * 1024,
   batchMax: 10_000,
@@ -88,4 +98,4 @@ export const operatorLimits: OperatorLimits = {
   providerTimeoutMs: 15_000,
 }
 
-export const reconciliationLimits: ReconciliationLimits = { streams: 4, stallMs: 30_000, streamMs: 30 * 60_000 }
+export const reconciliationLimits: ReconciliationLimits = { streams: 9, stallMs: 30_000, streamMs: 30 * 60_000 }

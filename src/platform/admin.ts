@@ -65,7 +65,11 @@ export function platformAdmin({ queue, lanes }: PlatformAdmin): readonly AdminRo
       gives: json(Type.Object({ outcomes: Type.Array(Became) })),
       async handler(request, key) {
         const { seqs } = jsonObject(request)
-        if (!Array.isArray(seqs) || seqs.length > mostSeqs || !seqs.every((seq) => Number.isSafeInteger(seq))) {
+        if (
+          !Array.isArray(seqs) ||
+          seqs.length > mostSeqs ||
+          !seqs.every((seq) => Number.isSafeInteger(seq) && seq >= 0)
+        ) {
           throw new HttpError(
             400,
             `seqs must be an array of at most ${mostSeqs} numbers, as the answer of /admin/activities gave them`,

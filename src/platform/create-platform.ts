@@ -5,6 +5,7 @@ import { readMessageKey } from '../contract/message-key.ts'
 import { deviceReads } from '../devices/admin.ts'
 import { deviceIntegrationRoutes } from '../devices/integration-routes.ts'
 import { createLinkChannels } from '../devices/link-channels.ts'
+import { knownKinds } from '../devices/reachable.ts'
 import { createRegistry, deviceMigrations } from '../devices/registry.ts'
 import { deviceRetention } from '../devices/retention.ts'
 import { callMigrations, forgetCalls } from '../providers/calls.ts'
@@ -83,7 +84,8 @@ async function compose(options: PlatformOptions, signal: AbortSignal): Promise<C
   })
   const { reconciliation = [] } = options
   const queue = createQueue(database)
-  const registry = createRegistry({ database })
+  const { devicesPerUser } = options
+  const registry = createRegistry({ database, ...(devicesPerUser !== undefined && { devicesPerUser }) })
   const links = createLinkChannels({
     channels: options.deviceLinks ?? [],
     registry,
@@ -125,6 +127,8 @@ async function compose(options: PlatformOptions, signal: AbortSignal): Promise<C
     { keptMs, forget: (before) => forgetRuns(crm.database, before) },
   ])
   forgetting.start()
+  metrics().allow('brand', brandsOf(options))
+  metrics().allow('kind', knownKinds([]))
   const unmeasure = metrics().depths(async () =>
     (await queue.count()).map(({ lane, category, items }) => ({ lane, state: category, count: items })),
   )
@@ -142,6 +146,12 @@ async function compose(options: PlatformOptions, signal: AbortSignal): Promise<C
       await database.close()
     },
   }
+}
+
+function brandsOf({ lanes, keys, reconciliation = [], deviceLinks = [] }: PlatformOptions): string[] {
+  const linked = deviceLinks.flatMap(({ brands }) => (typeof brands === 'string' ? [brands] : Object.values(brands)))
+  const named = [...lanes, ...reconciliation].map(({ brand }) => brand)
+  return [...named, ...linked, ...keys.flatMap((key) => key.brands ?? [])]
 }
 
 const laneDefaults = { max: 500, bytes: 4 * 1024 * 1024, spanMs: 200, concurrency: 4, timeoutMs: 30_000 }

@@ -37,6 +37,8 @@ export interface PlatformOptions {
   readonly deviceLinks?: readonly LinkChannel[]
   /** Whether a Web Push subscription may be linked: its endpoint comes from a stranger. Says why not. */
   readonly judgeDevice?: Judge
+  /** Most devices that one user has. 200. */
+  readonly devicesPerUser?: number
   /** Operators' lists that are compared with the CRM's own attributes. */
   readonly reconciliation?: readonly ReconciliationOptions[]
   /** How long settled items and calls are kept, in milliseconds; 90 days, the least that row 29 asks for. */

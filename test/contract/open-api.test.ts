@@ -235,7 +235,7 @@ test('what an app sends and gets fits the document of the operator', async (t) =
   assert.equal(inbox.items.length, 1)
   const shown = document.paths['/app/inbox'].get.responses[200].content['application/json'].schema
   assert.ok(fits(document, shown, inbox))
-  const tokens = { tokens: [{ token: 't', provider: 'firebase' }] }
+  const tokens = { tokens: [{ token: 't', provider: 'apns' }] }
   assert.ok(fits(document, requestOf(document, '/app/devices/link'), tokens))
   assert.equal((await post(`${url}/app/devices/link`, tokens, undefined, bearer)).text, '{"accepted":1}')
   const own = (await (await fetch(`${url}/app/devices`, { headers: bearer })).json()) as Answer['body']

@@ -92,6 +92,28 @@ test('what cannot stand in a header stays in the body', async (t) => {
   assert.equal(received[0]?.headers['x-fasttrack-id'], '1')
 })
 
+test('a trigger hash with spaces or tabs inside travels in its header', async (t) => {
+  const { url, received } = await accept(t)
+  for (const hash of ['welcome bonus 7', 'a\tb']) {
+    const text = message(1).text.replace('"hash"', '"x"')
+    await api(t, url, { mode: 'single' }).send(
+      [message(1, { text, context: { tracking: { 'x-fasttrack-triggerhash': hash } } })],
+      contextOf(),
+    )
+    assert.equal(received.at(-1)?.headers['x-fasttrack-triggerhash'], hash)
+  }
+  await api(t, url, { mode: 'single' }).send(
+    [message(2, { text: message(2).text.replace('"hash"', '"welcome bonus"') })],
+    contextOf(),
+  )
+  assert.equal(received.at(-1)?.headers['x-fasttrack-triggerhash'], 'welcome bonus')
+  await api(t, url, { mode: 'single' }).send(
+    [message(3, { text: message(3).text.replace('"hash"', '" hash"') })],
+    contextOf(),
+  )
+  assert.equal(received.at(-1)?.headers['x-fasttrack-triggerhash'], undefined, 'a space at the ends would be lost')
+})
+
 test('tracking that a message brings along is sent on', async (t) => {
   const { url, received } = await accept(t)
   const context = { tracking: { 'x-fasttrack-id': 'theirs', 'x-fasttrack-actioncommunicationprofileid': '4' } }

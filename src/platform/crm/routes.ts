@@ -4,13 +4,14 @@ import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { json, textOf } from '../../contract/documents/described.ts'
 import { reconciliationFields } from '../../contract/records.ts'
+import { shown } from '../../contract/shown.ts'
 import type { AccessKey } from '../../runtime/access.ts'
 import { type AdminRoute, jsonObject } from '../../runtime/admin-access.ts'
 import { HttpError } from '../../runtime/http.ts'
 import type { Database } from '../../store/database.ts'
 import { readTimestamp } from '../reconcile/timestamp.ts'
 import { ImportAnswer, importUsers } from './import.ts'
-import { readNdjsonLine } from './read-line.ts'
+import { readRecord } from './read-line.ts'
 import { putCrmUsers, readCrmUser } from './users.ts'
 
 const userAttributes = Type.Object({
@@ -70,7 +71,7 @@ export function crmRoutes(database: Database): readonly AdminRoute[] {
         const brand = brandOf(request, key)
         const { user } = request.params as { user: string }
         const attributes = await readCrmUser(database, brand, user)
-        if (!attributes) throw new HttpError(404, `the CRM knows no user ${JSON.stringify(user)} of brand ${brand}`)
+        if (!attributes) throw new HttpError(404, `the CRM knows no user ${shown(user)} of brand ${brand}`)
         return { brand, user_id: user, attributes }
       },
     },
@@ -86,8 +87,7 @@ export function crmRoutes(database: Database): readonly AdminRoute[] {
         const brand = brandOf(request, key)
         const { user } = request.params as { user: string }
         const now = Date.now()
-        const line = JSON.stringify({ ...jsonObject(request), user_id: user })
-        const read = readNdjsonLine(line, { brand, at: now, now })
+        const read = readRecord({ ...jsonObject(request), user_id: user }, { brand, at: now, now })
         if ('invalid' in read) throw new HttpError(400, read.invalid)
         const changed = await putCrmUsers(database, brand, [read])
         return { brand, user_id: user, changed: changed === 1, attributes: await readCrmUser(database, brand, user) }
@@ -99,8 +99,7 @@ export function crmRoutes(database: Database): readonly AdminRoute[] {
 /** @throws HttpError for a brand that this key may not see (row 31) */
 function brandOf(request: FastifyRequest, key: AccessKey): string {
   const { brand } = request.params as { brand: string }
-  if (!/^(0|[1-9]\d{0,18})$/.test(brand))
-    throw new HttpError(400, `${JSON.stringify(brand)} is not the number of a brand`)
+  if (!/^(0|[1-9]\d{0,18})$/.test(brand)) throw new HttpError(400, `${shown(brand)} is not the number of a brand`)
   if (key.brands && !key.brands.includes(brand))
     throw new HttpError(403, `the key ${key.name} is not for brand ${brand}: add it to its brands in the configuration`)
   return brand

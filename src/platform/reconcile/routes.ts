@@ -5,6 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { json, nullable, textOf, whole } from '../../contract/documents/described.ts'
 import { isReconciliationField, reconciliationFields } from '../../contract/records.ts'
+import { shown } from '../../contract/shown.ts'
 import type { AccessKey } from '../../runtime/access.ts'
 import { type AdminRoute, jsonObject, wholeNumber } from '../../runtime/admin-access.ts'
 import { HttpError } from '../../runtime/http.ts'
@@ -57,19 +58,18 @@ export function reconciliationRoutes(
       async handler(request, key) {
         const { brand, field, any_size: anySize = false } = jsonObject(request)
         if (typeof anySize !== 'boolean') throw new HttpError(400, 'any_size must be true or false')
-        const of = configured.filter((each) => each.brand === String(brand) && visible(key, each.brand))
+        const id = brandIn(brand)
+        const of = configured.filter((each) => each.brand === id && visible(key, each.brand))
         if (of.length === 0)
-          throw new HttpError(
-            404,
-            `brand ${JSON.stringify(brand)} has no operator here: add it to platform.reconciliation`,
-          )
+          throw new HttpError(404, `brand ${shown(brand)} has no operator here: add it to platform.reconciliation`)
+        if (field === undefined) throw new HttpError(400, 'field is missing')
         const fields = of.flatMap((each) => each.fields)
         if (!isReconciliationField(field) || !fields.includes(field))
-          throw new HttpError(404, `${JSON.stringify(field)} is not reconciled: there are ${fields.join(', ')}`)
-        const asked = await askRun(database, String(brand), field, key.name, anySize)
+          throw new HttpError(404, `${shown(field)} is not reconciled: there are ${fields.join(', ')}`)
+        const asked = await askRun(database, id, field, key.name, anySize)
         if (asked !== undefined) return { ...shownRun((await readRun(database, asked)) as Run), fresh: true }
         // One is under way already: whoever asks now is told of that one.
-        const { last } = await latestRuns(database, String(brand), field)
+        const { last } = await latestRuns(database, id, field)
         return { ...shownRun(last as Run), fresh: false }
       },
     },
@@ -88,10 +88,7 @@ export function reconciliationRoutes(
       async handler(request, key) {
         const { brand, field, after, limit } = request.query as Record<string, string | undefined>
         if (field !== undefined && !isReconciliationField(field))
-          throw new HttpError(
-            400,
-            `${JSON.stringify(field)} is not a field: there are ${reconciliationFields.join(', ')}`,
-          )
+          throw new HttpError(400, `${shown(field)} is not a field: there are ${reconciliationFields.join(', ')}`)
         const brands = [...new Set(configured.map((each) => each.brand))].filter(
           (each) => visible(key, each) && (brand === undefined || brand === each),
         )
@@ -202,14 +199,16 @@ export function reconciliationRoutes(
     const { run: name } = request.params as { run: string }
     const run = await readRun(database, name)
     if (run && visible(key, run.brand)) return run
-    throw new HttpError(404, `there is no run ${JSON.stringify(name)}: GET /admin/reconciliations lists them`)
+    throw new HttpError(404, `there is no run ${shown(name)}: GET /admin/reconciliations lists them`)
   }
 
   /** Who gives rights back must have seen to how many, and say so. */
   async function demandConfirmation(run: Run, what: What, confirm: unknown): Promise<void> {
     const { count, sets, sample } = await previewCorrection(database, run, what)
-    if (confirm === count && count > 0) return
-    const says = `${sets} for ${count} users, ${sample.map((id) => JSON.stringify(id)).join(', ')}${count > sample.length ? ', …' : ''}`
+    if (count === 0) throw new HttpError(409, `there is nothing to loosen: no user of this run would get ${sets}`)
+    if (confirm === count) return
+    const users = `${sample.map((id) => shown(id)).join(', ')}${count > sample.length ? ', …' : ''}`
+    const says = `${sets} for ${count} ${count === 1 ? 'user' : 'users'}, ${users}`
     throw new HttpError(409, `this loosens: ${says}. If that is meant, send "confirm": ${count}`)
   }
 }
@@ -225,6 +224,11 @@ function sendFile(
     .header('content-type', format === 'csv' ? 'text/csv; charset=utf-8' : 'application/x-ndjson')
     .header('content-disposition', `attachment; filename="${name}"`)
     .send(Readable.from(format === 'csv' ? exportCsv(pages) : exportNdjson(pages), { objectMode: false }))
+}
+
+function brandIn(brand: unknown): string {
+  if (typeof brand === 'string' || typeof brand === 'number') return String(brand)
+  throw new HttpError(400, brand === undefined ? 'brand is missing' : `brand is ${shown(brand)}: write its number`)
 }
 
 /** A key bound to brands sees only theirs (row 31). */

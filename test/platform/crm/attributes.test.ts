@@ -87,6 +87,27 @@ onEachEngine(
   },
 )
 
+onEachEngine('a value nested 100,000 levels deep costs its own line and no other', async (t, store) => {
+  const { url } = await startPlatform(t, { store, lanes: [] })
+  const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`
+  const lines = [
+    '{"user_id":"d1","blocked":true}',
+    `{"user_id":"d2","blocked":${deep}}`,
+    '{"user_id":"d3","blocked":true}',
+  ]
+  lines.push(`{"user_id":"d4","blocked":true,"brand":${deep}}`)
+  const { status, body } = await put(url, '1', lines.join('\n'), ndjson)
+  assert.deepEqual([status, body.users, body.refused_count], [200, 2, 2])
+  assert.deepEqual(
+    body.refused.map(({ line }: { line: number }) => line),
+    [2, 4],
+  )
+  assert.match(body.refused[0].error, /^blocked is (an array that is nested too deep|\[\[).*: write true or false/)
+  assert.equal((await attributesOf(url, '1', 'd3')).blocked.value, true)
+  const one = await post(`${url}/admin/attributes/1/d2`, `{"blocked":${deep}}`, adminKey.key)
+  assert.equal(one.status, 400)
+})
+
 onEachEngine('many lines, cut anywhere, a line that is too long among them', async (t, store) => {
   const { url } = await startPlatform(t, { store, lanes: [] })
   const lines = Array.from({ length: 12_000 }, (_, i) => JSON.stringify({ user_id: `u${i}`, blocked: i % 2 === 0 }))

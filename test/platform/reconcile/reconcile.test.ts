@@ -69,7 +69,7 @@ onEachEngine('what operator and CRM say differently is found exactly, by brand, 
   const csv = await (await fetch(`${path}/export?format=csv`, { headers: { 'x-api-key': adminKey.key } })).text()
   assert.match(
     csv,
-    /^user_id,field,direction,severity,crm_changed_at,correction\n"""quoted""",blocked,operator_only,critical,,\n/,
+    /^user_id,field,direction,severity,crm_changed_at,correction,note\n"""quoted""",blocked,operator_only,critical,,,\n/,
   )
   await post(`${path}/acknowledge`, {}, adminKey.key)
   assert.equal((await get(path)).body.acknowledged.by, 'admin')
@@ -154,7 +154,10 @@ onEachEngine(
     const first = await runTo(url, '1', 'blocked')
     assert.deepEqual(
       [first.refused?.why, first.refused?.particulars],
-      ['grown', 'it has more than 5 ids (the CRM’s own count: 0, limits.grow 50 %)'],
+      [
+        'grown',
+        'it has more than 5 ids, and the CRM has none: import the CRM’s users first (bellwire attributes import), or accept this first list once',
+      ],
     )
     assert.equal((await runTo(url, '1', 'blocked', true)).state, 'done')
     users = many('u', 150)
