@@ -1,8 +1,8 @@
-// The one send path (design §5): claim → suppress → depart → the provider → settle. Itself a Provider.
+// The one send path (design §5): admit → claim → suppress → depart → the provider → settle. Itself a Provider.
 // A single send is a batch of one with another answer; what arrives in the same turn travels together, as a flight.
 
 import type { Fatal } from '../contract/outcome.ts'
-import type { Flight, Message, Provider, Result, SendContext, Wrap } from '../providers/provider.ts'
+import type { Flight, Message, Pause, Provider, Result, SendContext, Wrap } from '../providers/provider.ts'
 import { emit, listened } from '../runtime/events.ts'
 import { gather } from '../runtime/gather.ts'
 import { uuidv7 } from '../runtime/ids.ts'
@@ -10,6 +10,7 @@ import { createLine } from '../runtime/line.ts'
 import { createPassingMap, type PassingMap } from '../runtime/passing-map.ts'
 import { createSlots } from '../runtime/slots.ts'
 import type { Database } from '../store/database.ts'
+import { createAdmission, deliveredBefore, type Verdict } from './admission.ts'
 import { type Claim, claim } from './claim.ts'
 import { depart } from './depart.ts'
 import { createIdWatch } from './id-watch.ts'
@@ -53,6 +54,8 @@ interface Work extends Asker {
   also?: Asker[]
   /** Until when another process's attempt is waited for. */
   patience?: number
+  /** The paused service that it tries. */
+  probes?: string
   /** Once it is there; it may not be settled yet. */
   result?: Result
 }
@@ -76,6 +79,7 @@ export function createSendPath({
   workMs,
 }: SendPathOptions): SendPath {
   const inner = suppress(depart(database)(provider))
+  const admission = createAdmission(database, provider)
   const slots = createSlots(concurrency)
   const watchId = createIdWatch()
   /** By brand and key. */
@@ -96,6 +100,22 @@ export function createSendPath({
   const never = new AbortController().signal
 
   async function board(works: readonly Work[]): Promise<void> {
+    const verdicts = admission.judge(works.map((w) => w.message))
+    const admitted = verdicts ? admit(works, await verdicts) : works
+    if (admitted.length > 0) await claimAndDeliver(admitted)
+  }
+
+  /** Answers those that are refused. @returns the others */
+  function admit(works: readonly Work[], verdicts: readonly Verdict[]): readonly Work[] {
+    return works.filter((work, i) => {
+      const verdict = verdicts[i] as Verdict
+      if (!verdict.admitted) finish(work, verdict.result)
+      else if (verdict.probes !== undefined) work.probes = verdict.probes
+      return verdict.admitted
+    })
+  }
+
+  async function claimAndDeliver(works: readonly Work[]): Promise<void> {
     const now = Date.now()
     const asked: Flight = { id: uuidv7(), owner: database.owner, messages: works.map((w) => w.message) }
     let claims: ReadonlyMap<Message, Claim>
@@ -115,7 +135,7 @@ export function createSendPath({
         mine.push(work)
       } else if (found.is === 'delivered') {
         emit('message.repeated', { brand: message.brand, ref: found.ref, category: 'successful' })
-        finish(work, { category: 'successful', ref: found.ref, rule: 'row 29: delivered before' })
+        finish(work, deliveredBefore(found.ref))
       } else {
         found.is satisfies 'elsewhere'
         work.patience ??= now + elsewhere.waitMs
@@ -133,7 +153,7 @@ export function createSendPath({
   async function awaitElsewhere(work: Work, until: number): Promise<void> {
     if (Date.now() < until) {
       await new Promise((resolve) => setTimeout(resolve, elsewhere.everyMs))
-      return board([work])
+      return claimAndDeliver([work])
     }
     finish(work, {
       category: 'fatal',
@@ -149,12 +169,16 @@ export function createSendPath({
     // The slot comes before the suppression look-up: an answer must not grow old in a queue.
     const slot = slots.take()
     if (slot) await slot
+    // What came before it found the provider away: then nothing of this need be written either.
+    const pauses = slot && (await provider.findPauses?.(flight.messages))
     const settle = settlement(database, flight)
     const told =
       inner.departs && works.length > 1 ? tellable(works, know, (known) => settleSome(settle, known)) : undefined
     let results: readonly Result[]
     try {
-      results = await inner.send(flight.messages, told ? { ...context, tell: told.tell } : context)
+      results = pauses?.every((pause) => pause && pause.restMs > 0)
+        ? pauses.map((pause) => ({ ...(pause as Pause).refusal, untried: true }))
+        : await inner.send(flight.messages, told ? { ...context, tell: told.tell } : context)
     } catch (error) {
       results = works.map(() => storeAway(error))
     }
@@ -195,6 +219,7 @@ export function createSendPath({
     const { brand, key } = work.message
     working.get(brand)?.remove(key)
     inHand--
+    if (work.probes !== undefined) admission.release(work.probes)
     work.answer(work.place, result)
     if (work.also) for (const { answer, place } of work.also) answer(place, result)
     if (inHand === 0) for (const idle of idlers.splice(0)) idle()

@@ -3,8 +3,8 @@
 
 import type { Fatal } from '../contract/outcome.ts'
 import type { Device } from '../devices/device.ts'
-import { stopping } from '../providers/guard.ts'
-import type { Check, MayLeave, SendContext } from '../providers/provider.ts'
+import { leastRestMs, stopping } from '../providers/guard.ts'
+import type { Check, MayLeave, Pause, SendContext } from '../providers/provider.ts'
 import type { DeviceAnswer, Push, PushService } from '../providers/push-service.ts'
 import { nonsense } from '../providers/read-results.ts'
 import { type BreakerOptions, breakerDefaults, createBreaker } from '../runtime/breaker.ts'
@@ -45,6 +45,8 @@ export interface GuardedService {
   reaches(device: Device): boolean
   /** Whether it is sending, and not resting until a pause is over or a probe succeeds. */
   works(): boolean
+  /** Undefined: it sends. */
+  pause(): Pause | undefined
   /** Never rejects. */
   send(push: Push, context: SendContext, leaving: Leaving): Promise<Guarded>
   check(): Promise<readonly Check[]>
@@ -122,9 +124,10 @@ export function guardService(service: PushService, options: ServiceGuardOptions 
       instead = after instanceof Promise ? await after : after
       instead ??= late(context) ?? leaving.veto() ?? mayLeave?.()
       if (instead) return notCalled(instead)
-      const answer = weigh(await reach(push, context), proven)
+      const weighed = weigh(await reach(push, context), proven)
       answered = true
-      tellBreaker(answer, probe)
+      tellBreaker(weighed, probe)
+      const answer = withRest(weighed)
       if (answer.category === 'successful') proven = true
       return { answer, called: true }
     } finally {
@@ -195,6 +198,13 @@ export function guardService(service: PushService, options: ServiceGuardOptions 
     emit('provider.alert', { provider: name, error, remedy: mend })
   }
 
+  /** A caller that repeats the message before the pause is over would be refused. */
+  function withRest(answer: DeviceAnswer): DeviceAnswer {
+    if (answer.category !== 'fatal' || answer.blame !== 'provider') return answer
+    const restMs = Math.max(answer.retryAfterMs ?? 0, breaker.restMs(Date.now()))
+    return restMs > 0 ? { ...answer, retryAfterMs: restMs } : answer
+  }
+
   const resting = (retryAfterMs: number): Fatal => ({
     category: 'fatal',
     reason: alerted === undefined ? 'unavailable' : 'misconfigured',
@@ -209,6 +219,11 @@ export function guardService(service: PushService, options: ServiceGuardOptions 
     concurrency: service.concurrency,
     reaches: (device) => service.reaches(device),
     works: () => breaker.restMs(Date.now()) === 0,
+    pause() {
+      if (!breaker.open) return undefined
+      const restMs = breaker.restMs(Date.now())
+      return { name, restMs, refusal: resting(Math.max(restMs, leastRestMs)) }
+    },
     send,
     check: async () => (await service.check?.()) ?? [],
     close: async () => service.close?.(),

@@ -34,7 +34,9 @@ export function settlement(database: Database, flight: Flight): Settle {
 
   async function write(settled: readonly Settled[], last: boolean): Promise<void> {
     const lands = last && (await Promise.allSettled(pieces)).every(({ status }) => status === 'fulfilled')
-    const requests = keepRequests(settled.map(({ message }) => message))
+    // What left brought its request's body along. What did not will come again with one, unless this is final.
+    const ended = settled.filter(({ result }) => result.category !== 'fatal')
+    const requests = keepRequests(ended.map(({ message }) => message))
     const { arrived, ops } = rowsOf(settled, flight, course)
     const flown = lands ? landFlight(flight, course?.call ?? '', course?.rule ?? '') : touchFlight(flight)
     const early = lands ? [] : [arrivePiece(flight, arrived)]
@@ -75,7 +77,7 @@ function rowsOf(
       result.category === 'successful' && result.rule === course?.rule && (result.call ?? '') === course.call
     if (asItsFlight) arrived.push(m)
     else others.push(outcomeRow(m, flight, result, uncertain))
-    if (result.category !== 'successful') {
+    if (result.category !== 'successful' && !result.untried) {
       refusals.push([
         m.brand,
         m.ref,

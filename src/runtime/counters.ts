@@ -28,6 +28,13 @@ export const counters: readonly CounterRow[] = [
     help: 'Attempts whose answer was lost: the message may have arrived',
   },
   { event: 'message.repeated', name: 'repeated', by: ['category'], help: 'Messages known already, answered as before' },
+  {
+    event: 'messages.refused',
+    name: 'refused_while_paused',
+    by: ['channel'],
+    sum: 'count',
+    help: 'Messages answered as fatal at once, since their push service or provider is paused',
+  },
   { event: 'message.invalid', name: 'invalid', by: ['channel'], help: 'Messages that are malformed' },
   { event: 'message.suppressed', name: 'suppressed', by: ['brand'], help: 'Messages to users who must not get any' },
   { event: 'message.taken_over', name: 'taken_over', by: ['uncertain'], help: 'Messages of processes that are gone' },

@@ -17,6 +17,7 @@ export interface Events {
   // the send path (operator)
   'message.received': { channel: string; count: number; mode: 'single' | 'batch' }
   'message.invalid': { channel: string; error: string; reportable: boolean }
+  'messages.refused': { channel: string; count: number }
   'message.claimed': { brand: string; ref: string; attempt: number }
   'message.repeated': { brand: string; ref: string; category: string }
   'message.taken_over': { brand: string; ref: string; attempt: number; uncertain: boolean }

@@ -73,6 +73,7 @@ const phrases: Readonly<Record<EventName, Phrase>> = {
   'request.refused': [({ status }) => (Number(status) >= 500 ? 'warn' : 'info'), 'request refused'],
   'message.received': ['debug', 'messages received'],
   'message.invalid': ['warn', 'message invalid'],
+  'messages.refused': ['debug', 'messages refused before they were claimed: what reaches them is paused'],
   'message.claimed': ['debug', 'message claimed'],
   'message.repeated': ['info', 'message known already: answered as before, nothing sent'],
   'message.taken_over': ['warn', 'message taken over from a process that is gone'],
