@@ -1,6 +1,7 @@
 // The Provider that fans a message out to the devices of its user, each through the push service that reaches it (design §5.4, §5.5).
 
 import { type ContentMapping, type PushContent, readPushContent } from '../contract/content.ts'
+import type { Failed } from '../contract/outcome.ts'
 import type { Device } from '../devices/device.ts'
 import type { DeviceSource } from '../devices/device-source.ts'
 import { deviceId, idOf } from '../devices/identity.ts'
@@ -17,11 +18,11 @@ import {
   almostReached,
   expired,
   failed,
-  held,
   noDevice,
   notReached,
   serviceRemedy,
   sourceDown,
+  stillLinked,
 } from './device-refusals.ts'
 import { deviceSendRow, insertDeviceSends } from './device-sends.ts'
 import { Freshness } from './freshness.ts'
@@ -49,8 +50,8 @@ export interface DevicesOptions {
 export interface Brake {
   /** A push service was asked, whatever it answered. */
   sent(service: string): void
-  /** May this device, which its provider proved dead, be removed? */
-  mayRemove(service: string, device: string): boolean
+  /** May this device of this user, which its provider proved dead, be removed? */
+  mayRemove(service: string, device: string, user: string): boolean
 }
 
 const dayMs = 24 * 3_600_000
@@ -147,7 +148,8 @@ export function createDevices(options: DevicesOptions): Provider {
     brake?.sent(name)
     const registered = device.linkedAt !== '' && source.unlink !== undefined
     if (!registered || !provenDead(answer, device.linkedAt)) return { id, service: name, answer, called }
-    if (brake && !brake.mayRemove(name, id)) return { id, service: name, answer: held(name, answer), called }
+    if (brake && !brake.mayRemove(name, id, `${device.brand} ${device.userId}`))
+      return { id, service: name, answer: stillLinked(answer as Failed), called }
     return { id, service: name, answer, called, dead: device }
   }
 

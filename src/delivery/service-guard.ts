@@ -95,6 +95,8 @@ export function guardService(service: PushService, options: ServiceGuardOptions 
   const breaker = createBreaker(breakerOptions)
   /** An accepted send since the credential was loaded. */
   let proven = false
+  /** Users whose tokens speak against a credential that nothing proved right yet. */
+  const accusers = new Set<string>()
   let rests: string | undefined
   let alerted: string | undefined
 
@@ -124,9 +126,11 @@ export function guardService(service: PushService, options: ServiceGuardOptions 
       instead = after instanceof Promise ? await after : after
       instead ??= late(context) ?? leaving.veto() ?? mayLeave?.()
       if (instead) return notCalled(instead)
-      const weighed = weigh(await reach(push, context), proven)
+      const said = await reach(push, context)
+      const weighed = weigh(said, proven)
       answered = true
-      tellBreaker(weighed, probe)
+      const { brand, userId } = push.device
+      tellBreaker(weighed, probe, said.token === 'mismatch' && !proven ? `${brand} ${userId}` : undefined)
       const answer = withRest(weighed)
       if (answer.category === 'successful') proven = true
       return { answer, called: true }
@@ -175,8 +179,10 @@ export function guardService(service: PushService, options: ServiceGuardOptions 
     })
   }
 
-  function tellBreaker(answer: DeviceAnswer, probe: boolean): void {
+  /** @param accuser the user whose token alone speaks against the credential */
+  function tellBreaker(answer: DeviceAnswer, probe: boolean, accuser: string | undefined): void {
     if (answer.category !== 'fatal' || answer.blame !== 'provider') {
+      if (accusers.size > 0) accusers.clear()
       if (!breaker.worked(probe)) return
       rests = undefined
       alerted = undefined
@@ -185,10 +191,12 @@ export function guardService(service: PushService, options: ServiceGuardOptions 
     }
     const { reason, error, retryAfterMs } = answer
     const now = Date.now()
-    // It asked for a pause, or nothing speaks for the credential yet: one such answer is enough. One that has worked is not
-    // stopped by what a single device may be the cause of.
-    const atOnce = retryAfterMs !== undefined || (reason === 'misconfigured' && !proven)
-    const forMs = atOnce ? breaker.pause(probe, now, retryAfterMs) : breaker.failed(probe, now)
+    // It asked for a pause, or nothing speaks for the credential yet: one such answer is enough. What a single device or user may be
+    // the cause of is not.
+    const atOnce = retryAfterMs !== undefined || (reason === 'misconfigured' && !proven && accuser === undefined)
+    const counts = probe || accuser === undefined || !accusers.has(accuser)
+    if (accuser !== undefined && accusers.size < breakerOptions.after) accusers.add(accuser)
+    const forMs = atOnce ? breaker.pause(probe, now, retryAfterMs) : counts ? breaker.failed(probe, now) : undefined
     if (forMs !== undefined) {
       rests = error
       emit('provider.paused', { provider: name, reason: error, untilMs: now + forMs })
