@@ -98,7 +98,7 @@ export const operator = group(
           1,
           10_000_000,
         )({
-          says: 'Most messages in progress; the excess is fatal.',
+          says: 'Most messages in progress; the excess is fatal. A brand with less than its share of them is let in even then, so that another brand’s backlog does not keep its messages out.',
           default: '50000',
         }),
         provider_concurrency: integer(1, 100_000)({ says: 'Most calls to a provider at a time.', default: '100' }),

@@ -8,7 +8,7 @@ import { gather } from '../runtime/gather.ts'
 import { uuidv7 } from '../runtime/ids.ts'
 import { createLine } from '../runtime/line.ts'
 import { createPassingMap, type PassingMap } from '../runtime/passing-map.ts'
-import { createSlots } from '../runtime/slots.ts'
+import { createTurns } from '../runtime/turns.ts'
 import type { Database } from '../store/database.ts'
 import { createAdmission, deliveredBefore, type Verdict } from './admission.ts'
 import { type Claim, claim } from './claim.ts'
@@ -23,7 +23,7 @@ export interface SendPathOptions {
   readonly suppress: Wrap
   /** Provider calls at a time. */
   readonly concurrency: number
-  /** Messages in progress at once; what comes on top is fatal. */
+  /** Messages in progress at once; what comes on top is fatal, unless its brand has less than its share of them. */
   readonly inProgress: number
   /** A message that did not reach its provider within this time is given up as fatal. */
   readonly workMs: number
@@ -80,11 +80,13 @@ export function createSendPath({
 }: SendPathOptions): SendPath {
   const inner = suppress(depart(database)(provider))
   const admission = createAdmission(database, provider)
-  const slots = createSlots(concurrency)
+  const turns = createTurns(concurrency, Number.POSITIVE_INFINITY)
   const watchId = createIdWatch()
   /** By brand and key. */
   const working = new Map<string, PassingMap<string, Work>>()
   let inHand = 0
+  /** Brands with messages in hand. */
+  let brands = 0
   /** Those in hand of which no result is there yet. */
   let unknown = 0
   const { atOnce = Number.POSITIVE_INFINITY } = provider
@@ -167,28 +169,34 @@ export function createSendPath({
 
   async function deliver(works: readonly Work[], flight: Flight, context: SendContext): Promise<void> {
     // The slot comes before the suppression look-up: an answer must not grow old in a queue.
-    const slot = slots.take()
-    if (slot) await slot
-    // What came before it found the provider away: then nothing of this need be written either.
-    const pauses = slot && (await provider.findPauses?.(flight.messages))
+    const turn = turns.take(context.deadline, works[0]?.message.brand)
+    const late = turn !== true && !(await turn)
     const settle = settlement(database, flight)
     const told =
       inner.departs && works.length > 1 ? tellable(works, know, (known) => settleSome(settle, known)) : undefined
     let results: readonly Result[]
     try {
-      results = pauses?.every((pause) => pause && pause.restMs > 0)
-        ? pauses.map((pause) => ({ ...(pause as Pause).refusal, untried: true }))
-        : await inner.send(flight.messages, told ? { ...context, tell: told.tell } : context)
+      results =
+        (turn === true ? undefined : await giveUp(flight.messages, late)) ??
+        (await inner.send(flight.messages, told ? { ...context, tell: told.tell } : context))
     } catch (error) {
       results = works.map(() => storeAway(error))
     }
-    slots.give()
+    if (!late) turns.give()
     const known = told ? told.take() : []
     for (let i = 0; i < works.length; i++) {
       const work = works[i] as Work
       if (!work.result) known.push(know(work, results[i] as Result))
     }
     if (known.length > 0) await settleSome(settle, known)
+  }
+
+  /** What waited for a slot may be too late by now, or have seen its provider pause. Undefined: it is to be sent. */
+  async function giveUp(messages: readonly Message[], late: boolean): Promise<readonly Result[] | undefined> {
+    if (late) return messages.map(() => ({ ...unsent, untried: true }))
+    const pauses = await provider.findPauses?.(messages)
+    if (!pauses?.every((pause) => pause && pause.restMs > 0)) return undefined
+    return (pauses as readonly Pause[]).map(({ refusal }) => ({ ...refusal, untried: true }))
   }
 
   async function settleSome(settle: Settle, known: readonly Known[]): Promise<void> {
@@ -217,13 +225,18 @@ export function createSendPath({
   function finish(work: Work, result: Result): void {
     if (!work.result) know(work, result)
     const { brand, key } = work.message
-    working.get(brand)?.remove(key)
+    const ofBrand = working.get(brand)
+    ofBrand?.remove(key)
+    if (ofBrand?.size === 0) brands--
     inHand--
     if (work.probes !== undefined) admission.release(work.probes)
     work.answer(work.place, result)
     if (work.also) for (const { answer, place } of work.also) answer(place, result)
     if (inHand === 0) for (const idle of idlers.splice(0)) idle()
   }
+
+  /** Of the messages in progress, for a brand with so many in hand. One brand's backlog must not keep another's messages out. */
+  const share = (size: number): number => inProgress / (size === 0 ? brands + 1 : brands)
 
   function enter(message: Message, answer: Asker['answer'], place: number): void {
     const { brand, key } = message
@@ -232,10 +245,13 @@ export function createSendPath({
     if (same) {
       same.also ??= []
       same.also.push({ answer, place })
-    } else if (inHand >= inProgress) answer(place, overloaded)
+    } else if (inHand >= inProgress && ofBrand.size >= share(ofBrand.size)) answer(place, overloaded)
     else {
       const work: Work = { message: asPart(message), answer, place }
-      if (ofBrand.size === 0) working.set(brand, ofBrand)
+      if (ofBrand.size === 0) {
+        working.set(brand, ofBrand)
+        brands++
+      }
       ofBrand.add(key, work)
       inHand++
       unknown++
@@ -311,6 +327,14 @@ const overloaded: Fatal = {
   retryAfterMs: 1_000,
   rule: 'row 13: overload',
   error: 'too many messages in progress; ask again in a second',
+}
+
+const unsent: Fatal = {
+  category: 'fatal',
+  reason: 'timeout',
+  blame: 'provider',
+  rule: 'the deadline passed before the call',
+  error: 'not sent: the provider had no room in time',
 }
 
 const unfinished: Fatal = {

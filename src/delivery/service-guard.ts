@@ -18,7 +18,7 @@ import { weigh } from './token-proof.ts'
 export interface ServiceGuardOptions {
   /** How long one send may take; 15 s. */
   readonly timeoutMs?: number
-  /** Pushes that may wait for their turn; what comes on top is fatal. 20,000. */
+  /** Pushes that may wait for their turn; what comes on top is fatal, unless its brand has less than its share of them. 20,000. */
   readonly waiting?: number
   readonly breaker?: BreakerOptions
 }
@@ -105,7 +105,7 @@ export function guardService(service: PushService, options: ServiceGuardOptions 
     // Before the queue too: whoever would find it resting in the end need not wait for that.
     const restMs = breaker.restMs(Date.now())
     if (restMs > 0) return notCalled(resting(restMs))
-    const turn = turns.take(context.deadline)
+    const turn = turns.take(context.deadline, push.device.brand)
     if (turn === 'full') return notCalled(overloaded(name))
     if (turn !== true && !(await turn)) return notCalled(tooLate(name))
     const admission = breaker.admit(Date.now())

@@ -239,7 +239,7 @@ function pathTo(
     // answer, was not with the provider and is not uncertain.
     provider: provider.departs ? provider : (suppression?.again(guarded) ?? guarded),
     suppress: suppression?.wrap ?? ((inner) => inner),
-    concurrency: provider.departs ? limits.inProgress : concurrency,
+    concurrency: provider.departs ? Number.POSITIVE_INFINITY : concurrency,
     inProgress: limits.inProgress,
     workMs: limits.answerBudgetMs + limits.providerTimeoutMs,
   })

@@ -31,7 +31,7 @@ const countRows = statement<Record<string, number>>({
 async function door(t: TestContext, store: string, provider: Provider) {
   const database = await openDatabase(store, { migrations: operatorMigrations })
   t.after(() => database.close())
-  const path = pathTo(database, provider, undefined, 5_000)
+  const path = pathTo(database, provider, undefined, { inProgress: 5_000 })
   const app = createHttp('operator', operatorLimits.bodyBytes)
   const { signal } = new AbortController()
   sendRoutes(app, { keys: [keys.both], paths: { push: path }, limits: operatorLimits, signal })
@@ -92,8 +92,7 @@ onEachEngine(
     const answers = await Promise.all([batch(campaign), ...many(100).map(single)])
     assert.equal(answers[0]?.body.fatal.length, campaign.length)
     assert.ok(answers.every((answer) => waitOf(answer) >= 1))
-    const { refusals = 0, device_sends: sends = 0, requests = 0, messages } = await rows()
-    assert.equal(messages, 600)
+    const { refusals = 0, device_sends: sends = 0, requests = 0 } = await rows()
     const called = apns.received.length
     assert.ok(called <= 20, `${called} were sent`)
     assert.ok(

@@ -7,5 +7,6 @@ export const pathTo = (
   database: Database,
   provider: Provider,
   suppress: Wrap = (inner) => inner,
-  inProgress = 100,
-): SendPath => createSendPath({ database, provider, suppress, concurrency: 100, inProgress, workMs: 30_000 })
+  limits: { readonly concurrency?: number; readonly inProgress?: number } = {},
+): SendPath =>
+  createSendPath({ database, provider, suppress, concurrency: 100, inProgress: 100, workMs: 30_000, ...limits })
