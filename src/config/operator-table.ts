@@ -3,7 +3,7 @@
 import { attributeSettings } from './attributes-settings.ts'
 import { publish } from './device-channels-settings.ts'
 import { devices } from './devices-table.ts'
-import { brand, duration, integer, key, longKey, origin, path, pointer, size, store, text } from './kinds.ts'
+import { brand, duration, integer, key, longKey, origin, path, pointer, size, store, text, yesNo } from './kinds.ts'
 import { httpUserSettings } from './services/http.ts'
 import { group, list, variants } from './setting.ts'
 import { accessKeys, listening, makeOne, moduleOf } from './shared-settings.ts'
@@ -78,6 +78,10 @@ export const operator = group(
         overrides: pointer({
           says: 'Push: an object of what single push services are told beside the content, by kind.',
           default: '/overrides',
+        }),
+        required: yesNo({
+          says: 'true: a message with neither title nor body is failed. false: it is delivered, with a warning. Set it once the pointers are right.',
+          default: 'false',
         }),
       },
     ),

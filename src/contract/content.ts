@@ -13,6 +13,8 @@ export interface ContentMapping {
   readonly recipient: string
   /** An object of what one push service is to be told beside the content, by the service's kind: {"fcm": {…}}. Push only. */
   readonly overrides: string
+  /** A message with neither title nor body cannot be read: it is failed. */
+  readonly required?: boolean
 }
 
 export const defaultContentMapping: ContentMapping = {
@@ -116,8 +118,20 @@ function pick(element: unknown, mapping: ContentMapping): Content | { error: str
     if (!isObject(data)) return { error: wrong('data', mapping.data, 'an object', data) }
     content.data = JSON.stringify(data)
   }
+  if (mapping.required && textMissingAt(content, mapping)) return { error: nothingToRead(mapping) }
   return content
 }
+
+/** The pointers at which a message has neither title nor body. Undefined: there is something to read. */
+export function textMissingAt(
+  { title, body }: Content,
+  mapping: ContentMapping = defaultContentMapping,
+): readonly string[] | undefined {
+  return title || body ? undefined : [mapping.title, mapping.body]
+}
+
+const nothingToRead = ({ title, body }: ContentMapping): string =>
+  `there is neither a title at ${title} nor a body at ${body}: send one, or set the content mapping`
 
 function pickTokens(element: unknown, mapping: ContentMapping): readonly string[] | undefined | { error: string } {
   const named: string[] = []

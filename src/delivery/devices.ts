@@ -1,6 +1,6 @@
 // The Provider that fans a message out to the devices of its user, each through the push service that reaches it (design §5.4, §5.5).
 
-import { type ContentMapping, type PushContent, readPushContent } from '../contract/content.ts'
+import { type ContentMapping, type PushContent, readPushContent, textMissingAt } from '../contract/content.ts'
 import type { Failed } from '../contract/outcome.ts'
 import type { Device } from '../devices/device.ts'
 import type { DeviceSource } from '../devices/device-source.ts'
@@ -111,7 +111,7 @@ export function createDevices(options: DevicesOptions): Provider {
       const results = devices.map((device, i) => judged(reached[i], device, answers[i]))
       for (const { token, outcome } of refused)
         results.push({ id: deviceId(token), service: '', answer: outcome, called: false })
-      return told(message, context, concluded(message, results))
+      return told(message, context, concluded(message, content, results))
     } catch (error) {
       return told(message, context, nonsense(String(error), 1, true))
     }
@@ -166,7 +166,7 @@ export function createDevices(options: DevicesOptions): Provider {
     return { id: idOf(device), service: '', answer, called: false }
   }
 
-  function concluded(message: Message, sent: readonly Sent[]): Result {
+  function concluded(message: Message, content: PushContent, sent: readonly Sent[]): Result {
     const outcome = combine(
       sent.map(({ answer }) => answer),
       othersWork(),
@@ -180,7 +180,9 @@ export function createDevices(options: DevicesOptions): Provider {
     const at = Date.now()
     const rows = sent.map(({ id, service, answer }) => deviceSendRow(message, id, service, answer, at))
     const writes = [op(insertDeviceSends, rows), ...(sent.some(({ dead }) => dead) ? unlinking(message, sent) : [])]
-    return outcome.category === 'successful' ? { ...outcome, ref: message.ref, writes } : { ...outcome, writes }
+    if (outcome.category !== 'successful') return { ...outcome, writes }
+    const missing = textMissingAt(content, mapping)
+    return { ...outcome, ref: message.ref, writes, ...(missing && { textMissingAt: missing }) }
   }
 
   function unlinking({ brand, ref }: Message, sent: readonly Sent[]): readonly Op[] {

@@ -15,6 +15,7 @@ import { type Claim, claim } from './claim.ts'
 import { depart } from './depart.ts'
 import { createIdWatch } from './id-watch.ts'
 import { type Settle, type Settled, settlement } from './settle.ts'
+import { createTextWatch } from './text-watch.ts'
 
 export interface SendPathOptions {
   readonly database: Database
@@ -82,6 +83,7 @@ export function createSendPath({
   const admission = createAdmission(database, provider)
   const turns = createTurns(concurrency, Number.POSITIVE_INFINITY)
   const watchId = createIdWatch()
+  const watchText = createTextWatch()
   /** By brand and key. */
   const working = new Map<string, PassingMap<string, Work>>()
   let inHand = 0
@@ -216,10 +218,15 @@ export function createSendPath({
   }
 
   function know(work: Work, result: Result): Known {
-    work.result = result
+    work.result = result.textMissingAt && result.category === 'successful' ? withoutText(work, result) : result
     unknown--
     line.move()
     return work as Known
+  }
+
+  function withoutText({ message: { brand, channel } }: Work, result: Result): Result {
+    watchText(brand, channel, result.textMissingAt ?? [])
+    return { ...result, rule: `${result.rule}, without title and body` }
   }
 
   function finish(work: Work, result: Result): void {

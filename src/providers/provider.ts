@@ -77,6 +77,8 @@ export type Result = Outcome & {
   readonly writes?: readonly Op[]
   /** Fatal because what reaches the message is paused or full: nothing was asked, so there is no evidence to keep but the rule. */
   readonly untried?: true
+  /** Of a successful message: the pointers at which neither title nor body was found. */
+  readonly textMissingAt?: readonly string[]
 }
 
 /** Why a message would not be sent now. */

@@ -36,6 +36,12 @@ export const counters: readonly CounterRow[] = [
     help: 'Messages answered as fatal at once, since their push service or provider is paused',
   },
   { event: 'message.invalid', name: 'invalid', by: ['channel'], help: 'Messages that are malformed' },
+  {
+    event: 'message.without_text',
+    name: 'without_text',
+    by: ['brand', 'channel'],
+    help: 'Messages delivered without title and body: is operator.content right?',
+  },
   { event: 'message.suppressed', name: 'suppressed', by: ['brand'], help: 'Messages to users who must not get any' },
   { event: 'message.taken_over', name: 'taken_over', by: ['uncertain'], help: 'Messages of processes that are gone' },
   { event: 'budget.spent', name: 'unfinished', by: ['channel'], sum: 'unfinished', help: 'Not done within the budget' },

@@ -23,6 +23,8 @@ export interface Events {
   'message.taken_over': { brand: string; ref: string; attempt: number; uncertain: boolean }
   'message.other_parts': { brand: string; id: string }
   'message.suppressed': { brand: string; ref: string; why: string }
+  'message.without_text': { brand: string; channel: string }
+  'content.missing': { brand: string; messages: number; pointers: string }
   'message.calling': { provider: string; refs: readonly string[] }
   'message.settled': {
     brand: string

@@ -79,6 +79,11 @@ const phrases: Readonly<Record<EventName, Phrase>> = {
   'message.taken_over': ['warn', 'message taken over from a process that is gone'],
   'message.other_parts': ['warn', 'the same activity.id with other parts: another message (row 29)'],
   'message.suppressed': ['info', 'message suppressed'],
+  'message.without_text': ['debug', 'message delivered without title and body'],
+  'content.missing': [
+    'warn',
+    'delivered without title and body: nothing was found at these pointers; correct operator.content, or set operator.content.required',
+  ],
   'message.calling': ['debug', 'calling the provider'],
   'message.settled': [bySettled, 'attempt settled'],
   'suppression.away': ['error', 'the attribute source cannot answer: nothing is sent until it can'],

@@ -6,6 +6,7 @@ import type { OperatorOptions } from '../../operator/options.ts'
 import type { Check } from '../../providers/provider.ts'
 import { lookAtStore } from '../../store/look.ts'
 import { operatorOptions, platformOptions } from '../compose.ts'
+import { lookAtContent } from './content.ts'
 import type { Part } from './part.ts'
 import { lookAtSide } from './side.ts'
 
@@ -48,6 +49,7 @@ async function operatorParts(config: OperatorConfig): Promise<readonly Part[]> {
   return [
     ...pushParts(options.push),
     ...(typeof options.site === 'object' ? [providerPart('operator.site', options.site)] : []),
+    { setting: 'operator.content', look: () => lookAtContent(config) },
     {
       setting: options.suppression === 'none' ? 'operator.suppression' : 'operator.attributes',
       look: () => lookAtSuppression(options, brands),
