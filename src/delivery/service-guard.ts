@@ -28,7 +28,7 @@ export interface Leaving {
   /** Asked before it is written down that it leaves, and after. Nearly always known at once. */
   refused(): DeviceAnswer | undefined | Promise<DeviceAnswer | undefined>
   /** Writes it down. Undefined: there is no need. */
-  depart(): Promise<MayLeave> | undefined
+  depart(): Promise<MayLeave | undefined> | undefined
   /** Asked in the very turn of the call. */
   veto(): DeviceAnswer | undefined
 }

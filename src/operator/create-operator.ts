@@ -121,7 +121,12 @@ async function composeOn(
   const queue = createQueue(database)
   const outbox = createOutbox(queue, options.publish ?? [])
   // Where nobody is told, nobody needs to know an event's time before the store does.
-  const registry = createRegistry({ database, told: outbox.lanes.length > 0 ? outbox : undefined })
+  const registry = createRegistry({
+    database,
+    // Its other processes, if there are any.
+    shared: database.engine === 'postgres',
+    told: outbox.lanes.length > 0 ? outbox : undefined,
+  })
   const devices = { registry, judge: options.judgeDevice }
   const site =
     options.site === 'inbox'
