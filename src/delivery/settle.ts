@@ -3,7 +3,7 @@
 import type { Flight, Message, Result } from '../providers/provider.ts'
 import type { Database, Op, Statement, Value } from '../store/database.ts'
 import { op } from '../store/statement.ts'
-import { arrivePiece, keepRequests, landFlight, touchFlight } from './flights.ts'
+import { arrivePiece, dropPieces, keepRequests, landFlight, touchFlight } from './flights.ts'
 import { insertRefusals, settleMessages, state } from './messages.ts'
 
 export interface Settled {
@@ -39,9 +39,9 @@ export function settlement(database: Database, flight: Flight): Settle {
     const requests = keepRequests(ended.map(({ message }) => message))
     const { arrived, ops } = rowsOf(settled, flight, course)
     const flown = lands ? landFlight(flight, course?.call ?? '', course?.rule ?? '') : touchFlight(flight)
-    const early = lands ? [] : [arrivePiece(flight, arrived)]
+    const pieceOps = lands ? dropPieces(flight) : [arrivePiece(flight, arrived)]
     try {
-      const [known] = await database.commit([flown, ...early, ...ops, ...requests.ops])
+      const [known] = await database.commit([flown, ...pieceOps, ...ops, ...requests.ops])
       if (known[0]?.taken) await winBack(database, flight, settled)
     } catch (error) {
       requests.lost()
