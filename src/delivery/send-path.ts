@@ -203,6 +203,7 @@ export function createSendPath({
 
   async function settleSome(settle: Settle, known: readonly Known[]): Promise<void> {
     try {
+      for (const work of known) if (work.result.textMissingAt) noteMissingText(work, work.result.textMissingAt)
       await settle(known)
     } catch (error) {
       // Whether it was delivered is in nobody's books: the next attempt finds the claim in flight and takes it over.
@@ -218,15 +219,17 @@ export function createSendPath({
   }
 
   function know(work: Work, result: Result): Known {
-    work.result = result.textMissingAt && result.category === 'successful' ? withoutText(work, result) : result
+    work.result = result
     unknown--
     line.move()
     return work as Known
   }
 
-  function withoutText({ message: { brand, channel } }: Work, result: Result): Result {
-    watchText(brand, channel, result.textMissingAt ?? [])
-    return { ...result, rule: `${result.rule}, without title and body` }
+  function noteMissingText(work: Work, pointers: readonly string[]): void {
+    const { message, result } = work
+    if (result?.category !== 'successful') return
+    watchText(message.brand, message.channel, pointers)
+    work.result = { ...result, rule: `${result.rule}, without title and body` }
   }
 
   function finish(work: Work, result: Result): void {
