@@ -4,7 +4,7 @@ import { attributeSettings } from './attributes-settings.ts'
 import { publish } from './device-channels-settings.ts'
 import { deviceLimits } from './device-limits-settings.ts'
 import { devices } from './devices-table.ts'
-import { brand, duration, integer, key, longKey, origin, path, pointer, size, store, text } from './kinds.ts'
+import { brand, duration, integer, key, longKey, origin, path, pointer, size, store, text, yesNo } from './kinds.ts'
 import { httpUserSettings } from './services/http.ts'
 import { group, list, variants } from './setting.ts'
 import { accessKeys, listening, makeOne, moduleOf } from './shared-settings.ts'
@@ -81,6 +81,10 @@ export const operator = group(
           says: 'Push: an object of what single push services are told beside the content, by kind.',
           default: '/overrides',
         }),
+        required: yesNo({
+          says: 'true: a message with neither title nor body is failed. false: it is delivered, with a warning. Set it once the pointers are right.',
+          default: 'false',
+        }),
       },
     ),
     keep: duration({
@@ -100,7 +104,7 @@ export const operator = group(
           1,
           10_000_000,
         )({
-          says: 'Most messages in progress; the excess is fatal.',
+          says: 'Most messages in progress; the excess is fatal. A brand with less than its share of them is let in even then, so that another brand’s backlog does not keep its messages out.',
           default: '50000',
         }),
         provider_concurrency: integer(1, 100_000)({ says: 'Most calls to a provider at a time.', default: '100' }),

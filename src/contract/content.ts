@@ -13,6 +13,8 @@ export interface ContentMapping {
   readonly recipient: string
   /** An object of what one push service is to be told beside the content, by the service's kind: {"fcm": {…}}. Push only. */
   readonly overrides: string
+  /** A message with neither title nor body cannot be read: it is failed. */
+  readonly required?: boolean
 }
 
 /** Each is a call to a push service. No user may have more devices. */
@@ -121,6 +123,7 @@ function pick(element: unknown, mapping: ContentMapping): Content | { error: str
     if (!isObject(data)) return { error: wrong('data', mapping.data, 'an object', data) }
     content.data = JSON.stringify(data)
   }
+  if (mapping.required && textMissingAt(content, mapping)) return { error: nothingToRead(mapping) }
   return content
 }
 
@@ -137,6 +140,17 @@ function dangerIn(name: 'url' | 'image_url', value: string): string | undefined 
   if (name === 'image_url' && scheme === 'data:') return undefined
   return `an address of the scheme ${scheme} that is never opened: use https, or a scheme of your app`
 }
+
+/** The pointers at which a message has neither title nor body. Undefined: there is something to read. */
+export function textMissingAt(
+  { title, body }: Content,
+  mapping: ContentMapping = defaultContentMapping,
+): readonly string[] | undefined {
+  return title || body ? undefined : [mapping.title, mapping.body]
+}
+
+const nothingToRead = ({ title, body }: ContentMapping): string =>
+  `there is neither a title at ${title} nor a body at ${body}: send one, or set the content mapping`
 
 function pickTokens(element: unknown, mapping: ContentMapping): readonly string[] | undefined | { error: string } {
   const named: string[] = []

@@ -16,6 +16,8 @@ export type Claim =
   /** A living process is sending it now. */
   | { readonly is: 'elsewhere'; readonly ref: string }
 
+export type Known = Existing & { readonly ref: string }
+
 /**
  * Claims each message of a flight for this process, in one commit for those never seen before. The claim survives a killed
  * process, it need not survive a power cut: whoever asks again claims again.
@@ -34,16 +36,7 @@ export async function claim(database: Database, flight: Flight): Promise<Readonl
 
 async function claimKnown(database: Database, flight: Flight): Promise<Map<Message, Claim>> {
   const { id, owner, messages } = flight
-  const asked = await database.read(
-    op(
-      selectMessages,
-      messages.map((m) => [m.brand, m.key]),
-    ),
-  )
-  const rows = await withRefs(
-    database,
-    asked.filter((row) => row.flight !== id),
-  )
+  const rows = (await readKnown(database, messages)).filter((row) => row.flight !== id)
   const others = [...new Set(rows.filter((row) => row.state === state.inFlight).map((row) => row.owner))]
   const alive = others.length > 0 ? await database.alive(others) : new Set<string>()
 
@@ -51,7 +44,7 @@ async function claimKnown(database: Database, flight: Flight): Promise<Map<Messa
   const seatOf = (row: Existing): number => seats.get(rowKey(row)) as number
   const messageOf = (row: Existing): Message => messages[seatOf(row)] as Message
   const claims = new Map<Message, Claim>()
-  const free: (Existing & { readonly ref: string })[] = []
+  const free: Known[] = []
   for (const row of rows) {
     if (row.state === state.successful) claims.set(messageOf(row), { is: 'delivered', ref: row.ref })
     // In flight by us, yet nobody here is working on it (the caller knows): our settle was lost.
@@ -88,4 +81,10 @@ async function claimKnown(database: Database, flight: Flight): Promise<Map<Messa
   return claims
 }
 
-const rowKey = (row: { readonly brand: string; readonly key: string }): string => `${row.brand} ${row.key}`
+/** The rows of these messages that were claimed before. */
+export async function readKnown(database: Database, messages: readonly Message[]): Promise<readonly Known[]> {
+  const keys = messages.map((m) => [m.brand, m.key])
+  return withRefs(database, await database.read(op(selectMessages, keys)))
+}
+
+export const rowKey = (row: { readonly brand: string; readonly key: string }): string => `${row.brand} ${row.key}`

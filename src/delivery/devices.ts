@@ -1,10 +1,12 @@
 // The Provider that fans a message out to the devices of its user, each through the push service that reaches it (design §5.4, §5.5).
 
-import { type ContentMapping, readPushContent } from '../contract/content.ts'
+import { type ContentMapping, type PushContent, readPushContent, textMissingAt } from '../contract/content.ts'
+import type { Failed } from '../contract/outcome.ts'
 import type { Device } from '../devices/device.ts'
 import type { DeviceSource } from '../devices/device-source.ts'
 import { deviceId, idOf } from '../devices/identity.ts'
-import type { Message, Provider, Result, SendContext } from '../providers/provider.ts'
+import { leastRestMs } from '../providers/guard.ts'
+import type { Message, Pause, Provider, Result, SendContext } from '../providers/provider.ts'
 import type { DeviceAnswer, PushService } from '../providers/push-service.ts'
 import { nonsense } from '../providers/read-results.ts'
 import { emit } from '../runtime/events.ts'
@@ -16,17 +18,17 @@ import {
   almostReached,
   expired,
   failed,
-  held,
   noDevice,
   notReached,
   serviceRemedy,
   sourceDown,
+  stillLinked,
 } from './device-refusals.ts'
 import { deviceSendRow, insertDeviceSends } from './device-sends.ts'
 import { Freshness } from './freshness.ts'
 import { Departure, LeavingDevice } from './leaving.ts'
 import { type Guarded, type GuardedService, guardService, type ServiceGuardOptions } from './service-guard.ts'
-import { createTargets, type Targets, type Unregistered } from './targets.ts'
+import { createTargets, type Targets, type Unregistered, type Who } from './targets.ts'
 import { provenDead } from './token-proof.ts'
 
 export interface DevicesOptions {
@@ -50,8 +52,8 @@ export interface DevicesOptions {
 export interface Brake {
   /** A push service was asked, whatever it answered. */
   sent(service: string): void
-  /** May this device, which its provider proved dead, be removed? */
-  mayRemove(service: string, device: string): boolean
+  /** May this device of this user, which its provider proved dead, be removed? */
+  mayRemove(service: string, device: string, user: string): boolean
 }
 
 const dayMs = 24 * 3_600_000
@@ -61,6 +63,8 @@ interface Sent {
   readonly id: string
   readonly service: string
   readonly answer: DeviceAnswer
+  /** The service was really asked. */
+  readonly called: boolean
   /** Its provider proved it dead, and it may go. */
   readonly dead?: Device
 }
@@ -89,8 +93,7 @@ export function createDevices(options: DevicesOptions): Provider {
       if ('error' in content) return told(message, context, failed('invalid', 'content', content.error))
       const expiresAt = (timeOfUuidv7(message.ref) ?? Date.now()) + lifetimeMs
       if (Date.now() >= expiresAt) return told(message, context, expired(lifetimeMs))
-      const { brand, userId } = message
-      const who = content.tokens ? { brand, userId, tokens: content.tokens } : { brand, userId }
+      const who = whoOf(message, content)
       const lookedAt = Date.now()
       let targets: Targets
       try {
@@ -109,12 +112,34 @@ export function createDevices(options: DevicesOptions): Provider {
       })
       const answers = sends.length === 1 ? [await sends[0]] : await Promise.all(sends)
       const results = devices.map((device, i) => judged(reached[i], device, answers[i]))
-      for (const { token, outcome } of refused) results.push({ id: deviceId(token), service: '', answer: outcome })
-      return told(message, context, concluded(message, results))
+      for (const { token, outcome } of refused)
+        results.push({ id: deviceId(token), service: '', answer: outcome, called: false })
+      return told(message, context, concluded(message, content, results))
     } catch (error) {
       return told(message, context, nonsense(String(error), 1, true))
     }
   }
+
+  /** The pause that keeps a message from being sent; undefined where a service that works reaches it, or none does. */
+  async function findPause(message: Message): Promise<Pause | undefined> {
+    const everywhere = services.map((service) => service.pause())
+    if (everywhere.every((pause) => pause !== undefined && pause.restMs > 0)) return shortest(everywhere as Pause[])
+    const content = readPushContent(message.text, mapping)
+    if ('error' in content) return undefined
+    let devices: Targets['devices']
+    try {
+      devices = (await find(whoOf(message, content))).devices
+    } catch (error) {
+      return { name: source.name, restMs: leastRestMs, refusal: { ...sourceDown(error), retryAfterMs: leastRestMs } }
+    }
+    const reached = devices.map((device) => services.find((service) => service.reaches(device)))
+    const pauses = reached.flatMap((service) => (service ? [service.pause()] : []))
+    if (pauses.length === 0 || pauses.includes(undefined)) return undefined
+    const pause = shortest(pauses as Pause[])
+    return { ...pause, refusal: { ...pause.refusal, blame: othersWork() ? 'message' : 'provider' } }
+  }
+
+  const othersWork = (): boolean => services.length > 1 && services.some((service) => service.works())
 
   /** What the answer means for the device. */
   function judged(service: GuardedService | undefined, device: Device, sent: Guarded | undefined): Sent {
@@ -122,12 +147,13 @@ export function createDevices(options: DevicesOptions): Provider {
     const { name } = service
     const { answer, called } = sent
     const id = idOf(device)
-    if (!called) return { id, service: name, answer }
+    if (!called) return { id, service: name, answer, called }
     brake?.sent(name)
     const registered = device.linkedAt !== '' && source.unlink !== undefined
-    if (!registered || !provenDead(answer, device.linkedAt)) return { id, service: name, answer }
-    if (brake && !brake.mayRemove(name, id)) return { id, service: name, answer: held(name, answer) }
-    return { id, service: name, answer, dead: device }
+    if (!registered || !provenDead(answer, device.linkedAt)) return { id, service: name, answer, called }
+    if (brake && !brake.mayRemove(name, id, `${device.brand} ${device.userId}`))
+      return { id, service: name, answer: stillLinked(answer as Failed), called }
+    return { id, service: name, answer, called, dead: device }
   }
 
   /** A gap in the configuration: somebody should hear of it, once. */
@@ -140,23 +166,26 @@ export function createDevices(options: DevicesOptions): Provider {
       unreached.add(answer.error)
       emit('provider.alert', { provider: nearly?.name ?? 'devices', error: answer.error, remedy: serviceRemedy })
     }
-    return { id: idOf(device), service: '', answer }
+    return { id: idOf(device), service: '', answer, called: false }
   }
 
-  function concluded(message: Message, sent: readonly Sent[]): Result {
+  function concluded(message: Message, content: PushContent, sent: readonly Sent[]): Result {
     const outcome = combine(
       sent.map(({ answer }) => answer),
-      services.length > 1 && services.some((service) => service.works()),
+      othersWork(),
     )
-    const at = Date.now()
-    const rows = sent.map(({ id, service, answer }) => deviceSendRow(message, id, service, answer, at))
     for (const { id, service, answer } of sent) {
       const { category, rule } = answer
       const uncertain = category === 'fatal' && answer.uncertain === true
       emit('device.sent', { brand: message.brand, ref: message.ref, device: id, service, category, rule, uncertain })
     }
+    if (outcome.category === 'fatal' && sent.every(isUntried)) return { ...outcome, untried: true }
+    const at = Date.now()
+    const rows = sent.map(({ id, service, answer }) => deviceSendRow(message, id, service, answer, at))
     const writes = [op(insertDeviceSends, rows), ...(sent.some(({ dead }) => dead) ? unlinking(message, sent) : [])]
-    return outcome.category === 'successful' ? { ...outcome, ref: message.ref, writes } : { ...outcome, writes }
+    if (outcome.category !== 'successful') return { ...outcome, writes }
+    const missing = textMissingAt(content, mapping)
+    return { ...outcome, ref: message.ref, writes, ...(missing && { textMissingAt: missing }) }
   }
 
   function unlinking({ brand, ref }: Message, sent: readonly Sent[]): readonly Op[] {
@@ -175,6 +204,8 @@ export function createDevices(options: DevicesOptions): Provider {
     max: 1_000,
     departs: true,
     atOnce: services.reduce((sum, { concurrency }) => sum + concurrency, 0),
+    findPauses: (messages) =>
+      services.some((service) => service.pause() !== undefined) ? Promise.all(messages.map(findPause)) : undefined,
     send: (messages, context) => Promise.all(messages.map((message) => deliver(message, context))),
     check: async () => (await Promise.all(services.map((service) => service.check()))).flat(),
     async close() {
@@ -183,6 +214,16 @@ export function createDevices(options: DevicesOptions): Provider {
     },
   }
 }
+
+const whoOf = ({ brand, userId }: Message, { tokens }: PushContent): Who =>
+  tokens ? { brand, userId, tokens } : { brand, userId }
+
+const shortest = (pauses: readonly Pause[]): Pause =>
+  pauses.reduce((least, pause) => (pause.restMs < least.restMs ? pause : least))
+
+/** Its service was paused or full. What else kept a message from being sent is worth its evidence. */
+const isUntried = ({ called, service, answer }: Sent): boolean =>
+  !called && service !== '' && answer.category === 'fatal' && answer.blame === 'provider'
 
 function told(message: Message, context: SendContext, result: Result): Result {
   context.tell?.(message, result)

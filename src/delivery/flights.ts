@@ -4,7 +4,8 @@
 // flights    claimed with its messages; departed when they are handed to the provider; landed when they are settled. The
 //            messages of a landed flight were successful, unless their own row says otherwise. `held`: those that stayed
 //            behind when the others departed. `taken`: some were taken over, since its process seemed dead.
-// departures the keys of those that left by themselves, where a provider keeps messages waiting and takes them piece by piece.
+// departures the keys of those that left by themselves, where a provider keeps messages waiting and takes them piece by piece;
+//            gone when the flight has landed.
 // arrivals   likewise, of those that were successful as their flight says, and settled before it landed.
 // requests   the body of a request as it came, written when the first of its messages departs or is settled.
 
@@ -154,6 +155,20 @@ const markLanded = statement<{ id: string; taken: number }>({
 /** With the settle: how it ended for its messages, but for those that say otherwise. Returns whether some were taken over. */
 export const landFlight = ({ id }: Flight, call: string, rule: string): Op<{ id: string; taken: number }> =>
   op(markLanded, [[id, call, rule]])
+
+const deletePieces = (table: 'departures' | 'arrivals', rank: number) =>
+  statement({
+    name: `delete_${table}`,
+    rank,
+    columns: { flight: 'text' },
+    text: (rows) => `delete from ${table} where flight in (select r.flight from ${rows} r)`,
+  })
+const dropDepartures = deletePieces('departures', 33)
+const dropArrivals = deletePieces('arrivals', 34)
+
+/** With the landing: nobody asks any more who had departed or arrived before. A flight of one message has no pieces. */
+export const dropPieces = ({ id, messages }: Flight): readonly Op[] =>
+  messages.length === 1 ? [] : [op(dropDepartures, [[id]]), op(dropArrivals, [[id]])]
 
 const insertRequests = insertNew({
   name: 'insert_requests',

@@ -43,8 +43,10 @@ export class LeavingDevice implements Leaving {
     return this.#freshness.of(this.#device)
   }
 
-  depart(): Promise<MayLeave> | undefined {
-    return this.#departure.begin()
+  depart(): Promise<MayLeave | undefined> | undefined {
+    const departing = this.#departure.begin()
+    const refreshing = this.#source.refresh?.(this.#device)
+    return refreshing ? Promise.all([departing, refreshing]).then(([mayLeave]) => mayLeave) : departing
   }
 
   veto(): DeviceAnswer | undefined {

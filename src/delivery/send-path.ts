@@ -1,19 +1,21 @@
-// The one send path (design §5): claim → suppress → depart → the provider → settle. Itself a Provider.
+// The one send path (design §5): admit → claim → suppress → depart → the provider → settle. Itself a Provider.
 // A single send is a batch of one with another answer; what arrives in the same turn travels together, as a flight.
 
 import type { Fatal } from '../contract/outcome.ts'
-import type { Flight, Message, Provider, Result, SendContext, Wrap } from '../providers/provider.ts'
+import type { Flight, Message, Pause, Provider, Result, SendContext, Wrap } from '../providers/provider.ts'
 import { emit, listened } from '../runtime/events.ts'
 import { gather } from '../runtime/gather.ts'
 import { uuidv7 } from '../runtime/ids.ts'
 import { createLine } from '../runtime/line.ts'
 import { createPassingMap, type PassingMap } from '../runtime/passing-map.ts'
-import { createSlots } from '../runtime/slots.ts'
+import { createTurns } from '../runtime/turns.ts'
 import type { Database } from '../store/database.ts'
+import { createAdmission, deliveredBefore, type Verdict } from './admission.ts'
 import { type Claim, claim } from './claim.ts'
 import { depart } from './depart.ts'
 import { createIdWatch } from './id-watch.ts'
 import { type Settle, type Settled, settlement } from './settle.ts'
+import { createTextWatch } from './text-watch.ts'
 
 export interface SendPathOptions {
   readonly database: Database
@@ -22,7 +24,7 @@ export interface SendPathOptions {
   readonly suppress: Wrap
   /** Provider calls at a time. */
   readonly concurrency: number
-  /** Messages in progress at once; what comes on top is fatal. */
+  /** Messages in progress at once; what comes on top is fatal, unless its brand has less than its share of them. */
   readonly inProgress: number
   /** A message that did not reach its provider within this time is given up as fatal. */
   readonly workMs: number
@@ -53,6 +55,8 @@ interface Work extends Asker {
   also?: Asker[]
   /** Until when another process's attempt is waited for. */
   patience?: number
+  /** The paused service that it tries. */
+  probes?: string
   /** Once it is there; it may not be settled yet. */
   result?: Result
 }
@@ -76,11 +80,15 @@ export function createSendPath({
   workMs,
 }: SendPathOptions): SendPath {
   const inner = suppress(depart(database)(provider))
-  const slots = createSlots(concurrency)
+  const admission = createAdmission(database, provider)
+  const turns = createTurns(concurrency, Number.POSITIVE_INFINITY)
   const watchId = createIdWatch()
+  const watchText = createTextWatch()
   /** By brand and key. */
   const working = new Map<string, PassingMap<string, Work>>()
   let inHand = 0
+  /** Brands with messages in hand. */
+  let brands = 0
   /** Those in hand of which no result is there yet. */
   let unknown = 0
   const { atOnce = Number.POSITIVE_INFINITY } = provider
@@ -96,6 +104,22 @@ export function createSendPath({
   const never = new AbortController().signal
 
   async function board(works: readonly Work[]): Promise<void> {
+    const verdicts = admission.judge(works.map((w) => w.message))
+    const admitted = verdicts ? admit(works, await verdicts) : works
+    if (admitted.length > 0) await claimAndDeliver(admitted)
+  }
+
+  /** Answers those that are refused. @returns the others */
+  function admit(works: readonly Work[], verdicts: readonly Verdict[]): readonly Work[] {
+    return works.filter((work, i) => {
+      const verdict = verdicts[i] as Verdict
+      if (!verdict.admitted) finish(work, verdict.result)
+      else if (verdict.probes !== undefined) work.probes = verdict.probes
+      return verdict.admitted
+    })
+  }
+
+  async function claimAndDeliver(works: readonly Work[]): Promise<void> {
     const now = Date.now()
     const asked: Flight = { id: uuidv7(), owner: database.owner, messages: works.map((w) => w.message) }
     let claims: ReadonlyMap<Message, Claim>
@@ -115,7 +139,7 @@ export function createSendPath({
         mine.push(work)
       } else if (found.is === 'delivered') {
         emit('message.repeated', { brand: message.brand, ref: found.ref, category: 'successful' })
-        finish(work, { category: 'successful', ref: found.ref, rule: 'row 29: delivered before' })
+        finish(work, deliveredBefore(found.ref))
       } else {
         found.is satisfies 'elsewhere'
         work.patience ??= now + elsewhere.waitMs
@@ -133,7 +157,7 @@ export function createSendPath({
   async function awaitElsewhere(work: Work, until: number): Promise<void> {
     if (Date.now() < until) {
       await new Promise((resolve) => setTimeout(resolve, elsewhere.everyMs))
-      return board([work])
+      return claimAndDeliver([work])
     }
     finish(work, {
       category: 'fatal',
@@ -147,18 +171,20 @@ export function createSendPath({
 
   async function deliver(works: readonly Work[], flight: Flight, context: SendContext): Promise<void> {
     // The slot comes before the suppression look-up: an answer must not grow old in a queue.
-    const slot = slots.take()
-    if (slot) await slot
+    const turn = turns.take(context.deadline, works[0]?.message.brand)
+    const late = turn !== true && !(await turn)
     const settle = settlement(database, flight)
     const told =
       inner.departs && works.length > 1 ? tellable(works, know, (known) => settleSome(settle, known)) : undefined
     let results: readonly Result[]
     try {
-      results = await inner.send(flight.messages, told ? { ...context, tell: told.tell } : context)
+      results =
+        (turn === true ? undefined : await giveUp(flight.messages, late)) ??
+        (await inner.send(flight.messages, told ? { ...context, tell: told.tell } : context))
     } catch (error) {
       results = works.map(() => storeAway(error))
     }
-    slots.give()
+    if (!late) turns.give()
     const known = told ? told.take() : []
     for (let i = 0; i < works.length; i++) {
       const work = works[i] as Work
@@ -167,8 +193,17 @@ export function createSendPath({
     if (known.length > 0) await settleSome(settle, known)
   }
 
+  /** What waited for a slot may be too late by now, or have seen its provider pause. Undefined: it is to be sent. */
+  async function giveUp(messages: readonly Message[], late: boolean): Promise<readonly Result[] | undefined> {
+    if (late) return messages.map(() => ({ ...unsent, untried: true }))
+    const pauses = await provider.findPauses?.(messages)
+    if (!pauses?.every((pause) => pause && pause.restMs > 0)) return undefined
+    return (pauses as readonly Pause[]).map(({ refusal }) => ({ ...refusal, untried: true }))
+  }
+
   async function settleSome(settle: Settle, known: readonly Known[]): Promise<void> {
     try {
+      for (const work of known) if (work.result.textMissingAt) noteMissingText(work, work.result.textMissingAt)
       await settle(known)
     } catch (error) {
       // Whether it was delivered is in nobody's books: the next attempt finds the claim in flight and takes it over.
@@ -190,15 +225,28 @@ export function createSendPath({
     return work as Known
   }
 
+  function noteMissingText(work: Work, pointers: readonly string[]): void {
+    const { message, result } = work
+    if (result?.category !== 'successful') return
+    watchText(message.brand, message.channel, pointers)
+    work.result = { ...result, rule: `${result.rule}, without title and body` }
+  }
+
   function finish(work: Work, result: Result): void {
     if (!work.result) know(work, result)
     const { brand, key } = work.message
-    working.get(brand)?.remove(key)
+    const ofBrand = working.get(brand)
+    ofBrand?.remove(key)
+    if (ofBrand?.size === 0) brands--
     inHand--
+    if (work.probes !== undefined) admission.release(work.probes)
     work.answer(work.place, result)
     if (work.also) for (const { answer, place } of work.also) answer(place, result)
     if (inHand === 0) for (const idle of idlers.splice(0)) idle()
   }
+
+  /** Of the messages in progress, for a brand with so many in hand. One brand's backlog must not keep another's messages out. */
+  const share = (size: number): number => inProgress / (size === 0 ? brands + 1 : brands)
 
   function enter(message: Message, answer: Asker['answer'], place: number): void {
     const { brand, key } = message
@@ -207,10 +255,13 @@ export function createSendPath({
     if (same) {
       same.also ??= []
       same.also.push({ answer, place })
-    } else if (inHand >= inProgress) answer(place, overloaded)
+    } else if (inHand >= inProgress && ofBrand.size >= share(ofBrand.size)) answer(place, overloaded)
     else {
       const work: Work = { message: asPart(message), answer, place }
-      if (ofBrand.size === 0) working.set(brand, ofBrand)
+      if (ofBrand.size === 0) {
+        working.set(brand, ofBrand)
+        brands++
+      }
       ofBrand.add(key, work)
       inHand++
       unknown++
@@ -286,6 +337,14 @@ const overloaded: Fatal = {
   retryAfterMs: 1_000,
   rule: 'row 13: overload',
   error: 'too many messages in progress; ask again in a second',
+}
+
+const unsent: Fatal = {
+  category: 'fatal',
+  reason: 'timeout',
+  blame: 'provider',
+  rule: 'the deadline passed before the call',
+  error: 'not sent: the provider had no room in time',
 }
 
 const unfinished: Fatal = {

@@ -3,7 +3,7 @@
 import type { Flight, Message, Result } from '../providers/provider.ts'
 import type { Database, Op, Statement, Value } from '../store/database.ts'
 import { op } from '../store/statement.ts'
-import { arrivePiece, keepRequests, landFlight, touchFlight } from './flights.ts'
+import { arrivePiece, dropPieces, keepRequests, landFlight, touchFlight } from './flights.ts'
 import { insertRefusals, settleMessages, state } from './messages.ts'
 
 export interface Settled {
@@ -34,12 +34,14 @@ export function settlement(database: Database, flight: Flight): Settle {
 
   async function write(settled: readonly Settled[], last: boolean): Promise<void> {
     const lands = last && (await Promise.allSettled(pieces)).every(({ status }) => status === 'fulfilled')
-    const requests = keepRequests(settled.map(({ message }) => message))
+    // What left brought its request's body along. What did not will come again with one, unless this is final.
+    const ended = settled.filter(({ result }) => result.category !== 'fatal')
+    const requests = keepRequests(ended.map(({ message }) => message))
     const { arrived, ops } = rowsOf(settled, flight, course)
     const flown = lands ? landFlight(flight, course?.call ?? '', course?.rule ?? '') : touchFlight(flight)
-    const early = lands ? [] : [arrivePiece(flight, arrived)]
+    const pieceOps = lands ? dropPieces(flight) : [arrivePiece(flight, arrived)]
     try {
-      const [known] = await database.commit([flown, ...early, ...ops, ...requests.ops])
+      const [known] = await database.commit([flown, ...pieceOps, ...ops, ...requests.ops])
       if (known[0]?.taken) await winBack(database, flight, settled)
     } catch (error) {
       requests.lost()
@@ -75,7 +77,7 @@ function rowsOf(
       result.category === 'successful' && result.rule === course?.rule && (result.call ?? '') === course.call
     if (asItsFlight) arrived.push(m)
     else others.push(outcomeRow(m, flight, result, uncertain))
-    if (result.category !== 'successful') {
+    if (result.category !== 'successful' && !result.untried) {
       refusals.push([
         m.brand,
         m.ref,

@@ -130,6 +130,7 @@ export function createSuppression(
       max: inner.max,
       ...(inner.transactional && { transactional: true }),
       ...(inner.departs && { departs: true }),
+      ...(inner.findPauses && { findPauses: (messages: readonly Message[]) => inner.findPauses?.(messages) }),
       ...(inner.check && { check: () => inner.check?.() ?? Promise.resolve([]) }),
       ...(inner.close && { close: async () => inner.close?.() }),
       async send(messages: readonly Message[], context: SendContext): Promise<readonly Result[]> {

@@ -2,12 +2,13 @@
 // send path. The rule is in ownership.ts, the SQL in tables.ts.
 
 import { emit } from '../runtime/events.ts'
+import { gather } from '../runtime/gather.ts'
 import type { Database, Migration, Op, Value } from '../store/database.ts'
 import { op } from '../store/statement.ts'
 import type { Device, DeviceKind } from './device.ts'
 import { channelOf, type DeviceEvent, type StampedEvent } from './device-event.ts'
 import type { DeviceSource, Holder } from './device-source.ts'
-import { deviceId } from './identity.ts'
+import { deviceId, idOf } from './identity.ts'
 import { bareLink, linked, merge, owner, type TokenState, unknown, unlinked } from './ownership.ts'
 import {
   listRemovals,
@@ -71,6 +72,8 @@ export interface RegistryOptions {
   /** How long revoked() knows of an unlink; longer than any send lives. */
   readonly rememberMs?: number
   readonly now?: () => number
+  /** Other processes change it too: a device is looked up once more before it is sent to. */
+  readonly shared?: boolean
   readonly told?: Told | undefined
   /** Most devices a user. 200. */
   readonly devicesPerUser?: number
@@ -89,7 +92,7 @@ export const devicesPerUser = 200
  * await registry.of('1', ['1001'], { deadline, signal })
  */
 export function createRegistry(options: RegistryOptions): Registry {
-  const { database, rememberMs, now = Date.now, told } = options
+  const { database, rememberMs, now = Date.now, shared = false, told } = options
   const revocations = createRevocations({ now, ...(rememberMs !== undefined && { keptMs: rememberMs }) })
 
   async function write(events: readonly StampedEvent[], also: readonly Op[] = []): Promise<readonly Change[]> {
@@ -126,6 +129,26 @@ export function createRegistry(options: RegistryOptions): Registry {
     if (rows.length === 0) return
     const devices = rows.map(deviceOf)
     await write(devices.map(proved), unlink(devices, `replaced: the user has more than ${most} devices`))
+  }
+
+  /** Those of one turn are one look-up. */
+  const refresh = gather<Refreshing>((asked) => {
+    const rows = asked.map(({ device }, n) => [n, device.brand, idOf(device), device.userId])
+    database.read(op(selectStates, rows)).then(
+      (states) => {
+        for (const row of states) noteIfRevoked((asked[row.ticket] as Refreshing).device, row)
+        for (const { done } of asked) done()
+      },
+      (error: unknown) => {
+        for (const { failed } of asked) failed(error)
+      },
+    )
+  })
+
+  function noteIfRevoked(device: Device, row: StateRow): void {
+    const { brand, userId, linkedAt } = device
+    const state = stateOf(device, row)
+    if (owner(merge(linked(bareLink(linkedAt, userId)), state)) !== userId) revocations.note(brand, idOf(device), state)
   }
 
   function settle(event: StampedEvent, before: TokenState, after: TokenState): Change {
@@ -202,6 +225,10 @@ export function createRegistry(options: RegistryOptions): Registry {
 
     revoked: (device) => revocations.has(device),
 
+    ...(shared && {
+      refresh: (device: Device) => new Promise<void>((done, failed) => refresh({ device, done, failed })),
+    }),
+
     unlink,
 
     async remove(devices, why) {
@@ -237,10 +264,19 @@ export function createRegistry(options: RegistryOptions): Registry {
 
 let tickets = 0
 const userOf = ({ brand, userId }: DeviceEvent): string => `${brand} ${userId}`
+
+interface Refreshing {
+  readonly device: Device
+  readonly done: () => void
+  readonly failed: (error: unknown) => void
+}
 const restoredAtATime = 1_000
 
 /** What the tables say of a device that matters to an event. */
-function stateOf({ userId }: DeviceEvent, { link_at, linked_to, ended_at, unlinked_at }: StateRow): TokenState {
+function stateOf(
+  { userId }: Pick<Device, 'userId'>,
+  { link_at, linked_to, ended_at, unlinked_at }: StateRow,
+): TokenState {
   const link = link_at !== null && linked_to !== null ? linked(bareLink(link_at, linked_to)) : unknown
   const ended = linked_to !== null && ended_at !== null ? merge(link, unlinked(linked_to, ended_at)) : link
   return unlinked_at !== null ? merge(ended, unlinked(userId, unlinked_at)) : ended

@@ -19,7 +19,7 @@ export interface Revocations {
 }
 
 /**
- * What was unlinked or moved in this process a moment ago: a send that read its devices before asks right before it calls
+ * What was unlinked or moved a moment ago, in this process or found by refresh(): a send that read its devices before asks right before it calls
  * the provider, without another look at the store. It holds facts and merges them by the rule of row 20 with the link that
  * was read, so that a late unlink of an earlier link revokes nothing.
  */

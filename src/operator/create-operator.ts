@@ -140,8 +140,13 @@ async function composeOn(
   const outbox = createOutbox(queue, options.publish ?? [])
   // Where nobody is told, nobody needs to know an event's time before the store does.
   const most = { ...deviceLimits, ...options.deviceLimits }
-  const told = outbox.lanes.length > 0 ? outbox : undefined
-  const registry = createRegistry({ database, told, devicesPerUser: most.services })
+  const registry = createRegistry({
+    database,
+    // Its other processes, if there are any.
+    shared: database.engine === 'postgres',
+    told: outbox.lanes.length > 0 ? outbox : undefined,
+    devicesPerUser: most.services,
+  })
   const devices = { registry, judge: options.judgeDevice }
   const site =
     options.site === 'inbox'
@@ -275,7 +280,7 @@ function pathTo(
     // answer, was not with the provider and is not uncertain.
     provider: provider.departs ? provider : (suppression?.again(guarded) ?? guarded),
     suppress: suppression?.wrap ?? ((inner) => inner),
-    concurrency: provider.departs ? limits.inProgress : concurrency,
+    concurrency: provider.departs ? Number.POSITIVE_INFINITY : concurrency,
     inProgress: limits.inProgress,
     workMs: limits.answerBudgetMs + limits.providerTimeoutMs,
   })

@@ -1,7 +1,7 @@
 // The four send endpoints (§4.1, §7.1, §7.2): a request becomes messages, their outcomes become its answer.
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { batchAnswer, singleAnswer } from '../contract/answer.ts'
+import { batchAnswer, batchRetryAfterSeconds, singleAnswer } from '../contract/answer.ts'
 import { sendPaths, trackingHeaders } from '../contract/endpoints.ts'
 import { messageKey } from '../contract/message-key.ts'
 import type { Fatal, Outcome } from '../contract/outcome.ts'
@@ -53,6 +53,8 @@ export function sendRoutes(app: FastifyInstance, { keys, paths, limits, signal }
       const { ids, outcomes, messages, places } = takeApart(channel, request, key, limits.batchMax)
       const sent = await path.send(messages, { deadline, signal })
       for (let n = 0; n < places.length; n++) outcomes[places[n] as number] = sent[n] as Outcome
+      const retryAfterSeconds = batchRetryAfterSeconds(outcomes as readonly Outcome[])
+      if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds))
       const items = ids.map((idJson, i) => ({ idJson, outcome: outcomes[i] as Outcome }))
       return reply.header('content-type', 'application/json; charset=utf-8').send(batchAnswer(channel, items))
     })

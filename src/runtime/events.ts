@@ -26,11 +26,14 @@ export interface Events {
   // the send path (operator)
   'message.received': { channel: string; count: number; mode: 'single' | 'batch' }
   'message.invalid': { channel: string; error: string; reportable: boolean }
+  'messages.refused': { channel: string; count: number }
   'message.claimed': { brand: string; ref: string; attempt: number }
   'message.repeated': { brand: string; ref: string; category: string }
   'message.taken_over': { brand: string; channel: string; ref: string; attempt: number; uncertain: boolean }
   'message.other_parts': { brand: string; id: string }
   'message.suppressed': { brand: string; ref: string; why: string }
+  'message.without_text': { brand: string; channel: string }
+  'content.missing': { brand: string; messages: number; pointers: string }
   'message.calling': { provider: string; refs: readonly string[] }
   'message.settled': {
     brand: string

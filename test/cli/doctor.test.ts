@@ -167,6 +167,24 @@ test('every problem is named with its remedy, and it ends with 1', async (t) => 
   assert.match(readable.of('platform.lanes[0].to')[0]?.what ?? '', /does not answer/)
 })
 
+test('it says where title and body are looked for, and whether messages had neither', async (t) => {
+  const { url } = await startOperator(t)
+  const port = Number(new URL(url).port)
+  const look = async (more: string) => {
+    const { of } = await doctor(t, operator('{provider: recording}', `suppression: none\n  ${more}`, port))
+    return of('operator.content')[0]
+  }
+  assert.match(
+    (await look('content: {title: /headline}'))?.what ?? '',
+    /title stands at \/headline, the body at \/body/,
+  )
+  assert.match((await look('content: {required: true}'))?.what ?? '', /is refused$/)
+  await post(`${url}/channels/site/single`, element({}, { title: undefined, body: undefined }))
+  const found = await look('')
+  assert.equal(found?.warning, true)
+  assert.match(found?.what ?? '', /delivered with neither since it started: 1$/)
+})
+
 test('a configuration that is wrong is a list of problems too', async (t) => {
   const { code, of } = await doctor(t, operator('{provider: http, preset: onesignal}').replace('port: 0', 'prot: 0'))
   assert.equal(code, 1)

@@ -269,15 +269,15 @@ onEachEngine(
 )
 
 onEachEngine(
-  'after a hundred removals nothing is removed and nothing burned until a person confirms over HTTP',
+  'after a hundred removals no device is removed until a person confirms over HTTP; its message is failed either way',
   async (t, store) => {
     const many = Array.from({ length: 150 }, (_, i) => device({ userId: `u${i}`, token: `a-${i}` }))
     const { url, book } = await start(t, store, { devices: many, apns: () => gone })
     const all = many.map(({ userId }) => element({ user_id: userId }))
     const first = (await post(url + batch, all)).body
-    assert.equal(first.failed.length, 100)
-    assert.equal(first.fatal.length, 50)
-    assert.match(first.fatal[0].error, /removals\/confirm/)
+    assert.equal(first.failed.length, 150)
+    const kept = first.failed.filter(({ error }: { error: string }) => /removals\/confirm/.test(error))
+    assert.equal(kept.length, 50)
     assert.equal(book.dropped.length, 100)
     const { services } = (await get(`${url}/admin/devices/removals`)).body
     assert.partialDeepStrictEqual(services, [{ service: 'my apns', stopped: true, stopped_for: { removals: 101 } }])
@@ -288,11 +288,26 @@ onEachEngine(
     assert.equal((await confirm({ service: 'my apns', for_minutes: 0 })).status, 400)
     assert.equal((await confirm({ service: 'my fcm' })).status, 409)
     assert.equal((await confirm({ service: 'my apns' })).status, 200)
-    const rest = all.filter((each) => first.fatal.some((item: { id: unknown }) => item.id === each.activity.id))
+    const rest = all.filter((each) => kept.some((item: { id: unknown }) => item.id === each.activity.id))
     assert.equal((await post(url + batch, rest)).body.failed.length, 50)
     assert.equal(book.dropped.length, 150)
   },
 )
+
+onEachEngine('one user with hundreds of dead tokens stops no removals, and her message is failed', async (t, store) => {
+  const hers = Array.from({ length: 300 }, (_, i) => device({ brand: '2', userId: 'mallory', token: `m-${i}` }))
+  const { url, book, apns } = await start(t, store, {
+    devices: [...hers, device({ userId: '1002', token: 'dead' })],
+    apns: () => gone,
+  })
+  assert.equal((await post(url + single, element({ brand_id: 2, user_id: 'mallory' }))).status, 422)
+  assert.equal(apns.received.length, 300)
+  const { services } = (await get(`${url}/admin/devices/removals`)).body
+  assert.partialDeepStrictEqual(services, [{ service: 'my apns', stopped: false }])
+  assert.equal(book.dropped.length, 300)
+  assert.equal((await post(url + single, element({ user_id: '1002' }))).status, 422)
+  assert.equal(book.dropped.at(-1)?.device.token, 'dead', 'removals go on for everybody else')
+})
 
 onEachEngine(
   'a source that throws, answers nonsense or another’s device makes messages fatal, and nothing is sent',

@@ -36,3 +36,16 @@ test('row 29: thousands of ids are remembered, and none is taken for another', (
   for (let i = 190_000; i < 200_000; i++) watch(messageOf('1', 'push', String(10_000_000 + i), '1002'))
   assert.ok(noticed.length > 8_000, `${noticed.length} of 10,000`)
 })
+
+test('row 29: no id is taken for another, be they random, or times with a counter', (t) => {
+  const noticed = noticing(t)
+  const watch = createIdWatch()
+  let random = 7n
+  for (let i = 0; i < 500_000; i++) {
+    random = (random * 6364136223846793005n + 1442695040888963407n) & ((1n << 64n) - 1n)
+    watch(messageOf('1', 'push', String(random >> 1n), String(i)))
+    const snowflake = ((1_790_000_000_000n + BigInt(i >> 3)) << 22n) | ((random >> 40n) & 0x3ff000n) | BigInt(i & 7)
+    watch(messageOf('2', 'push', String(snowflake), String(i)))
+  }
+  assert.deepEqual(noticed, [])
+})

@@ -23,12 +23,13 @@ import { accepted, gone, type WitnessService, witnessService } from '../support/
 import { pathTo } from '../support/send-path.ts'
 import { event, until } from '../support/wait.ts'
 
-const countDepartures = statement<{ n: number }>({
-  name: 'count_departures',
+const countPieces = statement<{ departures: number; arrivals: number }>({
+  name: 'count_pieces',
   rank: 99,
   columns: {},
-  text: () => 'select count(*) as n from departures',
+  text: () => 'select (select count(*) from departures) as departures, (select count(*) from arrivals) as arrivals',
 })
+const piecesIn = async (database: Database) => (await database.read(op(countPieces, [[]])))[0]
 
 interface Way {
   readonly database: Database
@@ -187,17 +188,19 @@ onEachEngine('what became of a message at its devices is forgotten with it, of i
 })
 
 onEachEngine(
-  'those of one flight that leave by themselves are written down, and forgotten with it',
+  'what departed and what arrived is written down until the flight has landed, and no longer',
   async (t, store) => {
-    const s = await way(t, store)
-    const departures = async (): Promise<number | undefined> => (await s.database.read(op(countDepartures, [[]])))[0]?.n
-    const both = await Promise.all([s.send(message('1', '1001')), s.send(message('1', '1002'))])
-    assert.ok(both.every(({ category }) => category === 'successful'))
-    assert.equal(await departures(), 2)
-    const twoDays = 2 * 86_400_000
-    assert.equal(await forgetFlights(s.database, Date.now() - twoDays), 0)
-    while ((await forgetFlights(s.database, Date.now() + twoDays)) > 0);
-    assert.equal(await departures(), 0)
+    const s = await three(t, store)
+    const settled: string[] = []
+    t.after(on('message.settled', ({ ref }) => void settled.push(ref)))
+    const sending = s.send()
+    await until(() => settled.length === 2, { what: 'two are settled' })
+    const { departures = 0, arrivals = 0 } = (await piecesIn(s.database)) ?? {}
+    assert.ok(departures > 0 && arrivals > 0)
+    s.free()
+    assert.ok((await sending).every(({ category }) => category === 'successful'))
+    assert.deepEqual(await piecesIn(s.database), { departures: 0, arrivals: 0 })
+    assert.deepEqual(await s.states(), [state.successful, state.successful, state.successful])
   },
 )
 
@@ -348,6 +351,11 @@ onEachEngine('a flight of which a piece could not be written never lands', async
     ['fatal', 'fatal', 'successful'],
   )
   assert.deepEqual(await s.states(), [state.inFlight, state.inFlight, state.successful])
+  const twoDays = 2 * 86_400_000
+  assert.equal(await forgetFlights(s.database, Date.now() - twoDays), 0)
+  assert.notDeepEqual(await piecesIn(s.database), { departures: 0, arrivals: 0 })
+  while ((await forgetFlights(s.database, Date.now() + twoDays)) > 0);
+  assert.deepEqual(await piecesIn(s.database), { departures: 0, arrivals: 0 }, 'forgotten with their flight')
 })
 
 onPostgres('of a flight whose process dies, what had departed and was not settled is uncertain', async (t, store) => {

@@ -2,15 +2,17 @@
 
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
-import test from 'node:test'
+import test, { type TestContext } from 'node:test'
 import { deviceId } from '../../src/devices/identity.ts'
 import { createOperator } from '../../src/operator/create-operator.ts'
+import type { DeviceAnswer } from '../../src/providers/push-service.ts'
 import { on } from '../../src/runtime/events.ts'
 import { createSubscriberToken } from '../../src/runtime/subscriber-token.ts'
 import { subscription } from '../devices/subscription.ts'
-import { onEachEngine } from '../support/engines.ts'
-import { witnessService } from '../support/push-services.ts'
+import { onEachEngine, onPostgres } from '../support/engines.ts'
+import { accepted, witnessService } from '../support/push-services.ts'
 import { type Answer, adminKey, element, get, keys, post, startOperator, temporary } from '../support/sides.ts'
+import { until } from '../support/wait.ts'
 
 const secret = 'the-secret-of-the-device-tests-long-enough'
 const origin = 'https://www.larkspur.example'
@@ -288,16 +290,55 @@ onEachEngine('removals are listed in pages and restored by filter, by a key that
   assert.equal((await devicesOf(url, '1', 'b')).length, 1)
 })
 
-test('a logout that was answered is known to a send under way', async (t) => {
-  const operator = await startOperator(t, { app, adminKeys })
-  const one = await bearer('1')
-  await post(`${operator.url}/app/devices/link`, { tokens: [fcm('t1')] }, undefined, one)
-  const look = { deadline: Date.now() + 10_000, signal: new AbortController().signal }
-  const [device] = (await operator.devices.of('1', ['1001'], look)).get('1001') ?? []
-  assert.ok(device && !operator.devices.revoked(device))
-  await post(`${operator.url}/app/devices/unlink`, { tokens: [fcm('t1')] }, undefined, one)
-  assert.ok(operator.devices.revoked(device))
-})
+/** User 1001 logs out while a message to them waits behind another one, which holds the service's only slot. */
+async function logoutWhileWaiting(t: TestContext, store: string, processes: 1 | 2): Promise<void> {
+  const first = Promise.withResolvers<DeviceAnswer>()
+  const service = witnessService(
+    'fcm_token',
+    ({ device: { token } }) => (token === 'the first' ? first.promise : accepted),
+    { concurrency: 1 },
+  )
+  const push = { devices: { source: 'registry', services: [service] } } as const
+  const sender = await startOperator(t, { store, app, adminKeys, push })
+  const loggedOutAt = processes === 1 ? sender : await startOperator(t, { store, app, adminKeys, push })
+  const waits = await bearer('1')
+  const link = (token: string, who: Record<string, string>) =>
+    post(`${sender.url}/app/devices/link`, { tokens: [fcm(token)] }, undefined, who)
+  await Promise.all([link('the first', await bearer('1', '1002')), link('t1', waits), link('t2', await bearer('2'))])
+
+  const sendTo = (user: string, brand = 1) =>
+    post(`${sender.url}/channels/push/single`, element({ user_id: user, brand_id: brand }))
+  const holding = sendTo('1002')
+  await until(() => service.received.length === 1, { what: 'the slot is taken' })
+  const { devices: registry } = sender
+  const { of } = registry
+  let found = 0
+  registry.of = async (...asked) => {
+    const devices = await of(...asked)
+    found++
+    return devices
+  }
+  const waiting = sendTo('1001')
+  await until(() => found === 1, { what: 'its devices are found: it waits' })
+  const out = await post(`${loggedOutAt.url}/app/devices/unlink`, { tokens: [fcm('t1')] }, undefined, waits)
+  assert.equal(out.status, 200)
+  first.resolve(accepted)
+  assert.equal((await holding).status, 200)
+  assert.equal((await waiting).status, 422)
+  assert.deepEqual(
+    service.received.map(({ device }) => device.token),
+    ['the first'],
+  )
+  assert.equal((await sendTo('1001', 2)).status, 200, 'the user of the same id of the other brand')
+}
+
+onEachEngine('a logout that was answered is respected by a send under way', (t, store) =>
+  logoutWhileWaiting(t, store, 1),
+)
+
+onPostgres('a logout that one operator process answered is respected by a send under way in another', (t, store) =>
+  logoutWhileWaiting(t, store, 2),
+)
 
 test('what was answered outlives the process', async (t) => {
   const store = `sqlite:${join(await temporary(t), 'operator.db')}`

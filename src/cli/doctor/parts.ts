@@ -8,6 +8,7 @@ import { providerOf } from '../../platform/create-platform.ts'
 import type { Check } from '../../providers/provider.ts'
 import { lookAtStore } from '../../store/look.ts'
 import { operatorOptions, platformOptions } from '../compose.ts'
+import { lookAtContent } from './content.ts'
 import type { Part } from './part.ts'
 import { lookAtSide } from './side.ts'
 
@@ -66,6 +67,7 @@ async function operatorParts(config: OperatorConfig): Promise<readonly Part[]> {
   return [
     ...pushParts(options.push),
     ...(typeof options.site === 'object' ? [providerPart('operator.site', options.site)] : []),
+    { setting: 'operator.content', look: () => lookAtContent(config) },
     {
       setting: options.suppression === 'none' ? 'operator.suppression' : 'operator.attributes',
       look: () => lookAtSuppression(options, brands),
