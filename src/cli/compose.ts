@@ -31,6 +31,8 @@ export async function operatorOptions(config: OperatorConfig): Promise<OperatorO
     keptMs: keep,
     limits: {
       bodyBytes: limits.body,
+      bodyBytesInFlight: limits.bodies,
+      bodyTimeoutMs: limits.body_timeout,
       batchMax: limits.batch,
       answerBudgetMs: limits.answer_budget,
       inProgress: limits.in_progress,
@@ -42,10 +44,11 @@ export async function operatorOptions(config: OperatorConfig): Promise<OperatorO
 
 export async function platformOptions(config: PlatformConfig): Promise<PlatformOptions> {
   const { store, keys, body, keep } = config
+  const bodies = { bodyBytesInFlight: config.bodies, bodyTimeoutMs: config.body_timeout }
   const lanes = await Promise.all(config.lanes.map(laneOptions))
   const reconciliation = config.reconciliation.map(reconciliationOptions)
   const deviceLinks = config.device_links.map(linkChannel)
-  return { store, keys, lanes, reconciliation, deviceLinks, bodyBytes: body, keptMs: keep }
+  return { store, keys, lanes, reconciliation, deviceLinks, bodyBytes: body, bodies, keptMs: keep }
 }
 
 function reconciliationOptions(given: PlatformConfig['reconciliation'][number]): ReconciliationOptions {

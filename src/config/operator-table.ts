@@ -6,7 +6,7 @@ import { devices } from './devices-table.ts'
 import { brand, duration, integer, key, longKey, origin, path, pointer, size, store, text } from './kinds.ts'
 import { httpUserSettings } from './services/http.ts'
 import { group, list, variants } from './setting.ts'
-import { accessKeys, listening, makeOne, moduleOf } from './shared-settings.ts'
+import { accessKeys, listening, makeOne, moduleOf, requestBodies } from './shared-settings.ts'
 
 export const operator = group(
   { says: 'The API that an operator hosts (§4.1).', optional: true },
@@ -89,6 +89,7 @@ export const operator = group(
       { says: 'What the operator takes on at once.' },
       {
         body: size({ says: 'Largest request body.', default: '16MiB' }),
+        ...requestBodies,
         batch: integer(1, 100_000)({ says: 'Most messages in one batch; the excess is fatal.', default: '10000' }),
         answer_budget: duration({
           says: "A request is answered within this time; keep it below the platform's timeout.",

@@ -1,6 +1,6 @@
 // Settings that several parts of the table have in common.
 
-import { brand, duration, integer, key, oneOf, path, text } from './kinds.ts'
+import { brand, duration, integer, key, oneOf, path, size, text } from './kinds.ts'
 import { group, list } from './setting.ts'
 
 export const makeOne = 'make one with: openssl rand -hex 24'
@@ -13,8 +13,26 @@ export const moduleOf = (what: string, exported: string) => ({
 export const listening = (port: string) => ({
   host: text({ says: 'The address to listen on; 0.0.0.0 for all.', default: '127.0.0.1' }),
   port: integer(0, 65_535)({ says: 'The port to listen on; 0 takes a free one.', default: port }),
+  connections: integer(
+    1,
+    1_000_000,
+  )({
+    says: 'The most connections at a time; more are closed at once. Keep it below the limit of open files (ulimit -n).',
+    default: '20000',
+  }),
   stop_within: duration({ says: 'How long a stop may take before the process ends regardless.', default: '20s' }),
 })
+
+export const requestBodies = {
+  bodies: size({
+    says: 'The most bytes of request bodies in memory at a time; more requests are answered 503 with Retry-After. Raise it if honest callers meet that.',
+    default: '256MiB',
+  }),
+  body_timeout: duration({
+    says: 'How long a request body may take to arrive; for NDJSON and CSV, how long it may pause. Later, it is answered 408.',
+    default: '30s',
+  }),
+}
 
 export const accessKeys = (what: string) =>
   list(

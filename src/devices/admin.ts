@@ -132,6 +132,7 @@ export function deviceWrites({ registry, judge }: DeviceAdmin): readonly AdminRo
         scope: 'devices',
         says: `${what === 'link' ? 'Links' : 'Unlinks'} devices: one record, an array of them, or one in each line. What cannot be read holds up nothing else.`,
         body: deviceRecords,
+        largeBody: true,
         gives: json(DevicesAnswer),
         handler: (request, key) => takeAll(request, key, { registry, what, judge }),
       }),

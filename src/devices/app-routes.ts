@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
 import { Type } from 'typebox'
 import { DeviceAnswer } from '../contract/device-events.ts'
 import { type DescribedRoute, json } from '../contract/documents/described.ts'
-import { admitSubscriber } from '../runtime/app-access.ts'
+import { appBodyBytes, subscriberAuthentication } from '../runtime/app-access.ts'
 import { OurDeviceRecord } from './admin.ts'
 import type { Judge } from './device-event.ts'
 import { recordOfUser, takeRecord } from './intake.ts'
@@ -57,7 +57,7 @@ export const deviceAppDescribed: readonly DescribedRoute[] = [
  */
 export const deviceAppRoutes: FastifyPluginAsync<DeviceAppOptions> = async (outer, options) => {
   const { registry, secrets, origins, judge, now } = options
-  const access = { secrets, ...(now && { now }) }
+  const { onRequest, callerOf } = subscriberAuthentication({ secrets, ...(now && { now }) })
   await outer.register(app, { prefix: '/app/devices' })
 
   async function app(server: FastifyInstance): Promise<void> {
@@ -71,14 +71,14 @@ export const deviceAppRoutes: FastifyPluginAsync<DeviceAppOptions> = async (oute
     server.options('/', async (_request, reply) => reply.code(204).send())
 
     for (const what of ['link', 'unlink'] as const)
-      server.post(`/${what}`, async (request, reply) => {
-        const { brand, userId } = await admitSubscriber(request, reply, access)
+      server.post(`/${what}`, { onRequest, bodyLimit: appBodyBytes }, async (request, reply) => {
+        const { brand, userId } = callerOf(request)
         const { accepted } = await takeRecord(recordOfUser(request, userId), brand, { registry, what, judge })
         return reply.type('application/json; charset=utf-8').send(JSON.stringify({ accepted }))
       })
 
-    server.get('/', async (request, reply) => {
-      const { brand, userId } = await admitSubscriber(request, reply, access)
+    server.get('/', { onRequest }, async (request, reply) => {
+      const { brand, userId } = callerOf(request)
       const devices = (await registry.list(brand, userId)).map(shownDevice)
       return reply.type('application/json; charset=utf-8').send(JSON.stringify({ devices }))
     })

@@ -2,7 +2,7 @@ import cors from '@fastify/cors'
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { type DescribedRoute, json, nullable, textOf } from '../contract/documents/described.ts'
-import { admitSubscriber } from '../runtime/app-access.ts'
+import { subscriberAuthentication } from '../runtime/app-access.ts'
 import { HttpError } from '../runtime/http.ts'
 import { checkSecrets, type Subscriber } from '../runtime/subscriber-token.ts'
 import type { Database } from '../store/database.ts'
@@ -93,6 +93,7 @@ export const inboxRoutes: FastifyPluginAsync<InboxRoutesOptions> = async (outer,
     signal,
   } = options
   checkSecrets(secrets)
+  const { onRequest, callerOf } = subscriberAuthentication({ secrets, now })
   // With the prefix, the preflight route is /app/* only.
   await outer.register(app, { prefix: '/app' })
 
@@ -109,8 +110,9 @@ export const inboxRoutes: FastifyPluginAsync<InboxRoutesOptions> = async (outer,
 
     server.get(
       '/inbox',
+      { onRequest },
       async (request: FastifyRequest<{ Querystring: { limit?: string; before?: string } }>, reply) => {
-        const subscriber = await admit(request, reply)
+        const subscriber = await entitled(request)
         const { limit, before } = request.query
         return list(
           subscriber,
@@ -121,8 +123,8 @@ export const inboxRoutes: FastifyPluginAsync<InboxRoutesOptions> = async (outer,
       },
     )
 
-    server.get('/inbox/stream', async (request, reply) => {
-      const { brand, userId, expiresAt } = await admit(request, reply)
+    server.get('/inbox/stream', { onRequest }, async (request, reply) => {
+      const { brand, userId, expiresAt } = await entitled(request)
       const after = lastEventId(request.headers['last-event-id'])
       const headers = reply.getHeaders()
       reply.hijack()
@@ -142,9 +144,9 @@ export const inboxRoutes: FastifyPluginAsync<InboxRoutesOptions> = async (outer,
     })
   }
 
-  /** Who asks, and whether they may. */
-  async function admit(request: FastifyRequest, reply: FastifyReply): Promise<Subscriber> {
-    const subscriber = await admitSubscriber(request, reply, { secrets, now })
+  /** Who asks. @throws HttpError 403 where they get no messages at present */
+  async function entitled(request: FastifyRequest): Promise<Subscriber> {
+    const subscriber = callerOf(request)
     if (!allowed) return subscriber
     let may: boolean
     try {

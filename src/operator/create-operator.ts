@@ -141,7 +141,7 @@ async function composeOn(
   }
 
   const brands = [...new Set(options.keys.flatMap((key) => key.brands))]
-  const app = createHttp('operator', limits.bodyBytes)
+  const app = createHttp('operator', limits.bodyBytes, limits)
   sendRoutes(app, { keys: options.keys, paths, limits, signal })
   reconciliationRoute(app, {
     keys: options.keys,

@@ -8,6 +8,7 @@ import type { DeviceSource } from '../devices/device-source.ts'
 import type { Publishing } from '../devices/outbox.ts'
 import type { Provider } from '../providers/provider.ts'
 import type { AccessKey } from '../runtime/access.ts'
+import { type BodyLimits, bodyLimits } from '../runtime/request-bodies.ts'
 
 /** An API key of §5. Two or more may live at once, for rotation; each opens its own brands only (row 31). */
 export interface ApiKey {
@@ -24,7 +25,7 @@ export interface PushDevices extends Omit<DevicesOptions, 'content' | 'brake' | 
   readonly removals?: Partial<RemovalLimits>
 }
 
-export interface OperatorLimits {
+export interface OperatorLimits extends BodyLimits {
   /** Largest request body in bytes. */
   readonly bodyBytes: number
   /** Most messages in one batch; the excess is answered as fatal (row 26). */
@@ -78,6 +79,7 @@ export interface OperatorOptions {
 }
 
 export const operatorLimits: OperatorLimits = {
+  ...bodyLimits,
   bodyBytes: 16 * 1024 * 1024,
   batchMax: 10_000,
   answerBudgetMs: 20_000,

@@ -45,6 +45,8 @@ export function platformAdmin({ queue, lanes }: PlatformAdmin): readonly AdminRo
         ...json(Type.Union([ActivityRequest, BatchRequest])),
         ...textOf('application/x-ndjson', 'One activity request record in each line'),
       },
+      streamed: ['application/x-ndjson', 'application/jsonl'],
+      largeBody: true,
       gives: json(EnqueueAnswer),
       async handler(request, key) {
         const enqueue = { queue, channel: channelOf(request), key, hasLane: (lane: string) => names.has(lane) }

@@ -83,11 +83,7 @@ async function compose(options: PlatformOptions, signal: AbortSignal): Promise<C
   })
   const services = options.lanes.map((lane) => ({ lane, service: serveLane(queue, lane) }))
 
-  const app = createHttp('platform', options.bodyBytes ?? 16 * 1024 * 1024)
-  // A stream of any length is not collected first.
-  app.addContentTypeParser(['application/x-ndjson', 'application/jsonl', 'text/csv'], (_request, body, done) =>
-    done(null, body),
-  )
+  const app = createHttp('platform', options.bodyBytes ?? 16 * 1024 * 1024, options.bodies)
   const admin = [
     ...platformAdmin({ queue, lanes: [...services.map(({ service }) => service), ...links.lanes] }),
     ...deviceReads({ registry }),

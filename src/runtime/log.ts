@@ -59,6 +59,8 @@ type Phrase = readonly [at: Level | ((event: Fields) => Level), message: string,
 const bySettled = ({ category, uncertain }: Fields): Level =>
   category === 'successful' && !uncertain ? 'info' : 'warn'
 
+const byStatus = ({ status, counted }: Fields): Level => (counted ? 'debug' : Number(status) >= 500 ? 'warn' : 'info')
+
 const byFindings = ({ state, critical, high }: Fields): Level =>
   state === 'refused' || Number(critical) > 0 || Number(high) > 0 ? 'warn' : 'info'
 
@@ -70,7 +72,8 @@ const phrases: Readonly<Record<EventName, Phrase>> = {
   'store.back': ['info', 'the store is back'],
   'store.commit': ['debug', 'committed'],
   'store.repeated': ['warn', 'a commit failed and is repeated caller by caller'],
-  'request.refused': [({ status }) => (Number(status) >= 500 ? 'warn' : 'info'), 'request refused'],
+  'request.refused': [byStatus, 'request refused'],
+  'keys.refused': ['warn', 'requests without a right API key'],
   'message.received': ['debug', 'messages received'],
   'message.invalid': ['warn', 'message invalid'],
   'message.claimed': ['debug', 'message claimed'],

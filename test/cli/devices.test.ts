@@ -79,7 +79,11 @@ test('whoever logged out since stays logged out when the file is imported again'
   )
   assert.equal((await bellwire('import', '--file', file, '--brand', '1')).code, 0)
   const body = JSON.stringify({ brand: '1', user_id: 'a', tokens: [{ token: 't1', provider: 'apns' }] })
-  await fetch(`${url}/admin/devices/unlink`, { method: 'POST', headers: { 'x-api-key': key }, body })
+  await fetch(`${url}/admin/devices/unlink`, {
+    method: 'POST',
+    headers: { 'x-api-key': key, 'content-type': 'application/json' },
+    body,
+  })
   const { code, out } = await bellwire('import', '--file', file, '--brand', '1')
   assert.equal(code, 0)
   assert.match(out, /2 records, 2 tokens/)

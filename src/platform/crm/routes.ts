@@ -7,6 +7,7 @@ import { reconciliationFields } from '../../contract/records.ts'
 import type { AccessKey } from '../../runtime/access.ts'
 import { type AdminRoute, jsonObject } from '../../runtime/admin-access.ts'
 import { HttpError } from '../../runtime/http.ts'
+import { mediaTypeOf } from '../../runtime/request-bodies.ts'
 import type { Database } from '../../store/database.ts'
 import { readTimestamp } from '../reconcile/timestamp.ts'
 import { ImportAnswer, importUsers } from './import.ts'
@@ -44,10 +45,11 @@ export function crmRoutes(database: Database): readonly AdminRoute[] {
         ...textOf('application/x-ndjson', 'One user in each line'),
         ...textOf('text/csv', 'A line of names, then one user in each line'),
       },
+      streamed: ['application/x-ndjson', 'application/jsonl', 'text/csv'],
       gives: json(ImportAnswer),
       async handler(request, key) {
         const brand = brandOf(request, key)
-        const format = formatOf(request)
+        const format = mediaTypeOf(request) === 'text/csv' ? 'csv' : 'ndjson'
         if (!request.body) throw new HttpError(400, 'the body is empty: send one user in each line')
         const now = Date.now()
         return importUsers(request.body as AsyncIterable<Buffer>, {
@@ -104,13 +106,6 @@ function brandOf(request: FastifyRequest, key: AccessKey): string {
   if (key.brands && !key.brands.includes(brand))
     throw new HttpError(403, `the key ${key.name} is not for brand ${brand}: add it to its brands in the configuration`)
   return brand
-}
-
-function formatOf(request: FastifyRequest): 'ndjson' | 'csv' {
-  const type = (request.headers['content-type'] ?? '').split(';', 1)[0]?.trim()
-  if (type === 'text/csv') return 'csv'
-  if (type === 'application/x-ndjson' || type === 'application/jsonl') return 'ndjson'
-  throw new HttpError(415, 'say what it is: content-type application/x-ndjson or text/csv')
 }
 
 /** ?as_of=: when the export was made. Lines without updated_at count as changed then. */
