@@ -4,6 +4,7 @@ import type { AccessKey, Scope } from './access.ts'
 import { HttpError } from './http-error.ts'
 import { keyAuthentication } from './key-authentication.ts'
 import { mediaTypeOf } from './request-bodies.ts'
+import { demandStorableMembers, demandStorableParameters } from './unstorable.ts'
 
 export interface AdminRoute {
   readonly method: 'GET' | 'POST'
@@ -12,8 +13,9 @@ export interface AdminRoute {
   readonly scope: Scope
   /** What it does, in one plain sentence: it stands in /openapi.json, as do the rest of these words. */
   readonly says: string
-  readonly params?: Readonly<Record<string, string>>
-  readonly query?: Readonly<Record<string, string>>
+  readonly params?: Readonly<Record<string, string | TSchema>>
+  /** By a sentence, or by a schema that has it as its description. */
+  readonly query?: Readonly<Record<string, string | TSchema>>
   /** What it takes and answers, by content type; tests hold answers against it. A body of another type is answered 415. */
   readonly body?: Readonly<Record<string, TSchema>>
   /** Those of its content types that the handler reads as a stream of any length. */
@@ -21,6 +23,8 @@ export interface AdminRoute {
   /** Its body may be as large as the configuration allows; left out: 256 KiB. */
   readonly largeBody?: true
   readonly gives: Readonly<Record<string, TSchema>>
+  /** Statuses that it answers beside those of every such route, and when. */
+  readonly refuses?: Readonly<Record<number, string>>
   readonly handler: (request: FastifyRequest, key: AccessKey, reply: FastifyReply) => Promise<unknown>
 }
 
@@ -43,6 +47,7 @@ export function adminRoutes(app: FastifyInstance, keys: readonly AccessKey[], ro
           async (request) => {
             demandScope(callerOf(request), scope)
             demandType(request, body)
+            demandStorableParameters(request)
           },
         ],
         async handler(request, reply) {
@@ -90,13 +95,33 @@ export function jsonObject(request: FastifyRequest): Record<string, unknown> {
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw new HttpError(400, 'the body must be a JSON object')
+  demandStorableMembers(value as Record<string, unknown>)
   return value as Record<string, unknown>
 }
 
-/** A parameter of the query. */
-export function wholeNumber(name: string, text: string | undefined, otherwise: number): number {
+/**
+ * What a change is for: at least one member of a filter, or `"all": true` and no other. A filter that names something unknown, or
+ * nothing at all, would change more than was meant.
+ *
+ * @param names the members of the filter
+ */
+export function filterOrAll(
+  given: Readonly<Record<string, unknown>>,
+  names: readonly string[],
+): Record<string, unknown> {
+  const { all, ...filter } = given
+  const filtered = names.some((name) => name in filter)
+  if (all !== undefined && all !== true) throw new HttpError(400, 'all must be true, or left out')
+  if (all === true && filtered) throw new HttpError(400, 'the body has a filter and "all": true: send one of them')
+  if (all === undefined && !filtered)
+    throw new HttpError(400, `say which: send a filter (${names.join(', ')}), or "all": true for every one`)
+  return filter
+}
+
+/** A parameter of the query that is a whole number from `least` on. */
+export function wholeNumber(name: string, text: string | undefined, otherwise: number, least = 0): number {
   if (text === undefined) return otherwise
-  const value = Number(text)
-  if (Number.isSafeInteger(value) && value >= 0) return value
-  throw new HttpError(400, `${name} must be a whole number`)
+  const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
+  if (value >= least) return value
+  throw new HttpError(400, `${name} must be a whole number, ${least} or more`)
 }

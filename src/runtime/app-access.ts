@@ -1,5 +1,7 @@
+import type { FastifyRequest } from 'fastify'
 import { type Authentication, createAuthentication } from './authentication.ts'
 import { HttpError } from './http-error.ts'
+import { mediaTypeOf } from './request-bodies.ts'
 import { type Subscriber, TokenRefused, verifySubscriberToken } from './subscriber-token.ts'
 
 /** Largest body of a request to /app: a hundred devices of a user. */
@@ -19,11 +21,20 @@ export function subscriberAuthentication(access: {
       const token = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1]
       if (!token)
         throw new TokenRefused('send the subscriber token that your backend made, as `Authorization: Bearer <token>`')
-      return await verifySubscriberToken(token, access)
+      const subscriber = await verifySubscriberToken(token, access)
+      demandJson(request)
+      return subscriber
     } catch (error) {
       if (!(error instanceof TokenRefused)) throw error
       reply.header('www-authenticate', 'Bearer realm="app"')
       throw new HttpError(401, error.message)
     }
   })
+}
+
+/** A body that names no content type counts as JSON. */
+function demandJson(request: FastifyRequest): void {
+  const type = mediaTypeOf(request)
+  if (request.method === 'GET' || type === '' || type === 'application/json') return
+  throw new HttpError(415, `content-type ${type} is not read here: send application/json`)
 }

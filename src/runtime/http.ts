@@ -6,6 +6,7 @@ import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import { emit } from './events.ts'
 import { HttpError } from './http-error.ts'
 import { type BodyLimits, bodyLimits, boundBodies } from './request-bodies.ts'
+import { UnstorableText } from './unstorable.ts'
 
 export { HttpError }
 export type Side = 'operator' | 'platform'
@@ -22,7 +23,8 @@ export function createHttp(side: Side, bodyBytes: number, limits: Partial<BodyLi
   const app = Fastify({
     bodyLimit: bodyBytes,
     return503OnClosing: false,
-    routerOptions: { maxParamLength: 300 },
+    routerOptions: { maxParamLength },
+    frameworkErrors: (error, request, reply) => refuse(side, request, reply, unreadablePath(error)),
     exposeHeadRoutes: false,
   })
   if (all.bodyBytesInFlight < bodyBytes)
@@ -41,6 +43,7 @@ export function createHttp(side: Side, bodyBytes: number, limits: Partial<BodyLi
     },
   )
   app.addHook('onRequest', (request, reply, done) => {
+    reply.header(...noSniffing)
     if (request.is404) return done(notFound(app, request, reply))
     const encoding = request.headers['content-encoding']
     if (encoding === undefined || encoding === 'identity') return done()
@@ -57,6 +60,18 @@ export function createHttp(side: Side, bodyBytes: number, limits: Partial<BodyLi
   )
   return app
 }
+
+const maxParamLength = 300
+
+/** Paths that never reach a route. */
+function unreadablePath({ code }: { readonly code: string }): HttpError {
+  return code === 'FST_ERR_MAX_PARAM_LENGTH'
+    ? new HttpError(400, `a part of the path is longer than ${maxParamLength} characters: no name here is so long`)
+    : new HttpError(400, 'the path cannot be read: what is not a letter or a digit must be percent-encoded UTF-8')
+}
+
+/** Content types are as they are said to be: for every answer, also those that are written past Fastify. */
+export const noSniffing = ['x-content-type-options', 'nosniff'] as const
 
 const bodyless: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
 
@@ -83,18 +98,27 @@ function refuse(
     path: request.routeOptions.url ?? request.url,
     status,
     error: message,
-    ...(cause !== undefined && { cause: cause instanceof Error ? (cause.stack ?? cause.message) : String(cause) }),
+    ...(cause !== undefined && { cause: causeText(cause) }),
     ...(counted && { counted }),
   })
   if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds))
   return reply
     .code(status)
+    .header(...noSniffing)
     .header('content-type', 'application/json; charset=utf-8')
     .send(JSON.stringify({ error: message }))
 }
 
+/** With its stack, unless the store is away: nobody looks for that in our code, and many requests say so. */
+function causeText(cause: unknown): string {
+  if (!(cause instanceof Error)) return String(cause)
+  const away = (cause as { code?: unknown }).code === 'unavailable'
+  return away ? cause.message : (cause.stack ?? cause.message)
+}
+
 function asHttpError(error: unknown, limit: number, bodyBytes: number): HttpError {
   if (error instanceof HttpError) return error
+  if (error instanceof UnstorableText) return new HttpError(400, error.message)
   const { code, statusCode, message } = error as { code?: string; statusCode?: number; message?: string }
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') {
     const remedy = limit < bodyBytes ? '' : ', or raise the limit body_bytes'
@@ -102,7 +126,7 @@ function asHttpError(error: unknown, limit: number, bodyBytes: number): HttpErro
   }
   if (statusCode !== undefined && statusCode >= 400 && statusCode < 500)
     return new HttpError(statusCode, message ?? 'bad request')
-  return new HttpError(503, 'the server cannot answer now: ask again, and look into its log if it lasts', 1, {
+  return new HttpError(503, 'the server cannot answer now: ask again; if it lasts, its log says why', 1, {
     cause: error,
   })
 }
@@ -159,7 +183,7 @@ function answerUnreadable(side: Side, error: Error & { code?: string }, socket: 
   if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy()
   const body = JSON.stringify({ error: message })
   socket.end(
-    `HTTP/1.1 ${status} ${text}\r\nconnection: close\r\ncontent-type: application/json; charset=utf-8\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+    `HTTP/1.1 ${status} ${text}\r\nconnection: close\r\n${noSniffing.join(': ')}\r\ncontent-type: application/json; charset=utf-8\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
   )
 }
 

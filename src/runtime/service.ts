@@ -1,5 +1,5 @@
 import { emit } from './events.ts'
-import type { Handler, Side } from './http.ts'
+import { type Handler, noSniffing, type Side } from './http.ts'
 
 /** One side, from start to stop. */
 export interface Service {
@@ -24,7 +24,11 @@ export function createService(side: Side, compose: (stopping: AbortSignal) => Pr
   return {
     handler(request, response) {
       if (running) return running.handler(request, response)
-      response.writeHead(503, { 'content-type': 'application/json', 'retry-after': '1' })
+      response.writeHead(503, {
+        'content-type': 'application/json',
+        'retry-after': '1',
+        [noSniffing[0]]: noSniffing[1],
+      })
       response.end('{"error":"the server is starting: ask again"}')
     },
     async start() {

@@ -1,4 +1,5 @@
 import { errors, jwtVerify, SignJWT } from 'jose'
+import { isStorable } from './unstorable.ts'
 
 const audience = 'bellwire-app'
 /** HS256 asks for a key of at least 256 bits (RFC 7518 §3.2). */
@@ -99,7 +100,7 @@ function refusal(error: unknown): TokenRefused {
   return new TokenRefused('the token cannot be read: send a JWT signed with HS256, as `Authorization: Bearer <token>`')
 }
 
-// U+0000 and lone surrogates cannot be stored, so no user has them in their id.
+// What cannot be stored is in nobody's id.
 function isText(value: unknown): value is string {
-  return typeof value === 'string' && value !== '' && value.isWellFormed() && !value.includes('\u0000')
+  return typeof value === 'string' && value !== '' && isStorable(value)
 }

@@ -2,7 +2,7 @@
 
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import { json, textOf } from '../../contract/documents/described.ts'
+import { brandNumber, json, textOf } from '../../contract/documents/described.ts'
 import { reconciliationFields } from '../../contract/records.ts'
 import type { AccessKey } from '../../runtime/access.ts'
 import { type AdminRoute, jsonObject } from '../../runtime/admin-access.ts'
@@ -39,8 +39,13 @@ export function crmRoutes(database: Database): readonly AdminRoute[] {
       url: '/admin/attributes/:brand',
       scope: 'manage',
       says: 'Fills the CRM with what is known of its users: one in each line, of any length.',
-      params: { brand: 'The number of the brand.' },
-      query: { as_of: 'When the export was made; lines without updated_at count as changed then. Left out: now.' },
+      params: { brand: brandNumber() },
+      query: {
+        as_of: Type.String({
+          format: 'date-time',
+          description: 'When the export was made; lines without updated_at count as changed then. Left out: now.',
+        }),
+      },
       body: {
         ...textOf('application/x-ndjson', 'One user in each line'),
         ...textOf('text/csv', 'A line of names, then one user in each line'),
@@ -66,7 +71,7 @@ export function crmRoutes(database: Database): readonly AdminRoute[] {
       url: '/admin/attributes/:brand/:user',
       scope: 'read',
       says: 'Shows what the CRM holds of one user.',
-      params: { brand: 'The number of the brand.', user: 'The user id.' },
+      params: { brand: brandNumber(), user: 'The user id.' },
       gives: json(Held),
       async handler(request, key) {
         const brand = brandOf(request, key)
@@ -81,7 +86,7 @@ export function crmRoutes(database: Database): readonly AdminRoute[] {
       url: '/admin/attributes/:brand/:user',
       scope: 'manage',
       says: 'Changes what the CRM holds of one user; attributes that are not named stay as they are.',
-      params: { brand: 'The number of the brand.', user: 'The user id.' },
+      params: { brand: brandNumber(), user: 'The user id.' },
       body: json(userAttributes),
       gives: json(Type.Object({ ...Held.properties, changed: Type.Boolean() })),
       async handler(request, key) {
