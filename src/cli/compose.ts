@@ -26,7 +26,14 @@ export async function operatorOptions(config: OperatorConfig): Promise<OperatorO
     ...(site && { site }),
     ...(await attributeOptions(config)),
     publish: config.publish.map(publishing),
-    ...(app && { app }),
+    ...(app && {
+      app: {
+        secrets: app.secrets,
+        origins: app.origins,
+        streams: app.streams,
+        streamsPerUser: app.streams_per_user,
+      },
+    }),
     content,
     keptMs: keep,
     limits: {

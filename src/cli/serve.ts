@@ -19,7 +19,12 @@ interface Served {
  */
 export async function serve(
   side: Side,
-  settings: { readonly host: string; readonly port: number; readonly stop_within: number },
+  settings: {
+    readonly host: string
+    readonly port: number
+    readonly connections: number
+    readonly stop_within: number
+  },
   config: Config,
   create: () => Promise<Served>,
 ): Promise<void> {

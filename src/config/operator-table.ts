@@ -62,6 +62,17 @@ export const operator = group(
           least: 1,
         }),
         origins: list(origin({ says: 'An origin.' }), { says: 'The sites whose pages may call /app from a browser.' }),
+        streams: integer(
+          1,
+          1_000_000,
+        )({
+          says: 'The most open inbox streams; more are answered 503. Keep it well below operator.connections.',
+          default: '10000',
+        }),
+        streams_per_user: integer(
+          1,
+          10_000,
+        )({ says: 'The most open inbox streams of one user; more are answered 429.', default: '10' }),
       },
     ),
     content: group(

@@ -41,10 +41,10 @@ export const accessKeys = (what: string) =>
       {
         name: text({ says: 'Whose key it is.' }),
         key: key({ says: 'The key, sent as X-Api-Key.', secret: true, remedy: makeOne }),
-        scopes: list(oneOf('enqueue', 'read', 'manage', 'devices')({ says: 'What it may do.' }), {
-          says: 'What it may do: enqueue, read, manage, devices (link and unlink).',
+        scopes: list(oneOf('enqueue', 'read', 'manage', 'devices', 'tokens')({ says: 'What it may do.' }), {
+          says: 'What it may do: enqueue, read, manage, devices (link and unlink), tokens (make subscriber tokens).',
           least: 1,
-          remedy: 'write scopes: [read], or those of enqueue, read, manage and devices that it needs',
+          remedy: 'write scopes: [read], or those of enqueue, read, manage, devices and tokens that it needs',
         }),
         brands: list(brand({ says: 'A brand.' }), {
           says: 'The brands that it may see; left out: all.',

@@ -158,12 +158,13 @@ async function composeOn(
   ]
   adminRoutes(app, options.adminKeys ?? [], admin)
   if (options.app) {
-    const { secrets, origins = [] } = options.app
+    const { secrets, origins = [], ...streams } = options.app
     await app.register(deviceAppRoutes, { ...devices, secrets, origins })
     await app.register(inboxRoutes, {
       database,
       secrets,
       origins,
+      ...streams,
       signal,
       ...(suppression && {
         allowed: async (brand: string, userId: string) => (await suppression.ask(brand, userId, 'site')) === undefined,

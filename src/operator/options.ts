@@ -70,7 +70,13 @@ export interface OperatorOptions {
   readonly suppression?: SuppressionOptions | 'none'
   readonly reconciliation?: Partial<ReconciliationLimits>
   /** The operator's own pages: secrets of subscriber tokens, and the origins that may call /app from a browser. */
-  readonly app?: { readonly secrets: readonly string[]; readonly origins?: readonly string[] }
+  readonly app?: {
+    readonly secrets: readonly string[]
+    readonly origins?: readonly string[]
+    /** Most open streams of the inbox: in all, and of one user. */
+    readonly streams?: number
+    readonly streamsPerUser?: number
+  }
   /** Where the content stands in a request element (row 4). */
   readonly content?: ContentMapping
   /** How long messages, notifications and calls are kept, in milliseconds; 90 days, the least that row 29 asks for. */

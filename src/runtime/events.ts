@@ -23,6 +23,7 @@ export interface Events {
     counted?: true
   }
   'keys.refused': { address: string; count: number }
+  'connections.refused': { side: 'operator' | 'platform'; count: number }
   // the send path (operator)
   'message.received': { channel: string; count: number; mode: 'single' | 'batch' }
   'message.invalid': { channel: string; error: string; reportable: boolean }

@@ -6,6 +6,7 @@ import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import { emit } from './events.ts'
 import { HttpError } from './http-error.ts'
 import { type BodyLimits, bodyLimits, boundBodies } from './request-bodies.ts'
+import { summed } from './summed.ts'
 import { UnstorableText } from './unstorable.ts'
 
 export { HttpError }
@@ -118,7 +119,7 @@ function causeText(cause: unknown): string {
 
 function asHttpError(error: unknown, limit: number, bodyBytes: number): HttpError {
   if (error instanceof HttpError) return error
-  if (error instanceof UnstorableText) return new HttpError(400, error.message)
+  if (error instanceof UnstorableText) return new HttpError(400, error.message, undefined, { cause: error })
   const { code, statusCode, message } = error as { code?: string; statusCode?: number; message?: string }
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') {
     const remedy = limit < bodyBytes ? '' : ', or raise the limit body_bytes'
@@ -153,6 +154,8 @@ export async function listen(side: Side, handler: Handler, options: ListenOption
     handler,
   )
   server.maxConnections = connections
+  const dropped = summed(60_000, (_side, count) => emit('connections.refused', { side, count }))
+  server.on('drop', () => dropped(side))
   server.keepAliveTimeout = 72_000 // longer than the usual 60 s of proxies, so that they close first
   server.on('clientError', (error: Error & { code?: string }, socket: Socket) => answerUnreadable(side, error, socket))
   await new Promise<void>((resolve, reject) => {

@@ -73,6 +73,7 @@ const phrases: Readonly<Record<EventName, Phrase>> = {
   'store.commit': ['debug', 'committed'],
   'store.repeated': ['warn', 'a commit failed and is repeated caller by caller'],
   'request.refused': [byStatus, 'request refused'],
+  'connections.refused': ['warn', 'connections closed at once: as many are open as may be'],
   'keys.refused': ['warn', 'requests without a right API key'],
   'message.received': ['debug', 'messages received'],
   'message.invalid': ['warn', 'message invalid'],

@@ -2,6 +2,7 @@
 
 import { isIPv6 } from 'node:net'
 import { emit } from './events.ts'
+import { summed } from './summed.ts'
 
 export interface WrongKeys {
   /**
@@ -41,7 +42,7 @@ interface Known {
 export function createWrongKeys(options: WrongKeysOptions = {}): WrongKeys {
   const { burst = 100, perSecond = 10, addresses = 10_000, logEveryMs = 60_000, now = Date.now } = options
   const known = new Map<string, Known>()
-  const counter = createCounter(logEveryMs)
+  const count = summed(logEveryMs, (address, times) => emit('keys.refused', { address, count: times }))
 
   function knownOf(address: string): Known {
     const time = now()
@@ -66,40 +67,14 @@ export function createWrongKeys(options: WrongKeysOptions = {}): WrongKeys {
         one.right.add(name)
         return 'right'
       }
-      counter.count(address)
+      count(address)
       if (one.left < 1) return 'wait'
       one.left--
       return 'wrong'
     },
-    countMissing: (from) => counter.count(networkOf(from)),
+    countMissing: (from) => count(networkOf(from)),
   }
 }
-
-/** Addresses that have lines of their own in the log each minute; the others share one. */
-const mostLogged = 20
-
-/** The first refusal of an address is told at once, further ones once in `everyMs`, with their count. */
-function createCounter(everyMs: number): { count(address: string): void } {
-  const counts = new Map<string, number>()
-  function report(): void {
-    for (const [address, count] of counts) if (count > 0) emit('keys.refused', { address, count })
-    counts.clear()
-  }
-  return {
-    count(address) {
-      if (counts.size === 0) setTimeout(report, everyMs).unref()
-      const counted = counts.get(address)
-      if (counted !== undefined) counts.set(address, counted + 1)
-      else if (counts.size >= mostLogged) counts.set(others, (counts.get(others) ?? 0) + 1)
-      else {
-        counts.set(address, 0)
-        emit('keys.refused', { address, count: 1 })
-      }
-    },
-  }
-}
-
-const others = 'others'
 
 /** IPv4 as it is, IPv6 by its first 64 bits. @example '2001:db8:0:1::/64' of '2001:db8::1:0:0:0:2' */
 function networkOf(address: string): string {

@@ -202,3 +202,20 @@ test('what is missing is 400 and named, what is not there is 404, and the docume
     assert.ok(statuses('/admin/reconciliations/{run}/correct').includes('409'))
   }
 })
+
+test('subscriber tokens are made by keys with the scope tokens only, for ids that there can be', async (t) => {
+  const manager = { name: 'manager', key: 'manager-key', scopes: ['enqueue', 'read', 'manage', 'devices'] } as const
+  const maker = { name: 'maker', key: 'maker-key', scopes: ['tokens'] } as const
+  const { url } = await startOperator(t, { app: { secrets: [secret] }, adminKeys: [manager, maker] })
+  const make = (body: object, key: string = maker.key) => post(`${url}/admin/subscriber-tokens`, body, key)
+  const refused = await make({ brand: '1', user_id: '1001' }, manager.key)
+  assert.deepEqual([refused.status, /lacks the scope tokens/.test(refused.body.error)], [403, true])
+  assert.equal((await post(`${url}/admin/failed/dismiss`, { user: 'a' }, maker.key)).status, 403)
+  assert.equal((await make({ brand: '1', user_id: 'x'.repeat(255) })).status, 200)
+  for (const user of ['a\u0000', '\ud800', 'a\u0007', 'x'.repeat(256), 'x'.repeat(5_000), '', 1])
+    assert.match((await make({ brand: '1', user_id: user })).body.error, /^user_id /)
+  for (const brand of ['../x', '01', '-1', '9223372036854775808', '', 1])
+    assert.match((await make({ brand, user_id: '1001' })).body.error, /^brand must be the number/)
+  for (const seconds of [0, 86_401, 1.5, '60'])
+    assert.match((await make({ brand: '1', user_id: '1001', ttl_seconds: seconds })).body.error, /^ttl_seconds must be/)
+})

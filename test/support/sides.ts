@@ -19,7 +19,7 @@ export const keys = {
   two: { name: 'platform of brand 2', key: 'key-of-brand-2', brands: ['2'] },
   both: { name: 'platform of both', key: 'key-of-both', brands: ['1', '2'] },
 } as const
-export const adminKey = { name: 'admin', key: 'admin-key', scopes: ['enqueue', 'read', 'manage'] } as const
+export const adminKey = { name: 'admin', key: 'admin-key', scopes: ['enqueue', 'read', 'manage', 'tokens'] } as const
 
 export interface Witness extends Provider {
   /** Every message of every call, in order. */

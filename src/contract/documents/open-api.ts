@@ -124,7 +124,7 @@ function refusal(status: number, description: string, refer: Components['refer']
   const retryAfter = { description: 'When to come again, in seconds.', schema: { type: 'integer', minimum: 0 } }
   return {
     description,
-    ...(status === 503 && { headers: { 'Retry-After': retryAfter } }),
+    ...((status === 503 || status === 429) && { headers: { 'Retry-After': retryAfter } }),
     content: contentOf(json(ErrorRecord), refer),
   }
 }
