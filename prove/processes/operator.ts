@@ -12,7 +12,7 @@ const plan = readPlan<OperatorPlan>()
 const operator = createOperator({
   store: plan.store,
   keys: Object.entries(apiKeys).map(([brand, key]) => ({ name: `brand ${brand}`, key, brands: [brand] })),
-  adminKeys: [{ name: 'proof', key: adminKey, scopes: ['read', 'manage'] }],
+  adminKeys: [{ name: 'proof', key: adminKey, scopes: ['read', 'manage', 'tokens'] }],
   push: plan.devices ? { devices: { source: everybodysDevice, services: [service] } } : provider,
   content,
   site: 'inbox',

@@ -29,11 +29,20 @@ export async function operatorOptions(config: OperatorConfig): Promise<OperatorO
     ...(await attributeOptions(config)),
     publish: config.publish.map(publishing),
     deviceLimits: config.device_limits,
-    ...(app && { app }),
+    ...(app && {
+      app: {
+        secrets: app.secrets,
+        origins: app.origins,
+        streams: app.streams,
+        streamsPerUser: app.streams_per_user,
+      },
+    }),
     content,
     keptMs: keep,
     limits: {
       bodyBytes: limits.body,
+      bodyBytesInFlight: limits.bodies,
+      bodyTimeoutMs: limits.body_timeout,
       batchMax: limits.batch,
       answerBudgetMs: limits.answer_budget,
       inProgress: limits.in_progress,
@@ -45,6 +54,7 @@ export async function operatorOptions(config: OperatorConfig): Promise<OperatorO
 
 export async function platformOptions(config: PlatformConfig): Promise<PlatformOptions> {
   const { store, keys, body, keep } = config
+  const bodies = { bodyBytesInFlight: config.bodies, bodyTimeoutMs: config.body_timeout }
   const lanes = await Promise.all(config.lanes.map(laneOptions))
   const reconciliation = config.reconciliation.map(reconciliationOptions)
   const deviceLinks = config.device_links.map(linkChannel)
@@ -57,6 +67,7 @@ export async function platformOptions(config: PlatformConfig): Promise<PlatformO
     deviceLinks,
     devicesPerUser: config.devices_per_user,
     bodyBytes: body,
+    bodies,
     keptMs: keep,
   }
 }

@@ -130,6 +130,7 @@ interface FilterOptions extends Addressed {
   readonly why?: string
   readonly since?: string
   readonly until?: string
+  readonly all?: true
   readonly json?: true
 }
 
@@ -185,13 +186,17 @@ function restoreCommand(): Command {
   return withFilter(
     withOperator(new Command('restore').description('link removed devices again'), 'manage', shortPatience),
   )
+    .option('--all', 'all removed devices of the brand, instead of those that the options above name')
     .option('--json', 'as the operator answers')
     .addHelpText(
       'after',
       '\nA device is linked again unless its user logged out since, or it is linked to somebody by now.\n\nExample:\n  bellwire devices restore --brand 1 --why "fcm 403 SENDER_ID_MISMATCH" --since 2026-01-31T10:00:00Z\n',
     )
     .action(async (options: FilterOptions) => {
-      const body = JSON.stringify(filterOf(options))
+      const { brand, ...filter } = filterOf(options)
+      if ((Object.keys(filter).length === 0) !== (options.all === true))
+        throw new CliError(exit.usage, 'name the devices with --user, --why, --since or --until, or all with --all')
+      const body = JSON.stringify({ brand, ...filter, ...(options.all && { all: true }) })
       const { answer } = await withOperatorClient(options, 'manage', say, (client) =>
         client.post('/admin/devices/restore', body),
       )

@@ -16,6 +16,7 @@ interface Address {
 }
 
 interface Settings extends Address {
+  readonly connections: number
   readonly stop_within: number
   readonly admin?: Address
 }
@@ -68,10 +69,10 @@ export async function serve(
 async function listenFor(
   side: Side,
   { handler, admin, health }: Service,
-  { host, port, admin: apart }: Settings,
+  { host, port, connections, admin: apart }: Settings,
 ): Promise<readonly Listening[]> {
-  if (!apart) return [await listenAt(side, side, chain(handler, admin.handler), { host, port })]
-  const first = await listenAt(side, side, chain(handler, health.handler), { host, port })
+  if (!apart) return [await listenAt(side, side, chain(handler, admin.handler), { host, port, connections })]
+  const first = await listenAt(side, side, chain(handler, health.handler), { host, port, connections })
   const second = listenAt(`${side}.admin`, side, admin.handler, { ...apart, part: 'admin' })
   return [
     first,

@@ -7,7 +7,7 @@ import { devices } from './devices-table.ts'
 import { brand, duration, integer, key, longKey, origin, path, pointer, size, store, text, yesNo } from './kinds.ts'
 import { httpUserSettings } from './services/http.ts'
 import { group, list, variants } from './setting.ts'
-import { accessKeys, listening, makeOne, moduleOf } from './shared-settings.ts'
+import { accessKeys, listening, makeOne, moduleOf, requestBodies } from './shared-settings.ts'
 
 export const operator = group(
   { says: 'The API that an operator hosts (§4.1).', optional: true },
@@ -64,6 +64,17 @@ export const operator = group(
           least: 1,
         }),
         origins: list(origin({ says: 'An origin.' }), { says: 'The sites whose pages may call /app from a browser.' }),
+        streams: integer(
+          1,
+          1_000_000,
+        )({
+          says: 'The most open inbox streams; more are answered 503. Keep it well below operator.connections.',
+          default: '10000',
+        }),
+        streams_per_user: integer(
+          1,
+          10_000,
+        )({ says: 'The most open inbox streams of one user; more are answered 429.', default: '10' }),
       },
     ),
     content: group(
@@ -95,6 +106,7 @@ export const operator = group(
       { says: 'What the operator takes on at once.' },
       {
         body: size({ says: 'Largest request body.', default: '16MiB' }),
+        ...requestBodies,
         batch: integer(1, 100_000)({ says: 'Most messages in one batch; the excess is fatal.', default: '10000' }),
         answer_budget: duration({
           says: "A request is answered within this time; keep it below the platform's timeout.",

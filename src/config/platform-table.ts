@@ -5,7 +5,7 @@ import { devicesPerUser } from './device-limits-settings.ts'
 import { brand, duration, integer, oneOf, size, store, text, url, yesNo } from './kinds.ts'
 import { reconciliation } from './reconciliation-settings.ts'
 import { group, list, variants } from './setting.ts'
-import { accessKeys, listening, moduleOf } from './shared-settings.ts'
+import { accessKeys, listening, moduleOf, requestBodies } from './shared-settings.ts'
 
 const lane = group(
   { says: 'One brand and channel.' },
@@ -80,6 +80,7 @@ export const platform = group(
     lanes: list(lane, { says: 'Where the messages of each brand and channel go, and how.' }),
     reconciliation,
     body: size({ says: 'Largest JSON request; NDJSON has no limit.', default: '16MiB' }),
+    ...requestBodies,
     keep: duration({
       says: 'How long settled messages and calls are kept; longer than any retry or replay.',
       default: '90d',

@@ -33,7 +33,7 @@ export async function startWorld(origins: readonly string[]): Promise<World> {
   }
   try {
     const apiKeys = brands.map(({ id, name }) => ({ name: `platform for ${name}`, key: key(), brands: [id] }))
-    const admin = { name: 'demo', key: key(), scopes: ['enqueue', 'read', 'manage'] as const }
+    const admin = { name: 'demo', key: key(), scopes: ['enqueue', 'read', 'manage', 'tokens'] as const }
     const { standIns, services, judgeDevice } = await startPushServices()
     undo.push(() => standIns.close())
     const operator = createOperator({

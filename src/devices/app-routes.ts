@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
 import { Type } from 'typebox'
 import { DeviceAnswer } from '../contract/device-events.ts'
 import { type DescribedRoute, json } from '../contract/documents/described.ts'
-import { admitSubscriber } from '../runtime/app-access.ts'
+import { appBodyBytes, subscriberAuthentication } from '../runtime/app-access.ts'
 import { HttpError } from '../runtime/http.ts'
 import { oneAtATime } from '../runtime/one-at-a-time.ts'
 import { OurDeviceRecord } from './admin.ts'
@@ -66,7 +66,7 @@ export const deviceAppRoutes: FastifyPluginAsync<DeviceAppOptions> = async (oute
   const { registry, secrets, origins, judge, reaches, most, now } = options
   /** Links of one user that are committed together would each be within the limit. */
   const inTurn = oneAtATime()
-  const access = { secrets, ...(now && { now }) }
+  const { onRequest, callerOf } = subscriberAuthentication({ secrets, ...(now && { now }) })
   await outer.register(app, { prefix: '/app/devices' })
 
   async function app(server: FastifyInstance): Promise<void> {
@@ -80,8 +80,8 @@ export const deviceAppRoutes: FastifyPluginAsync<DeviceAppOptions> = async (oute
     server.options('/', async (_request, reply) => reply.code(204).send())
 
     for (const what of ['link', 'unlink'] as const)
-      server.post(`/${what}`, async (request, reply) => {
-        const { brand, userId } = await admitSubscriber(request, reply, access)
+      server.post(`/${what}`, { onRequest, bodyLimit: appBodyBytes }, async (request, reply) => {
+        const { brand, userId } = callerOf(request)
         const record = recordOfUser(request, userId)
         if ('tokens' in record && record.tokens.length > most)
           throw new HttpError(400, `tokens has ${record.tokens.length} of them: a user may have ${most} devices`)
@@ -90,8 +90,8 @@ export const deviceAppRoutes: FastifyPluginAsync<DeviceAppOptions> = async (oute
         return reply.type('application/json; charset=utf-8').send(JSON.stringify({ accepted }))
       })
 
-    server.get('/', async (request, reply) => {
-      const { brand, userId } = await admitSubscriber(request, reply, access)
+    server.get('/', { onRequest }, async (request, reply) => {
+      const { brand, userId } = callerOf(request)
       const devices = (await registry.list(brand, userId)).map(shownDevice)
       return reply.type('application/json; charset=utf-8').send(JSON.stringify({ devices }))
     })

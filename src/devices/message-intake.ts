@@ -74,7 +74,7 @@ export function takeMessages(options: MessageIntakeOptions): Take {
   }
 }
 
-export const tooLarge = (bytes: number): string =>
+const tooLarge = (bytes: number): string =>
   `it has ${bytes} bytes: at most ${mostRecordBytes} are read, send a record for some of its tokens at a time`
 
 type Reading = { readonly events: readonly DeviceEvent[]; readonly brand: string } | Parked

@@ -18,6 +18,8 @@ const anySize = wholeForm(1, Number.MAX_SAFE_INTEGER)
 /** test/config/forms.test.ts holds these equal to those of the configuration file. */
 export const operatorLimitForms: { readonly [Name in keyof OperatorLimits]: Form } = {
   bodyBytes: anySize,
+  bodyBytesInFlight: anySize,
+  bodyTimeoutMs: millisecondsForm,
   batchMax: wholeForm(1, 100_000),
   answerBudgetMs: millisecondsForm,
   inProgress: wholeForm(1, 10_000_000),

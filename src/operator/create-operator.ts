@@ -169,7 +169,7 @@ async function composeOn(
   }
 
   const brands = [...new Set(options.keys.flatMap((key) => key.brands))]
-  const app = createHttp('operator', limits.bodyBytes)
+  const app = createHttp('operator', limits.bodyBytes, limits)
   sendRoutes(app, { keys: options.keys, paths, limits, signal })
   reconciliationRoute(app, {
     keys: options.keys,
@@ -177,7 +177,7 @@ async function composeOn(
     limits: { ...reconciliationLimits, ...options.reconciliation },
     signal,
   })
-  const adminApp = createHttp('operator', limits.bodyBytes)
+  const adminApp = createHttp('operator', limits.bodyBytes, limits)
   const admin = [
     ...operatorAdmin({ database, brands, secret: options.app?.secrets[0] }),
     ...(removals ? removalRoutes(removals) : []),
@@ -187,13 +187,14 @@ async function composeOn(
   ]
   adminRoutes(adminApp, options.adminKeys ?? [], admin)
   if (options.app) {
-    const { secrets, origins = [] } = options.app
+    const { secrets, origins = [], ...streams } = options.app
     const reaches = reachable(pushServices(options), options.publish ?? [])
     await app.register(deviceAppRoutes, { ...devices, reaches, most: most.app, secrets, origins })
     await app.register(inboxRoutes, {
       database,
       secrets,
       origins,
+      ...streams,
       signal,
       ...(suppression && {
         allowed: async (brand: string, userId: string) => (await suppression.ask(brand, userId, 'site')) === undefined,

@@ -9,6 +9,7 @@ import type { Publishing } from '../devices/outbox.ts'
 import { devicesPerUser } from '../devices/registry.ts'
 import type { Provider } from '../providers/provider.ts'
 import type { AccessKey } from '../runtime/access.ts'
+import { type BodyLimits, bodyLimits } from '../runtime/request-bodies.ts'
 
 /** An API key of §5. Two or more may live at once, for rotation; each opens its own brands only (row 31). */
 export interface ApiKey {
@@ -30,7 +31,7 @@ export interface DeviceLimits {
   readonly services: number
 }
 
-export interface OperatorLimits {
+export interface OperatorLimits extends BodyLimits {
   /** Largest request body in bytes. */
   readonly bodyBytes: number
   /** Most messages in one batch; the excess is answered as fatal (row 26). */
@@ -79,7 +80,13 @@ export interface OperatorOptions {
   readonly suppression?: SuppressionOptions | 'none'
   readonly reconciliation?: Partial<ReconciliationLimits>
   /** The operator's own pages: secrets of subscriber tokens, and the origins that may call /app from a browser. */
-  readonly app?: { readonly secrets: readonly string[]; readonly origins?: readonly string[] }
+  readonly app?: {
+    readonly secrets: readonly string[]
+    readonly origins?: readonly string[]
+    /** Most open streams of the inbox: in all, and of one user. */
+    readonly streams?: number
+    readonly streamsPerUser?: number
+  }
   /** Where the content stands in a request element (row 4). */
   readonly content?: ContentMapping
   /** How long messages, notifications and calls are kept, in milliseconds; 90 days, the least that row 29 asks for. */
@@ -90,6 +97,7 @@ export interface OperatorOptions {
 export const deviceLimits: DeviceLimits = { app: 20, services: devicesPerUser }
 
 export const operatorLimits: OperatorLimits = {
+  ...bodyLimits,
   bodyBytes: 16 * 1024 * 1024,
   batchMax: 10_000,
   answerBudgetMs: 20_000,

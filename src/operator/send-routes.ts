@@ -25,11 +25,11 @@ export interface SendRoutes {
 }
 
 export function sendRoutes(app: FastifyInstance, { keys, paths, limits, signal }: SendRoutes): void {
-  const authenticate = authentication(keys)
+  const { onRequest, callerOf } = authentication(keys)
 
   for (const channel of ['push', 'site'] as const) {
-    app.post(sendPaths[channel].single, async (request, reply) => {
-      const key = authenticate(request)
+    app.post(sendPaths[channel].single, { onRequest }, async (request, reply) => {
+      const key = callerOf(request)
       const path = ready(channel)
       const read = readSingle(bodyOf(request))
       if ('invalid' in read) {
@@ -44,8 +44,8 @@ export function sendRoutes(app: FastifyInstance, { keys, paths, limits, signal }
       return answerSingle(reply, channel, outcome as Outcome)
     })
 
-    app.post(sendPaths[channel].batch, async (request, reply) => {
-      const key = authenticate(request)
+    app.post(sendPaths[channel].batch, { onRequest }, async (request, reply) => {
+      const key = callerOf(request)
       const deadline = Date.now() + limits.answerBudgetMs
       await ready(channel).room(bodyOf(request).length)
       // Meanwhile it may be stopping.

@@ -98,12 +98,8 @@ async function compose(options: PlatformOptions, signal: AbortSignal): Promise<C
   })
 
   const bodyBytes = options.bodyBytes ?? 16 * 1024 * 1024
-  const app = createHttp('platform', bodyBytes)
-  const adminApp = createHttp('platform', bodyBytes)
-  // A stream of any length is not collected first.
-  adminApp.addContentTypeParser(['application/x-ndjson', 'application/jsonl', 'text/csv'], (_request, body, done) =>
-    done(null, body),
-  )
+  const app = createHttp('platform', bodyBytes, options.bodies)
+  const adminApp = createHttp('platform', bodyBytes, options.bodies)
   const admin = [
     ...platformAdmin({ queue, lanes: [...services.map(({ service }) => service), ...links.lanes] }),
     ...deviceReads({ registry }),

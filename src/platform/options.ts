@@ -3,6 +3,7 @@ import type { LinkChannel } from '../devices/link-channels.ts'
 import type { LaneShape } from '../providers/operator-api.ts'
 import type { Channel, Provider } from '../providers/provider.ts'
 import type { AccessKey } from '../runtime/access.ts'
+import type { BodyLimits } from '../runtime/request-bodies.ts'
 import type { ReconciliationOptions } from './reconcile/options.ts'
 
 /** One lane per brand and channel: where its messages go, and how (§4.1 rule 3, §8.2). */
@@ -45,4 +46,6 @@ export interface PlatformOptions {
   readonly keptMs?: number
   /** Largest body of a JSON request, in bytes. NDJSON streams have no limit. */
   readonly bodyBytes?: number
+  /** What all request bodies together may take in memory, and how long one may take to arrive. */
+  readonly bodies?: Partial<BodyLimits>
 }

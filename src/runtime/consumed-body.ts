@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
 import type { preParsingAsyncHookHandler } from 'fastify'
-import { HttpError } from './http.ts'
+import { HttpError } from './http-error.ts'
 
 /**
  * Behind a parser of the host's, such as express.json(), the body has been read. Its bytes are used where the host kept them. Its

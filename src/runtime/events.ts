@@ -21,8 +21,18 @@ export interface Events {
   'store.back': { downMs: number }
   'store.commit': { callers: number; rows: number; ms: number; durable: boolean }
   'store.repeated': { callers: number; error: string }
-  // requests that were answered with an error
-  'request.refused': { side: 'operator' | 'platform'; method: string; path: string; status: number; error: string }
+  // requests that were answered with an error; `cause` is not in the answer, `counted` ones are in keys.refused, too
+  'request.refused': {
+    side: 'operator' | 'platform'
+    method: string
+    path: string
+    status: number
+    error: string
+    cause?: string
+    counted?: true
+  }
+  'keys.refused': { address: string; count: number }
+  'connections.refused': { side: 'operator' | 'platform'; count: number }
   // the send path (operator)
   'message.received': { channel: string; count: number; mode: 'single' | 'batch' }
   'message.invalid': { channel: string; error: string; reportable: boolean }

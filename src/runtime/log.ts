@@ -59,6 +59,8 @@ type Phrase = readonly [at: Level | ((event: Fields) => Level), message: string,
 const bySettled = ({ category, uncertain }: Fields): Level =>
   category === 'successful' && !uncertain ? 'info' : 'warn'
 
+const byStatus = ({ status, counted }: Fields): Level => (counted ? 'debug' : Number(status) >= 500 ? 'warn' : 'info')
+
 const byFindings = ({ state, critical, high }: Fields): Level =>
   state === 'refused' || Number(critical) > 0 || Number(high) > 0 ? 'warn' : 'info'
 
@@ -71,7 +73,9 @@ const phrases: Readonly<Record<EventName, Phrase>> = {
   'store.back': ['info', 'the store is back'],
   'store.commit': ['debug', 'committed'],
   'store.repeated': ['warn', 'a commit failed and is repeated caller by caller'],
-  'request.refused': [({ status }) => (Number(status) >= 500 ? 'warn' : 'info'), 'request refused'],
+  'request.refused': [byStatus, 'request refused'],
+  'connections.refused': ['warn', 'connections closed at once: as many are open as may be'],
+  'keys.refused': ['warn', 'requests without a right API key'],
   'message.received': ['debug', 'messages received'],
   'message.invalid': ['warn', 'message invalid'],
   'messages.refused': ['debug', 'messages refused before they were claimed: what reaches them is paused'],

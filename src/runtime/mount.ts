@@ -3,7 +3,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { FastifyPluginAsync } from 'fastify'
 import { emit } from './events.ts'
-import type { Side } from './http.ts'
+import { noSniffing, type Side } from './http.ts'
 
 /** A handler of node:http, and a middleware of Express: `next` is called for paths that are not its own. */
 export type Handler = (request: IncomingMessage, response: ServerResponse, next?: (error?: unknown) => void) => void
@@ -97,6 +97,6 @@ function withoutPrefix(url: string, depth: number): string {
 }
 
 function answer(response: ServerResponse, status: number, error: string): void {
-  response.writeHead(status, { 'content-type': 'application/json; charset=utf-8' })
+  response.writeHead(status, { 'content-type': 'application/json; charset=utf-8', [noSniffing[0]]: noSniffing[1] })
   response.end(JSON.stringify({ error }))
 }

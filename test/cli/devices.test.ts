@@ -79,7 +79,11 @@ test('whoever logged out since stays logged out when the file is imported again'
   )
   assert.equal((await bellwire('import', '--file', file, '--brand', '1')).code, 0)
   const body = JSON.stringify({ brand: '1', user_id: 'a', tokens: [{ token: 't1', provider: 'apns' }] })
-  await fetch(`${url}/admin/devices/unlink`, { method: 'POST', headers: { 'x-api-key': key }, body })
+  await fetch(`${url}/admin/devices/unlink`, {
+    method: 'POST',
+    headers: { 'x-api-key': key, 'content-type': 'application/json' },
+    body,
+  })
   const { code, out } = await bellwire('import', '--file', file, '--brand', '1')
   assert.equal(code, 0)
   assert.match(out, /2 records, 2 tokens/)
@@ -224,7 +228,9 @@ test('devices are listed, and removals restored', async (t) => {
   assert.match(removed.out, /fcm_token {2}wrong project {2}can be restored/)
   assert.equal((await bellwire('removed', '--brand', '2')).out, '')
   assert.match((await bellwire('restore', '--brand', '1', '--user', 'b')).out, /^1 devices are linked again/)
-  assert.deepEqual(JSON.parse((await bellwire('restore', '--brand', '1', '--json')).out), { restored: 2 })
+  const nothingNamed = await bellwire('restore', '--brand', '1')
+  assert.deepEqual([nothingNamed.code, /--user, .*or all with --all/.test(nothingNamed.err)], [2, true])
+  assert.deepEqual(JSON.parse((await bellwire('restore', '--brand', '1', '--all', '--json')).out), { restored: 2 })
   assert.deepEqual(await usersOf(devices, '1', ['a', 'b', 'c']), ['a', 'b', 'c'])
   assert.match((await bellwire('removed', '--brand', '1')).out, /restored 2/)
   const { code, err } = await bellwire('restore')

@@ -281,10 +281,10 @@ onEachEngine('removals are listed in pages and restored by filter, by a key that
   assert.equal((await removed('brand=1&since=2099-01-01T00:00:00Z')).removed.length, 0)
 
   const restore = (body: object, key: string = adminKey.key) => post(`${url}/admin/devices/restore`, body, key)
-  assert.equal((await restore({ brand: '1' }, services.key)).status, 403)
+  assert.equal((await restore({ brand: '1', all: true }, services.key)).status, 403)
   assert.equal((await restore({})).status, 400)
   assert.equal((await restore({ brand: '1', reason: 'typing error' })).status, 400)
-  assert.equal((await restore({ brand: '2' })).body.restored, 0)
+  assert.equal((await restore({ brand: '2', all: true })).body.restored, 0)
   assert.equal((await restore({ brand: '1', user_id: 'a' })).body.restored, 1)
   assert.equal((await restore({ brand: '1', why: 'wrong project' })).body.restored, 2)
   assert.equal((await devicesOf(url, '1', 'b')).length, 1)

@@ -20,7 +20,11 @@ export const keys = {
   two: { name: 'platform of brand 2', key: 'the-key-of-brand-2', brands: ['2'] },
   both: { name: 'platform of both', key: 'the-key-of-both-brands', brands: ['1', '2'] },
 } as const
-export const adminKey = { name: 'admin', key: 'the-key-of-the-admin', scopes: ['enqueue', 'read', 'manage'] } as const
+export const adminKey = {
+  name: 'admin',
+  key: 'the-key-of-the-admin',
+  scopes: ['enqueue', 'read', 'manage', 'tokens'],
+} as const
 
 export interface Witness extends Provider {
   /** Every message of every call, in order. */

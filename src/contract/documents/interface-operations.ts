@@ -60,6 +60,7 @@ export const operatorOperations: readonly InterfaceOperation[] = [
       400: 'The body cannot be read (row 16).',
       401: 'The API key is missing or not known (row 14).',
       403: 'The API key is for several brands, and the request names none (row 31).',
+      408: 'The body did not arrive in time.',
       413: 'The body is too large.',
       415: 'The body is compressed: send it as it is.',
       501: 'The field is not known, or has no source here (row 16).',
@@ -86,6 +87,7 @@ export const platformOperations: readonly InterfaceOperation[] = [deviceLink, de
     400: 'The record cannot be read. Final: sending it again will not mend it (row 19).',
     401: 'The API key is missing or not known (row 14).',
     403: 'The API key may not link devices, or is not bound to exactly one brand (row 31).',
+    408: 'The body did not arrive in time: send it again.',
     413: 'The record is too large. Final: sending it again will not mend it (row 19).',
     415: 'The body is compressed: send it as it is.',
     503: 'Not now. Send it again after Retry-After, before the next one of that user (row 19).',
@@ -104,6 +106,7 @@ function singleOf(endpoint: SendEndpoint): InterfaceOperation {
     refusals: {
       400: 'Failed: the record cannot be read. The message is skipped (§7.1).',
       401: 'The API key is missing or not known (row 14). By §7.1 the message is skipped.',
+      408: 'Failed: the body did not arrive in time. The message is skipped (§7.1).',
       413: 'Failed: the body is too large. The message is skipped (§7.1).',
       415: 'Failed: the body is compressed. The message is skipped (§7.1).',
       422: 'Failed: not delivered, and not to be tried again. The message is skipped (§7.1).',
@@ -125,6 +128,7 @@ function batchOf(endpoint: SendEndpoint): InterfaceOperation {
     refusals: {
       400: 'The body is not an array of records that can be read. The whole batch is retried (§7.2, row 12).',
       401: 'The API key is missing or not known (row 14). The whole batch is retried (§7.2).',
+      408: 'The body did not arrive in time. The whole batch is retried (§7.2).',
       413: 'The body is too large: send fewer messages at a time. The whole batch is retried (§7.2).',
       415: 'The body is compressed: send it as it is. The whole batch is retried (§7.2).',
       503: 'Not now. The whole batch is retried after Retry-After (§7.2).',

@@ -88,13 +88,13 @@ const anyObject = Type.Object({})
 
 function ofRoute(route: DescribedRoute, { tag, security }: RouteGroup, { refer }: Components): Json {
   const { says, scope, params = {}, query = {}, headers = {}, body, gives = json(anyObject), url } = route
-  const named = [...url.matchAll(/:(\w+)/g)].map(([, name = '']): [string, string] => [name, params[name] ?? name])
+  const named = [...url.matchAll(/:(\w+)/g)].map(([, name = '']) => [name, params[name] ?? name] as const)
   const parameters = [
     ...named.map(([name, description]) => ({ ...parameter('path', name, description), required: true })),
     ...Object.entries(query).map(([name, description]) => parameter('query', name, description)),
     ...Object.entries(headers).map(([name, description]) => parameter('header', name, description)),
   ]
-  const refusals = security === undefined ? { 503: 'Not now.' } : refusalsOf(route, security)
+  const refusals = { ...(security === undefined ? { 503: 'Not now.' } : refusalsOf(route, security)), ...route.refuses }
   const errors = Object.entries(refusals).map(([status, why]) => [status, refusal(Number(status), why, refer)])
   return {
     tags: [tag],
@@ -114,7 +114,11 @@ function refusalsOf({ method, scope, url }: DescribedRoute, security: Security):
       security === 'ApiKey' ? 'The API key is missing or not known.' : 'The subscriber token is missing or not valid.',
     403: scope === undefined ? 'Not for this user.' : `The key lacks the scope ${scope}, or is not for this brand.`,
     ...(url.includes(':') && { 404: 'There is no such thing, or not for this key.' }),
-    ...(method === 'POST' && { 413: 'The body is too large.', 415: 'The body is compressed, or of another type.' }),
+    ...(method === 'POST' && {
+      408: 'The body did not arrive in time.',
+      413: 'The body is too large.',
+      415: 'The body is compressed, or of another type.',
+    }),
     503: 'Not now: come again.',
   }
 }
@@ -124,7 +128,7 @@ function refusal(status: number, description: string, refer: Components['refer']
   const retryAfter = { description: 'When to come again, in seconds.', schema: { type: 'integer', minimum: 0 } }
   return {
     description,
-    ...(status === 503 && { headers: { 'Retry-After': retryAfter } }),
+    ...((status === 503 || status === 429) && { headers: { 'Retry-After': retryAfter } }),
     content: contentOf(json(ErrorRecord), refer),
   }
 }
@@ -138,6 +142,9 @@ function parametersOf(where: 'header', described: Readonly<Record<string, string
   return parameters.length === 0 ? {} : { parameters }
 }
 
-function parameter(where: 'path' | 'query' | 'header', name: string, description: string): Json {
-  return { name, in: where, description, schema: { type: 'string' } }
+function parameter(where: 'path' | 'query' | 'header', name: string, described: string | TSchema): Json {
+  const { description, ...schema } = (
+    typeof described === 'string' ? Type.String({ description: described }) : described
+  ) as Json
+  return { name, in: where, description, schema }
 }

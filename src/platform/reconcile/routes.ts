@@ -3,7 +3,7 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import { json, nullable, textOf, whole } from '../../contract/documents/described.ts'
+import { brandNumber, json, limitOf, nullable, textOf, whole } from '../../contract/documents/described.ts'
 import { isReconciliationField, reconciliationFields } from '../../contract/records.ts'
 import { shown } from '../../contract/shown.ts'
 import type { AccessKey } from '../../runtime/access.ts'
@@ -55,8 +55,12 @@ export function reconciliationRoutes(
           fresh: Type.Boolean({ description: 'false: this one was under way already' }),
         }),
       ),
+      refuses: { 404: 'The brand or the field is not reconciled here, or not for this key.' },
       async handler(request, key) {
         const { brand, field, any_size: anySize = false } = jsonObject(request)
+        if (typeof brand !== 'string' && typeof brand !== 'number')
+          throw new HttpError(400, 'brand must be the number of a brand, such as "1"')
+        if (typeof field !== 'string') throw new HttpError(400, 'field must be a string, such as "blocked"')
         if (typeof anySize !== 'boolean') throw new HttpError(400, 'any_size must be true or false')
         const id = brandIn(brand)
         const of = configured.filter((each) => each.brand === id && visible(key, each.brand))
@@ -79,9 +83,9 @@ export function reconciliationRoutes(
       scope: 'read',
       says: 'Lists the runs, the latest first, a page at a time.',
       query: {
-        brand: 'Of this brand.',
-        field: 'Of this field.',
-        limit: `At most so many, up to ${mostRuns}; 100 where it is left out.`,
+        brand: brandNumber('Of this brand.'),
+        field: Type.Enum([...reconciliationFields], { description: 'Of this field.' }),
+        limit: limitOf(mostRuns),
         after: 'The `next` of the page before.',
       },
       gives: json(Type.Object({ runs: Type.Array(ShownRun), next: nullable(Type.String()) })),
@@ -92,7 +96,7 @@ export function reconciliationRoutes(
         const brands = [...new Set(configured.map((each) => each.brand))].filter(
           (each) => visible(key, each) && (brand === undefined || brand === each),
         )
-        const most = Math.min(wholeNumber('limit', limit, 100), mostRuns)
+        const most = Math.min(wholeNumber('limit', limit, 100, 1), mostRuns)
         const runs = await listRuns(database, brands, field, after, most)
         return { runs: runs.map(shownRun), next: runs.length === most ? runs.at(-1)?.run : null }
       },
@@ -116,14 +120,14 @@ export function reconciliationRoutes(
       says: 'Lists whom a run found to differ, a page at a time.',
       params: { run: 'The name of the run.' },
       query: {
-        limit: `At most so many, up to ${mostDiscrepancies}; 100 where it is left out.`,
-        after: 'The `next` of the page before.',
+        limit: limitOf(mostDiscrepancies),
+        after: whole('The `next` of the page before.'),
       },
       gives: json(Type.Object({ discrepancies: Type.Array(ShownDiscrepancy), next: nullable(whole()) })),
       async handler(request, key) {
         const run = await runOf(request, key)
         const { after, limit } = request.query as Record<string, string | undefined>
-        const most = Math.min(wholeNumber('limit', limit, 100), mostDiscrepancies)
+        const most = Math.min(wholeNumber('limit', limit, 100, 1), mostDiscrepancies)
         const found = await listDiscrepancies(database, run, wholeNumber('after', after, 0), most)
         return { discrepancies: found.map(shownDiscrepancy), next: found.length === most ? found.at(-1)?.n : null }
       },
@@ -134,7 +138,7 @@ export function reconciliationRoutes(
       scope: 'read',
       says: 'Gives all that a run found to differ, as a file.',
       params: { run: 'The name of the run.' },
-      query: { format: 'ndjson or csv; ndjson where it is left out.' },
+      query: { format: Type.Enum(['ndjson', 'csv'], { description: 'ndjson where it is left out.' }) },
       gives: {
         ...textOf('application/x-ndjson', 'One discrepancy in each line'),
         ...textOf('text/csv', 'A line of names, then one discrepancy in each line'),
@@ -183,6 +187,7 @@ export function reconciliationRoutes(
           ),
         ]),
       ),
+      refuses: { 409: 'It loosens, and is not confirmed with the number of users that the preview says.' },
       async handler(request, key) {
         const run = await runOf(request, key)
         const { what = 'tighten', preview = false, confirm } = jsonObject(request)
