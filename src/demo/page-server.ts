@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { brands, whoIs } from './cast.ts'
@@ -27,6 +28,8 @@ export interface Backend {
 export async function startPageServer(port: number): Promise<PageServer> {
   const files = await readPageFiles()
   let backend: Backend | undefined
+  /** By this an open page sees that the demo was started anew. */
+  const run = randomUUID()
   const server = createServer((request, response) => {
     answer(request, response).catch((error: Error) => {
       if (response.headersSent) response.destroy()
@@ -55,7 +58,7 @@ export async function startPageServer(port: number): Promise<PageServer> {
     const { operator, clients, journal, records, phones } = backend
     switch (`${request.method} ${path}`) {
       case 'GET /demo/cast':
-        return json(response, 200, { brands, operator })
+        return json(response, 200, { run, brands, operator })
       case 'GET /demo/events':
         return followEvents(journal, phones, response)
       case 'POST /demo/token': {

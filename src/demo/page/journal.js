@@ -5,27 +5,24 @@ const tick = 'm2.5 6.5 2.5 2.5 4.500-5.500'
 const cross = 'm3 3 6 6m0-6-6 6'
 
 /** Shows each message's way from the platform to the person, as the demo's own journal tells it. */
-export function showJournal(source) {
+export function createJournal() {
+  const list = document.getElementById('ways')
   const ways = new Map()
 
-  source.addEventListener('message', ({ data }) => {
-    show(JSON.parse(data))
-  })
-  // The journal begins anew with each connection.
-  source.addEventListener('open', () => {
-    ways.clear()
-    document.getElementById('ways').replaceChildren()
-  })
-
-  function show(entry) {
-    const list = document.getElementById('ways')
-    const fresh = way(entry)
-    const shown = ways.get(entry.key)
-    if (shown) shown.replaceWith(fresh)
-    else list.prepend(fresh)
-    ways.set(entry.key, fresh)
-    while (list.children.length > mostWays) list.lastElementChild.remove()
-    document.getElementById('ways-empty').hidden = true
+  return {
+    clear() {
+      ways.clear()
+      list.replaceChildren()
+    },
+    show(entry) {
+      const fresh = way(entry)
+      const shown = ways.get(entry.key)
+      if (shown) shown.replaceWith(fresh)
+      else list.prepend(fresh)
+      ways.set(entry.key, fresh)
+      while (list.children.length > mostWays) list.lastElementChild.remove()
+      document.getElementById('ways-empty').hidden = true
+    },
   }
 }
 
@@ -49,12 +46,13 @@ function track({ state, channel }) {
     unreadable: ['refused', '', ''],
     waiting: ['done', 'waits', ''],
     refused: ['done', 'refused', ''],
+    failed: ['refused', '', ''],
     arrived: ['done', 'done', 'done'],
     kept: ['done', 'done', 'waits'],
     replaced: ['done', 'done', ''],
   }[state]
   const names = ['Platform', 'Operator', channel === 'push' ? 'Device' : 'Inbox']
-  const words = { done: 'passed', refused: 'refused here', waits: 'on its way', '': 'not reached' }
+  const words = { done: 'passed', refused: 'ended here', waits: 'on its way', '': 'not reached' }
   const list = element('div', 'track')
   for (const [index, name] of names.entries()) {
     const kind = marks[index]
