@@ -6,7 +6,7 @@ import { createInboxList } from '/inbox-list.js'
 import { createJournal } from '/journal.js'
 import { createPhones } from '/phones.js'
 import { createSentNote } from '/sent.js'
-import { showToast } from '/toast.js'
+import { announce, showToast } from '/toast.js'
 
 const $ = (id) => document.getElementById(id)
 const inbox = createInboxList({ onUnseen: showUnseen })
@@ -59,7 +59,7 @@ function begin(cast) {
   $('who').replaceChildren(...cast.brands.map(optionsOf))
   phones.restarted()
   sentNote.restarted()
-  show(person() ?? people[0])
+  show(person() ?? people.find(({ key }) => key === current?.key) ?? people[0])
 }
 
 function optionsOf(brand) {
@@ -96,10 +96,11 @@ function show(someone) {
     getToken: () => getToken(brand.id, user.id),
     onNotification(notification, live) {
       inbox.add(notification, live)
-      if (live) {
-        showToast(notification)
-        ring()
-      }
+      if (!live) return
+      // In view, the list shows it at its top.
+      if (inbox.isInView()) announce(notification)
+      else showToast(notification)
+      ring()
     },
     onState(state, error) {
       inboxState = state

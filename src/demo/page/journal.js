@@ -1,6 +1,6 @@
 import { element, icon } from '/elements.js'
 
-const mostWays = 5
+const mostWays = 6
 const tick = 'm2.5 6.5 2.5 2.5 4.500-5.500'
 const cross = 'm3 3 6 6m0-6-6 6'
 
@@ -31,12 +31,13 @@ function way(entry) {
   row.dataset.key = entry.key
   row.dataset.outcome = entry.state
   const time = entry.ms === undefined ? '' : `${entry.ms} ms`
+  const who = `${entry.name}, ${entry.brand_name} ${entry.user_id}, ${entry.channel === 'push' ? 'push' : 'on-site'}`
   row.append(
-    element('div', 'way-head', element('span', 'way-title', entry.title), element('span', 'way-time', time)),
-    element('p', 'way-who', `${entry.name}, ${entry.brand_name} ${entry.user_id}, ${entry.channel === 'push' ? 'push' : 'on-site'}`),
+    element('div', '', element('p', 'way-title', entry.title), element('p', 'way-who', who)),
     track(entry),
+    element('p', 'way-outcome', entry.note ?? ''),
+    element('p', 'way-time', time),
   )
-  if (entry.note) row.append(element('p', 'way-outcome', entry.note))
   return row
 }
 
