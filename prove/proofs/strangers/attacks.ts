@@ -16,6 +16,8 @@ export interface Attack {
 }
 
 const mallory = 'mallory'
+/** A server may slow an attack down: what could not be tried in this time was held off. */
+const longestMs = 20_000
 const isRefusal = (status: number): boolean => status >= 400 && status < 500
 const firebase = (token: string): object => ({ token, provider: 'firebase' })
 let made = 0
@@ -81,15 +83,17 @@ export const attacks: readonly Attack[] = [
   {
     name: 'H3 devices without end',
     expected: 'at most 20 devices of a user remain, the newest among them',
-    async run(target) {
+    async run(target, signal) {
       const player = await target.player('1', 'collector')
-      const tokens = madeUp(target.small ? 200 : 20_000)
-      for (let from = 0; from < tokens.length; from += 400)
-        await Promise.all(
-          Array.from({ length: 40 }, (_, i) => tokens.slice(from + i * 10, from + i * 10 + 10))
-            .filter((group) => group.length > 0)
-            .map((group) => linkAll(player, group.map(firebase))),
-        )
+      const enough = AbortSignal.any([signal, AbortSignal.timeout(longestMs)])
+      let left = target.small ? 200 : 20_000
+      const link = async (): Promise<void> => {
+        while (left > 0 && !enough.aborted) {
+          left -= 20
+          await linkAll(player, madeUp(20).map(firebase))
+        }
+      }
+      await Promise.all(Array.from({ length: 8 }, link))
       const last = madeUp(1)
       await linkAll(player, last.map(firebase))
       const devices = await devicesOf(player)
@@ -189,8 +193,7 @@ export const attacks: readonly Attack[] = [
     async run({ operator, platform, keys, small }, signal) {
       const before = wordy(operator) + wordy(platform)
       const urls = [`${operator.url}/channels/push/single`, `${platform.url}/admin/failed`]
-      // Guesses may be slowed down: those that were not made in time are none.
-      const enough = AbortSignal.any([signal, AbortSignal.timeout(20_000)])
+      const enough = AbortSignal.any([signal, AbortSignal.timeout(longestMs)])
       let left = small ? 500 : 20_000
       const guess = async (): Promise<void> => {
         while (left-- > 0 && !enough.aborted) {
@@ -200,7 +203,10 @@ export const attacks: readonly Attack[] = [
             () => undefined,
           )
           await response?.arrayBuffer()
-          assert.ok(response === undefined || [401, 404, 429].includes(response.status), `${response?.status}`)
+          assert.ok(
+            response === undefined || [401, 429, 503].includes(response.status),
+            `a guess was answered ${response?.status}`,
+          )
         }
       }
       await Promise.all(Array.from({ length: 8 }, guess))
