@@ -7,6 +7,7 @@ import { kills, killsDevices } from './proofs/kills.ts'
 import { reconcilePostgres, reconcileSqlite } from './proofs/reconcile.ts'
 import { reconcileStreamPostgres, reconcileStreamSqlite } from './proofs/reconcile-stream.ts'
 import { resend } from './proofs/resend.ts'
+import { strangers } from './proofs/strangers.ts'
 import { wrongCredential } from './proofs/wrong-credential.ts'
 
 export const proofs: readonly Proof[] = [
@@ -17,6 +18,7 @@ export const proofs: readonly Proof[] = [
   resend,
   brands,
   wrongCredential,
+  strangers,
   goaway,
   reconcileStreamSqlite,
   reconcileStreamPostgres,

@@ -1,7 +1,7 @@
 import type { AccessKey, Scope } from './access.ts'
 import { brandForm, keyForm, type Look, textForm, wordForm } from './forms.ts'
 
-export const scopes: readonly Scope[] = ['enqueue', 'read', 'manage', 'devices']
+export const scopes: readonly Scope[] = ['enqueue', 'read', 'manage', 'devices', 'tokens']
 
 interface AnyKey {
   readonly name: string
