@@ -4,6 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { FastifyPluginAsync } from 'fastify'
 import { emit } from './events.ts'
 import { noSniffing, type Side } from './http.ts'
+import { dropBody } from './request-bodies.ts'
 
 /** A handler of node:http, and a middleware of Express: `next` is called for paths that are not its own. */
 export type Handler = (request: IncomingMessage, response: ServerResponse, next?: (error?: unknown) => void) => void
@@ -43,7 +44,7 @@ export function createMount({ side, paths, routing }: MountOptions): Mount {
     const route = routing()
     if (route) return void route(request, response)
     response.setHeader('retry-after', '1')
-    answer(response, 503, 'the server is starting: ask again')
+    answer(request, response, 503, 'the server is starting: ask again')
   }
 
   return {
@@ -53,7 +54,7 @@ export function createMount({ side, paths, routing }: MountOptions): Mount {
       if (next) return next()
       const error = `there is nothing at ${path}${owns('/docs') ? ': GET /docs shows what there is' : ''}`
       emit('request.refused', { side, method: request.method ?? '', path, status: 404, error })
-      answer(response, 404, error)
+      answer(request, response, 404, error)
     },
     async fastify(host) {
       // The body is left unread, so that it arrives byte by byte. This holds for the plugin's own routes only.
@@ -96,7 +97,8 @@ function withoutPrefix(url: string, depth: number): string {
   return url.replace(/^https?:\/\/.*?\//, '/').replace(new RegExp(`^(?:/[^/?#]*){${depth}}`), '')
 }
 
-function answer(response: ServerResponse, status: number, error: string): void {
+function answer(request: IncomingMessage, response: ServerResponse, status: number, error: string): void {
   response.writeHead(status, { 'content-type': 'application/json; charset=utf-8', [noSniffing[0]]: noSniffing[1] })
   response.end(JSON.stringify({ error }))
+  dropBody(request)
 }

@@ -118,6 +118,14 @@ function endAnswered(raw: IncomingMessage, one: Arriving, now: number): void {
   } else if (now - one.since >= graceMs) raw.destroy()
 }
 
+/** For a request that is answered before its body was read: the rest is dropped, and after a while its sender is cut off. */
+export function dropBody(raw: IncomingMessage): void {
+  if (raw.complete) return
+  raw.resume()
+  const timer = setTimeout(() => raw.destroy(), graceMs).unref()
+  raw.once('close', () => clearTimeout(timer))
+}
+
 interface Budget {
   /** @returns whether there was so much left; only then it is taken */
   take(bytes: number): boolean

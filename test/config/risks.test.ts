@@ -63,6 +63,7 @@ test('a published key is refused where other machines can reach it', async () =>
     (error: ConfigError) => {
       assert.deepEqual(error.problems.map(({ path }) => path).sort(), [
         'operator.admin_keys[0].key',
+        'operator.admin_keys[1].key',
         'operator.app.secrets[0]',
         'operator.keys[0].key',
         'operator.keys[1].key',

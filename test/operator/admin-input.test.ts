@@ -9,7 +9,7 @@ import { witnessService } from '../support/push-services.ts'
 import { adminKey, element, get, post, startOperator, startPlatform, witness } from '../support/sides.ts'
 import { until } from '../support/wait.ts'
 
-const secret = 'the secret of the input tests, long enough'
+const secret = 'the-secret-of-the-input-tests-long-enough'
 const everything = { ...adminKey, scopes: ['enqueue', 'read', 'manage', 'devices'] } as const
 const refuseAll = witness(() => ({ category: 'failed', reason: 'invalid', error: 'no', rule: 'test' }))
 
@@ -204,8 +204,12 @@ test('what is missing is 400 and named, what is not there is 404, and the docume
 })
 
 test('subscriber tokens are made by keys with the scope tokens only, for ids that there can be', async (t) => {
-  const manager = { name: 'manager', key: 'manager-key', scopes: ['enqueue', 'read', 'manage', 'devices'] } as const
-  const maker = { name: 'maker', key: 'maker-key', scopes: ['tokens'] } as const
+  const manager = {
+    name: 'manager',
+    key: 'the-key-of-the-manager',
+    scopes: ['enqueue', 'read', 'manage', 'devices'],
+  } as const
+  const maker = { name: 'maker', key: 'the-key-of-the-maker', scopes: ['tokens'] } as const
   const { url } = await startOperator(t, { app: { secrets: [secret] }, adminKeys: [manager, maker] })
   const make = (body: object, key: string = maker.key) => post(`${url}/admin/subscriber-tokens`, body, key)
   const refused = await make({ brand: '1', user_id: '1001' }, manager.key)

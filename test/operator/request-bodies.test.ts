@@ -8,7 +8,7 @@ import { adminKey, element, keys, post, startOperator, startPlatform, witness } 
 import { event, until } from '../support/wait.ts'
 
 const MiB = 1024 * 1024
-const secret = 'the secret of the body tests, long enough'
+const secret = 'the-secret-of-the-body-tests-long-enough'
 const lane = { brand: '1', channel: 'push', mode: 'batch' } as const
 const device = { token: 'a', provider: 'firebase' }
 
