@@ -1,8 +1,6 @@
-// Which devices a user has, where you keep them yourself. See examples/devices.yaml.
-// In a project of yours: import type { Device, DeviceSource } from 'bellwire'
+// Which devices a user has, where you keep them yourself. See devices.yaml.
 
-import type { Device } from '../src/devices/device.ts'
-import type { DeviceSource } from '../src/devices/device-source.ts'
+import type { Device, DeviceSource } from 'bellwire'
 
 const linkedAt = '2026-01-01T00:00:00Z'
 const pager = (brand: string, userId: string, token: string): Device => ({

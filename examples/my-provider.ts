@@ -1,7 +1,7 @@
 // A provider of your own: it gets messages and answers for each with successful, failed (final) or fatal (again).
-// See examples/modules.yaml. In a project of yours: import type { Provider } from 'bellwire'
+// See modules.yaml.
 
-import type { Provider, Result } from '../src/providers/provider.ts'
+import type { Provider, Result } from 'bellwire'
 
 export const provider: Provider = {
   name: 'console',

@@ -1,7 +1,7 @@
 // A push service of your own: it reaches one device at a time, and says what became of the message and what that says of the
-// device. See examples/devices.yaml. In a project of yours: import type { PushService } from 'bellwire'
+// device. See devices.yaml.
 
-import type { DeviceAnswer, PushService } from '../src/providers/push-service.ts'
+import type { DeviceAnswer, PushService } from 'bellwire'
 
 export const service: PushService = {
   name: 'pager', // of log, metrics, alerts and the removal brake

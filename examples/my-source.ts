@@ -1,7 +1,6 @@
-// Who must not be messaged, asked from where you know it: a database, a cache, a service. See examples/modules.yaml.
-// In a project of yours: import { functionSource } from 'bellwire'
+// Who must not be messaged, asked from where you know it: a database, a cache, a service. See modules.yaml.
 
-import { functionSource } from '../src/attributes/function.ts'
+import { functionSource } from 'bellwire'
 
 // User 1002 of brand 1 has excluded himself; user 1002 of brand 2 is somebody else.
 const excluded = new Set(['1/1002'])

@@ -8,6 +8,7 @@ import { lookUpsPostgres, lookUpsSqlite } from './proofs/look-ups.ts'
 import { reconcilePostgres, reconcileSqlite } from './proofs/reconcile.ts'
 import { reconcileStreamPostgres, reconcileStreamSqlite } from './proofs/reconcile-stream.ts'
 import { resend } from './proofs/resend.ts'
+import { strangers } from './proofs/strangers.ts'
 import { wrongCredential } from './proofs/wrong-credential.ts'
 
 export const proofs: readonly Proof[] = [
@@ -18,6 +19,7 @@ export const proofs: readonly Proof[] = [
   resend,
   brands,
   wrongCredential,
+  strangers,
   goaway,
   lookUpsSqlite,
   lookUpsPostgres,

@@ -1,52 +1,209 @@
-// What is published: built by tsc, packed, installed into an empty folder, and run from there.
+// What is published: its files against a list, installed into an empty folder, and run from there on each Node that it supports.
 
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
-import test from 'node:test'
-import { promisify } from 'node:util'
+import { cp, readdir, rm, stat, writeFile } from 'node:fs/promises'
+import { join, matchesGlob } from 'node:path'
+import test, { type TestContext } from 'node:test'
+import { type Run, type Started, startProgram } from './cli/bellwire.ts'
+import { installedPackage, pack } from './support/installed-package.ts'
+import { nodeVersion } from './support/services/node-version.ts'
+import { run } from './support/services/program.ts'
+import { addressOf, without } from './support/services/service.ts'
+import { post } from './support/sides.ts'
 
-const run = promisify(execFile)
 const root = join(import.meta.dirname, '..')
+const oldest = ['22.19.0', '24.0.0']
+const tooOld = '20.20.2'
 
-test('the packed tarball installs into an empty folder, its entrances import, and its command runs the demo', {
-  timeout: 180_000,
-}, async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'bellwire-package-'))
-  t.after(() => rm(folder, { recursive: true, force: true }))
-  // npm's scripts find this very Node first, whatever the machine's own is.
-  const env = { ...process.env, PATH: `${dirname(process.execPath)}:${process.env.PATH}`, NODE_OPTIONS: '' }
-  const options = { cwd: folder, env, timeout: 150_000 }
+const packed = await pack()
+const installed = installedPackage(packed)
+const missing = await without(installed)
+const folder = missing ? '' : await addressOf(installed)
+/** Versions of Node, and why they cannot be had or where they are. */
+const nodes = new Map<string, { readonly skip: string | false; readonly program: string }>([
+  [process.versions.node, { skip: missing, program: process.execPath }],
+])
+for (const version of [...oldest, tooOld]) {
+  const service = nodeVersion(version)
+  const skip = missing || (await without(service))
+  nodes.set(version, { skip, program: skip ? '' : await addressOf(service) })
+}
+test.after(async () => {
+  await packed.remove()
+  if (folder) await rm(folder, { recursive: true, force: true })
+})
 
-  const { stdout } = await run('npm', ['pack', root, '--json', '--pack-destination', folder], options)
-  const [{ filename, files }] = JSON.parse(stdout.slice(stdout.indexOf('['))) as [
-    { filename: string; files: { path: string }[] },
-  ]
-  const paths = files.map((file) => file.path)
-  assert.ok(
-    paths.includes('dist/index.js') && paths.includes('dist/index.d.ts') && paths.includes('dist/demo/page/index.html'),
-    paths.join('\n'),
+const published = [
+  'CHANGELOG.md',
+  'LICENSE',
+  'README.md',
+  'bin/bellwire.cjs',
+  'dist/**/*.d.ts',
+  'dist/**/*.js',
+  'dist/demo/page/**/*.{css,html,js,svg}',
+  'docs/*.md',
+  'docs/demo.png',
+  'examples/activities.ndjson',
+  'examples/bellwire.yaml',
+  'examples/devices.yaml',
+  'examples/modules.yaml',
+  'examples/my-devices.ts',
+  'examples/my-provider.ts',
+  'examples/my-push-service.ts',
+  'examples/my-source.ts',
+  'examples/onesignal.yaml',
+  'examples/users.csv',
+  'package.json',
+]
+
+test('the package holds the program, its documents and its examples, and nothing else', () => {
+  const { paths } = packed
+  assert.deepEqual(
+    paths.filter((path) => !published.some((pattern) => matchesGlob(path, pattern))),
+    [],
+    'what nobody meant to publish',
   )
   assert.deepEqual(
-    paths.filter((path) => /^(src|test|bench|prove)\//.test(path)),
+    published.filter((pattern) => !paths.some((path) => matchesGlob(path, pattern))),
     [],
+    'what is missing',
+  )
+})
+
+test('everything in dist was built from a source that is there', async () => {
+  const sources = new Set(await readdir(join(root, 'src'), { recursive: true }))
+  const stale = packed.paths
+    .filter((path) => path.startsWith('dist/'))
+    .map((path) => path.slice('dist/'.length))
+    .filter((path) => !sources.has(path) && !sources.has(path.replace(/(\.d\.ts|\.js)$/, '.ts')))
+  assert.deepEqual(stale, [])
+})
+
+test('installed with all that it needs, it takes at most 55 MB', { skip: missing }, async () => {
+  const files = await readdir(join(folder, 'node_modules'), { recursive: true, withFileTypes: true })
+  let blocks = 0
+  for (const file of files) blocks += (await stat(join(file.parentPath, file.name))).blocks
+  assert.ok(blocks * 512 <= 55_000_000, `${blocks * 512} bytes on disk`)
+})
+
+test('its entrances import, and are typed for a strict project', { skip: missing }, async () => {
+  const program = `
+    import { createOperator, createPlatform, guard, operatorApi, kafkaPublisher, amqpConsumer } from 'bellwire'
+    import * as contract from 'bellwire/contract'
+    import * as operator from 'bellwire/operator'
+    import * as platform from 'bellwire/platform'
+    import * as devices from 'bellwire/devices'
+    if (operator.createOperator !== createOperator || platform.createPlatform !== createPlatform) throw new Error('two copies')
+    const all: unknown[] = [guard, operatorApi, kafkaPublisher, amqpConsumer, contract.messageKey, devices.createDeviceClient]
+    console.log(all.every((each) => typeof each === 'function'))`
+  await writeFile(join(folder, 'use.ts'), program)
+  assert.equal(await run(process.execPath, ['use.ts'], { cwd: folder }), 'true\n')
+  const types = ['--types', 'node', '--typeRoots', join(root, 'node_modules/@types')]
+  const strict = ['--strict', '--exactOptionalPropertyTypes', '--module', 'nodenext', '--target', 'es2024', ...types]
+  await run(join(root, 'node_modules/.bin/tsc'), ['--noEmit', ...strict, 'use.ts'], { cwd: folder })
+})
+
+/** `bellwire …` as it is installed, on some Node. */
+function bellwire(t: TestContext, node: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): Started {
+  return startProgram(t, [node, join(folder, 'node_modules/bellwire/bin/bellwire.cjs'), ...args], env)
+}
+
+for (const [version, { skip, program: node }] of nodes) {
+  if (version === tooOld) continue
+  const title = `Node ${version}`
+
+  test(`${title}: the command helps, and refuses a wrong configuration`, { skip }, async (t) => {
+    const help = await bellwire(t, node, ['--help']).ended
+    assert.deepEqual([help.code, help.err], [0, ''])
+    assert.match(help.out, /^Usage: bellwire /)
+    const config = join(folder, `wrong-${version}.yaml`)
+    await writeFile(config, 'operator: {prot: 7001}\n')
+    const { code, err } = await bellwire(t, node, ['config', '--check', '--config', config]).ended
+    assert.equal(code, 2)
+    assert.match(err, /operator\.prot: there is no such setting\n {4}did you mean port\?/)
+  })
+
+  test(`${title}: a copy of the examples runs`, { skip }, async (t) => {
+    const examples = join(folder, `examples-${version}`)
+    await cp(join(folder, 'node_modules/bellwire/examples'), examples, { recursive: true })
+    const send = (url: string, user: string, brand: number) => {
+      const activity = { id: brand, brand_id: brand, user_id: user, activity_id: 1, action_id: 1, trigger_hash: 'h' }
+      return post(`${url}/channels/push/single`, { activity, title: 'Hello' }, `example-operator-key-1`)
+    }
+    const serve = async (file: string, work: (url: string, operator: Started) => Promise<void>): Promise<void> => {
+      const operator = bellwire(t, node, ['operator', '-c', join(examples, file)], { BELLWIRE_OPERATOR_PORT: '0' })
+      const { url } = JSON.parse(await operator.line(/"server\.listening"/)) as { url: string }
+      await work(url, operator)
+      operator.child.kill('SIGTERM')
+      const { code, err } = await operator.ended
+      assert.deepEqual([code, err], [0, ''], file)
+    }
+    await serve('bellwire.yaml', async (url) => {
+      const first = await send(url, '1001', 1)
+      assert.equal(first.status, 200, first.text)
+      assert.equal((await send(url, '1001', 1)).body.push_id, first.body.push_id)
+    })
+    await serve('modules.yaml', async (url, operator) => {
+      assert.equal((await send(url, '1002', 1)).status, 422)
+      assert.equal((await send(url, '1002', 2)).status, 200)
+      await operator.line(/^to 1002 of brand 2: Hello$/)
+    })
+    await serve('devices.yaml', async (url, operator) => {
+      assert.equal((await send(url, '1001', 2)).status, 200)
+      await operator.line(/^pager pager-8: Hello/)
+    })
+    const checked = await bellwire(t, node, ['config', '--check', '-c', join(examples, 'onesignal.yaml')]).ended
+    assert.deepEqual([checked.code, checked.err], [0, ''])
+  })
+
+  test(`${title}: the demo delivers through FCM, APNs and Web Push`, { skip }, async (t) => {
+    const { code, out, err } = await bellwire(t, node, ['demo', '--once']).ended
+    assert.deepEqual([code, err], [0, ''], out)
+    assert.match(out, /Everything arrived as expected/)
+  })
+}
+
+const old = nodes.get(tooOld)
+test('Node 20: every command says what is needed, and exits 1', { skip: old?.skip ?? false }, async (t) => {
+  const said: Run = {
+    code: 1,
+    out: '',
+    err: 'Bellwire needs Node 22.19 or later; this is v20.20.2. Install a newer one from https://nodejs.org, or with your version manager: nvm install --lts\n',
+  }
+  for (const args of [['--help'], ['operator'], ['config', '--check', '--config', 'none.yaml']])
+    assert.deepEqual(await bellwire(t, old?.program ?? '', args).ended, said)
+})
+
+test('what needs a package that is not installed names the command that installs it', { skip: missing }, async (t) => {
+  const config = join(folder, 'kafka.yaml')
+  const keys = 'keys: [{name: platform, key: a-key-of-the-platform-1, brands: [1]}]'
+  const publish = 'publish: [{brand: 1, to: {kafka: ["127.0.0.1:9092"]}}]'
+  const settings = `operator:\n  port: 0\n  store: sqlite:kafka.db\n  ${keys}\n  suppression: none\n  site: inbox\n`
+  await writeFile(config, `${settings}  ${publish}\n`)
+  const { code, err } = await bellwire(t, process.execPath, ['config', '--check', '-c', config]).ended
+  assert.equal(code, 2)
+  assert.match(
+    err,
+    /operator\.publish\[0\]\.to: needs the package @platformatic\/kafka, which is not installed\n {4}npm install @platformatic\/kafka@2/,
   )
 
-  await writeFile(join(folder, 'package.json'), '{"name":"somebody","type":"module","private":true}')
-  await run('npm', ['install', '--prefer-offline', '--no-audit', '--no-fund', join(folder, filename)], options)
-  await writeFile(
-    join(folder, 'use.js'),
-    `import { createOperator, createPlatform, guard, operatorApi } from 'bellwire'
-     import * as contract from 'bellwire/contract'
-     import * as operator from 'bellwire/operator'
-     import * as platform from 'bellwire/platform'
-     import * as devices from 'bellwire/devices'
-     if (operator.createOperator !== createOperator || platform.createPlatform !== createPlatform) throw new Error('two copies')
-     console.log(typeof guard, typeof operatorApi, typeof contract.messageKey, typeof devices.createDeviceClient)`,
-  )
-  assert.equal((await run(process.execPath, ['use.js'], options)).stdout, 'function function function function\n')
-  const demo = await run('node_modules/.bin/bellwire', ['demo', '--once'], options)
-  assert.match(demo.stdout, /arrived/)
+  await writeFile(config, settings)
+  const operator = bellwire(t, process.execPath, ['operator', '-c', config])
+  const { url } = JSON.parse(await operator.line(/"server\.listening"/)) as { url: string }
+  const page = await fetch(`${url}/docs`)
+  assert.equal(page.status, 501)
+  assert.deepEqual(await page.json(), {
+    error:
+      'GET /docs needs the package @scalar/fastify-api-reference, which is not installed: npm install @scalar/fastify-api-reference@1',
+  })
+  assert.equal((await fetch(`${url}/openapi.json`)).status, 200)
+})
+
+test('an example in TypeScript that was not copied out of node_modules says what to do', {
+  skip: missing,
+}, async (t) => {
+  const config = join(folder, 'node_modules/bellwire/examples/modules.yaml')
+  const { code, err } = await bellwire(t, process.execPath, ['operator', '-c', config]).ended
+  assert.equal(code, 2)
+  assert.match(err, /copy the file, and the configuration that names it, into your project/)
 })

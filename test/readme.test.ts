@@ -1,12 +1,12 @@
 // The README's words, word for word: its curl lines against the operator of the example configuration.
 
 import assert from 'node:assert/strict'
-import { execFile, spawn } from 'node:child_process'
-import { once } from 'node:events'
+import { execFile } from 'node:child_process'
 import { copyFile, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'node:test'
 import { promisify } from 'node:util'
+import { addressesOf, freePorts, start } from './cli/bellwire.ts'
 import { temporary } from './support/sides.ts'
 
 const root = join(import.meta.dirname, '..')
@@ -26,31 +26,14 @@ async function curls(): Promise<string[]> {
 test('the curl lines of the README do what it says', async (t) => {
   const folder = await temporary(t)
   for (const file of ['bellwire.yaml', 'users.csv']) await copyFile(join(root, 'examples', file), join(folder, file))
-  const child = spawn(
-    process.execPath,
-    [join(root, 'src/cli/main.ts'), 'operator', '--config', join(folder, 'bellwire.yaml')],
-    {
-      env: { ...process.env, BELLWIRE_OPERATOR_PORT: '0' },
-      stdio: ['ignore', 'pipe', 'inherit'],
-    },
-  )
-  t.after(async () => {
-    if (child.kill('SIGTERM')) await once(child, 'exit')
-  })
-  let said = ''
-  for await (const chunk of child.stdout) {
-    said += String(chunk)
-    if (/http:\/\/127\.0\.0\.1:\d+/.test(said)) break
-  }
-  const url = /http:\/\/127\.0\.0\.1:\d+/.exec(said)?.[0] as string
+  const { url, admin } = await addressesOf(start(t, ['operator', '--config', join(folder, 'bellwire.yaml')], freePorts))
 
   const commands = await curls()
   assert.equal(commands.length, 3)
   const answers: unknown[] = []
   for (const command of [commands[0] as string, ...commands]) {
-    const { stdout } = await promisify(execFile)('sh', ['-c', command.replaceAll('http://127.0.0.1:7001', url)], {
-      timeout: 20_000,
-    })
+    const here = command.replaceAll('http://127.0.0.1:7001', url).replaceAll('http://127.0.0.1:7101', admin)
+    const { stdout } = await promisify(execFile)('sh', ['-c', here], { timeout: 20_000 })
     answers.push(JSON.parse(stdout))
   }
   const [first, again, batch, summary] = answers as [

@@ -6,6 +6,7 @@ import { operatorApi } from '../../src/providers/operator-api.ts'
 import type { Provider } from '../../src/providers/provider.ts'
 import { on } from '../../src/runtime/events.ts'
 import { listen } from '../../src/runtime/http.ts'
+import { chain } from '../../src/runtime/mount.ts'
 import { answers } from '../harness/answers.ts'
 import { benchKey } from '../harness/bench-key.ts'
 
@@ -30,13 +31,11 @@ const platform = createPlatform({
     spanMs: 50,
     concurrency: 4,
     timeoutMs: 3_600_000,
-    provider: operatorUrl
-      ? operatorApi({ baseUrl: operatorUrl, apiKey: benchKey, channel: 'push', mode: 'batch' })
-      : neverAnswers,
+    provider: operatorUrl ? operatorApi({ url: operatorUrl, apiKey: benchKey }) : neverAnswers,
   })),
 })
 await platform.start()
-const { url } = await listen('platform', platform.handler)
+const { url } = await listen('platform', chain(platform.handler, platform.admin.handler))
 answers({
   port: () => Number(new URL(url).port),
   /** Resolves when so many items have been settled since the start. */

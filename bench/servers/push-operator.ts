@@ -4,6 +4,7 @@
 import { eventsOf } from '../../src/devices/device-event.ts'
 import { createOperator } from '../../src/operator/create-operator.ts'
 import { listen } from '../../src/runtime/http.ts'
+import { chain } from '../../src/runtime/mount.ts'
 import { answers } from '../harness/answers.ts'
 import { benchKey } from '../harness/bench-key.ts'
 import { deviceOf, type PushTarget, serviceFor, tokensOf } from '../harness/push-target.ts'
@@ -29,5 +30,5 @@ const events = tokensOf(target, 2_000).flatMap((token, n) => {
   return read
 })
 await operator.devices.take(events)
-const { url } = await listen('operator', operator.handler)
+const { url } = await listen('operator', chain(operator.handler, operator.admin.handler))
 answers({ port: () => Number(new URL(url).port) })

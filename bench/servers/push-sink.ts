@@ -20,7 +20,7 @@ const target = await targets[kind]()
 answers({ target: () => target })
 
 async function fcmSink(): Promise<PushTarget> {
-  const certificate = await makeCertificate()
+  const certificate = makeCertificate()
   const lifetimeSeconds = 3_599
   const endpoint = await listenTokenEndpoint({ host, port: 0, certificate, clock: Date.now, lifetimeSeconds })
   const name = '{"name":"projects/stand-in/messages/0:1763721600000000%31bd1c9631bd1c96"}'
@@ -38,7 +38,7 @@ async function fcmSink(): Promise<PushTarget> {
 }
 
 async function apnsSink(): Promise<PushTarget> {
-  const certificate = await makeCertificate()
+  const certificate = makeCertificate()
   const server = http2Sink({ certificate, streams: 1_000, latencyMs }, [
     {
       type: headersFrame,

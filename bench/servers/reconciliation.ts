@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import { sqlSource } from '../../src/attributes/sql.ts'
 import { createOperator } from '../../src/operator/create-operator.ts'
 import { listen } from '../../src/runtime/http.ts'
+import { chain } from '../../src/runtime/mount.ts'
 import { answers } from '../harness/answers.ts'
 import { benchKey } from '../harness/bench-key.ts'
 import { blocked } from '../harness/players.ts'
@@ -16,7 +17,7 @@ const operator = createOperator({
   reconciliation: { streams: 1 },
 })
 await operator.start()
-const { url } = await listen('operator', operator.handler)
+const { url } = await listen('operator', chain(operator.handler, operator.admin.handler))
 
 // The processes that read SQLite for us live only as long as a list: looked at while they do.
 let mostOfChildren = 0

@@ -25,14 +25,16 @@ export interface ProcessOptions {
   /** Loaded before the program: `node --import`. */
   readonly preload?: URL
   readonly env?: Readonly<Record<string, string>>
+  /** Where stdout and stderr go: a file descriptor. Else stdout is ours, and the end of stderr is kept. */
+  readonly output?: number
 }
 
 const running = new Set<ChildProcess>()
 
-export function startProcess(program: URL, { args = [], preload, env }: ProcessOptions = {}): Process {
+export function startProcess(program: URL, { args = [], preload, env, output }: ProcessOptions = {}): Process {
   const nodeArgs = ['--disable-warning=ExperimentalWarning', ...(preload ? ['--import', preload.href] : [])]
   const child = spawn(process.execPath, [...nodeArgs, fileURLToPath(program), ...args], {
-    stdio: ['ignore', 'inherit', 'pipe', 'ipc'],
+    stdio: ['ignore', output ?? 'inherit', output ?? 'pipe', 'ipc'],
     env: { ...process.env, ...env },
   })
   running.add(child)
@@ -84,6 +86,12 @@ export async function endProcesses(): Promise<void> {
       return gone
     }),
   )
+}
+
+/** Resident memory in bytes, as the kernel counts it. */
+export function memoryOf(pid: number): number {
+  const [, kilobytes] = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
+  return Number(kilobytes) * 1024
 }
 
 /** Is it stopped (SIGSTOP)? As the kernel says. */

@@ -7,6 +7,7 @@ import type { Registry } from '../../src/devices/registry.ts'
 import { createOperator } from '../../src/operator/create-operator.ts'
 import type { PushService } from '../../src/providers/push-service.ts'
 import { listen } from '../../src/runtime/http.ts'
+import { chain } from '../../src/runtime/mount.ts'
 import { adminKey, apiKeys } from '../plans.ts'
 import { admin, type OperatorSummary } from './http.ts'
 import type { ProvedRecord } from './records.ts'
@@ -89,7 +90,7 @@ export async function startPushOperator(
     }),
   })
   await operator.start()
-  const listening = await listen('operator', operator.handler)
+  const listening = await listen('operator', chain(operator.handler, operator.admin.handler))
 
   async function sendBatch(batch: readonly ProvedRecord[], tally: Tally): Promise<readonly ProvedRecord[]> {
     const response = await fetch(`${listening.url}/channels/push/batch`, {

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { adminKey } from '../plans.ts'
 
-const cli = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
+const cli = fileURLToPath(new URL('../../bin/bellwire.cjs', import.meta.url))
 
 export interface Sending {
   readonly code: number | null

@@ -6,6 +6,7 @@ import { restPublisher } from '../../src/devices/channels/rest-publisher.ts'
 import type { DevicePublisher } from '../../src/devices/device-channel.ts'
 import { createOperator } from '../../src/operator/create-operator.ts'
 import { listen } from '../../src/runtime/http.ts'
+import { chain } from '../../src/runtime/mount.ts'
 import { adminKey, apiKeys, readPlan } from '../plans.ts'
 import { type Between, type DeviceOperatorPlan, exchangeOf, linksOf, report } from './device-plan.ts'
 
@@ -24,7 +25,7 @@ const operator = createOperator({
   })),
 })
 await operator.start()
-await listen('operator', operator.handler, { port: plan.port })
+await listen('operator', chain(operator.handler, operator.admin.handler), { port: plan.port })
 
 function publisherTo({ channel, address }: Between, brand: string): DevicePublisher {
   switch (channel) {

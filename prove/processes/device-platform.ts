@@ -5,6 +5,7 @@ import { kafkaConsumer } from '../../src/devices/channels/kafka-consumer.ts'
 import type { DeviceConsumer } from '../../src/devices/device-channel.ts'
 import { createPlatform } from '../../src/platform/create-platform.ts'
 import { listen } from '../../src/runtime/http.ts'
+import { chain } from '../../src/runtime/mount.ts'
 import { adminKey, apiKeys, readPlan } from '../plans.ts'
 import { type Between, type DevicePlatformPlan, deliveryLimit, linksOf, prefetch, report } from './device-plan.ts'
 
@@ -28,7 +29,7 @@ const platform = createPlatform({
   }),
 })
 await platform.start()
-await listen('platform', platform.handler, { port: plan.port })
+await listen('platform', chain(platform.handler, platform.admin.handler), { port: plan.port })
 
 function consumerOf({ channel, address }: Between, brand: string): DeviceConsumer | undefined {
   switch (channel) {

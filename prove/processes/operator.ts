@@ -3,6 +3,7 @@
 
 import { createOperator } from '../../src/operator/create-operator.ts'
 import { listen } from '../../src/runtime/http.ts'
+import { chain } from '../../src/runtime/mount.ts'
 import { adminKey, apiKeys, appSecret, type OperatorPlan, readPlan } from '../plans.ts'
 import { nobodyBlocked, oneBlocked } from './suppression.ts'
 import { content, everybodysDevice, provider, service } from './witness-provider.ts'
@@ -11,7 +12,7 @@ const plan = readPlan<OperatorPlan>()
 const operator = createOperator({
   store: plan.store,
   keys: Object.entries(apiKeys).map(([brand, key]) => ({ name: `brand ${brand}`, key, brands: [brand] })),
-  adminKeys: [{ name: 'proof', key: adminKey, scopes: ['read', 'manage'] }],
+  adminKeys: [{ name: 'proof', key: adminKey, scopes: ['read', 'manage', 'tokens'] }],
   push: plan.devices ? { devices: { source: everybodysDevice, services: [service] } } : provider,
   content,
   site: 'inbox',
@@ -20,4 +21,4 @@ const operator = createOperator({
   ...(plan.limits && { limits: plan.limits }),
 })
 await operator.start()
-await listen('operator', operator.handler, { port: plan.port })
+await listen('operator', chain(operator.handler, operator.admin.handler), { port: plan.port })

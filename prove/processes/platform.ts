@@ -2,9 +2,12 @@
 
 import { createPlatform } from '../../src/platform/create-platform.ts'
 import { operatorApi } from '../../src/providers/operator-api.ts'
-import type { Channel, Provider } from '../../src/providers/provider.ts'
+import type { Provider } from '../../src/providers/provider.ts'
 import { listen } from '../../src/runtime/http.ts'
+import { chain } from '../../src/runtime/mount.ts'
 import { adminKey, apiKeys, type PlatformPlan, readPlan } from '../plans.ts'
+
+type ForLane = ReturnType<typeof operatorApi>
 
 const plan = readPlan<PlatformPlan>()
 const platform = createPlatform({
@@ -16,22 +19,25 @@ const platform = createPlatform({
       brand,
       channel,
       mode: 'batch' as const,
-      provider: inTurn(plan.operators.map((baseUrl) => toOperator(baseUrl, brand, channel))),
+      provider: inTurn(plan.operators.map((url) => toOperator(url, brand))),
     })),
   ),
 })
 await platform.start()
-await listen('platform', platform.handler, { port: plan.port })
+await listen('platform', chain(platform.handler, platform.admin.handler), { port: plan.port })
 
-function toOperator(baseUrl: string, brand: string, channel: Channel): Provider {
-  return operatorApi({ baseUrl, apiKey: apiKeys[brand] as string, channel, mode: 'batch' })
+function toOperator(url: string, brand: string): ForLane {
+  return operatorApi({ url, apiKey: apiKeys[brand] as string })
 }
 
 /** As a load balancer would: the same message may reach another process of the operator when it is sent again. */
-function inTurn(providers: readonly Provider[]): Provider {
-  let next = 0
-  return {
-    ...(providers[0] as Provider),
-    send: (messages, context) => (providers[next++ % providers.length] as Provider).send(messages, context),
+function inTurn(made: readonly ForLane[]): ForLane {
+  return (lane) => {
+    const providers = made.map((make) => make(lane))
+    let next = 0
+    return {
+      ...(providers[0] as Provider),
+      send: (messages, context) => (providers[next++ % providers.length] as Provider).send(messages, context),
+    }
   }
 }

@@ -2,6 +2,7 @@
 
 import { createPlatform } from '../../src/platform/create-platform.ts'
 import { listen } from '../../src/runtime/http.ts'
+import { chain } from '../../src/runtime/mount.ts'
 import { adminKey } from '../plans.ts'
 
 const [store = '', url = ''] = process.argv.slice(2)
@@ -12,6 +13,6 @@ const platform = createPlatform({
   reconciliation: [{ brand: '1', url, apiKey: 'key-of-brand-1', fields: ['blocked'] }],
 })
 await platform.start()
-const listening = await listen('platform', platform.handler)
+const listening = await listen('platform', chain(platform.handler, platform.admin.handler))
 process.on('disconnect', () => process.exit(0))
 process.send?.({ ready: { url: listening.url } })

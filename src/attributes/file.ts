@@ -2,6 +2,7 @@
 
 import { readFile, stat } from 'node:fs/promises'
 import { parse } from 'csv-parse/sync'
+import { shown } from '../contract/shown.ts'
 import { type AttributeSource, type Field, fields } from './attribute-source.ts'
 import { chunksOf } from './id-chunks.ts'
 
@@ -91,7 +92,7 @@ async function load(path: string, onlyBrand: string | undefined): Promise<Loaded
       if (value === undefined) continue
       known.add(field)
       if (value !== 'true' && value !== 'false')
-        throw new Error(`${path}:${line}: ${field} is ${JSON.stringify(value)}; write true or false`)
+        throw new Error(`${path}:${line}: ${field} is ${shown(value)}; write true or false`)
       if (value === 'false') continue
       const key = `${field} ${brand}`
       const users = holders.get(key)

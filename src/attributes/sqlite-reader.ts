@@ -37,9 +37,10 @@ function look({ look, users, parts, asOf, maxLagMs }: AskedToLook): Told {
   const found = parts.flatMap(({ field, query }) => {
     checkColumns({ field, query })
     const statement = prepared(
-      `with q(id) as (${query}\n) select cast(id as text) as user from q where id in (select value from json_each(?))`,
+      `with q(id) as (${query}\n) select json_quote(cast(id as text)) as user from q where id in (select value from json_each(?))`,
     )
-    return statement.all(ids).map((row) => ({ field, user: String(row.user) }))
+    // As JSON: older Nodes cut a text at U+0000.
+    return statement.all(ids).map((row) => ({ field, user: JSON.parse(String(row.user)) as string }))
   })
   return { look, found }
 }

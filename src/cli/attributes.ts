@@ -1,22 +1,18 @@
 import { createReadStream } from 'node:fs'
 import { Command, InvalidArgumentError, Option } from 'commander'
-import { brand, duration } from '../config/kinds.ts'
+import { brand } from '../config/kinds.ts'
 import { importFile } from './attributes/import-file.ts'
 import type { Client } from './client.ts'
 import { CliError, exit } from './exit.ts'
 import { createProgress } from './progress.ts'
-import { withAddress, withSide } from './running-side.ts'
+import { type Addressed, withAddress, withSide } from './running-side.ts'
 import { sizeOf } from './size-of.ts'
 
-interface ImportOptions {
+interface ImportOptions extends Addressed {
   readonly file: string
   readonly brand: string
   readonly format?: 'ndjson' | 'csv'
   readonly asOf?: string
-  readonly config?: string
-  readonly url?: string
-  readonly key?: string
-  readonly patience: number
   readonly json?: true
 }
 
@@ -37,9 +33,6 @@ function importCommand(): Command {
     .addOption(new Option('--brand <number>', 'whose users they are').argParser(brandNumber).makeOptionMandatory())
     .addOption(new Option('--format <format>', 'default: by the name of the file').choices(['ndjson', 'csv']))
     .option('--as-of <time>', 'when the export was made: lines without updated_at count as changed then')
-    .addOption(
-      new Option('--patience <time>', 'how long the platform may be away').argParser(time).default(120_000, '2min'),
-    )
     .option('--json', 'end with the summary as one JSON object')
     .addHelpText('after', help)
     .action(async (options: ImportOptions) => {
@@ -78,7 +71,6 @@ async function importAttributes(options: ImportOptions): Promise<number> {
       options,
       {
         scopes: ['manage'],
-        patienceMs: options.patience,
         notice: progress.say,
         later: 'Importing the same file again later is safe',
         interrupted: 'interrupted; import the same file again to go on',
@@ -112,10 +104,4 @@ function brandNumber(text: string): string {
   const value = brand({ says: '' }).parse(text, '')
   if (value === undefined) throw new InvalidArgumentError('Write the number of the brand.')
   return value
-}
-
-function time(text: string): number {
-  const ms = duration({ says: '' }).parse(text, '')
-  if (ms === undefined) throw new InvalidArgumentError('Write a time with its unit: 500ms, 20s, 5min or 1h.')
-  return ms
 }

@@ -151,9 +151,11 @@ function errorOf(text: string): string {
 }
 
 function remedyOf(status: number, { side, key }: Called): string {
-  if (status === 401 || status === 403) return `. Give a key of ${key}, with --key or BELLWIRE_KEY`
-  const other = side === 'platform' ? 'operator' : 'platform'
-  return status === 404 || status === 405 ? `. Is --url the ${side}, not the ${other}?` : ''
+  if (status === 401 || status === 403) return `. Give a key of ${key}, with BELLWIRE_KEY or --key-file`
+  if (status !== 404 && status !== 405) return ''
+  return side === 'platform'
+    ? '. Is --url the platform, not the operator?'
+    : '. Is --url the operator, not the platform, and does it push to devices (operator.push.devices)?'
 }
 
 function seconds(ms: number): string {

@@ -10,6 +10,7 @@ import type { Provider } from '../providers/provider.ts'
 import { recording } from '../providers/recording.ts'
 import { attributeOptions } from './compose-attributes.ts'
 import { linkChannel, publishing } from './device-channels.ts'
+import { localUrl } from './local-url.ts'
 import { composeHttpProvider } from './services/http.ts'
 import { judgeOf, pushDevices } from './services/index.ts'
 
@@ -20,17 +21,28 @@ export async function operatorOptions(config: OperatorConfig): Promise<OperatorO
   return {
     store,
     keys,
+    ...publicUrlOf(config),
     adminKeys,
     ...(push && { push }),
     ...(config.push?.is === 'devices' && { judgeDevice: judgeOf(config.push.devices) }),
     ...(site && { site }),
     ...(await attributeOptions(config)),
     publish: config.publish.map(publishing),
-    ...(app && { app }),
+    deviceLimits: config.device_limits,
+    ...(app && {
+      app: {
+        secrets: app.secrets,
+        origins: app.origins,
+        streams: app.streams,
+        streamsPerUser: app.streams_per_user,
+      },
+    }),
     content,
     keptMs: keep,
     limits: {
       bodyBytes: limits.body,
+      bodyBytesInFlight: limits.bodies,
+      bodyTimeoutMs: limits.body_timeout,
       batchMax: limits.batch,
       answerBudgetMs: limits.answer_budget,
       inProgress: limits.in_progress,
@@ -42,10 +54,28 @@ export async function operatorOptions(config: OperatorConfig): Promise<OperatorO
 
 export async function platformOptions(config: PlatformConfig): Promise<PlatformOptions> {
   const { store, keys, body, keep } = config
+  const bodies = { bodyBytesInFlight: config.bodies, bodyTimeoutMs: config.body_timeout }
   const lanes = await Promise.all(config.lanes.map(laneOptions))
   const reconciliation = config.reconciliation.map(reconciliationOptions)
   const deviceLinks = config.device_links.map(linkChannel)
-  return { store, keys, lanes, reconciliation, deviceLinks, bodyBytes: body, keptMs: keep }
+  return {
+    store,
+    keys,
+    ...publicUrlOf(config),
+    lanes,
+    reconciliation,
+    deviceLinks,
+    devicesPerUser: config.devices_per_user,
+    bodyBytes: body,
+    bodies,
+    keptMs: keep,
+  }
+}
+
+/** With administration on an address of its own, /docs would otherwise show that one. */
+function publicUrlOf({ public_url: said, admin, host, port }: OperatorConfig | PlatformConfig): { publicUrl?: string } {
+  if (said !== undefined) return { publicUrl: said }
+  return admin && port !== 0 ? { publicUrl: localUrl({ host, port }) } : {}
 }
 
 function reconciliationOptions(given: PlatformConfig['reconciliation'][number]): ReconciliationOptions {
@@ -86,9 +116,9 @@ async function laneOptions(lane: LaneConfig, index: number): Promise<LaneOptions
   }
 }
 
-async function laneProvider({ to, channel, mode, max, concurrency }: LaneConfig, index: number): Promise<Provider> {
+async function laneProvider({ to }: LaneConfig, index: number): Promise<LaneOptions['provider']> {
   if (to.is === 'module') return loadProvider(to.module, to.name, `platform.lanes[${index}].to.module`)
-  return operatorApi({ baseUrl: to.url, apiKey: to.api_key, channel, mode, max, connections: concurrency })
+  return operatorApi({ url: to.url, apiKey: to.api_key })
 }
 
 async function pushProvider(

@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs'
 import { open, stat } from 'node:fs/promises'
 import { Command, Option } from 'commander'
 import { importFile, phraseImport } from './devices/import.ts'
-import { withOperator, withOperatorClient } from './devices/operator-client.ts'
+import { shortPatience, withOperator, withOperatorClient } from './devices/operator-client.ts'
 import { CliError, exit } from './exit.ts'
 import { createProgress } from './progress.ts'
 import type { Addressed } from './running-side.ts'
@@ -38,7 +38,7 @@ function importCommand(): Command {
       '-f, --file <file>',
       'NDJSON of link records, or CSV with a row for each token; - reads standard input',
     )
-    .option('--brand <brand>', 'the brand of those records that do not name theirs')
+    .option('--brand <number>', 'the brand of those records that do not name theirs')
     .option(
       '--provider <provider>',
       'the provider of those that do not name theirs: firebase, apns, webpush or your own',
@@ -105,8 +105,8 @@ async function lookAt(file: string): Promise<{ bytes: number | undefined; change
 }
 
 function listCommand(): Command {
-  return withOperator(new Command('list').description("a user's devices"), 'read')
-    .requiredOption('--brand <brand>', 'the brand')
+  return withOperator(new Command('list').description("a user's devices"), 'read', shortPatience)
+    .requiredOption('--brand <number>', 'the brand')
     .requiredOption('--user <user_id>', 'the user')
     .option('--json', 'as the operator answers')
     .action(async (options: Addressed & { brand: string; user: string; json?: true }) => {
@@ -130,12 +130,13 @@ interface FilterOptions extends Addressed {
   readonly why?: string
   readonly since?: string
   readonly until?: string
+  readonly all?: true
   readonly json?: true
 }
 
 function withFilter(command: Command): Command {
   return command
-    .requiredOption('--brand <brand>', 'the brand')
+    .requiredOption('--brand <number>', 'the brand')
     .option('--user <user_id>', 'only of this user')
     .option('--why <reason>', 'only with this reason, word for word')
     .option('--since <time>', 'only removed since, such as 2026-01-31T10:00:00Z')
@@ -154,7 +155,11 @@ interface Removed {
 
 function removedCommand(): Command {
   return withFilter(
-    withOperator(new Command('removed').description('devices that providers proved dead, 30 days back'), 'read'),
+    withOperator(
+      new Command('removed').description('devices that providers proved dead, 30 days back'),
+      'read',
+      shortPatience,
+    ),
   )
     .option('--json', 'one JSON object in a line')
     .action(async (options: FilterOptions) => {
@@ -178,14 +183,20 @@ function removedCommand(): Command {
 }
 
 function restoreCommand(): Command {
-  return withFilter(withOperator(new Command('restore').description('link removed devices again'), 'manage'))
+  return withFilter(
+    withOperator(new Command('restore').description('link removed devices again'), 'manage', shortPatience),
+  )
+    .option('--all', 'all removed devices of the brand, instead of those that the options above name')
     .option('--json', 'as the operator answers')
     .addHelpText(
       'after',
       '\nA device is linked again unless its user logged out since, or it is linked to somebody by now.\n\nExample:\n  bellwire devices restore --brand 1 --why "fcm 403 SENDER_ID_MISMATCH" --since 2026-01-31T10:00:00Z\n',
     )
     .action(async (options: FilterOptions) => {
-      const body = JSON.stringify(filterOf(options))
+      const { brand, ...filter } = filterOf(options)
+      if ((Object.keys(filter).length === 0) !== (options.all === true))
+        throw new CliError(exit.usage, 'name the devices with --user, --why, --since or --until, or all with --all')
+      const body = JSON.stringify({ brand, ...filter, ...(options.all && { all: true }) })
       const { answer } = await withOperatorClient(options, 'manage', say, (client) =>
         client.post('/admin/devices/restore', body),
       )

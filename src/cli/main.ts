@@ -1,7 +1,7 @@
-#!/usr/bin/env node
 import { readFile } from 'node:fs/promises'
 import { Command, CommanderError } from 'commander'
 import { ConfigError } from '../config/problem.ts'
+import { endWithReader } from './closed-output.ts'
 import { CliError, exit } from './exit.ts'
 
 // Only the command that is asked for is loaded: `bellwire send` must not wait for a database driver.
@@ -75,14 +75,15 @@ const commands: readonly { name: string; says: string; load: () => Promise<Comma
 
 /** Runs one command line and gives its exit code. */
 export async function main(args: readonly string[]): Promise<number> {
+  endWithReader()
   const program = new Command('bellwire')
     .description(
       'Both ends of the operator integration interface: the API that an operator hosts, and the engine that calls it.',
     )
-    .version(await version())
+    .version(await version(), '-v, --version')
     .addHelpText(
       'after',
-      '\nExamples:\n  bellwire demo\n  bellwire operator --config bellwire.yaml\n  bellwire send --file activities.ndjson --channel push\n',
+      '\nExamples:\n  bellwire demo\n  bellwire operator --config bellwire.yaml\n  bellwire send --file activities.ndjson --channel push\n\nNO_COLOR=1 turns colours off.\n',
     )
   const asked = args[0] === 'help' ? args[1] : args[0]
   for (const { name, says, load } of commands) {
@@ -90,10 +91,11 @@ export async function main(args: readonly string[]): Promise<number> {
       name === asked ? (await load()).name(name).description(says) : new Command(name).description(says),
     )
   }
-  for (const command of [program, ...program.commands, ...program.commands.flatMap((command) => command.commands)]) {
-    command
-      .exitOverride()
-      .showHelpAfterError(`(bellwire${command === program ? '' : ` ${command.name()}`} --help shows how)`)
+  for (const command of [program, ...program.commands, ...program.commands.flatMap((command) => command.commands)])
+    command.exitOverride().showHelpAfterError(`(${fullName(command)} --help shows how)`)
+  if (args.length === 0) {
+    program.outputHelp()
+    return exit.ok
   }
   try {
     await program.parseAsync(args as string[], { from: 'user' })
@@ -103,10 +105,12 @@ export async function main(args: readonly string[]): Promise<number> {
   }
 }
 
+const fullName = (command: Command): string =>
+  command.parent ? `${fullName(command.parent)} ${command.name()}` : command.name()
+
 function explain(error: unknown): number {
   // Commander has said what is wrong already; help and version come this way too, with 0.
-  if (error instanceof CommanderError)
-    return error.exitCode === 0 || error.code === 'commander.help' ? exit.ok : exit.usage
+  if (error instanceof CommanderError) return error.exitCode === 0 ? exit.ok : exit.usage
   if (error instanceof ConfigError) {
     const count = error.problems.length
     console.error(`The configuration has ${count === 1 ? 'a problem' : `${count} problems`}:\n${error.message}`)
@@ -126,4 +130,5 @@ async function version(): Promise<string> {
   return (JSON.parse(about) as { version: string }).version
 }
 
+// In a checkout. Where it is installed, bin/bellwire.cjs calls main.
 if (import.meta.main) process.exitCode = await main(process.argv.slice(2))

@@ -1,7 +1,8 @@
 import { Command } from 'commander'
 import { loadConfig } from '../config/load.ts'
 import { withConfig } from './config-option.ts'
-import { CliError, exit } from './exit.ts'
+import { describeOperator } from './describe-side.ts'
+import { noSection } from './no-section.ts'
 import { serve } from './serve.ts'
 
 export function operatorCommand(): Command {
@@ -13,9 +14,8 @@ export function operatorCommand(): Command {
     .action(async ({ config: file }: { config?: string }) => {
       const config = await loadConfig(file)
       const { operator } = config
-      if (!operator)
-        throw new CliError(exit.usage, 'the configuration has no section operator: examples/bellwire.yaml shows one')
-      await serve('operator', operator, config, async () => {
+      if (!operator) throw noSection('operator', file)
+      await serve(describeOperator(operator), operator, config, async () => {
         const [{ createOperator }, { operatorOptions }] = await Promise.all([
           import('../operator/create-operator.ts'),
           import('./compose.ts'),

@@ -1,7 +1,8 @@
 import { Command } from 'commander'
 import { loadConfig } from '../config/load.ts'
 import { withConfig } from './config-option.ts'
-import { CliError, exit } from './exit.ts'
+import { describePlatform } from './describe-side.ts'
+import { noSection } from './no-section.ts'
 import { serve } from './serve.ts'
 
 export function platformCommand(): Command {
@@ -13,9 +14,8 @@ export function platformCommand(): Command {
     .action(async ({ config: file }: { config?: string }) => {
       const config = await loadConfig(file)
       const { platform } = config
-      if (!platform)
-        throw new CliError(exit.usage, 'the configuration has no section platform: examples/bellwire.yaml shows one')
-      await serve('platform', platform, config, async () => {
+      if (!platform) throw noSection('platform', file)
+      await serve(describePlatform(platform), platform, config, async () => {
         const [{ createPlatform }, { platformOptions }] = await Promise.all([
           import('../platform/create-platform.ts'),
           import('./compose.ts'),

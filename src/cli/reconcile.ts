@@ -1,5 +1,4 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
-import { duration } from '../config/kinds.ts'
 import { reconciliationFields } from '../contract/records.ts'
 import type { ShownRun } from '../platform/reconcile/shown-run.ts'
 import { type Client, rest } from './client.ts'
@@ -7,6 +6,7 @@ import { CliError, exit } from './exit.ts'
 import { createProgress, type Progress } from './progress.ts'
 import { phraseReport, type Report, type Sampled } from './reconcile/report.ts'
 import { type Addressed, withAddress, withSide } from './running-side.ts'
+import { time } from './time.ts'
 
 interface ReconcileOptions extends Addressed {
   readonly brand: string
@@ -14,7 +14,6 @@ interface ReconcileOptions extends Addressed {
   readonly anySize?: boolean
   readonly sample: number
   readonly timeout: number
-  readonly patience: number
   readonly json?: true
 }
 
@@ -29,9 +28,6 @@ export function reconcileCommand(): Command {
     .option('--any-size', 'believe the list even if it shrank or grew beyond the limits')
     .addOption(new Option('--sample <count>', 'how many users to show').argParser(count).default(10))
     .addOption(new Option('--timeout <time>', 'how long to wait').argParser(time).default(3_600_000, '1h'))
-    .addOption(
-      new Option('--patience <time>', 'how long the platform may be away').argParser(time).default(120_000, '2min'),
-    )
     .option('--json', 'end with the report as one JSON object')
     .addHelpText('after', help)
     .action(async (options: ReconcileOptions) => {
@@ -58,7 +54,6 @@ async function reconcile(options: ReconcileOptions): Promise<number> {
       options,
       {
         scopes: ['read', 'manage'],
-        patienceMs: options.patience,
         notice: progress.say,
         later: 'The run goes on without us: GET /admin/reconciliations lists it',
         interrupted: 'interrupted; the run goes on: GET /admin/reconciliations lists it',
@@ -110,12 +105,6 @@ function noteOf({ ids, ids_per_second: pace, memory_bytes: memory }: ShownRun): 
 function exitCodeOf({ state, discrepancies }: ShownRun): number {
   if (state !== 'done' || !discrepancies) return exit.usage
   return discrepancies.operator_only + discrepancies.crm_only > 0 ? exit.failed : exit.ok
-}
-
-function time(text: string): number {
-  const ms = duration({ says: '' }).parse(text, '')
-  if (ms === undefined) throw new InvalidArgumentError('Write a time with its unit: 500ms, 20s, 5min or 1h.')
-  return ms
 }
 
 function count(text: string): number {

@@ -1,14 +1,19 @@
+import { readFile } from 'node:fs/promises'
 import { type Command, Option } from 'commander'
 import { loadConfig } from '../config/load.ts'
 import type { Scope } from '../runtime/access.ts'
 import { type Client, withClient } from './client.ts'
 import { withConfig } from './config-option.ts'
 import { CliError, exit } from './exit.ts'
+import { localUrl } from './local-url.ts'
+import { time } from './time.ts'
 
 export interface Addressed {
   readonly url?: string
   readonly key?: string
+  readonly keyFile?: string
   readonly config?: string
+  readonly patience: number
 }
 
 type Side = 'platform' | 'operator'
@@ -17,47 +22,67 @@ const keysOf = { platform: 'keys', operator: 'admin_keys' } as const
 
 const named = (scopes: readonly Scope[]): string => `${scopes.length > 1 ? 'scopes' : 'scope'} ${scopes.join(' and ')}`
 
-/** --url and --key of a running side, or its configuration. @param key what a person is told of the key */
-export function withAddress(command: Command, side: Side, key: string): Command {
+/**
+ * --url and --key of a running side, or its configuration, and how long to wait for it.
+ *
+ * @param key what a person is told of the key
+ */
+export function withAddress(command: Command, side: Side, key: string, patience = '2min'): Command {
   return withConfig(command)
     .addOption(
       new Option('--url <url>', `the ${side}; default: where the configuration says that it listens`).env(
         'BELLWIRE_URL',
       ),
     )
-    .addOption(new Option('--key <key>', key).env('BELLWIRE_KEY'))
+    .addOption(
+      new Option(
+        '--key <key>',
+        `${key}. ps shows it to every user of this machine: prefer --key-file or the variable`,
+      ).env('BELLWIRE_KEY'),
+    )
+    .option('--key-file <file>', 'read the key from this file')
+    .addOption(
+      new Option('--patience <time>', `how long the ${side} may be away`)
+        .argParser(time)
+        .default(time(patience), patience),
+    )
 }
 
 /** Which running side is meant: from the command line or, for what is not given there, from the configuration. */
 export async function runningSide(
   side: Side,
-  { url, key, config: file }: Addressed,
+  { url, config: file, ...given }: Omit<Addressed, 'patience'>,
   scopes: readonly Scope[],
 ): Promise<{ readonly url: string; readonly key: string }> {
   if (url !== undefined && !/^https?:/.test(url))
     throw new CliError(exit.usage, `--url is not an http or https address: ${url}`)
+  const key = given.keyFile === undefined ? given.key : await readKey(given.keyFile)
   if (url !== undefined && key !== undefined) return { url, key }
   const { platform, operator } = await loadConfig(file)
   const listening = side === 'platform' ? platform : operator
   if (!listening)
-    throw new CliError(exit.usage, `which ${side}? Give --url and --key, or a configuration with a section ${side}`)
+    throw new CliError(exit.usage, `which ${side}? Give --url and a key, or a configuration with a section ${side}`)
   const keys = side === 'platform' ? platform?.keys : operator?.admin_keys
   const found = keys?.find((each) => scopes.every((scope) => each.scopes.includes(scope)))
   if (key === undefined && !found)
     throw new CliError(
       exit.usage,
-      `no key of ${side}.${keysOf[side]} has ${scopes.length > 1 ? 'both' : 'the'} ${named(scopes)}: add one, or give --key`,
+      `no key of ${side}.${keysOf[side]} has ${scopes.length > 1 ? 'both' : 'the'} ${named(scopes)}: add one, or give BELLWIRE_KEY or --key-file`,
     )
-  const host = listening.host === '0.0.0.0' ? '127.0.0.1' : listening.host === '::' ? '::1' : listening.host
-  return {
-    url: url ?? `http://${host.includes(':') ? `[${host}]` : host}:${listening.port}`,
-    key: key ?? (found?.key as string),
-  }
+  // What commands ask for is under /admin.
+  return { url: url ?? localUrl(listening.admin ?? listening), key: key ?? (found?.key as string) }
+}
+
+async function readKey(file: string): Promise<string> {
+  const key = await readFile(file, 'utf8').catch((error: Error) => {
+    throw new CliError(exit.usage, `--key-file cannot be read: ${error.message}`)
+  })
+  if (key.trim() === '') throw new CliError(exit.usage, `--key-file ${file} is empty: write the key into it`)
+  return key.trim()
 }
 
 export interface Talk {
   readonly scopes: readonly Scope[]
-  readonly patienceMs: number
   readonly notice: (text: string) => void
   /** What becomes of it when nobody answers in time. */
   readonly later?: string
@@ -77,5 +102,6 @@ export async function withSide<T>(
     key: `${side}.${keysOf[side]} with the ${named(scopes)}`,
     ...(later !== undefined && { later }),
   }
-  return withClient({ ...(await runningSide(side, addressed, scopes)), ...talk, called }, interrupted, work)
+  const { url, key } = await runningSide(side, addressed, scopes)
+  return withClient({ url, key, patienceMs: addressed.patience, ...talk, called }, interrupted, work)
 }

@@ -1,6 +1,5 @@
 import { createReadStream } from 'node:fs'
-import { Command, InvalidArgumentError, Option } from 'commander'
-import { duration } from '../config/kinds.ts'
+import { Command, Option } from 'commander'
 import { exit } from './exit.ts'
 import { interruptible } from './interruptible.ts'
 import { createProgress } from './progress.ts'
@@ -8,13 +7,13 @@ import { type Addressed, runningSide, withAddress } from './running-side.ts'
 import { sendFile } from './send/send-file.ts'
 import { allSuccessful, phraseSummary } from './send/summary.ts'
 import { sizeOf } from './size-of.ts'
+import { time } from './time.ts'
 
 interface SendOptions extends Addressed {
   readonly file: string
   readonly channel: 'push' | 'site'
   readonly out?: string
   readonly timeout: number
-  readonly patience: number
   readonly wait: boolean
   readonly json?: true
 }
@@ -30,9 +29,6 @@ export function sendCommand(): Command {
     .option('--out <file>', 'write line, id, outcome and identifier of each record there, as NDJSON')
     .addOption(
       new Option('--timeout <time>', 'how long to wait for the outcomes').argParser(time).default(3_600_000, '1h'),
-    )
-    .addOption(
-      new Option('--patience <time>', 'how long the platform may be away').argParser(time).default(120_000, '2min'),
     )
     .option('--no-wait', 'do not wait for the outcomes: end when every record is in the queue')
     .option('--json', 'end with the summary as one JSON object')
@@ -81,10 +77,4 @@ async function send(options: SendOptions): Promise<number> {
   } finally {
     progress.end()
   }
-}
-
-function time(text: string): number {
-  const ms = duration({ says: '' }).parse(text, '')
-  if (ms === undefined) throw new InvalidArgumentError('Write a time with its unit: 500ms, 20s, 5min or 1h.')
-  return ms
 }

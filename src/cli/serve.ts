@@ -1,16 +1,24 @@
 import { secretsOf } from '../config/print.ts'
 import type { Config } from '../config/table.ts'
-import { type Handler, listen, type Side } from '../runtime/http.ts'
+import { type Events, emit } from '../runtime/events.ts'
+import { type Listening, type ListenOptions, listen, type Side } from '../runtime/http.ts'
 import { type Log, startLog } from '../runtime/log.ts'
 import { metrics } from '../runtime/metrics.ts'
+import { chain, type Handler } from '../runtime/mount.ts'
+import type { Service } from '../runtime/service.ts'
 import { CliError, exit } from './exit.ts'
 import { signalled } from './interruptible.ts'
 import { storeError } from './store-error.ts'
 
-interface Served {
-  readonly handler: Handler
-  start(): Promise<void>
-  stop(withinMs?: number): Promise<void>
+interface Address {
+  readonly host: string
+  readonly port: number
+}
+
+interface Settings extends Address {
+  readonly connections: number
+  readonly stop_within: number
+  readonly admin?: Address
 }
 
 /**
@@ -18,24 +26,27 @@ interface Served {
  * able to answer; stopping goes the other way and is bounded, a second signal ends at once.
  */
 export async function serve(
-  side: Side,
-  settings: { readonly host: string; readonly port: number; readonly stop_within: number },
+  description: Events['server.starting'],
+  settings: Settings,
   config: Config,
-  create: () => Promise<Served>,
+  create: () => Promise<Service>,
 ): Promise<void> {
+  const { side } = description
   const { level, format } = config.log
   const asText = format === 'text' || (format === 'auto' && process.stdout.isTTY === true)
   const log = startLog({ level, format: asText ? 'text' : 'json', secrets: secretsOf(config) })
   try {
     metrics()
+    emit('server.starting', description)
     const served = await create()
     const stopped = signalled()
     await served.start().catch((error: unknown) => {
       throw storeError(error, side)
     })
-    const listening = await listen(side, served.handler, settings).catch(async (error: Error) => {
+    const listening = await listenFor(side, served, settings).catch(async (error: unknown) => {
+      log.stop() // it did not run, so it does not say that it stops
       await served.stop(0).catch(() => {})
-      throw new CliError(exit.usage, `${error.message} (${side}.port)`)
+      throw error
     })
     await stopped
     process.once('SIGINT', () => endNow(log, exit.failed)).once('SIGTERM', () => endNow(log, exit.failed))
@@ -47,10 +58,52 @@ export async function serve(
       endNow(log, exit.failed)
     }, settings.stop_within + 1_000).unref()
     // Together: requests under way need the side to be answered, and the side must see that no more come.
-    await Promise.all([listening.close(settings.stop_within), served.stop(settings.stop_within)])
+    const closing = listening.map((each) => each.close(settings.stop_within))
+    await Promise.all([...closing, served.stop(settings.stop_within)])
   } finally {
     log.stop()
   }
+}
+
+/** Everything on one port; with `admin`, what the other party has no use for on an address of its own. */
+async function listenFor(
+  side: Side,
+  { handler, admin, health }: Service,
+  { host, port, connections, admin: apart }: Settings,
+): Promise<readonly Listening[]> {
+  if (!apart) return [await listenAt(side, side, chain(handler, admin.handler), { host, port, connections })]
+  const first = await listenAt(side, side, chain(handler, health.handler), { host, port, connections })
+  const second = listenAt(`${side}.admin`, side, admin.handler, { ...apart, part: 'admin' })
+  return [
+    first,
+    await second.catch(async (error: unknown) => {
+      await first.close(0)
+      throw error
+    }),
+  ]
+}
+
+/** @param setting where host and port stand in the configuration */
+function listenAt(
+  setting: string,
+  side: Side,
+  handler: Handler,
+  options: ListenOptions & { readonly host: string; readonly port: number },
+): Promise<Listening> {
+  return listen(side, handler, options).catch((error: Error) => {
+    throw notListening(setting, options, error)
+  })
+}
+
+function notListening(setting: string, { host, port }: { host: string; port: number }, error: Error): CliError {
+  const { code } = error as NodeJS.ErrnoException
+  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND' || code === 'EAI_AGAIN')
+    return new CliError(
+      exit.usage,
+      `${setting}.host: ${host} is no address of this machine: write 127.0.0.1, an address that it has, or 0.0.0.0 for all of them`,
+    )
+  const remedy = code === 'EACCES' ? `: this user may not listen on port ${port}, choose one from 1024 up` : ''
+  return new CliError(exit.usage, `${setting}.port: ${error.message}${remedy}`)
 }
 
 function endNow(log: Log, code: number): never {

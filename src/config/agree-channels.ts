@@ -1,3 +1,4 @@
+import { missingPackage } from '../runtime/optional-package.ts'
 import { type DeviceLinksConfig, defaultName, type PublishConfig } from './device-channels-settings.ts'
 
 /** Something that two settings say differently. */
@@ -14,14 +15,28 @@ export function agreeChannels(
 ): readonly Disagreement[] {
   const found: Disagreement[] = []
   const told = new Set<string>()
-  for (const [i, { brand, retry, to }] of publish.entries()) {
+  const shared = new Map<string, Map<string, string>>()
+  for (const [i, { brand, retry, to, origin }] of publish.entries()) {
     const path = `operator.publish[${i}]`
     if (told.has(brand))
       found.push({ path, what: `brand ${brand} is published already`, remedy: 'a brand is told to one platform' })
     told.add(brand)
     if (retry.first > retry.most)
       found.push({ path: `${path}.retry`, what: 'first is longer than most', remedy: 'first is the shortest wait' })
-    found.push(...passwords(`${path}.to`, to))
+    found.push(...kafka(`${path}.to`, to))
+    const place = placeOf(to, brand)
+    const origins = place === undefined ? undefined : (shared.get(place) ?? new Map<string, string>())
+    if (place === undefined || !origins) continue
+    shared.set(place, origins)
+    const named = origin ?? ''
+    const other = origins.get(named) ?? (named === '' || origins.has('') ? [...origins.values()][0] : undefined)
+    if (other !== undefined)
+      found.push({
+        path,
+        what: `is told where brand ${other} is, and nothing tells them apart`,
+        remedy: 'give each an origin of its own and name these origins at the platform, or use a topic for each brand',
+      })
+    origins.set(named, brand)
   }
   const consumed = new Set<string>()
   const groups = new Set<string>()
@@ -50,12 +65,25 @@ export function agreeChannels(
         })
       brandOf.set(origin, its)
     }
-    found.push(...passwords(`${path}.from`, from))
+    found.push(...kafka(`${path}.from`, from))
   }
   return found
 }
 
-function passwords(path: string, access: PublishConfig['to'] | DeviceLinksConfig['from']): Disagreement[] {
-  if (access.is !== 'kafka' || (access.username === undefined) === (access.password === undefined)) return []
-  return [{ path, what: 'username and password go together', remedy: 'write both, or neither' }]
+/** A queue or topic, which several brands may share. */
+function placeOf(to: PublishConfig['to'], brand: string): string | undefined {
+  if (to.is === 'rest') return undefined
+  return to.is === 'amqp'
+    ? `${to.amqp} ${to.exchange ?? ''} ${to.routing_key ?? defaultName(brand)}`
+    : `${to.kafka} ${to.topic ?? defaultName(brand)}`
+}
+
+function kafka(path: string, access: PublishConfig['to'] | DeviceLinksConfig['from']): Disagreement[] {
+  if (access.is !== 'kafka') return []
+  const found: Disagreement[] = []
+  if ((access.username === undefined) !== (access.password === undefined))
+    found.push({ path, what: 'username and password go together', remedy: 'write both, or neither' })
+  const missing = missingPackage('@platformatic/kafka')
+  if (missing) found.push({ path, ...missing })
+  return found
 }

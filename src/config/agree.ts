@@ -84,11 +84,15 @@ export function agree(config: Config, where: string, problems: Problem[]): void 
       what: "is the operator's store",
       remedy: 'give each side a store of its own',
     })
-  if (operator && operator.port === platform?.port && operator.port !== 0 && operator.host === platform.host)
-    problems.push({
-      path: 'platform.port',
-      where,
-      what: "is the operator's port",
-      remedy: 'give each side a port of its own',
-    })
+  const ports = [
+    { path: 'operator.port', ...operator },
+    { path: 'operator.admin.port', ...operator?.admin },
+    { path: 'platform.port', ...platform },
+    { path: 'platform.admin.port', ...platform?.admin },
+  ]
+  for (const [i, { path, host, port }] of ports.entries()) {
+    const taken = ports.slice(0, i).find((other) => other.port === port && other.host === host)
+    if (port && taken)
+      problems.push({ path, where, what: `is the same as ${taken.path}`, remedy: 'give each a port of its own' })
+  }
 }

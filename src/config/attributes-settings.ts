@@ -88,7 +88,13 @@ export const attributeSettings = {
   reconciliation: group(
     { says: 'Lists of users for the platform (§2.5).' },
     {
-      streams: integer(1, 1_000)({ says: 'Most lists at a time; more are answered 503.', default: '4' }),
+      streams: integer(
+        1,
+        1_000,
+      )({
+        says: 'Most lists at a time; more are answered 503. A platform may ask for all nine fields at once.',
+        default: '9',
+      }),
       stall: duration({
         says: 'A source that gives, or a caller that takes, nothing for so long ends the list.',
         default: '30s',

@@ -45,7 +45,10 @@ export const publish = list(
         optional: true,
         least: 1,
       }),
-      origin: text({ says: 'Written as the origin of all. Left out: where each event came from.', optional: true }),
+      origin: text({
+        says: 'The origin that the platform is told, the same for all events of the brand. Left out: bellwire.',
+        optional: true,
+      }),
       timeout: duration({ says: 'How long a call may take.', default: '15s' }),
       retry: group(
         { says: 'Tried again until it is taken; only 400, 413 and 422 are final (row 19).' },
@@ -107,7 +110,11 @@ export const deviceLinks = list(
           { says: 'One origin.' },
           { origin: text({ says: 'As it stands in the message.' }), brand: brand({ says: 'Its brand.' }) },
         ),
-        { says: 'Instead of brand: the brand by the origin that a message names (row 21).', optional: true, least: 1 },
+        {
+          says: 'Instead of brand: the brand by the origin that a message names (row 21). Only where you trust everybody who may publish here.',
+          optional: true,
+          least: 1,
+        },
       ),
     },
   ),

@@ -21,13 +21,10 @@ interface Found {
  * a secret, the value is read from the file named. Unknown variables are refused: a typing error must not become a default.
  */
 export function override(raw: Raw, table: Setting, env: NodeJS.ProcessEnv, problems: Problem[]): Raw {
-  const given = Object.entries(env)
-    .filter(([name, value]) => name.startsWith('BELLWIRE_') && !name.startsWith('BELLWIRE_TEST_') && value)
-    .filter(([name]) => !ours.includes(name))
   const found: (Found & { readonly name: string; readonly text: string })[] = []
-  for (const [name, value] of given) {
-    const match = find(table, name.slice('BELLWIRE_'.length).split('_'), [])
-    if (match) found.push({ ...match, name, text: value as string })
+  for (const [name, text] of given(env)) {
+    const match = settingOf(name, table)
+    if (match) found.push({ ...match, name, text })
     else problems.push(unknown(name, table))
   }
   // The list before its items, so that both can be given; by name, so that the order of the environment plays no part.
@@ -45,6 +42,23 @@ export function override(raw: Raw, table: Setting, env: NodeJS.ProcessEnv, probl
   }
   return raw
 }
+
+/** The files that variables such as BELLWIRE_OPERATOR_KEYS_0_KEY_FILE name. */
+export function secretFilesOf(table: Setting, env: NodeJS.ProcessEnv): readonly string[] {
+  return given(env)
+    .filter(([name]) => settingOf(name, table)?.fromFile)
+    .map(([, file]) => file)
+}
+
+/** Variables that are meant to be settings, with their values. */
+function given(env: NodeJS.ProcessEnv): [name: string, value: string][] {
+  return Object.entries(env)
+    .filter((entry): entry is [string, string] => Boolean(entry[1]))
+    .filter(([name]) => name.startsWith('BELLWIRE_') && !name.startsWith('BELLWIRE_TEST_') && !ours.includes(name))
+}
+
+const settingOf = (name: string, table: Setting): Found | undefined =>
+  find(table, name.slice('BELLWIRE_'.length).split('_'), [])
 
 /** Which setting has this name? Names are matched part by part, as a setting's own name may have several. */
 function find(setting: Setting, parts: readonly string[], path: Path): Found | undefined {

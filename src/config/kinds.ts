@@ -6,14 +6,10 @@ import type { Leaf } from './setting.ts'
 
 type Words = Omit<Leaf<unknown>, 'type' | 'expected' | 'parse' | 'write'>
 
-export function kind<T>(expected: string, parse: Leaf<T>['parse'], write?: (value: T) => string) {
-  return <O extends Words>(words: O): Leaf<T> & O => ({
-    type: 'leaf',
-    expected,
-    parse,
-    ...(write && { write }),
-    ...words,
-  })
+type More<T> = Pick<Leaf<T>, 'write' | 'opensUs' | 'called'>
+
+export function kind<T>(expected: string, parse: Leaf<T>['parse'], more: More<T> = {}) {
+  return <O extends Words>(words: O): Leaf<T> & O => ({ type: 'leaf', expected, parse, ...more, ...words })
 }
 
 export const text = kind('a text', (text) => text)
@@ -32,32 +28,46 @@ export const brand = kind('the number of a brand', (text) =>
   /^(0|[1-9]\d{0,18})$/.test(text) && BigInt(text) < 2n ** 63n ? text : undefined,
 )
 
-export const url = kind('an http or https address, such as https://operator.example/api', (text) =>
-  URL.canParse(text) && /^https?:$/.test(new URL(text).protocol) ? text.replace(/\/+$/, '') : undefined,
+export const url = kind(
+  'an http or https address, such as https://operator.example/api',
+  (text) => (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol) ? text.replace(/\/+$/, '') : undefined),
+  { called: true },
 )
 
-export const amqp = kind('an amqp or amqps address, such as amqp://USER:PASSWORD@broker/', (text) =>
-  URL.canParse(text) && /^amqps?:$/.test(new URL(text).protocol) ? text : undefined,
+export const amqp = kind(
+  'an amqp or amqps address, such as amqps://USER:PASSWORD@broker/',
+  (text) => (URL.canParse(text) && /^amqps?:$/.test(new URL(text).protocol) ? text : undefined),
+  { called: true },
 )
 
-export const broker = kind('host:port', (text) => (/^[^\s:/]+:\d{1,5}$/.test(text) ? text : undefined))
+export const broker = kind('host:port', (text) => (/^[^\s:/]+:\d{1,5}$/.test(text) ? text : undefined), {
+  called: true,
+})
 
 export const origin = kind('an origin, such as https://www.example.com', (text) =>
   URL.canParse(text) && new URL(text).origin === text ? text : undefined,
 )
 
 /** Short keys can be guessed, and what is rejected here can never leak as "the key is 'test'". */
-export const key = kind('at least 16 characters without spaces', (text) =>
-  /^[\x21-\x7e]{16,}$/.test(text) ? text : undefined,
+export const key = kind(
+  'at least 16 characters without spaces',
+  (text) => (/^[\x21-\x7e]{16,}$/.test(text) ? text : undefined),
+  { opensUs: true },
 )
-export const longKey = kind('at least 32 characters without spaces', (text) =>
-  /^[\x21-\x7e]{32,}$/.test(text) ? text : undefined,
+export const longKey = kind(
+  'at least 32 characters without spaces',
+  (text) => (/^[\x21-\x7e]{32,}$/.test(text) ? text : undefined),
+  { opensUs: true },
 )
 
-export const store = kind('sqlite:PATH or postgres://USER:PASSWORD@HOST/DATABASE', (text, base) => {
-  if (text.startsWith('sqlite:')) return text === 'sqlite:' ? undefined : `sqlite:${resolve(base, text.slice(7))}`
-  return URL.canParse(text) && /^postgres(ql)?:$/.test(new URL(text).protocol) ? text : undefined
-})
+export const store = kind(
+  'sqlite:PATH or postgres://USER:PASSWORD@HOST/DATABASE',
+  (text, base) => {
+    if (text.startsWith('sqlite:')) return text === 'sqlite:' ? undefined : `sqlite:${resolve(base, text.slice(7))}`
+    return URL.canParse(text) && /^postgres(ql)?:$/.test(new URL(text).protocol) ? text : undefined
+  },
+  { called: true },
+)
 
 export const deviceKind = kind<DeviceKind>('fcm_token, fcm_fid, apns, webpush or http:NAME', (text) =>
   /^(fcm_token|fcm_fid|apns|webpush|http:.+)$/.test(text) ? (text as DeviceKind) : undefined,
@@ -104,5 +114,5 @@ function quantity(expected: string, units: Readonly<Record<string, number>>) {
     const [unit, each] = Object.entries(units).find(([, each]) => value % each === 0) ?? ['', 1]
     return `${value / each}${unit}`
   }
-  return kind(expected, parse, write)
+  return kind(expected, parse, { write })
 }

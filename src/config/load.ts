@@ -6,6 +6,7 @@ import { override } from './environment.ts'
 import { ConfigError, type Problem } from './problem.ts'
 import { emptyMap, type Raw } from './raw.ts'
 import { readYaml } from './read-yaml.ts'
+import { risksOf } from './risks.ts'
 import { type Config, table } from './table.ts'
 
 /**
@@ -17,24 +18,33 @@ import { type Config, table } from './table.ts'
  */
 export async function loadConfig(file?: string, env: NodeJS.ProcessEnv = process.env): Promise<Config> {
   const problems: Problem[] = []
-  const written = await read(file ?? env.BELLWIRE_CONFIG, problems)
+  const written = await read(configFile(file, env), (file ?? env.BELLWIRE_CONFIG) !== undefined, problems)
   if (problems.length > 0) throw new ConfigError(problems)
   const raw = override(written, table, env, problems)
   const config = check(table, raw, '', problems)
-  if (problems.length === 0) agree(config, basename(written.origin.where), problems)
+  if (problems.length === 0) {
+    const where = basename(written.origin.where)
+    agree(config, where, problems)
+    for (const { risk, path, what, remedy } of risksOf(config))
+      if (!config.accept_risks.includes(risk))
+        problems.push({ path, where, what, remedy: `${remedy}, or accept the risk with accept_risks: [${risk}]` })
+  }
   if (problems.length > 0) throw new ConfigError(problems.toSorted((a, b) => lineOf(a) - lineOf(b)))
   return freeze(config)
 }
 
-async function read(named: string | undefined, problems: Problem[]): Promise<Raw> {
-  const file = resolve(named ?? 'bellwire.yaml')
+/** The file that loadConfig() reads, if it is there. */
+export const configFile = (file: string | undefined, env: NodeJS.ProcessEnv): string =>
+  resolve(file ?? env.BELLWIRE_CONFIG ?? 'bellwire.yaml')
+
+async function read(file: string, named: boolean, problems: Problem[]): Promise<Raw> {
   const base = dirname(file)
   try {
     const raw = readYaml(await readFile(file, 'utf8'), basename(file), base, problems)
     return raw.type === 'text' && raw.text === '' ? emptyMap(raw.origin) : raw
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
-    if (code !== 'ENOENT' || named !== undefined)
+    if (code !== 'ENOENT' || named)
       problems.push({
         path: '',
         where: file,

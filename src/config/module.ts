@@ -68,7 +68,12 @@ async function load<T extends object>(
   try {
     exported = (await import(pathToFileURL(file).href)) as Record<string, unknown>
   } catch (error) {
-    return refuse(`cannot be imported: ${(error as Error).message}`, 'paths count from the configuration file')
+    const { code, message } = error as NodeJS.ErrnoException
+    const remedy =
+      code === 'ERR_UNSUPPORTED_NODE_MODULES_TYPE_STRIPPING'
+        ? 'Node runs no TypeScript below node_modules: copy the file, and the configuration that names it, into your project'
+        : 'paths count from the configuration file'
+    return refuse(`cannot be imported: ${message}`, remedy)
   }
   const value = exported[name]
   if (typeof value !== 'object' || value === null) {

@@ -2,16 +2,17 @@
 
 import { attributeSettings } from './attributes-settings.ts'
 import { publish } from './device-channels-settings.ts'
+import { deviceLimits } from './device-limits-settings.ts'
 import { devices } from './devices-table.ts'
-import { brand, duration, integer, key, longKey, origin, path, pointer, size, store, text } from './kinds.ts'
+import { brand, duration, integer, key, longKey, origin, path, pointer, size, store, text, yesNo } from './kinds.ts'
 import { httpUserSettings } from './services/http.ts'
 import { group, list, variants } from './setting.ts'
-import { accessKeys, listening, makeOne, moduleOf } from './shared-settings.ts'
+import { accessKeys, listening, makeOne, moduleOf, requestBodies } from './shared-settings.ts'
 
 export const operator = group(
   { says: 'The API that an operator hosts (§4.1).', optional: true },
   {
-    ...listening('7001'),
+    ...listening('7001', '7101'),
     store: store({
       says: "Where messages, outcomes and the inbox are kept. Never the platform's.",
       default: 'sqlite:operator.db',
@@ -54,6 +55,7 @@ export const operator = group(
     ),
     ...attributeSettings,
     publish,
+    device_limits: deviceLimits,
     app: group(
       { says: "What the operator's own pages need to show the inbox.", optional: true },
       {
@@ -62,6 +64,17 @@ export const operator = group(
           least: 1,
         }),
         origins: list(origin({ says: 'An origin.' }), { says: 'The sites whose pages may call /app from a browser.' }),
+        streams: integer(
+          1,
+          1_000_000,
+        )({
+          says: 'The most open inbox streams; more are answered 503. Keep it well below operator.connections.',
+          default: '10000',
+        }),
+        streams_per_user: integer(
+          1,
+          10_000,
+        )({ says: 'The most open inbox streams of one user; more are answered 429.', default: '10' }),
       },
     ),
     content: group(
@@ -79,6 +92,10 @@ export const operator = group(
           says: 'Push: an object of what single push services are told beside the content, by kind.',
           default: '/overrides',
         }),
+        required: yesNo({
+          says: 'true: a message with neither title nor body is failed. false: it is delivered, with a warning. Set it once the pointers are right.',
+          default: 'false',
+        }),
       },
     ),
     keep: duration({
@@ -89,6 +106,7 @@ export const operator = group(
       { says: 'What the operator takes on at once.' },
       {
         body: size({ says: 'Largest request body.', default: '16MiB' }),
+        ...requestBodies,
         batch: integer(1, 100_000)({ says: 'Most messages in one batch; the excess is fatal.', default: '10000' }),
         answer_budget: duration({
           says: "A request is answered within this time; keep it below the platform's timeout.",
@@ -98,7 +116,7 @@ export const operator = group(
           1,
           10_000_000,
         )({
-          says: 'Most messages in progress; the excess is fatal.',
+          says: 'Most messages in progress; the excess is fatal. A brand with less than its share of them is let in even then, so that another brand’s backlog does not keep its messages out.',
           default: '50000',
         }),
         provider_concurrency: integer(1, 100_000)({ says: 'Most calls to a provider at a time.', default: '100' }),

@@ -1,10 +1,11 @@
 // The settings of the platform's side.
 
 import { deviceLinks } from './device-channels-settings.ts'
+import { devicesPerUser } from './device-limits-settings.ts'
 import { brand, duration, integer, oneOf, size, store, text, url, yesNo } from './kinds.ts'
 import { reconciliation } from './reconciliation-settings.ts'
 import { group, list, variants } from './setting.ts'
-import { accessKeys, listening, moduleOf } from './shared-settings.ts'
+import { accessKeys, listening, moduleOf, requestBodies } from './shared-settings.ts'
 
 const lane = group(
   { says: 'One brand and channel.' },
@@ -67,7 +68,7 @@ const lane = group(
 export const platform = group(
   { says: 'The engine that calls operators.', optional: true },
   {
-    ...listening('7002'),
+    ...listening('7002', '7102'),
     store: store({
       says: "Where the queue and Failed Actions are kept. Never the operator's.",
       default: 'sqlite:platform.db',
@@ -75,9 +76,11 @@ export const platform = group(
     }),
     keys: accessKeys("Keys for the platform's API."),
     device_links: deviceLinks,
+    devices_per_user: devicesPerUser,
     lanes: list(lane, { says: 'Where the messages of each brand and channel go, and how.' }),
     reconciliation,
     body: size({ says: 'Largest JSON request; NDJSON has no limit.', default: '16MiB' }),
+    ...requestBodies,
     keep: duration({
       says: 'How long settled messages and calls are kept; longer than any retry or replay.',
       default: '90d',

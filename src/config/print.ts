@@ -1,8 +1,8 @@
 import { stringify } from 'yaml'
+import { hidden, maskAddress, secretsInAddress } from './address.ts'
+import { leavesOf } from './leaves.ts'
 import type { Setting, Settings } from './setting.ts'
 import { type Config, table } from './table.ts'
-
-const hidden = '********'
 
 /** The whole configuration as it applies, defaults filled in, without its secrets. As an object; printConfig() gives YAML. */
 export function redacted(config: Config): object {
@@ -15,51 +15,35 @@ export function printConfig(config: Config): string {
 
 /** Every secret text in it, so that the log can make sure that it never writes one. */
 export function secretsOf(config: Config): readonly string[] {
-  const found = new Set<string>()
-  redact(table, config, (secret) => {
-    if (!/^(sqlite|postgres(ql)?):/.test(secret)) found.add(secret)
-    else if (URL.canParse(secret) && new URL(secret).password) {
-      const { password } = new URL(secret)
-      found.add(password).add(decodeURIComponent(password))
-    }
-  })
-  return [...found]
+  const found = leavesOf(table, config).flatMap(({ leaf, value }) =>
+    leaf.secret && !leaf.called ? [String(value)] : secretsInAddress(String(value)),
+  )
+  return [...new Set(found)]
 }
 
-function redact(setting: Setting, value: unknown, tell?: (secret: string) => void): unknown {
+function redact(setting: Setting, value: unknown): unknown {
   if (value === undefined) return undefined
   switch (setting.type) {
     case 'leaf':
-      if (!setting.secret) return setting.write?.(value) ?? value
-      tell?.(String(value))
-      return withoutPassword(String(value))
+      if (setting.secret && !setting.called) return hidden
+      return setting.write?.(value) ?? (typeof value === 'string' ? maskAddress(value) : value)
     case 'json':
       return value
     case 'list':
-      return (value as unknown[]).map((item) => redact(setting.of, item, tell))
+      return (value as unknown[]).map((item) => redact(setting.of, item))
     case 'group':
-      return redactAll(setting.settings, value as Record<string, unknown>, tell)
+      return redactAll(setting.settings, value as Record<string, unknown>)
     case 'variants': {
       const { is, ...rest } = value as { is: string }
       const settings = setting.variants[is] as Settings
-      const shown = redactAll(settings, rest, tell)
+      const shown = redactAll(settings, rest)
       return Object.hasOwn(settings, is) ? shown : { provider: is, ...shown }
     }
   }
 }
 
-function redactAll(settings: Settings, values: Record<string, unknown>, tell?: (secret: string) => void): object {
+function redactAll(settings: Settings, values: Record<string, unknown>): object {
   const shown: Record<string, unknown> = {}
-  for (const [name, value] of Object.entries(values)) shown[name] = redact(settings[name] as Setting, value, tell)
+  for (const [name, value] of Object.entries(values)) shown[name] = redact(settings[name] as Setting, value)
   return shown
-}
-
-/** A store's address is worth seeing, its password is not. */
-function withoutPassword(secret: string): string {
-  if (secret.startsWith('sqlite:')) return secret
-  if (!/^postgres(ql)?:/.test(secret)) return hidden
-  const url = new URL(secret)
-  if (url.password) url.password = hidden
-  for (const name of url.searchParams.keys()) if (/pass|key/i.test(name)) url.searchParams.set(name, hidden)
-  return url.href
 }

@@ -18,6 +18,12 @@ export interface Leaf<T> {
   readonly optional?: true
   /** Never printed or logged. */
   readonly secret?: true
+  /** A secret that opens this process's own API. */
+  readonly opensUs?: true
+  /** The path of a file that holds a secret. */
+  readonly secretFile?: true
+  /** An address that this process calls. */
+  readonly called?: true
   /** How to put right what is missing or wrong. */
   readonly remedy?: string
 }

@@ -3,7 +3,7 @@
 import { oneOf } from './kinds.ts'
 import { operator } from './operator-table.ts'
 import { platform } from './platform-table.ts'
-import { group, type ValueOf } from './setting.ts'
+import { group, list, type ValueOf } from './setting.ts'
 
 const log = group(
   { says: 'The log, on standard output.' },
@@ -19,7 +19,22 @@ const log = group(
   },
 )
 
-export const table = group({ says: 'The configuration of Bellwire.' }, { operator, platform, log })
+const acceptRisks = list(
+  oneOf(
+    'clear_text_to_other_hosts',
+    'example_keys',
+    'shared_keys',
+    'weak_keys',
+  )({ says: 'A risk: clear_text_to_other_hosts, example_keys, shared_keys or weak_keys.' }),
+  {
+    says: 'Risks that are errors unless they are named here; `bellwire doctor` then warns of them. clear_text_to_other_hosts: credentials are sent to another machine without TLS. example_keys: a published key opens an API that other machines can reach. shared_keys: one key has two purposes. weak_keys: a key that can be guessed.',
+  },
+)
+
+export const table = group(
+  { says: 'The configuration of Bellwire.' },
+  { operator, platform, log, accept_risks: acceptRisks },
+)
 
 export type Config = ValueOf<typeof table>
 export type OperatorConfig = NonNullable<Config['operator']>

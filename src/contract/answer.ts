@@ -220,6 +220,19 @@ export function batchAnswer(channel: Channel, items: readonly BatchItem[]): stri
   return `{"successful":[${texts.successful}],"failed":[${texts.failed}],"fatal":[${texts.fatal}]}`
 }
 
+/**
+ * Retry-After for a batch: only if all of its messages are fatal because their provider is away, and at least one says for how long.
+ * The shortest time counts: by then the first of them can be sent.
+ */
+export function batchRetryAfterSeconds(outcomes: readonly Outcome[]): number | undefined {
+  let leastMs = Number.POSITIVE_INFINITY
+  for (const outcome of outcomes) {
+    if (outcome.category !== 'fatal' || outcome.blame !== 'provider') return undefined
+    if (outcome.retryAfterMs !== undefined) leastMs = Math.min(leastMs, outcome.retryAfterMs)
+  }
+  return Number.isFinite(leastMs) ? Math.max(1, Math.ceil(leastMs / 1000)) : undefined
+}
+
 const severity = { successful: 0, failed: 1, fatal: 2 } as const
 
 /** An invalid item (§2.1) as an outcome: final, because no repetition will mend it. */

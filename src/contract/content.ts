@@ -13,7 +13,12 @@ export interface ContentMapping {
   readonly recipient: string
   /** An object of what one push service is to be told beside the content, by the service's kind: {"fcm": {…}}. Push only. */
   readonly overrides: string
+  /** A message with neither title nor body cannot be read: it is failed. */
+  readonly required?: boolean
 }
+
+/** Each is a call to a push service. No user may have more devices. */
+const mostTargets = 1_000
 
 export const defaultContentMapping: ContentMapping = {
   title: '/title',
@@ -109,6 +114,8 @@ function pick(element: unknown, mapping: ContentMapping): Content | { error: str
     const value = at(element, mapping[name])
     if (value === undefined || value === null) continue
     if (typeof value !== 'string') return { error: wrong(name, mapping[name], 'a string', value) }
+    const refused = name === 'url' || name === 'image_url' ? dangerIn(name, value) : undefined
+    if (refused !== undefined) return { error: `${name} at ${mapping[name]} is ${refused}` }
     content[name] = value
   }
   const data = at(element, mapping.data)
@@ -116,8 +123,34 @@ function pick(element: unknown, mapping: ContentMapping): Content | { error: str
     if (!isObject(data)) return { error: wrong('data', mapping.data, 'an object', data) }
     content.data = JSON.stringify(data)
   }
+  if (mapping.required && textMissingAt(content, mapping)) return { error: nothingToRead(mapping) }
   return content
 }
+
+/** What a page or an app would run, or read from its own machine. Schemes of apps, and addresses without one, are theirs. */
+const dangerous: ReadonlySet<string> = new Set(
+  ['javascript', 'data', 'vbscript', 'blob', 'file', 'filesystem', 'view-source', 'about'].map((name) => `${name}:`),
+)
+
+function dangerIn(name: 'url' | 'image_url', value: string): string | undefined {
+  if (/^https?:\/\//i.test(value)) return undefined
+  // As browsers read it: they leave out line breaks within the scheme and spaces before it.
+  const scheme = URL.parse(value, 'https://page.invalid')?.protocol
+  if (scheme === undefined || !dangerous.has(scheme)) return undefined
+  if (name === 'image_url' && scheme === 'data:') return undefined
+  return `an address of the scheme ${scheme} that is never opened: use https, or a scheme of your app`
+}
+
+/** The pointers at which a message has neither title nor body. Undefined: there is something to read. */
+export function textMissingAt(
+  { title, body }: Content,
+  mapping: ContentMapping = defaultContentMapping,
+): readonly string[] | undefined {
+  return title || body ? undefined : [mapping.title, mapping.body]
+}
+
+const nothingToRead = ({ title, body }: ContentMapping): string =>
+  `there is neither a title at ${title} nor a body at ${body}: send one, or set the content mapping`
 
 function pickTokens(element: unknown, mapping: ContentMapping): readonly string[] | undefined | { error: string } {
   const named: string[] = []
@@ -133,6 +166,8 @@ function pickTokens(element: unknown, mapping: ContentMapping): readonly string[
       return { error: wrong('tokens', mapping.tokens, 'an array of tokens', several) }
     named.push(...(several as string[]))
   }
+  if (named.length > mostTargets)
+    return { error: `${named.length} device tokens are named; a message may name ${mostTargets} of its user's devices` }
   return named.length === 0 ? undefined : [...new Set(named)]
 }
 

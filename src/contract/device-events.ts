@@ -1,9 +1,9 @@
 // §2.6, row 18: what is sent to link and unlink devices, the same on every channel (§4.2, §4.3).
 
-import { type Static, Type } from 'typebox'
+import { type Static, type TSchema, Type } from 'typebox'
 import { isPrintable, mostText } from './ids.ts'
 import { readJsonBody } from './json-body.ts'
-import { shortened } from './storable.ts'
+import { shown } from './shown.ts'
 
 export const deviceChannels = ['android', 'ios', 'web', 'unknown'] as const
 export type DeviceChannel = (typeof deviceChannels)[number]
@@ -16,7 +16,8 @@ export const mostTokens = 100
 export const mostRecordBytes = 1024 * 1024
 
 const open = { additionalProperties: true } as const
-const maybe = Type.Optional
+/** May be left out, and null is as good where it is read; we never write it. */
+const nullable = <Of extends TSchema>(of: Of) => Type.Optional(Type.Unsafe<Static<Of>>(Type.Union([of, Type.Null()])))
 
 /** One token. `provider` is firebase, apns, webpush, or the name of a provider of the operator's own. */
 export const DeviceTokenRecord = Type.Object(
@@ -28,9 +29,9 @@ export const DeviceTokenRecord = Type.Object(
     }),
     channel: Type.Enum([...deviceChannels]),
     provider: Type.String({ minLength: 1, maxLength: 64 }),
-    kind: maybe(Type.Enum(['fcm_token', 'fcm_fid'], { description: 'firebase: which of its two kinds of token' })),
-    environment: maybe(Type.Enum(['production', 'sandbox'], { description: 'apns: which of its worlds' })),
-    app: maybe(Type.String({ maxLength: mostText, description: 'The bundle id or package name' })),
+    kind: nullable(Type.Enum(['fcm_token', 'fcm_fid'], { description: 'firebase: which of its two kinds of token' })),
+    environment: nullable(Type.Enum(['production', 'sandbox'], { description: 'apns: which of its worlds' })),
+    app: nullable(Type.String({ maxLength: mostText, description: 'The bundle id or package name' })),
   },
   open,
 )
@@ -43,7 +44,7 @@ export const DeviceEventRecord = Type.Object(
     tokens: Type.Array(DeviceTokenRecord, { maxItems: mostTokens }),
     timestamp: Type.String({ format: 'date-time', description: 'When it happened, RFC 3339' }),
     origin: Type.String({ maxLength: mostText, description: 'Where it happened, such as a host name' }),
-    skip_publishing: maybe(Type.Boolean({ description: 'Known to us, told to nobody else' })),
+    skip_publishing: nullable(Type.Boolean({ description: 'Known to us, told to nobody else' })),
   },
   { $id: 'DeviceEventRecord', ...open },
 )
@@ -129,7 +130,9 @@ function tokenOf(value: unknown, at: string, all: boolean): ReadDeviceToken {
   const fields = object(value, at)
   const { channel, kind, environment, app } = fields
   if ((all || has(channel)) && !deviceChannels.includes(channel as DeviceChannel))
-    throw new Invalid(`${at}.channel is ${quoted(channel)}: use ${deviceChannels.join(', ')}`)
+    throw new Invalid(
+      `${at}.channel is ${has(channel) ? shown(channel, 40) : 'missing'}: use ${deviceChannels.join(', ')}`,
+    )
   if (fields.token !== null && typeof fields.token === 'object')
     throw new Invalid(`${at}.token is ${nameOf(fields.token)}, not a string: of a PushSubscription send its JSON text`)
   return {
@@ -162,9 +165,4 @@ function nameOf(value: unknown): string {
   if (value === undefined) return 'missing'
   if (value === null) return 'null'
   return Array.isArray(value) ? 'an array' : typeof value === 'object' ? 'an object' : `a ${typeof value}`
-}
-
-/** A short text as it came, which a token never is. */
-function quoted(value: unknown): string {
-  return typeof value === 'string' ? JSON.stringify(shortened(value, 40)) : nameOf(value)
 }

@@ -12,6 +12,8 @@ export interface ItemReader {
   readonly spans: Spans
   /** Some item may hold U+0000 or a lone surrogate. */
   readonly suspicious: boolean
+  /** Some item has control characters that JSON lets stand unescaped (U+0080 to U+009F). */
+  readonly controls: boolean
   /** Some item may spell a key with escapes of ASCII letters. */
   readonly spelled: boolean
   /** Where the next of these stands: moved on with the items, so that the text is searched once for each. */
@@ -30,6 +32,8 @@ export function itemReader(source: Source, items = 2): ItemReader {
     source,
     spans: spansFor(fields),
     suspicious,
+    // ASCII has none, and nearly every body is ASCII.
+    controls: source.units instanceof Uint16Array && /[\x80-\x9f]/.test(source.text),
     spelled,
     nextBackslash: -1,
     nextActivity: -1,

@@ -40,9 +40,15 @@ export function isIntegerText(text: string): boolean {
   )
 }
 
-/** May it identify something? Control characters may not: they are mistakes, and would make keys six times as long. */
+/**
+ * May it identify something? Control characters may not: they are mistakes, would make keys six times as long, and those from U+0080
+ * to U+009F command a terminal as escapes do.
+ */
 export function isPrintable(text: string): boolean {
-  for (let i = 0; i < text.length; i++) if (text.charCodeAt(i) < 32) return false
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i)
+    if (unit < 32 || (unit >= 128 && unit < 160)) return false
+  }
   return true
 }
 

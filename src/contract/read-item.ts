@@ -60,7 +60,7 @@ export function readItem(reader: ItemReader, start: number, end: number, parsed:
   const idEnd = spans[2 * idField + 1] as number
   const idJson = idAt === -1 ? undefined : source.text.slice(idAt, idEnd)
   if (reader.nextBackslash < start) reader.nextBackslash = indexFrom(source.text, '\\', start)
-  const plain = reader.nextBackslash >= end // no escapes, so no control characters
+  const plain = reader.nextBackslash >= end && !reader.controls // without escapes there are no others
   if (deep) return invalidItem(tooDeep, idJson, text)
   if (reader.suspicious) {
     const found = unstorable(text)

@@ -5,6 +5,7 @@ import { identifierOf } from './endpoints.ts'
 import { mostText } from './ids.ts'
 import { readJsonBody } from './json-body.ts'
 import { findMembers, namesOf, spansFor } from './members.ts'
+import { shown } from './shown.ts'
 import { shortened } from './storable.ts'
 
 export interface SingleBody {
@@ -40,5 +41,5 @@ export function readRef(value: unknown): string | undefined {
 /** A description in words; whatever else stands there is shown as JSON. */
 export function readError(value: unknown): string | undefined {
   if (typeof value === 'string') return value === '' ? undefined : shortened(value)
-  return value === undefined || value === null ? undefined : shortened(JSON.stringify(value))
+  return value === undefined || value === null ? undefined : shown(value, 500)
 }

@@ -58,12 +58,7 @@ export function createClaim({ database, transactional }: ClaimOptions): ClaimMes
 
   /** Of these, some were seen before. */
   async function claimKnown(messages: readonly Message[], owner: string): Promise<ReadonlyMap<Message, Claim>> {
-    const rows = await database.read(
-      op(
-        selectMessages,
-        messages.map((m) => [m.brand, m.key]),
-      ),
-    )
+    const rows = await readClaims(database, messages)
     const messageOf = new Map(messages.map((m) => [m.key, m]))
     const [fresh, known] = [new Set<string>(), [] as ClaimedBefore[]]
     for (const row of rows) {
@@ -124,7 +119,18 @@ export function createClaim({ database, transactional }: ClaimOptions): ClaimMes
       }
       markStored(message)
       claims.set(message, { is: 'taken over', ref, attempt })
-      if (row.state === 'in_flight') emit('message.taken_over', { brand, ref, attempt, uncertain: lost(row) })
+      if (row.state !== 'in_flight') continue
+      emit('message.taken_over', { brand, channel: message.channel, ref, attempt, uncertain: lost(row) })
     }
   }
+}
+
+/** The rows of these messages, of those that were claimed before. */
+export function readClaims(database: Database, messages: readonly Message[]): Promise<readonly ClaimedBefore[]> {
+  return database.read(
+    op(
+      selectMessages,
+      messages.map((m) => [m.brand, m.key]),
+    ),
+  )
 }

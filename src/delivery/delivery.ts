@@ -1,7 +1,7 @@
 // How claimed messages reach their users: through one Provider (through-provider.ts), or fanned out to devices (devices.ts).
 
 import type { Failed, Fatal } from '../contract/outcome.ts'
-import type { Check, Message, Result, SendContext } from '../providers/provider.ts'
+import type { Check, Message, Provider, Result, SendContext } from '../providers/provider.ts'
 
 /** What the send path hands its messages to. Somebody outside writes a Provider instead, which is simpler. */
 export interface Delivery {
@@ -12,6 +12,8 @@ export interface Delivery {
   readonly concurrency: number
   /** It delivers by the `writes` of its results alone: until the settle nothing has left the process. */
   readonly transactional: boolean
+  /** Asked before messages are claimed, and after a wait for a slot: see Provider.findPauses. */
+  readonly findPauses: NonNullable<Provider['findPauses']>
   /** One result for each message, in the same order. Never rejects. */
   deliver(messages: readonly Message[], context: DeliveryContext): Promise<readonly Result[]>
   check(): Promise<readonly Check[]>

@@ -1,6 +1,6 @@
 // What a message is answered that reached no push service.
 
-import type { Failed, Fatal, Outcome } from '../contract/outcome.ts'
+import type { Failed, Fatal } from '../contract/outcome.ts'
 import { shortened } from '../contract/storable.ts'
 import type { Device } from '../devices/device.ts'
 
@@ -45,15 +45,14 @@ export function almostReached(service: string, device: Device): Fatal {
 const which = ({ kind, app, environment }: Device): string =>
   [kind, app && `of ${app}`, environment && `(${environment})`].filter(Boolean).join(' ')
 
-/** The brake is on: perhaps it is not the device that is wrong, so the message is kept. */
-export function held(service: string, { rule }: Outcome): Fatal {
+/** The brake is on: the device stays linked. The message is answered as ever, since a repetition would be refused as well. */
+export function stillLinked({ reason, rule, error, answer }: Failed): Failed {
   return {
-    category: 'fatal',
-    reason: 'misconfigured',
-    blame: 'message',
-    retryAfterMs: 60_000,
+    category: 'failed',
+    reason,
     rule: `${rule}, removals stopped`,
-    error: `${service} says that the device is dead, as of too many lately: a person has to look (GET /admin/devices/removals) and to confirm (POST /admin/devices/removals/confirm)`,
+    error: `${error}; the device stays linked, since too many were reported dead lately: look at GET /admin/devices/removals, then confirm with POST /admin/devices/removals/confirm`,
+    ...(answer !== undefined && { answer }),
   }
 }
 

@@ -1,10 +1,12 @@
 // The Delivery that fans a message out to the devices of its user, each through the push service that reaches it (design §5.4, §5.5).
 
-import { type ContentMapping, readPushContent } from '../contract/content.ts'
+import { type ContentMapping, type PushContent, readPushContent, textMissingAt } from '../contract/content.ts'
+import type { Failed } from '../contract/outcome.ts'
 import type { Device } from '../devices/device.ts'
 import type { DeviceSource } from '../devices/device-source.ts'
 import { deviceId, idOf } from '../devices/identity.ts'
-import type { Message, Result } from '../providers/provider.ts'
+import { leastRestMs } from '../providers/guard.ts'
+import type { Message, Pause, Result } from '../providers/provider.ts'
 import type { DeviceAnswer, PushService } from '../providers/push-service.ts'
 import { nonsense } from '../providers/read-results.ts'
 import { emit } from '../runtime/events.ts'
@@ -17,17 +19,17 @@ import {
   almostReached,
   expired,
   failed,
-  held,
   noDevice,
   notReached,
   serviceRemedy,
   sourceDown,
+  stillLinked,
 } from './device-refusals.ts'
 import { deviceSendRow, insertDeviceSends } from './device-sends.ts'
 import { Freshness } from './freshness.ts'
 import { LeavingDevice } from './leaving.ts'
 import { type Guarded, type GuardedService, guardService, type ServiceGuardOptions } from './service-guard.ts'
-import { createTargets, type Targets, type Unregistered } from './targets.ts'
+import { createTargets, type Targets, type Unregistered, type Who } from './targets.ts'
 import { provenDead } from './token-proof.ts'
 
 export interface DevicesOptions {
@@ -40,6 +42,8 @@ export interface DevicesOptions {
   readonly lifetimeMs?: number
   /** Named targets that were never linked are sent to, as devices of this kind; absent: they are not. */
   readonly unregisteredTargets?: Unregistered
+  /** Most devices that one message goes to. 200. */
+  readonly devicesPerUser?: number
   readonly guard?: ServiceGuardOptions
   /** Asked before a device is removed. Absent: nothing is counted. */
   readonly brake?: Brake
@@ -49,8 +53,8 @@ export interface DevicesOptions {
 export interface Brake {
   /** A push service was asked, whatever it answered. */
   sent(service: string): void
-  /** May this device, which its provider proved dead, be removed? */
-  mayRemove(service: string, device: string): boolean
+  /** May this device of this user, which its provider proved dead, be removed? */
+  mayRemove(service: string, device: string, user: string): boolean
 }
 
 const dayMs = 24 * 3_600_000
@@ -60,6 +64,8 @@ interface Sent {
   readonly id: string
   readonly service: string
   readonly answer: DeviceAnswer
+  /** The service was really asked. */
+  readonly called: boolean
   /** Its provider proved it dead, and it may go. */
   readonly dead?: Device
 }
@@ -77,7 +83,8 @@ export function createDevices(options: DevicesOptions): Delivery {
   const { source, content: mapping, lifetimeMs = dayMs, unregisteredTargets: unregistered, brake } = options
   const services = named(options.services).map((service) => guardService(service, options.guard))
   const closing = new AbortController()
-  const find = createTargets({ source, signal: closing.signal, ...(unregistered && { unregistered }) })
+  const most = options.devicesPerUser === undefined ? {} : { most: options.devicesPerUser }
+  const find = createTargets({ source, signal: closing.signal, ...most, ...(unregistered && { unregistered }) })
   const unreached = new Set<string>()
 
   /** Never rejects. One function and one wait after the other: of each push thousands may be waiting. */
@@ -87,8 +94,7 @@ export function createDevices(options: DevicesOptions): Delivery {
       if ('error' in content) return reported(message, context, failed('invalid', 'content', content.error))
       const expiresAt = (timeOfUuidv7(message.ref) ?? Date.now()) + lifetimeMs
       if (Date.now() >= expiresAt) return reported(message, context, expired(lifetimeMs))
-      const { brand, userId } = message
-      const who = content.tokens ? { brand, userId, tokens: content.tokens } : { brand, userId }
+      const who = whoOf(message, content)
       const lookedAt = Date.now()
       let targets: Targets
       try {
@@ -106,12 +112,34 @@ export function createDevices(options: DevicesOptions): Delivery {
       })
       const answers = sends.length === 1 ? [await sends[0]] : await Promise.all(sends)
       const results = devices.map((device, i) => judged(reached[i], device, answers[i]))
-      for (const { token, outcome } of refused) results.push({ id: deviceId(token), service: '', answer: outcome })
-      return reported(message, context, concluded(message, results))
+      for (const { token, outcome } of refused)
+        results.push({ id: deviceId(token), service: '', answer: outcome, called: false })
+      return reported(message, context, concluded(message, content, results))
     } catch (error) {
       return reported(message, context, nonsense(String(error), 1, true))
     }
   }
+
+  /** The pause that keeps a message from being sent; undefined where a service that works reaches it, or none does. */
+  async function findPause(message: Message): Promise<Pause | undefined> {
+    const everywhere = services.map((service) => service.pause())
+    if (everywhere.every((pause) => pause !== undefined && pause.restMs > 0)) return shortest(everywhere as Pause[])
+    const content = readPushContent(message.text, mapping)
+    if ('error' in content) return undefined
+    let devices: Targets['devices']
+    try {
+      devices = (await find(whoOf(message, content))).devices
+    } catch (error) {
+      return { name: source.name, restMs: leastRestMs, refusal: { ...sourceDown(error), retryAfterMs: leastRestMs } }
+    }
+    const reached = devices.map((device) => services.find((service) => service.reaches(device)))
+    const pauses = reached.flatMap((service) => (service ? [service.pause()] : []))
+    if (pauses.length === 0 || pauses.includes(undefined)) return undefined
+    const pause = shortest(pauses as Pause[])
+    return { ...pause, refusal: { ...pause.refusal, blame: othersWork() ? 'message' : 'provider' } }
+  }
+
+  const othersWork = (): boolean => services.length > 1 && services.some((service) => service.works())
 
   /** What the answer means for the device. */
   function judged(service: GuardedService | undefined, device: Device, sent: Guarded | undefined): Sent {
@@ -119,12 +147,13 @@ export function createDevices(options: DevicesOptions): Delivery {
     const { name } = service
     const { answer, called } = sent
     const id = idOf(device)
-    if (!called) return { id, service: name, answer }
+    if (!called) return { id, service: name, answer, called }
     brake?.sent(name)
     const registered = device.linkedAt !== '' && source.unlink !== undefined
-    if (!registered || !provenDead(answer, device.linkedAt)) return { id, service: name, answer }
-    if (brake && !brake.mayRemove(name, id)) return { id, service: name, answer: held(name, answer) }
-    return { id, service: name, answer, dead: device }
+    if (!registered || !provenDead(answer, device.linkedAt)) return { id, service: name, answer, called }
+    if (brake && !brake.mayRemove(name, id, `${device.brand} ${device.userId}`))
+      return { id, service: name, answer: stillLinked(answer as Failed), called }
+    return { id, service: name, answer, called, dead: device }
   }
 
   /** A gap in the configuration: somebody should hear of it, once. */
@@ -137,23 +166,26 @@ export function createDevices(options: DevicesOptions): Delivery {
       unreached.add(answer.error)
       emit('provider.alert', { provider: nearly?.name ?? 'devices', error: answer.error, remedy: serviceRemedy })
     }
-    return { id: idOf(device), service: '', answer }
+    return { id: idOf(device), service: '', answer, called: false }
   }
 
-  function concluded(message: Message, sent: readonly Sent[]): Result {
+  function concluded(message: Message, content: PushContent, sent: readonly Sent[]): Result {
     const outcome = combine(
       sent.map(({ answer }) => answer),
-      services.length > 1 && services.some((service) => service.works()),
+      othersWork(),
     )
-    const at = Date.now()
-    const rows = sent.map(({ id, service, answer }) => deviceSendRow(message, id, service, answer, at))
     for (const { id, service, answer } of sent) {
       const { category, rule } = answer
       const uncertain = category === 'fatal' && answer.uncertain === true
       emit('device.sent', { brand: message.brand, ref: message.ref, device: id, service, category, rule, uncertain })
     }
+    if (outcome.category === 'fatal' && sent.every(isUntried)) return { ...outcome, untried: true }
+    const at = Date.now()
+    const rows = sent.map(({ id, service, answer }) => deviceSendRow(message, id, service, answer, at))
     const writes = [op(insertDeviceSends, rows), ...(sent.some(({ dead }) => dead) ? unlinking(message, sent) : [])]
-    return outcome.category === 'successful' ? { ...outcome, ref: message.ref, writes } : { ...outcome, writes }
+    if (outcome.category !== 'successful') return { ...outcome, writes }
+    const missing = textMissingAt(content, mapping)
+    return { ...outcome, ref: message.ref, writes, ...(missing && { textMissingAt: missing }) }
   }
 
   function unlinking({ brand, ref }: Message, sent: readonly Sent[]): readonly Op[] {
@@ -173,6 +205,8 @@ export function createDevices(options: DevicesOptions): Delivery {
     // Each service bounds its own.
     concurrency: Number.POSITIVE_INFINITY,
     transactional: false,
+    findPauses: (messages) =>
+      services.some((service) => service.pause() !== undefined) ? Promise.all(messages.map(findPause)) : undefined,
     deliver: (messages, context) => Promise.all(messages.map((message) => deliver(message, context))),
     check: async () => (await Promise.all(services.map((service) => service.check()))).flat(),
     async close() {
@@ -181,6 +215,16 @@ export function createDevices(options: DevicesOptions): Delivery {
     },
   }
 }
+
+const whoOf = ({ brand, userId }: Message, { tokens }: PushContent): Who =>
+  tokens ? { brand, userId, tokens } : { brand, userId }
+
+const shortest = (pauses: readonly Pause[]): Pause =>
+  pauses.reduce((least, pause) => (pause.restMs < least.restMs ? pause : least))
+
+/** Its service was paused or full. What else kept a message from being sent is worth its evidence. */
+const isUntried = ({ called, service, answer }: Sent): boolean =>
+  !called && service !== '' && answer.category === 'fatal' && answer.blame === 'provider'
 
 function reported(message: Message, context: DeliveryContext, result: Result): Result {
   context.report(message, result)

@@ -23,7 +23,9 @@ export class LeavingDevice implements Leaving {
   }
 
   refused(): ReturnType<Leaving['refused']> {
-    return this.#freshness.of(this.#device)
+    // Another process may have unlinked it.
+    const refreshing = this.#source.refresh?.(this.#device)
+    return refreshing ? refreshing.then(() => this.#freshness.of(this.#device)) : this.#freshness.of(this.#device)
   }
 
   veto(): DeviceAnswer | undefined {

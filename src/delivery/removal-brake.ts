@@ -26,11 +26,15 @@ export function tooMany({ removals, sends }: Tally, { devices, share }: RemovalL
   return removals > devices && removals > sends * share
 }
 
+/** So many removals of one user's devices count. Whoever links made-up tokens to herself must not stop removals for everybody. */
+const mostPerUser = 3
+
 /** Sends and removed devices of one credential by the minute, the last ten or so of them. A device counts once. */
 export interface Window {
   sent(now: number): void
-  removed(device: string, now: number): void
-  has(device: string): boolean
+  removed(device: string, user: string, now: number): void
+  /** Would removing it count? Not if it was counted, or enough of its user's devices were. */
+  counts(device: string, user: string): boolean
   /** Of the minutes that began at `since` or later. */
   tally(since: number): Tally
   /** By the start of each minute. */
@@ -44,25 +48,30 @@ export const minuteMs = 60_000
 export function createWindow(): Window {
   const minutes = new Map<number, { sends: number; removals: number }>()
   const removed = new Map<string, number>()
+  const users = new Map<string, { removals: number; last: number }>()
   const at = (now: number): { sends: number; removals: number } => {
     const minute = now - (now % minuteMs)
     const found = minutes.get(minute) ?? { sends: 0, removals: 0 }
     minutes.set(minute, found)
     return found
   }
+  const counts = (device: string, user: string): boolean =>
+    !removed.has(device) && (users.get(user)?.removals ?? 0) < mostPerUser
   return {
     minutes,
     sent: (now) => void at(now).sends++,
-    removed(device, now) {
-      if (removed.has(device)) return
+    removed(device, user, now) {
+      if (!counts(device, user)) return
       removed.set(device, now)
+      users.set(user, { removals: (users.get(user)?.removals ?? 0) + 1, last: now })
       at(now).removals++
     },
-    has: (device) => removed.has(device),
+    counts,
     tally: (since) => sum([...minutes].filter(([minute]) => minute >= since).map(([, tally]) => tally)),
     forget(before) {
       for (const minute of minutes.keys()) if (minute < before) minutes.delete(minute)
       for (const [device, when] of removed) if (when < before) removed.delete(device)
+      for (const [user, { last }] of users) if (last < before) users.delete(user)
     },
   }
 }

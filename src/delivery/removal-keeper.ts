@@ -97,17 +97,17 @@ export function createRemovalKeeper({
     return sum([one.window.tally(from), ...one.others.filter(({ minute }) => minute >= from)])
   }
 
-  function mayRemove(service: string, device: string): boolean {
+  function mayRemove(service: string, device: string, user: string): boolean {
     const one = of(service)
     if (!known || stopped(one)) return false
-    if ((one.row?.allowed_until ?? 0) > now() || one.window.has(device)) return true
+    if ((one.row?.allowed_until ?? 0) > now() || !one.window.counts(device, user)) return true
     const { sends, removals } = lately(one)
     const then = { sends, removals: removals + 1 }
     if (tooMany(then, limits)) {
       stopNow(service, one, then)
       return false
     }
-    one.window.removed(device, now())
+    one.window.removed(device, user, now())
     one.news = true
     return true
   }

@@ -1,25 +1,28 @@
-// The one send path, read from top to bottom: receive → claim → suppress → deliver → settle → answer (design §5).
+// The one send path, read from top to bottom: receive → admit → claim → suppress → deliver → settle → answer (design §5).
 // A single send is a batch of one with another answer; new messages of one turn of the event loop are claimed together.
 
 import type { Failed, Fatal } from '../contract/outcome.ts'
-import type { Message, Result, SendContext } from '../providers/provider.ts'
+import type { Message, Pause, Result, SendContext } from '../providers/provider.ts'
 import { emit, listened } from '../runtime/events.ts'
 import { gather } from '../runtime/gather.ts'
 import { createPassingMap, type PassingMap } from '../runtime/passing-map.ts'
-import { createSlots, type Slots } from '../runtime/slots.ts'
+import { createTurns, type Turns } from '../runtime/turns.ts'
 import type { Database } from '../store/database.ts'
+import { type Admission, createAdmission, deliveredBefore } from './admission.ts'
 import { type ClaimMessages, createClaim } from './claim.ts'
 import type { Delivery } from './delivery.ts'
+import { createIdWatch } from './id-watch.ts'
 import { createReports } from './reports.ts'
 import * as refusals from './send-refusals.ts'
-import { settle } from './settle.ts'
+import { type Settled, settle } from './settle.ts'
+import { createTextWatch } from './text-watch.ts'
 
 export interface SendPathOptions {
   readonly database: Database
   readonly delivery: Delivery
   /** Why a message must not be sent, or undefined. Absent: every message may be sent. */
   readonly judge?: ((message: Message) => Promise<Failed | Fatal | undefined>) | undefined
-  /** Messages in progress at once; the excess is fatal. */
+  /** Messages in progress at once; the excess is fatal, unless its brand has less than its share of them. */
   readonly inProgress: number
   /** A message that did not reach its provider within this time is given up as fatal. */
   readonly workMs: number
@@ -42,6 +45,8 @@ interface Work {
   owner: string
   /** Until when another process's attempt is waited for, in epoch milliseconds. */
   patience?: number
+  /** The paused service that it tries. */
+  probes?: string
   /** It is there, perhaps not settled yet. */
   result?: Result
 }
@@ -61,10 +66,15 @@ export const createSendPath = (options: SendPathOptions): SendPath => new Path(o
 class Path implements SendPath {
   readonly #options: SendPathOptions
   readonly #claimMessages: ClaimMessages
-  readonly #slots: Slots
+  readonly #admission: Admission
+  readonly #slots: Turns
+  readonly #watchId = createIdWatch()
+  readonly #watchText = createTextWatch()
   /** By brand and key. */
   readonly #working = new Map<string, PassingMap<string, Work>>()
   #inProgress = 0
+  /** Brands with messages in progress. */
+  #brands = 0
   readonly #idlers: (() => void)[] = []
   // Work goes on after its request was answered, and while the process is stopping: stopping waits for it.
   readonly #never = new AbortController().signal
@@ -73,7 +83,8 @@ class Path implements SendPath {
     const { database, delivery } = options
     this.#options = options
     this.#claimMessages = createClaim({ database, transactional: delivery.transactional })
-    this.#slots = createSlots(delivery.concurrency)
+    this.#admission = createAdmission(database, delivery)
+    this.#slots = createTurns(delivery.concurrency, Number.POSITIVE_INFINITY)
   }
 
   /** By the deadline everything is answered: unfinished work goes on, and the next attempt gets its result. */
@@ -105,22 +116,45 @@ class Path implements SendPath {
       same.callers.push(caller)
       return
     }
-    if (this.#inProgress >= this.#options.inProgress) {
+    if (!this.#hasRoom(ofBrand.size)) {
       caller(refusals.overloaded)
       return
     }
     const work: Work = { message: asPart(message), callers: [caller], owner: '' }
-    if (ofBrand.size === 0) this.#working.set(brand, ofBrand)
+    if (ofBrand.size === 0) {
+      this.#working.set(brand, ofBrand)
+      this.#brands++
+    }
     ofBrand.add(key, work)
     this.#inProgress++
     this.#received(work)
   }
 
+  /** @param ofBrand the brand's messages in progress: one brand's backlog must not keep another's messages out */
+  #hasRoom(ofBrand: number): boolean {
+    const { inProgress } = this.#options
+    return this.#inProgress < inProgress || ofBrand < inProgress / (ofBrand === 0 ? this.#brands + 1 : this.#brands)
+  }
+
   readonly #received = gather<Work>((works) => {
     // Brand by brand: an attribute source that hangs for one brand does not hold up another.
     for (const ofBrand of Map.groupBy(works, ({ message }) => message.brand).values())
-      for (const part of parts(ofBrand, mostClaimed)) void this.#claim(part)
+      for (const part of parts(ofBrand, mostClaimed)) void this.#admit(part)
   })
+
+  /** While everything that reaches a message is paused, it is refused before it is claimed: nothing is written. */
+  async #admit(works: readonly Work[]): Promise<void> {
+    const judging = this.#admission.judge(works.map(({ message }) => message))
+    if (!judging) return this.#claim(works)
+    const verdicts = await judging
+    const admitted = works.filter((work, i) => {
+      const verdict = verdicts[i]
+      if (verdict?.admitted === false) this.#answer(work, verdict.result)
+      else if (verdict?.probes !== undefined) work.probes = verdict.probes
+      return verdict?.admitted !== false
+    })
+    if (admitted.length > 0) await this.#claim(admitted)
+  }
 
   async #claim(works: readonly Work[]): Promise<void> {
     const { database, delivery } = this.#options
@@ -139,12 +173,13 @@ class Path implements SendPath {
       work.owner = owner
       if (claim?.is === 'delivered') {
         emit('message.repeated', { brand: message.brand, ref: claim.ref, category: 'successful' })
-        this.#answer(work, { category: 'successful', ref: claim.ref, rule: 'row 29: delivered before' })
+        this.#answer(work, deliveredBefore(claim.ref))
       } else if (claim?.is === 'elsewhere') {
         work.patience ??= now + elsewhere.waitMs
         void this.#awaitOtherProcess(work, work.patience)
       } else {
         if (claim) work.message = { ...message, ref: claim.ref, attempt: claim.attempt }
+        this.#watchId(message)
         mine.push(work)
       }
     }
@@ -161,23 +196,44 @@ class Path implements SendPath {
 
   async #deliver(claimed: readonly Work[], deadline: number): Promise<void> {
     // The slot comes before suppression: "may be sent" must not grow old in a queue.
-    const slot = this.#slots.take()
-    if (slot) await slot
+    const slot = this.#slots.take(deadline, claimed[0]?.message.brand)
+    if (slot !== true) {
+      if (!(await slot)) return this.#giveUp(claimed, () => refusals.noSlotInTime)
+      const pauses = await this.#pausesOf(claimed)
+      if (pauses) {
+        this.#slots.give()
+        return this.#giveUp(claimed, (i) => (pauses[i] as Pause).refusal)
+      }
+    }
     const { database, delivery, judge = permit } = this.#options
     const works = await this.#suppress(claimed, judge)
+    const reports = createReports(works, (some) => this.#settle(some))
     if (works.length > 0) {
-      const reports = createReports(works, (some) => this.#settle(some))
       const [{ owner }] = works as [Work]
       const fence = (): Fatal | undefined => (database.holdsLease(owner) ? undefined : refusals.leaseLost)
       const messages = works.map(({ message }) => message)
       const context = { deadline, signal: this.#never, fence, judge, report: reports.report }
       const results = fence() ? [] : await delivery.deliver(messages, context)
-      works.forEach((work, i) => {
-        if (!work.result) reports.report(work.message, results[i] ?? refusals.leaseLost)
+      works.forEach(({ message }, i) => {
+        reports.report(message, results[i] ?? refusals.leaseLost)
       })
-      this.#slots.give()
-      await reports.end()
-    } else this.#slots.give()
+    }
+    this.#slots.give()
+    await reports.end()
+  }
+
+  /** While messages waited for a slot, everything that reaches them may have been paused. Undefined: they can be sent. */
+  async #pausesOf(works: readonly Work[]): Promise<readonly (Pause | undefined)[] | undefined> {
+    const pauses = await this.#options.delivery.findPauses(works.map(({ message }) => message))
+    return pauses?.every((pause) => pause && pause.restMs > 0) ? pauses : undefined
+  }
+
+  /** Settles messages for which nothing was tried: no evidence is kept but the rule. */
+  #giveUp(works: readonly Work[], refusalOf: (place: number) => Fatal): Promise<void> {
+    works.forEach((work, i) => {
+      work.result = { ...refusalOf(i), untried: true }
+    })
+    return this.#settle(works)
   }
 
   /** @returns the works that may be delivered; the others are settled as refused */
@@ -195,7 +251,7 @@ class Path implements SendPath {
 
   /** Of one owner, each with its result. */
   async #settle(works: readonly Work[]): Promise<void> {
-    const settled = works.map(({ message, result }) => ({ message, result: result as Result }))
+    const settled = works.map(({ message, result }) => ({ message, result: this.#noted(message, result as Result) }))
     const [{ owner }] = works as [Work]
     try {
       await settle(this.#options.database, owner, settled)
@@ -203,12 +259,19 @@ class Path implements SendPath {
       // Nobody knows whether it was written: the next attempt finds the claim in flight and takes it over.
       return this.#answerAll(works, refusals.storeAway(error))
     }
-    for (const work of works) {
-      const { message, result } = work as Work & { readonly result: Result }
+    works.forEach((work, i) => {
+      const { message, result } = settled[i] as Settled
       // A provider may have an identifier of its own; ours is the one that the platform gets (row 5).
       this.#answer(work, result.ref === message.ref ? result : { ...result, ref: message.ref })
-    }
+    })
     if (listened('message.settled')) for (const each of settled) announce(each)
+  }
+
+  /** A message without title and body is delivered, but not without a word. */
+  #noted({ brand, channel }: Message, result: Result): Result {
+    if (result.textMissingAt === undefined || result.category !== 'successful') return result
+    this.#watchText(brand, channel, result.textMissingAt)
+    return { ...result, rule: `${result.rule}, without title and body` }
   }
 
   #answerAll(works: readonly Work[], result: Result): void {
@@ -217,8 +280,11 @@ class Path implements SendPath {
 
   #answer(work: Work, result: Result): void {
     const { brand, key } = work.message
-    this.#working.get(brand)?.remove(key)
+    const ofBrand = this.#working.get(brand)
+    ofBrand?.remove(key)
+    if (ofBrand?.size === 0) this.#brands--
     this.#inProgress--
+    if (work.probes !== undefined) this.#admission.release(work.probes)
     for (const caller of work.callers) caller(result)
     if (this.#inProgress === 0) for (const idle of this.#idlers.splice(0)) idle()
   }
@@ -239,7 +305,7 @@ function* parts<T>(items: readonly T[], most: number): Generator<readonly T[]> {
   else for (let from = 0; from < items.length; from += most) yield items.slice(from, from + most)
 }
 
-function announce({ message: m, result }: { readonly message: Message; readonly result: Result }): void {
+function announce({ message: m, result }: Settled): void {
   emit('message.settled', {
     brand: m.brand,
     channel: m.channel,

@@ -20,6 +20,13 @@ export const unfinished = fatal({
   error: 'not finished in time; the work goes on, ask again for its outcome',
 })
 
+export const noSlotInTime = fatal({
+  reason: 'timeout',
+  blame: 'provider',
+  rule: 'the deadline passed before the call',
+  error: 'not sent: the provider had no room in time',
+})
+
 export const leaseLost = fatal({
   reason: 'unavailable',
   blame: 'provider',

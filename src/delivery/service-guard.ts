@@ -3,8 +3,8 @@
 
 import type { Fatal } from '../contract/outcome.ts'
 import type { Device } from '../devices/device.ts'
-import { stopping } from '../providers/guard.ts'
-import type { Check, SendContext } from '../providers/provider.ts'
+import { leastRestMs, stopping } from '../providers/guard.ts'
+import type { Check, Pause, SendContext } from '../providers/provider.ts'
 import type { DeviceAnswer, Push, PushService } from '../providers/push-service.ts'
 import { nonsense } from '../providers/read-results.ts'
 import { type BreakerOptions, breakerDefaults, createBreaker } from '../runtime/breaker.ts'
@@ -17,7 +17,7 @@ import { weigh } from './token-proof.ts'
 export interface ServiceGuardOptions {
   /** How long one send may take; 15 s. */
   readonly timeoutMs?: number
-  /** Pushes that may wait for their turn; what comes on top is fatal. 20,000. */
+  /** Pushes that may wait for their turn; what comes on top is fatal, unless its brand has less than its share of them. 20,000. */
   readonly waiting?: number
   readonly breaker?: BreakerOptions
 }
@@ -42,6 +42,8 @@ export interface GuardedService {
   reaches(device: Device): boolean
   /** Whether it is sending, and not resting until a pause is over or a probe succeeds. */
   works(): boolean
+  /** Undefined: it sends. */
+  pause(): Pause | undefined
   /** Never rejects. */
   send(push: Push, context: SendContext, leaving: Leaving): Promise<Guarded>
   check(): Promise<readonly Check[]>
@@ -90,6 +92,8 @@ export function guardService(service: PushService, options: ServiceGuardOptions 
   const breaker = createBreaker(breakerOptions)
   /** An accepted send since the credential was loaded. */
   let proven = false
+  /** Users whose tokens speak against a credential that nothing proved right yet. */
+  const accusers = new Set<string>()
   let rests: string | undefined
   let alerted: string | undefined
 
@@ -98,7 +102,7 @@ export function guardService(service: PushService, options: ServiceGuardOptions 
     // Before the queue too: whoever would find it resting in the end need not wait for that.
     const restMs = breaker.restMs(Date.now())
     if (restMs > 0) return notCalled(resting(restMs))
-    const turn = turns.take(context.deadline)
+    const turn = turns.take(context.deadline, push.device.brand)
     if (turn === 'full') return notCalled(overloaded(name))
     if (turn !== true && !(await turn)) return notCalled(tooLate(name))
     const admission = breaker.admit(Date.now())
@@ -110,9 +114,12 @@ export function guardService(service: PushService, options: ServiceGuardOptions 
       const instead = (before instanceof Promise ? await before : before) ?? late(context) ?? leaving.veto()
       if (instead) return notCalled(instead)
       if (listened('message.calling')) emit('message.calling', { provider: name, refs: [push.ref] })
-      const answer = weigh(await reach(push, context), proven)
+      const said = await reach(push, context)
+      const weighed = weigh(said, proven)
       answered = true
-      tellBreaker(answer, probe)
+      const { brand, userId } = push.device
+      tellBreaker(weighed, probe, said.token === 'mismatch' && !proven ? `${brand} ${userId}` : undefined)
+      const answer = withRest(weighed)
       if (answer.category === 'successful') proven = true
       return { answer, called: true }
     } finally {
@@ -160,8 +167,10 @@ export function guardService(service: PushService, options: ServiceGuardOptions 
     })
   }
 
-  function tellBreaker(answer: DeviceAnswer, probe: boolean): void {
+  /** @param accuser the user whose token alone speaks against the credential */
+  function tellBreaker(answer: DeviceAnswer, probe: boolean, accuser: string | undefined): void {
     if (answer.category !== 'fatal' || answer.blame !== 'provider') {
+      if (accusers.size > 0) accusers.clear()
       if (!breaker.worked(probe)) return
       rests = undefined
       alerted = undefined
@@ -170,10 +179,12 @@ export function guardService(service: PushService, options: ServiceGuardOptions 
     }
     const { reason, error, retryAfterMs } = answer
     const now = Date.now()
-    // It asked for a pause, or nothing speaks for the credential yet: one such answer is enough. One that has worked is not
-    // stopped by what a single device may be the cause of.
-    const atOnce = retryAfterMs !== undefined || (reason === 'misconfigured' && !proven)
-    const forMs = atOnce ? breaker.pause(probe, now, retryAfterMs) : breaker.failed(probe, now)
+    // It asked for a pause, or nothing speaks for the credential yet: one such answer is enough. What a single device or user may be
+    // the cause of is not.
+    const atOnce = retryAfterMs !== undefined || (reason === 'misconfigured' && !proven && accuser === undefined)
+    const counts = probe || accuser === undefined || !accusers.has(accuser)
+    if (accuser !== undefined && accusers.size < breakerOptions.after) accusers.add(accuser)
+    const forMs = atOnce ? breaker.pause(probe, now, retryAfterMs) : counts ? breaker.failed(probe, now) : undefined
     if (forMs !== undefined) {
       rests = error
       emit('provider.paused', { provider: name, reason: error, untilMs: now + forMs })
@@ -181,6 +192,13 @@ export function guardService(service: PushService, options: ServiceGuardOptions 
     if (reason !== 'misconfigured' || alerted === error) return
     alerted = error
     emit('provider.alert', { provider: name, error, remedy: mend })
+  }
+
+  /** A caller that repeats the message before the pause is over would be refused. */
+  function withRest(answer: DeviceAnswer): DeviceAnswer {
+    if (answer.category !== 'fatal' || answer.blame !== 'provider') return answer
+    const restMs = Math.max(answer.retryAfterMs ?? 0, breaker.restMs(Date.now()))
+    return restMs > 0 ? { ...answer, retryAfterMs: restMs } : answer
   }
 
   const resting = (retryAfterMs: number): Fatal => ({
@@ -197,6 +215,11 @@ export function guardService(service: PushService, options: ServiceGuardOptions 
     concurrency: service.concurrency,
     reaches: (device) => service.reaches(device),
     works: () => breaker.restMs(Date.now()) === 0,
+    pause() {
+      if (!breaker.open) return undefined
+      const restMs = breaker.restMs(Date.now())
+      return { name, restMs, refusal: resting(Math.max(restMs, leastRestMs)) }
+    },
     send,
     check: async () => (await service.check?.()) ?? [],
     close: async () => service.close?.(),

@@ -66,7 +66,8 @@ function evidenceOf(settled: readonly Settled[], now: number): Op[] {
   const refusals: (readonly Value[])[] = []
   const writes = new Map<Statement, (readonly Value[])[]>()
   for (const { message, result } of settled) {
-    if (result.category !== 'successful') refusals.push(refusalRow(message, result, uncertainty(result), now))
+    if (result.category !== 'successful' && !result.untried)
+      refusals.push(refusalRow(message, result, uncertainty(result), now))
     // The store would put them together too, one operation after the other: with one for each push that is 4 % of its CPU.
     for (const { statement, rows } of result.writes ?? []) {
       const same = writes.get(statement)

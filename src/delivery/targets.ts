@@ -26,6 +26,8 @@ export interface TargetsOptions {
   readonly source: DeviceSource
   readonly unregistered?: Unregistered
   readonly signal: AbortSignal
+  /** Most devices of a user that a message goes to: the first that the source answers. 200. */
+  readonly most?: number
 }
 
 const patienceMs = 5_000
@@ -40,7 +42,12 @@ interface Question extends Who {
  *
  * @example const find = createTargets({ source, signal }); const { devices } = await find({ brand: '1', userId: '1001' })
  */
-export function createTargets({ source, unregistered, signal }: TargetsOptions): (who: Who) => Promise<Targets> {
+export function createTargets({
+  source,
+  unregistered,
+  signal,
+  most = 200,
+}: TargetsOptions): (who: Who) => Promise<Targets> {
   const enquire = gather<Question>((questions) => {
     for (const [brand, group] of Map.groupBy(questions, (q) => q.brand)) {
       const byUser = group.filter((q) => q.tokens === undefined)
@@ -69,7 +76,7 @@ export function createTargets({ source, unregistered, signal }: TargetsOptions):
       // It would ring at somebody else's.
       if (devices.some((device) => device.brand !== brand || device.userId !== userId))
         throw new Error(`${source.name} answered a device of another user for ${userId}`)
-      return { devices, refused: [] }
+      return { devices: devices.length > most ? devices.slice(0, most) : devices, refused: [] }
     }
   }
 

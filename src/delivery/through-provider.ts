@@ -11,6 +11,7 @@ export function throughProvider(provider: Provider, concurrency: number): Delive
     max: provider.max,
     concurrency,
     transactional: provider.transactional === true,
+    findPauses: (messages) => provider.findPauses?.(messages),
     deliver(messages, { deadline, signal }) {
       emit('message.calling', { provider: provider.name, refs: messages.map(({ ref }) => ref) })
       return provider.send(messages, { deadline, signal })

@@ -4,6 +4,8 @@ export interface Person {
   readonly id: string
   readonly name: string
   readonly devices: readonly Gadget[]
+  /** Has excluded herself: nothing may be sent to her, and her inbox stays closed. */
+  readonly excluded?: true
 }
 
 /** What a person has that a push can reach. */
@@ -34,7 +36,7 @@ export const brands: readonly Brand[] = [
     users: [
       { id: '1001', name: 'Mara Lindqvist', devices: [iPhone] },
       { id: '1002', name: 'Theo Brandt', devices: [androidPhone, laptop] },
-      { id: '1003', name: 'Ines Carvalho', devices: [androidPhone] },
+      { id: '1003', name: 'Ines Carvalho', devices: [androidPhone], excluded: true },
     ],
   },
   {
@@ -51,7 +53,7 @@ export const brands: readonly Brand[] = [
 
 /** Ines of Larkspur, and not her namesake in number, Elif of Northgate. */
 export function hasExcludedThemselves(brand: string, user: string): boolean {
-  return brand === '1' && user === '1003'
+  return whoIs(brand, user)?.person.excluded === true
 }
 
 export function whoIs(brandId: string, userId: string): { readonly brand: Brand; readonly person: Person } | undefined {

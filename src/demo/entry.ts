@@ -2,9 +2,9 @@ import type { Channel, Sample } from './records.ts'
 
 /**
  * kept: its push service has it, and the device is away. replaced: while the device was away, newer ones took its place, as
- * with Apple, who keeps one.
+ * with Apple, who keeps one. refused: the operator will not deliver it. failed: the platform gave up sending it.
  */
-export type State = 'waiting' | 'arrived' | 'kept' | 'replaced' | 'refused' | 'unreadable'
+export type State = 'waiting' | 'arrived' | 'kept' | 'replaced' | 'refused' | 'failed' | 'unreadable'
 
 /** What became of one message, for the terminal and for the page. */
 export interface Entry {

@@ -1,6 +1,6 @@
 import { on } from '../runtime/events.ts'
-import type { Clients } from './clients.ts'
-import { type Entry, entryOf, nobody } from './entry.ts'
+import type { Clients, KnownOutcome } from './clients.ts'
+import { type Entry, entryOf, nobody, type State } from './entry.ts'
 import type { Phones } from './phones.ts'
 import type { Sample } from './records.ts'
 import { findPush, inWords } from './whereabouts.ts'
@@ -17,6 +17,7 @@ export interface Journal {
 }
 
 const kept = 200
+const askAgainMs = 500
 
 /**
  * Follows messages by the engine's events, asks the platform for the outcome, as a program of somebody else's would, and looks
@@ -33,6 +34,7 @@ export function createJournal(clients: Clients, phones: Phones): Journal {
   const awaited = new Set<Entry>()
   const listeners = new Set<(entry: Entry) => void>()
   let asking = false
+  let stopped = false
   const due = new Set<number>()
 
   const unsubscribe = [
@@ -45,6 +47,14 @@ export function createJournal(clients: Clients, phones: Phones): Journal {
       shown.set(ref, streams)
       const entry = byRef.get(ref)
       if (entry) tellShown(entry)
+    }),
+    on('item.retry', ({ seq, reason, inMs }) => {
+      const entry = bySeq.get(seq)
+      if (entry) tellDelay([entry], `not delivered yet (${reason})`, inMs)
+    }),
+    on('lane.held', ({ lane, reason, forMs }) => {
+      const behind = entries.filter(({ brand, channel }) => `${brand}/${channel}` === lane)
+      tellDelay(behind, `the operator does not answer (${reason})`, forMs)
     }),
     phones.onChange(() => awaited.forEach(lookForPush)),
   ]
@@ -85,6 +95,7 @@ export function createJournal(clients: Clients, phones: Phones): Journal {
       })
     },
     stop() {
+      stopped = true
       for (const end of unsubscribe) end()
     },
   }
@@ -108,7 +119,10 @@ export function createJournal(clients: Clients, phones: Phones): Journal {
   function forget(entry: Entry): void {
     const { seq, ref } = entry
     awaited.delete(entry)
-    if (seq !== undefined) bySeq.delete(seq)
+    if (seq !== undefined) {
+      bySeq.delete(seq)
+      due.delete(seq)
+    }
     if (ref === undefined) return
     byRef.delete(ref)
     shown.delete(ref)
@@ -122,16 +136,19 @@ export function createJournal(clients: Clients, phones: Phones): Journal {
 
   async function ask(): Promise<void> {
     asking = true
+    // Those that are settled together are asked for together.
+    let restMs = 20
     while (due.size > 0) {
-      // Those that are settled together are asked for together.
-      await new Promise((resolve) => setTimeout(resolve, 20))
-      const seqs = [...due]
-      due.clear()
-      const outcomes = await clients.outcomes(seqs).catch(() => [])
+      await new Promise((resolve) => setTimeout(resolve, restMs))
+      if (stopped) return
+      const outcomes = await clients.outcomes([...due]).catch(() => [])
+      restMs = outcomes.some(({ category }) => category !== 'waiting') ? 20 : askAgainMs
       for (const outcome of outcomes) {
         const entry = bySeq.get(outcome.seq)
         if (!entry || outcome.category === 'waiting') continue
-        entry.state = outcome.category === 'successful' ? 'arrived' : 'refused'
+        due.delete(outcome.seq)
+        entry.state = stateOf(outcome)
+        delete entry.note
         if (outcome.error !== undefined) entry.note = outcome.error
         if (outcome.ref !== undefined) {
           entry.ref = outcome.ref
@@ -143,6 +160,15 @@ export function createJournal(clients: Clients, phones: Phones): Journal {
       }
     }
     asking = false
+  }
+
+  /** Until its outcome is known, a message that is sent again says so. */
+  function tellDelay(late: readonly Entry[], what: string, againInMs: number): void {
+    for (const entry of late) {
+      if (entry.state !== 'waiting') continue
+      entry.note = `${what}; the platform tries again in ${Math.ceil(againInMs / 1_000)} s`
+      changed(entry)
+    }
   }
 
   function lookForPush(entry: Entry): void {
@@ -167,4 +193,10 @@ export function createJournal(clients: Clients, phones: Phones): Journal {
   function changed(entry: Entry): void {
     for (const listener of listeners) listener(entry)
   }
+}
+
+/** Of a message that is settled. The platform gives up what it could not deliver in time. */
+function stateOf({ category, reason }: KnownOutcome): State {
+  if (category === 'successful') return 'arrived'
+  return reason === 'expired' ? 'failed' : 'refused'
 }

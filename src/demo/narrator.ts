@@ -83,11 +83,12 @@ const marks = {
   kept: paint('yellow', '…'),
   replaced: paint('yellow', '–'),
   refused: paint('red', '✕'),
+  failed: paint('red', '✕'),
   unreadable: paint('red', '✕'),
 } as const
 
 function outcome({ channel, state, at, ms, note, where = '' }: Entry, again: boolean): string {
-  if (state === 'refused') return paint('red', `refused: ${note ?? 'no reason given'}`)
+  if (state === 'refused' || state === 'failed') return paint('red', `${state}: ${note ?? 'no reason given'}`)
   const took = paint('dim', again ? `after ${seconds(Date.now() - at)}` : `${ms ?? 0} ms`)
   return `${channel === 'push' ? where : 'in the inbox'}  ${took}`
 }

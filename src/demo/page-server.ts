@@ -1,5 +1,7 @@
+import { randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { judgeHost, judgeLocalRequest } from '../runtime/local-request.ts'
 import { brands, whoIs } from './cast.ts'
 import type { Clients } from './clients.ts'
 import type { Journal } from './journal.ts'
@@ -27,6 +29,8 @@ export interface Backend {
 export async function startPageServer(port: number): Promise<PageServer> {
   const files = await readPageFiles()
   let backend: Backend | undefined
+  /** By this an open page sees that the demo was started anew. */
+  const run = randomUUID()
   const server = createServer((request, response) => {
     answer(request, response).catch((error: Error) => {
       if (response.headersSent) response.destroy()
@@ -50,12 +54,17 @@ export async function startPageServer(port: number): Promise<PageServer> {
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const path = (request.url ?? '/').split('?', 1)[0] as string
-    if (!path.startsWith('/demo/')) return sendFile(path, response)
+    const isFile = !path.startsWith('/demo/')
+    const port = request.socket.localPort as number
+    // Another site may link to the page, which asks the rest by itself.
+    const refusal = isFile ? judgeHost(request.headers.host, port) : judgeLocalRequest(request, port)
+    if (refusal) return json(response, refusal.status, { error: refusal.error })
+    if (isFile) return sendFile(path, response)
     if (!backend) return json(response, 503, { error: 'the demo is starting' })
     const { operator, clients, journal, records, phones } = backend
     switch (`${request.method} ${path}`) {
       case 'GET /demo/cast':
-        return json(response, 200, { brands, operator })
+        return json(response, 200, { run, brands, operator })
       case 'GET /demo/events':
         return followEvents(journal, phones, response)
       case 'POST /demo/token': {
@@ -92,8 +101,6 @@ class BadRequest extends Error {}
 type Asked = Readonly<Record<string, unknown>>
 
 async function readObject(request: IncomingMessage): Promise<Asked> {
-  // A form of another site cannot send this type without being asked first.
-  if (request.headers['content-type'] !== 'application/json') throw new BadRequest('send JSON')
   let text = ''
   for await (const chunk of request.setEncoding('utf8')) {
     text += chunk

@@ -7,6 +7,7 @@ import { createOperator } from '../operator/create-operator.ts'
 import { createPlatform } from '../platform/create-platform.ts'
 import { operatorApi } from '../providers/operator-api.ts'
 import { listen } from '../runtime/http.ts'
+import { chain } from '../runtime/mount.ts'
 import type { StandIns } from '../stand-ins/all.ts'
 import { brands, hasExcludedThemselves } from './cast.ts'
 import { startPushServices } from './push-services.ts'
@@ -32,7 +33,7 @@ export async function startWorld(origins: readonly string[]): Promise<World> {
   }
   try {
     const apiKeys = brands.map(({ id, name }) => ({ name: `platform for ${name}`, key: key(), brands: [id] }))
-    const admin = { name: 'demo', key: key(), scopes: ['enqueue', 'read', 'manage'] as const }
+    const admin = { name: 'demo', key: key(), scopes: ['enqueue', 'read', 'manage', 'tokens'] as const }
     const { standIns, services, judgeDevice } = await startPushServices()
     undo.push(() => standIns.close())
     const operator = createOperator({
@@ -47,7 +48,7 @@ export async function startWorld(origins: readonly string[]): Promise<World> {
     })
     undo.push(() => operator.stop(2_000))
     await operator.start()
-    const operatorHttp = await listen('operator', operator.handler)
+    const operatorHttp = await listen('operator', chain(operator.handler, operator.admin.handler))
     undo.push(() => operatorHttp.close(500))
 
     const crm = { name: 'demo', key: key(), scopes: ['enqueue', 'read', 'manage'] as const }
@@ -61,19 +62,19 @@ export async function startWorld(origins: readonly string[]): Promise<World> {
           mode: 'batch',
           max: 100,
           spanMs: 250,
-          provider: operatorApi({ baseUrl: operatorHttp.url, apiKey, channel: 'push', mode: 'batch' }),
+          provider: operatorApi({ url: operatorHttp.url, apiKey }),
         },
         {
           brand,
           channel: 'site',
           mode: 'single',
-          provider: operatorApi({ baseUrl: operatorHttp.url, apiKey, channel: 'site', mode: 'single' }),
+          provider: operatorApi({ url: operatorHttp.url, apiKey }),
         },
       ]),
     })
     undo.push(() => platform.stop(2_000))
     await platform.start()
-    const platformHttp = await listen('platform', platform.handler)
+    const platformHttp = await listen('platform', chain(platform.handler, platform.admin.handler))
     undo.push(() => platformHttp.close(500))
 
     return {

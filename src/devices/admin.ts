@@ -4,9 +4,9 @@
 import type { FastifyRequest } from 'fastify'
 import { type Static, Type } from 'typebox'
 import { checkDeviceEvent, DeviceTokenRecord, mostTokens } from '../contract/device-events.ts'
-import { json, nullable, refusedLines, textOf, whole } from '../contract/documents/described.ts'
+import { brandNumber, json, limitOf, nullable, refusedLines, textOf, whole } from '../contract/documents/described.ts'
 import type { AccessKey } from '../runtime/access.ts'
-import { type AdminRoute, jsonObject } from '../runtime/admin-access.ts'
+import { type AdminRoute, filterOrAll, jsonObject, wholeNumber } from '../runtime/admin-access.ts'
 import { HttpError } from '../runtime/http.ts'
 import { type DeviceEvent, eventsOf, type Judge } from './device-event.ts'
 import { bodyOf, countChanges, nothingTaken } from './intake.ts'
@@ -32,6 +32,7 @@ const filterSays = {
   restorable: 'true: only those that can be linked again.',
 } as const
 const filterNames = Object.keys(filterSays)
+const restoreNames = filterNames.filter((name) => name !== 'brand')
 
 const numberOfBrand = Type.Union([Type.String(), Type.Integer()], { description: filterSays.brand })
 
@@ -40,10 +41,13 @@ const removalFilter = Type.Object(
     brand: Type.Optional(numberOfBrand),
     user_id: Type.Optional(Type.String({ description: filterSays.user_id })),
     why: Type.Optional(Type.String({ description: filterSays.why })),
-    since: Type.Optional(Type.String({ description: filterSays.since })),
-    until: Type.Optional(Type.String({ description: filterSays.until })),
+    since: Type.Optional(Type.String({ format: 'date-time', description: filterSays.since })),
+    until: Type.Optional(Type.String({ format: 'date-time', description: filterSays.until })),
     restorable: Type.Optional(Type.Boolean({ description: filterSays.restorable })),
-  } satisfies Record<keyof typeof filterSays, unknown>,
+    all: Type.Optional(
+      Type.Literal(true, { description: 'All of the brand. Without it a member beside brand is needed.' }),
+    ),
+  } satisfies Record<keyof typeof filterSays | 'all', unknown>,
   { additionalProperties: false },
 )
 
@@ -86,7 +90,7 @@ export function deviceReads({ registry }: DeviceAdmin): readonly AdminRoute[] {
       scope: 'read',
       says: 'Lists the devices of one user.',
       query: {
-        brand: 'The number of the brand. May be left out by a key of one brand.',
+        brand: brandNumber(filterSays.brand),
         user_id: 'The user. Required.',
       },
       gives: json(Type.Object({ devices: Type.Array(ShownDevice) })),
@@ -103,13 +107,16 @@ export function deviceReads({ registry }: DeviceAdmin): readonly AdminRoute[] {
       says: 'Lists devices that were removed, the latest first, a page at a time.',
       query: {
         ...filterSays,
-        limit: `At most so many, up to ${mostListed}; 100 where it is left out.`,
+        brand: brandNumber(filterSays.brand),
+        since: Type.String({ format: 'date-time', description: filterSays.since }),
+        until: Type.String({ format: 'date-time', description: filterSays.until }),
+        limit: limitOf(mostListed),
         after: 'The `next` of the page before.',
       },
       gives: json(Type.Object({ removed: Type.Array(ShownRemoval), next: nullable(Type.String()) })),
       async handler(request, key) {
         const { limit, after, ...query } = request.query as Query
-        const most = Math.min(wholeNumber(limit ?? '100'), mostListed)
+        const most = Math.min(wholeNumber('limit', limit, 100, 1), mostListed)
         const rows = await registry.removed(
           filterOf(query, key),
           most,
@@ -132,6 +139,7 @@ export function deviceWrites({ registry, judge }: DeviceAdmin): readonly AdminRo
         scope: 'devices',
         says: `${what === 'link' ? 'Links' : 'Unlinks'} devices: one record, an array of them, or one in each line. What cannot be read holds up nothing else.`,
         body: deviceRecords,
+        largeBody: true,
         gives: json(DevicesAnswer),
         handler: (request, key) => takeAll(request, key, { registry, what, judge }),
       }),
@@ -144,7 +152,7 @@ export function deviceWrites({ registry, judge }: DeviceAdmin): readonly AdminRo
       body: json(removalFilter),
       gives: json(Type.Object({ restored: whole() })),
       async handler(request, key) {
-        return { restored: await registry.restore(filterOf(jsonObject(request), key)) }
+        return { restored: await registry.restore(filterOf(filterOrAll(jsonObject(request), restoreNames), key)) }
       },
     },
   ]
@@ -265,11 +273,5 @@ function timeOf(name: string, text: string): number {
 
 function cursorOf(text: string): RemovalCursor {
   const [removedAt = '', device = '', at = ''] = text.split('~')
-  return { removed_at: wholeNumber(removedAt), device, at }
-}
-
-function wholeNumber(text: string): number {
-  const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
-  if (Number.isSafeInteger(value)) return value
-  throw new HttpError(400, 'limit and after must be as GET /admin/devices/removed gives them')
+  return { removed_at: wholeNumber('the first part of after', removedAt, 0), device, at }
 }

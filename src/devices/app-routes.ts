@@ -3,8 +3,11 @@ import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
 import { Type } from 'typebox'
 import { DeviceAnswer } from '../contract/device-events.ts'
 import { type DescribedRoute, json } from '../contract/documents/described.ts'
-import { admitSubscriber } from '../runtime/app-access.ts'
+import { appBodyBytes, subscriberAuthentication } from '../runtime/app-access.ts'
+import { HttpError } from '../runtime/http.ts'
+import { oneAtATime } from '../runtime/one-at-a-time.ts'
 import { OurDeviceRecord } from './admin.ts'
+import type { Device } from './device.ts'
 import type { Judge } from './device-event.ts'
 import { recordOfUser, takeRecord } from './intake.ts'
 import type { Registry } from './registry.ts'
@@ -17,6 +20,10 @@ export interface DeviceAppOptions {
   /** Origins of the pages that may call from a browser. */
   readonly origins: readonly string[]
   readonly judge?: Judge | undefined
+  /** Whether a message would reach the device: only such are linked. */
+  readonly reaches: (device: Device) => boolean
+  /** Most devices that a user has after linking one here; at most so many tokens come in one request. */
+  readonly most: number
   readonly now?: () => number
 }
 
@@ -56,8 +63,10 @@ export const deviceAppDescribed: readonly DescribedRoute[] = [
  * The time is ours, stamped once (row 20): the clock of a telephone may be anything.
  */
 export const deviceAppRoutes: FastifyPluginAsync<DeviceAppOptions> = async (outer, options) => {
-  const { registry, secrets, origins, judge, now } = options
-  const access = { secrets, ...(now && { now }) }
+  const { registry, secrets, origins, judge, reaches, most, now } = options
+  /** Links of one user that are committed together would each be within the limit. */
+  const inTurn = oneAtATime()
+  const { onRequest, callerOf } = subscriberAuthentication({ secrets, ...(now && { now }) })
   await outer.register(app, { prefix: '/app/devices' })
 
   async function app(server: FastifyInstance): Promise<void> {
@@ -71,14 +80,18 @@ export const deviceAppRoutes: FastifyPluginAsync<DeviceAppOptions> = async (oute
     server.options('/', async (_request, reply) => reply.code(204).send())
 
     for (const what of ['link', 'unlink'] as const)
-      server.post(`/${what}`, async (request, reply) => {
-        const { brand, userId } = await admitSubscriber(request, reply, access)
-        const { accepted } = await takeRecord(recordOfUser(request, userId), brand, { registry, what, judge })
+      server.post(`/${what}`, { onRequest, bodyLimit: appBodyBytes }, async (request, reply) => {
+        const { brand, userId } = callerOf(request)
+        const record = recordOfUser(request, userId)
+        if ('tokens' in record && record.tokens.length > most)
+          throw new HttpError(400, `tokens has ${record.tokens.length} of them: a user may have ${most} devices`)
+        const take = () => takeRecord(record, brand, { registry, what, judge, reaches, most })
+        const { accepted } = await inTurn(`${brand} ${userId}`, take)
         return reply.type('application/json; charset=utf-8').send(JSON.stringify({ accepted }))
       })
 
-    server.get('/', async (request, reply) => {
-      const { brand, userId } = await admitSubscriber(request, reply, access)
+    server.get('/', { onRequest }, async (request, reply) => {
+      const { brand, userId } = callerOf(request)
       const devices = (await registry.list(brand, userId)).map(shownDevice)
       return reply.type('application/json; charset=utf-8').send(JSON.stringify({ devices }))
     })

@@ -35,6 +35,8 @@ export interface Reading {
   readonly what: 'link' | 'unlink'
   readonly brand: string
   readonly judge?: Judge | undefined
+  /** Whether a message would reach the device; absent: not asked. */
+  readonly reaches?: ((device: Device) => boolean) | undefined
 }
 
 /**
@@ -45,7 +47,7 @@ export interface Reading {
  */
 export function eventsOf(
   record: ReadDeviceEvent,
-  { what, brand, judge }: Reading,
+  { what, brand, judge, reaches }: Reading,
 ): readonly DeviceEvent[] | { readonly invalid: string } {
   const at = record.timestamp === undefined ? undefined : readTimestamp(record.timestamp)
   if (record.timestamp !== undefined && at === undefined)
@@ -67,15 +69,25 @@ export function eventsOf(
       at,
       skipPublishing: record.skip_publishing,
     }
-    const refusal = what === 'link' && event.kind === 'webpush' ? judge?.(deviceOf(event)) : undefined
-    if (refusal !== undefined) return { invalid: `tokens[${i}].token is not accepted: ${refusal}` }
+    if (what === 'link') {
+      const device = deviceOf(event)
+      const refusal = event.kind === 'webpush' ? judge?.(device) : undefined
+      if (refusal !== undefined) return { invalid: `tokens[${i}].token is not accepted: ${refusal}` }
+      if (reaches?.(device) === false) return { invalid: `tokens[${i}] is not accepted: ${unreached(device)}` }
+    }
     events.push(event)
   }
   return events
 }
 
-function deviceOf({ brand, userId, kind, token, app, at }: DeviceEvent): Device {
-  return { brand, userId, kind, token, ...(app !== '' && { app }), linkedAt: at ?? '' }
+function deviceOf({ brand, userId, kind, token, app, environment, at }: DeviceEvent): Device {
+  const of = { ...(app !== '' && { app }), ...(environment !== '' && { environment }) }
+  return { brand, userId, kind, token, ...of, linkedAt: at ?? '' }
+}
+
+function unreached({ kind, app, environment }: Device): string {
+  const what = [kind, app && `app ${app}`, environment].filter(Boolean).join(', ')
+  return `no push service is configured here that reaches it (${what})`
 }
 
 type Described = Pick<DeviceEvent, 'token' | 'kind' | 'app' | 'environment'>

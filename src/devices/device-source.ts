@@ -17,7 +17,12 @@ export interface DeviceSource {
   of(brand: string, userIds: readonly string[], look: LookUp): Promise<ReadonlyMap<string, readonly Device[]>>
   /** Whose these tokens are now, for messages that name their target. A token that was never seen is absent. */
   holders(brand: string, tokens: readonly string[], look: LookUp): Promise<ReadonlyMap<string, Holder>>
-  /** Asked synchronously right before the provider call: was it unlinked in this process since it was read? */
+  /**
+   * Awaited before the provider call, for a source that other processes change too: looks the device up once more, so that revoked() knows
+   * what they did.
+   */
+  refresh?(device: Device): Promise<void>
+  /** Asked synchronously right before the provider call: was it unlinked since it was read, as far as this process knows? */
   revoked?(device: Device): boolean
   /** Rows that unlink devices which a provider proved dead, each only if its link is still the one that was read. */
   unlink?(devices: readonly Device[], why: string): readonly Op[]

@@ -11,6 +11,9 @@ export interface Intake {
   readonly registry: Pick<Registry, 'take'>
   readonly what: Reading['what']
   readonly judge?: Judge | undefined
+  readonly reaches?: Reading['reaches']
+  /** Most devices a user, where it is less than the registry's own limit. */
+  readonly most?: number
 }
 
 /** What became of a record's tokens, by their number. */
@@ -38,13 +41,13 @@ export function countChanges(taken: Taken, changes: readonly Change[]): void {
 export async function takeRecord(
   record: ReadDeviceEvent | { readonly invalid: string },
   brand: string,
-  { registry, what, judge }: Intake,
+  { registry, what, judge, reaches, most }: Intake,
 ): Promise<Taken> {
   if ('invalid' in record) throw new HttpError(400, record.invalid)
-  const events = eventsOf(record, { what, brand, judge })
+  const events = eventsOf(record, { what, brand, judge, reaches })
   if ('invalid' in events) throw new HttpError(400, events.invalid)
   const taken = nothingTaken()
-  countChanges(taken, await registry.take(events))
+  countChanges(taken, await registry.take(events, [], most))
   return taken
 }
 
@@ -59,12 +62,18 @@ export function bodyOf(request: FastifyRequest): Buffer {
 export const recordIn = (request: FastifyRequest, demand: Demand): ReadDeviceEvent | { readonly invalid: string } =>
   readDeviceEvent(bodyOf(request), demand)
 
-/** A record of a user's own app: who they are and when it is, we know better. */
+/** Of a service's record. In a user's own one they would be a stranger's word about time, place and publishing. */
+const notOfUsers = ['timestamp', 'origin', 'skip_publishing'] as const
+
+/** A record of a user's own app: only its tokens. Who the user is and when it is, we know better. */
 export function recordOfUser(request: FastifyRequest, userId: string): ReadDeviceEvent | { readonly invalid: string } {
   const json = readJsonBody(bodyOf(request))
   if (typeof json === 'string') return { invalid: `the body cannot be read: ${json}` }
-  const { user_id: named, timestamp: _, ...rest } = json.fields
+  const { user_id: named, tokens } = json.fields
   if (named !== undefined && named !== userId)
     throw new HttpError(403, 'user_id is not the user of the subscriber token: leave it out')
-  return checkDeviceEvent({ origin: 'app', ...rest, user_id: userId }, 'ours')
+  const refused = notOfUsers.find((name) => Object.hasOwn(json.fields, name))
+  if (refused !== undefined)
+    return { invalid: `${refused} is not taken from an app: leave it out; a service may say it at /admin/devices` }
+  return checkDeviceEvent({ tokens, origin: 'app', user_id: userId }, 'ours')
 }

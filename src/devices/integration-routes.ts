@@ -1,13 +1,13 @@
 // §4.2: what operators call at {platform_url}.
 
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import { mostRecordBytes } from '../contract/device-events.ts'
-import { apiKeyHeader, deviceLink, deviceUnlink } from '../contract/endpoints.ts'
-import { type AccessKey, keyring } from '../runtime/access.ts'
+import { deviceLink, deviceUnlink } from '../contract/endpoints.ts'
+import type { AccessKey } from '../runtime/access.ts'
 import { HttpError } from '../runtime/http.ts'
+import { keyAuthentication } from '../runtime/key-authentication.ts'
 import type { Judge } from './device-event.ts'
 import { recordIn, takeRecord } from './intake.ts'
-import { tooLarge } from './message-intake.ts'
 import type { Registry } from './registry.ts'
 
 export interface DeviceIntegration {
@@ -19,7 +19,8 @@ export interface DeviceIntegration {
 
 /** Row 19: 200 with `{accepted}` once it is on disk, 400 for what cannot be read, 401 for a key that is not known. */
 export function deviceIntegrationRoutes(app: FastifyInstance, { registry, keys, judge }: DeviceIntegration): void {
-  const whose = keyring(keys)
+  const unknown = 'this route needs the API key that the platform gave you, in the header X-Api-Key'
+  const { onRequest, callerOf } = keyAuthentication({ keys, missing: unknown, unknown, check: onlyBrandOf })
   for (const [what, { method, path }] of [
     ['link', deviceLink],
     ['unlink', deviceUnlink],
@@ -27,25 +28,22 @@ export function deviceIntegrationRoutes(app: FastifyInstance, { registry, keys, 
     app.route({
       method,
       url: path,
+      onRequest,
+      bodyLimit: mostRecordBytes,
       async handler(request, reply) {
-        const brand = brandOf(request)
-        const bytes = (request.body as Buffer | undefined)?.byteLength ?? 0
-        if (bytes > mostRecordBytes) throw new HttpError(413, tooLarge(bytes))
+        const brand = onlyBrandOf(callerOf(request))
         const { accepted } = await takeRecord(recordIn(request, 'all'), brand, { registry, what, judge })
         return reply.header('content-type', 'application/json; charset=utf-8').send(JSON.stringify({ accepted }))
       },
     })
   }
+}
 
-  function brandOf({ headers }: FastifyRequest): string {
-    const presented = headers[apiKeyHeader]
-    const key = whose(typeof presented === 'string' ? presented : undefined)
-    if (!key)
-      throw new HttpError(401, 'this route needs the API key that the platform gave you, in the header X-Api-Key')
-    if (!key.scopes.includes('devices'))
-      throw new HttpError(403, `the key ${key.name} lacks the scope devices: add it in the configuration`)
-    const [brand, ...others] = key.brands ?? []
-    if (brand !== undefined && others.length === 0) return brand
-    throw new HttpError(403, `the key ${key.name} must be bound to exactly one brand: write brands: [1] beside it`)
-  }
+/** @throws HttpError 403 for a key that may not link devices, or not for exactly one brand */
+function onlyBrandOf(key: AccessKey): string {
+  if (!key.scopes.includes('devices'))
+    throw new HttpError(403, `the key ${key.name} lacks the scope devices: add it in the configuration`)
+  const [brand, ...others] = key.brands ?? []
+  if (brand !== undefined && others.length === 0) return brand
+  throw new HttpError(403, `the key ${key.name} must be bound to exactly one brand: write brands: [1] beside it`)
 }

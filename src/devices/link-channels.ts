@@ -44,19 +44,21 @@ export function createLinkChannels({ channels, registry, queue, judge }: LinkCha
   const stopping = new AbortController()
   let consuming: Promise<unknown> = Promise.resolve()
 
-  const park = (parked: readonly Parked[]): readonly Op[] =>
-    [...Map.groupBy(parked, ({ brand }) => deviceLane(brand ?? ofNoBrand))].flatMap(([lane, mine]) =>
-      queue.park(
-        lane,
-        mine.map(({ key, message, reason }) => ({
-          key,
-          text: parkedText(message, Date.now()),
-          reason: 'invalid',
-          error: reason,
-          rule: 'row 22: cannot be read',
-        })),
-      ),
-    )
+  const parkFrom =
+    (channel: string) =>
+    (parked: readonly Parked[]): readonly Op[] =>
+      [...Map.groupBy(parked, ({ brand }) => deviceLane(brand ?? ofNoBrand))].flatMap(([lane, mine]) =>
+        queue.park(
+          lane,
+          mine.map(({ key, message, reason }) => ({
+            key,
+            text: parkedText(message, channel, Date.now()),
+            reason: 'invalid',
+            error: reason,
+            rule: 'row 22: cannot be read',
+          })),
+        ),
+      )
 
   const onParked = (parked: readonly Parked[]): void => {
     for (const { message, reason, brand } of parked) {
@@ -65,43 +67,53 @@ export function createLinkChannels({ channels, registry, queue, judge }: LinkCha
     }
   }
 
-  const takeOf = (brands: Brands) => takeMessages({ registry, judge, brands, park, onParked })
+  const takeOf = ({ consumer, brands }: LinkChannel) =>
+    takeMessages({ registry, judge, brands, park: parkFrom(consumer.name), onParked })
 
   /** Once more, with the rules of now. */
-  function replay(brands: Brands): Handle {
-    return async (items) =>
+  async function replayOne(text: string, brand: string): Promise<string | undefined> {
+    const { message, channel, cut } = unparked(text)
+    if (cut) return 'only its beginning was kept: have it published again, in smaller parts'
+    const brands = brand === ofNoBrand ? originsOf(channel) : brand
+    if (brands === undefined)
+      return 'its queue or topic is not configured any more: configure it, or dismiss the message'
+    let reason: string | undefined
+    const park = ([parked]: readonly Parked[]): readonly Op[] => {
+      reason = parked?.reason
+      return []
+    }
+    await takeMessages({ registry, judge, brands, park })([message])
+    return reason
+  }
+
+  /** Of the very queue or topic that brought a message: another one's would give it a brand that nobody may publish for there. */
+  function originsOf(channel: string | undefined): Brands | undefined {
+    const byOrigin = channels.filter(({ brands }) => typeof brands === 'object')
+    // Before the name was kept there was no telling two apart.
+    const [its, another] =
+      channel === undefined ? byOrigin : byOrigin.filter(({ consumer }) => consumer.name === channel)
+    return another ? undefined : its?.brands
+  }
+
+  const replay =
+    (brand: string): Handle =>
+    async (items) =>
       Promise.all(
         items.map(async ({ text }): Promise<Outcome> => {
-          const { cut, ...message } = unparked(text)
-          let reason = cut ? 'only its beginning was kept: have it published again, in smaller parts' : undefined
-          if (!cut) {
-            const again = takeMessages({
-              registry,
-              judge,
-              brands,
-              park: ([parked]) => {
-                reason = parked?.reason
-                return []
-              },
-            })
-            await again([message])
-          }
+          const reason = await replayOne(text, brand)
           return reason === undefined
             ? { category: 'successful', rule: 'taken' }
             : { category: 'failed', reason: 'invalid', error: reason, rule: 'row 22: cannot be read' }
         }),
       )
-  }
 
-  const lanes = [...brandsOf(channels)].map(([brand, brands]) =>
-    queue.serve({ ...replays, name: deviceLane(brand) }, replay(brands)),
-  )
+  const lanes = brandsOf(channels).map((brand) => queue.serve({ ...replays, name: deviceLane(brand) }, replay(brand)))
 
   return {
     lanes,
     start() {
       for (const lane of lanes) lane.start()
-      consuming = Promise.all(channels.map(({ consumer, brands }) => consumer.consume(takeOf(brands), stopping.signal)))
+      consuming = Promise.all(channels.map((channel) => channel.consumer.consume(takeOf(channel), stopping.signal)))
     },
     async stop(withinMs) {
       stopping.abort()
@@ -122,16 +134,9 @@ const replays: Omit<Lane, 'name'> = {
   retry: { firstMs: 500, mostMs: 30_000 },
 }
 
-/** Each brand that has channels, and how its parked messages are read: by the brand, or all origins where none is known. */
-function brandsOf(channels: readonly LinkChannel[]): Map<string, Brands> {
-  const lanes = new Map<string, Brands>()
-  for (const { brands } of channels) {
-    if (typeof brands === 'string') {
-      lanes.set(brands, brands)
-      continue
-    }
-    lanes.set(ofNoBrand, { ...(lanes.get(ofNoBrand) as Record<string, string> | undefined), ...brands })
-    for (const brand of Object.values(brands)) if (!lanes.has(brand)) lanes.set(brand, brand)
-  }
-  return lanes
-}
+/** Each brand that has channels, and `-` where messages may be of none. */
+const brandsOf = (channels: readonly LinkChannel[]): readonly string[] => [
+  ...new Set(
+    channels.flatMap(({ brands }) => (typeof brands === 'string' ? [brands] : [ofNoBrand, ...Object.values(brands)])),
+  ),
+]

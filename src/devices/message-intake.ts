@@ -29,7 +29,7 @@ export interface Parked {
   readonly reason: string
   /** The brand; undefined where even that is not known. */
   readonly brand: string | undefined
-  /** The same message is the same key. */
+  /** The same message is the same key, however often it is delivered; an equal one from another place (a Kafka offset) is not. */
   readonly key: string
 }
 
@@ -74,7 +74,7 @@ export function takeMessages(options: MessageIntakeOptions): Take {
   }
 }
 
-export const tooLarge = (bytes: number): string =>
+const tooLarge = (bytes: number): string =>
   `it has ${bytes} bytes: at most ${mostRecordBytes} are read, send a record for some of its tokens at a time`
 
 type Reading = { readonly events: readonly DeviceEvent[]; readonly brand: string } | Parked
@@ -114,7 +114,7 @@ function brandOf(brands: Readonly<Record<string, string>>, origin: string | unde
 
 function parkedAs(message: Received, reason: string, brand: string | undefined): Parked {
   const hash = createHash('sha256')
-    .update(`${message.type ?? ''}\n`)
+    .update(`${message.type ?? ''}\n${message.from}\n`)
     .update(message.body)
     .digest('base64url')
   return { message, reason, brand, key: hash }
@@ -123,11 +123,12 @@ function parkedAs(message: Received, reason: string, brand: string | undefined):
 /** So much of a message that is too large is kept. */
 const mostKept = 64 * 1024
 
-/** A parked message as it is written down and shown: whole, unless it is too large. */
-export function parkedText({ type, body, from }: Received, at: number): string {
+/** A parked message as it is written down and shown, with the name of its queue or topic: whole, unless it is too large. */
+export function parkedText({ type, body, from }: Received, channel: string, at: number): string {
   const cut = body.byteLength > mostRecordBytes
   const kept = Buffer.from(body.buffer, body.byteOffset, cut ? mostKept : body.byteLength)
   return JSON.stringify({
+    channel,
     from,
     at: new Date(at).toISOString(),
     type: type?.toWellFormed() ?? null,
@@ -138,14 +139,20 @@ export function parkedText({ type, body, from }: Received, at: number): string {
 }
 
 /** The message again, as it arrived. */
-export function unparked(text: string): Received & { readonly cut: boolean } {
+export function unparked(text: string): {
+  readonly message: Received
+  readonly channel?: string
+  readonly cut: boolean
+} {
   const {
+    channel,
     from,
     type,
     text: plain,
     base64,
     cut,
   } = JSON.parse(text) as {
+    channel?: string
     from: string
     type: string | null
     text?: string
@@ -153,5 +160,9 @@ export function unparked(text: string): Received & { readonly cut: boolean } {
     cut?: true
   }
   const body = plain === undefined ? Buffer.from(base64 ?? '', 'base64') : Buffer.from(plain)
-  return { from, type: type ?? undefined, body, cut: cut === true }
+  return {
+    message: { from, type: type ?? undefined, body },
+    ...(channel !== undefined && { channel }),
+    cut: cut === true,
+  }
 }

@@ -3,8 +3,11 @@ import type { DeviceKind } from './device.ts'
 import type { StampedEvent } from './device-event.ts'
 import { rfc3339 } from './timestamp.ts'
 
-/** What a platform is told of an event (row 18): one token, "the token just linked, or only the one being removed". */
-export function publishedRecord(event: StampedEvent, origin = event.origin || 'bellwire'): DeviceEventRecord {
+/**
+ * What a platform is told of an event (row 18): one token, "the token just linked, or only the one being removed". Its origin is
+ * ours to say, never the event's: a platform may go by it to tell brands apart (row 21).
+ */
+export function publishedRecord(event: StampedEvent, origin = 'bellwire'): DeviceEventRecord {
   const { userId, token, kind, app, environment, channel, at } = event
   const one = {
     token,
@@ -17,7 +20,7 @@ export function publishedRecord(event: StampedEvent, origin = event.origin || 'b
 }
 
 /** The other way round than describe() of device-event.ts. `kind` is written only where the provider does not say it. */
-function providerOf(kind: DeviceKind): { readonly provider: string; readonly kind?: 'fcm_fid' } {
+export function providerOf(kind: DeviceKind): { readonly provider: string; readonly kind?: 'fcm_fid' } {
   if (kind === 'fcm_token') return { provider: 'firebase' }
   if (kind === 'fcm_fid') return { provider: 'firebase', kind }
   return { provider: kind }

@@ -2,12 +2,13 @@
 // send path. The rule is in ownership.ts, the SQL in tables.ts.
 
 import { emit } from '../runtime/events.ts'
-import type { Database, Migration, Op } from '../store/database.ts'
+import { gather } from '../runtime/gather.ts'
+import type { Database, Migration, Op, Value } from '../store/database.ts'
 import { op } from '../store/statement.ts'
 import type { Device, DeviceKind } from './device.ts'
 import { channelOf, type DeviceEvent, type StampedEvent } from './device-event.ts'
 import type { DeviceSource, Holder } from './device-source.ts'
-import { deviceId } from './identity.ts'
+import { deviceId, idOf } from './identity.ts'
 import { bareLink, linked, merge, owner, type TokenState, unknown, unlinked } from './ownership.ts'
 import {
   listRemovals,
@@ -24,6 +25,7 @@ import {
   type DeviceRow,
   deviceTables,
   type StateRow,
+  selectExcess,
   selectHolders,
   selectLast,
   selectOfUsers,
@@ -42,9 +44,12 @@ export interface Registry extends DeviceSource {
    * Takes events in any order and any number of times, in one durable commit with `also` (the rows that belong to them).
    * Two events of one device without a time must not be taken together: only their times could say which was first.
    *
+   * Of a user who then has more devices than `most`, those are removed that were not linked for the longest time.
+   *
+   * @param most devices a user; the registry's own limit
    * @returns what each did, in order
    */
-  take(events: readonly DeviceEvent[], also?: readonly Op[]): Promise<readonly Change[]>
+  take(events: readonly DeviceEvent[], also?: readonly Op[], most?: number): Promise<readonly Change[]>
   /** A user's devices with all that is kept about them. */
   list(brand: string, userId: string): Promise<readonly DeviceRow[]>
   unlink(devices: readonly Device[], why: string): readonly Op[]
@@ -67,8 +72,14 @@ export interface RegistryOptions {
   /** How long revoked() knows of an unlink; longer than any send lives. */
   readonly rememberMs?: number
   readonly now?: () => number
+  /** Other processes change it too: a device is looked up once more before it is sent to. */
+  readonly shared?: boolean
   readonly told?: Told | undefined
+  /** Most devices a user. 200. */
+  readonly devicesPerUser?: number
 }
+
+export const devicesPerUser = 200
 
 /**
  * A registry in a database that has `deviceMigrations`.
@@ -80,17 +91,23 @@ export interface RegistryOptions {
  * await registry.take(events)
  * await registry.of('1', ['1001'], { deadline, signal })
  */
-export function createRegistry({ database, rememberMs, now = Date.now, told }: RegistryOptions): Registry {
+export function createRegistry(options: RegistryOptions): Registry {
+  const { database, rememberMs, now = Date.now, shared = false, told } = options
   const revocations = createRevocations({ now, ...(rememberMs !== undefined && { keptMs: rememberMs }) })
 
   async function write(events: readonly StampedEvent[], also: readonly Op[] = []): Promise<readonly Change[]> {
+    return (await writeWithin(events, also, [])).changes
+  }
+
+  /** @param limits rows of selectExcess */
+  async function writeWithin(events: readonly StampedEvent[], also: readonly Op[], limits: readonly Value[][]) {
     const asked = events.map(({ brand, id, userId }) => [++tickets, brand, id, userId])
-    const ops = [op(selectStates, asked), ...writeOps(events, now()), ...also] as const
-    const [rows] = await database.commit(ops)
+    const ops = [op(selectStates, asked), op(selectExcess, limits), ...writeOps(events, now()), ...also] as const
+    const [rows, excess] = await database.commit(ops)
     const was = new Map(rows.map((row) => [row.ticket, row]))
     // Those of one device, one after the other.
     const states = new Map<string, TokenState>()
-    return events.map((event, i) => {
+    const changes = events.map((event, i) => {
       const key = `${event.brand} ${event.id}`
       const stored = stateOf(event, was.get(asked[i]?.[0] as number) as StateRow)
       const before = merge(states.get(key) ?? unknown, stored)
@@ -98,13 +115,48 @@ export function createRegistry({ database, rememberMs, now = Date.now, told }: R
       states.set(key, after)
       return settle(event, before, after)
     })
+    return { changes, excess }
+  }
+
+  /** Each user who is linked something, with the limit. */
+  function limitsOf(events: readonly StampedEvent[], most: number): Value[][] {
+    const users = new Map(events.filter(({ what }) => what === 'link').map((event) => [userOf(event), event]))
+    return [...users.values()].map(({ brand, userId }) => [++tickets, brand, userId, most])
+  }
+
+  /** By an unlink just after the link, as removals are: linked again, before or after, the device stays (row 20). */
+  async function replace(rows: readonly DeviceRow[], most: number): Promise<void> {
+    if (rows.length === 0) return
+    const devices = rows.map(deviceOf)
+    await write(devices.map(proved), unlink(devices, `replaced: the user has more than ${most} devices`))
+  }
+
+  /** Those of one turn are one look-up. */
+  const refresh = gather<Refreshing>((asked) => {
+    const rows = asked.map(({ device }, n) => [n, device.brand, idOf(device), device.userId])
+    database.read(op(selectStates, rows)).then(
+      (states) => {
+        for (const row of states) noteIfRevoked((asked[row.ticket] as Refreshing).device, row)
+        for (const { done } of asked) done()
+      },
+      (error: unknown) => {
+        for (const { failed } of asked) failed(error)
+      },
+    )
+  })
+
+  function noteIfRevoked(device: Device, row: StateRow): void {
+    const { brand, userId, linkedAt } = device
+    const state = stateOf(device, row)
+    if (owner(merge(linked(bareLink(linkedAt, userId)), state)) !== userId) revocations.note(brand, idOf(device), state)
   }
 
   function settle(event: StampedEvent, before: TokenState, after: TokenState): Change {
     const { what, brand, id } = event
-    // A device that nobody had cannot be on its way to anybody: a million first links need not be remembered.
+    // A device that nobody had cannot be on its way to anybody: a million first links, or unlinks, need not be remembered.
     const moved = before.link !== undefined && before.link.userId !== after.link?.userId
-    if (what === 'unlink' || moved || revocations.knows(brand, id)) revocations.note(brand, id, after)
+    const ended = what === 'unlink' && before.link !== undefined
+    if (ended || moved || revocations.knows(brand, id)) revocations.note(brand, id, after)
     const change = changeOf(event, before, after)
     announce(event, change, before)
     return change
@@ -173,15 +225,22 @@ export function createRegistry({ database, rememberMs, now = Date.now, told }: R
 
     revoked: (device) => revocations.has(device),
 
+    ...(shared && {
+      refresh: (device: Device) => new Promise<void>((done, failed) => refresh({ device, done, failed })),
+    }),
+
     unlink,
 
     async remove(devices, why) {
       await database.commit(unlink(devices, why))
     },
 
-    async take(events, also = []) {
+    async take(events, also = [], most = options.devicesPerUser ?? devicesPerUser) {
       const stamped = await stampAll(clampAll(events, now()))
-      return write(stamped, told ? [...also, ...told.tell(stamped)] : also)
+      const writes = told ? [...also, ...told.tell(stamped)] : also
+      const { changes, excess } = await writeWithin(stamped, writes, limitsOf(stamped, most))
+      await replace(excess, most)
+      return changes
     },
 
     list: (brand, userId) => database.read(op(selectOfUsers, [[brand, userId]])),
@@ -204,10 +263,20 @@ export function createRegistry({ database, rememberMs, now = Date.now, told }: R
 }
 
 let tickets = 0
+const userOf = ({ brand, userId }: DeviceEvent): string => `${brand} ${userId}`
+
+interface Refreshing {
+  readonly device: Device
+  readonly done: () => void
+  readonly failed: (error: unknown) => void
+}
 const restoredAtATime = 1_000
 
 /** What the tables say of a device that matters to an event. */
-function stateOf({ userId }: DeviceEvent, { link_at, linked_to, ended_at, unlinked_at }: StateRow): TokenState {
+function stateOf(
+  { userId }: Pick<Device, 'userId'>,
+  { link_at, linked_to, ended_at, unlinked_at }: StateRow,
+): TokenState {
   const link = link_at !== null && linked_to !== null ? linked(bareLink(link_at, linked_to)) : unknown
   const ended = linked_to !== null && ended_at !== null ? merge(link, unlinked(linked_to, ended_at)) : link
   return unlinked_at !== null ? merge(ended, unlinked(userId, unlinked_at)) : ended

@@ -4,6 +4,8 @@ import { bareLink, linked, merge, owner, type TokenState } from './ownership.ts'
 
 /** Longer than any send lives: answer budget, provider's timeout and what else a message may wait in between. */
 const keptByDefaultMs = 120_000
+/** Users unlink their own devices as often as they like: beyond so many the oldest is forgotten early. */
+const mostRemembered = 100_000
 
 export interface Revocations {
   /** Since now this is known of a device. */
@@ -17,7 +19,7 @@ export interface Revocations {
 }
 
 /**
- * What was unlinked or moved in this process a moment ago: a send that read its devices before asks right before it calls
+ * What was unlinked or moved a moment ago, in this process or found by refresh(): a send that read its devices before asks right before it calls
  * the provider, without another look at the store. It holds facts and merges them by the rule of row 20 with the link that
  * was read, so that a late unlink of an earlier link revokes nothing.
  */
@@ -28,7 +30,7 @@ export function createRevocations({ keptMs = keptByDefaultMs, now = Date.now } =
   function forget(): void {
     const time = now()
     for (const [key, { until }] of remembered) {
-      if (until > time) return
+      if (until > time && remembered.size < mostRemembered) return
       remembered.delete(key)
     }
   }

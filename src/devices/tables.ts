@@ -167,6 +167,24 @@ export const selectOfUsers = statement<DeviceRow>({
     order by d.brand, d.user_id, d.link_at desc, d.device`,
 })
 
+/** The devices of these users beyond so many, a thousand at most: as it is after the writes of the same commit. Counting is by the index. */
+export const selectExcess = statement<DeviceRow & { ticket: number }>({
+  name: 'select_excess_devices',
+  rank: 53,
+  columns: { ticket: 'bigint', brand: 'text', user_id: 'text', most: 'bigint' },
+  route: 'ticket',
+  text: (rows) => `
+    select x.ticket, x.brand, x.device, ${listed('x')} from (
+      select r.ticket, r.most, d.*,
+        row_number() over (partition by r.ticket order by d.link_at desc, d.device) as place
+      from (select s.* from ${rows} s where (
+        select count(*) from devices c where c.brand = s.brand and c.user_id = s.user_id) > s.most) r
+      join devices d on d.brand = r.brand and d.user_id = r.user_id
+      left join device_unlinks u on u.brand = d.brand and u.device = d.device and u.user_id = d.user_id
+      where u.at is null or u.at < d.link_at) x
+    where x.place > x.most and x.place <= x.most + 1000`,
+})
+
 export interface HolderRow extends DeviceRow {
   /** 1: it is linked; 0: it is known, and nobody's. */
   readonly held: number

@@ -16,12 +16,16 @@ export interface HubOptions {
   readonly replay: number
   readonly bufferBytes: number
   readonly stallMs: number
+  readonly streams: number
+  readonly streamsPerUser: number
   /** May this user be shown something now (design §5.3)? Asked before each notification; rejecting means that nobody can tell. */
   readonly allowed?: ((brand: string, userId: string) => Promise<boolean>) | undefined
   readonly now: () => number
 }
 
 export interface Hub {
+  /** Which limit another stream of this user would exceed. */
+  full(brand: string, userId: string): 'user' | 'process' | undefined
   join(stream: Stream): void
   drained(stream: Stream): void
   left(stream: Stream, why: Ended): void
@@ -47,8 +51,14 @@ export function createHub(options: HubOptions): Hub {
   let timer: NodeJS.Timeout | undefined
   let draining = false
   let stopped = false
+  let open = 0
 
   return {
+    full(brand, userId) {
+      if ((audiences.get(topicOf(brand, userId))?.streams.size ?? 0) >= options.streamsPerUser) return 'user'
+      return open >= options.streams ? 'process' : undefined
+    },
+
     join(stream) {
       if (stopped) return stream.end('stopping')
       const { brand, userId } = stream
@@ -59,6 +69,7 @@ export function createHub(options: HubOptions): Hub {
         audiences.set(topic, audience)
       }
       audience.streams.add(stream)
+      open++
       stream.nextBeat = now() + beatMs
       stream.freeAt = now()
       timer ??= setInterval(tick, 1000).unref()
@@ -77,6 +88,7 @@ export function createHub(options: HubOptions): Hub {
       const topic = topicOf(brand, userId)
       const audience = audiences.get(topic)
       if (!audience?.streams.delete(stream)) return
+      open--
       emit('inbox.closed', { brand, userId, streams: audience.streams.size, why })
       if (audience.streams.size > 0) return
       audience.deafen()

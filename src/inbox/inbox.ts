@@ -1,4 +1,10 @@
-import { type Content, type ContentMapping, defaultContentMapping, readContent } from '../contract/content.ts'
+import {
+  type Content,
+  type ContentMapping,
+  defaultContentMapping,
+  readContent,
+  textMissingAt,
+} from '../contract/content.ts'
 import type { Message, Provider, Result } from '../providers/provider.ts'
 import type { Database } from '../store/database.ts'
 import { add } from './store.ts'
@@ -58,10 +64,12 @@ export function createInbox(options: {
       data: content.data ?? null,
       createdAt,
     })
+    const missing = textMissingAt(content, mapping)
     return {
       category: 'successful',
       ref,
       rule: 'stored in the inbox',
+      ...(missing && { textMissingAt: missing }),
       writes: [...writes, database.wake(topicOf(brand, userId))],
     }
   }

@@ -2,7 +2,7 @@ import cors from '@fastify/cors'
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { type DescribedRoute, json, nullable, textOf } from '../contract/documents/described.ts'
-import { admitSubscriber } from '../runtime/app-access.ts'
+import { subscriberAuthentication } from '../runtime/app-access.ts'
 import { HttpError } from '../runtime/http.ts'
 import { checkSecrets, type Subscriber } from '../runtime/subscriber-token.ts'
 import type { Database } from '../store/database.ts'
@@ -29,6 +29,10 @@ export interface InboxRoutesOptions {
   readonly bufferBytes?: number
   /** A client that has not read what waits for it for so long is dropped; it comes back where it was. */
   readonly stallMs?: number
+  /** Most streams that are open at a time; one more is answered 503. */
+  readonly streams?: number
+  /** Most streams of one user; one more is answered 429, and the others go on. */
+  readonly streamsPerUser?: number
   readonly now?: () => number
   /** Ends all streams when it aborts; closing the server does, too. */
   readonly signal?: AbortSignal
@@ -65,6 +69,7 @@ export const inboxDescribed: readonly DescribedRoute[] = [
     says: 'Streams the notifications as they come: events `notification` (one item as JSON), `ready` (up to date), `reset` (fetch the list).',
     headers: { 'last-event-id': 'The last id that is known: what came after it is sent first.' },
     gives: textOf('text/event-stream', 'Server-sent events'),
+    refuses: { 429: 'The user has too many open streams. Those go on; close one of them before opening another.' },
   },
 ]
 
@@ -89,15 +94,18 @@ export const inboxRoutes: FastifyPluginAsync<InboxRoutesOptions> = async (outer,
     replay = 500,
     bufferBytes = 256 * 1024,
     stallMs = 30_000,
+    streams = 10_000,
+    streamsPerUser = 10,
     now = Date.now,
     signal,
   } = options
   checkSecrets(secrets)
+  const { onRequest, callerOf } = subscriberAuthentication({ secrets, now })
   // With the prefix, the preflight route is /app/* only.
   await outer.register(app, { prefix: '/app' })
 
   async function app(server: FastifyInstance): Promise<void> {
-    const hub = createHub({ database, beatMs, replay, bufferBytes, stallMs, allowed, now })
+    const hub = createHub({ database, beatMs, replay, bufferBytes, stallMs, streams, streamsPerUser, allowed, now })
     server.addHook('preClose', async () => hub.stop())
     signal?.addEventListener('abort', () => hub.stop(), { once: true })
     await server.register(cors, {
@@ -109,8 +117,9 @@ export const inboxRoutes: FastifyPluginAsync<InboxRoutesOptions> = async (outer,
 
     server.get(
       '/inbox',
+      { onRequest },
       async (request: FastifyRequest<{ Querystring: { limit?: string; before?: string } }>, reply) => {
-        const subscriber = await admit(request, reply)
+        const subscriber = await entitled(request)
         const { limit, before } = request.query
         return list(
           subscriber,
@@ -121,8 +130,10 @@ export const inboxRoutes: FastifyPluginAsync<InboxRoutesOptions> = async (outer,
       },
     )
 
-    server.get('/inbox/stream', async (request, reply) => {
-      const { brand, userId, expiresAt } = await admit(request, reply)
+    server.get('/inbox/stream', { onRequest }, async (request, reply) => {
+      const { brand, userId, expiresAt } = await entitled(request)
+      const full = hub.full(brand, userId)
+      if (full) throw tooManyStreams(full, full === 'user' ? streamsPerUser : streams)
       const after = lastEventId(request.headers['last-event-id'])
       const headers = reply.getHeaders()
       reply.hijack()
@@ -142,9 +153,9 @@ export const inboxRoutes: FastifyPluginAsync<InboxRoutesOptions> = async (outer,
     })
   }
 
-  /** Who asks, and whether they may. */
-  async function admit(request: FastifyRequest, reply: FastifyReply): Promise<Subscriber> {
-    const subscriber = await admitSubscriber(request, reply, { secrets, now })
+  /** Who asks. @throws HttpError 403 where they get no messages at present */
+  async function entitled(request: FastifyRequest): Promise<Subscriber> {
+    const subscriber = callerOf(request)
     if (!allowed) return subscriber
     let may: boolean
     try {
@@ -170,6 +181,17 @@ export const inboxRoutes: FastifyPluginAsync<InboxRoutesOptions> = async (outer,
     const text = `{"items":[${items.map(notificationJson).join()}],"next":${JSON.stringify(next)},"last_event_id":"${head?.last ?? 0}"}`
     return reply.type('application/json; charset=utf-8').send(text)
   }
+}
+
+/** The newest is refused, not the oldest ended: pages whose stream is ended open it again and would end one another's for ever. */
+function tooManyStreams(of: 'user' | 'process', most: number): HttpError {
+  return of === 'user'
+    ? new HttpError(
+        429,
+        `this user has ${most} open streams already: close one, or let the tabs of a browser share one`,
+        30,
+      )
+    : new HttpError(503, `${most} streams are open here already: ask again`, 5)
 }
 
 /** Undefined: from now on. What cannot be read is a number that was never given, and is answered with `reset`. */

@@ -1,7 +1,8 @@
 // /admin of the operator: how many messages there are of each outcome, and the way of one.
 
 import { Type } from 'typebox'
-import { json, moment, nullable, whole } from '../contract/documents/described.ts'
+import { brandNumber, json, moment, nullable, whole } from '../contract/documents/described.ts'
+import { isIntegerText, isPrintable, mostText } from '../contract/ids.ts'
 import { readMessageKey } from '../contract/message-key.ts'
 import { listDeviceSends } from '../delivery/device-sends.ts'
 import { countMessages } from '../delivery/message-counts.ts'
@@ -12,7 +13,7 @@ import { findCall } from '../providers/calls.ts'
 import { type AdminRoute, jsonObject } from '../runtime/admin-access.ts'
 import { HttpError } from '../runtime/http.ts'
 import { timeOfUuidv7 } from '../runtime/ids.ts'
-import { createSubscriberToken } from '../runtime/subscriber-token.ts'
+import { createSubscriberToken, longestTokenSeconds } from '../runtime/subscriber-token.ts'
 import type { Database } from '../store/database.ts'
 import { op } from '../store/statement.ts'
 
@@ -153,13 +154,13 @@ export function operatorAdmin({ database, brands, secret }: OperatorAdmin): read
     {
       method: 'POST',
       url: '/admin/subscriber-tokens',
-      scope: 'manage',
+      scope: 'tokens',
       says: 'Makes a subscriber token, with which an app or a page of one user calls /app.',
       body: json(
         Type.Object({
-          brand: Type.String({ description: 'The number of the brand' }),
-          user_id: Type.String({ minLength: 1 }),
-          ttl_seconds: Type.Optional(Type.Integer({ minimum: 1, maximum: 86_400, default: 600 })),
+          brand: brandNumber(),
+          user_id: Type.String({ minLength: 1, maxLength: mostText }),
+          ttl_seconds: Type.Optional(Type.Integer({ minimum: 1, maximum: longestTokenSeconds, default: 600 })),
         }),
       ),
       gives: json(Type.Object({ token: Type.String(), expires_at: Type.String({ format: 'date-time' }) })),
@@ -167,14 +168,19 @@ export function operatorAdmin({ database, brands, secret }: OperatorAdmin): read
         if (secret === undefined)
           throw new HttpError(503, 'no secret for subscriber tokens is configured: set operator.app.secrets')
         const { brand, user_id: userId, ttl_seconds: ttlSeconds = 600 } = jsonObject(request)
-        if (typeof brand !== 'string' || typeof userId !== 'string' || userId === '')
-          throw new HttpError(400, 'brand and user_id must be strings')
+        if (typeof brand !== 'string' || !isIntegerText(brand))
+          throw new HttpError(400, 'brand must be the number of a brand as a string, such as "1"')
+        if (typeof userId !== 'string' || userId === '' || userId.length > mostText || !isPrintable(userId))
+          throw new HttpError(
+            400,
+            `user_id must be a string of 1 to ${mostText} characters, none of them a control character`,
+          )
         if (!(key.brands?.includes(brand) ?? true))
           throw new HttpError(403, `the key ${key.name} may not act for brand ${brand}`)
-        if (typeof ttlSeconds !== 'number' || !(ttlSeconds >= 1 && ttlSeconds <= 86_400))
-          throw new HttpError(400, 'ttl_seconds must be from 1 to 86400')
-        const token = await createSubscriberToken({ secret, brand, userId, ttlSeconds })
-        return { token, expires_at: new Date(Date.now() + ttlSeconds * 1000).toISOString() }
+        if (!Number.isInteger(ttlSeconds) || !(Number(ttlSeconds) >= 1 && Number(ttlSeconds) <= longestTokenSeconds))
+          throw new HttpError(400, `ttl_seconds must be a whole number from 1 to ${longestTokenSeconds}`)
+        const token = await createSubscriberToken({ secret, brand, userId, ttlSeconds: Number(ttlSeconds) })
+        return { token, expires_at: new Date(Date.now() + Number(ttlSeconds) * 1000).toISOString() }
       },
     },
   ]

@@ -1,23 +1,15 @@
-import type { FastifyRequest } from 'fastify'
-import { apiKeyHeader } from '../contract/endpoints.ts'
-import { keyring } from '../runtime/access.ts'
+import type { Authentication } from '../runtime/authentication.ts'
 import { HttpError } from '../runtime/http.ts'
+import { keyAuthentication } from '../runtime/key-authentication.ts'
 import type { ApiKey } from './options.ts'
 
-/** Whose key a request carries (§5.1, row 14). @throws 401 */
-export function authentication(keys: readonly ApiKey[]): (request: FastifyRequest) => ApiKey {
-  const whose = keyring(keys)
-  return (request) => {
-    const presented = request.headers[apiKeyHeader]
-    const key = whose(typeof presented === 'string' ? presented : undefined)
-    if (key) return key
-    throw new HttpError(
-      401,
-      presented === undefined
-        ? 'no API key: send the token that the operator gave you in the header X-Api-Key (§5.1)'
-        : 'this API key is not known here: ask the operator for the token of this environment (§5.1)',
-    )
-  }
+/** Whose key a request carries (§5.1, row 14). */
+export function authentication(keys: readonly ApiKey[]): Authentication<ApiKey> {
+  return keyAuthentication({
+    keys,
+    missing: 'no API key: send the token that the operator gave you in the header X-Api-Key (§5.1)',
+    unknown: 'this API key is not known here: ask the operator for the token of this environment (§5.1)',
+  })
 }
 
 /**

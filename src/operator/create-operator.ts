@@ -1,5 +1,6 @@
 // The operator's side: {base_url} of §4.1. Routes and composition only.
 
+import { reconciliation, sendEndpoints } from '../contract/endpoints.ts'
 import type { Delivery } from '../delivery/delivery.ts'
 import { deviceSendMigrations } from '../delivery/device-sends.ts'
 import { createDevices } from '../delivery/devices.ts'
@@ -16,6 +17,7 @@ import { throughProvider } from '../delivery/through-provider.ts'
 import { deviceReads, deviceWrites } from '../devices/admin.ts'
 import { deviceAppRoutes } from '../devices/app-routes.ts'
 import { createOutbox } from '../devices/outbox.ts'
+import { knownKinds, reachable } from '../devices/reachable.ts'
 import { createRegistry, deviceMigrations, type Registry } from '../devices/registry.ts'
 import { deviceRetention } from '../devices/retention.ts'
 import { createInbox, inboxMigrations } from '../inbox/inbox.ts'
@@ -38,8 +40,15 @@ import type { Database, Migration } from '../store/database.ts'
 import { openDatabase } from '../store/open-database.ts'
 import { ping } from '../store/ping.ts'
 import { operatorAdmin } from './admin.ts'
+import { checkOperatorOptions } from './check-options.ts'
 import { operatorDocuments } from './documents.ts'
-import { type OperatorOptions, operatorLimits, reconciliationLimits } from './options.ts'
+import {
+  type DeviceLimits,
+  deviceLimits,
+  type OperatorOptions,
+  operatorLimits,
+  reconciliationLimits,
+} from './options.ts'
 import { reconciliationRoute } from './reconciliation-route.ts'
 import { removalRoutes } from './removal-routes.ts'
 import { sendRoutes } from './send-routes.ts'
@@ -66,22 +75,25 @@ export interface Operator extends Service {
  * An operator's API, ready to be mounted. Reads nothing from disk or environment but its store.
  *
  * @example
+ * import { createServer } from 'node:http'
+ *
+ * const { API_KEY = '', ACCOUNT = '' } = process.env
  * const operator = createOperator({
  *   store: 'sqlite:./operator.db',
- *   keys: [{ name: 'platform', key: process.env.API_KEY, brands: ['1'] }],
- *   push: { devices: { source: mySource, services: [myService] } }, site: 'inbox', attributes: mySource,
+ *   keys: [{ name: 'platform', key: API_KEY, brands: ['1'] }],
+ *   push: { devices: { source: 'registry', services: [fcm({ serviceAccount: ACCOUNT })] } },
+ *   site: 'inbox',
+ *   attributes: await fileSource('./users.csv'),
  * })
  * await operator.start()
- * http.createServer(operator.handler).listen(8080)
+ * createServer(operator.handler).listen(7001)
+ * createServer(operator.admin.handler).listen(7101, '127.0.0.1')
  */
 export function createOperator(options: OperatorOptions): Operator {
+  checkOperatorOptions(options)
   const limits = { ...operatorLimits, ...options.limits }
-  if (!options.attributes && options.suppression !== 'none')
-    throw new Error(
-      "nobody says who must not be messaged: give createOperator `attributes`, a source, or `suppression: 'none'` to send to everybody",
-    )
   let registry: Registry | undefined
-  const service = createService('operator', (stopping) =>
+  const service = createService('operator', pathsOf(options), (stopping) =>
     compose(options, limits, stopping, (made) => {
       registry = made
     }),
@@ -93,6 +105,12 @@ export function createOperator(options: OperatorOptions): Operator {
       throw new Error('the operator has not started: await operator.start() before its devices are used')
     },
   }
+}
+
+/** Of the interface, and of the inbox and the devices where pages and apps may ask for them. */
+function pathsOf({ app }: OperatorOptions): readonly string[] {
+  const paths = [...sendEndpoints, reconciliation].map(({ path }) => path)
+  return app ? [...paths, '/app/inbox/*', '/app/devices/*'] : paths
 }
 
 async function compose(
@@ -125,7 +143,14 @@ async function composeOn(
   const queue = createQueue(database)
   const outbox = createOutbox(queue, options.publish ?? [])
   // Where nobody is told, nobody needs to know an event's time before the store does.
-  const registry = createRegistry({ database, told: outbox.lanes.length > 0 ? outbox : undefined })
+  const most = { ...deviceLimits, ...options.deviceLimits }
+  const registry = createRegistry({
+    database,
+    // Its other processes, if there are any.
+    shared: database.engine === 'postgres',
+    told: outbox.lanes.length > 0 ? outbox : undefined,
+    devicesPerUser: most.services,
+  })
   const devices = { registry, judge: options.judgeDevice }
   const site =
     options.site === 'inbox'
@@ -139,7 +164,7 @@ async function composeOn(
         })
       : undefined
   const deliveries: { [C in Channel]?: Delivery | undefined } = {
-    push: pushOf(options, limits, registry, removals),
+    push: pushOf(options, limits, registry, removals, most),
     site: site && guarded(site, limits),
   }
   const paths: { [C in Channel]?: SendPath | undefined } = {
@@ -148,7 +173,7 @@ async function composeOn(
   }
 
   const brands = [...new Set(options.keys.flatMap((key) => key.brands))]
-  const app = createHttp('operator', limits.bodyBytes)
+  const app = createHttp('operator', limits.bodyBytes, limits)
   sendRoutes(app, { keys: options.keys, paths, limits, signal })
   reconciliationRoute(app, {
     keys: options.keys,
@@ -156,6 +181,7 @@ async function composeOn(
     limits: { ...reconciliationLimits, ...options.reconciliation },
     signal,
   })
+  const adminApp = createHttp('operator', limits.bodyBytes, limits)
   const admin = [
     ...operatorAdmin({ database, brands, secret: options.app?.secrets[0] }),
     ...(removals ? removalRoutes(removals) : []),
@@ -163,23 +189,29 @@ async function composeOn(
     ...deviceWrites(devices),
     ...queueAdmin({ queue, lanes: outbox.lanes }),
   ]
-  adminRoutes(app, options.adminKeys ?? [], admin)
+  adminRoutes(adminApp, options.adminKeys ?? [], admin)
   if (options.app) {
-    const { secrets, origins = [] } = options.app
-    await app.register(deviceAppRoutes, { ...devices, secrets, origins })
+    const { secrets, origins = [], ...streams } = options.app
+    const reaches = reachable(pushServices(options), options.publish ?? [])
+    await app.register(deviceAppRoutes, { ...devices, reaches, most: most.app, secrets, origins })
     await app.register(inboxRoutes, {
       database,
       secrets,
       origins,
+      ...streams,
       signal,
       ...(suppression && {
         allowed: async (brand: string, userId: string) => (await suppression.ask(brand, userId, 'site')) === undefined,
       }),
     })
   }
-  healthRoutes(app, { check: () => ping(database), signal })
-  documentRoutes(app, 'operator', operatorDocuments({ admin, app: options.app !== undefined }))
-  await app.ready()
+  healthRoutes(adminApp, { check: () => ping(database), signal })
+  documentRoutes(
+    adminApp,
+    'operator',
+    operatorDocuments({ admin, app: options.app !== undefined, publicUrl: options.publicUrl }),
+  )
+  await Promise.all([app.ready(), adminApp.ready()])
 
   const keptMs = options.keptMs ?? keptByDefaultMs
   const forgetting = createRetention([
@@ -194,19 +226,22 @@ async function composeOn(
   await removals?.start()
   forgetting.start()
   outbox.start()
+  metrics().allow('brand', [...brands, ...(options.publish ?? []).map(({ brand }) => brand)])
+  metrics().allow('kind', knownKinds(pushServices(options)))
   const unmeasure = metrics().depths(async () =>
     (await queue.count()).map(({ lane, category, items }) => ({ lane, state: category, count: items })),
   )
   expose(registry)
 
   return {
-    handler: (request, response) => app.routing(request, response),
+    app,
+    admin: adminApp,
     async close(withinMs) {
       unmeasure()
       await forgetting.stop()
       const idle = Promise.all([paths.push?.idle(), paths.site?.idle()])
       await atMost(withinMs, idle)
-      await app.close()
+      await Promise.all([app.close(), adminApp.close()])
       await outbox.stop(withinMs)
       await removals?.stop()
       await Promise.all([deliveries.push?.close(), deliveries.site?.close(), attributes?.close?.()])
@@ -220,6 +255,7 @@ function pushOf(
   limits: typeof operatorLimits,
   registry: Registry,
   brake: RemovalKeeper | undefined,
+  { services: devicesPerUser }: DeviceLimits,
 ): Delivery | undefined {
   if (push === undefined) return undefined
   if (!('devices' in push)) return guarded(push, limits)
@@ -228,10 +264,13 @@ function pushOf(
     guard: { timeoutMs: limits.providerTimeoutMs },
     ...devices,
     source: source === 'registry' ? registry : source,
+    devicesPerUser,
     ...(content && { content }),
     ...(brake && { brake }),
   })
 }
+
+const pushServices = ({ push }: OperatorOptions) => (push && 'devices' in push ? push.devices.services : [])
 
 function guarded(provider: Provider, limits: typeof operatorLimits): Delivery {
   const { providerConcurrency: concurrency, providerTimeoutMs: timeoutMs } = limits

@@ -11,10 +11,11 @@ export interface OperatorDocuments {
   readonly admin: readonly AdminRoute[]
   /** Whether /app is served. */
   readonly app: boolean
+  readonly publicUrl?: string | undefined
 }
 
 /** What this operator serves, no more: a document of another configuration would send readers to a 404. */
-export function operatorDocuments({ admin, app }: OperatorDocuments): Documents {
+export function operatorDocuments({ admin, app, publicUrl }: OperatorDocuments): Documents {
   return {
     asyncApi: () => asyncApi('operator'),
     openApi: () =>
@@ -23,6 +24,7 @@ export function operatorDocuments({ admin, app }: OperatorDocuments): Documents 
         description:
           'What the platform calls at {base_url} (§4.1), and beside it what the operator calls itself. Paragraphs (§) and rows are those of the interface and of its open points. Every refusal has the body of §2.3: `error` says what is wrong and what to do.',
         operations: operatorOperations,
+        publicUrl,
         groups: [
           ...(app
             ? [

@@ -6,8 +6,10 @@ import type { SuppressionOptions } from '../delivery/suppress.ts'
 import type { Judge } from '../devices/device-event.ts'
 import type { DeviceSource } from '../devices/device-source.ts'
 import type { Publishing } from '../devices/outbox.ts'
+import { devicesPerUser } from '../devices/registry.ts'
 import type { Provider } from '../providers/provider.ts'
 import type { AccessKey } from '../runtime/access.ts'
+import { type BodyLimits, bodyLimits } from '../runtime/request-bodies.ts'
 
 /** An API key of §5. Two or more may live at once, for rotation; each opens its own brands only (row 31). */
 export interface ApiKey {
@@ -17,14 +19,19 @@ export interface ApiKey {
 }
 
 /** Push messages go to the devices of their users. */
-export interface PushDevices extends Omit<DevicesOptions, 'content' | 'brake' | 'source'> {
+export interface PushDevices extends Omit<DevicesOptions, 'content' | 'brake' | 'source' | 'devicesPerUser'> {
   /** Which devices a user has: our own registry, fed by link and unlink, or a source of yours. */
   readonly source: DeviceSource | 'registry'
   /** How many devices that their providers proved dead are removed before a person has to confirm. */
   readonly removals?: Partial<RemovalLimits>
 }
 
-export interface OperatorLimits {
+export interface DeviceLimits {
+  readonly app: number
+  readonly services: number
+}
+
+export interface OperatorLimits extends BodyLimits {
   /** Largest request body in bytes. */
   readonly bodyBytes: number
   /** Most messages in one batch; the excess is answered as fatal (row 26). */
@@ -50,12 +57,16 @@ export interface OperatorOptions {
   /** 'sqlite:PATH' or 'postgres://…'. */
   readonly store: string
   readonly keys: readonly ApiKey[]
+  /** Where the platform reaches this operator ({base_url}), for /docs and /openapi.json. Left out: where these are served. */
+  readonly publicUrl?: string
   /** Keys for /admin. */
   readonly adminKeys?: readonly AccessKey[]
   /** Where push messages go: to the devices of their users, or to a provider of yours. Absent: the push endpoints answer 503. */
   readonly push?: Provider | { readonly devices: PushDevices }
   /** Whether a Web Push subscription may be linked: its endpoint comes from a stranger. Says why not. */
   readonly judgeDevice?: Judge
+  /** Most devices that one user has: after linking one with a subscriber token (20), and after any other link (200). */
+  readonly deviceLimits?: Partial<DeviceLimits>
   /** Where each brand's links and unlinks are told (§4.2, §4.3). A brand that is not here tells nobody. */
   readonly publish?: readonly Publishing[]
   /** Where on-site messages go: the built-in inbox, or a provider of yours. Absent: the on-site endpoints answer 503. */
@@ -69,7 +80,13 @@ export interface OperatorOptions {
   readonly suppression?: SuppressionOptions | 'none'
   readonly reconciliation?: Partial<ReconciliationLimits>
   /** The operator's own pages: secrets of subscriber tokens, and the origins that may call /app from a browser. */
-  readonly app?: { readonly secrets: readonly string[]; readonly origins?: readonly string[] }
+  readonly app?: {
+    readonly secrets: readonly string[]
+    readonly origins?: readonly string[]
+    /** Most open streams of the inbox: in all, and of one user. */
+    readonly streams?: number
+    readonly streamsPerUser?: number
+  }
   /** Where the content stands in a request element (row 4). */
   readonly content?: ContentMapping
   /** How long messages, notifications and calls are kept, in milliseconds; 90 days, the least that row 29 asks for. */
@@ -77,7 +94,10 @@ export interface OperatorOptions {
   readonly limits?: Partial<OperatorLimits>
 }
 
+export const deviceLimits: DeviceLimits = { app: 20, services: devicesPerUser }
+
 export const operatorLimits: OperatorLimits = {
+  ...bodyLimits,
   bodyBytes: 16 * 1024 * 1024,
   batchMax: 10_000,
   answerBudgetMs: 20_000,
@@ -86,4 +106,4 @@ export const operatorLimits: OperatorLimits = {
   providerTimeoutMs: 15_000,
 }
 
-export const reconciliationLimits: ReconciliationLimits = { streams: 4, stallMs: 30_000, streamMs: 30 * 60_000 }
+export const reconciliationLimits: ReconciliationLimits = { streams: 9, stallMs: 30_000, streamMs: 30 * 60_000 }

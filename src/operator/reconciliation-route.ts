@@ -35,11 +35,11 @@ const comeAgainSeconds = 10
  */
 export function reconciliationRoute(app: FastifyInstance, options: ReconciliationRoute): void {
   const { keys, source, limits, signal } = options
-  const authenticate = authentication(keys)
+  const { onRequest, callerOf } = authentication(keys)
   let open = 0
 
-  app.post(reconciliation.path, async (request, reply) => {
-    const brand = onlyBrandOf(authenticate(request))
+  app.post(reconciliation.path, { onRequest }, async (request, reply) => {
+    const brand = onlyBrandOf(callerOf(request))
     const field = readField(request)
     if (!source?.all || !fieldsOf(source, brand).includes(field)) throw withoutSource(brand, field)
     if (signal.aborted) throw new HttpError(503, 'the server is stopping: ask again', 1)

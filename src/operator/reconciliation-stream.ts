@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http'
 import type { Snapshot } from '../attributes/attribute-source.ts'
 import { jsonOf } from '../attributes/id-chunks.ts'
 import { shortened } from '../contract/storable.ts'
+import { noSniffing } from '../runtime/http.ts'
 import { createWaiting } from '../runtime/within.ts'
 
 export interface StreamLimits {
@@ -55,7 +56,11 @@ export async function streamUsers(
   const silent = new Error(`the source gave nothing for ${stallMs} ms`)
 
   try {
-    response.writeHead(200, { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' })
+    response.writeHead(200, {
+      'content-type': 'application/json; charset=utf-8',
+      'cache-control': 'no-store',
+      [noSniffing[0]]: noSniffing[1],
+    })
     response.write('{"users":[')
     for (;;) {
       const next = await within(chunks.next(), silent)

@@ -58,6 +58,7 @@ export function removalRoutes(removals: RemovalKeeper): readonly AdminRoute[] {
       gives: json(
         Type.Object({ service: Type.String(), stopped: Type.Literal(false), for_minutes: Type.Number({ minimum: 1 }) }),
       ),
+      refuses: { 409: 'Removals by this service are not stopped.' },
       async handler(request, key) {
         if (key.brands)
           throw new HttpError(

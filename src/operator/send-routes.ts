@@ -1,7 +1,7 @@
 // The four send endpoints (§4.1, §7.1, §7.2): a request becomes messages, their outcomes become its answer.
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { batchAnswer, singleAnswer } from '../contract/answer.ts'
+import { batchAnswer, batchRetryAfterSeconds, singleAnswer } from '../contract/answer.ts'
 import { sendPaths, trackingHeaders } from '../contract/endpoints.ts'
 import { messageKey } from '../contract/message-key.ts'
 import type { Fatal, Outcome } from '../contract/outcome.ts'
@@ -25,11 +25,11 @@ export interface SendRoutes {
 }
 
 export function sendRoutes(app: FastifyInstance, { keys, paths, limits, signal }: SendRoutes): void {
-  const authenticate = authentication(keys)
+  const { onRequest, callerOf } = authentication(keys)
 
   for (const channel of ['push', 'site'] as const) {
-    app.post(sendPaths[channel].single, async (request, reply) => {
-      const key = authenticate(request)
+    app.post(sendPaths[channel].single, { onRequest }, async (request, reply) => {
+      const key = callerOf(request)
       const path = ready(channel)
       const read = readSingle(bodyOf(request))
       if ('invalid' in read) {
@@ -44,13 +44,15 @@ export function sendRoutes(app: FastifyInstance, { keys, paths, limits, signal }
       return answerSingle(reply, channel, outcome as Outcome)
     })
 
-    app.post(sendPaths[channel].batch, async (request, reply) => {
-      const key = authenticate(request)
+    app.post(sendPaths[channel].batch, { onRequest }, async (request, reply) => {
+      const key = callerOf(request)
       const deadline = Date.now() + limits.answerBudgetMs
       const path = ready(channel)
       const { ids, outcomes, messages, places } = takeApart(channel, request, key, limits.batchMax)
       const sent = await path.send(messages, { deadline })
       for (let n = 0; n < places.length; n++) outcomes[places[n] as number] = sent[n] as Outcome
+      const retryAfterSeconds = batchRetryAfterSeconds(outcomes as readonly Outcome[])
+      if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds))
       const items = ids.map((idJson, i) => ({ idJson, outcome: outcomes[i] as Outcome }))
       return reply.header('content-type', 'application/json; charset=utf-8').send(batchAnswer(channel, items))
     })

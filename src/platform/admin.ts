@@ -40,11 +40,13 @@ export function platformAdmin({ queue, lanes }: PlatformAdmin): readonly AdminRo
       url: '/admin/activities/:channel',
       scope: 'enqueue',
       says: 'Puts messages into the lanes of their brands: one record, an array of them, or one in each line, of any length.',
-      params: { channel: 'push or site.' },
+      params: { channel: Type.Enum(['push', 'site'], { description: 'The channel.' }) },
       body: {
         ...json(Type.Union([ActivityRequest, BatchRequest])),
         ...textOf('application/x-ndjson', 'One activity request record in each line'),
       },
+      streamed: ['application/x-ndjson', 'application/jsonl'],
+      largeBody: true,
       gives: json(EnqueueAnswer),
       async handler(request, key) {
         const enqueue = { queue, channel: channelOf(request), key, hasLane: (lane: string) => names.has(lane) }
@@ -65,7 +67,11 @@ export function platformAdmin({ queue, lanes }: PlatformAdmin): readonly AdminRo
       gives: json(Type.Object({ outcomes: Type.Array(Became) })),
       async handler(request, key) {
         const { seqs } = jsonObject(request)
-        if (!Array.isArray(seqs) || seqs.length > mostSeqs || !seqs.every((seq) => Number.isSafeInteger(seq))) {
+        if (
+          !Array.isArray(seqs) ||
+          seqs.length > mostSeqs ||
+          !seqs.every((seq) => Number.isSafeInteger(seq) && seq >= 0)
+        ) {
           throw new HttpError(
             400,
             `seqs must be an array of at most ${mostSeqs} numbers, as the answer of /admin/activities gave them`,

@@ -1,14 +1,16 @@
 // The platform's side: lanes that call operators, and the API that fills and shows them. Routes and composition only.
 
+import { deviceLink, deviceUnlink } from '../contract/endpoints.ts'
 import { readMessageKey } from '../contract/message-key.ts'
 import { deviceReads } from '../devices/admin.ts'
 import { deviceIntegrationRoutes } from '../devices/integration-routes.ts'
 import { createLinkChannels } from '../devices/link-channels.ts'
+import { knownKinds } from '../devices/reachable.ts'
 import { createRegistry, deviceMigrations } from '../devices/registry.ts'
 import { deviceRetention } from '../devices/retention.ts'
 import { callMigrations, forgetCalls } from '../providers/calls.ts'
 import { guard } from '../providers/guard.ts'
-import type { Message } from '../providers/provider.ts'
+import type { Message, Provider } from '../providers/provider.ts'
 import { createQueue, queueMigrations } from '../queue/create-queue.ts'
 import type { Item, Lane, LaneService } from '../queue/queue.ts'
 import { adminRoutes } from '../runtime/admin-access.ts'
@@ -24,6 +26,7 @@ import type { Migration } from '../store/database.ts'
 import { openDatabase } from '../store/open-database.ts'
 import { ping } from '../store/ping.ts'
 import { platformAdmin } from './admin.ts'
+import { checkPlatformOptions } from './check-options.ts'
 import { crmRoutes } from './crm/routes.ts'
 import { crmFileOf, crmStoreMigrations, openCrmStore } from './crm/store.ts'
 import { platformDocuments } from './documents.ts'
@@ -53,16 +56,23 @@ export type Platform = Service
  * A platform's engine, ready to be mounted. Reads nothing from disk or environment but its store.
  *
  * @example
+ * import { createServer } from 'node:http'
+ *
+ * const { CRM_KEY = '', OPERATOR_KEY = '' } = process.env
  * const platform = createPlatform({
  *   store: 'sqlite:./platform.db',
- *   keys: [{ name: 'crm', key: process.env.CRM_KEY, scopes: ['enqueue', 'read'] }],
- *   lanes: [{ brand: '1', channel: 'push', mode: 'batch', provider: operatorApi({ baseUrl, apiKey, channel: 'push', mode: 'batch' }) }],
+ *   keys: [{ name: 'crm', key: CRM_KEY, scopes: ['enqueue', 'read'] }],
+ *   lanes: [
+ *     { brand: '1', channel: 'push', mode: 'batch', provider: operatorApi({ url: 'https://operator.example', apiKey: OPERATOR_KEY }) },
+ *   ],
  * })
  * await platform.start()
- * http.createServer(platform.handler).listen(8081)
+ * createServer(platform.handler).listen(7002)
+ * createServer(platform.admin.handler).listen(7102, '127.0.0.1')
  */
 export function createPlatform(options: PlatformOptions): Platform {
-  return createService('platform', (stopping) => compose(options, stopping))
+  checkPlatformOptions(options)
+  return createService('platform', [deviceLink.path, deviceUnlink.path], (stopping) => compose(options, stopping))
 }
 
 async function compose(options: PlatformOptions, signal: AbortSignal): Promise<Composed> {
@@ -74,31 +84,33 @@ async function compose(options: PlatformOptions, signal: AbortSignal): Promise<C
   })
   const { reconciliation = [] } = options
   const queue = createQueue(database)
-  const registry = createRegistry({ database })
+  const { devicesPerUser } = options
+  const registry = createRegistry({ database, ...(devicesPerUser !== undefined && { devicesPerUser }) })
   const links = createLinkChannels({
     channels: options.deviceLinks ?? [],
     registry,
     queue,
     judge: options.judgeDevice,
   })
-  const services = options.lanes.map((lane) => ({ lane, service: serveLane(queue, lane) }))
+  const services = options.lanes.map((lane) => {
+    const provider = providerOf(lane)
+    return { provider, service: serveLane(queue, lane, provider) }
+  })
 
-  const app = createHttp('platform', options.bodyBytes ?? 16 * 1024 * 1024)
-  // A stream of any length is not collected first.
-  app.addContentTypeParser(['application/x-ndjson', 'application/jsonl', 'text/csv'], (_request, body, done) =>
-    done(null, body),
-  )
+  const bodyBytes = options.bodyBytes ?? 16 * 1024 * 1024
+  const app = createHttp('platform', bodyBytes, options.bodies)
+  const adminApp = createHttp('platform', bodyBytes, options.bodies)
   const admin = [
     ...platformAdmin({ queue, lanes: [...services.map(({ service }) => service), ...links.lanes] }),
     ...deviceReads({ registry }),
     ...crmRoutes(crm.database),
     ...reconciliationRoutes(crm.database, reconciliation),
   ]
-  adminRoutes(app, options.keys, admin)
+  adminRoutes(adminApp, options.keys, admin)
   deviceIntegrationRoutes(app, { registry, keys: options.keys, judge: options.judgeDevice })
-  healthRoutes(app, { check: () => ping(database), signal })
-  documentRoutes(app, 'platform', platformDocuments(admin))
-  await app.ready()
+  healthRoutes(adminApp, { check: () => ping(database), signal })
+  documentRoutes(adminApp, 'platform', platformDocuments(admin, options.publicUrl))
+  await Promise.all([app.ready(), adminApp.ready()])
   for (const { service } of services) service.start()
   const reconciler = createReconciler(crm.database, reconciliation)
   reconciler.start()
@@ -111,28 +123,48 @@ async function compose(options: PlatformOptions, signal: AbortSignal): Promise<C
     { keptMs, forget: (before) => forgetRuns(crm.database, before) },
   ])
   forgetting.start()
+  metrics().allow('brand', brandsOf(options))
+  metrics().allow('kind', knownKinds([]))
   const unmeasure = metrics().depths(async () =>
     (await queue.count()).map(({ lane, category, items }) => ({ lane, state: category, count: items })),
   )
 
   return {
-    handler: (request, response) => app.routing(request, response),
+    app,
+    admin: adminApp,
     async close(withinMs) {
       unmeasure()
       await Promise.all([forgetting.stop(), reconciler.stop()])
       await Promise.all([links.stop(withinMs), ...services.map(({ service }) => service.stop(withinMs))])
-      await app.close()
-      await Promise.all(options.lanes.map(({ provider }) => provider.close?.()))
+      await Promise.all([app.close(), adminApp.close()])
+      await Promise.all(services.map(({ provider }) => provider.close?.()))
       await crm.close()
       await database.close()
     },
   }
 }
 
+function brandsOf({ lanes, keys, reconciliation = [], deviceLinks = [] }: PlatformOptions): string[] {
+  const linked = deviceLinks.flatMap(({ brands }) => (typeof brands === 'string' ? [brands] : Object.values(brands)))
+  const named = [...lanes, ...reconciliation].map(({ brand }) => brand)
+  return [...named, ...linked, ...keys.flatMap((key) => key.brands ?? [])]
+}
+
 const laneDefaults = { max: 500, bytes: 4 * 1024 * 1024, spanMs: 200, concurrency: 4, timeoutMs: 30_000 }
 
-function serveLane(queue: ReturnType<typeof createQueue>, options: LaneOptions): LaneService {
-  const { brand, channel, provider, mode } = options
+/** A lane's provider: one that is given, or one that is made for the lane. */
+export function providerOf({ provider, channel, mode, max, concurrency }: LaneOptions): Provider {
+  if (typeof provider !== 'function') return provider
+  return provider({
+    channel,
+    mode,
+    max: mode === 'single' ? 1 : (max ?? laneDefaults.max),
+    concurrency: concurrency ?? laneDefaults.concurrency,
+  })
+}
+
+function serveLane(queue: ReturnType<typeof createQueue>, options: LaneOptions, provider: Provider): LaneService {
+  const { brand, channel, mode } = options
   const timeoutMs = options.timeoutMs ?? laneDefaults.timeoutMs
   const concurrency = options.concurrency ?? laneDefaults.concurrency
   const single = mode === 'single'

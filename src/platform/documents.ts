@@ -6,7 +6,7 @@ import { type Documents, documentsDescribed } from '../runtime/documents.ts'
 import { healthDescribed } from '../runtime/health.ts'
 
 /** What this platform serves. */
-export function platformDocuments(admin: readonly AdminRoute[]): Documents {
+export function platformDocuments(admin: readonly AdminRoute[], publicUrl: string | undefined): Documents {
   return {
     asyncApi: () => asyncApi('platform'),
     openApi: () =>
@@ -15,6 +15,7 @@ export function platformDocuments(admin: readonly AdminRoute[]): Documents {
         description:
           'What operators call at {platform_url} (§4.2), and beside it what the platform calls itself. Paragraphs (§) and rows are those of the interface and of its open points. Every refusal has the body of §2.3: `error` says what is wrong and what to do.',
         operations: platformOperations,
+        publicUrl,
         groups: [
           {
             tag: 'Administration',

@@ -6,7 +6,7 @@ import { emit } from '../runtime/events.ts'
 import { uuidv7 } from '../runtime/ids.ts'
 import { createSlots } from '../runtime/slots.ts'
 import { recordCall } from './calls.ts'
-import type { Message, Provider, Result, SendContext } from './provider.ts'
+import type { Message, Pause, Provider, Result, SendContext } from './provider.ts'
 import { fill, nonsense, readResults } from './read-results.ts'
 
 export interface GuardOptions {
@@ -18,6 +18,8 @@ export interface GuardOptions {
   readonly breaker?: BreakerOptions
 }
 
+/** What a message is told to wait that is refused while another one probes. */
+export const leastRestMs = 1_000
 /** What a provider gets to answer after its signal said that time is up. */
 const lastWordsMs = 200
 
@@ -26,7 +28,7 @@ const lastWordsMs = 200
  * nonsense into fatal. Each call is recorded: its id is in each result, its row among the first result's `writes`.
  *
  * @example
- * const guarded = guard(operatorApi(options), { concurrency: 4, timeoutMs: 30_000 })
+ * const guarded = guard(provider, { concurrency: 4, timeoutMs: 30_000 })
  * const results = await guarded.send(messages, { deadline: Date.now() + 30_000, signal }) // never rejects
  */
 export function guard(provider: Provider, options: GuardOptions): Provider {
@@ -45,7 +47,7 @@ export function guard(provider: Provider, options: GuardOptions): Provider {
       if (now >= context.deadline) return fill(messages.length, tooLate)
       const admission = breaker.admit(now)
       if (typeof admission === 'object')
-        return fill(messages.length, { ...broken, retryAfterMs: admission.retryAfterMs })
+        return fill(messages.length, { ...broken, retryAfterMs: admission.retryAfterMs, untried: true })
       const results = await reach(messages, context, now)
       tellBreaker(results, admission === 'probe')
       return recorded(messages, results, now)
@@ -140,6 +142,12 @@ export function guard(provider: Provider, options: GuardOptions): Provider {
     ...(provider.transactional && { transactional: true }),
     ...(provider.check && { check: () => provider.check?.() ?? Promise.resolve([]) }),
     ...(provider.close && { close: async () => provider.close?.() }),
+    findPauses(messages) {
+      if (!breaker.open) return undefined
+      const restMs = breaker.restMs(Date.now())
+      const pause = { name: provider.name, restMs, refusal: { ...broken, retryAfterMs: Math.max(restMs, leastRestMs) } }
+      return new Array<Pause>(messages.length).fill(pause)
+    },
     async send(messages, context) {
       if (messages.length === 0) return []
       if (messages.length <= provider.max) return call(messages, context)

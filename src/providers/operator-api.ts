@@ -6,6 +6,7 @@ import { apiKeyHeader, retryAfterHeader, sendPaths } from '../contract/endpoints
 import type { Fatal, Outcome } from '../contract/outcome.ts'
 import { shortened } from '../contract/storable.ts'
 import { emit } from '../runtime/events.ts'
+import { checkOptions, type Form, textForm, urlForm } from '../runtime/forms.ts'
 import { checkOperator } from './check-operator.ts'
 import { type Exchanged, exchange } from './exchange.ts'
 import { messageOf } from './lost.ts'
@@ -14,27 +15,52 @@ import { trackingOf } from './tracking.ts'
 
 export interface OperatorApiOptions {
   /** {base_url} of §4.1; may have a path. */
-  readonly baseUrl: string
+  readonly url: string
   /** The token that the operator gave to the platform (§5.1). */
   readonly apiKey: string
+}
+
+/** What a lane says of itself to a provider that is made for it. */
+export interface LaneShape {
   readonly channel: Channel
   readonly mode: 'single' | 'batch'
-  /** The operator's batch maximum (§1.6). 500. */
-  readonly max?: number
-  readonly connections?: number
+  /** Most messages in a request: the operator's batch maximum (§1.6). */
+  readonly max: number
+  /** Most requests at a time. */
+  readonly concurrency: number
 }
 
 const mostAnswerBytes = { single: 1024 * 1024, batch: 64 * 1024 * 1024 }
 
 /**
+ * The operator of a lane, which says itself which channel it has, and whether messages go one by one or in batches.
+ *
+ * @example
+ * const lane: LaneOptions = {
+ *   brand: '1',
+ *   channel: 'push',
+ *   mode: 'batch',
+ *   provider: operatorApi({ url: 'https://operator.example', apiKey: 'the key that the operator gave' }),
+ * }
+ */
+export function operatorApi(options: OperatorApiOptions): (lane: LaneShape) => Provider {
+  checkOptions('operatorApi', ({ required }) => {
+    required('url', options.url, urlForm)
+    required('apiKey', options.apiKey, apiKeyForm)
+  })
+  return (lane) => createOperatorApi(options, lane)
+}
+
+/** Whatever the operator gave. */
+const apiKeyForm: Form = { ...textForm, secret: true }
+
+/**
  * Sends each message's text as it was put, alone or joined into a batch, and reads the answer by the rules of §7. It has no
  * timeout of its own: guard() aborts the signal.
- *
- * @example operatorApi({ baseUrl: 'https://operator.example', apiKey: '…', channel: 'push', mode: 'batch', max: 500 })
  */
-export function operatorApi(options: OperatorApiOptions): Provider {
-  const { apiKey, channel, mode, max = 500, connections = 64 } = options
-  const { origin, pathname, host } = new URL(options.baseUrl)
+function createOperatorApi({ url, apiKey }: OperatorApiOptions, lane: LaneShape): Provider {
+  const { channel, mode, max, concurrency: connections } = lane
+  const { origin, pathname, host } = new URL(url)
   const base = pathname.replace(/\/+$/, '')
   const path = base + sendPaths[channel][mode]
   const name = `operator-api ${host}`

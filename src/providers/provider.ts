@@ -1,4 +1,4 @@
-import type { Outcome } from '../contract/outcome.ts'
+import type { Fatal, Outcome } from '../contract/outcome.ts'
 import type { Op } from '../store/database.ts'
 
 export type Channel = 'push' | 'site'
@@ -62,7 +62,23 @@ export interface Check {
 }
 
 /** An outcome, and the rows the provider wants written: they are committed with the settle, never before. */
-export type Result = Outcome & { readonly writes?: readonly Op[] }
+export type Result = Outcome & {
+  readonly writes?: readonly Op[]
+  /** Fatal because what reaches the message is paused or full: nothing was asked, so there is no evidence to keep but the rule. */
+  readonly untried?: true
+  /** Of a successful message: the pointers at which neither title nor body was found. */
+  readonly textMissingAt?: readonly string[]
+}
+
+/** Why a message would not be sent now. */
+export interface Pause {
+  /** The push service, or the provider, that is paused. */
+  readonly name: string
+  /** How long it stays paused. 0: the time is over, and one message may find out whether it works again. */
+  readonly restMs: number
+  /** The outcome of a message that is refused meanwhile. */
+  readonly refusal: Fatal
+}
 
 /**
  * Anything that can deliver a message: a push service, the on-site inbox, the operator's API, the operator's whole send path.
@@ -79,6 +95,12 @@ export interface Provider {
   readonly max: number
   /** It delivers by its `writes` alone: nothing leaves the process before the settle, so a lost attempt is never uncertain. */
   readonly transactional?: true
+  /**
+   * Asked before messages are claimed: for each, the pause that keeps it from being sent. Undefined: nothing is paused, all may be sent.
+   */
+  findPauses?(
+    messages: readonly Message[],
+  ): readonly (Pause | undefined)[] | Promise<readonly (Pause | undefined)[]> | undefined
   /** One result for each message, in the same order. May throw: guard() turns that, a wrong count or nonsense into fatal. */
   send(messages: readonly Message[], context: SendContext): Promise<readonly Result[]>
   check?(): Promise<readonly Check[]>

@@ -2,7 +2,7 @@
 
 import type { Failed, Fatal } from '../contract/outcome.ts'
 import type { Exchanged } from './exchange.ts'
-import { streamReset } from './http2/connection.ts'
+import { notEncodable, streamReset } from './http2/connection.ts'
 import type { SendContext } from './provider.ts'
 
 export type Lost = Extract<Exchanged, { lost: Error }>
@@ -37,7 +37,9 @@ export function notValid(service: string, error: string): Failed {
 }
 
 /** No answer, or half of one. Once the request was written, the message may have arrived. */
-export function lostPush(service: string, { lost, written }: Lost, { deadline, signal }: SendContext): Fatal {
+export function lostPush(service: string, { lost, written }: Lost, { deadline, signal }: SendContext): Fatal | Failed {
+  // Whatever cannot be written is this message's fault, now and on every retry.
+  if (lost.code === notEncodable) return notValid(service, lost.message)
   const late = Date.now() >= deadline
   const reason = late ? 'timeout' : signal.aborted ? 'stopping' : isCertificate(lost) ? 'misconfigured' : 'unavailable'
   return {

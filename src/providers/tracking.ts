@@ -24,7 +24,13 @@ export function trackingOf({ text, context: { tracking } }: Message): Record<str
   for (const name of trackingHeaders) {
     const value = tracking?.[name] ?? known[name]
     // What cannot stand in a header stands in the body all the same.
-    if (typeof value === 'string' && /^[\x21-\x7e]+$/.test(value)) headers[name] = value
+    if (typeof value === 'string' && fieldValue.test(value)) headers[name] = value
   }
   return headers
 }
+
+/**
+ * RFC 9110 §5.5: visible ASCII, spaces and tabs within. Not its obs-text: bytes beyond ASCII have no agreed character set, so the
+ * other side would read another text.
+ */
+const fieldValue = /^[\x21-\x7e](?:[\t\x20-\x7e]*[\x21-\x7e])?$/

@@ -1,9 +1,9 @@
 // What both sides show of their queue under /admin: lanes, and failed items with what a person decides about them (§6.4).
 
 import { Type } from 'typebox'
-import { json, moment, nullable, whole } from '../contract/documents/described.ts'
+import { json, limitOf, moment, nullable, whole } from '../contract/documents/described.ts'
 import type { AccessKey } from '../runtime/access.ts'
-import { type AdminRoute, jsonObject, wholeNumber } from '../runtime/admin-access.ts'
+import { type AdminRoute, filterOrAll, jsonObject, wholeNumber } from '../runtime/admin-access.ts'
 import { HttpError } from '../runtime/http.ts'
 import type { FailedFilter, FailedItem, LaneService, LaneState, Queue } from './queue.ts'
 
@@ -19,14 +19,21 @@ const filterSays = {
   activity: 'Of this activity_id.',
   action: 'Of this action_id.',
   user: 'Of this user.',
-  state: 'pending, dismissed or replayed.',
 } as const
-const filterFields = Object.keys(filterSays)
+const states = ['pending', 'dismissed', 'replayed'] as const
+const State = Type.Enum([...states], { description: 'In this state.' })
+const filterFields = [...Object.keys(filterSays), 'state']
 
 const failedFilter = Type.Object(
-  Object.fromEntries(
-    Object.entries(filterSays).map(([name, description]) => [name, Type.Optional(Type.String({ description }))]),
-  ),
+  {
+    ...Object.fromEntries(
+      Object.entries(filterSays).map(([name, description]) => [name, Type.Optional(Type.String({ description }))]),
+    ),
+    state: Type.Optional(State),
+    all: Type.Optional(
+      Type.Literal(true, { description: 'Every one. Without it at least one other member is needed.' }),
+    ),
+  },
   { additionalProperties: false },
 )
 
@@ -45,7 +52,7 @@ const Failed = Type.Object({
   call: nullable(Type.String()),
   attempts: whole(),
   at: moment('When it failed'),
-  state: Type.Enum(['pending', 'dismissed', 'replayed']),
+  state: Type.Enum([...states]),
   decided_by: nullable(Type.String()),
   decided_at: nullable(moment('When')),
 })
@@ -78,15 +85,16 @@ export function queueAdmin({ queue, lanes }: QueueAdmin): readonly AdminRoute[] 
       says: 'Lists Failed Actions: what failed and was not decided about, or was (§6.4).',
       query: {
         ...filterSays,
-        limit: `At most so many, up to ${mostFailed}; 100 where it is left out.`,
-        after: 'The `next` of the page before.',
+        state: State,
+        limit: limitOf(mostFailed),
+        after: whole('The `next` of the page before.'),
       },
       gives: json(Type.Object({ items: Type.Array(Failed), next: Type.Optional(whole()) })),
       async handler(request, key) {
         const { after, limit, ...query } = request.query as Record<string, string | undefined>
         const page = {
           after: wholeNumber('after', after, 0),
-          limit: Math.min(wholeNumber('limit', limit, 100), mostFailed),
+          limit: Math.min(wholeNumber('limit', limit, 100, 1), mostFailed),
         }
         const { items, next } = await queue.failed(readFilter(query, key), page)
         return { items: items.filter((item) => visible(key, item.lane)).map(shownFailed), next }
@@ -101,7 +109,7 @@ export function queueAdmin({ queue, lanes }: QueueAdmin): readonly AdminRoute[] 
         body: json(failedFilter),
         gives: json(Type.Object({ count: whole() })),
         async handler(request, key) {
-          return { count: await queue.decide(readFilter(jsonObject(request), key), what) }
+          return { count: await queue.decide(readFilter(filterOrAll(jsonObject(request), filterFields), key), what) }
         },
       }),
     ),
@@ -123,8 +131,10 @@ export function queueAdmin({ queue, lanes }: QueueAdmin): readonly AdminRoute[] 
       says: 'Ends the pause of a lane.',
       body: json(Type.Object({ lane: Type.String({ description: 'As GET /admin/lanes names it' }) })),
       gives: json(Lane),
+      refuses: { 404: 'There is no such lane, or not for this key.' },
       async handler(request, key) {
         const { lane: name } = jsonObject(request)
+        if (typeof name !== 'string') throw new HttpError(400, 'lane must be a string, as GET /admin/lanes names it')
         const lane = lanes.find((each) => each.name === name && visible(key, each.name))
         if (!lane) throw new HttpError(404, `there is no lane ${JSON.stringify(name)}: GET /admin/lanes lists them`)
         await lane.resume()
@@ -144,8 +154,8 @@ function readFilter(given: Readonly<Record<string, unknown>>, key: AccessKey): F
     if (typeof value !== 'string') throw new HttpError(400, `${name} must be a string`)
     filter[name] = value
   }
-  if (filter.state !== undefined && !['pending', 'dismissed', 'replayed'].includes(filter.state)) {
-    throw new HttpError(400, 'state must be pending, dismissed or replayed')
+  if (filter.state !== undefined && !(states as readonly string[]).includes(filter.state)) {
+    throw new HttpError(400, `state must be ${states.join(', ')}`)
   }
   if (key.brands && !(filter.lane !== undefined && visible(key, filter.lane))) {
     throw new HttpError(403, `the key ${key.name} is bound to brands: name one of its lanes in the filter`)

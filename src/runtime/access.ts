@@ -1,6 +1,7 @@
 import { timingSafeEqual } from 'node:crypto'
 
-export type Scope = 'enqueue' | 'read' | 'manage' | 'devices'
+/** What a key may do. `tokens`: make subscriber tokens, with which it can act for every user of its brands. */
+export type Scope = 'enqueue' | 'read' | 'manage' | 'devices' | 'tokens'
 
 /** A key for /admin: what it may do, and for which brands (absent: all). */
 export interface AccessKey {

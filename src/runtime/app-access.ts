@@ -1,26 +1,40 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
-import { HttpError } from './http.ts'
+import type { FastifyRequest } from 'fastify'
+import { type Authentication, createAuthentication } from './authentication.ts'
+import { HttpError } from './http-error.ts'
+import { mediaTypeOf } from './request-bodies.ts'
 import { type Subscriber, TokenRefused, verifySubscriberToken } from './subscriber-token.ts'
 
+/** Largest body of a request to /app: a hundred devices of a user. */
+export const appBodyBytes = 128 * 1024
+
 /**
- * Who calls /app: the user and brand of the subscriber token in `Authorization: Bearer`. Answers to them are never stored.
- *
- * @throws HttpError 401 that says what is wrong with the token
+ * Who calls /app: the user and brand of the subscriber token in `Authorization: Bearer`; 401 says what is wrong with it. Answers to
+ * them are never stored.
  */
-export async function admitSubscriber(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  { secrets, now = Date.now }: { readonly secrets: readonly string[]; readonly now?: () => number },
-): Promise<Subscriber> {
-  reply.header('cache-control', 'no-store')
-  try {
-    const token = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1]
-    if (!token)
-      throw new TokenRefused('send the subscriber token that your backend made, as `Authorization: Bearer <token>`')
-    return await verifySubscriberToken(token, { secrets, now })
-  } catch (error) {
-    if (!(error instanceof TokenRefused)) throw error
-    reply.header('www-authenticate', 'Bearer realm="app"')
-    throw new HttpError(401, error.message)
-  }
+export function subscriberAuthentication(access: {
+  readonly secrets: readonly string[]
+  readonly now?: () => number
+}): Authentication<Subscriber> {
+  return createAuthentication(async (request, reply) => {
+    reply.header('cache-control', 'no-store')
+    try {
+      const token = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1]
+      if (!token)
+        throw new TokenRefused('send the subscriber token that your backend made, as `Authorization: Bearer <token>`')
+      const subscriber = await verifySubscriberToken(token, access)
+      demandJson(request)
+      return subscriber
+    } catch (error) {
+      if (!(error instanceof TokenRefused)) throw error
+      reply.header('www-authenticate', 'Bearer realm="app"')
+      throw new HttpError(401, error.message)
+    }
+  })
+}
+
+/** A body that names no content type counts as JSON. */
+function demandJson(request: FastifyRequest): void {
+  const type = mediaTypeOf(request)
+  if (request.method === 'GET' || type === '' || type === 'application/json') return
+  throw new HttpError(415, `content-type ${type} is not read here: send application/json`)
 }

@@ -14,6 +14,8 @@ export const breakerDefaults: BreakerOptions = { after: 5, firstMs: 1_000, mostM
 export type Admission = 'go' | 'probe' | { readonly retryAfterMs: number }
 
 export interface Breaker {
+  /** Calls are refused, but for the one that probes. */
+  readonly open: boolean
   admit(now: number): Admission
   /** How long nothing will be admitted; 0: something may be, perhaps only as a probe. */
   restMs(now: number): number
@@ -46,6 +48,9 @@ export function createBreaker(options: BreakerOptions = breakerDefaults, random?
   }
 
   return {
+    get open() {
+      return openUntil !== undefined
+    },
     admit(now) {
       if (openUntil === undefined) return 'go'
       if (probing) return { retryAfterMs: options.firstMs }

@@ -4,7 +4,7 @@ import type { EventName, Events } from './events.ts'
 
 type Row<Name extends EventName> = {
   readonly event: Name
-  /** Becomes bellwire_NAME_total. */
+  /** Becomes bellwire_NAME_total. Rows of the same name add up, and have the same help and labels. */
   readonly name: string
   readonly help: string
   /** Fields of the event that become labels. */
@@ -16,6 +16,8 @@ type Row<Name extends EventName> = {
 }
 export type CounterRow = { [Name in EventName]: Row<Name> }[EventName]
 
+const uncertainHelp = 'Attempts that may have arrived although no answer came, also those of a process that is gone'
+
 export const counters: readonly CounterRow[] = [
   // The send path.
   { event: 'message.received', name: 'received', by: ['channel', 'mode'], sum: 'count', help: 'Messages received' },
@@ -25,10 +27,30 @@ export const counters: readonly CounterRow[] = [
     name: 'uncertain',
     by: ['channel'],
     only: 'uncertain',
-    help: 'Attempts whose answer was lost: the message may have arrived',
+    help: uncertainHelp,
+  },
+  {
+    event: 'message.taken_over',
+    name: 'uncertain',
+    by: ['channel'],
+    only: 'uncertain',
+    help: uncertainHelp,
   },
   { event: 'message.repeated', name: 'repeated', by: ['category'], help: 'Messages known already, answered as before' },
+  {
+    event: 'messages.refused',
+    name: 'refused_while_paused',
+    by: ['channel'],
+    sum: 'count',
+    help: 'Messages answered as fatal at once, since their push service or provider is paused',
+  },
   { event: 'message.invalid', name: 'invalid', by: ['channel'], help: 'Messages that are malformed' },
+  {
+    event: 'message.without_text',
+    name: 'without_text',
+    by: ['brand', 'channel'],
+    help: 'Messages delivered without title and body: is operator.content right?',
+  },
   { event: 'message.suppressed', name: 'suppressed', by: ['brand'], help: 'Messages to users who must not get any' },
   { event: 'message.taken_over', name: 'taken_over', by: ['uncertain'], help: 'Messages of processes that are gone' },
   { event: 'budget.spent', name: 'unfinished', by: ['channel'], sum: 'unfinished', help: 'Not done within the budget' },

@@ -1,7 +1,8 @@
 // What a side says of itself: /openapi.json and /asyncapi.json, and /docs, a page to read the first one on.
 
-import type { FastifyInstance } from 'fastify'
-import { createHttp, type Side } from './http.ts'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { createHttp, HttpError, type Side } from './http.ts'
+import { missingPackage } from './optional-package.ts'
 
 export interface Documents {
   /** Built when they are first asked for. */
@@ -16,17 +17,25 @@ export const documentsDescribed = [
 
 /** Open to anybody, as the interface itself is: they name no brands, no keys and no addresses. */
 export function documentRoutes(app: FastifyInstance, side: Side, { openApi, asyncApi }: Documents): void {
-  serve('/openapi.json', openApi)
-  serve('/asyncapi.json', asyncApi)
+  let interfaceText: string | undefined
+  let channelText: string | undefined
+  app.get('/openapi.json', async (request, reply) => {
+    interfaceText ??= JSON.stringify(openApi()).slice(1)
+    return reply.type(type).send(`{"servers":${JSON.stringify([{ url: baseOf(request) }])},${interfaceText}`)
+  })
+  app.get('/asyncapi.json', async (_request, reply) => {
+    channelText ??= JSON.stringify(asyncApi())
+    return reply.type(type).send(channelText)
+  })
   pageRoutes(app, side)
+}
 
-  function serve(url: string, build: () => object): void {
-    let text: string | undefined
-    app.get(url, async (_request, reply) => {
-      text ??= JSON.stringify(build())
-      return reply.type('application/json; charset=utf-8').send(text)
-    })
-  }
+const type = 'application/json; charset=utf-8'
+
+/** Where the caller found us, with the prefix of whatever we are mounted in: what is shown there can be pasted into a shell. */
+function baseOf({ protocol, host, originalUrl, url }: FastifyRequest): string {
+  const prefix = originalUrl.endsWith(url) ? originalUrl.slice(0, -url.length) : ''
+  return /^[\w.:[\]-]+$/.test(host) ? `${protocol}://${host}${prefix}` : prefix || '/'
 }
 
 /** The page is an instance of its own, made when it is first asked for: its package is large, and most processes never need it. */
@@ -50,6 +59,8 @@ const onlyUs =
   "default-src 'none'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self'; worker-src 'self' blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 async function createPage(side: Side): Promise<FastifyInstance> {
+  const missing = missingPackage('@scalar/fastify-api-reference')
+  if (missing) throw new HttpError(501, `GET /docs ${missing.what}: ${missing.remedy}`)
   const { default: reference } = await import('@scalar/fastify-api-reference')
   const page = createHttp(side, 1024)
   page.addHook('onSend', async (_request, reply) => {

@@ -5,23 +5,45 @@ import { channel } from 'node:diagnostics_channel'
 
 export interface Events {
   // how a process lives
-  'server.listening': { side: 'operator' | 'platform'; url: string }
+  'server.starting': {
+    side: 'operator' | 'platform'
+    store: string
+    brands: string
+    channels: string
+    push_services?: string
+    lanes: number
+    device_links?: number
+  }
+  'server.listening': { side: 'operator' | 'platform'; part?: 'admin'; url: string }
   'server.stopping': { side: 'operator' | 'platform' }
   'loop.failed': { loop: string; error: string; inMs: number }
   'store.lost': { error: string }
   'store.back': { downMs: number }
   'store.commit': { callers: number; rows: number; ms: number; durable: boolean }
   'store.repeated': { callers: number; error: string }
-  // requests that were answered with an error
-  'request.refused': { side: 'operator' | 'platform'; method: string; path: string; status: number; error: string }
+  // requests that were answered with an error; `cause` is not in the answer, `counted` ones are in keys.refused, too
+  'request.refused': {
+    side: 'operator' | 'platform'
+    method: string
+    path: string
+    status: number
+    error: string
+    cause?: string
+    counted?: true
+  }
+  'keys.refused': { address: string; count: number }
+  'connections.refused': { side: 'operator' | 'platform'; count: number }
   // the send path (operator)
   'message.received': { channel: string; count: number; mode: 'single' | 'batch' }
   'message.invalid': { channel: string; error: string; reportable: boolean }
+  'messages.refused': { channel: string; count: number }
   'message.claimed': { brand: string; ref: string; attempt: number }
   'message.repeated': { brand: string; ref: string; category: string }
-  'message.taken_over': { brand: string; ref: string; attempt: number; uncertain: boolean }
+  'message.taken_over': { brand: string; channel: string; ref: string; attempt: number; uncertain: boolean }
   'message.other_parts': { brand: string; id: string }
   'message.suppressed': { brand: string; ref: string; why: string }
+  'message.without_text': { brand: string; channel: string }
+  'content.missing': { brand: string; messages: number; pointers: string }
   'message.calling': { provider: string; refs: readonly string[] }
   'message.settled': {
     brand: string

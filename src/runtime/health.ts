@@ -29,7 +29,7 @@ export function healthRoutes(app: FastifyInstance, { check, signal }: Health): v
     try {
       await check()
     } catch (error) {
-      throw new HttpError(503, `the store cannot answer: ${(error as Error).message}`, 1)
+      throw new HttpError(503, 'the store cannot answer: the log says why', 1, { cause: error })
     }
     return { ok: true }
   })

@@ -1,69 +1,100 @@
 // HTTP as both sides speak it: bodies as bytes, every error as `{error}`, and nothing that one request does disturbs another.
 
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { createServer, type Server } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import { bodyAsItCame } from './consumed-body.ts'
 import { emit } from './events.ts'
+import { HttpError } from './http-error.ts'
+import type { Handler } from './mount.ts'
+import { type BodyLimits, bodyLimits, boundBodies } from './request-bodies.ts'
+import { summed } from './summed.ts'
+import { UnstorableText } from './unstorable.ts'
 
+export { HttpError }
 export type Side = 'operator' | 'platform'
-export type Handler = (request: IncomingMessage, response: ServerResponse) => void
-
-/** An error that is answered as it is: a status and a sentence that names the remedy. */
-export class HttpError extends Error {
-  readonly status: number
-  readonly retryAfterSeconds: number | undefined
-  constructor(status: number, message: string, retryAfterSeconds?: number) {
-    super(message)
-    this.status = status
-    this.retryAfterSeconds = retryAfterSeconds
-  }
-}
 
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 
-/** A Fastify instance that hands bodies over as bytes and answers every error as `{error}`. */
-export function createHttp(side: Side, bodyBytes: number): FastifyInstance {
+/**
+ * A Fastify instance that hands bodies over as bytes and answers every error as `{error}`. A route that takes a body names who
+ * may send it, as its `onRequest`: nothing of a body is read before.
+ */
+export function createHttp(side: Side, bodyBytes: number, limits: Partial<BodyLimits> = {}): FastifyInstance {
+  const all = { ...bodyLimits, ...limits }
   const app = Fastify({
     bodyLimit: bodyBytes,
     return503OnClosing: false,
-    routerOptions: { maxParamLength: 300 },
+    routerOptions: { maxParamLength },
+    frameworkErrors: (error, request, reply) => refuse(side, request, reply, unreadablePath(error)),
     exposeHeadRoutes: false,
   })
+  if (all.bodyBytesInFlight < bodyBytes)
+    throw new Error(
+      `all request bodies together may have ${all.bodyBytesInFlight} bytes, and one alone ${bodyBytes}: raise the first limit, or lower the second`,
+    )
+  // First: what follows sees the body as it came.
+  app.addHook('preParsing', bodyAsItCame)
+  const arrived = boundBodies(app, all, (request, reply, error) => refuse(side, request, reply, error))
   app.removeAllContentTypeParsers()
   // Whatever the content type says: the interface has JSON bodies only (§4).
   app.addContentTypeParser(
     '*',
     { parseAs: 'buffer' },
-    (_request: FastifyRequest, body: Buffer, done: (error: null, body: Buffer) => void) => done(null, body),
+    (request: FastifyRequest, body: Buffer, done: (error: null, body: Buffer) => void) => {
+      arrived(request.raw)
+      done(null, body)
+    },
   )
-  app.addHook('onRequest', (request, _reply, done) => {
+  app.addHook('onRequest', (request, reply, done) => {
+    reply.header(...noSniffing)
+    if (request.is404) return done(notFound(app, request, reply))
     const encoding = request.headers['content-encoding']
     if (encoding === undefined || encoding === 'identity') return done()
     done(new HttpError(415, `content-encoding ${encoding} is not read here: send the body uncompressed`))
   })
-  app.setErrorHandler((error, request, reply) => refuse(side, request, reply, asHttpError(error, bodyBytes)))
-  app.setNotFoundHandler((request, reply) => {
-    const path = request.url.split('?', 1)[0] as string
-    const allowed = methods.filter(
-      (method) => app.findRoute({ method, url: path }) !== null || app.hasRoute({ method, url: path }),
-    )
-    if (allowed.length === 0) return refuse(side, request, reply, new HttpError(404, `there is nothing at ${path}`))
-    reply.header('allow', allowed.join(', '))
-    return refuse(
-      side,
-      request,
-      reply,
-      new HttpError(405, `${request.method} is not known at ${path}: use ${allowed.join(' or ')}`),
+  app.addHook('onRoute', ({ method, url, onRequest }) => {
+    if (onRequest !== undefined || [method].flat().every((each) => bodyless.has(each))) return
+    throw new Error(
+      `${method} ${url} would read a body from anybody: give the route an onRequest that admits its callers`,
     )
   })
+  app.setErrorHandler((error, request, reply) =>
+    refuse(side, request, reply, asHttpError(error, request.routeOptions.bodyLimit, bodyBytes)),
+  )
   return app
+}
+
+const maxParamLength = 300
+
+/** Paths that never reach a route. */
+function unreadablePath({ code }: { readonly code: string }): HttpError {
+  return code === 'FST_ERR_MAX_PARAM_LENGTH'
+    ? new HttpError(400, `a part of the path is longer than ${maxParamLength} characters: no name here is so long`)
+    : new HttpError(400, 'the path cannot be read: what is not a letter or a digit must be percent-encoded UTF-8')
+}
+
+/** Content types are as they are said to be: for every answer, also those that are written past Fastify. */
+export const noSniffing = ['x-content-type-options', 'nosniff'] as const
+
+const bodyless: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
+
+/** 404 and 405 are answered before a body is read, too. */
+function notFound(app: FastifyInstance, request: FastifyRequest, reply: FastifyReply): HttpError {
+  const path = request.url.split('?', 1)[0] as string
+  const allowed = methods.filter(
+    (method) => app.findRoute({ method, url: path }) !== null || app.hasRoute({ method, url: path }),
+  )
+  if (allowed.length === 0) return new HttpError(404, `there is nothing at ${path}`)
+  reply.header('allow', allowed.join(', '))
+  return new HttpError(405, `${request.method} is not known at ${path}: use ${allowed.join(' or ')}`)
 }
 
 function refuse(
   side: Side,
   request: FastifyRequest,
   reply: FastifyReply,
-  { status, message, retryAfterSeconds }: HttpError,
+  { status, message, retryAfterSeconds, cause, counted }: HttpError,
 ): FastifyReply {
   emit('request.refused', {
     side,
@@ -71,26 +102,37 @@ function refuse(
     path: request.routeOptions.url ?? request.url,
     status,
     error: message,
+    ...(cause !== undefined && { cause: causeText(cause) }),
+    ...(counted && { counted }),
   })
   if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds))
   return reply
     .code(status)
+    .header(...noSniffing)
     .header('content-type', 'application/json; charset=utf-8')
     .send(JSON.stringify({ error: message }))
 }
 
-function asHttpError(error: unknown, bodyBytes: number): HttpError {
+/** With its stack, unless the store is away: nobody looks for that in our code, and many requests say so. */
+function causeText(cause: unknown): string {
+  if (!(cause instanceof Error)) return String(cause)
+  const away = (cause as { code?: unknown }).code === 'unavailable'
+  return away ? cause.message : (cause.stack ?? cause.message)
+}
+
+function asHttpError(error: unknown, limit: number, bodyBytes: number): HttpError {
   if (error instanceof HttpError) return error
+  if (error instanceof UnstorableText) return new HttpError(400, error.message, undefined, { cause: error })
   const { code, statusCode, message } = error as { code?: string; statusCode?: number; message?: string }
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') {
-    return new HttpError(
-      413,
-      `the body is larger than ${bodyBytes} bytes: send fewer messages at a time, or raise the limit body_bytes`,
-    )
+    const remedy = limit < bodyBytes ? '' : ', or raise the limit body_bytes'
+    return new HttpError(413, `the body is larger than ${limit} bytes: send less at a time${remedy}`)
   }
   if (statusCode !== undefined && statusCode >= 400 && statusCode < 500)
     return new HttpError(statusCode, message ?? 'bad request')
-  return new HttpError(503, `the server cannot answer now (${message ?? String(error)})`, 1)
+  return new HttpError(503, 'the server cannot answer now: ask again; if it lasts, its log says why', 1, {
+    cause: error,
+  })
 }
 
 export interface Listening {
@@ -102,21 +144,23 @@ export interface Listening {
 export interface ListenOptions {
   readonly host?: string
   readonly port?: number
-  /** A request that has not arrived whole by then is answered 408. */
-  readonly requestTimeoutMs?: number
+  /** The part of the side that is served there, for the log. Absent: all of it, or what the other party calls. */
+  readonly part?: 'admin'
+  /** Most connections at a time; those above that are closed at once. */
+  readonly connections?: number
 }
 
 /** Listens with a plain handler. Port 0 takes a free one. */
 export async function listen(side: Side, handler: Handler, options: ListenOptions = {}): Promise<Listening> {
-  const { host = '127.0.0.1', port = 0, requestTimeoutMs = 30_000 } = options
+  const { host = '127.0.0.1', port = 0, part, connections = 20_000 } = options
+  // How long a body may take depends on its route: request-bodies.ts.
   const server = createServer(
-    {
-      requestTimeout: requestTimeoutMs,
-      headersTimeout: Math.min(requestTimeoutMs, 15_000),
-      connectionsCheckingInterval: Math.min(1_000, requestTimeoutMs),
-    },
+    { requestTimeout: 0, headersTimeout: 15_000, connectionsCheckingInterval: 1_000 },
     handler,
   )
+  server.maxConnections = connections
+  const dropped = summed(60_000, (_side, count) => emit('connections.refused', { side, count }))
+  server.on('drop', () => dropped(side))
   server.keepAliveTimeout = 72_000 // longer than the usual 60 s of proxies, so that they close first
   server.on('clientError', (error: Error & { code?: string }, socket: Socket) => answerUnreadable(side, error, socket))
   await new Promise<void>((resolve, reject) => {
@@ -131,7 +175,7 @@ export async function listen(side: Side, handler: Handler, options: ListenOption
   })
   const { address, port: bound, family } = server.address() as AddressInfo
   const url = `http://${family === 'IPv6' ? `[${address}]` : address}:${bound}`
-  emit('server.listening', { side, url })
+  emit('server.listening', { side, ...(part && { part }), url })
   return { url, close: (withinMs = 5_000) => close(server, withinMs) }
 }
 
@@ -147,7 +191,7 @@ function answerUnreadable(side: Side, error: Error & { code?: string }, socket: 
   if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy()
   const body = JSON.stringify({ error: message })
   socket.end(
-    `HTTP/1.1 ${status} ${text}\r\nconnection: close\r\ncontent-type: application/json; charset=utf-8\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+    `HTTP/1.1 ${status} ${text}\r\nconnection: close\r\n${noSniffing.join(': ')}\r\ncontent-type: application/json; charset=utf-8\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
   )
 }
 

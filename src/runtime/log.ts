@@ -59,10 +59,13 @@ type Phrase = readonly [at: Level | ((event: Fields) => Level), message: string,
 const bySettled = ({ category, uncertain }: Fields): Level =>
   category === 'successful' && !uncertain ? 'info' : 'warn'
 
+const byStatus = ({ status, counted }: Fields): Level => (counted ? 'debug' : Number(status) >= 500 ? 'warn' : 'info')
+
 const byFindings = ({ state, critical, high }: Fields): Level =>
   state === 'refused' || Number(critical) > 0 || Number(high) > 0 ? 'warn' : 'info'
 
 const phrases: Readonly<Record<EventName, Phrase>> = {
+  'server.starting': ['info', 'starting'],
   'server.listening': ['info', 'listening'],
   'server.stopping': ['info', 'stopping: finishing what is in progress'],
   'loop.failed': ['error', 'a turn of a loop failed, to be repeated'],
@@ -70,14 +73,22 @@ const phrases: Readonly<Record<EventName, Phrase>> = {
   'store.back': ['info', 'the store is back'],
   'store.commit': ['debug', 'committed'],
   'store.repeated': ['warn', 'a commit failed and is repeated caller by caller'],
-  'request.refused': [({ status }) => (Number(status) >= 500 ? 'warn' : 'info'), 'request refused'],
+  'request.refused': [byStatus, 'request refused'],
+  'connections.refused': ['warn', 'connections closed at once: as many are open as may be'],
+  'keys.refused': ['warn', 'requests without a right API key'],
   'message.received': ['debug', 'messages received'],
   'message.invalid': ['warn', 'message invalid'],
+  'messages.refused': ['debug', 'messages refused before they were claimed: what reaches them is paused'],
   'message.claimed': ['debug', 'message claimed'],
   'message.repeated': ['info', 'message known already: answered as before, nothing sent'],
   'message.taken_over': ['warn', 'message taken over from a process that is gone'],
   'message.other_parts': ['warn', 'the same activity.id with other parts: another message (row 29)'],
   'message.suppressed': ['info', 'message suppressed'],
+  'message.without_text': ['debug', 'message delivered without title and body'],
+  'content.missing': [
+    'warn',
+    'delivered without title and body: nothing was found at these pointers; correct operator.content, or set operator.content.required',
+  ],
   'message.calling': ['debug', 'calling the provider'],
   'message.settled': [bySettled, 'attempt settled'],
   'suppression.away': ['error', 'the attribute source cannot answer: nothing is sent until it can'],

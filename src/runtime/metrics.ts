@@ -15,6 +15,11 @@ export interface Metrics {
   readonly registry: Registry
   /** Asked on each scrape. @returns a function that ends it */
   depths(read: () => Promise<readonly Depth[]>): () => void
+  /**
+   * The values that a label may have beside those allowed before: any other becomes `other`, so that what strangers send makes no
+   * series. Labels that nothing was allowed for keep what comes.
+   */
+  allow(label: string, values: readonly string[]): void
   stop(): void
 }
 
@@ -26,12 +31,18 @@ export interface Metrics {
 export function createMetrics(registry = new Registry()): Metrics {
   const depths = new Set<() => Promise<readonly Depth[]>>()
   gaugeOfDepths(registry, depths)
-  const ends = [...counters.map((row) => count(registry, row)), ...times(registry), ...states(registry)]
+  const allowed: Allowed = new Map()
+  const byName = Map.groupBy(counters, ({ name }) => name).values()
+  const counts = [...byName].flatMap((rows) => count(registry, rows, allowed))
+  const ends = [...counts, ...times(registry), ...states(registry)]
   return {
     registry,
     depths(read) {
       depths.add(read)
       return () => void depths.delete(read)
+    },
+    allow(label, values) {
+      allowed.set(label, new Set([...(allowed.get(label) ?? []), ...values]))
     },
     stop() {
       for (const end of ends.splice(0)) end()
@@ -43,6 +54,7 @@ interface Tally {
   readonly labels: Record<string, string>
   more: number
 }
+type Allowed = Map<string, ReadonlySet<unknown>>
 /** By the value of each label in turn. */
 type Branch = Map<unknown, Branch | Tally>
 
@@ -50,11 +62,9 @@ type Branch = Map<unknown, Branch | Tally>
  * A Counter hashes its labels on each inc(); events come a hundred thousand times a second, scrapes do not: so we add up ourselves,
  * and make nothing for an event.
  */
-function count(registry: Registry, { event, name, help, by, sum, only }: CounterRow): () => void {
+function count(registry: Registry, rows: readonly CounterRow[], allowed: Allowed): (() => void)[] {
   const tallies: Tally[] = []
-  // Without labels all events are of one kind.
-  const path = by.length > 0 ? by : ['']
-  const byLabel: Branch = new Map()
+  const { name, help, by } = rows[0] as CounterRow
   new Counter({
     name: `bellwire_${name}_total`,
     help,
@@ -67,22 +77,42 @@ function count(registry: Registry, { event, name, help, by, sum, only }: Counter
       }
     },
   })
+  return rows.map((row) => tally(row, tallies, allowed))
+}
+
+function tally({ event, by, sum, only }: CounterRow, tallies: Tally[], allowed: Allowed): () => void {
+  // Without labels all events are of one kind.
+  const path = by.length > 0 ? by : ['']
+  const byLabel: Branch = new Map()
   return on(event, (happened) => {
     const fields = happened as Readonly<Record<string, unknown>>
     if (only && !fields[only]) return
     let node: Branch | Tally = byLabel
-    for (const label of path) node = (node as Branch).get(fields[label]) ?? grow(node as Branch, label, fields)
+    for (const label of path) {
+      const value = shownValue(label, fields)
+      node = (node as Branch).get(value) ?? grow(node as Branch, label, value, fields)
+    }
     const tally = node as Tally
     tally.more += sum ? Number(fields[sum]) : 1
   })
 
+  function shownValue(label: string, fields: Readonly<Record<string, unknown>>): unknown {
+    const value = fields[label]
+    return allowed.get(label)?.has(value) === false ? 'other' : value
+  }
+
   /** What comes after this label's value, seen for the first time. */
-  function grow(branch: Branch, label: string, fields: Readonly<Record<string, unknown>>): Branch | Tally {
+  function grow(
+    branch: Branch,
+    label: string,
+    value: unknown,
+    fields: Readonly<Record<string, unknown>>,
+  ): Branch | Tally {
     const made: Branch | Tally =
       label === path.at(-1)
-        ? { labels: Object.fromEntries(by.map((each) => [each, String(fields[each])])), more: 0 }
+        ? { labels: Object.fromEntries(by.map((each) => [each, String(shownValue(each, fields))])), more: 0 }
         : new Map()
-    branch.set(fields[label], made)
+    branch.set(value, made)
     if ('labels' in made) tallies.push(made)
     return made
   }

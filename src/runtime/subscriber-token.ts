@@ -1,8 +1,13 @@
 import { errors, jwtVerify, SignJWT } from 'jose'
+import { isStorable } from './unstorable.ts'
 
 const audience = 'bellwire-app'
 /** HS256 asks for a key of at least 256 bits (RFC 7518 §3.2). */
 const leastSecret = 32
+/** A token cannot be revoked, so none is taken that lives longer, whoever signed it. */
+export const longestTokenSeconds = 86_400
+/** Clocks that differ by so much are as good as equal. */
+const clockTolerance = 5
 
 export interface Subscriber {
   readonly brand: string
@@ -43,6 +48,8 @@ export async function createSubscriberToken(options: {
 }): Promise<string> {
   const { secret, brand, userId, ttlSeconds = 600, now = Date.now } = options
   checkSecrets([secret])
+  if (!(ttlSeconds <= longestTokenSeconds))
+    throw new Error(`ttlSeconds is ${ttlSeconds}: a subscriber token lives for at most ${longestTokenSeconds} seconds`)
   const issued = Math.floor(now() / 1000)
   return new SignJWT({ brand })
     .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
@@ -71,12 +78,17 @@ export async function verifySubscriberToken(
         audience,
         requiredClaims: ['exp', 'sub', 'brand'],
         currentDate: new Date(now()),
-        clockTolerance: 5,
+        clockTolerance,
       })
-      const { sub, brand, exp } = payload
+      const { sub, brand, exp, iat } = payload
       if (!isText(sub) || !isText(brand) || exp === undefined) {
         throw new TokenRefused('the token must name its user in `sub` and its brand in `brand`, both as text')
       }
+      const issued = Math.min(iat ?? Number.POSITIVE_INFINITY, now() / 1000)
+      if (exp - issued > longestTokenSeconds + clockTolerance)
+        throw new TokenRefused(
+          'the token lives longer than 24 hours: set `exp` to at most 24 hours after `iat`, minutes are usual',
+        )
       return { brand, userId: sub, expiresAt: exp * 1000 }
     } catch (error) {
       if (error instanceof errors.JWSSignatureVerificationFailed) continue
@@ -99,7 +111,7 @@ function refusal(error: unknown): TokenRefused {
   return new TokenRefused('the token cannot be read: send a JWT signed with HS256, as `Authorization: Bearer <token>`')
 }
 
-// U+0000 and lone surrogates cannot be stored, so no user has them in their id.
+// What cannot be stored is in nobody's id.
 function isText(value: unknown): value is string {
-  return typeof value === 'string' && value !== '' && value.isWellFormed() && !value.includes('\u0000')
+  return typeof value === 'string' && value !== '' && isStorable(value)
 }

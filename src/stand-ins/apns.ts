@@ -9,6 +9,7 @@ import { makeCertificate } from './certificate.ts'
 import { createFaults } from './faults.ts'
 import { allTexts, onlyTexts } from './fields.ts'
 import { type Answer, listenHttp2, type Request } from './http2-server.ts'
+import { beside } from './listen.ts'
 import { createShelf, type Note } from './shelf.ts'
 import type { StandIn } from './stand-in.ts'
 
@@ -64,7 +65,7 @@ export async function apnsStandIn(options: ApnsStandInOptions = {}): Promise<Apn
   const { host = '127.0.0.1', port = 0, sandboxPort = 0, tls = true, teamId = 'STANDINTM1', clock = Date.now } = options
   const topics = options.topics ?? ['com.example.app']
   const topic = topics[0] as string
-  const certificate = tls ? await makeCertificate(host) : undefined
+  const certificate = tls ? makeCertificate(host) : undefined
   const keys = createApnsKeys(teamId, clock)
   const credentials = keys.make()
   const faults = createFaults()
@@ -106,7 +107,7 @@ export async function apnsStandIn(options: ApnsStandInOptions = {}): Promise<Apn
       arrived: arrivals.add,
     })
   const production = await open('production', port)
-  const sandbox = await open('sandbox', sandboxPort)
+  const sandbox = await beside(production, open('sandbox', sandboxPort))
 
   return {
     url: production.url,

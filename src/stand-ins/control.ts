@@ -1,6 +1,7 @@
 // The stand-ins by HTTP, so that tests and experiments in any language can make devices, play faults and see what came of it.
 
 import { createServer, type IncomingMessage } from 'node:http'
+import { judgeLocalRequest } from '../runtime/local-request.ts'
 import { type DeviceWish, type MadeDevice, type ServiceName, type StandIns, serviceNames } from './all.ts'
 import { ControlError, readFault, readWish } from './control-input.ts'
 import type { Fault } from './faults.ts'
@@ -16,6 +17,8 @@ const mostBody = 256 * 1024
 const longestWaitMs = 60_000
 
 /**
+ * Only programs on this machine may ask, and they send JSON as `application/json`: not a web page that is open in a browser here.
+ *
  * | Request | |
  * |---|---|
  * | `GET /` | what there is |
@@ -31,7 +34,7 @@ const longestWaitMs = 60_000
  */
 export async function startControl(
   standIns: StandIns,
-  { host = '127.0.0.1', port = 0 }: { readonly host?: string; readonly port?: number } = {},
+  { port = 0 }: { readonly port?: number } = {},
 ): Promise<Control> {
   const playing = new Map<number, { readonly service: ServiceName; readonly fault: Fault; stop(): void }>()
   const stopping = new AbortController()
@@ -127,6 +130,8 @@ export async function startControl(
   })
 
   async function answer(request: IncomingMessage): Promise<object> {
+    const refusal = judgeLocalRequest(request, request.socket.localPort as number)
+    if (refusal) throw new ControlError(refusal.status, refusal.error)
     const { pathname, searchParams } = new URL(request.url ?? '/', 'http://control')
     const here = routes.filter(([, path]) => path.test(pathname))
     if (here.length === 0) throw new ControlError(404, `there is nothing at ${pathname}: GET / says what there is`)
@@ -138,7 +143,7 @@ export async function startControl(
   }
 
   return {
-    url: await listen(server, host, port),
+    url: await listen(server, '127.0.0.1', port),
     async close() {
       stopping.abort()
       await shut(server)

@@ -7,6 +7,7 @@ import { createFaults } from './faults.ts'
 import { type FcmMessage, readFcmRequest, type Violation } from './fcm-message.ts'
 import { listenTokenEndpoint, type ServiceAccountJson, type TokenEndpoint } from './fcm-token-endpoint.ts'
 import { type Answer, listenHttp2, type Request } from './http2-server.ts'
+import { beside } from './listen.ts'
 import { createShelf, type Note } from './shelf.ts'
 import type { StandIn } from './stand-in.ts'
 
@@ -59,7 +60,7 @@ const defaultTtlSeconds = 2_419_200
  */
 export async function fcmStandIn(options: FcmStandInOptions = {}): Promise<FcmStandIn> {
   const { host = '127.0.0.1', port = 0, tokenPort = 0, tls = true, projectId = 'stand-in', clock = Date.now } = options
-  const certificate = tls ? await makeCertificate(host) : undefined
+  const certificate = tls ? makeCertificate(host) : undefined
   const tokens = await listenTokenEndpoint({
     host,
     port: tokenPort,
@@ -115,7 +116,7 @@ export async function fcmStandIn(options: FcmStandInOptions = {}): Promise<FcmSt
     }
   }
 
-  const server = await listenHttp2({
+  const listening = listenHttp2({
     host,
     port,
     certificate,
@@ -125,6 +126,7 @@ export async function fcmStandIn(options: FcmStandInOptions = {}): Promise<FcmSt
     serve,
     arrived: arrivals.add,
   })
+  const server = await beside(tokens, listening)
 
   return {
     url: server.url,

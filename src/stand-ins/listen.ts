@@ -13,3 +13,13 @@ export async function shut(server: Pick<HttpServer, 'close' | 'closeAllConnectio
   server.closeAllConnections()
   await closed
 }
+
+/** Starts the second server of a stand-in: where that fails, the first is closed again. */
+export async function beside<S>(first: { close(): Promise<void> }, starting: Promise<S>): Promise<S> {
+  try {
+    return await starting
+  } catch (error) {
+    await first.close()
+    throw error
+  }
+}

@@ -1,3 +1,4 @@
+import { isStorable, UnstorableText } from '../runtime/unstorable.ts'
 import type { Op, Value } from './database.ts'
 
 /**
@@ -17,11 +18,7 @@ export function checkRows(op: Op): number {
     for (let i = 0; i < types.length; i++) {
       const value = row[i] as Value
       if (typeof value === 'string' && types[i] === 'text') {
-        if (value.includes('\0') || !value.isWellFormed()) {
-          throw new TypeError(
-            `Statement ${statement.name}: ${names[i]} holds U+0000 or a lone surrogate, which cannot be stored`,
-          )
-        }
+        if (!isStorable(value)) throw new UnstorableText(names[i] as string)
         size += value.length
       } else if (value !== null && (types[i] !== 'bigint' || !Number.isSafeInteger(value))) {
         throw new TypeError(

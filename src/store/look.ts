@@ -5,12 +5,14 @@ import { constants } from 'node:fs'
 import { access, open, stat, statfs } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import pg from 'pg'
+import { readableByAll } from '../runtime/readable-by-all.ts'
 import { configOf } from './postgres-address.ts'
 import { messageOf } from './postgres-errors.ts'
 
 /** What was seen. */
 export interface Sight {
   readonly ok: boolean
+  readonly warning?: true
   readonly what: string
   readonly remedy?: string
 }
@@ -47,7 +49,17 @@ async function lookAtFile(path: string): Promise<readonly Sight[]> {
         ]
   const found = await stat(path).catch(() => undefined)
   if (found === undefined) return [{ ok: true, what: `${path} is not there yet: the first start makes it` }, ...space]
-  return [await lookInto(path), ...space]
+  if (found.isDirectory()) return [{ ok: false, what: `${path} is a folder`, remedy: 'name a file in it' }]
+  return [await lookInto(path), ...space, ...(await readByAll(path))]
+}
+
+/** Messages, device tokens and keys of browsers are in the file, and in those that SQLite keeps beside it. */
+async function readByAll(path: string): Promise<readonly Sight[]> {
+  const open: string[] = []
+  for (const file of [path, `${path}-wal`, `${path}-shm`]) if (await readableByAll(file)) open.push(file)
+  if (open.length === 0) return []
+  const what = `every user of this machine may read ${open.join(', ')}`
+  return [{ ok: true, warning: true, what, remedy: `chmod 600 ${open.join(' ')}` }]
 }
 
 async function lookInto(path: string): Promise<Sight> {

@@ -14,7 +14,8 @@ export type RunRows = (rows: readonly (readonly Value[])[]) => object[]
 export function prepareRows(db: DatabaseSync, statement: Statement, number: number): RunRows {
   const columns = Object.entries(statement.columns)
   if (statement.each) return prepareEach(db, statement, statement.each)
-  const single = lazy(() => prepare(db, statement.text(`(select ${columns.map(bound).join(', ') || '1'})`)))
+  const row = `(select ${columns.map(bound).join(', ') || '1'})`
+  const single = lazy(() => prepare(db, statement.text(row), row))
   const table = `temp.rows_${number}`
   const set = lazy(() => {
     db.exec(
@@ -52,23 +53,23 @@ function prepareEach(db: DatabaseSync, { names }: Statement, each: (values: stri
 }
 
 // Numbers are bound as doubles: the cast keeps an integer an integer in expressions too.
-const bound = ([name, type]: [string, string], i: number): string =>
-  `${type === 'text' ? `?${i + 1}` : `cast(?${i + 1} as integer)`} as "${name}"`
+const bound = ([name, type]: [string, string]): string => `${type === 'text' ? '?' : 'cast(? as integer)'} as "${name}"`
 
 interface Ran {
   readonly rows: object[]
   readonly changes: number
 }
 
-function prepare(db: DatabaseSync, text: string): { run(values: readonly Value[]): Ran } {
+/** @param row the input row as it stands in the text; its values are bound as often as it stands there */
+function prepare(db: DatabaseSync, text: string, row?: string): { run(values: readonly Value[]): Ran } {
   const statement: StatementSync = db.prepare(text)
   statement.setReturnArrays(true)
   const names = statement.columns().map(({ name }) => name)
-  // Where the text has no use for the input rows there is nothing to bind.
-  const binds = text.includes('?1')
+  // Not numbered (`?1`): before Node 24 values are bound to parameters without a number only.
+  const times = row === undefined ? 0 : text.split(row).length - 1
   return {
     run(values) {
-      const bindings = binds ? values : []
+      const bindings = times === 1 ? values : new Array<readonly Value[]>(times).fill(values).flat()
       if (names.length === 0) return { rows: [], changes: Number(statement.run(...bindings).changes) }
       const rows = (statement.all(...bindings) as unknown as Value[][]).map((values) => toObject(names, values))
       return { rows, changes: rows.length }

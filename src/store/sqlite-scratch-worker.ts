@@ -51,8 +51,9 @@ port.on('message', ({ id, load, text, values = [] }: Question) => {
 })
 
 function run(text: string, values: readonly Value[]): readonly object[] {
-  const statement = db.prepare(text.replaceAll(/\$(\d+)/g, '?$1'))
-  return statement.all(...(values as SQLInputValue[]))
+  // SQLite knows `$1` as a parameter of the name 1.
+  const named = Object.fromEntries(values.map((value, i) => [i + 1, value as SQLInputValue]))
+  return db.prepare(text).all(named)
 }
 
 /**

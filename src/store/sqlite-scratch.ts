@@ -24,6 +24,7 @@ export async function openSqliteScratch(path: string): Promise<Scratch> {
   const worker = new Worker(program, {
     workerData: setup,
     transferList: [port2],
+    execArgv: ['--disable-warning=ExperimentalWarning'],
     resourceLimits: { maxYoungGenerationSizeMb: 4, maxOldGenerationSizeMb: 128 },
   })
   pieces.unref()

@@ -1,5 +1,4 @@
-import { closeSync, fdatasync, mkdirSync, openSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { closeSync, fdatasync, openSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { promisify } from 'node:util'
 import { checkRows } from './check-rows.ts'
@@ -8,6 +7,7 @@ import { createFlusher } from './flusher.ts'
 import { createGroupCommit } from './group-commit.ts'
 import type { Part } from './merge.ts'
 import { newOwner } from './owner.ts'
+import { codeOf, createSqliteFile, notOpened } from './sqlite-file.ts'
 import { prepareRows, type RunRows } from './sqlite-rows.ts'
 import { openSqliteScratch } from './sqlite-scratch.ts'
 import { StoreUnavailable } from './store-unavailable.ts'
@@ -21,12 +21,13 @@ const syncLog = promisify(fdatasync)
  * @param path of the file, made with its folder when missing, or ':memory:'
  * @param shared others may read it at the same time: Database.scratch() does. Only for a file that is opened after another
  *   one that is not shared, and so has one owner all the same
- * @throws at once, naming what to do, when another process has the file open
+ * @throws at once, naming what to do, when another process has the file open, or it cannot be opened
  */
 export function openSqliteFile(path: string, shared = false): DatabaseSync {
-  if (path !== ':memory:') mkdirSync(dirname(path), { recursive: true })
-  const db = new DatabaseSync(path, { timeout: 0 })
+  let db: DatabaseSync | undefined
   try {
+    if (path !== ':memory:') createSqliteFile(path)
+    db = new DatabaseSync(path, { timeout: 0 })
     // EXCLUSIVE before the first access: the lock is then taken once and for all, and WAL needs no shared memory.
     if (!shared) db.exec('pragma locking_mode = exclusive')
     // 8 KiB: half as many pages to write for the bodies of batches (a tenth less CPU), and hardly more for small groups.
@@ -41,12 +42,8 @@ export function openSqliteFile(path: string, shared = false): DatabaseSync {
     db.exec('begin immediate; commit')
     return db
   } catch (error) {
-    db.close()
-    if (!isBusy(error)) throw error
-    throw new StoreUnavailable(
-      `${path} is open in another process. A SQLite file serves one process: stop that one, send this command to its HTTP API, or use PostgreSQL (store: postgres://…)`,
-      { cause: error },
-    )
+    db?.close()
+    throw notOpened(path, error)
   }
 }
 
@@ -161,16 +158,8 @@ function named(statement: Statement, error: unknown): unknown {
 }
 
 // Primary result codes: https://sqlite.org/rescode.html
-const busy = 5
 const unavailable = new Set([
-  busy,
-  8 /* readonly */,
-  10 /* ioerr */,
-  11 /* corrupt */,
-  13 /* full */,
-  14 /* cantopen */,
+  5 /* busy */, 8 /* readonly */, 10 /* ioerr */, 11 /* corrupt */, 13 /* full */, 14 /* cantopen */,
 ])
 
-const codeOf = (error: unknown): number => ((error as { errcode?: number }).errcode ?? 0) & 0xff
-const isBusy = (error: unknown): boolean => codeOf(error) === busy
 const isUnavailable = (error: unknown): boolean => unavailable.has(codeOf(error))

@@ -10,6 +10,7 @@ function players(): DatabaseSync {
   const db = new DatabaseSync(':memory:')
   db.exec('create table players (n integer primary key, user_id, brand text, blocked integer)')
   const insert = db.prepare('insert into players values (?, ?, ?, ?)')
+  insert.setReadBigInts(true) // it tells the last key
   const stretch = (from: bigint, count: number, every: number, gap = 1n): void => {
     for (let i = 0; i < count; i++) {
       const n = from + BigInt(i) * gap

@@ -18,7 +18,7 @@ import { makeCertificate } from '../../src/stand-ins/certificate.ts'
 import { listen } from '../../src/stand-ins/listen.ts'
 
 test('HTTP/2: each of a thousand requests gets the answer, on its own stream', async (t) => {
-  const certificate = await makeCertificate()
+  const certificate = makeCertificate()
   const server = http2Sink({ certificate, streams: 100, latencyMs: 1 }, [
     { type: headersFrame, flags: endHeaders, payload: Buffer.concat([status200, literal('x-by', 'sink')]) },
     { type: dataFrame, flags: endStream, payload: Buffer.from('{"name":"n"}') },

@@ -4,7 +4,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 
-const main = join(import.meta.dirname, '../../src/cli/main.ts')
+const bin = join(import.meta.dirname, '../../bin/bellwire.cjs')
 
 export interface Run {
   readonly code: number | null
@@ -21,9 +21,19 @@ export interface Started {
   out(): string
 }
 
-/** Starts `bellwire …`; it is killed when the test ends, or after a minute. */
-export function start(t: TestContext, args: readonly string[], env: NodeJS.ProcessEnv = {}, input?: string): Started {
-  const child = spawn(process.execPath, [main, ...args], {
+/** Starts `bellwire …` of this checkout. */
+export function start(t: TestContext, args: readonly string[], env?: NodeJS.ProcessEnv, input?: string): Started {
+  return startProgram(t, [process.execPath, '--conditions=bellwire-source', bin, ...args], env, input)
+}
+
+/** Starts a program; it is killed when the test ends, or after a minute. */
+export function startProgram(
+  t: TestContext,
+  [program, ...args]: readonly [string, ...string[]],
+  env: NodeJS.ProcessEnv = {},
+  input?: string,
+): Started {
+  const child = spawn(program, args, {
     env: { PATH: process.env.PATH, NO_COLOR: '1', ...env },
     stdio: ['pipe', 'pipe', 'pipe'],
     timeout: 60_000,
@@ -64,6 +74,19 @@ export function start(t: TestContext, args: readonly string[], env: NodeJS.Proce
         watch()
       }),
   }
+}
+
+/** For a configuration with `admin`: free ports for both addresses. */
+export const freePorts = { BELLWIRE_OPERATOR_PORT: '0', BELLWIRE_OPERATOR_ADMIN_PORT: '0' } as const
+
+/** Where a side listens, as its log says; `admin` is the other address where there are two. */
+export async function addressesOf(started: Started): Promise<{ url: string; admin: string }> {
+  const [url = '', admin = ''] = await Promise.all(
+    [/"server\.listening","side":"\w+","url"/, /"server\.listening","side":"\w+","part":"admin"/].map(
+      async (line) => (JSON.parse(await started.line(line)) as { url: string }).url,
+    ),
+  )
+  return { url, admin }
 }
 
 export function run(t: TestContext, args: readonly string[], env?: NodeJS.ProcessEnv, input?: string): Promise<Run> {

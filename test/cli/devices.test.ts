@@ -79,7 +79,11 @@ test('whoever logged out since stays logged out when the file is imported again'
   )
   assert.equal((await bellwire('import', '--file', file, '--brand', '1')).code, 0)
   const body = JSON.stringify({ brand: '1', user_id: 'a', tokens: [{ token: 't1', provider: 'apns' }] })
-  await fetch(`${url}/admin/devices/unlink`, { method: 'POST', headers: { 'x-api-key': key }, body })
+  await fetch(`${url}/admin/devices/unlink`, {
+    method: 'POST',
+    headers: { 'x-api-key': key, 'content-type': 'application/json' },
+    body,
+  })
   const { code, out } = await bellwire('import', '--file', file, '--brand', '1')
   assert.equal(code, 0)
   assert.match(out, /2 records, 2 tokens/)
@@ -171,6 +175,44 @@ test('what cannot be imported at all says how to mend it', async (t) => {
   }
 })
 
+test('the key may come from a file, so that ps does not show it', async (t) => {
+  const { url } = await startOperator(t, { adminKeys })
+  const folder = await temporary(t)
+  const args = ['devices', 'list', '--brand', '1', '--user', 'a', '--url', url]
+  const file = await write(folder, 'key', `${key}\n`)
+  const listed = await run(t, [...args, '--key-file', file])
+  assert.deepEqual([listed.code, listed.out], [0, 'no devices\n'], listed.err)
+  const overridden = await run(t, [...args, '--key-file', file], { BELLWIRE_KEY: 'some-other-key-0000001' })
+  assert.equal(overridden.code, 0, 'the command line wins over the environment')
+  const help = (await run(t, ['devices', 'list', '--help'])).out.replace(/\s+/g, ' ')
+  assert.match(
+    help,
+    /ps shows it to every user of this machine: prefer --key-file or the variable \(env: BELLWIRE_KEY\)/,
+  )
+  for (const [name, why] of [
+    ['missing', /--key-file cannot be read: ENOENT.*missing/],
+    ['empty', /empty is empty: write the key into it/],
+  ] as const) {
+    if (name === 'empty') await write(folder, name, '\n')
+    const { code, err } = await run(t, [...args, '--key-file', join(folder, name)])
+    assert.equal(code, 2)
+    assert.match(err, why)
+  }
+})
+
+test('whoever asks for devices or removals does not wait long for an operator that is away', async (t) => {
+  const env = { BELLWIRE_URL: 'http://127.0.0.1:1', BELLWIRE_KEY: key }
+  for (const args of [
+    ['devices', 'list', '--brand', '1', '--user', 'a'],
+    ['removals', 'list'],
+  ]) {
+    const { code, err } = await run(t, [...args, '--patience', '100ms'], env)
+    assert.equal(code, 3, err)
+    assert.match(err, /has not answered for 0\.1 s \(ECONNREFUSED\)\. Is the operator running/)
+    assert.match((await run(t, [...args.slice(0, 2), '--help'])).out, /--patience <time> .*\(default: *10s\)/s)
+  }
+})
+
 test('devices are listed, and removals restored', async (t) => {
   const { bellwire, devices, folder } = await begin(t)
   const rows = ['a', 'b', 'c'].map((user) => `${user},token-of-${user},1\n${user},token-of-${user},2\n`)
@@ -186,7 +228,9 @@ test('devices are listed, and removals restored', async (t) => {
   assert.match(removed.out, /fcm_token {2}wrong project {2}can be restored/)
   assert.equal((await bellwire('removed', '--brand', '2')).out, '')
   assert.match((await bellwire('restore', '--brand', '1', '--user', 'b')).out, /^1 devices are linked again/)
-  assert.deepEqual(JSON.parse((await bellwire('restore', '--brand', '1', '--json')).out), { restored: 2 })
+  const nothingNamed = await bellwire('restore', '--brand', '1')
+  assert.deepEqual([nothingNamed.code, /--user, .*or all with --all/.test(nothingNamed.err)], [2, true])
+  assert.deepEqual(JSON.parse((await bellwire('restore', '--brand', '1', '--all', '--json')).out), { restored: 2 })
   assert.deepEqual(await usersOf(devices, '1', ['a', 'b', 'c']), ['a', 'b', 'c'])
   assert.match((await bellwire('removed', '--brand', '1')).out, /restored 2/)
   const { code, err } = await bellwire('restore')

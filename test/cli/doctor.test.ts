@@ -6,7 +6,7 @@ import test, { type TestContext } from 'node:test'
 import { answer, apiKey, appId, startPushProvider } from '../providers/http/push-provider.ts'
 import { onPostgres } from '../support/engines.ts'
 import { element, keys, post, startOperator, temporary } from '../support/sides.ts'
-import { run, start } from './bellwire.ts'
+import { freePorts, run, start } from './bellwire.ts'
 
 interface Finding {
   readonly setting: string
@@ -86,6 +86,55 @@ test('suppression none, keys of the examples and a provider that only records ar
   }
 })
 
+test('a risk is a problem with its remedy; one that was accepted is a warning', async (t) => {
+  const shared = operator(
+    'recording',
+    `suppression: none\n  admin_keys: [{name: a, key: ${operatorKey}, scopes: [read]}]`,
+  )
+  const refused = await doctor(t, shared)
+  assert.equal(refused.code, 1)
+  assert.match(refused.of('operator.admin_keys[0].key')[0]?.remedy ?? '', /accept_risks: \[shared_keys\]/)
+  const accepted = await doctor(t, `accept_risks: [shared_keys]${shared}`)
+  assert.equal(accepted.code, 0, accepted.out)
+  const [finding] = accepted.of('operator.admin_keys[0].key')
+  assert.deepEqual([finding?.ok, finding?.warning], [true, true])
+  assert.match(finding?.what ?? '', /accepted: shared_keys/)
+})
+
+test('secrets that every user of the machine may read are warnings: --strict makes them count', async (t) => {
+  const folder = await temporary(t)
+  const files = Object.fromEntries(['bellwire.yaml', 'operator.db', 'key'].map((name) => [name, join(folder, name)]))
+  await writeFile(files['bellwire.yaml'] as string, operator('recording'), { mode: 0o644 })
+  await writeFile(files['operator.db'] as string, '', { mode: 0o644 })
+  await writeFile(files.key as string, 'another-key-of-an-operator', { mode: 0o644 })
+  const adminKeys = join(folder, 'admin-keys') // its group may read it: somebody meant that
+  await writeFile(adminKeys, '[{name: a, key: admin-key-00000000001, scopes: [read]}]', { mode: 0o640 })
+  const env = {
+    BELLWIRE_CONFIG: files['bellwire.yaml'],
+    BELLWIRE_OPERATOR_ADMIN_KEYS_FILE: adminKeys,
+    BELLWIRE_OPERATOR_KEYS_0_KEY_FILE: files.key,
+  }
+  const look = async (...args: string[]): Promise<{ code: number | null; warned: string[] }> => {
+    const { code, out } = await run(t, ['doctor', '--json', ...args], env)
+    const { findings } = JSON.parse(out) as { findings: Finding[] }
+    return {
+      code,
+      warned: findings.flatMap(({ what }) => /every user of this machine may read ([^ ,]+)/.exec(what)?.[1] ?? []),
+    }
+  }
+  assert.deepEqual((await look()).warned, [], 'nobody else can enter the folder')
+  await chmod(folder, 0o755)
+  // The operator's own key comes from a file: the configuration itself holds no secret.
+  assert.deepEqual((await look()).warned, [files.key, files['operator.db']])
+  await writeFile(
+    files['bellwire.yaml'] as string,
+    operator('recording').replace(operatorKey, 'another-key-of-an-operator'),
+  )
+  const { code, warned } = await look('--strict')
+  assert.deepEqual(warned, [files['bellwire.yaml'], files.key, files['operator.db']])
+  assert.equal(code, 1)
+})
+
 test('it changes nothing', async (t) => {
   const folder = await temporary(t)
   await writeFile(join(folder, 'bellwire.yaml'), operator('{provider: recording, file: data/pushed.ndjson}'))
@@ -118,6 +167,24 @@ test('every problem is named with its remedy, and it ends with 1', async (t) => 
   assert.match(readable.of('platform.lanes[0].to')[0]?.what ?? '', /does not answer/)
 })
 
+test('it says where title and body are looked for, and whether messages had neither', async (t) => {
+  const { url } = await startOperator(t)
+  const port = Number(new URL(url).port)
+  const look = async (more: string) => {
+    const { of } = await doctor(t, operator('{provider: recording}', `suppression: none\n  ${more}`, port))
+    return of('operator.content')[0]
+  }
+  assert.match(
+    (await look('content: {title: /headline}'))?.what ?? '',
+    /title stands at \/headline, the body at \/body/,
+  )
+  assert.match((await look('content: {required: true}'))?.what ?? '', /is refused$/)
+  await post(`${url}/channels/site/single`, element({}, { title: undefined, body: undefined }))
+  const found = await look('')
+  assert.equal(found?.warning, true)
+  assert.match(found?.what ?? '', /delivered with neither since it started: 1$/)
+})
+
 test('a configuration that is wrong is a list of problems too', async (t) => {
   const { code, of } = await doctor(t, operator('{provider: http, preset: onesignal}').replace('port: 0', 'prot: 0'))
   assert.equal(code, 1)
@@ -132,7 +199,12 @@ test('for people: a mark, the setting, what is the case, and the remedy below', 
   assert.match(out, /^✓ configuration: every setting is known and right$/m)
   assert.match(out, /^! operator\.suppression: none: .*\n {4}write attributes: /m)
   assert.match(out, /^✗ operator\.push: onesignal: .*\n {4}check the address/m)
-  assert.match(out, /\n\nOne problem\.\n$/)
+  assert.match(out, /\n\nOne problem, one warning\.\n$/)
+  await writeFile(file, operator('recording'))
+  const warned = await run(t, ['doctor', '-c', file])
+  assert.deepEqual([warned.code, warned.out.split('\n').at(-2)], [0, 'No problems, 2 warnings.'])
+  const strict = await run(t, ['doctor', '-c', file, '--strict'])
+  assert.deepEqual([strict.code, strict.out], [1, warned.out])
 })
 
 test('a clock that is off is named', async (t) => {
@@ -151,7 +223,10 @@ test('what never answers is given up after the time that is allowed', async (t) 
     t,
     createServer(() => {}),
   )
-  const { code, of, out } = await doctor(t, operator(oneSignal(`http://127.0.0.1:${silent}`)), {}, ['--timeout', '0.3'])
+  const { code, of, out } = await doctor(t, operator(oneSignal(`http://127.0.0.1:${silent}`)), {}, [
+    '--timeout',
+    '300ms',
+  ])
   assert.equal(code, 1, out)
   assert.match(of('operator.push')[0]?.what ?? '', /no answer within 0\.3 s/)
 })
@@ -190,6 +265,13 @@ test('a port that somebody else has is named', async (t) => {
   const { code, of } = await doctor(t, operator('recording', 'suppression: none', port))
   assert.equal(code, 1)
   assert.match(of('operator.port')[0]?.what ?? '', /something else listens/)
+})
+
+test('a folder for a store is named', async (t) => {
+  const folder = await temporary(t)
+  const { code, of } = await doctor(t, operator('recording'), { BELLWIRE_OPERATOR_STORE: `sqlite:${folder}` })
+  assert.equal(code, 1)
+  assert.match(of('operator.store')[0]?.what ?? '', /is a folder/)
 })
 
 test('a store that is no database, or whose folder may not be written, is named', async (t) => {
@@ -231,7 +313,7 @@ test('the OneSignal example passes but for its key and its suppression', async (
   const there = await startPushProvider(t)
   const { code, out } = await run(t, ['doctor', '-c', file, '--json'], {
     BELLWIRE_OPERATOR_PUSH_URL: `${there.url}/notifications`,
-    BELLWIRE_OPERATOR_PORT: '0',
+    ...freePorts,
   })
   assert.equal(code, 0, out)
   const warned = (JSON.parse(out) as { findings: Finding[] }).findings.filter(({ warning }) => warning)

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'node:test'
+import { temporary } from '../support/sides.ts'
 import { run } from './bellwire.ts'
 
 const example = join(import.meta.dirname, '../../examples/bellwire.yaml')
@@ -43,7 +45,7 @@ test('what is not a command, or not an option, ends with 2 and a suggestion', as
   assert.match(missing.err, /--file.*not specified\n\(bellwire send --help/)
   const time = await run(t, ['send', '--file', 'x', '--timeout', '5'])
   assert.equal(time.code, 2)
-  assert.match(time.err, /with its unit/)
+  assert.match(time.err, /unit, too/)
 })
 
 test('the configuration is checked and printed, without secrets, also as JSON', async (t) => {
@@ -65,4 +67,68 @@ test('no configuration at all is said, not taken for a right one', async (t) => 
 test('the version is that of the package', async (t) => {
   const { out } = await run(t, ['--version'])
   assert.match(out, /^\d+\.\d+\.\d+\n$/)
+  assert.equal((await run(t, ['-v'])).out, out)
+})
+
+test('without a command the help is what was asked for; a command without its subcommand is wrong usage', async (t) => {
+  const alone = await run(t, [])
+  assert.deepEqual([alone.code, alone.err], [0, ''])
+  assert.equal(alone.out, (await run(t, ['--help'])).out)
+  assert.match(alone.out, /NO_COLOR=1/)
+  const group = await run(t, ['devices'])
+  assert.deepEqual([group.code, group.out], [2, ''])
+  assert.match(group.err, /^Usage: bellwire devices/)
+})
+
+test('every time on a command line has its unit', async (t) => {
+  for (const args of [
+    ['doctor', '--timeout', '5'],
+    ['send', '--file', 'x', '--timeout', '5'],
+    ['send', '--file', 'x', '--patience', '5'],
+    ['reconcile', '--brand', '1', '--field', 'blocked', '--timeout', '5'],
+    ['attributes', 'import', '--brand', '1', '--file', 'x', '--patience', '5'],
+    ['devices', 'list', '--brand', '1', '--user', 'x', '--patience', '5'],
+    ['removals', 'list', '--patience', '5'],
+    ['removals', 'confirm', 'fcm', '--for', '5'],
+  ]) {
+    const { code, err } = await run(t, args)
+    assert.equal(code, 2, args.join(' '))
+    assert.match(err, /Write the unit, too: 5s, 5min or 5h\./, args.join(' '))
+  }
+})
+
+test('each subcommand has help of its own', async (t) => {
+  const { code, out } = await run(t, ['removals', 'confirm', '--help'])
+  assert.equal(code, 0)
+  assert.match(out, /^Usage: bellwire removals confirm \[options\] <service>/)
+  assert.match(out, /--for <time>/)
+  const wrong = await run(t, ['removals', 'confirm'])
+  assert.equal(wrong.code, 2)
+  assert.match(wrong.err, /\(bellwire removals confirm --help shows how\)/)
+})
+
+test('a module that cannot be loaded, and whatever else would refuse the start, is found by the check', async (t) => {
+  const folder = await temporary(t)
+  const file = join(folder, 'bellwire.yaml')
+  await writeFile(join(folder, 'broken.ts'), 'export const provider = {}; throw new Error("boom")')
+  await writeFile(
+    join(folder, 'open.ts'),
+    'setInterval(() => {}, 1000); export const provider = { name: "open", max: 1, send: async () => [] }',
+  )
+  await writeFile(
+    file,
+    `operator:
+  keys: [{name: platform, key: operator-key-000000000001, brands: [1]}]
+  attributes: [{file: ./nowhere.csv}]
+  site: {module: ./open.ts}
+platform:
+  lanes: [{brand: 1, channel: push, to: {module: ./broken.ts}}]
+`,
+  )
+  const { code, out, err } = await run(t, ['config', '--check', '-c', file])
+  assert.deepEqual([code, out], [2, ''])
+  assert.match(err, /^The configuration has 2 problems:/)
+  assert.match(err, /operator\.attributes\[0\]\.file: .*nowhere\.csv/)
+  assert.match(err, /broken\.ts {2}platform\.lanes\[0\]\.to\.module: cannot be imported: boom/)
+  assert.equal((await run(t, ['config', '--print', '-c', file])).code, 0, 'what is written can be printed all the same')
 })

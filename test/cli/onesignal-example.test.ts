@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import test from 'node:test'
 import { apiKey, appId, startPushProvider } from '../providers/http/push-provider.ts'
 import { element, post, temporary } from '../support/sides.ts'
-import { start } from './bellwire.ts'
+import { addressesOf, freePorts, start } from './bellwire.ts'
 
 test('the OneSignal example sends to users by their ids, once, whatever answer was lost', async (t) => {
   const folder = await temporary(t)
@@ -14,12 +14,12 @@ test('the OneSignal example sends to users by their ids, once, whatever answer w
   await copyFile(join(import.meta.dirname, '../../examples/onesignal.yaml'), config)
   const there = await startPushProvider(t)
   const operator = start(t, ['operator', '--config', config], {
-    BELLWIRE_OPERATOR_PORT: '0',
+    ...freePorts,
     BELLWIRE_OPERATOR_PUSH_URL: `${there.url}/notifications`,
     BELLWIRE_OPERATOR_PUSH_SECRETS_0_VALUE: appId,
     BELLWIRE_OPERATOR_PUSH_SECRETS_1_VALUE: apiKey,
   })
-  const url = (JSON.parse(await operator.line(/"server\.listening"/)) as { url: string }).url
+  const { url } = await addressesOf(operator)
   const key = 'example-operator-key-1'
 
   const first = await post(`${url}/channels/push/single`, element(), key)

@@ -7,7 +7,7 @@ import test from 'node:test'
 import { apnsStandIn } from '../../src/stand-ins/apns.ts'
 import { fcmStandIn } from '../../src/stand-ins/fcm.ts'
 import { get, post, temporary } from '../support/sides.ts'
-import { run, start } from './bellwire.ts'
+import { addressesOf, freePorts, run, start } from './bellwire.ts'
 
 const config = join(import.meta.dirname, '../../examples/devices.yaml')
 const keys = { platform: 'example-operator-key-1', admin: 'example-operator-admin-key' }
@@ -15,10 +15,10 @@ const keys = { platform: 'example-operator-key-1', admin: 'example-operator-admi
 test('the example of devices reaches each user’s own, and the brake is asked from the command line', async (t) => {
   const folder = await temporary(t)
   const operator = start(t, ['operator', '-c', config], {
-    BELLWIRE_OPERATOR_PORT: '0',
+    ...freePorts,
     BELLWIRE_OPERATOR_STORE: `sqlite:${join(folder, 'devices.db')}`,
   })
-  const { url } = JSON.parse(await operator.line(/"server\.listening"/)) as { url: string }
+  const { url, admin } = await addressesOf(operator)
   const send = (brand: number, user: string) => {
     const activity = { id: brand, brand_id: brand, user_id: user, activity_id: 1, action_id: 1, trigger_hash: 'h' }
     return post(`${url}/channels/push/single`, { activity, title: 'Hello' }, keys.platform)
@@ -29,13 +29,13 @@ test('the example of devices reaches each user’s own, and the brake is asked f
   assert.match((await send(2, '1002')).body.error, /no device/)
   await operator.line(/^pager pager-7: Hello/)
   await operator.line(/^pager pager-8: Hello/)
-  const { devices } = (await get(`${url}/admin/messages/${first.body.push_id}`, keys.admin)).body
+  const { devices } = (await get(`${admin}/admin/messages/${first.body.push_id}`, keys.admin)).body
   assert.deepEqual(devices.map((each: { rule: string }) => each.rule).sort(), ['pager: beeped', 'pager: unknown'])
 
-  const listed = await run(t, ['removals', '-c', config, '--url', url])
+  const listed = await run(t, ['removals', '-c', config, '--url', admin])
   assert.deepEqual([listed.code, listed.err], [0, ''])
   assert.match(listed.out, /^pager: removing \(0 removals in 3 sends lately\)/)
-  const confirmed = await run(t, ['removals', 'confirm', 'pager', '--url', url, '--key', keys.admin])
+  const confirmed = await run(t, ['removals', 'confirm', 'pager', '--url', admin, '--key', keys.admin])
   assert.equal(confirmed.code, 2)
   assert.match(confirmed.err, /409: removals by pager are not stopped/)
   operator.child.kill('SIGTERM')

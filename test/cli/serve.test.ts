@@ -6,9 +6,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import type { Summary } from '../../src/cli/send/summary.ts'
-import { run, type Started, start } from './bellwire.ts'
+import { freePort } from '../support/free-port.ts'
+import { addressesOf, freePorts, run, type Started, start } from './bellwire.ts'
 
 const examples = join(import.meta.dirname, '../../examples')
+
+const freePlatformPorts = { BELLWIRE_PLATFORM_PORT: '0', BELLWIRE_PLATFORM_ADMIN_PORT: '0' }
 
 const secrets = [
   'example-operator-key-1',
@@ -22,21 +25,24 @@ test('the example configuration runs both sides, and its file arrives', async (t
   const folder = await folderOf(t)
   for (const file of ['bellwire.yaml', 'users.csv']) await copyFile(join(examples, file), join(folder, file))
   const config = join(folder, 'bellwire.yaml')
-  const operator = start(t, ['operator'], { BELLWIRE_CONFIG: config, BELLWIRE_OPERATOR_PORT: '0' })
-  const operatorUrl = await listening(operator)
+  const operator = start(t, ['operator'], { BELLWIRE_CONFIG: config, ...freePorts })
+  const { url: operatorUrl, admin: operatorAdmin } = await addressesOf(operator)
   const lanes = Object.fromEntries([0, 1, 2].map((i) => [`BELLWIRE_PLATFORM_LANES_${i}_TO_URL`, operatorUrl]))
-  const platform = start(t, ['platform', '--config', config], { BELLWIRE_PLATFORM_PORT: '0', ...lanes })
-  const platformUrl = await listening(platform)
+  const platform = start(t, ['platform', '--config', config], { ...freePlatformPorts, ...lanes })
+  const { url: platformUrl, admin: platformAdmin } = await addressesOf(platform)
 
   const file = join(examples, 'activities.ndjson')
-  const { code, out, err } = await run(t, ['send', '-c', config, '--url', platformUrl, '--file', file, '--json'])
+  const { code, out, err } = await run(t, ['send', '-c', config, '--url', platformAdmin, '--file', file, '--json'])
   assert.equal(code, 0, `${out}${err}`)
   assert.equal((JSON.parse(out) as Summary).successful, 4)
   const pushed = (await readFile(join(folder, 'data/pushed.ndjson'), 'utf8')).trim().split('\n')
   assert.equal(pushed.length, 4)
 
-  assert.equal((await fetch(`${operatorUrl}/readyz`)).status, 200)
-  const metrics = await (await fetch(`${operatorUrl}/metrics`)).text()
+  for (const url of [operatorUrl, operatorAdmin, platformUrl, platformAdmin])
+    for (const path of ['/healthz', '/readyz']) assert.equal((await fetch(url + path)).status, 200, url + path)
+  for (const path of ['/metrics', '/admin/summary', '/docs', '/openapi.json', '/asyncapi.json'])
+    for (const url of [operatorUrl, platformUrl]) assert.equal((await fetch(url + path)).status, 404, url + path)
+  const metrics = await (await fetch(`${operatorAdmin}/metrics`)).text()
   assert.match(metrics, /bellwire_attempts_total\{channel="push",category="successful"\} 4/)
 
   for (const { child, ended } of [platform, operator]) {
@@ -57,10 +63,10 @@ test('a platform killed while a file is sent loses nothing and sends nothing twi
   const folder = await folderOf(t)
   for (const file of ['bellwire.yaml', 'users.csv']) await copyFile(join(examples, file), join(folder, file))
   const config = join(folder, 'bellwire.yaml')
-  const operatorUrl = await listening(start(t, ['operator', '-c', config], { BELLWIRE_OPERATOR_PORT: '0' }))
+  const operatorUrl = (await addressesOf(start(t, ['operator', '-c', config], freePorts))).url
   const lanes = Object.fromEntries([0, 1, 2].map((i) => [`BELLWIRE_PLATFORM_LANES_${i}_TO_URL`, operatorUrl]))
-  const first = start(t, ['platform', '-c', config], { BELLWIRE_PLATFORM_PORT: '0', ...lanes })
-  const url = await listening(first)
+  const first = start(t, ['platform', '-c', config], { ...freePlatformPorts, ...lanes })
+  const { admin } = await addressesOf(first)
 
   const count = 4_000
   const records = Array.from({ length: count }, (_, i) => {
@@ -76,11 +82,12 @@ test('a platform killed while a file is sent loses nothing and sends nothing twi
     return JSON.stringify({ activity, title: 'Hello' })
   })
   await writeFile(join(folder, 'file.ndjson'), records.join('\n'))
-  const sending = start(t, ['send', '-c', config, '--url', url, '--file', join(folder, 'file.ndjson'), '--json'])
+  const sending = start(t, ['send', '-c', config, '--url', admin, '--file', join(folder, 'file.ndjson'), '--json'])
   await first.line(/"item\.settled"/)
   first.child.kill('SIGKILL')
   await first.ended
-  await listening(start(t, ['platform', '-c', config], { BELLWIRE_PLATFORM_PORT: new URL(url).port, ...lanes }))
+  const same = { BELLWIRE_PLATFORM_PORT: '0', BELLWIRE_PLATFORM_ADMIN_PORT: new URL(admin).port }
+  await listening(start(t, ['platform', '-c', config], { ...same, ...lanes }))
 
   const { code, out, err } = await sending.ended
   assert.equal(code, 0, `${out}${err}`)
@@ -97,7 +104,7 @@ test('modules of the user deliver and suppress', async (t) => {
   const folder = await folderOf(t)
   const operator = start(t, ['operator', '-c', join(examples, 'modules.yaml')], {
     BELLWIRE_OPERATOR_STORE: `sqlite:${join(folder, 'modules.db')}`,
-    BELLWIRE_OPERATOR_PORT: '0',
+    ...freePorts,
   })
   const url = await listening(operator)
   const send = (brand: number) =>
@@ -167,9 +174,67 @@ test('a port in use ends with 2, and names the port', async (t) => {
   t.after(() => server.close())
   const { port } = server.address() as AddressInfo
   const config = await minimal(t)
-  const { code, err } = await run(t, ['operator', '-c', config], { BELLWIRE_OPERATOR_PORT: String(port) })
+  const { code, out, err } = await run(t, ['operator', '-c', config], { BELLWIRE_OPERATOR_PORT: String(port) })
   assert.equal(code, 2)
-  assert.match(err, new RegExp(`port ${port} .*in use`))
+  assert.match(err, new RegExp(`^bellwire: operator\\.port: port ${port} .*in use`))
+  assert.doesNotMatch(out, /stopping/, 'what never listened does not stop')
+})
+
+test('a host that is no address of this machine ends with 2, and names the host', async (t) => {
+  const config = await minimal(t)
+  const { code, out, err } = await run(t, ['operator', '-c', config], { BELLWIRE_OPERATOR_HOST: '192.0.2.1' })
+  assert.equal(code, 2)
+  assert.match(err, /^bellwire: operator\.host: 192\.0\.2\.1 .*0\.0\.0\.0 for all/)
+  assert.doesNotMatch(out, /stopping/)
+})
+
+test('the first line of the log says what is configured, without a password', async (t) => {
+  const folder = await folderOf(t)
+  for (const file of ['bellwire.yaml', 'users.csv']) await copyFile(join(examples, file), join(folder, file))
+  const config = join(folder, 'bellwire.yaml')
+  const operator = start(t, ['operator', '-c', config], { BELLWIRE_OPERATOR_PORT: '0' })
+  await listening(operator)
+  const { level, time: _, ...starting } = JSON.parse(operator.out().split('\n')[0] as string)
+  assert.deepEqual(starting, {
+    event: 'server.starting',
+    side: 'operator',
+    store: `sqlite:${join(folder, 'data/operator.db')}`,
+    brands: '1, 2',
+    channels: 'push, site',
+    push_services: 'recording',
+    lanes: 0,
+    msg: 'starting',
+  })
+  assert.equal(level, 'info')
+  const platform = await run(t, ['platform', '-c', config], {
+    BELLWIRE_PLATFORM_STORE: 'postgres://bell:canary@127.0.0.1:1/bell',
+  })
+  assert.match(
+    platform.out,
+    /"store":"postgres:\/\/bell:\*+@127\.0\.0\.1:1\/bell","brands":"1, 2","channels":"push, site","lanes":3/,
+  )
+  assert.doesNotMatch(platform.out, /canary/)
+})
+
+test('an administration port in use ends with 2, names the setting, and nothing is left listening', async (t) => {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.after(() => server.close())
+  const { port } = server.address() as AddressInfo
+  const config = await minimal(t)
+  const { code, err } = await run(t, ['operator', '-c', config], { BELLWIRE_OPERATOR_ADMIN: `{port: ${port}}` })
+  assert.equal(code, 2)
+  assert.match(err, new RegExp(`operator\\.admin\\.port: port ${port} .*in use`))
+})
+
+test('commands ask the administration address of a configuration that has one', async (t) => {
+  const config = await minimal(t)
+  const admin = `{port: ${await freePort()}}`
+  const key = '[{name: back office, key: admin-key-0000000000001, scopes: [read]}]'
+  const env = { BELLWIRE_OPERATOR_ADMIN: admin, BELLWIRE_OPERATOR_ADMIN_KEYS: key }
+  await listening(start(t, ['operator', '-c', config], env))
+  const { code, out, err } = await run(t, ['devices', 'list', '-c', config, '--brand', '1', '--user', '1001'], env)
+  assert.equal(code, 0, out + err)
 })
 
 test('a store that another process has open ends with 3, at once', async (t) => {
@@ -180,6 +245,15 @@ test('a store that another process has open ends with 3, at once', async (t) => 
     const { code, err } = await run(t, [command, '-c', config])
     assert.equal(code, 3, err)
     assert.match(err, /operator\.store: .*another process/)
+  }
+})
+
+test('a store that cannot be opened ends with 3, and says which, why and what to do', async (t) => {
+  const config = await minimal(t)
+  for (const command of ['operator', 'migrate']) {
+    const { code, err } = await run(t, [command, '-c', config], { BELLWIRE_OPERATOR_STORE: `sqlite:${config}` })
+    assert.equal(code, 3, err)
+    assert.match(err, /^bellwire: operator\.store: .*bellwire\.yaml is not a SQLite database: name another file.*\n$/)
   }
 })
 
@@ -197,7 +271,9 @@ test('a section that is not there, and a wrong one, end with 2', async (t) => {
   const config = await minimal(t)
   const missing = await run(t, ['platform', '-c', config])
   assert.equal(missing.code, 2)
-  assert.match(missing.err, /no section platform/)
+  assert.match(missing.err, /bellwire\.yaml has no section platform\. An example is in (\S+)\n$/)
+  const [, example = ''] = /An example is in (\S+)/.exec(missing.err) ?? []
+  assert.match(await readFile(example, 'utf8'), /^platform:$/m)
   const wrong = await run(t, ['operator', '-c', config], { BELLWIRE_OPERATOR_PROT: '1' })
   assert.equal(wrong.code, 2)
   assert.match(

@@ -9,7 +9,7 @@ import test, { type TestContext } from 'node:test'
 import { promisify } from 'node:util'
 import type { MadeDevice } from '../../src/stand-ins/all.ts'
 import { element, post, temporary } from '../support/sides.ts'
-import { run, type Started, start } from './bellwire.ts'
+import { addressesOf, freePorts, run, type Started, start } from './bellwire.ts'
 
 const serviceKey = 'stand-ins-service-key-1'
 const platformKey = 'stand-ins-platform-key-1'
@@ -19,6 +19,7 @@ interface Running {
   readonly operator: Started
   readonly control: string
   readonly url: string
+  readonly admin: string
   readonly folder: string
 }
 
@@ -27,9 +28,8 @@ async function running(t: TestContext): Promise<Running> {
   const standIns = start(t, ['stand-ins', '--dir', folder, '--port', '0', '--json'])
   const { control } = JSON.parse(await standIns.line(/"running"/)) as { control: string }
   const config = join(folder, 'bellwire.yaml')
-  const operator = start(t, ['operator', '--config', config], { BELLWIRE_OPERATOR_PORT: '0' })
-  const { url } = JSON.parse(await operator.line(/"server\.listening"/)) as { url: string }
-  return { standIns, operator, control, url, folder }
+  const operator = start(t, ['operator', '--config', config], freePorts)
+  return { standIns, operator, control, ...(await addressesOf(operator)), folder }
 }
 
 async function device(control: string, wish: object): Promise<MadeDevice> {
@@ -38,8 +38,8 @@ async function device(control: string, wish: object): Promise<MadeDevice> {
   return body as MadeDevice
 }
 
-const link = ({ url }: Running, { link }: MadeDevice, brand: string, userId: string) =>
-  post(`${url}/admin/devices/link`, { brand, user_id: userId, tokens: [link] }, serviceKey)
+const link = ({ admin }: Running, { link }: MadeDevice, brand: string, userId: string) =>
+  post(`${admin}/admin/devices/link`, { brand, user_id: userId, tokens: [link] }, serviceKey)
 
 async function shown(
   { control }: Running,
@@ -82,6 +82,7 @@ test('a stand-in device of each service shows what is sent through the real oper
 
   const looked = await run(t, ['doctor', '--json', '--config', join(folder, 'bellwire.yaml')], {
     BELLWIRE_OPERATOR_PORT: new URL(url).port,
+    BELLWIRE_OPERATOR_ADMIN_PORT: new URL(all.admin).port,
   })
   assert.equal(looked.code, 0, looked.out)
 
@@ -126,12 +127,12 @@ test('the lines that it prints for people work as they stand', async (t) => {
   const folder = await temporary(t)
   const standIns = start(t, ['stand-ins', '--dir', folder, '--port', '0'])
   await standIns.line(/Ctrl-C ends/)
-  const operator = start(t, ['operator', '--config', join(folder, 'bellwire.yaml')], { BELLWIRE_OPERATOR_PORT: '0' })
-  const { url } = JSON.parse(await operator.line(/"server\.listening"/)) as { url: string }
+  const operator = start(t, ['operator', '--config', join(folder, 'bellwire.yaml')], freePorts)
+  const { url, admin } = await addressesOf(operator)
   const text = standIns.out()
   const commands = text.slice(text.indexOf('  LINK='), text.indexOf('\nWhat devices show'))
   assert.equal(commands.match(/curl/g)?.length, 3, text)
-  const script = commands.replaceAll('http://127.0.0.1:7001', url)
+  const script = commands.replaceAll('http://127.0.0.1:7001', url).replaceAll('http://127.0.0.1:7101', admin)
   const { stdout } = await promisify(execFile)('sh', ['-c', script], { timeout: 20_000 })
   assert.match(stdout, /"push_id"/)
   assert.match(await standIns.line(/shows/), /fcm device 1 shows "Hello": "There"$/)
@@ -152,12 +153,14 @@ test('credentials are for their owner alone, and somebody’s own configuration 
   assert.equal(await readFile(join(own, 'bellwire.yaml'), 'utf8'), 'operator: {}\n')
 })
 
-test('a port in use ends with 2, and nothing is left running', async (t) => {
-  const taken = createServer()
-  await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve))
-  t.after(() => taken.close())
-  const { port } = taken.address() as { port: number }
-  const { code, err } = await run(t, ['stand-ins', '--dir', await temporary(t), '--port', String(port)])
-  assert.equal(code, 2, err)
-  assert.match(err, /is in use: choose others with --port/)
-})
+for (const offset of [0, 1, 4] as const) {
+  test(`a port in use ends with 2, and nothing is left running (port + ${offset})`, async (t) => {
+    const taken = createServer()
+    await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve))
+    t.after(() => taken.close())
+    const port = (taken.address() as { port: number }).port - offset
+    const { code, err } = await run(t, ['stand-ins', '--dir', await temporary(t), '--port', String(port)])
+    assert.equal(code, 2, err)
+    assert.match(err, /is in use: choose others with --port/)
+  })
+}

@@ -65,11 +65,25 @@ test('each brand is published and consumed where the settings say, by the same n
   assert.doesNotMatch(printConfig(config), /secret-of/)
 })
 
+test('brands that are published to one topic need an origin each', async (t) => {
+  const to = 'to: {kafka: ["a:1"], topic: all-links}'
+  const wrong = (publish: string) =>
+    load(t, configOf(publish, '[]')).then(
+      () => [],
+      (error: ConfigError) => error.problems.map(({ path, what }) => `${path}: ${what}`),
+    )
+  const what = 'operator.publish[1]: is told where brand 1 is, and nothing tells them apart'
+  assert.deepEqual(await wrong(`[{brand: 1, ${to}}, {brand: 2, ${to}}]`), [what])
+  assert.deepEqual(await wrong(`[{brand: 1, ${to}, origin: one}, {brand: 2, ${to}}]`), [what])
+  assert.deepEqual(await wrong(`[{brand: 1, ${to}, origin: one}, {brand: 2, ${to}, origin: one}]`), [what])
+  assert.deepEqual(await wrong(`[{brand: 1, ${to}, origin: one}, {brand: 2, ${to}, origin: two}]`), [])
+})
+
 test('what contradicts itself is told with its remedy', async (t) => {
   const rest = '{rest: https://platform.example, api_key: k}'
   const text = configOf(
     `[{brand: 1, to: ${rest}}, {brand: 1, to: ${rest}, retry: {first: 1h}}, {brand: 2, to: {kafka: ["a:1"], username: u}}]`,
-    `[{from: {kafka: ["a:1"]}}, {brand: 1, from: {amqp: "amqp://b/"}}, {brand: 1, from: {amqp: "amqp://b/"}},
+    `[{from: {kafka: ["a:1"]}}, {brand: 1, from: {amqp: "amqps://b/"}}, {brand: 1, from: {amqp: "amqps://b/"}},
      {from: {kafka: ["a:1"], topic: x, group: g}, origins: [{origin: o, brand: 1}, {origin: o, brand: 2}]},
      {brand: 5, from: {kafka: ["a:1"], group: g}}]`,
   )

@@ -19,12 +19,12 @@ test('a setting is overridden by the variable of its path', async (t) => {
   const { operator, platform, log } = await load(t, {
     BELLWIRE_OPERATOR_PORT: '8080',
     BELLWIRE_OPERATOR_LIMITS_ANSWER_BUDGET: '5s',
-    BELLWIRE_PLATFORM_STORE: 'postgres://db/bellwire',
+    BELLWIRE_PLATFORM_STORE: 'postgres://localhost/bellwire',
     BELLWIRE_LOG_LEVEL: 'debug',
   })
   assert.equal(operator?.port, 8080)
   assert.equal(operator.limits.answer_budget, 5000)
-  assert.equal(platform?.store, 'postgres://db/bellwire')
+  assert.equal(platform?.store, 'postgres://localhost/bellwire')
   assert.equal(log.level, 'debug')
 })
 

@@ -117,6 +117,19 @@ test('settings that contradict each other are refused', async (t) => {
   )
 })
 
+test('no two addresses of a configuration may be the same, those of administration included', async (t) => {
+  const both = complete
+    .replace('port: 7101\n', 'port: 7101\n  admin: {port: 7101}\n')
+    .replace('platform:\n', 'platform:\n  admin: {host: 127.0.0.1, port: 7101}\n')
+  const problems = await refused(t, both)
+  assert.deepEqual(
+    problems.map(({ path, what }) => `${path} ${what}`),
+    ['operator.admin.port is the same as operator.port', 'platform.admin.port is the same as operator.port'],
+  )
+  const free = complete.replace('port: 7101\n', 'port: 0\n  admin: {port: 0}\n')
+  assert.deepEqual((await load(t, free)).operator?.admin, { host: '127.0.0.1', port: 0 })
+})
+
 test('nobody is messaged by an oversight: each brand has a source of attributes, or it is written that it has none', async (t) => {
   const [nothing] = await refused(t, complete.replace('  suppression: none\n', ''))
   assert.equal(nothing?.path, 'operator.attributes')
@@ -160,19 +173,62 @@ test('a key that is there twice is refused', async (t) => {
 })
 
 test('it is printed as it applies and without its secrets, in words that can be read again', async (t) => {
-  const config = await load(t, complete, { BELLWIRE_PLATFORM_STORE: 'postgres://bell:canary-pass@db/bell' })
+  const config = await load(t, complete, { BELLWIRE_PLATFORM_STORE: 'postgres://bell:canary-pass@localhost/bell' })
   const printed = printConfig(config)
   assert.doesNotMatch(printed, /canary|operator-key|platform-key/)
-  assert.match(printed, /postgres:\/\/bell:\*+@db\/bell/)
+  assert.match(printed, /postgres:\/\/bell:\*+@localhost\/bell/)
   assert.match(printed, /answer_budget: 20s/)
-  const again = await load(t, printed.replaceAll('"********"', 'another-key-000000000001'))
+  let keys = 0
+  const again = await load(
+    t,
+    printed.replaceAll('"********"', () => `another-key-00000000000${++keys}`),
+  )
   assert.equal(again.operator?.limits.answer_budget, 20_000)
   assert.deepEqual(again.operator?.suppression, { is: 'none' })
   assert.equal(again.platform?.lanes.length, 2)
 })
 
+test('no address is printed with its credentials, and no header of a push provider; the log is told of them', async (t) => {
+  const config = await load(
+    t,
+    `operator:
+  keys: [{name: platform, key: operator-key-000000000001, brands: [1]}]
+  attributes:
+    - {http: "https://reader:canary-1@users.example/a?brand=1", fields: [blocked], brands: [1]}
+    - {sql: "postgres://reader@localhost/x?password=canary-2", queries: {blocked: select 1}, brands: [1]}
+  push:
+    provider: http
+    url: "https://push.example/send?apikey=canary-3&to={{user_id}}&key={{secret.push}}"
+    secrets: [{name: push, value: canary-4}]
+    headers: [{name: authorization, value: Basic canary-5}, {name: x-key, value: "{{secret.push}}"}]
+    body: {text: "{{body}}"}
+  publish: [{brand: 1, to: {amqp: "amqps://bell:canary-6@broker.example/"}}]
+platform:
+  lanes:
+    - {brand: 1, channel: push, to: {provider: operator-api, url: "https://canary-7@operator.example/api", api_key: canary-8}}
+`,
+  )
+  const printed = printConfig(config)
+  assert.doesNotMatch(printed, /canary/)
+  for (const shown of [
+    'https://reader:********@users.example/a?brand=1',
+    'postgres://reader@localhost/x?password=********',
+    'https://push.example/send?apikey=********&to={{user_id}}&key={{secret.push}}',
+    'value: "{{secret.push}}"',
+    'amqps://bell:********@broker.example/',
+    'https://********@operator.example/api',
+  ])
+    assert.ok(printed.includes(shown), `${shown} in ${printed}`)
+  assert.deepEqual(
+    secretsOf(config)
+      .filter((secret) => secret.startsWith('canary'))
+      .toSorted(),
+    ['canary-1', 'canary-2', 'canary-3', 'canary-4', 'canary-6', 'canary-7', 'canary-8'],
+  )
+})
+
 test('the log is told every secret', async (t) => {
-  const config = await load(t, complete, { BELLWIRE_PLATFORM_STORE: 'postgres://bell:canary%21pass@db/bell' })
+  const config = await load(t, complete, { BELLWIRE_PLATFORM_STORE: 'postgres://bell:canary%21pass@localhost/bell' })
   assert.deepEqual(secretsOf(config).toSorted(), [
     'canary!pass',
     'canary%21pass',

@@ -67,6 +67,40 @@ test('a push message names its target as token, tokens or recipient, each token 
   }
 })
 
+test('an address that pages would run is refused; those of the web, of apps and of the page itself pass', () => {
+  for (const url of [
+    'javascript:alert(1)',
+    'JavaScript:alert(1)',
+    ' javascript:alert(1)',
+    'java\nscript:alert(1)',
+    '\u0001javascript:alert(1)',
+    'data:text/html,<script>',
+    'vbscript:x',
+    'file:///etc/passwd',
+    'blob:https://x/1',
+  ]) {
+    const read = readContent(JSON.stringify({ url }))
+    assert.match(
+      (read as { error: string }).error,
+      /^url at \/url is an address of the scheme [a-z]+: that is never/,
+      url,
+    )
+  }
+  assert.ok('error' in readPushContent('{"image_url":"javascript:alert(1)"}'))
+  for (const url of ['https://example.com/b', 'http://x', 'app://bonus', 'larkspur:deposit', '/bonus', 'bonus?x=1', ''])
+    assert.deepEqual(readContent(JSON.stringify({ url })), { url }, url)
+  assert.deepEqual(readContent('{"image_url":"data:image/png;base64,AA=="}'), {
+    image_url: 'data:image/png;base64,AA==',
+  })
+})
+
+test('a message that names more devices than a user may have is refused, not fanned out', () => {
+  const tokens = Array.from({ length: 1_001 }, (_, i) => `t-${i}`)
+  assert.deepEqual(readPushContent(JSON.stringify({ tokens })), {
+    error: "1001 device tokens are named; a message may name 1000 of its user's devices",
+  })
+})
+
 test('a target is found where the mapping says, and only there', () => {
   const mapping = { ...defaultContentMapping, token: '/to/device', tokens: '/to/devices', recipient: '/to/0' }
   const text = '{"token":"x","tokens":["y"],"to":{"device":"a","devices":["b"],"0":"c"}}'

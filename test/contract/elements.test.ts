@@ -23,6 +23,14 @@ test('an element that is no JSON is cut out like any other', () => {
   assert.deepEqual(texts('[1 2,{"a":},"x" y,,"\n"]'), ['1 2', '{"a":}', '"x" y', '', '"\n"'])
 })
 
+test('an empty place between commas is an element of its own, which spoils no other', () => {
+  for (const body of ['[{"a":1},]', '[,{"a":1}]', '[{"a":1},,{"b":2}]']) {
+    const cut = cutElements(sourceOf(body))
+    assert.equal(cut.error, undefined, body)
+    assert.ok(texts(body).includes('{"a":1}') && texts(body).includes(''), body)
+  }
+})
+
 for (const [body, error] of [
   ['', /is empty/],
   [' \n', /is empty/],

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { idText, isInteger, isIntegerText } from '../../src/contract/ids.ts'
+import { idText, isInteger, isIntegerText, isPrintable } from '../../src/contract/ids.ts'
 
 test('an integer is digits alone, from 0 to 2^63-1', () => {
   for (const [text, expected] of [
@@ -24,6 +24,19 @@ test('an integer is digits alone, from 0 to 2^63-1', () => {
     assert.equal(isIntegerText(text), expected, text)
   }
   assert.equal(isIntegerText('01'), false)
+})
+
+test('an id has no control characters, neither those of ASCII nor U+0080 to U+009F', () => {
+  for (const [text, expected] of [
+    ['1001', true],
+    ['jörg@example.com', true],
+    ['日本', true],
+    ['a\u001bb', false],
+    ['a\u009b31m', false],
+    ['\u0080', false],
+    ['\u00a0', true],
+  ] as const)
+    assert.equal(isPrintable(text), expected, JSON.stringify(text))
 })
 
 test('ids are compared as text: an integer and a string of the same digits are the same', () => {

@@ -24,8 +24,8 @@ import {
   witness,
 } from '../support/sides.ts'
 
-const secret = 'the secret of the document tests, long enough'
-const service = { name: 'backend', key: 'backend-key', scopes: ['devices'], brands: ['1'] } as const
+const secret = 'the-secret-of-the-document-tests-long-enough'
+const service = { name: 'backend', key: 'the-key-of-the-backend', scopes: ['devices'], brands: ['1'] } as const
 
 /** Everything that an operator can serve. */
 async function operatorUrl(t: TestContext): Promise<string> {
@@ -203,6 +203,29 @@ test('a link, its answer and its refusals fit the document of the platform', asy
   }
 })
 
+test('every endpoint of the interface has an example that fits its schema and is taken as it stands', async (t) => {
+  const operator = await startOperator(t, {})
+  for (const { path, example } of operatorOperations) {
+    const document = await documentOf(operator.url)
+    assert.deepEqual(document.paths[path].post.requestBody.content['application/json'].example, example)
+    assert.ok(fits(document, requestOf(document, path), example), path)
+    const { status } = await post(operator.url + path, example, keys.one.key)
+    assert.equal(status, path === '/reconciliation' ? 501 : 200, path)
+  }
+  const platform = await platformUrl(t)
+  for (const { path, example } of platformOperations)
+    assert.equal((await post(platform + path, example, service.key)).status, 200, path)
+})
+
+test('the document names the address where it was fetched, and for the interface the public one', async (t) => {
+  const publicUrl = 'https://operator.example/api'
+  const { url } = await startOperator(t, { publicUrl })
+  const document = await documentOf(url)
+  assert.deepEqual(document.servers, [{ url }])
+  assert.deepEqual(document.paths['/channels/push/batch'].post.servers, [{ url: publicUrl }])
+  assert.equal(document.paths['/admin/summary'].get.servers, undefined)
+})
+
 test('what an app sends and gets fits the document of the operator', async (t) => {
   const url = await operatorUrl(t)
   const document = await documentOf(url)
@@ -212,7 +235,7 @@ test('what an app sends and gets fits the document of the operator', async (t) =
   assert.equal(inbox.items.length, 1)
   const shown = document.paths['/app/inbox'].get.responses[200].content['application/json'].schema
   assert.ok(fits(document, shown, inbox))
-  const tokens = { tokens: [{ token: 't', provider: 'firebase' }] }
+  const tokens = { tokens: [{ token: 't', provider: 'apns' }] }
   assert.ok(fits(document, requestOf(document, '/app/devices/link'), tokens))
   assert.equal((await post(`${url}/app/devices/link`, tokens, undefined, bearer)).text, '{"accepted":1}')
   const own = (await (await fetch(`${url}/app/devices`, { headers: bearer })).json()) as Answer['body']

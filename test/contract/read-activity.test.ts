@@ -150,6 +150,12 @@ for (const [what, item, error, idJson] of [
   ['a long user_id', `{"activity":{"id":2,"brand_id":1,"user_id":"${'u'.repeat(256)}"}}`, /user_id must be/, '2'],
   ['a line feed in user_id', '{"activity":{"id":2,"brand_id":1,"user_id":"a\\nb"}}', /user_id must be.*control/, '2'],
   [
+    'a C1 control in user_id, which JSON lets stand',
+    '{"activity":{"id":2,"brand_id":1,"user_id":"a\u009b31m"}}',
+    /user_id must be.*control/,
+    '2',
+  ],
+  [
     'activity_id of text',
     '{"activity":{"id":2,"brand_id":1,"user_id":"u","activity_id":"5"}}',
     /activity_id must be an integer/,

@@ -18,7 +18,7 @@ import {
   type WitnessService,
   witnessService,
 } from '../support/push-services.ts'
-import { element, get, keys, post, startOperator } from '../support/sides.ts'
+import { adminKey, element, get, keys, post, startOperator } from '../support/sides.ts'
 import { event, until } from '../support/wait.ts'
 
 const single = '/channels/push/single'
@@ -269,29 +269,45 @@ onEachEngine(
 )
 
 onEachEngine(
-  'after a hundred removals nothing is removed and nothing burned until a person confirms over HTTP',
+  'after a hundred removals no device is removed until a person confirms over HTTP; its message is failed either way',
   async (t, store) => {
     const many = Array.from({ length: 150 }, (_, i) => device({ userId: `u${i}`, token: `a-${i}` }))
     const { url, book } = await start(t, store, { devices: many, apns: () => gone })
     const all = many.map(({ userId }) => element({ user_id: userId }))
     const first = (await post(url + batch, all)).body
-    assert.equal(first.failed.length, 100)
-    assert.equal(first.fatal.length, 50)
-    assert.match(first.fatal[0].error, /removals\/confirm/)
+    assert.equal(first.failed.length, 150)
+    const kept = first.failed.filter(({ error }: { error: string }) => /removals\/confirm/.test(error))
+    assert.equal(kept.length, 50)
     assert.equal(book.dropped.length, 100)
     const { services } = (await get(`${url}/admin/devices/removals`)).body
     assert.partialDeepStrictEqual(services, [{ service: 'my apns', stopped: true, stopped_for: { removals: 101 } }])
-    const confirm = (body: unknown, key = 'admin-key') => post(`${url}/admin/devices/removals/confirm`, body, key)
+    const confirm = (body: unknown, key: string = adminKey.key) =>
+      post(`${url}/admin/devices/removals/confirm`, body, key)
     assert.equal((await confirm({ service: 'my apns' }, keys.one.key)).status, 401)
     assert.equal((await confirm({})).status, 400)
     assert.equal((await confirm({ service: 'my apns', for_minutes: 0 })).status, 400)
     assert.equal((await confirm({ service: 'my fcm' })).status, 409)
     assert.equal((await confirm({ service: 'my apns' })).status, 200)
-    const rest = all.filter((each) => first.fatal.some((item: { id: unknown }) => item.id === each.activity.id))
+    const rest = all.filter((each) => kept.some((item: { id: unknown }) => item.id === each.activity.id))
     assert.equal((await post(url + batch, rest)).body.failed.length, 50)
     assert.equal(book.dropped.length, 150)
   },
 )
+
+onEachEngine('one user with hundreds of dead tokens stops no removals, and her message is failed', async (t, store) => {
+  const hers = Array.from({ length: 300 }, (_, i) => device({ brand: '2', userId: 'mallory', token: `m-${i}` }))
+  const { url, book, apns } = await start(t, store, {
+    devices: [...hers, device({ userId: '1002', token: 'dead' })],
+    apns: () => gone,
+  })
+  assert.equal((await post(url + single, element({ brand_id: 2, user_id: 'mallory' }))).status, 422)
+  assert.equal(apns.received.length, 300)
+  const { services } = (await get(`${url}/admin/devices/removals`)).body
+  assert.partialDeepStrictEqual(services, [{ service: 'my apns', stopped: false }])
+  assert.equal(book.dropped.length, 300)
+  assert.equal((await post(url + single, element({ user_id: '1002' }))).status, 422)
+  assert.equal(book.dropped.at(-1)?.device.token, 'dead', 'removals go on for everybody else')
+})
 
 onEachEngine(
   'a source that throws, answers nonsense or another’s device makes messages fatal, and nothing is sent',

@@ -23,13 +23,23 @@ test('the window counts by the minute, a device once, and forgets what is old', 
   for (let minute = 0; minute < 3; minute++) {
     window.sent(start + minute * minuteMs)
     window.sent(start + minute * minuteMs + 59_999)
-    window.removed(`device ${minute}`, start + minute * minuteMs)
-    window.removed('device 0', start + minute * minuteMs)
+    window.removed(`device ${minute}`, `user ${minute}`, start + minute * minuteMs)
+    window.removed('device 0', 'user 0', start + minute * minuteMs)
   }
   assert.deepEqual(window.tally(start), { sends: 6, removals: 3 })
   assert.deepEqual(window.tally(start + 1), { sends: 4, removals: 2 })
   window.forget(start + minuteMs)
   assert.deepEqual(window.tally(0), { sends: 4, removals: 2 })
-  assert.equal(window.has('device 0'), false)
-  assert.equal(window.has('device 2'), true)
+  assert.equal(window.counts('device 0', 'user 0'), true)
+  assert.equal(window.counts('device 2', 'user 2'), false)
+})
+
+test('of one user three removals count, and again when those are forgotten', () => {
+  const window = createWindow()
+  for (let n = 0; n < 300; n++) window.removed(`device ${n}`, '2 mallory', minuteMs)
+  window.removed('device 1000', '1 mallory', minuteMs)
+  assert.equal(window.tally(0).removals, 4)
+  assert.equal(window.counts('device 4', '2 mallory'), false)
+  window.forget(2 * minuteMs)
+  assert.equal(window.counts('device 4', '2 mallory'), true)
 })

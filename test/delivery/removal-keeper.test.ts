@@ -26,7 +26,7 @@ function remove(brake: RemovalKeeper, service: string, from: number, count: numb
   let allowed = 0
   for (let i = from; i < from + count; i++) {
     brake.sent(service)
-    if (brake.mayRemove(service, `device ${i}`)) allowed++
+    if (brake.mayRemove(service, `device ${i}`, `user ${i}`)) allowed++
   }
   return allowed
 }
@@ -64,7 +64,7 @@ onEachEngine(
   'removals of a device that is removed already count once; sends raise what is allowed',
   async (t, store) => {
     const brake = await keeper(t, await open(t, store))
-    for (let i = 0; i < 100; i++) assert.equal(brake.mayRemove('fcm', 'the same'), true)
+    for (let i = 0; i < 100; i++) assert.equal(brake.mayRemove('fcm', 'the same', 'a user'), true)
     assert.equal(remove(brake, 'fcm', 0, 99), 99)
     for (let i = 0; i < 1_009 - 99; i++) brake.sent('fcm')
     assert.equal(remove(brake, 'fcm', 100, 1), 1, '101 of 1,010 is not more than a tenth')
@@ -89,7 +89,7 @@ onEachEngine(
 
 onEachEngine('nothing is removed before it is known what was stopped', async (t, store) => {
   const brake = createRemovalKeeper({ database: await open(t, store) })
-  assert.equal(brake.mayRemove('fcm', 'a'), false)
+  assert.equal(brake.mayRemove('fcm', 'a', 'a user'), false)
 })
 
 onPostgres('what one process stops and what a person confirms there is so in every process', async (t, store) => {

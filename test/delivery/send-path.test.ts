@@ -267,12 +267,12 @@ onEachEngine('the request headers that track a message are kept with it', async 
 })
 
 onEachEngine('admin routes ask for a key with the right scope and show only its brands', async (t, store) => {
-  const reader = { name: 'reader', key: 'reader', scopes: ['read'], brands: ['2'] } as const
+  const reader = { name: 'reader', key: 'the-key-of-a-reader', scopes: ['read'], brands: ['2'] } as const
   const { url } = await startOperator(t, { store, adminKeys: [adminKey, reader] })
   const { push_id } = (await post(url + single, element())).body
   assert.equal((await get(`${url}/admin/summary`, 'wrong')).status, 401)
-  assert.equal((await post(`${url}/admin/subscriber-tokens`, { brand: '2', user_id: '1001' }, 'reader')).status, 403)
-  assert.equal((await get(`${url}/admin/messages/${push_id}`, 'reader')).status, 404)
-  assert.equal((await get(`${url}/admin/summary`, 'reader')).body.successful, 0)
+  assert.equal((await post(`${url}/admin/subscriber-tokens`, { brand: '2', user_id: '1001' }, reader.key)).status, 403)
+  assert.equal((await get(`${url}/admin/messages/${push_id}`, reader.key)).status, 404)
+  assert.equal((await get(`${url}/admin/summary`, reader.key)).body.successful, 0)
   assert.equal((await get(`${url}/admin/summary`)).body.successful, 1)
 })

@@ -167,6 +167,24 @@ test('a mismatch pauses until the credential has had an accepted send, and then 
   assert.equal(service.received.length, 3)
 })
 
+test('after a restart one user’s junk tokens do not pause the service, several users’ do', async (t) => {
+  const paused = watch(t, 'provider.paused')
+  const users = Array.from({ length: breaker.after }, (_, i) => `user ${i}`)
+  const guard = guardService(
+    witnessService('apns', () => mismatch),
+    { breaker },
+  )
+  const sendTo = async (userId: string, token: string) => {
+    const its = { ...push(), device: device({ userId, token }) }
+    return (await guard.send(its, context(), go)).answer
+  }
+  for (let i = 0; i < 10; i++)
+    assert.partialDeepStrictEqual(await sendTo('mallory', `junk ${i}`), { category: 'fatal', reason: 'misconfigured' })
+  assert.equal(paused.length, 0)
+  for (const user of users.slice(1)) await sendTo(user, user)
+  assert.equal(paused.length, 1, 'then it is the credential')
+})
+
 test('a credential that works is not stopped by one device for which it is the wrong one, but by several in a row', async (t) => {
   const paused = watch(t, 'provider.paused')
   const alerts = watch(t, 'provider.alert')

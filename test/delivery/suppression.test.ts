@@ -163,8 +163,14 @@ test('a message that waits for a slot is judged when its turn has come', async (
 })
 
 test('an operator does not start without somebody who says who must not be messaged', async (t) => {
-  const options = { store: `sqlite:${await temporary(t)}/o.db`, keys: [{ name: 'a', key: 'key-of-a', brands: ['1'] }] }
-  assert.throws(() => createOperator(options), /nobody says who must not be messaged.*suppression: 'none'/)
+  const options = {
+    store: `sqlite:${await temporary(t)}/o.db`,
+    keys: [{ name: 'a', key: 'the-key-of-brand-a', brands: ['1'] }],
+  }
+  assert.throws(
+    () => createOperator(options),
+    /attributes: nobody says who must not be messaged\n.*suppression: 'none'/,
+  )
   const useless = createOperator({ ...options, attributes: functionSource(['consent_sms'], () => []) })
   await assert.rejects(useless.start(), /knows none of blocked, excluded/)
 })

@@ -11,6 +11,7 @@ import { operatorMigrations } from '../../src/operator/create-operator.ts'
 import { guard } from '../../src/providers/guard.ts'
 import type { Message, Provider, Result } from '../../src/providers/provider.ts'
 import { uuidv7 } from '../../src/runtime/ids.ts'
+import { createMetrics } from '../../src/runtime/metrics.ts'
 import type { Database } from '../../src/store/database.ts'
 import { openDatabase } from '../../src/store/open-database.ts'
 import { op } from '../../src/store/statement.ts'
@@ -109,6 +110,8 @@ test('a process that died after the call: taken over with the same identifier, a
   await dying.close()
   const living = await open(t, url)
   const taken = event('message.taken_over')
+  const { registry, stop } = createMetrics()
+  t.after(stop)
   const result = await send(pathOf(living, second), { ...sent, ref: uuidv7() })
   assert.equal(result.ref, sent.ref)
   assert.deepEqual(
@@ -116,6 +119,7 @@ test('a process that died after the call: taken over with the same identifier, a
     [[sent.ref, 2]],
   )
   assert.equal((await taken).uncertain, true)
+  assert.match(await registry.metrics(), /^bellwire_uncertain_total\{channel="push"\} 1$/m)
   assert.equal(await uncertain(living), 1)
 })
 
@@ -133,6 +137,27 @@ test('a process that died between claim and call: taken over; the attempt counts
   assert.equal(second.received.length, 1)
   // Its row does not say whether the call was made: uncertain is an upper bound.
   assert.equal(await uncertain(living), 1)
+})
+
+test('each attempt whose process died is counted as uncertain, also in the metrics', { skip }, async (t) => {
+  const url = await freshSchema()
+  const first = silent()
+  const { registry, stop } = createMetrics()
+  t.after(stop)
+  const sent = message('1', '1')
+  const called = await openDatabase(url, { migrations: operatorMigrations })
+  void send(pathOf(called, first), sent, 100)
+  await until(() => first.received.length === 1, { what: 'the first call' })
+  await called.close()
+  const claimed = await openDatabase(url, { migrations: operatorMigrations })
+  const taken = event('message.taken_over')
+  void send(pathOf(claimed, witness(), never), sent, 100)
+  assert.equal((await taken).uncertain, true)
+  await claimed.close()
+  const living = await open(t, url)
+  assert.equal((await send(pathOf(living, witness()), sent)).category, 'successful')
+  assert.equal(await uncertain(living), 2)
+  assert.match(await registry.metrics(), /^bellwire_uncertain_total\{channel="push"\} 2$/m)
 })
 
 test('a session that was lost between claim and call: the message is not sent', { skip }, async (t) => {
@@ -210,6 +235,7 @@ async function halfAnswered(url: string, t: TestContext) {
     max: 10,
     concurrency: 10,
     transactional: false,
+    findPauses: () => undefined,
     async deliver(messages, context) {
       called.resolve()
       await answer.promise

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { brands } from '../../src/demo/cast.ts'
 import type { Clients, KnownOutcome } from '../../src/demo/clients.ts'
+import type { Entry } from '../../src/demo/entry.ts'
 import { createJournal, type Journal } from '../../src/demo/journal.ts'
 import type { Phone, Phones } from '../../src/demo/phones.ts'
 import { createRecords, type Sample, unreadable } from '../../src/demo/records.ts'
@@ -156,4 +157,31 @@ test('a push whose place a newer one took, while the device was away, is said to
   has('laptop', [], ['b'])
   assert.equal(sent[0]?.state, 'replaced')
   assert.match(sent[0]?.note ?? '', /^Never shown/)
+})
+
+test('a message whose outcome could not be asked for is asked about again, until it is known', async (t) => {
+  let refused = 2
+  const outcomes = {
+    get 1(): Partial<KnownOutcome> {
+      if (refused-- > 0) throw new Error('the platform does not answer')
+      return { category: 'successful', ref: 'a' }
+    },
+  }
+  const journal = open(t, outcomes)
+  const sent = await journal.send(samples().slice(0, 1))
+  settle(1)
+  await journal.settled(sent, AbortSignal.timeout(20_000))
+  assert.equal(sent[0]?.state, 'arrived')
+})
+
+test('a message that the platform sends again says why and when, and one that it gave up is failed, not refused', async (t) => {
+  const journal = open(t, { 1: { category: 'failed', reason: 'expired', error: 'given up after 5 attempts' } })
+  const [entry] = await journal.send(samples().slice(0, 1))
+  emit('item.retry', { lane: '1/site', seq: 1, attempt: 1, reason: 'timeout', inMs: 2_400 })
+  assert.equal(entry?.note, 'not delivered yet (timeout); the platform tries again in 3 s')
+  emit('lane.held', { lane: '1/site', reason: 'connect ECONNREFUSED', forMs: 1_000 })
+  assert.equal(entry?.note, 'the operator does not answer (connect ECONNREFUSED); the platform tries again in 1 s')
+  settle(1)
+  await journal.settled([entry as Entry], AbortSignal.timeout(5_000))
+  assert.partialDeepStrictEqual(entry, { state: 'failed', note: 'given up after 5 attempts' })
 })

@@ -66,7 +66,7 @@ test('what is not there, and who is not there, is said', async (t) => {
   }
   assert.deepEqual(sent, ['1/1001 site', '1/1001 push', '2/1001 site', '2/1001 push'])
   assert.equal((await post('/demo/token', '{"brand":"3","user_id":"1001"}')).status, 400)
-  assert.equal((await post('/demo/send', '{"brand":"1","user_id":"1001"}', 'text/plain')).status, 400)
+  assert.equal((await post('/demo/send', '{"brand":"1","user_id":"1001"}', 'text/plain')).status, 415)
   assert.equal((await post('/demo/send', 'x'.repeat(20_000))).status, 400)
   assert.equal((await post('/demo/send', '{"brand":"1","user_id":"1001","channel":"fax"}')).status, 400)
   assert.equal((await post('/demo/send', 'null')).status, 400)

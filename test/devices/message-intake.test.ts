@@ -2,21 +2,23 @@
 
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
-import type { DeviceConsumer, Received, Take } from '../../src/devices/device-channel.ts'
+import type { DeviceConsumer, DevicePublisher, Received, Take } from '../../src/devices/device-channel.ts'
 import type { DeviceEvent } from '../../src/devices/device-event.ts'
+import { deviceId } from '../../src/devices/identity.ts'
 import { type Brands, type Parked, takeMessages } from '../../src/devices/message-intake.ts'
 import { StoreUnavailable } from '../../src/store/store-unavailable.ts'
+import { deviceOf } from '../suites/devices.ts'
 import { onEachEngine } from '../support/engines.ts'
-import { adminKey, get, post, startPlatform } from '../support/sides.ts'
+import { adminKey, get, post, startOperator, startPlatform } from '../support/sides.ts'
 import { event, until } from '../support/wait.ts'
 
 const ofOne = { name: 'one', key: 'admin-key-of-brand-1', scopes: ['read', 'manage'], brands: ['1'] } as const
 
 /** A consumer whose messages the test brings itself. */
-function byHand(): { consumer: DeviceConsumer; take: Promise<Take> } {
+function byHand(name = 'by hand'): { consumer: DeviceConsumer; take: Promise<Take> } {
   const taking = Promise.withResolvers<Take>()
   const consumer: DeviceConsumer = {
-    name: 'by hand',
+    name,
     async consume(take, signal) {
       taking.resolve(take)
       await new Promise((resolve) => signal.addEventListener('abort', resolve))
@@ -24,6 +26,18 @@ function byHand(): { consumer: DeviceConsumer; take: Promise<Take> } {
   }
   return { consumer, take: taking.promise }
 }
+
+/** A topic without a broker. */
+const publisherTo = (take: Take): DevicePublisher => ({
+  name: 'by hand',
+  max: 10,
+  concurrency: 1,
+  async publish(messages) {
+    await take(messages.map(({ what, body }) => link(Buffer.from(body), `USER_DEVICE_${what.toUpperCase()}`)))
+    return messages.map(({ id: ref }) => ({ category: 'successful', ref, rule: 'taken' }))
+  },
+  async close() {},
+})
 
 async function start(t: TestContext, store: string, brands: Brands) {
   const { consumer, take } = byHand()
@@ -109,6 +123,60 @@ onEachEngine('each origin in its own brand; a replay finds an origin that was ad
   assert.deepEqual((await replay(second.url)).body, { count: 1 })
   assert.equal((await taken).category, 'successful')
   assert.equal((await second.devices('2', '1001')).length, 1)
+})
+
+onEachEngine('an origin counts only on the topic that it is configured for, also when replayed', async (t, store) => {
+  const [a, b] = [byHand('topic a'), byHand('topic b')]
+  const { url } = await startPlatform(t, {
+    store,
+    keys: [adminKey],
+    lanes: [],
+    deviceLinks: [
+      { consumer: a.consumer, brands: { 'one.example': '1' } },
+      { consumer: b.consumer, brands: { 'two.example': '2' } },
+    ],
+  })
+  const stranger = link(record({ origin: 'two.example' }))
+  assert.deepEqual(await (await a.take)([stranger]), ['parked'])
+  const settled = event('item.settled', ({ lane }) => lane === '-/device-links')
+  await post(`${url}/admin/failed/replay`, { lane: '-/device-links' }, adminKey.key)
+  assert.equal((await settled).category, 'failed')
+  assert.deepEqual((await get(`${url}/admin/devices?brand=2&user_id=1001`)).body.devices, [])
+  assert.deepEqual(await (await b.take)([stranger]), ['taken'])
+})
+
+onEachEngine('on a shared topic nothing that an event says chooses its brand', async (t, store) => {
+  const { consumer, take } = byHand()
+  const platform = await startPlatform(t, {
+    keys: [adminKey],
+    lanes: [],
+    deviceLinks: [{ consumer, brands: { 'www.one.example': '1', 'www.two.example': '2' } }],
+  })
+  const topic = await take
+  const publish = ['one', 'two'].map((name, i) => ({
+    brand: String(i + 1),
+    origin: `www.${name}.example`,
+    publisher: publisherTo(topic),
+  }))
+  const { devices } = await startOperator(t, { store, publish })
+  const both = ['1', '2'].map((brand) => deviceOf({ brand, token: `of ${brand}`, origin: 'www.two.example' }))
+  await devices.take(both)
+  for (const brand of ['1', '2'])
+    await until(
+      async () => {
+        const { body } = await get(`${platform.url}/admin/devices?brand=${brand}&user_id=a`)
+        return body.devices.length === 1 && body.devices[0].device === deviceId(`of ${brand}`)
+      },
+      { what: `brand ${brand} has its own device and no other` },
+    )
+})
+
+onEachEngine('equal messages are parked once for each place, however often they are delivered', async (t, store) => {
+  const { take, parked } = await start(t, store, '1')
+  const at = (offset: number): Received => ({ ...link(record(), 'ELSE'), from: `kafka topic/0 at ${offset}` })
+  await take([at(1), at(2)])
+  await take([at(2), at(3)])
+  assert.equal((await parked()).length, 3)
 })
 
 onEachEngine('a message of 5 MB is parked by its beginning, and a replay says what to do', async (t, store) => {

@@ -5,7 +5,7 @@ import type { TestContext } from 'node:test'
 import { restPublisher } from '../../src/devices/channels/rest-publisher.ts'
 import type { DeviceEvent } from '../../src/devices/device-event.ts'
 import type { Publishing } from '../../src/devices/outbox.ts'
-import { readTimestamp } from '../../src/devices/timestamp.ts'
+import { justAfter, readTimestamp } from '../../src/devices/timestamp.ts'
 import { deviceOf } from '../suites/devices.ts'
 import { onEachEngine } from '../support/engines.ts'
 import { adminKey, get, post, startOperator } from '../support/sides.ts'
@@ -33,7 +33,7 @@ onEachEngine('every link and unlink is told, of both brands, as row 18 has it', 
   const platform = await foreignPlatform(t)
   const { devices } = await start(t, store, platform.url)
   const [link, unlink] = [
-    happened({ origin: 'www.one.example' }),
+    happened({ origin: 'www.two.example' }),
     happened({ what: 'unlink', token: 't2', brand: '2' }),
   ]
   await devices.take([link])
@@ -48,11 +48,32 @@ onEachEngine('every link and unlink is told, of both brands, as row 18 has it', 
       user_id: 'a',
       tokens: [{ token: 'token-1', channel: 'android', provider: 'firebase' }],
       timestamp: `${link.at}Z`,
-      origin: 'www.one.example',
+      origin: 'bellwire',
     },
   })
   assert.partialDeepStrictEqual(other, { what: 'unlink', key: 'key of 2', body: { tokens: [{ token: 't2' }] } })
 })
+
+onEachEngine(
+  'a device that is replaced by a newer one is told as unlinked, before and after which links stay',
+  async (t, store) => {
+    const platform = await foreignPlatform(t)
+    const { devices } = await start(t, store, platform.url)
+    const [old, young, younger] = ['t1', 't2', 't3'].map((token) => happened({ token }))
+    await devices.take([old as DeviceEvent, young as DeviceEvent], [], 2)
+    await devices.take([younger as DeviceEvent], [], 2)
+    await until(() => platform.taken().length === 4, { what: 'all are told' })
+    assert.partialDeepStrictEqual(
+      platform.taken().find(({ what }) => what === 'unlink'),
+      { body: { tokens: [{ token: 't1' }], timestamp: `${justAfter(old?.at as string)}Z` } },
+    )
+    // The same events in another order, at another registry: it ends the same.
+    await devices.take([happened({ token: 't1' })], [], 2)
+    const look = { deadline: Date.now() + 10_000, signal: new AbortController().signal }
+    const left = (await devices.of('1', ['a'], look)).get('a') ?? []
+    assert.deepEqual(left.map(({ token }) => token).sort(), ['t1', 't3'])
+  },
+)
 
 onEachEngine('one event after the other of a user, also where the platform stutters', async (t, store) => {
   let answers = 0

@@ -42,12 +42,7 @@ async function world(t: TestContext, store: string): Promise<World> {
     brand,
     channel: 'push' as const,
     mode: 'batch' as const,
-    provider: operatorApi({
-      baseUrl: operator,
-      apiKey: brand === '1' ? keys.one.key : keys.two.key,
-      channel: 'push',
-      mode: 'batch',
-    }),
+    provider: operatorApi({ url: operator, apiKey: brand === '1' ? keys.one.key : keys.two.key }),
     spanMs: 20,
     retry: { firstMs: 50, mostMs: 200 },
   })

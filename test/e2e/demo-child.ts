@@ -20,11 +20,11 @@ export interface Demo {
   leftovers(): Promise<string[]>
 }
 
-const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
+const bin = fileURLToPath(new URL('../../bin/bellwire.cjs', import.meta.url))
 
 export async function startDemo(t: TestContext, args: readonly string[], withinMs = 60_000): Promise<Demo> {
   const folder = await mkdtemp(join(tmpdir(), 'bellwire-e2e-'))
-  const child = spawn(process.execPath, [main, 'demo', ...args], {
+  const child = spawn(process.execPath, [bin, 'demo', ...args], {
     env: { ...process.env, TMPDIR: folder, NODE_OPTIONS: '' },
     stdio: ['ignore', 'pipe', 'pipe'],
   })

@@ -7,7 +7,7 @@ import test from 'node:test'
 import { writeFolder, writtenKeys } from '../../src/cli/stand-ins/folder.ts'
 import { makeVapidKeys } from '../../src/providers/web-push/vapid.ts'
 import { type MadeDevice, serviceNames, startStandIns } from '../../src/stand-ins/all.ts'
-import { run, start } from '../cli/bellwire.ts'
+import { addressesOf, freePorts, run, start } from '../cli/bellwire.ts'
 import { element, get, post, temporary } from '../support/sides.ts'
 import { until } from '../support/wait.ts'
 
@@ -21,15 +21,15 @@ test('no token or key of a push service is in logs, metrics, answers or what doc
   t.after(() => standIns.close())
   await writeFolder(folder, standIns, vapid)
   const config = join(folder, 'bellwire.yaml')
-  const env = { BELLWIRE_OPERATOR_PORT: '0', BELLWIRE_LOG_LEVEL: 'debug' }
+  const env = { ...freePorts, BELLWIRE_LOG_LEVEL: 'debug' }
   const operator = start(t, ['operator', '-c', config], env)
-  const { url } = JSON.parse(await operator.line(/"server\.listening"/)) as { url: string }
+  const { url, admin } = await addressesOf(operator)
 
   const said: string[] = []
   const users = new Map<string, MadeDevice>()
   const link = async (user: string, device: MadeDevice): Promise<void> => {
     const record = { brand: '1', user_id: user, tokens: [device.link] }
-    said.push((await post(`${url}/admin/devices/link`, record, writtenKeys.service)).text)
+    said.push((await post(`${admin}/admin/devices/link`, record, writtenKeys.service)).text)
     users.set(user, device)
   }
   const send = async (user: string): Promise<{ status: number; push_id?: string }> => {
@@ -67,13 +67,16 @@ test('no token or key of a push service is in logs, metrics, answers or what doc
     }
   }
   for (const path of ['/metrics', '/admin/summary', '/admin/devices/removed', '/admin/devices/removals'])
-    said.push(await (await fetch(url + path, { headers: { 'x-api-key': writtenKeys.service } })).text())
-  const { body } = await get(`${url}/admin/messages/${shown}`, writtenKeys.service)
+    said.push(await (await fetch(admin + path, { headers: { 'x-api-key': writtenKeys.service } })).text())
+  const { body } = await get(`${admin}/admin/messages/${shown}`, writtenKeys.service)
   said.push(JSON.stringify({ ...body, request: '' }))
   // It asks with a token that is nobody's.
   for (const service of serviceNames)
     standIns[service].play({ answer: { status: 403, body: '{"reason":"Forbidden"}' } })
-  const doctor = await run(t, ['doctor', '-c', config], { BELLWIRE_OPERATOR_PORT: new URL(url).port })
+  const doctor = await run(t, ['doctor', '-c', config], {
+    BELLWIRE_OPERATOR_PORT: new URL(url).port,
+    BELLWIRE_OPERATOR_ADMIN_PORT: new URL(admin).port,
+  })
   said.push(doctor.out, doctor.err)
   operator.child.kill('SIGTERM')
   const { code, out, err } = await operator.ended

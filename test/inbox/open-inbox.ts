@@ -15,7 +15,7 @@ import { createSubscriberToken } from '../../src/runtime/subscriber-token.ts'
 import type { Database } from '../../src/store/database.ts'
 import { openDatabase } from '../../src/store/open-database.ts'
 
-export const secret = 'the secret of the inbox tests, long enough'
+export const secret = 'the-secret-of-the-inbox-tests-long-enough'
 export const origin = 'https://www.larkspur.example'
 
 export async function openStore(t: TestContext, url: string): Promise<Database> {

@@ -5,6 +5,7 @@ import { add } from '../../src/inbox/store.ts'
 import { on } from '../../src/runtime/events.ts'
 import { onEachEngine, onPostgres } from '../support/engines.ts'
 import { query } from '../support/services/postgres.ts'
+import { event } from '../support/wait.ts'
 import {
   deliver,
   type Followed,
@@ -254,7 +255,7 @@ test('what a slow client has not read waits in the store, not in memory, and rea
 
 test('one notification reaches more streams than are written in one turn', async (t) => {
   const database = await openStore(t, await sqliteUrl(t))
-  const inbox = await serveInbox(t, database)
+  const inbox = await serveInbox(t, database, { streamsPerUser: 1_000 })
   const bearer = await token('1', '1001')
   const streams = await Promise.all(Array.from({ length: 600 }, () => follow(inbox, bearer)))
   await Promise.all(streams.map((stream) => stream.until(isReady)))
@@ -327,4 +328,33 @@ test('the two operations that add a notification carry the brand first', () => {
     createdAt: 1,
   }
   for (const { rows } of add(row)) assert.equal(rows[0]?.[0], '2')
+})
+
+test('a user has so many open streams and the process so many, the next is refused, and the others go on', async (t) => {
+  const database = await openStore(t, await sqliteUrl(t))
+  const inbox = await serveInbox(t, database, { streamsPerUser: 2, streams: 3 })
+  const [one, other, third] = [await token('1', '1001'), await token('2', '1001'), await token('1', '3003')]
+  const [first, second] = [await follow(inbox, one), await follow(inbox, one)]
+  await Promise.all([first, second].map((stream) => stream.until(isReady)))
+  const refusal = async (bearer: string) => {
+    const answer = await fetch(`${inbox.url}/app/inbox/stream`, {
+      headers: { authorization: `Bearer ${bearer}` },
+      signal: AbortSignal.timeout(10_000),
+    })
+    const { error } = (await answer.json()) as { error: string }
+    return { status: answer.status, after: answer.headers.get('retry-after'), error }
+  }
+  const ofUser = await refusal(one)
+  assert.deepEqual([ofUser.status, ofUser.after], [429, '30'])
+  assert.match(ofUser.error, /this user has 2 open streams already/)
+  await (await follow(inbox, other)).until(isReady)
+  const ofProcess = await refusal(third)
+  assert.deepEqual([ofProcess.status, ofProcess.after], [503, '5'])
+  const note = message('1', '1001')
+  await deliver(database, [note])
+  await Promise.all([first, second].map((stream) => stream.until(({ refs }) => refs.includes(note.ref))))
+  const left = event('inbox.closed')
+  second.cut()
+  await left
+  assert.equal((await follow(inbox, one)).response.statusCode, 200)
 })

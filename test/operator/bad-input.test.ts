@@ -205,7 +205,7 @@ onEachEngine('a compressed body is 415 with the remedy', async (t, store) => {
 })
 
 onEachEngine('a body that trickles is ended with 408 and disturbs nobody', async (t, store) => {
-  const { url } = await startOperator(t, { store, listen: { requestTimeoutMs: 1_000 } })
+  const { url } = await startOperator(t, { store, limits: { bodyTimeoutMs: 1_000 } })
   const socket = connect(Number(new URL(url).port), '127.0.0.1')
   t.after(() => socket.destroy())
   socket.write(`POST ${single} HTTP/1.1\r\nhost: x\r\nx-api-key: ${keys.one.key}\r\ncontent-length: 1000\r\n\r\n{`)

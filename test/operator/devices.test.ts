@@ -2,19 +2,28 @@
 
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
-import test from 'node:test'
+import test, { type TestContext } from 'node:test'
+import { deviceId } from '../../src/devices/identity.ts'
 import { createOperator } from '../../src/operator/create-operator.ts'
+import type { DeviceAnswer } from '../../src/providers/push-service.ts'
 import { on } from '../../src/runtime/events.ts'
 import { createSubscriberToken } from '../../src/runtime/subscriber-token.ts'
 import { subscription } from '../devices/subscription.ts'
-import { onEachEngine } from '../support/engines.ts'
-import { type Answer, adminKey, get, keys, post, startOperator, temporary } from '../support/sides.ts'
+import { onEachEngine, onPostgres } from '../support/engines.ts'
+import { accepted, witnessService } from '../support/push-services.ts'
+import { type Answer, adminKey, element, get, keys, post, startOperator, temporary } from '../support/sides.ts'
+import { until } from '../support/wait.ts'
 
-const secret = 'the secret of the device tests, long enough'
+const secret = 'the-secret-of-the-device-tests-long-enough'
 const origin = 'https://www.larkspur.example'
 const app = { secrets: [secret], origins: [origin] }
-const services = { name: 'backend', key: 'backend-key', scopes: ['devices', 'read'] } as const
-const ofOne = { name: 'backend of brand 1', key: 'backend-key-1', scopes: ['devices'], brands: ['1'] } as const
+const services = { name: 'backend', key: 'the-key-of-the-backend', scopes: ['devices', 'read'] } as const
+const ofOne = {
+  name: 'backend of brand 1',
+  key: 'the-backends-key-of-brand-1',
+  scopes: ['devices'],
+  brands: ['1'],
+} as const
 const adminKeys = [adminKey, services, ofOne]
 const bearer = async (brand: string, userId = '1001') => ({
   authorization: `Bearer ${await createSubscriberToken({ secret, brand, userId })}`,
@@ -57,9 +66,91 @@ onEachEngine('an app cannot speak for another user, and its clock plays no part'
     }
   // Its user logged out; then a telephone whose clock is in the last century logs in.
   await post(`${url}/app/devices/unlink`, { tokens: [fcm('t1')] }, undefined, one)
-  const early = { user_id: '1001', timestamp: '1999-01-01T00:00:00Z', tokens: [fcm('t1')] }
-  assert.equal((await post(`${url}/app/devices/link`, early, undefined, one)).status, 200)
+  const again = { user_id: '1001', tokens: [fcm('t1')] }
+  assert.equal((await post(`${url}/app/devices/link`, again, undefined, one)).status, 200)
   assert.equal((await devicesOf(url, '1')).length, 1)
+})
+
+onEachEngine('an app says nothing about time, origin or publishing: it is refused by name', async (t, store) => {
+  const { url } = await startOperator(t, { store, app, adminKeys })
+  for (const [name, value] of Object.entries({
+    timestamp: '1999-01-01T00:00:00Z',
+    origin: 'www.two.example',
+    skip_publishing: true,
+  }))
+    for (const what of ['link', 'unlink']) {
+      const body = { tokens: [fcm('t1')], [name]: value }
+      const refused = await post(`${url}/app/devices/${what}`, body, undefined, await bearer('1'))
+      assert.equal(refused.status, 400)
+      assert.match(refused.body.error, new RegExp(`^${name} is not taken from an app`))
+    }
+  assert.deepEqual(await devicesOf(url, '1'), [])
+  await post(`${url}/app/devices/link`, { tokens: [fcm('t1')], more: 1 }, undefined, await bearer('1'))
+  assert.equal((await devicesOf(url, '1'))[0]?.origin, 'app')
+})
+
+onEachEngine(
+  'a user who links a thousand devices has twenty, the last ones, and metrics stay flat',
+  async (t, store) => {
+    const service = { ...witnessService('fcm_token'), name: 'fcm' }
+    const { url } = await startOperator(t, {
+      store,
+      app,
+      adminKeys,
+      push: { devices: { source: 'registry', services: [service] } },
+    })
+    const one = await bearer('1')
+    const link = (tokens: unknown[]) => post(`${url}/app/devices/link`, { tokens }, undefined, one)
+    const series = async () =>
+      (await (await fetch(`${url}/metrics`)).text()).match(/bellwire_devices_linked.*/g)?.length
+    await link([fcm('first')])
+    const before = await series()
+    const many = Array.from({ length: 50 }, (_, i) => Array.from({ length: 20 }, (_, j) => fcm(`t-${i}-${j}`)))
+    for (const answer of await Promise.all(many.map(link))) assert.equal(answer.status, 200)
+    assert.equal((await link([fcm('the last')])).status, 200)
+    const devices = await devicesOf(url, '1')
+    assert.equal(devices.length, 20)
+    assert.equal(devices[0]?.device, deviceId('the last'))
+    assert.equal(await series(), before)
+    assert.equal((await post(`${url}/channels/push/single`, element())).status, 200)
+    assert.equal(service.received.length, 20)
+    const { body } = await link(Array.from({ length: 21 }, (_, i) => fcm(`too many ${i}`)))
+    assert.match(body.error, /a user may have 20 devices/)
+  },
+)
+
+onEachEngine('an app links only what a push service here reaches; a service links any kind', async (t, store) => {
+  const { url } = await startOperator(t, {
+    store,
+    app,
+    adminKeys,
+    push: { devices: { source: 'registry', services: [witnessService('fcm_token')] } },
+  })
+  const token = { token: 't1', provider: 'http:made-up' }
+  const refused = await post(`${url}/app/devices/link`, { tokens: [token] }, undefined, await bearer('1'))
+  assert.deepEqual(
+    [refused.status, refused.body.error],
+    [400, 'tokens[0] is not accepted: no push service is configured here that reaches it (http:made-up)'],
+  )
+  const record = { brand: '1', user_id: '1001', tokens: [token] }
+  assert.equal((await post(`${url}/admin/devices/link`, record, services.key)).body.linked, 1)
+  const text = await (await fetch(`${url}/metrics`)).text()
+  assert.ok(!text.includes('made-up'))
+  assert.match(text, /bellwire_devices_linked_total\{brand="1",kind="other"\}/)
+  const out = await post(`${url}/app/devices/unlink`, { tokens: [token] }, undefined, await bearer('1'))
+  assert.equal(out.status, 200, 'whatever is linked can be unlinked')
+  assert.deepEqual(await devicesOf(url, '1'), [])
+})
+
+onEachEngine('a user has at most 200 devices from services', async (t, store) => {
+  const { url } = await startOperator(t, { store, app, adminKeys })
+  for (const part of ['a', 'b', 'c']) {
+    const tokens = Array.from({ length: 100 }, (_, i) => fcm(`${part}-${i}`))
+    await post(`${url}/admin/devices/link`, { brand: '1', user_id: '1001', tokens }, services.key)
+  }
+  assert.equal((await devicesOf(url, '1')).length, 200)
+  const { removed } = (await get(`${url}/admin/devices/removed?brand=1`)).body
+  assert.equal(removed[0].why, 'replaced: the user has more than 200 devices')
 })
 
 test('a page of an allowed origin may ask, list and link', async (t) => {
@@ -190,25 +281,64 @@ onEachEngine('removals are listed in pages and restored by filter, by a key that
   assert.equal((await removed('brand=1&since=2099-01-01T00:00:00Z')).removed.length, 0)
 
   const restore = (body: object, key: string = adminKey.key) => post(`${url}/admin/devices/restore`, body, key)
-  assert.equal((await restore({ brand: '1' }, services.key)).status, 403)
+  assert.equal((await restore({ brand: '1', all: true }, services.key)).status, 403)
   assert.equal((await restore({})).status, 400)
   assert.equal((await restore({ brand: '1', reason: 'typing error' })).status, 400)
-  assert.equal((await restore({ brand: '2' })).body.restored, 0)
+  assert.equal((await restore({ brand: '2', all: true })).body.restored, 0)
   assert.equal((await restore({ brand: '1', user_id: 'a' })).body.restored, 1)
   assert.equal((await restore({ brand: '1', why: 'wrong project' })).body.restored, 2)
   assert.equal((await devicesOf(url, '1', 'b')).length, 1)
 })
 
-test('a logout that was answered is known to a send under way', async (t) => {
-  const operator = await startOperator(t, { app, adminKeys })
-  const one = await bearer('1')
-  await post(`${operator.url}/app/devices/link`, { tokens: [fcm('t1')] }, undefined, one)
-  const look = { deadline: Date.now() + 10_000, signal: new AbortController().signal }
-  const [device] = (await operator.devices.of('1', ['1001'], look)).get('1001') ?? []
-  assert.ok(device && !operator.devices.revoked(device))
-  await post(`${operator.url}/app/devices/unlink`, { tokens: [fcm('t1')] }, undefined, one)
-  assert.ok(operator.devices.revoked(device))
-})
+/** User 1001 logs out while a message to them waits behind another one, which holds the service's only slot. */
+async function logoutWhileWaiting(t: TestContext, store: string, processes: 1 | 2): Promise<void> {
+  const first = Promise.withResolvers<DeviceAnswer>()
+  const service = witnessService(
+    'fcm_token',
+    ({ device: { token } }) => (token === 'the first' ? first.promise : accepted),
+    { concurrency: 1 },
+  )
+  const push = { devices: { source: 'registry', services: [service] } } as const
+  const sender = await startOperator(t, { store, app, adminKeys, push })
+  const loggedOutAt = processes === 1 ? sender : await startOperator(t, { store, app, adminKeys, push })
+  const waits = await bearer('1')
+  const link = (token: string, who: Record<string, string>) =>
+    post(`${sender.url}/app/devices/link`, { tokens: [fcm(token)] }, undefined, who)
+  await Promise.all([link('the first', await bearer('1', '1002')), link('t1', waits), link('t2', await bearer('2'))])
+
+  const sendTo = (user: string, brand = 1) =>
+    post(`${sender.url}/channels/push/single`, element({ user_id: user, brand_id: brand }))
+  const holding = sendTo('1002')
+  await until(() => service.received.length === 1, { what: 'the slot is taken' })
+  const { devices: registry } = sender
+  const { of } = registry
+  let found = 0
+  registry.of = async (...asked) => {
+    const devices = await of(...asked)
+    found++
+    return devices
+  }
+  const waiting = sendTo('1001')
+  await until(() => found === 1, { what: 'its devices are found: it waits' })
+  const out = await post(`${loggedOutAt.url}/app/devices/unlink`, { tokens: [fcm('t1')] }, undefined, waits)
+  assert.equal(out.status, 200)
+  first.resolve(accepted)
+  assert.equal((await holding).status, 200)
+  assert.equal((await waiting).status, 422)
+  assert.deepEqual(
+    service.received.map(({ device }) => device.token),
+    ['the first'],
+  )
+  assert.equal((await sendTo('1001', 2)).status, 200, 'the user of the same id of the other brand')
+}
+
+onEachEngine('a logout that was answered is respected by a send under way', (t, store) =>
+  logoutWhileWaiting(t, store, 1),
+)
+
+onPostgres('a logout that one operator process answered is respected by a send under way in another', (t, store) =>
+  logoutWhileWaiting(t, store, 2),
+)
 
 test('what was answered outlives the process', async (t) => {
   const store = `sqlite:${join(await temporary(t), 'operator.db')}`

@@ -6,8 +6,8 @@ import { onEachEngine } from '../support/engines.ts'
 import { type Answer, adminKey, get, post, startPlatform } from '../support/sides.ts'
 import { event } from '../support/wait.ts'
 
-const one = { name: 'operator of brand 1', key: 'operator-key-1', scopes: ['devices'], brands: ['1'] } as const
-const two = { name: 'operator of brand 2', key: 'operator-key-2', scopes: ['devices'], brands: ['2'] } as const
+const one = { name: 'operator of brand 1', key: 'operator-key-of-brand-1', scopes: ['devices'], brands: ['1'] } as const
+const two = { name: 'operator of brand 2', key: 'operator-key-of-brand-2', scopes: ['devices'], brands: ['2'] } as const
 const both = { name: 'both', key: 'operator-key-both', scopes: ['devices'], brands: ['1', '2'] } as const
 const any = { name: 'any', key: 'operator-key-any', scopes: ['devices'] } as const
 const keys = [adminKey, one, two, both, any]

@@ -10,10 +10,10 @@ import type { Channel } from '../../src/providers/provider.ts'
 import { adminKey, element, get, keys, post, startOperator, startPlatform, witness } from '../support/sides.ts'
 import { until } from '../support/wait.ts'
 
-function lane(brand: '1' | '2', channel: Channel, baseUrl: string, over: Partial<LaneOptions> = {}): LaneOptions {
+function lane(brand: '1' | '2', channel: Channel, url: string, over: Partial<LaneOptions> = {}): LaneOptions {
   const mode = over.mode ?? 'batch'
   const apiKey = brand === '1' ? keys.one.key : keys.two.key
-  const provider = operatorApi({ baseUrl, apiKey, channel, mode, max: over.max ?? 500 })
+  const provider = operatorApi({ url, apiKey })
   return { brand, channel, mode, provider, spanMs: 20, retry: { firstMs: 50, mostMs: 200 }, ...over }
 }
 
@@ -206,16 +206,16 @@ async function text(request: IncomingMessage): Promise<string> {
 
 test('keys open what they may: scopes and brands', async (t) => {
   const operator = await startOperator(t)
-  const enqueuer = { name: 'crm', key: 'crm', scopes: ['enqueue'], brands: ['1'] } as const
+  const enqueuer = { name: 'crm', key: 'the-key-of-the-crm', scopes: ['enqueue'], brands: ['1'] } as const
   const { url } = await startPlatform(t, {
     keys: [adminKey, enqueuer],
     lanes: [lane('1', 'push', operator.url), lane('2', 'push', operator.url)],
   })
   assert.equal((await post(activities(url), element(), 'wrong')).status, 401)
-  const mixed = await post(activities(url), [element(), element({ brand_id: 2 })], 'crm')
+  const mixed = await post(activities(url), [element(), element({ brand_id: 2 })], enqueuer.key)
   assert.equal(mixed.body.accepted, 1)
   assert.match(mixed.body.refused[0].error, /may not enqueue for brand 2/)
-  assert.equal((await get(`${url}/admin/lanes`, 'crm')).status, 403)
+  assert.equal((await get(`${url}/admin/lanes`, enqueuer.key)).status, 403)
   const { lanes } = (await get(`${url}/admin/lanes`)).body
   assert.deepEqual(lanes.map((each: { name: string }) => each.name).sort(), ['1/push', '2/push'])
 })

@@ -200,13 +200,45 @@ test('apns: each environment has its tokens; where a device’s is not known bot
   assert.equal(standIn.arrivals.length - before, 2)
 })
 
-test('apns: a token that is no token cannot reach another address', async (t) => {
+test('apns: a token that is no token is never sent, and says nothing about the credential', async (t) => {
   const { standIn, service } = await stage(t)
-  const device = { ...deviceOf(standIn), token: '../../x?y#z \r\nv: w é' }
-  assert.partialDeepStrictEqual(await service.send(pushTo(device), contextOf()), {
-    category: 'failed',
-    token: 'mismatch',
-  })
+  for (const token of ['../../x?y#z \r\nv: w é', '\ud800', '', 'a'.repeat(401)]) {
+    const answer = await service.send(pushTo({ ...deviceOf(standIn), token }), contextOf())
+    assert.partialDeepStrictEqual(answer, { category: 'failed', reason: 'rejected' })
+    assert.equal(answer.token, undefined)
+  }
+  assert.deepEqual(standIn.arrivals, [])
+})
+
+test('apns: a message sets priority, push type, expiration and collapse id within what APNs takes', () => {
+  const device: Device = { brand: '1', userId: '1001', kind: 'apns', token: 't', linkedAt: '' }
+  const build = (headers: unknown) =>
+    apnsNotification(pushTo(device, { content: { title: 'a', overrides: { apns: { headers } } } }), 'com.example.a')
+  const good = {
+    'APNS-Priority': '1',
+    'apns-push-type': 'voip',
+    'apns-expiration': '0',
+    'apns-collapse-id': 'x'.repeat(64),
+  }
+  const built = build(good)
+  assert.ok('headers' in built)
+  for (const [name, value] of Object.entries(good)) {
+    const at = built.headers.indexOf(name.toLowerCase())
+    assert.equal(built.headers[at + 1], value, name)
+  }
+  for (const headers of [
+    { 'apns-priority': '7' },
+    { 'apns-priority': 10 },
+    { 'apns-push-type': 'Alert' },
+    { 'apns-expiration': 'tomorrow' },
+    { 'apns-expiration': '-1' },
+    { 'apns-collapse-id': 'x'.repeat(65) },
+    { 'apns-collapse-id': '' },
+    { constructor: 'x' },
+  ]) {
+    const refused = build(headers)
+    assert.partialDeepStrictEqual(refused, { category: 'failed', reason: 'invalid' }, JSON.stringify(headers))
+  }
 })
 
 test('apns: a removed app is gone since the moment that Apple names', async (t) => {

@@ -76,6 +76,14 @@ const asked = (ms = 10_000, over: Partial<Asked> = {}): Asked => ({
 const many = (count: number, post: () => Promise<Exchanged>) => Promise.all(Array.from({ length: count }, post))
 const lost = (exchanged: Exchanged) => ('lost' in exchanged ? exchanged : assert.fail(`answered ${exchanged.status}`))
 
+test('http2: headers larger than peers take end their own request only, before it leaves', async (t) => {
+  const made = await peer(t, fine)
+  const http2 = client(t, made.url)
+  const { lost: error, written } = lost(await http2.post(asked(10_000, { headers: ['x-long', 'a'.repeat(90_000)] })))
+  assert.deepEqual([error.code, written, made.seen], ['NOT_ENCODABLE', false, 0])
+  assert.partialDeepStrictEqual(await http2.post(asked()), { status: 200 })
+})
+
 test('http2: status, headers and body are told', async (t) => {
   const { url } = await peer(t, fine)
   const exchanged = await client(t, url).post(asked())
@@ -284,7 +292,7 @@ test('http2: a session that was idle for long is asked before it gets a request,
 })
 
 test('http2: TLS only with a certificate that is trusted', async (t) => {
-  const certificate = await makeCertificate()
+  const certificate = makeCertificate()
   const { url } = await standIn(t, certificate)
   const { lost: error, written } = lost(await client(t, url).post(asked()))
   assert.match(error.code ?? '', /SELF_SIGNED/)

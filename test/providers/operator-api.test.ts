@@ -2,14 +2,15 @@ import assert from 'node:assert/strict'
 import { createServer } from 'node:net'
 import test, { type TestContext } from 'node:test'
 import type { Fatal } from '../../src/contract/outcome.ts'
-import { type OperatorApiOptions, operatorApi } from '../../src/providers/operator-api.ts'
+import { type LaneShape, operatorApi } from '../../src/providers/operator-api.ts'
 import type { Provider, Result } from '../../src/providers/provider.ts'
 import { contextOf, message, messages, providerSuite } from '../suites/provider.ts'
 import { event, until } from '../support/wait.ts'
 import { stranger } from './stranger.ts'
 
-function api(t: TestContext, baseUrl: string, over: Partial<OperatorApiOptions> = {}): Provider {
-  const provider = operatorApi({ baseUrl, apiKey: 'the key', channel: 'push', mode: 'batch', max: 10, ...over })
+function api(t: TestContext, url: string, over: Partial<LaneShape> = {}): Provider {
+  const lane = { channel: 'push', mode: 'batch', max: 10, concurrency: 64, ...over } as const
+  const provider = operatorApi({ url, apiKey: 'the key' })(lane)
   t.after(() => provider.close?.())
   return provider
 }
@@ -89,6 +90,28 @@ test('what cannot stand in a header stays in the body', async (t) => {
   assert.equal(result?.category, 'successful')
   assert.equal(received[0]?.headers['x-fasttrack-triggerhash'], undefined)
   assert.equal(received[0]?.headers['x-fasttrack-id'], '1')
+})
+
+test('a trigger hash with spaces or tabs inside travels in its header', async (t) => {
+  const { url, received } = await accept(t)
+  for (const hash of ['welcome bonus 7', 'a\tb']) {
+    const text = message(1).text.replace('"hash"', '"x"')
+    await api(t, url, { mode: 'single' }).send(
+      [message(1, { text, context: { tracking: { 'x-fasttrack-triggerhash': hash } } })],
+      contextOf(),
+    )
+    assert.equal(received.at(-1)?.headers['x-fasttrack-triggerhash'], hash)
+  }
+  await api(t, url, { mode: 'single' }).send(
+    [message(2, { text: message(2).text.replace('"hash"', '"welcome bonus"') })],
+    contextOf(),
+  )
+  assert.equal(received.at(-1)?.headers['x-fasttrack-triggerhash'], 'welcome bonus')
+  await api(t, url, { mode: 'single' }).send(
+    [message(3, { text: message(3).text.replace('"hash"', '" hash"') })],
+    contextOf(),
+  )
+  assert.equal(received.at(-1)?.headers['x-fasttrack-triggerhash'], undefined, 'a space at the ends would be lost')
 })
 
 test('tracking that a message brings along is sent on', async (t) => {
@@ -217,7 +240,7 @@ test('row 8: without a connection nothing has arrived', async (t) => {
 
 test('a request that is aborted while it waits for a connection is never written, and not uncertain', async (t) => {
   const { url, received } = await stranger(t, () => {})
-  const provider = api(t, url, { connections: 1, mode: 'single' })
+  const provider = api(t, url, { concurrency: 1, mode: 'single' })
   const sent: { stop: AbortController; result: Promise<Fatal> }[] = []
   const send = (id: number): void => {
     const stop = new AbortController()

@@ -78,6 +78,17 @@ test('a person reads one line of text for each', (t) => {
   assert.match(plain[1] ?? '', /warn {2}lane held {2}lane=1\/push reason="two words" forMs=5\n$/)
 })
 
+test('what commands a terminal is escaped in text, and stays readable', (t) => {
+  const lines = logged(t, { format: 'text' })
+  emit('lane.held', { lane: '1/push', reason: 'a\u009b31mb\u202ec\u007f', forMs: 5 })
+  emit('lane.held', { lane: 'x\u009b2J', reason: 'plain', forMs: 5 })
+  const text = lines()
+    .join('')
+    .replace(/\x1b\[\d+m/g, '')
+  assert.doesNotMatch(text.replaceAll('\n', ''), /[\x00-\x1f\x7f-\x9f\u202e]/)
+  assert.match(text, /reason=a\\u009b31mb\\u202ec\\u007f/)
+})
+
 test('after its stop nothing is written', (t) => {
   const written: string[] = []
   const log = startLog({ level: 'info', format: 'json', to: { write: (line) => written.push(line) } })

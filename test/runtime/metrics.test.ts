@@ -18,6 +18,29 @@ test('messages are counted by outcome, uncertain ones apart', async (t) => {
   assert.equal(await read('bellwire_received_total{channel="push",mode="batch"}'), 40)
 })
 
+test('a message of a killed process that may have arrived is uncertain, too', async (t) => {
+  const { read } = measured(t)
+  const taken = { brand: '1', channel: 'push', ref: 'r', attempt: 2 }
+  emit('message.taken_over', { ...taken, uncertain: true })
+  emit('message.taken_over', { ...taken, uncertain: false })
+  assert.equal(await read('bellwire_uncertain_total{channel="push"}'), 1)
+  emit('message.settled', { ...settled, brand: '1', category: 'fatal', uncertain: true })
+  assert.equal(await read('bellwire_uncertain_total{channel="push"}'), 2)
+  assert.equal(await read('bellwire_taken_over_total{uncertain="true"}'), 1)
+})
+
+test('a label that the configuration does not name is counted as other, and makes no series of its own', async (t) => {
+  const { metrics, read } = measured(t)
+  metrics.allow('kind', ['apns'])
+  for (const kind of ['apns', 'http:a', 'http:b', 'http:c'])
+    emit('device.linked', { brand: '1', userId: 'a', device: 'd', kind, origin: '' })
+  assert.equal(await read('bellwire_devices_linked_total{brand="1",kind="apns"}'), 1)
+  assert.equal(await read('bellwire_devices_linked_total{brand="1",kind="other"}'), 3)
+  metrics.allow('kind', ['http:a'])
+  emit('device.linked', { brand: '1', userId: 'a', device: 'd', kind: 'http:a', origin: '' })
+  assert.equal(await read('bellwire_devices_linked_total{brand="1",kind="http:a"}'), 1)
+})
+
 test('counts go on from scrape to scrape', async (t) => {
   const { read } = measured(t)
   emit('queue.put', { lane: '1/push', accepted: 3, repeated: 1 })

@@ -43,6 +43,39 @@ test('a token that has expired is refused with what to do', async () => {
   )
 })
 
+test('a token that lives longer than 24 hours is refused, whoever signed it, and is not made', async () => {
+  const seconds = start / 1000
+  const sign = (iat: number | undefined, exp: number): Promise<string> => {
+    const token = new SignJWT({ sub: '1001', brand: '1', ...(iat !== undefined && { iat }) })
+    return token
+      .setProtectedHeader({ alg: 'HS256' })
+      .setAudience('bellwire-app')
+      .setExpirationTime(exp)
+      .sign(Buffer.from(secret))
+  }
+  const verify = (token: string) => verifySubscriberToken(token, { secrets: [secret], now })
+  for (const [iat, exp] of [
+    [undefined, seconds + 86_400],
+    [seconds, seconds + 86_400],
+    [seconds - 80_000, seconds + 6_400],
+  ] as const)
+    assert.equal((await verify(await sign(iat, exp))).userId, '1001')
+  for (const [iat, exp] of [
+    [undefined, seconds + 86_410],
+    [seconds, seconds + 315_360_000],
+    [seconds - 80_000, seconds + 6_410],
+    // Said to be of the future: counted from now.
+    [seconds + 315_000_000, seconds + 315_000_600],
+  ] as const)
+    await assert.rejects(verify(await sign(iat, exp)), (error: Error) => {
+      assert.ok(error instanceof TokenRefused)
+      assert.match(error.message, /longer than 24 hours/)
+      return true
+    })
+  const making = createSubscriberToken({ secret, brand: '1', userId: '1001', ttlSeconds: 86_401, now })
+  await assert.rejects(making, /ttlSeconds is 86401: .*at most 86400/)
+})
+
 test('a token that is not ours is refused, whatever it claims', async () => {
   const key = Buffer.from(secret)
   const sign = (claims: object, aud = 'bellwire-app'): Promise<string> =>

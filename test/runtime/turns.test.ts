@@ -34,3 +34,29 @@ test('no more wait than may, and who gave up or was too late makes room', async 
   turns.give()
   assert.equal(await next, true)
 })
+
+test('parties take turns, however many of one wait', async () => {
+  const turns = createTurns(1, 1_000)
+  void turns.take(soon())
+  const came: string[] = []
+  const wait = async (party: string): Promise<void> => {
+    assert.equal(await turns.take(soon(), party), true)
+    came.push(party)
+  }
+  const waiting = ['1', '1', '1', '1', '2', '3', '2'].map(wait)
+  for (let n = 0; n < 3; n++) turns.give()
+  await Promise.all(waiting.slice(4, 6))
+  waiting.push(wait('4'))
+  for (let n = 0; n < 5; n++) turns.give()
+  await Promise.all(waiting)
+  assert.deepEqual(came, ['1', '2', '3', '4', '1', '2', '1', '1'])
+})
+
+test('a party with less than its share of the places is let in where another has taken them all', () => {
+  const turns = createTurns(1, 4)
+  void turns.take(soon())
+  for (let n = 0; n < 4; n++) assert.notEqual(turns.take(soon(), '1'), 'full')
+  assert.equal(turns.take(soon(), '1'), 'full')
+  for (let n = 0; n < 2; n++) assert.notEqual(turns.take(soon(), '2'), 'full')
+  assert.equal(turns.take(soon(), '2'), 'full')
+})

@@ -39,6 +39,7 @@ async function controlled(t: TestContext) {
   const ask = async (method: string, path: string, body?: unknown): Promise<Asked> => {
     const response = await fetch(control.url + path, {
       method,
+      ...(method === 'POST' && { headers: { 'content-type': 'application/json' } }),
       ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
       signal: AbortSignal.timeout(20_000),
     })

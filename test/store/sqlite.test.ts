@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { createHook } from 'node:async_hooks'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { after } from 'node:test'
@@ -40,6 +40,41 @@ test('sqlite: a file that another process has open is refused at once, with the 
       ['2', '1001'],
     ],
   )
+})
+
+test('sqlite: a new file, its log and its folder are for this user alone, whatever the umask', async (t) => {
+  const before = process.umask(0)
+  t.after(() => process.umask(before))
+  const path = join(folder, 'a', 'private', 'x.db')
+  const database = await openDatabase(`sqlite:${path}`, { migrations })
+  t.after(() => database.close())
+  await database.commit([op(addUsers, [user('1', '1')])])
+  const modeOf = async (file: string): Promise<string> => ((await stat(file)).mode & 0o777).toString(8)
+  assert.deepEqual(await Promise.all([path, `${path}-wal`].map(modeOf)), ['600', '600'])
+  assert.deepEqual(await Promise.all([join(path, '..'), join(path, '../..')].map(modeOf)), ['700', '700'])
+
+  const shared = `${path}-shared`
+  const beside = await openDatabase(`sqlite:${shared}`, { migrations, shared: true })
+  t.after(() => beside.close())
+  await beside.commit([op(addUsers, [user('1', '1')])])
+  assert.deepEqual(await Promise.all([shared, `${shared}-wal`, `${shared}-shm`].map(modeOf)), ['600', '600', '600'])
+})
+
+test('sqlite: a file that cannot be opened is named, with the reason and the remedy', async () => {
+  const text = join(folder, 'notes.txt')
+  await writeFile(text, 'this is no database, and long enough for that to be seen by anybody who looks')
+  for (const [path, why] of [
+    [text, /notes\.txt is not a SQLite database: name another file/],
+    [folder, /bellwire-sqlite-\w+ is a folder: name a file in it/],
+    [join(text, 'x.db'), /x\.db cannot be opened for writing \((ENOTDIR|EEXIST).*give it and its folder/],
+    ['/sys/bellwire/x.db', /x\.db cannot be opened for writing \(E\w+.*give it and its folder/],
+    ['/sys/x.db', /x\.db cannot be opened for writing \(E\w+.*give it and its folder/],
+  ] as const)
+    await assert.rejects(openDatabase(`sqlite:${path}`, { migrations }), (error: Error) => {
+      assert.ok(error instanceof StoreUnavailable, error.message)
+      assert.match(error.message, why)
+      return true
+    })
 })
 
 test('sqlite: what is durable is flushed to the disk before it resolves, and only that', async (t) => {

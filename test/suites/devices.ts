@@ -80,7 +80,13 @@ export function devicesSuite({ engine, skip, fresh }: DevicesFixture): void {
       const database = await openDatabase(url, { migrations: [...deviceMigrations, notes] })
       t.after(() => database.close())
       const clock = { now: start }
-      await run({ t, url, database, clock, registry: createRegistry({ database, now: () => clock.now }) })
+      await run({
+        t,
+        url,
+        database,
+        clock,
+        registry: createRegistry({ database, devicesPerUser: 10_000, now: () => clock.now }),
+      })
     })
   }
 
@@ -589,6 +595,47 @@ export function devicesSuite({ engine, skip, fresh }: DevicesFixture): void {
     assert.equal(seen.size, 2_500)
     assert.equal(await registry.restore({ brand: '1', why: 'storm' }), 2_500)
     assert.equal((await registry.of('1', ['a'], look)).get('a')?.length, 2_500)
+  })
+
+  check('of a user who has more devices than the limit, the one linked the longest time ago goes', async (bench) => {
+    const { registry, clock } = bench
+    const take = (over: Partial<DeviceEvent>) => registry.take([link(over)], [], 3)
+    for (const token of ['t1', 't2', 't3']) {
+      clock.now += 1_000
+      await take({ token })
+    }
+    clock.now += 1_000
+    await take({ token: 't1' })
+    clock.now += 1_000
+    assert.deepEqual(await take({ token: 't4' }), ['linked'])
+    assert.deepEqual(await tokensOf(registry, '1', 'a'), ['t1', 't3', 't4'], 'linked again is used')
+    const late = link({ token: 't0', at: '2026-01-01T00:00:00' })
+    await registry.take([late], [], 3)
+    assert.deepEqual(await tokensOf(registry, '1', 'a'), ['t1', 't3', 't4'], 'a late link of long ago replaces nothing')
+    await take({ token: 't5', userId: 'b' })
+    await take({ token: 't5', brand: '2' })
+    assert.equal((await tokensOf(registry, '1', 'a')).length, 3, 'other users and brands do not count')
+    await registry.take(
+      ['t6', 't7', 't8', 't9'].map((token) => link({ token })),
+      [],
+      3,
+    )
+    assert.equal((await tokensOf(registry, '1', 'a')).length, 3)
+    const [removal] = await registry.removed({ brand: '1' })
+    assert.equal(removal?.why, 'replaced: the user has more than 3 devices')
+    assert.equal(await registry.restore({ brand: '1' }), 6)
+    assert.equal((await tokensOf(registry, '1', 'a')).length, 9, 'what a person restores stays until the next link')
+  })
+
+  check('a device that the limit replaced counts again when it is linked anew, in any order', async (bench) => {
+    const { registry } = bench
+    const at = (second: number) => `2026-06-01T10:00:0${second}`
+    await registry.take([link({ token: 't1', at: at(1) }), link({ token: 't2', at: at(2) })], [], 1)
+    assert.deepEqual(await tokensOf(registry, '1', 'a'), ['t2'])
+    await registry.take([link({ token: 't1', at: at(1) })], [], 2)
+    assert.deepEqual(await tokensOf(registry, '1', 'a'), ['t2'], 'the same link again says nothing new')
+    await registry.take([link({ token: 't1', at: at(3) })], [], 2)
+    assert.deepEqual(await tokensOf(registry, '1', 'a'), ['t1', 't2'])
   })
 
   // ── forgetting ──

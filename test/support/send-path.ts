@@ -5,11 +5,16 @@ import type { Provider } from '../../src/providers/provider.ts'
 import type { Database } from '../../src/store/database.ts'
 
 /** A send path with limits that are in nobody's way; nobody is suppressed unless `judge` says so. */
-export const pathTo = (database: Database, to: Provider | Delivery, judge?: SendPathOptions['judge']): SendPath =>
+export const pathTo = (
+  database: Database,
+  to: Provider | Delivery,
+  judge?: SendPathOptions['judge'],
+  { concurrency = 100, inProgress = 100 }: { readonly concurrency?: number; readonly inProgress?: number } = {},
+): SendPath =>
   createSendPath({
     database,
-    delivery: 'deliver' in to ? to : throughProvider(to, 100),
+    delivery: 'deliver' in to ? to : throughProvider(to, concurrency),
     judge,
-    inProgress: 100,
+    inProgress,
     workMs: 30_000,
   })

@@ -11,15 +11,20 @@ import { createPlatform } from '../../src/platform/create-platform.ts'
 import type { LaneOptions, PlatformOptions } from '../../src/platform/options.ts'
 import type { Message, Provider, Result } from '../../src/providers/provider.ts'
 import { type ListenOptions, listen } from '../../src/runtime/http.ts'
+import { chain } from '../../src/runtime/mount.ts'
 import { checkDocumented, forgetDocument } from './documented.ts'
 
 /** Two brands with equal user ids, each with its key, and one key for both. */
 export const keys = {
-  one: { name: 'platform of brand 1', key: 'key-of-brand-1', brands: ['1'] },
-  two: { name: 'platform of brand 2', key: 'key-of-brand-2', brands: ['2'] },
-  both: { name: 'platform of both', key: 'key-of-both', brands: ['1', '2'] },
+  one: { name: 'platform of brand 1', key: 'the-key-of-brand-1', brands: ['1'] },
+  two: { name: 'platform of brand 2', key: 'the-key-of-brand-2', brands: ['2'] },
+  both: { name: 'platform of both', key: 'the-key-of-both-brands', brands: ['1', '2'] },
 } as const
-export const adminKey = { name: 'admin', key: 'admin-key', scopes: ['enqueue', 'read', 'manage'] } as const
+export const adminKey = {
+  name: 'admin',
+  key: 'the-key-of-the-admin',
+  scopes: ['enqueue', 'read', 'manage', 'tokens'],
+} as const
 
 export interface Witness extends Provider {
   /** Every message of every call, in order. */
@@ -65,7 +70,7 @@ export async function startOperator(
     ...options,
   })
   await operator.start()
-  const listening = await listen('operator', operator.handler, options.listen)
+  const listening = await listen('operator', chain(operator.handler, operator.admin.handler), options.listen)
   forgetDocument(listening.url)
   let stopped: Promise<void> | undefined
   const stop = (): Promise<void> => (stopped ??= operator.stop(5_000).then(() => listening.close(100)))
@@ -80,7 +85,7 @@ export async function startPlatform(
   const folder = await temporary(t)
   const platform = createPlatform({ store: `sqlite:${join(folder, 'platform.db')}`, keys: [adminKey], ...options })
   await platform.start()
-  const listening = await listen('platform', platform.handler)
+  const listening = await listen('platform', chain(platform.handler, platform.admin.handler))
   forgetDocument(listening.url)
   let stopped: Promise<void> | undefined
   const stop = (): Promise<void> => (stopped ??= platform.stop(5_000).then(() => listening.close(100)))

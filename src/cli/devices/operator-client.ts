@@ -4,8 +4,16 @@ import type { Client } from '../client.ts'
 import { type Addressed, withAddress, withSide } from '../running-side.ts'
 
 /** --url and --key of the running operator, or its configuration. */
-export const withOperator = (command: Command, scope: Scope): Command =>
-  withAddress(command, 'operator', `a key with the scope ${scope}; default: the first such key of operator.admin_keys`)
+export const withOperator = (command: Command, scope: Scope, patience?: string): Command =>
+  withAddress(
+    command,
+    'operator',
+    `a key with the scope ${scope}; default: the first such key of operator.admin_keys`,
+    patience,
+  )
+
+/** For a question that a person waits for. */
+export const shortPatience = '10s'
 
 /** Gives the work a client of the running operator, ended by Ctrl-C. */
 export function withOperatorClient<T>(
@@ -16,7 +24,6 @@ export function withOperatorClient<T>(
 ): Promise<T> {
   const talk = {
     scopes: [scope],
-    patienceMs: 120_000,
     notice,
     interrupted: 'interrupted; doing the same again is safe',
   }

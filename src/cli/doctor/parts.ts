@@ -1,26 +1,37 @@
 // Which parts a configuration has, and how each is looked at.
 
 import { ConfigError } from '../../config/problem.ts'
+import { isExampleKey, type Risk, risksOf } from '../../config/risks.ts'
 import type { Config, OperatorConfig, PlatformConfig } from '../../config/table.ts'
 import type { OperatorOptions } from '../../operator/options.ts'
+import { providerOf } from '../../platform/create-platform.ts'
 import type { Check } from '../../providers/provider.ts'
 import { lookAtStore } from '../../store/look.ts'
 import { operatorOptions, platformOptions } from '../compose.ts'
+import { lookAtContent } from './content.ts'
 import type { Part } from './part.ts'
 import { lookAtSide } from './side.ts'
 
-export async function partsOf({ operator, platform }: Config): Promise<readonly Part[]> {
+export async function partsOf(config: Config): Promise<readonly Part[]> {
+  const { operator, platform } = config
   return [
+    ...risksOf(config).map(acceptedRisk),
     ...(operator ? [...sideParts('operator', operator), ...(await operatorParts(operator))] : []),
     ...(platform ? [...sideParts('platform', platform), ...(await platformParts(platform))] : []),
   ]
+}
+
+/** A risk that is not accepted is an error of the configuration: here are only those that are. */
+function acceptedRisk({ risk, path, what, remedy }: Risk): Part {
+  return { setting: path, look: async () => [{ ok: true, warning: true, what: `${what} (accepted: ${risk})`, remedy }] }
 }
 
 function sideParts(side: 'operator' | 'platform', config: OperatorConfig | PlatformConfig): readonly Part[] {
   const lists = side === 'operator' ? ['keys', 'admin_keys'] : ['keys']
   return [
     { setting: `${side}.store`, look: () => lookAtStore(config.store) },
-    { setting: `${side}.port`, look: () => lookAtSide(side, config) },
+    portPart(side, `${side}.port`, config),
+    ...(config.admin ? [portPart(side, `${side}.admin.port`, config.admin)] : []),
     ...lists.map((list) => ({
       setting: `${side}.${list}`,
       look: async () =>
@@ -29,10 +40,18 @@ function sideParts(side: 'operator' | 'platform', config: OperatorConfig | Platf
   ]
 }
 
+function portPart(
+  side: 'operator' | 'platform',
+  setting: string,
+  address: { readonly host: string; readonly port: number },
+): Part {
+  return { setting, look: () => lookAtSide(side, address, setting) }
+}
+
 /** Everybody knows the keys of the examples. */
 function exampleKeys(keys: readonly { readonly name: string; readonly key: string }[]): Check[] {
   return keys
-    .filter(({ key }) => key.startsWith('example-'))
+    .filter(({ key }) => isExampleKey(key))
     .map(({ name }) => ({
       ok: true,
       warning: true,
@@ -48,6 +67,7 @@ async function operatorParts(config: OperatorConfig): Promise<readonly Part[]> {
   return [
     ...pushParts(options.push),
     ...(typeof options.site === 'object' ? [providerPart('operator.site', options.site)] : []),
+    { setting: 'operator.content', look: () => lookAtContent(config) },
     {
       setting: options.suppression === 'none' ? 'operator.suppression' : 'operator.attributes',
       look: () => lookAtSuppression(options, brands),
@@ -58,7 +78,7 @@ async function operatorParts(config: OperatorConfig): Promise<readonly Part[]> {
 async function platformParts(config: PlatformConfig): Promise<readonly Part[]> {
   const options = await platformOptions(config).catch(asPart('platform'))
   if (!('lanes' in options)) return [options]
-  return options.lanes.map(({ provider }, i) => providerPart(`platform.lanes[${i}].to`, provider))
+  return options.lanes.map((lane, i) => providerPart(`platform.lanes[${i}].to`, providerOf(lane)))
 }
 
 /** What could not even be put together is one finding, beside those of the others. */

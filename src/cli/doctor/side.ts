@@ -6,11 +6,11 @@ const patienceMs = 2_000
 export async function lookAtSide(
   side: 'operator' | 'platform',
   { host, port }: { readonly host: string; readonly port: number },
+  setting: string,
 ): Promise<readonly Check[]> {
   if (port === 0) return []
-  const asked = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host
-  const address = asked.includes(':') ? `[${asked}]:${port}` : `${asked}:${port}`
-  const remedy = `set ${side}.port to a free one, or stop what listens there`
+  const address = addressOf(host, port)
+  const remedy = `set ${setting} to a free one, or stop what listens there`
   let response: Response
   try {
     response = await fetch(`http://${address}/readyz`, { signal: AbortSignal.timeout(patienceMs) })
@@ -26,4 +26,10 @@ export async function lookAtSide(
   if (response.status === 503)
     return [{ ok: false, what: `it runs on ${address} and is not ready: ${said}`, remedy: 'see its log' }]
   return [{ ok: false, what: `something else listens on ${address} (${response.status})`, remedy }]
+}
+
+/** How a side that listens there is asked from this machine. */
+export function addressOf(host: string, port: number): string {
+  const asked = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host
+  return asked.includes(':') ? `[${asked}]:${port}` : `${asked}:${port}`
 }

@@ -58,6 +58,7 @@ function operatorOf({ fcm, apns, 'web-push': webPush }: StandIns, vapid: VapidKe
     operator: {
       host: '127.0.0.1',
       port: 7001,
+      admin: { host: '127.0.0.1', port: 7101 },
       store: 'sqlite:operator.db',
       keys: [{ name: 'platform', key: writtenKeys.platform, brands: [1, 2] }],
       admin_keys: [{ name: 'service', key: writtenKeys.service, scopes: ['read', 'manage', 'devices'] }],

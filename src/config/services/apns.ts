@@ -4,7 +4,7 @@ import { type Group, list, type ValueOf } from '../setting.ts'
 /** The settings of one APNs key: a variant of operator.push.devices.services. */
 export const apnsSettings = {
   name: text({ says: "The credential's name, in logs and alerts.", default: 'apns' }),
-  key: path({ says: 'The .p8 file of the signing key, from Apple.', optional: true }),
+  key: path({ says: 'The .p8 file of the signing key, from Apple.', optional: true, secretFile: true }),
   key_text: text({ says: 'Its text, instead of a file.', optional: true, secret: true }),
   key_id: text({ says: "The key's id, 10 characters; it is in the file's name." }),
   team_id: text({ says: "The team's id, 10 characters." }),

@@ -7,6 +7,7 @@ export const fcmSettings = {
   credentials: path({
     says: 'The JSON file of the service account, from the Firebase console.',
     optional: true,
+    secretFile: true,
   }),
   credentials_json: text({ says: 'Its text, instead of a file.', optional: true, secret: true }),
   apps: list(text({ says: 'A package name.' }), {

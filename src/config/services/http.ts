@@ -1,8 +1,14 @@
 // The settings of the general HTTP provider: of operator.push, and of a push service for devices of the kind http:NAME.
 
 import { defaultRules } from '../../providers/http/rules.ts'
-import { duration, integer, oneOf, path, pointer, text, yesNo } from '../kinds.ts'
+import { hidden } from '../address.ts'
+import { duration, integer, kind, oneOf, path, pointer, text, yesNo } from '../kinds.ts'
 import { group, json, list, type Settings, type ValueOf, variants } from '../setting.ts'
+
+/** A header may be a credential: printed only where it takes its secret from elsewhere. */
+const headerValue = kind('a text', (text) => text, {
+  write: (value) => (value.includes('{{secret.') ? value : hidden),
+})
 
 const secretText = (says: string) => text({ says, secret: true })
 
@@ -19,7 +25,7 @@ const auth = variants(
     basic: { basic: text({ says: 'The user.' }), password: secretText('The password.') },
     bearer: { bearer: secretText('The token.') },
     oauth2: {
-      oauth2: text({ says: 'The address of the token endpoint, for the grant client_credentials.' }),
+      oauth2: text({ says: 'The address of the token endpoint, for the grant client_credentials.', called: true }),
       client_id: text({ says: 'The name of the client.' }),
       client_secret: secretText("The client's secret."),
       scope: text({ says: 'The scope to ask for.', optional: true }),
@@ -74,7 +80,11 @@ export const httpSettings = {
     'none',
   )({ says: 'Begin with what is known about this provider (docs/push.md).', default: 'none' }),
   name: text({ says: 'For logs and metrics; per device the NAME of the kind http:NAME.', optional: true }),
-  url: text({ says: 'Where requests are POSTed; {{placeholders}} in path and query.', optional: true }),
+  url: text({
+    says: 'Where requests are POSTed; {{placeholders}} in path and query.',
+    optional: true,
+    called: true,
+  }),
   secrets: list(
     group(
       { says: 'One secret.' },
@@ -88,7 +98,7 @@ export const httpSettings = {
       { says: 'One header.' },
       {
         name: text({ says: 'Its name.' }),
-        value: text({ says: 'Its value, a template. For secrets: {{secret.NAME}}.' }),
+        value: headerValue({ says: 'Its value, a template. For secrets: {{secret.NAME}}.' }),
       },
     ),
     { says: 'Further headers.' },

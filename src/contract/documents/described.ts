@@ -12,10 +12,12 @@ export interface DescribedRoute {
   readonly says: string
   /** What its key must be allowed to do. */
   readonly scope?: string
-  readonly params?: Readonly<Record<string, string>>
-  readonly query?: Readonly<Record<string, string>>
+  readonly params?: Readonly<Record<string, string | TSchema>>
+  readonly query?: Readonly<Record<string, string | TSchema>>
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: Contents
+  /** Statuses beside those of every such route, and when. */
+  readonly refuses?: Readonly<Record<number, string>>
   /** Left out: some JSON object. */
   readonly gives?: Contents
 }
@@ -39,6 +41,14 @@ export const nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([
 
 export const whole = (description?: string) =>
   Type.Integer({ minimum: 0, ...(description !== undefined && { description }) })
+
+/** How many a page may have. */
+export const limitOf = (most: number, otherwise = 100) =>
+  Type.Integer({ minimum: 1, description: `At most so many, up to ${most}; ${otherwise} where it is left out.` })
+
+/** The number of a brand, in a path or a query. */
+export const brandNumber = (description = 'The number of the brand.') =>
+  Type.String({ pattern: '^(0|[1-9][0-9]{0,18})$', description })
 
 /** @example at: moment('When it began') */
 export const moment = (description: string) => whole(`${description}, in milliseconds since 1970`)

@@ -11,23 +11,27 @@ export interface OpenApiOptions {
   readonly description: string
   /** The interface's own endpoints. */
   readonly operations: readonly InterfaceOperation[]
+  /** Where the other party reaches them. Left out: where the document is. */
+  readonly publicUrl?: string | undefined
   /** Everything beside them. */
   readonly groups: readonly RouteGroup[]
 }
 
 /**
- * The document of one side. It names no servers: paths count from where it was fetched.
+ * The document of one side. Its `servers` are named by who serves it: only they know where it is fetched from.
  *
  * @example openApi({ title: 'Operator', description: '…', operations: operatorOperations, groups: [] }).paths['/reconciliation']
  */
-export function openApi({ title, description, operations, groups }: OpenApiOptions): Json {
+export function openApi({ title, description, operations, publicUrl, groups }: OpenApiOptions): Json {
   const components = createComponents()
   const paths: Record<string, Record<string, Json>> = {}
   const put = (method: string, url: string, operation: Json): void => {
     const path = url.replace(/:(\w+)/g, '{$1}')
     paths[path] = { ...paths[path], [method.toLowerCase()]: { operationId: nameOf(method, url), ...operation } }
   }
-  for (const operation of operations) put(operation.method, operation.path, ofInterface(operation, components))
+  const elsewhere = publicUrl === undefined ? {} : { servers: [{ url: publicUrl }] }
+  for (const operation of operations)
+    put(operation.method, operation.path, { ...ofInterface(operation, components), ...elsewhere })
   for (const group of groups)
     for (const route of group.routes) put(route.method, route.url, ofRoute(route, group, components))
   return {
@@ -67,7 +71,7 @@ function nameOf(method: string, url: string): string {
 }
 
 function ofInterface(operation: InterfaceOperation, { refer }: Components): Json {
-  const { section, purpose, says, headers, body, gives, success, refusals } = operation
+  const { section, purpose, says, headers, body, example, gives, success, refusals } = operation
   const errors = Object.entries(refusals).map(([status, why]) => [status, refusal(Number(status), why, refer)])
   return {
     tags: [interfaceTag],
@@ -75,7 +79,7 @@ function ofInterface(operation: InterfaceOperation, { refer }: Components): Json
     description: `${section}. ${says}`,
     security: [{ ApiKey: [] }],
     ...parametersOf('header', headers),
-    requestBody: { required: true, content: contentOf(json(body), refer) },
+    requestBody: { required: true, content: { 'application/json': { schema: refer(body), example } } },
     responses: { 200: { description: success, content: contentOf(json(gives), refer) }, ...Object.fromEntries(errors) },
   }
 }
@@ -84,13 +88,13 @@ const anyObject = Type.Object({})
 
 function ofRoute(route: DescribedRoute, { tag, security }: RouteGroup, { refer }: Components): Json {
   const { says, scope, params = {}, query = {}, headers = {}, body, gives = json(anyObject), url } = route
-  const named = [...url.matchAll(/:(\w+)/g)].map(([, name = '']): [string, string] => [name, params[name] ?? name])
+  const named = [...url.matchAll(/:(\w+)/g)].map(([, name = '']) => [name, params[name] ?? name] as const)
   const parameters = [
     ...named.map(([name, description]) => ({ ...parameter('path', name, description), required: true })),
     ...Object.entries(query).map(([name, description]) => parameter('query', name, description)),
     ...Object.entries(headers).map(([name, description]) => parameter('header', name, description)),
   ]
-  const refusals = security === undefined ? { 503: 'Not now.' } : refusalsOf(route, security)
+  const refusals = { ...(security === undefined ? { 503: 'Not now.' } : refusalsOf(route, security)), ...route.refuses }
   const errors = Object.entries(refusals).map(([status, why]) => [status, refusal(Number(status), why, refer)])
   return {
     tags: [tag],
@@ -110,7 +114,11 @@ function refusalsOf({ method, scope, url }: DescribedRoute, security: Security):
       security === 'ApiKey' ? 'The API key is missing or not known.' : 'The subscriber token is missing or not valid.',
     403: scope === undefined ? 'Not for this user.' : `The key lacks the scope ${scope}, or is not for this brand.`,
     ...(url.includes(':') && { 404: 'There is no such thing, or not for this key.' }),
-    ...(method === 'POST' && { 413: 'The body is too large.', 415: 'The body is compressed, or of another type.' }),
+    ...(method === 'POST' && {
+      408: 'The body did not arrive in time.',
+      413: 'The body is too large.',
+      415: 'The body is compressed, or of another type.',
+    }),
     503: 'Not now: come again.',
   }
 }
@@ -120,7 +128,7 @@ function refusal(status: number, description: string, refer: Components['refer']
   const retryAfter = { description: 'When to come again, in seconds.', schema: { type: 'integer', minimum: 0 } }
   return {
     description,
-    ...(status === 503 && { headers: { 'Retry-After': retryAfter } }),
+    ...((status === 503 || status === 429) && { headers: { 'Retry-After': retryAfter } }),
     content: contentOf(json(ErrorRecord), refer),
   }
 }
@@ -134,6 +142,9 @@ function parametersOf(where: 'header', described: Readonly<Record<string, string
   return parameters.length === 0 ? {} : { parameters }
 }
 
-function parameter(where: 'path' | 'query' | 'header', name: string, description: string): Json {
-  return { name, in: where, description, schema: { type: 'string' } }
+function parameter(where: 'path' | 'query' | 'header', name: string, described: string | TSchema): Json {
+  const { description, ...schema } = (
+    typeof described === 'string' ? Type.String({ description: described }) : described
+  ) as Json
+  return { name, in: where, description, schema }
 }

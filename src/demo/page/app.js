@@ -1,45 +1,84 @@
 // The site of one of the two operators, as one of its users sees it.
 
+import { ask, followDemo, Refused } from '/demo.js'
 import { followInbox } from '/inbox-client.js'
-import { showJournal } from '/journal.js'
 import { createInboxList } from '/inbox-list.js'
+import { createJournal } from '/journal.js'
 import { createPhones } from '/phones.js'
-import { showToast } from '/toast.js'
+import { createSentNote } from '/sent.js'
+import { announce, showToast } from '/toast.js'
 
 const $ = (id) => document.getElementById(id)
-const { brands, operator } = await (await fetch('/demo/cast')).json()
-const people = brands.flatMap((brand) => brand.users.map((user) => ({ brand, user, key: `${brand.id}/${user.id}` })))
-
 const inbox = createInboxList({ onUnseen: showUnseen })
-const phones = createPhones({ onSwitch: (id, online) => post('/demo/phone', { id, online }) })
+const journal = createJournal()
+const phones = createPhones({ onSwitch: (id, online) => change('/demo/phone', { id, online }) })
+const sentNote = createSentNote($('send-note'))
+
+/** The demo that is running, or ran last. */
+let demo
+let connected = false
+let people = []
 let current
+let inboxState = 'connecting'
 let leave = () => {}
 
-for (const brand of brands) {
-  const group = document.createElement('optgroup')
-  group.label = `${brand.name}, brand ${brand.id}`
-  for (const user of brand.users) group.append(new Option(`${user.id} ${user.name}`, `${brand.id}/${user.id}`))
-  $('who').append(group)
-}
 $('who').addEventListener('change', () => {
   location.hash = $('who').value
 })
 addEventListener('hashchange', () => {
   if (person()) become(person())
 })
-$('send').addEventListener('click', () => sendOne($('send'), 'site'))
-$('send-push').addEventListener('click', () => sendOne($('send-push'), 'push'))
+$('send').addEventListener('click', () => void send($('send'), 'site'))
+$('send-push').addEventListener('click', () => void send($('send-push'), 'push'))
 $('seen-all').addEventListener('click', inbox.seeAll)
-const events = new EventSource('/demo/events')
-showJournal(events)
-phones.follow(events)
-become(person() ?? people[0])
+
+void followDemo({
+  onConnect(cast) {
+    connected = true
+    journal.clear()
+    if (cast.run !== demo?.run) begin(cast)
+    showState()
+  },
+  onDisconnect() {
+    connected = false
+    sentNote.disconnected()
+    showState()
+  },
+  onEntry(entry) {
+    journal.show(entry)
+    phones.followMessage(entry)
+    sentNote.follow(entry)
+  },
+  onPhone: phones.follow,
+})
+
+/** With a demo that this page has not met: at first, and when it was restarted. */
+function begin(cast) {
+  demo = cast
+  people = cast.brands.flatMap((brand) => brand.users.map((user) => ({ brand, user, key: `${brand.id}/${user.id}` })))
+  $('who').replaceChildren(...cast.brands.map(optionsOf))
+  phones.restarted()
+  sentNote.restarted()
+  show(person() ?? people.find(({ key }) => key === current?.key) ?? people[0])
+}
+
+function optionsOf(brand) {
+  const group = document.createElement('optgroup')
+  group.label = `${brand.name}, brand ${brand.id}`
+  for (const user of brand.users) group.append(new Option(`${user.id} ${user.name}`, `${brand.id}/${user.id}`))
+  return group
+}
 
 function person() {
   return people.find(({ key }) => `#${key}` === location.hash)
 }
 
 function become(someone) {
+  sentNote.clear()
+  show(someone)
+}
+
+function show(someone) {
   leave()
   current = someone
   const { brand, user, key } = someone
@@ -47,68 +86,73 @@ function become(someone) {
   $('who').value = key
   $('brand-name').textContent = brand.name
   $('kicker').textContent = brand.tagline
-  $('greeting').textContent = `${greeting()}, ${user.name.split(' ')[0]}`
-  $('lead').textContent =
-    `${brand.name} as user ${user.id} of brand ${brand.id} sees it. The inbox fills and the phone rings by themselves.`
-  $('send-note').textContent = ''
+  $('greeting').textContent = `${greeting()}, ${firstName(user)}`
+  $('lead').textContent = `${brand.name} as user ${user.id} of brand ${brand.id} sees it. ${leadFor(user)}`
   $('toasts').replaceChildren()
   inbox.open(key)
   phones.open(brand, user)
   leave = followInbox({
-    url: operator,
+    url: demo.operator,
     getToken: () => getToken(brand.id, user.id),
     onNotification(notification, live) {
       inbox.add(notification, live)
-      if (live) {
-        showToast(notification)
-        ring()
-      }
+      if (!live) return
+      // In view, the list shows it at its top.
+      if (inbox.isInView()) announce(notification)
+      else showToast(notification)
+      ring()
     },
-    onState: showState,
+    onState(state, error) {
+      inboxState = state
+      if (state === 'live') inbox.explain('Nothing here yet. Send an on-site notification.')
+      if (state === 'refused') inbox.explain(`The operator keeps this inbox closed. It says: “${error}”.`)
+      showState()
+    },
   })
 }
 
-// In life this is the operator's backend, which knows who is signed in.
-async function getToken(brand, user) {
-  const response = await post('/demo/token', { brand, user_id: user })
-  return response.token
+function leadFor(user) {
+  const devices = user.devices.length > 1 ? 'devices' : user.devices[0].name
+  return user.excluded
+    ? `${firstName(user)} has excluded herself: the operator keeps her inbox closed and refuses every message to her.`
+    : `New notifications appear in the inbox and on the ${devices} by themselves.`
 }
 
-async function sendOne(button, channel) {
-  const { brand, user } = current
+const firstName = ({ name }) => name.split(' ')[0]
+
+// In life this is the operator's backend, which knows who is signed in.
+async function getToken(brand, user) {
+  const { token } = await ask('/demo/token', { brand, user_id: user })
+  return token
+}
+
+async function send(button, channel) {
   if (button.ariaDisabled === 'true') return
   // Not disabled: it would lose the focus.
   button.ariaDisabled = 'true'
   try {
-    await post('/demo/send', { brand: brand.id, user_id: user.id, channel })
-    $('send-note').textContent = 'On its way through the platform.'
+    sentNote.sent(await change('/demo/send', { brand: current?.brand.id, user_id: current?.user.id, channel }))
   } catch (error) {
-    $('send-note').textContent = `It could not be sent: ${error.message}`
+    sentNote.notSent(error)
   } finally {
     button.ariaDisabled = null
   }
 }
 
-async function post(path, body) {
-  const response = await fetch(path, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  })
-  const answer = await response.json()
-  if (!response.ok) throw new Error(answer.error)
-  return answer
+async function change(path, body) {
+  if (!connected) throw new Refused('there is no connection to the demo')
+  return ask(path, body)
 }
 
-function showState(state, error) {
-  const words = { connecting: 'Connecting', live: 'Live', reconnecting: 'Reconnecting', refused: 'Not shown' }
-  $('state').dataset.state = state
-  $('state-text').textContent = words[state]
-  if (state === 'live') inbox.explain('Nothing here yet. Press “Send me one”.')
-  if (state === 'refused') inbox.explain(`The operator keeps this inbox closed. It says: “${error}”.`)
+function showState() {
+  const words = { connecting: 'Connecting', live: 'Live', reconnecting: 'Reconnecting', refused: 'Inbox closed' }
+  $('state').dataset.state = connected ? inboxState : 'down'
+  $('state-text').textContent = connected ? words[inboxState] : 'Not connected'
+  $('down').hidden = connected
 }
 
 function showUnseen(count) {
+  if (!current) return
   const { brand } = current
   $('badge').hidden = $('inbox-count').hidden = count === 0
   $('badge').textContent = count > 99 ? '99+' : String(count)
@@ -125,7 +169,6 @@ function ring() {
 
 function greeting() {
   const hour = new Date().getHours()
-  if (hour < 5) return 'Good night'
-  if (hour < 12) return 'Good morning'
-  return hour < 18 ? 'Good afternoon' : 'Good evening'
+  if (hour >= 5 && hour < 12) return 'Good morning'
+  return hour >= 12 && hour < 18 ? 'Good afternoon' : 'Good evening'
 }

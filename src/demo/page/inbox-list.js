@@ -40,6 +40,12 @@ export function createInboxList({ onUnseen }) {
       for (const { id } of notes) seen.add(id)
       keep()
     },
+    /** Whether what is added is seen: the top of the list, below the bar on top. */
+    isInView() {
+      const { top } = list.getBoundingClientRect()
+      const { bottom } = document.querySelector('.top').getBoundingClientRect()
+      return top >= bottom && top + 60 <= innerHeight && list.scrollTop < 30
+    },
     /** What is said while there is nothing to list. */
     explain(text) {
       empty.textContent = text

@@ -1,31 +1,28 @@
 import { element, icon } from '/elements.js'
 
-const mostWays = 5
+const mostWays = 6
 const tick = 'm2.5 6.5 2.5 2.5 4.500-5.500'
 const cross = 'm3 3 6 6m0-6-6 6'
 
 /** Shows each message's way from the platform to the person, as the demo's own journal tells it. */
-export function showJournal(source) {
+export function createJournal() {
+  const list = document.getElementById('ways')
   const ways = new Map()
 
-  source.addEventListener('message', ({ data }) => {
-    show(JSON.parse(data))
-  })
-  // The journal begins anew with each connection.
-  source.addEventListener('open', () => {
-    ways.clear()
-    document.getElementById('ways').replaceChildren()
-  })
-
-  function show(entry) {
-    const list = document.getElementById('ways')
-    const fresh = way(entry)
-    const shown = ways.get(entry.key)
-    if (shown) shown.replaceWith(fresh)
-    else list.prepend(fresh)
-    ways.set(entry.key, fresh)
-    while (list.children.length > mostWays) list.lastElementChild.remove()
-    document.getElementById('ways-empty').hidden = true
+  return {
+    clear() {
+      ways.clear()
+      list.replaceChildren()
+    },
+    show(entry) {
+      const fresh = way(entry)
+      const shown = ways.get(entry.key)
+      if (shown) shown.replaceWith(fresh)
+      else list.prepend(fresh)
+      ways.set(entry.key, fresh)
+      while (list.children.length > mostWays) list.lastElementChild.remove()
+      document.getElementById('ways-empty').hidden = true
+    },
   }
 }
 
@@ -34,12 +31,13 @@ function way(entry) {
   row.dataset.key = entry.key
   row.dataset.outcome = entry.state
   const time = entry.ms === undefined ? '' : `${entry.ms} ms`
+  const who = `${entry.name}, ${entry.brand_name} ${entry.user_id}, ${entry.channel === 'push' ? 'push' : 'on-site'}`
   row.append(
-    element('div', 'way-head', element('span', 'way-title', entry.title), element('span', 'way-time', time)),
-    element('p', 'way-who', `${entry.name}, ${entry.brand_name} ${entry.user_id}, ${entry.channel === 'push' ? 'push' : 'on-site'}`),
+    element('div', '', element('p', 'way-title', entry.title), element('p', 'way-who', who)),
     track(entry),
+    element('p', 'way-outcome', entry.note ?? ''),
+    element('p', 'way-time', time),
   )
-  if (entry.note) row.append(element('p', 'way-outcome', entry.note))
   return row
 }
 
@@ -49,12 +47,13 @@ function track({ state, channel }) {
     unreadable: ['refused', '', ''],
     waiting: ['done', 'waits', ''],
     refused: ['done', 'refused', ''],
+    failed: ['refused', '', ''],
     arrived: ['done', 'done', 'done'],
     kept: ['done', 'done', 'waits'],
     replaced: ['done', 'done', ''],
   }[state]
   const names = ['Platform', 'Operator', channel === 'push' ? 'Device' : 'Inbox']
-  const words = { done: 'passed', refused: 'refused here', waits: 'on its way', '': 'not reached' }
+  const words = { done: 'passed', refused: 'ended here', waits: 'on its way', '': 'not reached' }
   const list = element('div', 'track')
   for (const [index, name] of names.entries()) {
     const kind = marks[index]

@@ -1,3 +1,4 @@
+import { Refused } from '/demo.js'
 import { element, icon, thumb } from '/elements.js'
 
 const most = { phone: 3, laptop: 2 }
@@ -28,7 +29,7 @@ export function createPhone({ owner, state: { name, service }, onSwitch }) {
   toggle.type = 'button'
   toggle.setAttribute('role', 'switch')
   toggle.setAttribute('aria-label', `${owner.first}’s ${name} is online`)
-  toggle.addEventListener('click', flip)
+  toggle.addEventListener('click', () => void flip())
   const text = element('div', 'phone-text', element('h3', 'phone-name', labels[name] ?? name), status)
   const made = element('li', 'phone', element('div', 'phone-stage', element('div', 'phone-body', screen)), element('div', 'phone-foot', text, toggle))
   made.dataset.kind = kind
@@ -87,7 +88,7 @@ export function createPhone({ owner, state: { name, service }, onSwitch }) {
       await onSwitch(toggle.getAttribute('aria-checked') !== 'true')
     } catch (error) {
       status.setAttribute('role', 'alert')
-      say(status, `It could not be switched: ${error.message}`)
+      say(status, error instanceof Refused ? `Not switched: ${error.message}.` : 'Not switched: the demo did not answer.')
     } finally {
       switching = false
     }

@@ -1,6 +1,6 @@
 import { createPhone } from '/phone.js'
 
-/** The phones of whoever is looked at, as the demo's event stream tells what each of them shows. */
+/** The phones of whoever is looked at, as the demo tells what each of them shows. */
 export function createPhones({ onSwitch }) {
   const host = document.getElementById('phones')
   const states = new Map()
@@ -23,18 +23,19 @@ export function createPhones({ onSwitch }) {
       document.getElementById('phones-title').textContent = `${owner.first}’s ${title}`
       for (const state of states.values()) show(state)
     },
-    follow(source) {
-      source.addEventListener('phone', ({ data }) => {
-        const state = JSON.parse(data)
-        states.set(state.id, state)
-        if (owner) show(state)
-      })
-      source.addEventListener('message', ({ data }) => {
-        const { channel, state, brand, user_id, note } = JSON.parse(data)
-        if (channel !== 'push' || state !== 'refused') return
-        refusals.set(`${brand}/${user_id}`, note)
-        if (owner) for (const each of states.values()) show(each)
-      })
+    follow(state) {
+      states.set(state.id, state)
+      show(state)
+    },
+    followMessage({ channel, state, brand, user_id, note }) {
+      if (channel !== 'push' || state !== 'refused') return
+      refusals.set(`${brand}/${user_id}`, note)
+      for (const each of states.values()) show(each)
+    },
+    /** Another demo has phones of its own. */
+    restarted() {
+      states.clear()
+      refusals.clear()
     },
   }
 

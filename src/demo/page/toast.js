@@ -1,14 +1,19 @@
 import { element, icon, thumb } from '/elements.js'
 
-const most = 3
 const staysMs = 7_000
 
-/** Shows a notification for some seconds; longer while it is pointed at or has the focus. */
+/** Shows a notification for some seconds in place of the one before; longer while it is pointed at or has the focus. */
 export function showToast(notification) {
-  const host = document.getElementById('toasts')
-  const text = element('div')
-  text.append(element('p', 'toast-title', notification.title ?? 'New notification'))
-  if (notification.body) text.append(element('p', 'toast-body', notification.body))
+  const { title = 'New notification', body } = notification
+  const text = element('a', 'toast-text', element('p', 'toast-title', title))
+  text.href = '#inbox'
+  // The address names the user who is looked at.
+  text.addEventListener('click', (event) => {
+    event.preventDefault()
+    document.getElementById('inbox').focus()
+    leave()
+  })
+  if (body) text.append(element('p', 'toast-body', body))
   const close = element('button', 'toast-close', icon('m2.5 2.5 7 7m0-7-7 7'))
   close.type = 'button'
   close.setAttribute('aria-label', 'Close')
@@ -28,7 +33,11 @@ export function showToast(notification) {
   for (const name of ['pointerenter', 'focusin']) toast.addEventListener(name, () => clearTimeout(timer))
   for (const name of ['pointerleave', 'focusout']) toast.addEventListener(name, wait)
 
-  host.append(toast)
-  while (host.children.length > most) host.firstElementChild.remove()
+  document.getElementById('toasts').replaceChildren(toast)
   wait()
+}
+
+/** For screen readers: what others see by themselves. */
+export function announce({ title = 'New notification', body = '' }) {
+  document.getElementById('toasts').replaceChildren(element('p', 'visually-hidden', `${title}. ${body}`))
 }

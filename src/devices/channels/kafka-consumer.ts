@@ -1,11 +1,12 @@
 // Consuming from a streaming platform (§4.3 rule 2).
 
-import { Admin, Consumer, findErrorBy, type Message, type MessagesStream } from '@platformatic/kafka'
+import type { Consumer, Message, MessagesStream } from '@platformatic/kafka'
 import { deviceMessageTypeName } from '../../contract/endpoints.ts'
 import { atMost, within } from '../../runtime/within.ts'
 import type { DeviceConsumer, Received, Take } from '../device-channel.ts'
 import { sessions, takeAll } from './hold.ts'
 import { clientOptions, type KafkaAddress } from './kafka-address.ts'
+import { loadKafka } from './kafka-client.ts'
 import { messageOf } from './reasons.ts'
 
 export interface KafkaConsumerOptions extends KafkaAddress {
@@ -39,6 +40,7 @@ const mostBytes = 8 * 1024 * 1024
 export function kafkaConsumer(options: KafkaConsumerOptions): DeviceConsumer {
   const { topic, group = `bellwire.${topic}`, declare = true, most = 500, sessionTimeoutMs = 10_000 } = options
   const name = `kafka ${topic}`
+  const { Consumer } = loadKafka()
 
   async function session(take: Take, signal: AbortSignal, established: () => void): Promise<void> {
     if (declare) await within(openWithinMs, createTopic(options, topic))
@@ -173,6 +175,7 @@ function received({ value, headerEntries, topic, partition, offset }: Arrived): 
 }
 
 async function createTopic(address: KafkaAddress, topic: string): Promise<void> {
+  const { Admin, findErrorBy } = loadKafka()
   const admin = new Admin({ ...clientOptions(address, 'bellwire'), retries: 1 })
   admin.on('error', () => {})
   try {

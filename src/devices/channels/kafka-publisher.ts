@@ -1,13 +1,13 @@
 // Publishing to a streaming platform (§4.3 rule 2): the type is a header, the key is the user, so that what belongs to one
 // user is in one partition, in order.
 
-import { findErrorBy, Producer, stringSerializers } from '@platformatic/kafka'
 import { deviceMessageType, deviceMessageTypeName } from '../../contract/endpoints.ts'
 import type { Failed, Fatal, Outcome } from '../../contract/outcome.ts'
 import { shortened } from '../../contract/storable.ts'
 import { atMost } from '../../runtime/within.ts'
 import { type DeviceMessage, type DevicePublisher, inOrder } from '../device-channel.ts'
 import { clientOptions, type KafkaAddress } from './kafka-address.ts'
+import { loadKafka } from './kafka-client.ts'
 import { messageOf } from './reasons.ts'
 
 export interface KafkaPublisherOptions extends KafkaAddress {
@@ -23,6 +23,7 @@ const mostBytes = 512 * 1024
  * @example kafkaPublisher({ brokers: ['kafka-1:9092'], topic: 'device-links.1' })
  */
 export function kafkaPublisher({ topic, ...address }: KafkaPublisherOptions): DevicePublisher {
+  const { Producer, stringSerializers } = loadKafka()
   const producer = new Producer({
     ...clientOptions(address, 'bellwire'),
     serializers: stringSerializers,
@@ -113,6 +114,7 @@ async function sentBy(deadline: number, signal: AbortSignal, sent: Promise<void>
 }
 
 function isTooLarge(error: unknown): boolean {
+  const { findErrorBy } = loadKafka()
   const known = error as Error
   return ['MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE'].some((id) => findErrorBy(known, 'apiId', id) !== null)
 }

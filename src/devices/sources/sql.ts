@@ -62,12 +62,12 @@ function needing(text: string, name: 'users' | 'tokens'): string {
   throw new Error(`the query for devices has no :${name} in it: ask only for those, as in user_id = any(:users)`)
 }
 
-/** The query with the engine's own parameters, and which they are, in order. */
-function numbered(text: string, write: (name: string, number: number) => string): { text: string; names: string[] } {
+/** The query with PostgreSQL's own parameters, and which they are, in order. */
+function numbered(text: string): { text: string; names: string[] } {
   const names: string[] = []
   const written = text.replace(parameter, (_match, name: string) => {
     if (!names.includes(name)) names.push(name)
-    return write(name, names.indexOf(name) + 1)
+    return `$${names.indexOf(name) + 1}::${name === 'brand' ? 'text' : 'text[]'}`
   })
   return { text: written, names }
 }
@@ -88,7 +88,7 @@ function openPostgres(url: string, timeoutMs: number, connections: number): Read
   pool.on('error', () => {})
   return {
     prepare(query) {
-      const { text, names } = numbered(query, (name, n) => (name === 'brand' ? `$${n}::text` : `$${n}::text[]`))
+      const { text, names } = numbered(query)
       return async (brand, asked) =>
         (
           await pool.query<object>(
@@ -105,10 +105,12 @@ function openSqlite(url: string, timeoutMs: number): Reader {
   const db = new DatabaseSync(url.slice('sqlite:'.length), { readOnly: true, timeout: timeoutMs })
   return {
     prepare(query) {
-      const { text, names } = numbered(query, (_name, n) => `?${n}`)
-      const statement = db.prepare(text)
-      return async (brand, asked) =>
-        statement.all(...names.map((name) => (name === 'brand' ? brand : JSON.stringify(asked)))) as object[]
+      const statement = db.prepare(query)
+      statement.setAllowUnknownNamedParameters(true) // no query names all three
+      return async (brand, asked) => {
+        const list = JSON.stringify(asked)
+        return statement.all({ brand, users: list, tokens: list })
+      }
     },
     close: async () => db.close(),
   }

@@ -1,8 +1,8 @@
 // Setting one attribute of many users, each only if it is still what was seen.
 
-import { mostText } from '../../contract/ids.ts'
 import type { Database, Statement } from '../../store/database.ts'
 import { op, statement } from '../../store/statement.ts'
+import { isKept } from './read-line.ts'
 import { type Field, fields } from './users.ts'
 
 export interface Correction {
@@ -26,9 +26,7 @@ export async function correctCrmUsers(
   users: readonly Seen[],
 ): Promise<ReadonlySet<string>> {
   const { update, insert } = statements[field]
-  const kept = users
-    .filter(({ userId }) => userId.length <= mostText)
-    .toSorted((a, b) => (a.userId < b.userId ? -1 : 1))
+  const kept = users.filter(({ userId }) => isKept(userId)).toSorted((a, b) => (a.userId < b.userId ? -1 : 1))
   const rows = kept.map(({ userId, seenAt }) => [brand, userId, Number(value), at, seenAt])
   const unknown = rows.filter(([, , , , seenAt]) => seenAt === null)
   const [updated, inserted] = await database.commit([op(update, rows), op(insert, unknown)])

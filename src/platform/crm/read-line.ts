@@ -2,6 +2,7 @@
 
 import { parse } from 'csv-parse/sync'
 import { isPrintable, mostText } from '../../contract/ids.ts'
+import { shown } from '../../contract/shown.ts'
 import { readTimestamp } from '../reconcile/timestamp.ts'
 import { type Field, fields, type UserAttributes } from './users.ts'
 
@@ -62,20 +63,25 @@ function cells(line: string): string[] {
   return (parse(line, { relax_column_count: true }) as string[][])[0] ?? []
 }
 
-function readRecord(record: Readonly<Record<string, unknown>>, { brand, at, now }: LineContext): ReadLine {
+/** Whether the CRM keeps users of this id. */
+export const isKept = (id: string): boolean =>
+  id !== '' && id.length <= mostText && isPrintable(id) && id.isWellFormed()
+
+/** @param record of one user, as a line or a request says it */
+export function readRecord(record: Readonly<Record<string, unknown>>, { brand, at, now }: LineContext): ReadLine {
   const { user_id: userId, updated_at: updatedAt } = record
   const id = typeof userId === 'number' && Number.isSafeInteger(userId) ? String(userId) : userId
   if (typeof id !== 'string' || id === '') return { invalid: 'user_id is missing: write it as a text' }
-  if (id.length > mostText || !isPrintable(id) || !id.isWellFormed())
-    return { invalid: `user_id must have at most ${mostText} printable characters` }
-  if (record.brand !== undefined && String(record.brand) !== brand)
-    return { invalid: `it is of brand ${String(record.brand)}, and this import is of brand ${brand}` }
+  if (!isKept(id)) return { invalid: `user_id must have at most ${mostText} printable characters` }
+  const named = typeof record.brand === 'number' ? String(record.brand) : record.brand
+  if (named !== undefined && named !== brand)
+    return { invalid: `it is of brand ${shown(record.brand)}, and this import is of brand ${brand}` }
   const values: Partial<Record<Field, boolean>> = {}
   for (const field of fields) {
     const value = record[field]
     if (value === undefined || value === null) continue
     const read = typeof value === 'string' ? words[value.toLowerCase()] : value
-    if (typeof read !== 'boolean') return { invalid: `${field} is ${JSON.stringify(value)}: write true or false` }
+    if (typeof read !== 'boolean') return { invalid: `${field} is ${shown(value)}: write true or false` }
     values[field] = read
   }
   if (Object.keys(values).length === 0) return { invalid: `it says nothing: name at least one of ${fields.join(', ')}` }

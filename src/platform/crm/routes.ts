@@ -2,15 +2,17 @@
 
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import { json, textOf } from '../../contract/documents/described.ts'
+import { brandNumber, json, textOf } from '../../contract/documents/described.ts'
 import { reconciliationFields } from '../../contract/records.ts'
+import { shown } from '../../contract/shown.ts'
 import type { AccessKey } from '../../runtime/access.ts'
 import { type AdminRoute, jsonObject } from '../../runtime/admin-access.ts'
 import { HttpError } from '../../runtime/http.ts'
+import { mediaTypeOf } from '../../runtime/request-bodies.ts'
 import type { Database } from '../../store/database.ts'
 import { readTimestamp } from '../reconcile/timestamp.ts'
 import { ImportAnswer, importUsers } from './import.ts'
-import { readNdjsonLine } from './read-line.ts'
+import { readRecord } from './read-line.ts'
 import { putCrmUsers, readCrmUser } from './users.ts'
 
 const userAttributes = Type.Object({
@@ -38,16 +40,22 @@ export function crmRoutes(database: Database): readonly AdminRoute[] {
       url: '/admin/attributes/:brand',
       scope: 'manage',
       says: 'Fills the CRM with what is known of its users: one in each line, of any length.',
-      params: { brand: 'The number of the brand.' },
-      query: { as_of: 'When the export was made; lines without updated_at count as changed then. Left out: now.' },
+      params: { brand: brandNumber() },
+      query: {
+        as_of: Type.String({
+          format: 'date-time',
+          description: 'When the export was made; lines without updated_at count as changed then. Left out: now.',
+        }),
+      },
       body: {
         ...textOf('application/x-ndjson', 'One user in each line'),
         ...textOf('text/csv', 'A line of names, then one user in each line'),
       },
+      streamed: ['application/x-ndjson', 'application/jsonl', 'text/csv'],
       gives: json(ImportAnswer),
       async handler(request, key) {
         const brand = brandOf(request, key)
-        const format = formatOf(request)
+        const format = mediaTypeOf(request) === 'text/csv' ? 'csv' : 'ndjson'
         if (!request.body) throw new HttpError(400, 'the body is empty: send one user in each line')
         const now = Date.now()
         return importUsers(request.body as AsyncIterable<Buffer>, {
@@ -64,13 +72,13 @@ export function crmRoutes(database: Database): readonly AdminRoute[] {
       url: '/admin/attributes/:brand/:user',
       scope: 'read',
       says: 'Shows what the CRM holds of one user.',
-      params: { brand: 'The number of the brand.', user: 'The user id.' },
+      params: { brand: brandNumber(), user: 'The user id.' },
       gives: json(Held),
       async handler(request, key) {
         const brand = brandOf(request, key)
         const { user } = request.params as { user: string }
         const attributes = await readCrmUser(database, brand, user)
-        if (!attributes) throw new HttpError(404, `the CRM knows no user ${JSON.stringify(user)} of brand ${brand}`)
+        if (!attributes) throw new HttpError(404, `the CRM knows no user ${shown(user)} of brand ${brand}`)
         return { brand, user_id: user, attributes }
       },
     },
@@ -79,15 +87,14 @@ export function crmRoutes(database: Database): readonly AdminRoute[] {
       url: '/admin/attributes/:brand/:user',
       scope: 'manage',
       says: 'Changes what the CRM holds of one user; attributes that are not named stay as they are.',
-      params: { brand: 'The number of the brand.', user: 'The user id.' },
+      params: { brand: brandNumber(), user: 'The user id.' },
       body: json(userAttributes),
       gives: json(Type.Object({ ...Held.properties, changed: Type.Boolean() })),
       async handler(request, key) {
         const brand = brandOf(request, key)
         const { user } = request.params as { user: string }
         const now = Date.now()
-        const line = JSON.stringify({ ...jsonObject(request), user_id: user })
-        const read = readNdjsonLine(line, { brand, at: now, now })
+        const read = readRecord({ ...jsonObject(request), user_id: user }, { brand, at: now, now })
         if ('invalid' in read) throw new HttpError(400, read.invalid)
         const changed = await putCrmUsers(database, brand, [read])
         return { brand, user_id: user, changed: changed === 1, attributes: await readCrmUser(database, brand, user) }
@@ -99,18 +106,10 @@ export function crmRoutes(database: Database): readonly AdminRoute[] {
 /** @throws HttpError for a brand that this key may not see (row 31) */
 function brandOf(request: FastifyRequest, key: AccessKey): string {
   const { brand } = request.params as { brand: string }
-  if (!/^(0|[1-9]\d{0,18})$/.test(brand))
-    throw new HttpError(400, `${JSON.stringify(brand)} is not the number of a brand`)
+  if (!/^(0|[1-9]\d{0,18})$/.test(brand)) throw new HttpError(400, `${shown(brand)} is not the number of a brand`)
   if (key.brands && !key.brands.includes(brand))
     throw new HttpError(403, `the key ${key.name} is not for brand ${brand}: add it to its brands in the configuration`)
   return brand
-}
-
-function formatOf(request: FastifyRequest): 'ndjson' | 'csv' {
-  const type = (request.headers['content-type'] ?? '').split(';', 1)[0]?.trim()
-  if (type === 'text/csv') return 'csv'
-  if (type === 'application/x-ndjson' || type === 'application/jsonl') return 'ndjson'
-  throw new HttpError(415, 'say what it is: content-type application/x-ndjson or text/csv')
 }
 
 /** ?as_of=: when the export was made. Lines without updated_at count as changed then. */

@@ -13,8 +13,9 @@ import {
   openObject,
   quote,
 } from '../../contract/scan.ts'
+import { shown } from '../../contract/shown.ts'
 import type { Texts } from '../../store/scratch.ts'
-import { createIdReader, isNumber, shown, sliceBytes } from './id-reader.ts'
+import { createIdReader, isNumber, shownUnit, sliceBytes } from './id-reader.ts'
 import { Refused } from './refusal.ts'
 import { readTimestamp } from './timestamp.ts'
 
@@ -97,7 +98,7 @@ export function createAnswerParser(mostIdBytes: number): AnswerParser {
     if (ended) throw new Refused('not_json', 'something follows after its end')
     if (c === openObject || (a < 3 && byteOrderMark[a] === c)) return
     const json = c === openArray || c === quote || isNumber(c)
-    throw new Refused(json ? 'wrong_content' : 'not_json', `it begins with ${shown(c)}, not with {`)
+    throw new Refused(json ? 'wrong_content' : 'not_json', `it begins with ${shownUnit(c)}, not with {`)
   }
 
   function readString(c: number): void {
@@ -119,7 +120,7 @@ export function createAnswerParser(mostIdBytes: number): AnswerParser {
       throw new Refused('not_json', (error as Error).message)
     }
     // JSON.parse would take the last one and say nothing.
-    if (keys.has(key)) throw new Refused('wrong_content', `${JSON.stringify(key.slice(0, 100))} is there twice`)
+    if (keys.has(key)) throw new Refused('wrong_content', `${shown(key)} is there twice`)
     keys.add(key)
   }
 
@@ -153,16 +154,12 @@ export function createAnswerParser(mostIdBytes: number): AnswerParser {
     end() {
       const { error, timestamp, users: given } = readMembers()
       if (error !== undefined && error !== null)
-        throw new Refused(
-          'error',
-          typeof error === 'string' ? error.slice(0, 500) : JSON.stringify(error).slice(0, 500),
-        )
+        throw new Refused('error', typeof error === 'string' ? error.slice(0, 500) : shown(error, 500))
       if (!hasUsers)
         throw new Refused('wrong_content', given === undefined ? 'it has no users' : 'users is not an array')
       if (timestamp === undefined || timestamp === null) throw new Refused('timestamp', 'it has no timestamp')
       const at = typeof timestamp === 'string' ? readTimestamp(timestamp) : undefined
-      if (at === undefined)
-        throw new Refused('timestamp', `its timestamp cannot be read: ${JSON.stringify(timestamp).slice(0, 100)}`)
+      if (at === undefined) throw new Refused('timestamp', `its timestamp cannot be read: ${shown(timestamp)}`)
       return { texts: users.flush(0), timestamp: at }
     },
   }

@@ -1,6 +1,7 @@
 // The exact comparison, inside the database engine: what only the operator has, what only the CRM has. Everything is a set.
 
 import type { ReconciliationField as Field } from '../../contract/records.ts'
+import { shown } from '../../contract/shown.ts'
 import type { Scratch } from '../../store/scratch.ts'
 import { Refused } from './refusal.ts'
 import type { Direction } from './severity.ts'
@@ -147,10 +148,7 @@ async function refuseRepeated(
     if (matched === crmUsers - countOf(found, 0) && among.length === 0) return
   }
   const which = await scratch.repeated('answer')
-  throw new Refused(
-    'repeated',
-    `${which.map((id) => JSON.stringify(id.slice(0, 100))).join(', ')} and perhaps others are there twice`,
-  )
+  throw new Refused('repeated', `${which.map((id) => shown(id)).join(', ')} and perhaps others are there twice`)
 }
 
 function countOf(counts: readonly { operator: number; n: number }[], operator: number): number {

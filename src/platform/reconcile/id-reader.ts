@@ -21,7 +21,7 @@ export interface IdReader {
 export const sliceBytes = 64 * 1024
 
 export const isNumber = (c: number): boolean => c === 45 || (c >= 48 && c <= 57)
-export const shown = (c: number): string => JSON.stringify(String.fromCharCode(c))
+export const shownUnit = (c: number): string => JSON.stringify(String.fromCharCode(c))
 
 /** @param mostIdBytes the longest id. All refuse by throwing Refused */
 export function createIdReader(mostIdBytes: number): IdReader {
@@ -52,7 +52,7 @@ export function createIdReader(mostIdBytes: number): IdReader {
       if (at === 'after') {
         if (c === comma) at = 'value'
         else if (c === closeArray) at = 'end'
-        else throw new Refused('not_json', `after users[${ids - 1}] stands ${shown(c)}, not a comma or ]`)
+        else throw new Refused('not_json', `after users[${ids - 1}] stands ${shownUnit(c)}, not a comma or ]`)
       } else if (c === quote) at = 'id'
       else if (c === closeArray && at === 'first') at = 'end'
       else throw notAText(c)
@@ -131,7 +131,7 @@ export function createIdReader(mostIdBytes: number): IdReader {
     const what = c === openObject ? 'an object' : c === openArray ? 'an array' : isNumber(c) ? 'a number' : ''
     if (what !== '') return new Refused('wrong_content', `users[${ids}] is ${what}, not a text`)
     if (c === 110 || c === 116 || c === 102) return new Refused('wrong_content', `users[${ids}] is not a text`)
-    return new Refused('not_json', `at users[${ids}] stands ${shown(c)}`)
+    return new Refused('not_json', `at users[${ids}] stands ${shownUnit(c)}`)
   }
 
   function* flush(atLeast: number): Generator<Texts> {

@@ -3,8 +3,9 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import { json, nullable, textOf, whole } from '../../contract/documents/described.ts'
+import { brandNumber, json, limitOf, nullable, textOf, whole } from '../../contract/documents/described.ts'
 import { isReconciliationField, reconciliationFields } from '../../contract/records.ts'
+import { shown } from '../../contract/shown.ts'
 import type { AccessKey } from '../../runtime/access.ts'
 import { type AdminRoute, jsonObject, wholeNumber } from '../../runtime/admin-access.ts'
 import { HttpError } from '../../runtime/http.ts'
@@ -54,22 +55,25 @@ export function reconciliationRoutes(
           fresh: Type.Boolean({ description: 'false: this one was under way already' }),
         }),
       ),
+      refuses: { 404: 'The brand or the field is not reconciled here, or not for this key.' },
       async handler(request, key) {
         const { brand, field, any_size: anySize = false } = jsonObject(request)
+        if (typeof brand !== 'string' && typeof brand !== 'number')
+          throw new HttpError(400, 'brand must be the number of a brand, such as "1"')
+        if (typeof field !== 'string') throw new HttpError(400, 'field must be a string, such as "blocked"')
         if (typeof anySize !== 'boolean') throw new HttpError(400, 'any_size must be true or false')
-        const of = configured.filter((each) => each.brand === String(brand) && visible(key, each.brand))
+        const id = brandIn(brand)
+        const of = configured.filter((each) => each.brand === id && visible(key, each.brand))
         if (of.length === 0)
-          throw new HttpError(
-            404,
-            `brand ${JSON.stringify(brand)} has no operator here: add it to platform.reconciliation`,
-          )
+          throw new HttpError(404, `brand ${shown(brand)} has no operator here: add it to platform.reconciliation`)
+        if (field === undefined) throw new HttpError(400, 'field is missing')
         const fields = of.flatMap((each) => each.fields)
         if (!isReconciliationField(field) || !fields.includes(field))
-          throw new HttpError(404, `${JSON.stringify(field)} is not reconciled: there are ${fields.join(', ')}`)
-        const asked = await askRun(database, String(brand), field, key.name, anySize)
+          throw new HttpError(404, `${shown(field)} is not reconciled: there are ${fields.join(', ')}`)
+        const asked = await askRun(database, id, field, key.name, anySize)
         if (asked !== undefined) return { ...shownRun((await readRun(database, asked)) as Run), fresh: true }
         // One is under way already: whoever asks now is told of that one.
-        const { last } = await latestRuns(database, String(brand), field)
+        const { last } = await latestRuns(database, id, field)
         return { ...shownRun(last as Run), fresh: false }
       },
     },
@@ -79,23 +83,20 @@ export function reconciliationRoutes(
       scope: 'read',
       says: 'Lists the runs, the latest first, a page at a time.',
       query: {
-        brand: 'Of this brand.',
-        field: 'Of this field.',
-        limit: `At most so many, up to ${mostRuns}; 100 where it is left out.`,
+        brand: brandNumber('Of this brand.'),
+        field: Type.Enum([...reconciliationFields], { description: 'Of this field.' }),
+        limit: limitOf(mostRuns),
         after: 'The `next` of the page before.',
       },
       gives: json(Type.Object({ runs: Type.Array(ShownRun), next: nullable(Type.String()) })),
       async handler(request, key) {
         const { brand, field, after, limit } = request.query as Record<string, string | undefined>
         if (field !== undefined && !isReconciliationField(field))
-          throw new HttpError(
-            400,
-            `${JSON.stringify(field)} is not a field: there are ${reconciliationFields.join(', ')}`,
-          )
+          throw new HttpError(400, `${shown(field)} is not a field: there are ${reconciliationFields.join(', ')}`)
         const brands = [...new Set(configured.map((each) => each.brand))].filter(
           (each) => visible(key, each) && (brand === undefined || brand === each),
         )
-        const most = Math.min(wholeNumber('limit', limit, 100), mostRuns)
+        const most = Math.min(wholeNumber('limit', limit, 100, 1), mostRuns)
         const runs = await listRuns(database, brands, field, after, most)
         return { runs: runs.map(shownRun), next: runs.length === most ? runs.at(-1)?.run : null }
       },
@@ -119,14 +120,14 @@ export function reconciliationRoutes(
       says: 'Lists whom a run found to differ, a page at a time.',
       params: { run: 'The name of the run.' },
       query: {
-        limit: `At most so many, up to ${mostDiscrepancies}; 100 where it is left out.`,
-        after: 'The `next` of the page before.',
+        limit: limitOf(mostDiscrepancies),
+        after: whole('The `next` of the page before.'),
       },
       gives: json(Type.Object({ discrepancies: Type.Array(ShownDiscrepancy), next: nullable(whole()) })),
       async handler(request, key) {
         const run = await runOf(request, key)
         const { after, limit } = request.query as Record<string, string | undefined>
-        const most = Math.min(wholeNumber('limit', limit, 100), mostDiscrepancies)
+        const most = Math.min(wholeNumber('limit', limit, 100, 1), mostDiscrepancies)
         const found = await listDiscrepancies(database, run, wholeNumber('after', after, 0), most)
         return { discrepancies: found.map(shownDiscrepancy), next: found.length === most ? found.at(-1)?.n : null }
       },
@@ -137,7 +138,7 @@ export function reconciliationRoutes(
       scope: 'read',
       says: 'Gives all that a run found to differ, as a file.',
       params: { run: 'The name of the run.' },
-      query: { format: 'ndjson or csv; ndjson where it is left out.' },
+      query: { format: Type.Enum(['ndjson', 'csv'], { description: 'ndjson where it is left out.' }) },
       gives: {
         ...textOf('application/x-ndjson', 'One discrepancy in each line'),
         ...textOf('text/csv', 'A line of names, then one discrepancy in each line'),
@@ -186,6 +187,7 @@ export function reconciliationRoutes(
           ),
         ]),
       ),
+      refuses: { 409: 'It loosens, and is not confirmed with the number of users that the preview says.' },
       async handler(request, key) {
         const run = await runOf(request, key)
         const { what = 'tighten', preview = false, confirm } = jsonObject(request)
@@ -202,14 +204,16 @@ export function reconciliationRoutes(
     const { run: name } = request.params as { run: string }
     const run = await readRun(database, name)
     if (run && visible(key, run.brand)) return run
-    throw new HttpError(404, `there is no run ${JSON.stringify(name)}: GET /admin/reconciliations lists them`)
+    throw new HttpError(404, `there is no run ${shown(name)}: GET /admin/reconciliations lists them`)
   }
 
   /** Who gives rights back must have seen to how many, and say so. */
   async function demandConfirmation(run: Run, what: What, confirm: unknown): Promise<void> {
     const { count, sets, sample } = await previewCorrection(database, run, what)
-    if (confirm === count && count > 0) return
-    const says = `${sets} for ${count} users, ${sample.map((id) => JSON.stringify(id)).join(', ')}${count > sample.length ? ', …' : ''}`
+    if (count === 0) throw new HttpError(409, `there is nothing to loosen: no user of this run would get ${sets}`)
+    if (confirm === count) return
+    const users = `${sample.map((id) => shown(id)).join(', ')}${count > sample.length ? ', …' : ''}`
+    const says = `${sets} for ${count} ${count === 1 ? 'user' : 'users'}, ${users}`
     throw new HttpError(409, `this loosens: ${says}. If that is meant, send "confirm": ${count}`)
   }
 }
@@ -225,6 +229,11 @@ function sendFile(
     .header('content-type', format === 'csv' ? 'text/csv; charset=utf-8' : 'application/x-ndjson')
     .header('content-disposition', `attachment; filename="${name}"`)
     .send(Readable.from(format === 'csv' ? exportCsv(pages) : exportNdjson(pages), { objectMode: false }))
+}
+
+function brandIn(brand: unknown): string {
+  if (typeof brand === 'string' || typeof brand === 'number') return String(brand)
+  throw new HttpError(400, brand === undefined ? 'brand is missing' : `brand is ${shown(brand)}: write its number`)
 }
 
 /** A key bound to brands sees only theirs (row 31). */

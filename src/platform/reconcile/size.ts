@@ -31,7 +31,9 @@ export function refuseGrown(users: number, reference: Reference, limits: SizeLim
   if (users > most)
     throw new Refused(
       'grown',
-      `it has more than ${most} ids (${reference.of}: ${reference.users}, limits.grow ${limits.grow} %)`,
+      reference.of === 'the CRM’s own count' && reference.users === 0
+        ? `it has more than ${most} ids, and the CRM has none: import the CRM’s users first (bellwire attributes import), or accept this first list once`
+        : `it has more than ${most} ids (${reference.of}: ${reference.users}, limits.grow ${limits.grow} %)`,
     )
 }
 

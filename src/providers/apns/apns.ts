@@ -1,6 +1,6 @@
 // Apple Push Notification service, by a signing key (.p8), in production and sandbox.
 
-import type { Fatal } from '../../contract/outcome.ts'
+import type { Failed, Fatal } from '../../contract/outcome.ts'
 import { clockCheck } from '../clock-check.ts'
 import type { Exchanged } from '../exchange.ts'
 import { createHttp2Client } from '../http2/client.ts'
@@ -65,13 +65,13 @@ export function apns(options: ApnsOptions): PushService {
 
   function post(
     { client, path }: World,
-    deviceToken: string,
+    hex: string,
     token: string,
     { headers, body }: Notification,
     context: SendContext,
   ): Promise<Exchanged> {
     return client.post({
-      path: path + (plain.test(deviceToken) ? deviceToken : encodeURIComponent(deviceToken)),
+      path: path + hex,
       headers: ['authorization', `bearer ${token}`, ...headers],
       unindexed,
       body,
@@ -154,6 +154,7 @@ export function apns(options: ApnsOptions): PushService {
       (environment === undefined || environments.includes(environment)),
     send(push, context) {
       if (push.expiresAt <= Date.now()) return Promise.resolve(expired('apns'))
+      if (!deviceToken.test(push.device.token)) return Promise.resolve(noToken)
       const notification = apnsNotification(push, topic)
       if ('category' in notification) return Promise.resolve(notification)
       const { environment } = push.device
@@ -176,8 +177,16 @@ const mostRemembered = 10_000
 /** Apple asks for that: its table is small. */
 const unindexed = ['apns-id', 'apns-expiration', 'apns-collapse-id']
 
-/** What a token of Apple's is made of. */
-const plain = /^[0-9A-Za-z]+$/
+/** Apple's tokens are 64 hexadecimal digits today and may become longer. Anything else could end the connection that all share. */
+const deviceToken = /^[0-9A-Za-z]{1,400}$/
+
+/** It says nothing about the credential, and the link stays: whoever linked it in the wrong form can link it again. */
+const noToken: Failed = {
+  category: 'failed',
+  reason: 'rejected',
+  rule: 'apns not sent: token',
+  error: 'apns: the device token is not letters and digits (400 at most); link it in hexadecimal, as the app gets it',
+}
 
 const notHere: Fatal = {
   category: 'fatal',

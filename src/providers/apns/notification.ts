@@ -3,7 +3,8 @@
 import { dataTexts } from '../../contract/content.ts'
 import type { Failed } from '../../contract/outcome.ts'
 import { collapseId } from '../collapse.ts'
-import { isObject, merged } from '../merge.ts'
+import { merged } from '../merge.ts'
+import { apnsHeaders, headerFault } from '../override-headers.ts'
 import { bytesOver, notValid, tooLarge } from '../push-outcomes.ts'
 import type { Push } from '../push-service.ts'
 
@@ -15,8 +16,6 @@ export interface Notification {
 
 const mostBytes = 4096
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
-/** What overrides.apns.headers may say. The others belong to the message or the credential. */
-const freeHeaders = ['apns-priority', 'apns-push-type']
 
 /**
  * One notification for one device. A second attempt has the same apns-id and replaces the first by its apns-collapse-id (design
@@ -41,9 +40,9 @@ export function apnsNotification({ ref, device, content, expiresAt }: Push, topi
     'mutable-content': image === undefined ? undefined : 1,
   }
   const over = content.overrides?.apns
-  const free = over?.headers
-  if (!areFree(free))
-    return notValid('apns', `overrides.apns.headers may have only ${freeHeaders.join(' and ')}, as texts`)
+  const fault = headerFault(over?.headers, apnsHeaders, 'overrides.apns.headers')
+  if (fault !== undefined) return notValid('apns', fault)
+  const set = setIn(over?.headers)
   const payload = JSON.stringify(merged({ aps, ...texts }, over && payloadOf(over)))
   const bytes = bytesOver(mostBytes, payload)
   if (bytes !== undefined) return tooLarge('apns', bytes, mostBytes)
@@ -54,14 +53,14 @@ export function apnsNotification({ ref, device, content, expiresAt }: Push, topi
     'apns-topic',
     device.app ?? topic,
     'apns-push-type',
-    free?.['apns-push-type'] ?? (shows ? 'alert' : 'background'),
+    set.get('apns-push-type') ?? (shows ? 'alert' : 'background'),
     'apns-priority',
-    free?.['apns-priority'] ?? (shows ? '10' : '5'),
+    set.get('apns-priority') ?? (shows ? '10' : '5'),
     // The header is a moment, not a time to live.
     'apns-expiration',
-    String(Math.floor(expiresAt / 1000)),
+    set.get('apns-expiration') ?? String(Math.floor(expiresAt / 1000)),
     'apns-collapse-id',
-    collapseId(ref, 64),
+    set.get('apns-collapse-id') ?? collapseId(ref, 64),
   ]
   if (uuid.test(id)) headers.push('apns-id', id)
   return { headers, body: payload }
@@ -69,9 +68,10 @@ export function apnsNotification({ ref, device, content, expiresAt }: Push, topi
 
 const payloadOf = ({ headers: _, ...payload }: Readonly<Record<string, unknown>>) => payload
 
-function areFree(headers: unknown): headers is Readonly<Record<string, string>> | undefined {
-  if (headers === undefined) return true
-  const may = ([header, value]: readonly [string, unknown]): boolean =>
-    freeHeaders.includes(header) && typeof value === 'string'
-  return isObject(headers) && Object.entries(headers).every(may)
+const none: ReadonlyMap<string, string> = new Map()
+
+/** Names are compared without case, as HTTP does. */
+function setIn(headers: unknown): ReadonlyMap<string, string> {
+  if (headers === undefined || headers === null) return none
+  return new Map(Object.entries(headers as Record<string, string>).map(([name, value]) => [name.toLowerCase(), value]))
 }

@@ -1,5 +1,6 @@
 // What an answer of FCM means: the table of its errors, row by row. Pure.
 
+import { shown } from '../../contract/shown.ts'
 import { shortened } from '../../contract/storable.ts'
 import { objectIn } from '../../runtime/json.ts'
 import { type Headers, type Judged, judgementsOf } from '../judge-answer.ts'
@@ -155,6 +156,6 @@ function readBody(body: string): Said {
     aboutToken:
       fields.some((each) => each?.field === 'message.token' || each?.field === 'message.fid') ||
       /not a valid FCM registration token/i.test(message ?? ''),
-    aboutDevice: details.some(({ violations }) => /device/i.test(JSON.stringify(violations ?? ''))),
+    aboutDevice: details.some(({ violations }) => /device/i.test(shown(violations, 2_000))),
   }
 }

@@ -10,12 +10,13 @@ import type { DeviceAnswer, PushService } from '../push-service.ts'
 import { createAccessTokens } from './access-token.ts'
 import { judgeFcm, readFcmAnswer } from './answer.ts'
 import { fcmMessage } from './message.ts'
-import type { ServiceAccount } from './service-account.ts'
+import { readServiceAccount, type ServiceAccount } from './service-account.ts'
 
 export interface FcmOptions {
   /** The credential's name in the configuration. fcm. */
   readonly name?: string
-  readonly serviceAccount: ServiceAccount
+  /** The JSON file of the service account, from the Firebase console: its text, or what is in it. */
+  readonly serviceAccount: ServiceAccount | string
   /** https://fcm.googleapis.com; http:// speaks HTTP/2 without TLS. */
   readonly baseUrl?: string
   /** Certificates to trust instead of the system's, as PEM, for FCM and the token endpoint. */
@@ -32,12 +33,13 @@ export interface FcmOptions {
  * Sends to registration tokens (`fcm_token`) and Firebase installation ids (`fcm_fid`) by a service account.
  *
  * @example
- * const service = fcm({ serviceAccount: readServiceAccount(await readFile('service-account.json', 'utf8')) })
+ * const service = fcm({ serviceAccount: await readFile('service-account.json', 'utf8') })
  * await service.send({ ref, device, content: { title: 'Hello' }, expiresAt }, { deadline, signal })
  * // { category: 'successful', ref, rule: 'fcm 200', providerId: 'projects/p/messages/…' }
  */
 export function fcm(options: FcmOptions): PushService {
-  const { name = 'fcm', serviceAccount, ca, apps, concurrency = 1_000, connections = 10 } = options
+  const { name = 'fcm', ca, apps, concurrency = 1_000, connections = 10 } = options
+  const serviceAccount = accountOf(name, options.serviceAccount)
   const { origin, pathname } = new URL(options.baseUrl ?? 'https://fcm.googleapis.com')
   const project = encodeURIComponent(serviceAccount.project_id)
   const path = `${pathname.replace(/\/+$/, '')}/v1/projects/${project}/messages:send`
@@ -120,6 +122,15 @@ export function fcm(options: FcmOptions): PushService {
     async close() {
       await Promise.all([client.close(), tokens.close()])
     },
+  }
+}
+
+/** Wrong at once, and named, not fatal at the first push. */
+function accountOf(name: string, given: FcmOptions['serviceAccount']): ServiceAccount {
+  try {
+    return readServiceAccount(given)
+  } catch (error) {
+    throw new Error(`${name}: serviceAccount: ${(error as Error).message}`)
   }
 }
 

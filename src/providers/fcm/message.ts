@@ -3,11 +3,14 @@
 import { dataTexts } from '../../contract/content.ts'
 import type { Failed } from '../../contract/outcome.ts'
 import { collapseId } from '../collapse.ts'
-import { merged } from '../merge.ts'
+import { isObject, merged } from '../merge.ts'
+import { apnsHeaders, headerFault, webPushHeaders } from '../override-headers.ts'
 import { bytesOver, notValid, tooLarge } from '../push-outcomes.ts'
 import type { Push } from '../push-service.ts'
 
 const mostBytes = 4096
+/** FCM's limit is on what the device gets; this one keeps the rest of a message from being megabytes. */
+const mostBodyBytes = 32 * 1024
 /** 28 days. */
 const mostTtlSeconds = 2_419_200
 
@@ -50,8 +53,24 @@ export function fcmMessage({ ref, device, content, expiresAt }: Push, now: numbe
   const aimed = over && targets.find((target) => Object.hasOwn(over, target))
   if (aimed !== undefined)
     return notValid('fcm', `overrides.fcm may not name a target (${aimed}): the device is the message's`)
-  return checked(merged(ours, over))
+  const fault = over && faultOf(over)
+  return fault === undefined ? checked(merged(ours, over)) : notValid('fcm', fault)
 }
+
+/** Values that FCM hands on to the phones' makers, whose refusal would look like that of a wrong key. The rest FCM judges itself. */
+function faultOf({ android, apns, webpush }: Readonly<Record<string, unknown>>): string | undefined {
+  const { ttl, priority } = isObject(android) ? android : {}
+  if (has(ttl) && !(typeof ttl === 'string' && /^\d{1,7}(\.\d{1,9})?s$/.test(ttl)))
+    return 'overrides.fcm.android.ttl must be seconds such as "3600s"'
+  if (has(priority) && !(typeof priority === 'string' && /^(normal|high)$/i.test(priority)))
+    return 'overrides.fcm.android.priority must be NORMAL or HIGH'
+  return (
+    headerFault(isObject(apns) ? apns.headers : undefined, apnsHeaders, 'overrides.fcm.apns.headers') ??
+    headerFault(isObject(webpush) ? webpush.headers : undefined, webPushHeaders, 'overrides.fcm.webpush.headers')
+  )
+}
+
+const has = (value: unknown): boolean => value !== undefined && value !== null
 
 const targets = ['token', 'fid', 'topic', 'condition', 'name']
 
@@ -66,5 +85,7 @@ function checked(message: Readonly<Record<string, unknown>>): { body: string } |
   // The limit is on what the device gets. Nearly always the whole body is below it.
   const bytes = bytesOver(mostBytes, body) && bytesOver(mostBytes, JSON.stringify({ notification, data }))
   if (bytes !== undefined) return tooLarge('fcm', bytes, mostBytes)
+  const all = bytesOver(mostBodyBytes, body)
+  if (all !== undefined) return tooLarge('fcm', all, mostBodyBytes)
   return { body }
 }

@@ -12,17 +12,12 @@ export interface ServiceAccount {
 export const defaultTokenUri = 'https://oauth2.googleapis.com/token'
 
 /**
- * Reads the text of a service account's file.
+ * Reads a service account: the text of its file, or the JSON in it.
  *
  * @throws an error that says what is wrong and what to do, and repeats nothing of the file
  */
-export function readServiceAccount(text: string): ServiceAccount {
-  let account: Partial<Record<keyof ServiceAccount | 'type', unknown>> | null
-  try {
-    account = JSON.parse(text)
-  } catch {
-    throw new Error(`it is no JSON: ${howToGet}`)
-  }
+export function readServiceAccount(given: unknown): ServiceAccount {
+  const account = (typeof given === 'string' ? parse(given) : given) as Unchecked | null | undefined
   if (typeof account !== 'object' || account === null) throw new Error(`it is no service account: ${howToGet}`)
   if (account.type !== undefined && account.type !== 'service_account')
     throw new Error(`it is a credential of another type than service_account: ${howToGet}`)
@@ -34,6 +29,19 @@ export function readServiceAccount(text: string): ServiceAccount {
     throw new Error(`its token_uri is no address: ${howToGet}`)
   signingKey(account.private_key as string)
   return account as ServiceAccount
+}
+
+type Unchecked = Partial<Record<keyof ServiceAccount | 'type', unknown>>
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    if (text === '') throw new Error(`it is empty: ${howToGet}`)
+    throw new Error(
+      `it is no JSON: ${text.includes('{') ? '' : 'give the text of the file, not its path, or '}${howToGet}`,
+    )
+  }
 }
 
 /** @throws an error that does not repeat the key */

@@ -1,7 +1,7 @@
 // The general HTTP provider, in its two modes: a message goes to the user's id, or to one device's token.
 
 import { createHash } from 'node:crypto'
-import { type ContentMapping, readPushContent } from '../../contract/content.ts'
+import { type ContentMapping, readPushContent, textMissingAt } from '../../contract/content.ts'
 import { readSingle } from '../../contract/read-activity.ts'
 import { emit } from '../../runtime/events.ts'
 import { timeOfUuidv7 } from '../../runtime/ids.ts'
@@ -57,7 +57,8 @@ export function httpProvider(options: HttpProviderOptions): Provider {
       ...result
     } = await sender.send(delivery, overridesFor(content.overrides, name), context)
     if (result.category === 'fatal' && result.reason === 'misconfigured') alert(result.error)
-    return result
+    const missing = textMissingAt(content, mapping)
+    return missing ? { ...result, textMissingAt: missing } : result
   }
 
   function alert(error: string): void {

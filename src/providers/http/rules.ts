@@ -1,5 +1,7 @@
 // Ordered rules from an answer to what it means. The first that fits decides. Pure.
 
+import { shown } from '../../contract/shown.ts'
+
 export type Meaning = 'successful' | 'failed' | 'fatal' | 'gone' | 'mismatch' | 'misconfigured'
 
 export interface Condition {
@@ -99,7 +101,7 @@ const mostSearched = 4_000
 /** A value as a rule sees it: texts as they are, everything else as JSON. */
 export function textOf(value: unknown): string | undefined {
   if (value === undefined || value === null) return undefined
-  return (typeof value === 'string' ? value : JSON.stringify(value)).slice(0, mostSearched)
+  return typeof value === 'string' ? value.slice(0, mostSearched) : shown(value, mostSearched)
 }
 
 function isEmpty(value: unknown): boolean {

@@ -15,7 +15,7 @@ import { type HttpOptions, partsOf, resolve } from './options.ts'
 import { decide, rulesOf } from './rules.ts'
 import { headerTemplate, pathTemplate } from './template.ts'
 import { type Delivery, type Mode, valuesOf } from './values.ts'
-import { lostAnswer, noToken, readAnswer, tooLong, unaddressable } from './verdict.ts'
+import { headTooLong, lostAnswer, noToken, readAnswer, tooLong, unaddressable } from './verdict.ts'
 
 export interface Sender {
   readonly name: string
@@ -29,6 +29,8 @@ export type Overrides = Readonly<Record<string, unknown>>
 
 /** Longer answers are a mistake. */
 const mostAnswerBytes = 256 * 1024
+/** Of address and headers together; Node and nginx take no more. What a message makes longer is its own fault. */
+const mostHeadChars = 8 * 1024
 const longestTimer = 2 ** 31 - 1
 
 /** @throws an error that names everything that is wrong with the options */
@@ -76,6 +78,11 @@ export function createSender(options: HttpOptions, mode: Mode): Sender {
       const headers: Record<string, string> = { accept: 'application/json' }
       if (body !== undefined) headers['content-type'] = 'application/json'
       for (const [header, render] of headersOf) headers[header] = render(look)
+      const written = Object.entries(headers).reduce(
+        (sum, [header, value]) => sum + header.length + value.length,
+        path.length,
+      )
+      if (written > mostHeadChars) return headTooLong(name, written, mostHeadChars)
       // Not every caller's signal aborts at the deadline.
       const ms = Math.min(longestTimer, Math.max(0, context.deadline - now))
       const signal = AbortSignal.any([context.signal, AbortSignal.timeout(ms)])

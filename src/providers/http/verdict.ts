@@ -110,6 +110,16 @@ export function unaddressable(name: string): Failed {
   }
 }
 
+/** A value would have made the address or a header longer than providers take. */
+export function headTooLong(name: string, chars: number, most: number): Failed {
+  return {
+    category: 'failed',
+    reason: 'too_large',
+    rule: `${name}: address or headers too long`,
+    error: `${name}: address and headers have ${chars} characters and may have ${most}; shorten the texts, or use them in the body only`,
+  }
+}
+
 function failed(reason: Reason, error: string, evidence: Evidence): Failed {
   return { ...evidence, category: 'failed', reason, error }
 }

@@ -4,7 +4,14 @@
 // What it takes to recover is in connection.ts: the peer says which streams it has not looked at, and those are sent again.
 
 import type { Exchanged } from '../exchange.ts'
-import { type Connection, type ConnectionLimits, type End, type Http2Request, openConnection } from './connection.ts'
+import {
+  type Connection,
+  type ConnectionLimits,
+  type End,
+  type Http2Request,
+  notEncodable,
+  openConnection,
+} from './connection.ts'
 
 export interface Http2Options extends Partial<ConnectionLimits> {
   /** https://api.push.apple.com; http:// speaks HTTP/2 without TLS. */
@@ -34,6 +41,8 @@ const mostResends = { refused: 5, 'left behind': 100 }
 /** With others at work, a session that could not be opened is not tried again at once. */
 const reopenAfterMs = 1_000
 const closeWithinMs = 5_000
+/** Peers end a connection, and with it everybody's requests, over headers that are larger than they take. */
+const mostHeaderBytes = 16 * 1024
 const defaults: ConnectionLimits = { streams: 1_000, connectMs: 10_000, silentMs: 10_000, pongMs: 5_000 }
 
 interface Job {
@@ -41,7 +50,8 @@ interface Job {
   readonly done: (exchanged: Exchanged) => void
   /** Its place among those that are not done; -1: it is done. */
   at: number
-  resends: number
+  /** How often each has happened to it. */
+  readonly resends: { refused: number; 'left behind': number }
   giveUp?: ((why: 'late' | 'aborted') => void) | undefined
 }
 
@@ -69,7 +79,8 @@ export function createHttp2Client(options: Http2Options): Http2Client {
       start(job, connection)
       return
     }
-    ;(job.resends > 0 ? refused : waiting).push(job)
+    const { resends } = job
+    ;(resends.refused + resends['left behind'] > 0 ? refused : waiting).push(job)
     open()
   }
 
@@ -77,8 +88,9 @@ export function createHttp2Client(options: Http2Options): Http2Client {
     try {
       job.giveUp = connection.start(job.asked, (end) => ended(job, end))
     } catch (error) {
-      // A header that cannot be written, say: nothing left.
-      job.done({ lost: error as Error, written: false })
+      // node:http2 throws a TypeError for a header that it does not write. Nothing left.
+      const { message } = error as Error
+      job.done({ lost: error instanceof TypeError ? unencodable(message) : (error as Error), written: false })
     }
   }
 
@@ -93,7 +105,7 @@ export function createHttp2Client(options: Http2Options): Http2Client {
   function ended(job: Job, end: End): void {
     job.giveUp = undefined
     if (typeof end === 'object') job.done(end)
-    else if (closed || ++job.resends > mostResends[end])
+    else if (closed || ++job.resends[end] > mostResends[end])
       job.done({ lost: new Error('the other side refused the request without looking at it'), written: false })
     else place(job)
   }
@@ -159,13 +171,18 @@ export function createHttp2Client(options: Http2Options): Http2Client {
       if (signal.aborted) return unsent(reasonOf(signal))
       if (left <= 0) return unsent(new Error('the deadline had passed'))
       if (closed) return unsent(new Error('it is closed'))
+      const bytes = headerBytes(asked)
+      if (bytes > mostHeaderBytes)
+        return unsent(
+          unencodable(`the headers have ${bytes} bytes and may have ${mostHeaderBytes}: shorten the overrides`),
+        )
       listen(signal)
       return new Promise((resolve) => {
         const timer = setTimeout(() => leave(job, 'late', new Error(`no answer within ${left} ms`)), left)
         const job: Job = {
           asked,
           at: jobs.length,
-          resends: 0,
+          resends: { refused: 0, 'left behind': 0 },
           done(exchanged) {
             if (job.at < 0) return
             clearTimeout(timer)
@@ -187,6 +204,16 @@ export function createHttp2Client(options: Http2Options): Http2Client {
       await Promise.all([...connections].map((connection) => connection.close(closeWithinMs)))
     },
   }
+}
+
+const unencodable = (what: string): Error => Object.assign(new Error(what), { code: notEncodable })
+
+/** As RFC 9113 §6.5.2 counts them, but in characters: our headers are ASCII. */
+function headerBytes({ path, headers }: Http2Request): number {
+  let bytes = path.length
+  for (let i = 0; i < headers.length; i += 2)
+    bytes += (headers[i] as string).length + (headers[i + 1] as string).length + 32
+  return bytes
 }
 
 const isUsable = ({ state }: Connection): boolean => state === 'opening' || state === 'open' || state === 'asking'

@@ -50,6 +50,9 @@ export interface ConnectionListener {
 /** The `code` of an error that is about one stream, not about the connection. */
 export const streamReset = 'STREAM_RESET'
 
+/** The `code` of an error about a request that cannot be written: it never left. */
+export const notEncodable = 'NOT_ENCODABLE'
+
 /** An answer of a push provider is never longer. */
 const mostAnswerBytes = 64 * 1024
 /** With nothing under way, so long for the last frames. */

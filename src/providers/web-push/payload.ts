@@ -1,6 +1,7 @@
 // What a message is on its way to a browser: the payload that its service worker reads, and the headers beside it.
 
 import type { PushContent } from '../../contract/content.ts'
+import { shortened } from '../../contract/storable.ts'
 
 /** A body of 4096 bytes, the most that every push service takes (RFC 8291 §4), less what encrypting adds. */
 export const mostPayloadBytes = 3_993
@@ -30,7 +31,10 @@ const urgencies: readonly unknown[] = ['very-low', 'low', 'normal', 'high'] sati
 
 /** @example urgencyOf({ overrides: { 'web-push': { urgency: 'high' } } }) // 'high' */
 export function urgencyOf({ overrides }: PushContent): Urgency | { readonly error: string } {
-  const urgency = overrides?.['web-push']?.urgency ?? 'normal'
+  const { urgency = 'normal', ...others } = overrides?.['web-push'] ?? {}
+  const [other] = Object.keys(others)
+  if (other !== undefined)
+    return { error: `overrides: web-push has no ${JSON.stringify(shortened(other, 40))}, only urgency` }
   return urgencies.includes(urgency)
     ? (urgency as Urgency)
     : { error: 'overrides: the urgency of web-push is none of very-low, low, normal, high' }

@@ -18,7 +18,7 @@ import { startKafka, withoutKafka } from '../../support/services/kafka.ts'
 import { rabbitmq, withoutRabbitmq } from '../../support/services/rabbitmq.ts'
 import { until } from '../../support/wait.ts'
 
-const certificate = await makeCertificate()
+const certificate = makeCertificate()
 const context = (ms = 10_000) => ({ deadline: Date.now() + ms, signal: new AbortController().signal })
 
 /** As NODE_EXTRA_CA_CERTS does for a process. */

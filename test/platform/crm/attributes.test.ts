@@ -87,6 +87,27 @@ onEachEngine(
   },
 )
 
+onEachEngine('a value nested 100,000 levels deep costs its own line and no other', async (t, store) => {
+  const { url } = await startPlatform(t, { store, lanes: [] })
+  const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`
+  const lines = [
+    '{"user_id":"d1","blocked":true}',
+    `{"user_id":"d2","blocked":${deep}}`,
+    '{"user_id":"d3","blocked":true}',
+  ]
+  lines.push(`{"user_id":"d4","blocked":true,"brand":${deep}}`)
+  const { status, body } = await put(url, '1', lines.join('\n'), ndjson)
+  assert.deepEqual([status, body.users, body.refused_count], [200, 2, 2])
+  assert.deepEqual(
+    body.refused.map(({ line }: { line: number }) => line),
+    [2, 4],
+  )
+  assert.match(body.refused[0].error, /^blocked is (an array that is nested too deep|\[\[).*: write true or false/)
+  assert.equal((await attributesOf(url, '1', 'd3')).blocked.value, true)
+  const one = await post(`${url}/admin/attributes/1/d2`, `{"blocked":${deep}}`, adminKey.key)
+  assert.equal(one.status, 400)
+})
+
 onEachEngine('many lines, cut anywhere, a line that is too long among them', async (t, store) => {
   const { url } = await startPlatform(t, { store, lanes: [] })
   const lines = Array.from({ length: 12_000 }, (_, i) => JSON.stringify({ user_id: `u${i}`, blocked: i % 2 === 0 }))
@@ -99,7 +120,7 @@ onEachEngine('many lines, cut anywhere, a line that is too long among them', asy
 })
 
 test('one user’s attributes are set and read; what cannot be read is refused with the remedy', async (t) => {
-  const bound = { name: 'bound', key: 'bound-key', scopes: ['read', 'manage'], brands: ['2'] } as const
+  const bound = { name: 'bound', key: 'the-key-of-brand-2-alone', scopes: ['read', 'manage'], brands: ['2'] } as const
   const { url } = await startPlatform(t, { lanes: [], keys: [adminKey, bound] })
   const path = `${url}/admin/attributes/1/${encodeURIComponent('a/b ü')}`
   const set = (await post(path, { blocked: true, updated_at: '2026-01-01T00:00:00Z' }, adminKey.key)).body
@@ -107,7 +128,7 @@ test('one user’s attributes are set and read; what cannot be read is refused w
   assert.equal((await post(path, { blocked: true }, adminKey.key)).body.changed, false)
   assert.equal((await get(path)).body.attributes.blocked.changed_at, '2026-01-01T00:00:00.000Z')
   assert.equal((await get(`${url}/admin/attributes/2/nobody`)).status, 404)
-  assert.equal((await get(path, 'bound-key')).status, 403)
+  assert.equal((await get(path, 'the-key-of-brand-2-alone')).status, 403)
   assert.equal((await post(`${url}/admin/attributes/1`, 'x', adminKey.key)).status, 415)
   assert.equal((await put(url, 'x', '{}', ndjson)).status, 400)
   assert.match((await put(url, '1', 'id,blocked\n1,true', csv)).body.error, /user_id among them/)

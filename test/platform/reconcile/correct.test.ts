@@ -127,5 +127,21 @@ onEachEngine(
       skipped: 0,
     })
     assert.equal((await get(`${url}/admin/attributes/1/a`)).body.attributes.blocked.value, false)
+    const nothing = await correct(run.run, { what: 'loosen', confirm: 3 })
+    assert.deepEqual(
+      [nothing.status, nothing.body.error],
+      [409, 'there is nothing to loosen: no user of this run would get blocked = false'],
+    )
   },
 )
+
+onEachEngine('a finding whose id the CRM does not take says so', async (t, store) => {
+  const long = 'x'.repeat(300)
+  const operator = await startListOperator(t, (response) => void response.end(listOf([long, 'good'])))
+  const { url } = await startReconciling(t, store, operator.url)
+  const { run } = await runTo(url, '1', 'blocked')
+  const { discrepancies } = (await get(`${url}/admin/reconciliations/${run}/discrepancies`)).body
+  const notes = new Map(discrepancies.map(({ user_id, note }: { user_id: string; note: string }) => [user_id, note]))
+  assert.match(notes.get(long) as string, /^the CRM takes no such id .*: correct the id at the operator/)
+  assert.equal(notes.get('good'), null)
+})

@@ -24,7 +24,7 @@ export async function startReconciling(
   const of = (brand: string) => ({
     brand,
     url,
-    apiKey: `key-of-brand-${brand}`,
+    apiKey: `the-key-of-brand-${brand}`,
     fields: ['blocked', 'excluded', 'consent_push_notification'] as const,
     ...over,
   })

@@ -13,8 +13,8 @@ const odd = ['"quoted"', 'back\\slash', 'comma,and],"', 'ü', '😀', '日本語
 
 onEachEngine('what operator and CRM say differently is found exactly, by brand, the worst first', async (t, store) => {
   const lists: Record<string, readonly string[]> = {
-    'key-of-brand-1': ['1001', '1002', 'only-operator', ...odd, 'y'.repeat(10_000)],
-    'key-of-brand-2': ['1001'],
+    'the-key-of-brand-1': ['1001', '1002', 'only-operator', ...odd, 'y'.repeat(10_000)],
+    'the-key-of-brand-2': ['1001'],
   }
   const operator = await startListOperator(t, (response, { key }) => void response.end(listOf(lists[key ?? ''] ?? [])))
   const { url } = await startReconciling(t, store, `${operator.url}/`)
@@ -50,7 +50,7 @@ onEachEngine('what operator and CRM say differently is found exactly, by brand, 
     0,
     'user 1001 of brand 2 is another person',
   )
-  assert.deepEqual(operator.asked[0], { field: 'blocked', key: 'key-of-brand-1', path: '/reconciliation' })
+  assert.deepEqual(operator.asked[0], { field: 'blocked', key: 'the-key-of-brand-1', path: '/reconciliation' })
 
   // Pages, exports and acknowledging.
   const path = `${url}/admin/reconciliations/${run.run}`
@@ -69,7 +69,7 @@ onEachEngine('what operator and CRM say differently is found exactly, by brand, 
   const csv = await (await fetch(`${path}/export?format=csv`, { headers: { 'x-api-key': adminKey.key } })).text()
   assert.match(
     csv,
-    /^user_id,field,direction,severity,crm_changed_at,correction\n"""quoted""",blocked,operator_only,critical,,\n/,
+    /^user_id,field,direction,severity,crm_changed_at,correction,note\n"""quoted""",blocked,operator_only,critical,,,\n/,
   )
   await post(`${path}/acknowledge`, {}, adminKey.key)
   assert.equal((await get(path)).body.acknowledged.by, 'admin')
@@ -154,7 +154,10 @@ onEachEngine(
     const first = await runTo(url, '1', 'blocked')
     assert.deepEqual(
       [first.refused?.why, first.refused?.particulars],
-      ['grown', 'it has more than 5 ids (the CRM’s own count: 0, limits.grow 50 %)'],
+      [
+        'grown',
+        'it has more than 5 ids, and the CRM has none: import the CRM’s users first (bellwire attributes import), or accept this first list once',
+      ],
     )
     assert.equal((await runTo(url, '1', 'blocked', true)).state, 'done')
     users = many('u', 150)

@@ -258,6 +258,15 @@ test('a message sets only what the operator allows it to', async (t) => {
   assert.equal(body.included_segments, undefined)
 })
 
+test('a text that makes a header longer than providers take fails its message, and nothing is sent', async (t) => {
+  const { there, send } = await oneSignal(t, { headers: [{ name: 'X-Title', value: '{{title}}' }] })
+  assert.partialDeepStrictEqual(await send({ text: textOf(1, { title: 'a'.repeat(90_000) }) }), {
+    category: 'failed',
+    reason: 'too_large',
+  })
+  assert.equal(there.asked.length, 0)
+})
+
 const device = (over: Partial<Device> = {}): Device => ({
   brand: '1',
   userId: '1001',

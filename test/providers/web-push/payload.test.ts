@@ -29,7 +29,10 @@ test('the urgency is normal unless the message says otherwise', () => {
   assert.equal(urgencyOf({}), 'normal')
   assert.equal(urgencyOf({ overrides: { fcm: { urgency: 'high' } } }), 'normal')
   for (const urgency of ['very-low', 'low', 'normal', 'high'])
-    assert.equal(urgencyOf({ overrides: { 'web-push': { urgency, more: 1 } } }), urgency)
+    assert.equal(urgencyOf({ overrides: { 'web-push': { urgency } } }), urgency)
+  assert.deepEqual(urgencyOf({ overrides: { 'web-push': { ttl: 60 } } }), {
+    error: 'overrides: web-push has no "ttl", only urgency',
+  })
   for (const urgency of ['HIGH', '', 5, {}, 'constructor'])
     assert.ok(typeof urgencyOf({ overrides: { 'web-push': { urgency } } }) === 'object', String(urgency))
 })

@@ -5,12 +5,12 @@ import { once } from 'node:events'
 import { createSecureServer } from 'node:http2'
 import { type AddressInfo, createServer, type LookupFunction } from 'node:net'
 import test, { type TestContext } from 'node:test'
-import { generate } from 'selfsigned'
 import { Pool } from 'undici'
 import { exchange } from '../../../src/providers/exchange.ts'
 import { type GuardOptions, guardedConnect } from '../../../src/providers/web-push/guarded-connect.ts'
 import { makeVapidKeys } from '../../../src/providers/web-push/vapid.ts'
 import { webPush } from '../../../src/providers/web-push/web-push.ts'
+import { makeCertificate } from '../../../src/stand-ins/certificate.ts'
 import { startWebPushStandIn } from '../../../src/stand-ins/web-push.ts'
 import { contextOf, deviceOf, pushTo, subject } from './fixture.ts'
 
@@ -171,9 +171,7 @@ function post(pool: Pool) {
 
 /** A push service by the name push.example.test. */
 async function pushServer(t: TestContext) {
-  const { cert, private: key } = await generate([{ name: 'commonName', value: 'push.example.test' }], {
-    extensions: [{ name: 'subjectAltName', altNames: [{ type: 2, value: 'push.example.test' }] }],
-  })
+  const { cert, key } = makeCertificate('push.example.test')
   let requests = 0
   const server = createSecureServer({ key, cert }, (request, response) => {
     requests++

@@ -7,7 +7,7 @@ import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo, Server } from 'node:net'
 import type { TestContext } from 'node:test'
 import { createServer as createTlsServer, type TLSSocket } from 'node:tls'
-import { generate } from 'selfsigned'
+import { makeCertificate } from '../../../src/stand-ins/certificate.ts'
 import type { Adopted, WebPushStandIn } from '../../../src/stand-ins/web-push.ts'
 import { bytes, fixed64, number, readVarint, varint } from './protobuf.ts'
 
@@ -79,7 +79,7 @@ export async function startFakeGcm(t: TestContext, standIn: WebPushStandIn): Pro
     return `token=${id}`
   }
 
-  const mcs = createTlsServer(await certificate(), (socket) => {
+  const mcs = createTlsServer(makeCertificate(), (socket) => {
     let read = Buffer.alloc(0)
     let versionRead = false
     socket.on('error', () => {})
@@ -129,11 +129,6 @@ function readFrame(read: Buffer): { readonly tag: number; readonly length: numbe
   const size = readVarint(read, 1)
   if (!size || read.length < size.next + size.value) return undefined
   return { tag: read[0] as number, length: size.next + size.value }
-}
-
-async function certificate(): Promise<{ key: string; cert: string }> {
-  const { cert, private: key } = await generate([{ name: 'commonName', value: '127.0.0.1' }])
-  return { key, cert }
 }
 
 async function textOf(request: IncomingMessage): Promise<string> {

@@ -1,0 +1,38 @@
+import { openSync, readFileSync } from 'node:fs'
+import { type Process, startProcess } from './process.ts'
+
+/** `bellwire …` as people run it: a process of its own, whose log goes into a file. */
+export interface Command extends Pick<Process, 'pid'> {
+  /** The log lines so far, in order. */
+  lines(): readonly Readonly<Record<string, unknown>>[]
+}
+
+/** Resolves with the command and the first line of its log that is this event. */
+export async function startCommand(
+  args: readonly string[],
+  log: string,
+  event: string,
+  signal: AbortSignal,
+): Promise<readonly [Command, Readonly<Record<string, unknown>>]> {
+  const process = startProcess(new URL('../../src/cli/main.ts', import.meta.url), { args, output: openSync(log, 'w') })
+  let ended = false
+  void process.ended.then(() => {
+    ended = true
+  })
+  const lines = (): readonly Record<string, unknown>[] => readFileSync(log, 'utf8').split('\n').flatMap(readLine)
+  for (;;) {
+    const found = lines().find((line) => line.event === event)
+    if (found) return [{ pid: process.pid, lines }, found]
+    if (ended) throw new Error(`bellwire ${args.join(' ')} ended:\n${readFileSync(log, 'utf8').slice(-2_000)}`)
+    signal.throwIfAborted()
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+}
+
+function readLine(text: string): readonly Record<string, unknown>[] {
+  try {
+    return [JSON.parse(text) as Record<string, unknown>]
+  } catch {
+    return [] // Not a line of the log, or not whole yet.
+  }
+}

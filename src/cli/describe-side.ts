@@ -1,0 +1,36 @@
+// What the first log line of a side says of its configuration.
+
+import { maskAddress } from '../config/address.ts'
+import type { OperatorConfig, PlatformConfig } from '../config/table.ts'
+import type { Events } from '../runtime/events.ts'
+
+type Description = Events['server.starting']
+
+export function describeOperator({ store, keys, push, site, publish }: OperatorConfig): Description {
+  const channels = [push && 'push', site && 'site'].filter((channel) => channel !== undefined)
+  const services =
+    push?.is === 'devices'
+      ? push.devices.services.map(({ is, ...own }) => (is !== 'module' && own.name) || is)
+      : push && [push.is]
+  return {
+    side: 'operator',
+    store: maskAddress(store),
+    brands: listed(keys.flatMap(({ brands }) => brands)),
+    channels: listed(channels),
+    push_services: listed(services ?? []),
+    lanes: publish.length,
+  }
+}
+
+export function describePlatform({ store, lanes, device_links: links }: PlatformConfig): Description {
+  return {
+    side: 'platform',
+    store: maskAddress(store),
+    brands: listed(lanes.map(({ brand }) => brand)),
+    channels: listed(lanes.map(({ channel }) => channel)),
+    lanes: lanes.length,
+    device_links: links.length,
+  }
+}
+
+const listed = (names: readonly string[]): string => [...new Set(names)].join(', ') || 'none'

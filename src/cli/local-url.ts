@@ -1,0 +1,5 @@
+/** How a program on this machine reaches what listens there. */
+export function localUrl({ host, port }: { readonly host: string; readonly port: number }): string {
+  const near = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host
+  return `http://${near.includes(':') ? `[${near}]` : near}:${port}`
+}

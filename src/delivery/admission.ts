@@ -1,0 +1,83 @@
+// Admission: while a push service is paused, a message for it is refused before it is claimed. A refused attempt reads, and writes
+// nothing: an outage of an hour leaves no more rows behind than one of a second.
+
+import type { Fatal, Successful } from '../contract/outcome.ts'
+import type { Message, Pause } from '../providers/provider.ts'
+import { emit } from '../runtime/events.ts'
+import type { Database } from '../store/database.ts'
+import { readClaims } from './claim.ts'
+import type { Delivery } from './delivery.ts'
+import type { ClaimedBefore } from './messages.ts'
+
+export type Verdict =
+  | {
+      readonly admitted: true /** The paused service that this message tries: nobody else does until release(). */
+      readonly probes?: string
+    }
+  | { readonly admitted: false; readonly result: Fatal | Successful }
+
+export interface Admission {
+  /** One verdict for each message, in order. Undefined: nothing is paused, all are admitted. Never rejects. */
+  judge(messages: readonly Message[]): Promise<readonly Verdict[]> | undefined
+  /** The message that probes this service has its result. */
+  release(probes: string): void
+}
+
+const admitted: Verdict = { admitted: true }
+
+/** @example const verdicts = await admission.judge(messages) */
+export function createAdmission(database: Database, { findPauses }: Delivery): Admission {
+  const probed = new Set<string>()
+
+  async function judgeEach(messages: readonly Message[], found: ReturnType<Delivery['findPauses']>) {
+    const pauses = (await found) as readonly (Pause | undefined)[]
+    const verdicts = pauses.map(judgeOne)
+    const refused = messages.filter((_, i) => !verdicts[i]?.admitted)
+    if (refused.length === 0) return verdicts
+    emit('messages.refused', { channel: refused[0]?.channel ?? '', count: refused.length })
+    const known = await knownOf(refused)
+    return verdicts.map((verdict, i) => {
+      const row = known.get(rowKey(messages[i] as Message))
+      return verdict.admitted || !row ? verdict : answered(verdict.result, row)
+    })
+  }
+
+  function judgeOne(pause: Pause | undefined): Verdict {
+    if (!pause) return admitted
+    if (pause.restMs > 0 || probed.has(pause.name)) return { admitted: false, result: pause.refusal }
+    probed.add(pause.name)
+    return { admitted: true, probes: pause.name }
+  }
+
+  async function knownOf(messages: readonly Message[]): Promise<ReadonlyMap<string, ClaimedBefore>> {
+    try {
+      return new Map((await readClaims(database, messages)).map((row) => [rowKey(row), row]))
+    } catch {
+      // The store is away as well: the message is fatal for the one reason or for the other.
+      return new Map()
+    }
+  }
+
+  return {
+    judge(messages) {
+      const found = findPauses(messages)
+      return found && judgeEach(messages, found)
+    },
+    release: (probes) => void probed.delete(probes),
+  }
+}
+
+/** What was delivered before is answered as ever; anything else keeps the identifier that it has. */
+function answered(result: Fatal | Successful, { brand, ref, state }: ClaimedBefore): Verdict {
+  if (state !== 'successful') return { admitted: false, result: { ...result, ref } }
+  emit('message.repeated', { brand, ref, category: 'successful' })
+  return { admitted: false, result: deliveredBefore(ref) }
+}
+
+export const deliveredBefore = (ref: string): Successful => ({
+  category: 'successful',
+  ref,
+  rule: 'row 29: delivered before',
+})
+
+const rowKey = ({ brand, key }: { readonly brand: string; readonly key: string }): string => `${brand} ${key}`

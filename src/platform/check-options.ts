@@ -1,0 +1,74 @@
+// What createPlatform can see of its options before it starts, in the words of the configuration file.
+
+import { checkAccessKeys } from '../runtime/check-keys.ts'
+import {
+  brandForm,
+  checkOptions,
+  type Form,
+  type Look,
+  millisecondsForm,
+  storeForm,
+  urlForm,
+  wholeForm,
+  wordForm,
+} from '../runtime/forms.ts'
+import type { LaneOptions, PlatformOptions } from './options.ts'
+
+const anySize = wholeForm(1, Number.MAX_SAFE_INTEGER)
+
+/** test/config/forms.test.ts holds these equal to those of the configuration file. */
+export const laneForms = {
+  max: wholeForm(1, 1_000_000),
+  bytes: anySize,
+  spanMs: millisecondsForm,
+  concurrency: wholeForm(1, 100_000),
+  perSecond: wholeForm(1, 10_000_000),
+  timeoutMs: millisecondsForm,
+} as const satisfies { readonly [Name in keyof LaneOptions]?: Form }
+
+export const attemptsForm = wholeForm(1, 1_000_000)
+
+/** @throws ConfigError with everything that is wrong at once, each by its path */
+export function checkPlatformOptions(options: PlatformOptions): void {
+  checkOptions('createPlatform', (look) => {
+    const { keys = [], lanes = [] } = options
+    look.required('store', options.store, storeForm)
+    look.optional('publicUrl', options.publicUrl, urlForm)
+    checkAccessKeys(look, 'keys', keys)
+    for (const [i, lane] of lanes.entries()) {
+      checkLane(look, `lanes[${i}]`, lane)
+      if (lanes.slice(0, i).some(({ brand, channel }) => brand === lane.brand && channel === lane.channel))
+        look.wrong({
+          path: `lanes[${i}]`,
+          what: 'this brand and channel has a lane already',
+          remedy: 'keep one lane for each brand and channel',
+        })
+    }
+    look.optional('keptMs', options.keptMs, millisecondsForm)
+    look.optional('bodyBytes', options.bodyBytes, anySize)
+  })
+}
+
+function checkLane({ required, optional, wrong }: Look, path: string, lane: LaneOptions): void {
+  required(`${path}.brand`, lane.brand, brandForm)
+  required(`${path}.channel`, lane.channel, wordForm('push', 'site'))
+  required(`${path}.mode`, lane.mode, wordForm('single', 'batch'))
+  required(`${path}.provider`, lane.provider, providerForm)
+  for (const [name, form] of Object.entries(laneForms))
+    optional(`${path}.${name}`, lane[name as keyof typeof laneForms], form)
+  const { firstMs, mostMs, attempts } = lane.retry ?? {}
+  optional(`${path}.retry.firstMs`, firstMs, millisecondsForm)
+  optional(`${path}.retry.mostMs`, mostMs, millisecondsForm)
+  optional(`${path}.retry.attempts`, attempts, attemptsForm)
+  if (firstMs !== undefined && mostMs !== undefined && firstMs > mostMs)
+    wrong({
+      path: `${path}.retry`,
+      what: 'firstMs is longer than mostMs',
+      remedy: 'firstMs is the shortest wait, mostMs the longest',
+    })
+}
+
+const providerForm: Form = {
+  expected: 'operatorApi({ url, apiKey }), or a Provider of yours',
+  fits: (value) => typeof value === 'function' || typeof (value as { send?: unknown }).send === 'function',
+}

@@ -1,0 +1,115 @@
+// What values must look like, in the words of errors: the same for a configuration file and for the options of the library.
+
+import { ConfigError, type Problem } from './problem.ts'
+
+export interface Form {
+  /** Completes the sentence "expected …". */
+  readonly expected: string
+  readonly fits: (value: unknown) => boolean
+  /** How to put right what is missing or wrong. */
+  readonly remedy?: string
+  /** A secret is not repeated, not even a wrong one. */
+  readonly secret?: true
+}
+
+/** Short keys can be guessed, and what is rejected here can never leak as "the key is 'test'". */
+export const keyForm = {
+  expected: 'at least 16 characters without spaces',
+  fits: (value: unknown) => matches(value, /^[\x21-\x7e]{16,}$/),
+  remedy: 'make one with: openssl rand -hex 24',
+  secret: true,
+} as const satisfies Form
+
+/** For secrets of subscriber tokens. */
+export const longKeyForm = {
+  expected: 'at least 32 characters without spaces',
+  fits: (value: unknown) => matches(value, /^[\x21-\x7e]{32,}$/),
+  remedy: 'make one with: openssl rand -hex 32',
+  secret: true,
+} as const satisfies Form
+
+/** A brand's number, 0 to 2^63−1 (row 1), kept as its digits. */
+export const brandForm: Form = {
+  expected: 'the number of a brand',
+  fits: (value) => matches(value, /^(0|[1-9]\d{0,18})$/) && BigInt(value as string) < 2n ** 63n,
+}
+
+export const textForm: Form = { expected: 'a text', fits: (value) => typeof value === 'string' && value !== '' }
+
+export const urlForm: Form = {
+  expected: 'an http or https address, such as https://operator.example/api',
+  fits: (value) => typeof value === 'string' && URL.canParse(value) && /^https?:$/.test(new URL(value).protocol),
+}
+
+export const originForm: Form = {
+  expected: 'an origin, such as https://www.example.com',
+  fits: (value) => typeof value === 'string' && URL.canParse(value) && new URL(value).origin === value,
+}
+
+/** Its address may hold a password. */
+export const storeForm: Form = {
+  expected: 'sqlite:PATH or postgres://USER:PASSWORD@HOST/DATABASE',
+  fits: (value) => matches(value, /^sqlite:./) || (matches(value, /^postgres(ql)?:/) && URL.canParse(value as string)),
+  secret: true,
+}
+
+export function wholeForm(from: number, to: number): Form {
+  return {
+    expected: `a whole number from ${from} to ${to}`,
+    fits: (value) => Number.isSafeInteger(value) && (value as number) >= from && (value as number) <= to,
+  }
+}
+
+/** Milliseconds. */
+export const millisecondsForm: Form = {
+  expected: 'a time in milliseconds',
+  fits: (value) => typeof value === 'number' && value >= 0 && value < Number.POSITIVE_INFINITY,
+}
+
+export function wordForm(...words: readonly string[]): Form {
+  return {
+    expected: `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`,
+    fits: (value) => words.includes(value as string),
+  }
+}
+
+const matches = (value: unknown, form: RegExp): boolean => typeof value === 'string' && form.test(value)
+
+export interface Look {
+  /** Must be there. An empty text is what a variable of the environment that is not set leaves: as good as missing. */
+  required(path: string, value: unknown, form: Form): void
+  /** May be left out. */
+  optional(path: string, value: unknown, form: Form): void
+  /** At least one item. */
+  filled(path: string, list: readonly unknown[] | undefined, remedy?: string): void
+  wrong(problem: Omit<Problem, 'where'>): void
+}
+
+/**
+ * Looks at the options of a function, each by its path.
+ *
+ * @throws ConfigError with everything that is wrong at once
+ * @example checkOptions('createOperator', ({ required }) => required('keys[0].key', '', keyForm))
+ * // createOperator  keys[0].key: missing; expected at least 16 characters without spaces
+ * //     make one with: openssl rand -hex 24
+ */
+export function checkOptions(name: string, look: (look: Look) => void): void {
+  const problems: Problem[] = []
+  const wrong: Look['wrong'] = (problem) => void problems.push({ where: name, ...problem })
+  const optional: Look['optional'] = (path, value, { expected, fits, remedy, secret }) => {
+    if (value === undefined || fits(value)) return
+    const found = secret ? '' : `, found ${typeof value === 'string' ? JSON.stringify(value) : String(value)}`
+    wrong({ path, what: `expected ${expected}${found}`, ...(remedy && { remedy }) })
+  }
+  const required: Look['required'] = (path, value, form) => {
+    const { expected, remedy } = form
+    if (value !== undefined && value !== null && value !== '') return optional(path, value, form)
+    wrong({ path, what: `missing; expected ${expected}`, ...(remedy && { remedy }) })
+  }
+  const filled: Look['filled'] = (path, list, remedy) => {
+    if (Array.isArray(list) && list.length > 0) return
+    wrong({ path, what: 'missing; expected at least 1 in the list', ...(remedy && { remedy }) })
+  }
+  look({ required, optional, filled, wrong })
+  if (problems.length > 0) throw new ConfigError(problems)
+}

@@ -1,0 +1,15 @@
+import { stat } from 'node:fs/promises'
+import { dirname, resolve } from 'node:path'
+
+/** May every user of this machine read this file? Its mode says so, and every folder above lets them in. Unknown on Windows: false. */
+export async function readableByAll(file: string): Promise<boolean> {
+  if (process.platform === 'win32' || !(await allows(file, 0o004))) return false
+  for (let path = resolve(file); path !== dirname(path); path = dirname(path))
+    if (!(await allows(dirname(path), 0o001))) return false
+  return true
+}
+
+async function allows(path: string, bit: number): Promise<boolean> {
+  const found = await stat(path).catch(() => undefined)
+  return found !== undefined && (found.mode & bit) !== 0
+}

@@ -1,0 +1,42 @@
+// A pipe whose reader has seen enough: `bellwire … | head -1`.
+
+import assert from 'node:assert/strict'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import test, { type TestContext } from 'node:test'
+import { temporary } from '../support/sides.ts'
+
+const main = join(import.meta.dirname, '../../src/cli/main.ts')
+
+test('help whose reader goes away ends quietly, with 0', async (t) => {
+  const child = piped(t, ['--help'])
+  child.stdout?.destroy()
+  assert.deepEqual(await endOf(child), { code: 0, err: '' })
+})
+
+test('a demo whose reader goes away stops in order, with 0, and leaves nothing behind', async (t) => {
+  const folder = await temporary(t)
+  const child = piped(t, ['demo', '--port', '0'], { TMPDIR: folder })
+  const ended = endOf(child)
+  child.stdout?.once('data', () => child.stdout?.destroy())
+  assert.deepEqual(await ended, { code: 0, err: '' })
+  assert.deepEqual(await readdir(folder), [])
+})
+
+function piped(t: TestContext, args: readonly string[], env: NodeJS.ProcessEnv = {}): ChildProcess {
+  const child = spawn(process.execPath, [main, ...args], {
+    env: { PATH: process.env.PATH, NO_COLOR: '1', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    timeout: 60_000,
+    killSignal: 'SIGKILL',
+  })
+  t.after(() => child.kill('SIGKILL'))
+  return child
+}
+
+function endOf(child: ChildProcess): Promise<{ code: number | null; err: string }> {
+  let err = ''
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => (err += text))
+  return new Promise((resolve, reject) => child.on('error', reject).on('close', (code) => resolve({ code, err })))
+}

@@ -1,0 +1,202 @@
+import assert from 'node:assert/strict'
+import { globSync, readFileSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import test, { type TestContext } from 'node:test'
+import { clearTextHost } from '../../src/config/address.ts'
+import { loadConfig } from '../../src/config/load.ts'
+import { ConfigError } from '../../src/config/problem.ts'
+import { isExampleKey } from '../../src/config/risks.ts'
+import { temporary } from '../support/sides.ts'
+
+const operator = `
+operator:
+  keys: [{name: platform, key: operator-key-000000000001, brands: [1]}]
+  suppression: none
+`
+const platform = `
+platform:
+  keys: [{name: crm, key: platform-key-00000000001, scopes: [enqueue, read]}]
+`
+
+test('a key that was given to the platform must not be an admin key, too', async (t) => {
+  const [problem] = await problemsOf(
+    t,
+    `${operator}  admin_keys: [{name: office, key: operator-key-000000000001, scopes: [manage]}]`,
+  )
+  assert.equal(problem?.path, 'operator.admin_keys[0].key')
+  assert.match(problem.what, /is the same as operator\.keys\[0\]\.key/)
+  assert.match(problem.remedy ?? '', /make another .* accept_risks: \[shared_keys\]/)
+  assert.doesNotMatch(JSON.stringify(problem), /operator-key-/)
+})
+
+test('no key of ours has a second purpose: not as a publish key, an app secret, a key of the other side, or a password', async (t) => {
+  const key = 'one-key-for-everything-0000000001'
+  const admin = `${operator}  admin_keys: [{name: office, key: ${key}, scopes: [manage]}]\n`
+  for (const [path, yaml] of Object.entries({
+    'operator.app.secrets[0]': `${admin}  app: {secrets: [${key}]}`,
+    'operator.publish[0].to.api_key': `${admin}  publish: [{brand: 1, to: {rest: "https://p.example", api_key: ${key}}}]`,
+    'operator.attributes[0].token': `${admin}  attributes: [{http: "https://a.example", fields: [blocked], token: ${key}}]`,
+    'platform.keys[0].key': admin + platform.replace('platform-key-00000000001', key),
+    'platform.lanes[0].to.api_key': `${admin}platform:\n  lanes: [{brand: 1, channel: push, to: {url: "https://o.example", provider: operator-api, api_key: ${key}}}]`,
+  }))
+    assert.deepEqual(await pathsOf(t, yaml), [path])
+})
+
+test('where one file configures both sides, the key of their connection stands in both', async (t) => {
+  const lane = `  lanes: [{brand: 1, channel: push, to: {url: "https://o.example", provider: operator-api, api_key: operator-key-000000000001}}]
+  reconciliation: [{brand: 1, url: "https://o.example", api_key: operator-key-000000000001, fields: [blocked]}]
+`
+  const publish = `  publish: [{brand: 1, to: {rest: "https://p.example", api_key: link-key-0000000000001}}]\n`
+  const links = platform.replace(
+    ']}]',
+    ']}, {name: operator, key: link-key-0000000000001, scopes: [devices], brands: [1]}]',
+  )
+  assert.deepEqual(await pathsOf(t, operator + publish + links + lane), [])
+})
+
+test('a published key is refused where other machines can reach it', async () => {
+  const example = join(import.meta.dirname, '../../examples/bellwire.yaml')
+  await loadConfig(example, {})
+  await assert.rejects(
+    loadConfig(example, { BELLWIRE_OPERATOR_HOST: '0.0.0.0', BELLWIRE_PLATFORM_HOST: '10.0.0.7' }),
+    (error: ConfigError) => {
+      assert.deepEqual(error.problems.map(({ path }) => path).sort(), [
+        'operator.admin_keys[0].key',
+        'operator.admin_keys[1].key',
+        'operator.app.secrets[0]',
+        'operator.keys[0].key',
+        'operator.keys[1].key',
+        'platform.keys[0].key',
+        'platform.keys[1].key',
+      ])
+      return true
+    },
+  )
+})
+
+test('every key that is published here is known as one', () => {
+  const root = join(import.meta.dirname, '../..')
+  const files = globSync(['README.md', 'docs/**/*.md', 'examples/**/*.yaml', 'src/cli/stand-ins/*.ts'], { cwd: root })
+  const keys = files.flatMap((file) => {
+    const text = readFileSync(join(root, file), 'utf8')
+    const written = text.matchAll(/(?:\bkey|X-Api-Key|secrets|platform|service): \[?['"]?([\w-]{16,})/g)
+    return [...written].map(([, key]) => key as string).filter((key) => !key.startsWith('AuthKey_')) // a file of Apple's
+  })
+  assert.ok(keys.length > 10)
+  assert.deepEqual(
+    keys.filter((key) => !isExampleKey(key)),
+    [],
+  )
+})
+
+test('a key that repeats itself is refused, however long', async (t) => {
+  for (const key of ['a'.repeat(40), 'abcabcabcabcabcabc', '12121212121212121212', 'password!password!'])
+    assert.deepEqual(await pathsOf(t, operator.replace('operator-key-000000000001', `"${key}"`)), [
+      'operator.keys[0].key',
+    ])
+  assert.deepEqual(await pathsOf(t, `${operator}  app: {secrets: ["${'a'.repeat(32)}"]}`), ['operator.app.secrets[0]'])
+})
+
+test('credentials are not sent to another machine in clear text', async (t) => {
+  const service = (settings: string): string => `  push: {devices: {services: [${settings}]}}`
+  const attributes = (source: string): string => `  attributes: [${source}]`
+  const publish = (to: string): string => `  publish: [{brand: 1, to: ${to}}]`
+  for (const [path, [clear, encrypted]] of Object.entries<readonly [string, string]>({
+    'operator.store': [
+      '  store: postgres://u:p@db.internal/x',
+      '  store: postgres://u:p@db.internal/x?sslmode=verify-full',
+    ],
+    'operator.attributes[0].sql': [
+      attributes('{sql: "postgres://u:p@db/x", queries: {blocked: select 1}}'),
+      attributes('{sql: "postgres://u:p@db/x?ssl=true", queries: {blocked: select 1}}'),
+    ],
+    'operator.attributes[0].http': [
+      attributes('{http: "http://users.internal", fields: [blocked], token: t}'),
+      attributes('{http: "https://users.internal", fields: [blocked], token: t}'),
+    ],
+    'operator.publish[0].to.rest': [
+      publish('{rest: "http://p.example", api_key: some-key}'),
+      publish('{rest: "https://p.example", api_key: some-key}'),
+    ],
+    'operator.publish[0].to.amqp': [publish('{amqp: "amqp://u:p@broker"}'), publish('{amqp: "amqps://u:p@broker"}')],
+    'operator.publish[0].to.kafka[0]': [
+      publish('{kafka: ["broker:9092"], username: u, password: p}'),
+      publish('{kafka: ["broker:9092"], username: u, password: p, tls: true}'),
+    ],
+    'operator.push.url': [
+      '  push: {provider: http, url: "http://push.internal/", auth: {bearer: t}, body: {a: "{{body}}"}}',
+      '  push: {provider: http, url: "http://push.internal/", auth: none, body: {a: "{{body}}"}}',
+    ],
+    'operator.push.auth.oauth2': [
+      '  push: {provider: http, url: "https://p.example", auth: {oauth2: "http://token.internal/", client_id: c, client_secret: s}, body: {a: "{{body}}"}}',
+      '  push: {provider: http, url: "https://p.example", auth: {oauth2: "https://token.internal/", client_id: c, client_secret: s}, body: {a: "{{body}}"}}',
+    ],
+    'operator.push.devices.source.http': [
+      '  push: {devices: {services: [{module: a.ts}], source: {http: "http://d.internal", secret: s}}}',
+      '  push: {devices: {services: [{module: a.ts}], source: {http: "http://d.internal"}}}',
+    ],
+    'operator.push.devices.services[0].base_url': [
+      service('{provider: fcm, credentials: a.json, base_url: "http://fcm.internal"}'),
+      service('{provider: fcm, credentials: a.json}'),
+    ],
+  })) {
+    const suppressed = clear.includes('attributes') ? operator.replace('  suppression: none\n', '') : operator
+    const [problem, ...more] = await problemsOf(t, `${suppressed}${clear}\n`)
+    assert.equal(problem?.path, path)
+    assert.deepEqual(more, [])
+    assert.match(
+      problem.remedy ?? '',
+      /^(write (https|amqps|tls)|add \?sslmode).*accept_risks: \[clear_text_to_other_hosts\]/,
+    )
+    assert.deepEqual(await pathsOf(t, `${suppressed}${encrypted}\n`), [], path)
+    const accepted = `accept_risks: [clear_text_to_other_hosts]\n${suppressed}${clear}\n`
+    assert.deepEqual(await pathsOf(t, accepted), [], path)
+  }
+  const lane = (url: string): string =>
+    `${platform}  lanes: [{brand: 1, channel: push, to: {provider: operator-api, url: "${url}", api_key: some-key}}]`
+  assert.deepEqual(await pathsOf(t, lane('http://operator.example')), ['platform.lanes[0].to.url'])
+  assert.deepEqual(await pathsOf(t, lane('https://operator.example')), [])
+})
+
+test('this machine is no other host, a private network is', () => {
+  for (const here of [
+    'http://127.0.0.1:7001/x',
+    'http://[::1]:7001',
+    'http://localhost',
+    'localhost:9092',
+    'sqlite:/srv/a.db',
+    'postgres://u:p@localhost/x',
+    'postgres:///x?host=/run/postgresql',
+    'postgres://u:p@%2Frun%2Fpostgresql/x',
+    'postgres:///x',
+  ])
+    assert.equal(clearTextHost(here, {}), undefined, here)
+  for (const [there, host] of [
+    ['http://10.0.0.1', '10.0.0.1'],
+    ['http://127.evil.example', '127.evil.example'],
+    ['amqp://db.internal', 'db.internal'],
+    ['broker-1:9092', 'broker-1'],
+    ['postgres://u:p@localhost/x?host=db', 'db'],
+    ['postgres://u:p@db/x?sslmode=disable', 'db'],
+  ] as const)
+    assert.equal(clearTextHost(there, {}), host)
+  assert.equal(clearTextHost('postgres:///x', { PGHOST: 'db' }), 'db')
+  assert.equal(clearTextHost('postgres://u:p@db/x', { PGSSLMODE: 'require' }), undefined)
+})
+
+async function pathsOf(t: TestContext, yaml: string): Promise<string[]> {
+  return (await problemsOf(t, yaml)).map(({ path }) => path)
+}
+
+async function problemsOf(t: TestContext, yaml: string): Promise<ConfigError['problems']> {
+  const file = join(await temporary(t), 'bellwire.yaml')
+  await writeFile(file, yaml)
+  try {
+    await loadConfig(file, {})
+    return []
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    return error.problems
+  }
+}

@@ -1,0 +1,118 @@
+// One brand's backlog is not another's: brands share a service's slots and the messages in progress.
+
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import type { Delivery } from '../../src/delivery/delivery.ts'
+import { createDevices } from '../../src/delivery/devices.ts'
+import { operatorMigrations } from '../../src/operator/create-operator.ts'
+import type { Message, Provider, Result } from '../../src/providers/provider.ts'
+import type { DeviceAnswer } from '../../src/providers/push-service.ts'
+import { uuidv7 } from '../../src/runtime/ids.ts'
+import { openDatabase } from '../../src/store/open-database.ts'
+import { accepted, device, deviceBook, witnessService } from '../support/push-services.ts'
+import { pathTo } from '../support/send-path.ts'
+import { witness } from '../support/sides.ts'
+import { event, until } from '../support/wait.ts'
+
+const context = { deadline: Date.now() + 60_000, signal: new AbortController().signal }
+let nextId = 1
+function messagesOf(brand: string, count: number): Message[] {
+  return Array.from({ length: count }, () => {
+    const id = String(nextId++)
+    const text = JSON.stringify({ activity: { id: Number(id) }, title: 'Hello' })
+    return {
+      brand,
+      channel: 'push',
+      id,
+      userId: '1001',
+      key: `["${id}"]`,
+      ref: uuidv7(),
+      text,
+      attempt: 1,
+      context: {},
+    }
+  })
+}
+
+async function pathOf(
+  t: test.TestContext,
+  provider: Provider | Delivery,
+  limits: { inProgress: number; concurrency?: number },
+) {
+  const database = await openDatabase('sqlite::memory:', { migrations: operatorMigrations })
+  t.after(() => database.close())
+  const path = pathTo(database, provider, undefined, limits)
+  t.after(() => path.idle())
+  return (brand: string, count: number): Promise<readonly Result[]> => path.send(messagesOf(brand, count), context)
+}
+
+const theirs = [device(), device({ brand: '2', token: 'b-2' })]
+
+test('a message waits for one round at most while another brand’s thousands wait at the same push service', async (t) => {
+  const held: ((answer: DeviceAnswer) => void)[] = []
+  let slow = true
+  const service = witnessService('apns', () => (slow ? new Promise((resolve) => held.push(resolve)) : accepted), {
+    concurrency: 2,
+  })
+  const source = deviceBook(theirs)
+  const send = await pathOf(t, createDevices({ source, services: [service] }), { inProgress: 10_000 })
+  const backlog = send('1', 3_000)
+  await until(() => held.length === 2, { what: 'the slots are taken' })
+  const other = send('2', 1)
+  await until(() => source.asked.some(([brand]) => brand === '2'), { what: 'its devices are looked up: it waits' })
+  for (const letGo of held.splice(0)) letGo(accepted)
+  await until(() => held.length === 2, { what: 'two more were sent' })
+  assert.deepEqual(new Set(service.received.slice(2).map((push) => push.device.brand)), new Set(['1', '2']))
+  slow = false
+  for (const letGo of held.splice(0)) letGo(accepted)
+  assert.equal((await other)[0]?.category, 'successful')
+  assert.ok((await backlog).every(({ category }) => category === 'successful'))
+})
+
+test('a message waits for one call at most while another brand’s batches wait at the same provider', async (t) => {
+  const held: (() => void)[] = []
+  let slow = true
+  const provider = witness(async ({ ref }) => {
+    if (slow) await new Promise<void>((resolve) => held.push(resolve))
+    return { category: 'successful', ref, rule: 'accepted' }
+  }, 1)
+  const send = await pathOf(t, provider, { inProgress: 10_000, concurrency: 1 })
+  const backlog = send('1', 50)
+  await until(() => held.length === 1, { what: 'the slot is taken' })
+  const claimed = event('message.claimed', ({ brand }) => brand === '2')
+  const other = send('2', 1)
+  await claimed
+  held.shift()?.()
+  await until(() => held.length === 1, { what: 'the next one was sent' })
+  assert.equal(provider.received.at(-1)?.brand, '1', 'who was next then')
+  held.shift()?.()
+  await until(() => held.length === 1, { what: 'the next one was sent' })
+  assert.equal(provider.received.at(-1)?.brand, '2')
+  slow = false
+  held.shift()?.()
+  assert.equal((await other)[0]?.category, 'successful')
+  assert.ok((await backlog).every(({ category }) => category === 'successful'))
+})
+
+test('a brand that has all messages in progress keeps out its own excess and no other brand’s', async (t) => {
+  const hangs = Promise.withResolvers<void>()
+  const provider = witness(async ({ brand, ref }) => {
+    if (brand === '1') await hangs.promise
+    return { category: 'successful', ref, rule: 'accepted' }
+  }, 1)
+  const send = await pathOf(t, provider, { inProgress: 10 })
+  const backlog = send('1', 10)
+  assert.partialDeepStrictEqual(await send('1', 1), [{ category: 'fatal', reason: 'overloaded' }])
+  const other = await send('2', 10)
+  const reasons = Map.groupBy(other, (result) => (result.category === 'fatal' ? result.reason : result.category))
+  assert.deepEqual(
+    [...reasons].map(([reason, results]) => [reason, results.length]),
+    [
+      ['successful', 5],
+      ['overloaded', 5],
+    ],
+    'its share',
+  )
+  hangs.resolve()
+  assert.ok((await backlog).every(({ category }) => category === 'successful'))
+})

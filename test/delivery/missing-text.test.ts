@@ -1,0 +1,71 @@
+// A message without title and body is delivered, but somebody is told; where it is refused, nothing is sent.
+
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { defaultContentMapping } from '../../src/contract/content.ts'
+import { createTextWatch } from '../../src/delivery/text-watch.ts'
+import type { Events } from '../../src/runtime/events.ts'
+import { on } from '../../src/runtime/events.ts'
+import { onEachEngine } from '../support/engines.ts'
+import { device, deviceBook, witnessService } from '../support/push-services.ts'
+import { element, get, post, startOperator } from '../support/sides.ts'
+import { event } from '../support/wait.ts'
+
+const without = (over: object = {}) => element({ ...over }, { title: undefined, body: undefined, headline: 'Hello' })
+const push = () => {
+  const service = witnessService('apns')
+  return { service, options: { devices: { source: deviceBook([device()]), services: [service] } } }
+}
+
+onEachEngine(
+  'a message without title and body is delivered, its evidence says so, and a warning names the pointers',
+  async (t, store) => {
+    const { url } = await startOperator(t, { store, push: push().options })
+    for (const [channel, rule] of [
+      ['push', 'accepted, without title and body'],
+      ['site', 'stored in the inbox, without title and body'],
+    ] as const) {
+      const warned = event('content.missing')
+      const { status, body } = await post(`${url}/channels/${channel}/single`, without())
+      assert.equal(status, 200)
+      assert.deepEqual(await warned, { brand: '1', messages: 1, pointers: '/title, /body' })
+      const ref = body.push_id ?? body.site_notification_id
+      assert.equal((await get(`${url}/admin/messages/${ref}`)).body.rule, rule)
+      const metrics = await (await fetch(`${url}/metrics`)).text()
+      assert.match(metrics, new RegExp(`^bellwire_without_text_total\\{brand="1",channel="${channel}"\\} [1-9]`, 'm'))
+    }
+    const fine = await post(`${url}/channels/push/single`, element())
+    assert.equal((await get(`${url}/admin/messages/${fine.body.push_id}`)).body.rule, 'accepted')
+  },
+)
+
+onEachEngine('where title or body is required, a message with neither is failed and not sent', async (t, store) => {
+  const { service, options } = push()
+  const content = { ...defaultContentMapping, required: true }
+  const { url } = await startOperator(t, { store, push: options, content })
+  for (const channel of ['push', 'site']) {
+    const refused = await post(`${url}/channels/${channel}/single`, without())
+    assert.equal(refused.status, 400)
+    assert.match(refused.body.error, /neither a title at \/title nor a body at \/body/)
+    assert.equal((await post(`${url}/channels/${channel}/single`, element({}, { title: undefined }))).status, 200)
+  }
+  assert.equal(service.received.length, 1)
+})
+
+test('the first message of a brand is warned of at once, and then those of a while together', async (t) => {
+  const warnings: Events['content.missing'][] = []
+  t.after(on('content.missing', (warning) => warnings.push(warning)))
+  const note = createTextWatch(20)
+  const together = event('content.missing', ({ messages }) => messages > 1)
+  for (let n = 0; n < 1_000; n++) note('1', 'push', ['/title', '/body'])
+  note('2', 'push', ['/title', '/body'])
+  await together
+  assert.deepEqual(
+    warnings.map(({ brand, messages }) => [brand, messages]),
+    [
+      ['1', 1],
+      ['2', 1],
+      ['1', 999],
+    ],
+  )
+})

@@ -1,0 +1,76 @@
+// What one brand writes into its messages stops no other brand's: the push services' credentials are shared.
+
+import assert from 'node:assert/strict'
+import test, { type TestContext } from 'node:test'
+import type { Device } from '../../src/devices/device.ts'
+import { apns } from '../../src/providers/apns/apns.ts'
+import { fcm } from '../../src/providers/fcm/fcm.ts'
+import type { PushService } from '../../src/providers/push-service.ts'
+import { apnsStandIn } from '../../src/stand-ins/apns.ts'
+import { fcmStandIn } from '../../src/stand-ins/fcm.ts'
+import { device, deviceBook } from '../support/push-services.ts'
+import { element, post, startOperator } from '../support/sides.ts'
+
+interface Stage {
+  readonly service: PushService
+  /** A device that the service's stand-in knows. */
+  readonly known: () => Pick<Device, 'kind' | 'token'>
+}
+
+async function apnsStage(t: TestContext): Promise<Stage> {
+  const standIn = await apnsStandIn()
+  t.after(() => standIn.close())
+  const { credentials, topic, url: baseUrl, sandboxUrl, ca } = standIn
+  const service = apns({ ...credentials, topic, baseUrl, sandboxUrl, ...(ca !== undefined && { ca }) })
+  return { service, known: () => ({ kind: 'apns', token: standIn.device() }) }
+}
+
+async function fcmStage(t: TestContext): Promise<Stage> {
+  const standIn = await fcmStandIn()
+  t.after(() => standIn.close())
+  const { credentials: serviceAccount, url: baseUrl, ca } = standIn
+  const service = fcm({ serviceAccount, baseUrl, ...(ca !== undefined && { ca }) })
+  return { service, known: () => ({ kind: 'fcm_token', token: standIn.device() }) }
+}
+
+const long = 'a'.repeat(90_000)
+
+/** Sends 20 messages of brand 1 with this content, and one of brand 2 after them. */
+async function attack(
+  t: TestContext,
+  { service, known }: Stage,
+  poison: Readonly<Record<string, unknown>>,
+  poisoned: Partial<Device> = {},
+): Promise<void> {
+  const devices = [device({ ...known(), ...poisoned }), device({ brand: '2', ...known() })]
+  const { url } = await startOperator(t, {
+    push: { devices: { source: deviceBook(devices), services: [service] } },
+  })
+  const good = () => post(`${url}/channels/push/single`, element({ brand_id: 2 }))
+  assert.equal((await good()).status, 200)
+  const attackers = Array.from({ length: 20 }, () => element({}, poison))
+  const { body } = await post(`${url}/channels/push/batch`, attackers)
+  assert.deepEqual([body.failed.length, body.fatal.length], [20, 0], JSON.stringify(body).slice(0, 500))
+  const after = await good()
+  assert.equal(after.status, 200, after.text)
+}
+
+for (const [what, headers] of Object.entries({
+  'a push type of 90,000 characters': { 'apns-push-type': long },
+  'a priority with a line break': { 'apns-priority': '10\r\nx-evil: 1' },
+  'a collapse id in another script': { 'apns-collapse-id': 'ал' },
+}))
+  test(`apns: ${what} in one brand's messages stops no other brand`, async (t) =>
+    attack(t, await apnsStage(t), { overrides: { apns: { headers } } }))
+
+test('apns: a device token that is none stops no other brand', async (t) =>
+  attack(t, await apnsStage(t), {}, { token: '€'.repeat(4_096) }))
+
+for (const [what, overrides] of Object.entries({
+  'an APNs topic': { apns: { headers: { 'apns-topic': 'com.example.other' } } },
+  'an urgency of 90,000 characters': { webpush: { headers: { Urgency: long } } },
+  'a lifetime in words': { android: { ttl: 'for ever' } },
+  'a label of 90,000 characters': { fcm_options: { analytics_label: long } },
+}))
+  test(`fcm: ${what} in one brand's messages stops no other brand and is never sent`, async (t) =>
+    attack(t, await fcmStage(t), { overrides: { fcm: overrides } }))

@@ -1,0 +1,104 @@
+// What the demo's page looks like, on a desktop and on a telephone: what covers what, and what has room.
+
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import type { Locator, Page } from 'playwright-core'
+import { withoutChromium } from '../support/services/chromium.ts'
+import { startDemo } from './demo-child.ts'
+import { launch, openPage, waiting } from './demo-page.ts'
+
+const skip = await withoutChromium()
+
+const screens = { desktop: { width: 1280, height: 800 }, telephone: { width: 390, height: 844 } }
+
+test('on the page of the demo nothing covers what it announces, and everything has the room that it needs', {
+  skip,
+}, async (t) => {
+  const demo = await startDemo(t, ['--port', '0'])
+  const [, site = ''] = await demo.printed(/Page\s+(http:\/\/\S+)/)
+  await demo.printed(/From now on a message every few seconds/)
+  const browser = await launch(t)
+  for (const [name, size] of Object.entries(screens)) {
+    const { page } = await openPage(browser, `${site}/#2/1001`)
+    await page.setViewportSize(size)
+    await page.emulateMedia({ reducedMotion: 'reduce' })
+    await page.waitForSelector('#state[data-state="live"]', waiting)
+    await page.locator('#notes > li').nth(1).waitFor(waiting)
+
+    await t.test(`${name}: where the inbox is in view, the list alone shows what arrives`, async () => {
+      await page.locator('#inbox').evaluate((node) => node.scrollIntoView({ behavior: 'instant' }))
+      await send(page)
+      assert.equal(await page.locator('.toast').count(), 0)
+      // Who cannot see it is told.
+      assert.match((await page.textContent('#toasts')) ?? '', /\S+/)
+    })
+
+    await t.test(`${name}: elsewhere a toast tells of it, over the bar on top`, async () => {
+      await page.locator('#ways').evaluate((node) => node.scrollIntoView({ behavior: 'instant', block: 'end' }))
+      await send(page)
+      const toast = page.locator('.toast')
+      await toast.waitFor(waiting)
+      const [bar, box] = [await boxOf(page.locator('.top')), await boxOf(toast)]
+      assert.ok(box.y >= bar.y && box.y + box.height <= bar.y + bar.height, 'it covers more than the bar')
+      assert.ok(box.x >= 0 && box.x + box.width <= size.width)
+    })
+
+    await t.test(`${name}: nothing is wider than the screen, and no name is cut`, async () => {
+      assert.ok(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'))
+      assert.ok(await page.locator('#brand-name').isVisible())
+      const cut = await page.locator('#who').evaluate(cutNames)
+      assert.deepEqual(cut, [])
+    })
+    await page.close()
+  }
+
+  const { page } = await openPage(browser, site)
+  await page.waitForSelector('#state[data-state="live"]', waiting)
+  await t.test('desktop: the two columns end together, for users with one device and with two', async () => {
+    await page.setViewportSize(screens.desktop)
+    for (const user of ['1/1001', '1/1002', '1/1003']) {
+      await page.selectOption('#who', user)
+      await page.locator(`.phone[data-id="${user}/1"]`).waitFor(waiting)
+      const [inbox, phones] = [await boxOf(page.locator('#inbox')), await boxOf(page.locator('.phones-card'))]
+      assert.ok(Math.abs(inbox.y + inbox.height - phones.y - phones.height) < 2)
+    }
+  })
+  await t.test('telephone: the buttons have the full width', async () => {
+    await page.setViewportSize(screens.telephone)
+    const actions = await boxOf(page.locator('.hero-actions'))
+    for (const button of ['#send', '#send-push'])
+      assert.ok(Math.abs((await boxOf(page.locator(button))).width - actions.width) < 2)
+  })
+})
+
+/** Sends without scrolling to the button, and waits for what comes. */
+async function send(page: Page): Promise<void> {
+  const newest = page.locator('#notes > li').first()
+  const before = await newest.getAttribute('data-id')
+  await page.locator('#send').evaluate((button) => (button as unknown as { click(): void }).click())
+  await page.locator(`#notes > li:first-child:not([data-id="${before}"])`).waitFor({ ...waiting, state: 'attached' })
+}
+
+async function boxOf(locator: Locator): Promise<{ x: number; y: number; width: number; height: number }> {
+  const box = await locator.boundingBox()
+  assert.ok(box)
+  return box
+}
+
+/** Runs in the browser: names of users that need more room than the closed list of users has. */
+function cutNames(select: unknown): string[] {
+  const { options, ownerDocument } = select as {
+    options: Iterable<{ text: string }>
+    ownerDocument: { createElement(name: 'canvas'): { getContext(kind: '2d'): unknown }; defaultView: unknown }
+  }
+  const view = ownerDocument.defaultView as { getComputedStyle(of: unknown): Record<string, string> }
+  const style = view.getComputedStyle(select)
+  const brush = ownerDocument.createElement('canvas').getContext('2d') as {
+    font: string
+    measureText(text: string): { width: number }
+  }
+  brush.font = style.font as string
+  const inside = (select as { clientWidth: number }).clientWidth
+  const room = inside - Number.parseFloat(style.paddingLeft as string) - Number.parseFloat(style.paddingRight as string)
+  return [...options].map(({ text }) => text).filter((text) => brush.measureText(text).width > room + 1)
+}

@@ -1,0 +1,107 @@
+// What an open page of the demo says about messages, also while the demo is away and after it was started again.
+
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import type { Page } from 'playwright-core'
+import { withoutChromium } from '../support/services/chromium.ts'
+import { startDemo } from './demo-child.ts'
+import { eventually, launch, openPage, waiting } from './demo-page.ts'
+
+const skip = await withoutChromium()
+
+test('an open page of the demo finds a demo that was restarted, and says truly what was sent and what was not', {
+  skip,
+}, async (t) => {
+  const first = await startDemo(t, ['--port', '0'])
+  const [, site = ''] = await first.printed(/Page\s+(http:\/\/\S+)/)
+  await first.printed(/From now on a message every few seconds/)
+  const { page, errors, expectFailures, ids } = await openPage(await launch(t), `${site}/#1/1001`)
+  await page.waitForSelector('#state[data-state="live"]', waiting)
+  await page.locator('#notes > li').nth(1).waitFor(waiting)
+
+  await t.test('a message is followed until it arrived, and the page says where', async () => {
+    await page.click('#send')
+    await sentNote(page, /^“.+” arrived in the inbox in \d+ ms\.$/)
+    await page.click('#send-push')
+    await sentNote(page, /^“.+” arrived\. On the iPhone\.$/)
+  })
+
+  await t.test('while the demo is away, the page says so, and that nothing is sent', async () => {
+    expectFailures(true)
+    first.interrupt()
+    assert.equal(await first.exit, 0)
+    await page.waitForSelector('#state[data-state="down"]', waiting)
+    await page.getByText(/This page has no connection to the demo/).waitFor(waiting)
+    await page.click('#send')
+    await sentNote(page, /^Not sent: there is no connection to the demo\.$/)
+    await page.getByRole('switch').click()
+    await page.getByText('Not switched: there is no connection to the demo.').waitFor(waiting)
+  })
+
+  await t.test('after a restart the page shows what the new demo has, and sends through it', async () => {
+    const before = await ids()
+    const second = await startDemo(t, ['--port', new URL(site).port])
+    await page.waitForSelector('#state[data-state="live"]', waiting)
+    expectFailures(false)
+    assert.equal(await page.locator('#down').isHidden(), true)
+    await page.locator('#notes > li').nth(1).waitFor(waiting)
+    assert.deepEqual(
+      (await ids()).filter((id) => before.includes(id)),
+      [],
+    )
+    assert.equal(await page.inputValue('#who'), '1/1001')
+    await page.click('#send')
+    await sentNote(page, /^“.+” arrived in the inbox in \d+ ms\.$/)
+    await page.click('#send-push')
+    await sentNote(page, /^“.+” arrived\. On the iPhone\.$/)
+    assert.deepEqual(errors, [])
+    second.interrupt()
+    assert.equal(await second.exit, 0)
+  })
+})
+
+test('the page says that a user who has excluded herself gets nothing, and why', { skip }, async (t) => {
+  const demo = await startDemo(t, ['--port', '0'])
+  const [, site = ''] = await demo.printed(/Page\s+(http:\/\/\S+)/)
+  const { page, expectFailures } = await openPage(await launch(t), `${site}/#1/1003`)
+  expectFailures(true)
+  await page.getByText('Inbox closed', { exact: true }).waitFor(waiting)
+  for (const button of ['#send', '#send-push']) {
+    await page
+      .getByText(/Ines has excluded herself: the operator keeps her inbox closed and refuses every message to her\.$/)
+      .waitFor(waiting)
+    await page.click(button)
+    await sentNote(page, /^The operator refused “.+”\. It says: “(not sent: )?the user is excluded”\.$/)
+    await page.selectOption('#who', '1/1001')
+    await sentNote(page, /^$/)
+    assert.match((await page.textContent('#lead')) ?? '', /appear in the inbox and on the iPhone by themselves\.$/)
+    await page.selectOption('#who', '1/1003')
+  }
+})
+
+test('at night the page says good evening', { skip }, async (t) => {
+  const demo = await startDemo(t, ['--port', '0'])
+  const [, site = ''] = await demo.printed(/Page\s+(http:\/\/\S+)/)
+  const browser = await launch(t)
+  for (const [hour, greeting] of [
+    [0, 'Good evening, Mara'],
+    [4, 'Good evening, Mara'],
+    [5, 'Good morning, Mara'],
+    [12, 'Good afternoon, Mara'],
+    [18, 'Good evening, Mara'],
+  ] as const) {
+    const page = await browser.newPage()
+    await page.clock.setFixedTime(new Date(2026, 0, 5, hour, 30))
+    await page.goto(site)
+    await page.getByText(greeting).waitFor(waiting)
+    await page.close()
+  }
+})
+
+async function sentNote(page: Page, says: RegExp): Promise<void> {
+  let text = ''
+  await eventually(async () => {
+    text = (await page.textContent('#send-note')) ?? ''
+    return says.test(text)
+  }).catch(() => assert.match(text, says))
+}

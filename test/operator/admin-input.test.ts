@@ -1,0 +1,225 @@
+// What callers of /admin and /app get wrong: a clear 4xx that names it, and never more done than was meant.
+
+import assert from 'node:assert/strict'
+import { request as plainRequest } from 'node:http'
+import test, { type TestContext } from 'node:test'
+import { functionDevices } from '../../src/devices/sources/function.ts'
+import { createSubscriberToken } from '../../src/runtime/subscriber-token.ts'
+import { witnessService } from '../support/push-services.ts'
+import { adminKey, element, get, post, startOperator, startPlatform, witness } from '../support/sides.ts'
+import { until } from '../support/wait.ts'
+
+const secret = 'the-secret-of-the-input-tests-long-enough'
+const everything = { ...adminKey, scopes: ['enqueue', 'read', 'manage', 'devices'] } as const
+const refuseAll = witness(() => ({ category: 'failed', reason: 'invalid', error: 'no', rule: 'test' }))
+
+async function startBoth(t: TestContext): Promise<Record<'operator' | 'platform', string>> {
+  const push = { devices: { source: functionDevices(() => []), services: [witnessService('apns')] } }
+  const operator = await startOperator(t, { push, app: { secrets: [secret] }, adminKeys: [everything] })
+  const lanes = [{ brand: '1', channel: 'push', mode: 'single', provider: refuseAll } as const]
+  const platform = await startPlatform(t, { keys: [everything], lanes })
+  return { operator: operator.url, platform: platform.url }
+}
+
+const types = ['text/plain', 'application/x-www-form-urlencoded', 'application/x-ndjson', 'text/csv', 'application/xml']
+
+test('a filter in a body of another content type is 415, and nothing is dismissed, replayed or restored', async (t) => {
+  const { operator, platform } = await startBoth(t)
+  for (const url of [operator, platform])
+    for (const path of ['/admin/failed/dismiss', '/admin/failed/replay', '/admin/lanes/resume'])
+      for (const type of types) {
+        const answer = await post(url + path, { lane: '1/push' }, adminKey.key, { 'content-type': type })
+        assert.deepEqual(
+          [answer.status, answer.body.error],
+          [415, `content-type ${type} is not read here: send application/json`],
+        )
+      }
+  const restore = { brand: '1', user_id: 'a' }
+  for (const type of types)
+    assert.equal(
+      (await post(`${operator}/admin/devices/restore`, restore, adminKey.key, { 'content-type': type })).status,
+      415,
+    )
+  const authorization = `Bearer ${await createSubscriberToken({ secret, brand: '1', userId: '1001' })}`
+  const linked = { tokens: [{ token: 'a', provider: 'apns' }] }
+  for (const type of types)
+    assert.equal(
+      (await post(`${operator}/app/devices/link`, linked, undefined, { authorization, 'content-type': type })).status,
+      415,
+    )
+  assert.equal((await post(`${operator}/app/devices/link`, linked, undefined, { authorization })).status, 200)
+})
+
+test('a body that names no content type counts as JSON', async (t) => {
+  const { platform } = await startBoth(t)
+  const status = await new Promise((resolve, reject) => {
+    const asking = plainRequest(
+      `${platform}/admin/failed/dismiss`,
+      { method: 'POST', headers: { 'x-api-key': adminKey.key } },
+      (response) => {
+        response.resume()
+        resolve(response.statusCode)
+      },
+    )
+    asking.on('error', reject)
+    asking.end('{"lane":"1/push"}')
+  })
+  assert.equal(status, 200)
+})
+
+test('an empty body, an empty filter, and a filter beside "all" change nothing; "all": true changes all', async (t) => {
+  const { operator, platform } = await startBoth(t)
+  await post(`${platform}/admin/activities/push`, [element(), element()], adminKey.key)
+  const failed = async () => (await get(`${platform}/admin/failed?state=pending`)).body.items.length
+  await until(async () => (await failed()) === 2, { what: 'two Failed Actions' })
+  const paths = [
+    [platform, '/admin/failed/dismiss', {}],
+    [platform, '/admin/failed/replay', {}],
+    [operator, '/admin/failed/dismiss', {}],
+    [operator, '/admin/devices/restore', { brand: '1' }],
+  ] as const
+  for (const [url, path, base] of paths) {
+    const empty = await post(url + path, '', adminKey.key)
+    assert.deepEqual([empty.status, empty.body.error], [400, 'the body is empty: send a JSON object'])
+    const nothing = await post(url + path, base, adminKey.key)
+    assert.equal(nothing.status, 400, path)
+    assert.match(nothing.body.error, /send a filter \(.+\), or "all": true for every one/)
+    for (const all of [false, 'true', 1, null])
+      assert.equal((await post(url + path, { ...base, all }, adminKey.key)).status, 400)
+    const both = path.includes('restore') ? { user_id: 'a' } : { user: 'a' }
+    assert.equal((await post(url + path, { ...base, ...both, all: true }, adminKey.key)).status, 400)
+  }
+  assert.equal(await failed(), 2)
+  assert.deepEqual((await post(`${platform}/admin/failed/dismiss`, { all: true }, adminKey.key)).body, { count: 2 })
+  assert.deepEqual((await post(`${operator}/admin/devices/restore`, { brand: '1', all: true }, adminKey.key)).body, {
+    restored: 0,
+  })
+})
+
+test('U+0000 in a path or a query, and both it and lone surrogates in a body, are 400 and named', async (t) => {
+  const { operator, platform } = await startBoth(t)
+  const lookUps = [
+    [operator, '/admin/devices?brand=1&user_id=a%00', 'user_id'],
+    [operator, '/admin/devices/removed?brand=1&user_id=a%00', 'user_id'],
+    [operator, '/admin/devices/removed?brand=1&after=1~a%00~b', 'after'],
+    [operator, '/admin/messages/a%00', 'ref'],
+    [operator, '/admin/failed?user=a%00', 'user'],
+    [platform, '/admin/failed?lane=a%00', 'lane'],
+    [platform, '/admin/attributes/1/a%00b', 'user'],
+    [platform, '/admin/reconciliations/a%00b', 'run'],
+    [platform, '/admin/reconciliations/a%00b/discrepancies', 'run'],
+    [platform, '/admin/reconciliations/a%00b/export', 'run'],
+    [platform, '/admin/reconciliations?after=%00', 'after'],
+  ] as const
+  for (const [url, path, name] of lookUps) {
+    const { status, body } = await get(url + path)
+    assert.deepEqual(
+      [status, body.error],
+      [400, `${name} holds U+0000 or a lone surrogate (half of a character), which cannot be stored`],
+    )
+  }
+  const twice = await get(`${operator}/admin/devices?brand=1&user_id=a&user_id=b`)
+  assert.deepEqual([twice.status, twice.body.error], [400, 'user_id is given more than once: give it once'])
+  const changes = [
+    [operator, '/admin/failed/dismiss', 'user'],
+    [operator, '/admin/failed/replay', 'user'],
+    [operator, '/admin/devices/restore', 'user_id'],
+    [operator, '/admin/devices/removals/confirm', 'service'],
+    [operator, '/admin/lanes/resume', 'lane'],
+    [platform, '/admin/failed/dismiss', 'lane'],
+    [platform, '/admin/reconciliations', 'field'],
+    [platform, '/admin/attributes/1/a', 'updated_at'],
+  ] as const
+  for (const [url, path, name] of changes)
+    for (const bad of ['a\u0000', 'a\ud800']) {
+      const { status, body } = await post(url + path, { brand: '1', [name]: bad }, adminKey.key)
+      assert.equal(status, 400, path)
+      assert.match(body.error, new RegExp(`^${name} holds U\\+0000 or a lone surrogate`), path)
+    }
+  const deep = await post(`${operator}/admin/failed/dismiss`, { user: [{ a: ['\u0000'] }] }, adminKey.key)
+  assert.match(deep.body.error, /^user holds/)
+  for (const what of ['link', 'unlink'] as const)
+    for (const bad of ['a\u0000', 'a\ud800']) {
+      const record = { brand: '1', user_id: bad, tokens: [{ token: 'a', provider: 'apns' }] }
+      assert.equal((await post(`${operator}/admin/devices/${what}`, record, adminKey.key)).status, 400)
+      const authorization = `Bearer ${await createSubscriberToken({ secret, brand: '1', userId: '1001' })}`
+      const own = { tokens: [{ token: bad, provider: 'apns' }] }
+      const answer = await post(`${operator}/app/devices/${what}`, own, undefined, { authorization })
+      assert.equal(answer.status, 400)
+      assert.match(answer.body.error, /token/)
+    }
+})
+
+test('a path that cannot be read, and a part of it that is too long, are answered as every error is', async (t) => {
+  const { operator, platform } = await startBoth(t)
+  for (const url of [operator, platform])
+    for (const path of [
+      '/admin/messages/%ff',
+      '/%zz',
+      '/admin/reconciliations/%ff/export',
+      `/admin/messages/${'a'.repeat(301)}`,
+      `/admin/reconciliations/${'a'.repeat(301)}`,
+    ]) {
+      const { status, body, headers } = await get(url + path)
+      assert.ok(status === 400 || status === 404, `${path}: ${status}`)
+      assert.deepEqual(Object.keys(body), ['error'], path)
+      assert.equal(headers.get('content-type'), 'application/json; charset=utf-8')
+    }
+})
+
+test('a limit of nothing is 400 everywhere', async (t) => {
+  const { operator, platform } = await startBoth(t)
+  const lists = [
+    `${operator}/admin/failed`,
+    `${platform}/admin/failed`,
+    `${operator}/admin/devices/removed?brand=1`,
+    `${platform}/admin/reconciliations`,
+  ]
+  for (const list of lists)
+    for (const limit of ['', '0', '-1', '1.5', 'x', '1e3']) {
+      const { status, body } = await get(`${list}${list.includes('?') ? '&' : '?'}limit=${limit}`)
+      assert.deepEqual([status, body.error], [400, 'limit must be a whole number, 1 or more'], `${list} ${limit}`)
+    }
+})
+
+test('what is missing is 400 and named, what is not there is 404, and the document has both', async (t) => {
+  const { operator, platform } = await startBoth(t)
+  for (const url of [operator, platform]) {
+    const missing = await post(`${url}/admin/lanes/resume`, {}, adminKey.key)
+    assert.deepEqual([missing.status, missing.body.error], [400, 'lane must be a string, as GET /admin/lanes names it'])
+    assert.equal((await post(`${url}/admin/lanes/resume`, { lane: 'none' }, adminKey.key)).status, 404)
+  }
+  const runs = `${platform}/admin/reconciliations`
+  assert.match((await post(runs, { field: 'blocked' }, adminKey.key)).body.error, /^brand must be/)
+  assert.match((await post(runs, { brand: '1' }, adminKey.key)).body.error, /^field must be/)
+  assert.equal((await post(runs, { brand: '1', field: 'blocked' }, adminKey.key)).status, 404)
+  for (const url of [operator, platform]) {
+    const { body: document } = await get(`${url}/openapi.json`)
+    const statuses = (path: string): string[] => Object.keys(document.paths[path].post.responses)
+    assert.ok(statuses('/admin/lanes/resume').includes('404'))
+    if (url === operator) continue
+    assert.ok(statuses('/admin/reconciliations').includes('404'))
+    assert.ok(statuses('/admin/reconciliations/{run}/correct').includes('409'))
+  }
+})
+
+test('subscriber tokens are made by keys with the scope tokens only, for ids that there can be', async (t) => {
+  const manager = {
+    name: 'manager',
+    key: 'the-key-of-the-manager',
+    scopes: ['enqueue', 'read', 'manage', 'devices'],
+  } as const
+  const maker = { name: 'maker', key: 'the-key-of-the-maker', scopes: ['tokens'] } as const
+  const { url } = await startOperator(t, { app: { secrets: [secret] }, adminKeys: [manager, maker] })
+  const make = (body: object, key: string = maker.key) => post(`${url}/admin/subscriber-tokens`, body, key)
+  const refused = await make({ brand: '1', user_id: '1001' }, manager.key)
+  assert.deepEqual([refused.status, /lacks the scope tokens/.test(refused.body.error)], [403, true])
+  assert.equal((await post(`${url}/admin/failed/dismiss`, { user: 'a' }, maker.key)).status, 403)
+  assert.equal((await make({ brand: '1', user_id: 'x'.repeat(255) })).status, 200)
+  for (const user of ['a\u0000', '\ud800', 'a\u0007', 'x'.repeat(256), 'x'.repeat(5_000), '', 1])
+    assert.match((await make({ brand: '1', user_id: user })).body.error, /^user_id /)
+  for (const brand of ['../x', '01', '-1', '9223372036854775808', '', 1])
+    assert.match((await make({ brand, user_id: '1001' })).body.error, /^brand must be the number/)
+  for (const seconds of [0, 86_401, 1.5, '60'])
+    assert.match((await make({ brand: '1', user_id: '1001', ttl_seconds: seconds })).body.error, /^ttl_seconds must be/)
+})

@@ -1,0 +1,116 @@
+// Options that are wrong are named by their path before anything starts, in the words of the configuration file.
+
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { createOperator } from '../../src/operator/create-operator.ts'
+import type { OperatorOptions } from '../../src/operator/options.ts'
+import { createPlatform } from '../../src/platform/create-platform.ts'
+import type { PlatformOptions } from '../../src/platform/options.ts'
+import { fcm } from '../../src/providers/fcm/fcm.ts'
+import { operatorApi } from '../../src/providers/operator-api.ts'
+import { ConfigError } from '../../src/runtime/problem.ts'
+import { keys, witness } from '../support/sides.ts'
+
+const operator: OperatorOptions = { store: 'sqlite:never-opened.db', keys: [keys.one], suppression: 'none' }
+const platform: PlatformOptions = {
+  store: 'sqlite:never-opened.db',
+  keys: [{ name: 'crm', key: keys.one.key, scopes: ['enqueue'] }],
+  lanes: [{ brand: '1', channel: 'push', mode: 'batch', provider: witness() }],
+}
+
+test('a key of a variable that is not set is named, with what is expected and how to make one', () => {
+  for (const key of ['', process.env.BELLWIRE_TEST_NOT_SET as string])
+    assert.throws(
+      () => createOperator({ ...operator, keys: [{ ...keys.one, key }] }),
+      ({ message }: Error) =>
+        message ===
+        'createOperator  keys[0].key: missing; expected at least 16 characters without spaces\n    make one with: openssl rand -hex 24',
+    )
+})
+
+test('everything that is wrong with an operator is told at once, and no secret is repeated', () => {
+  const { paths, message } = refused(() =>
+    createOperator({
+      store: 'mysql://bell:canary-password@db',
+      keys: [
+        { name: '', key: 'canary key', brands: [] },
+        { name: 'b', key: keys.one.key, brands: ['one'] },
+        { name: 'b', key: keys.one.key, brands: ['1'] },
+      ],
+      adminKeys: [{ name: 'c', key: keys.two.key, scopes: ['write' as 'read'] }],
+      app: { secrets: ['canary secret'], origins: ['www.example.com'] },
+      limits: { batchMax: 0, provider_timeout: 1 } as object,
+      reconciliation: { streams: 1.5 },
+      keptMs: -1,
+    }),
+  )
+  assert.deepEqual(paths, [
+    'store',
+    'keys[0].name',
+    'keys[0].key',
+    'keys[1].brands[0]',
+    'keys[2]',
+    'keys[2]',
+    'keys[0].brands',
+    'adminKeys[0].scopes[0]',
+    'attributes',
+    'app.secrets[0]',
+    'app.origins[0]',
+    'keptMs',
+    'limits.batchMax',
+    'limits.provider_timeout',
+    'reconciliation.streams',
+  ])
+  assert.match(message, /limits\.batchMax: expected a whole number from 1 to 100000, found 0/)
+  assert.doesNotMatch(message, /canary/)
+})
+
+test('everything that is wrong with a platform is told at once', () => {
+  const [lane] = platform.lanes
+  const { paths } = refused(() =>
+    createPlatform({
+      ...platform,
+      store: '',
+      keys: [{ name: 'crm', key: 'short', scopes: [] }],
+      lanes: [
+        { ...(lane as (typeof platform.lanes)[number]), max: 0, retry: { firstMs: 2, mostMs: 1, attempts: 0 } },
+        { brand: '1', channel: 'push', mode: 'bulk' as 'batch', provider: undefined as never },
+      ],
+    }),
+  )
+  assert.deepEqual(paths, [
+    'store',
+    'keys[0].key',
+    'keys[0].scopes',
+    'lanes[0].max',
+    'lanes[0].retry.attempts',
+    'lanes[0].retry',
+    'lanes[1].mode',
+    'lanes[1].provider',
+    'lanes[1]',
+  ])
+})
+
+test('an operator that a lane cannot call, and a service account that is none, are named where they are given', () => {
+  assert.deepEqual(refused(() => operatorApi({ url: 'operator.example', apiKey: '' })).paths, ['url', 'apiKey'])
+  assert.throws(() => fcm({ serviceAccount: '' }), /^Error: fcm: serviceAccount: it is empty: download a new one/)
+  assert.throws(() => fcm({ serviceAccount: './account.json' }), /serviceAccount: .*the text of the file, not its path/)
+  assert.throws(() => fcm({ serviceAccount: {} as never }), /serviceAccount: it has no project_id/)
+})
+
+test('what is right is taken', () => {
+  createOperator(operator)
+  createPlatform({ ...platform, lanes: platform.lanes.map((lane) => ({ ...lane, provider: operatorApi(right) })) })
+})
+
+const right = { url: 'https://operator.example/api', apiKey: 'whatever the operator gave' }
+
+function refused(make: () => unknown): { readonly paths: readonly string[]; readonly message: string } {
+  try {
+    make()
+  } catch (error) {
+    assert.ok(error instanceof ConfigError, String(error))
+    return { paths: error.problems.map(({ path }) => path), message: error.message }
+  }
+  return assert.fail('it was accepted')
+}

@@ -1,0 +1,167 @@
+// What strangers and callers can make an operator or platform hold in memory by sending bodies.
+
+import assert from 'node:assert/strict'
+import test, { type TestContext } from 'node:test'
+import { createSubscriberToken } from '../../src/runtime/subscriber-token.ts'
+import { headOf, openRawSocket } from '../support/raw-socket.ts'
+import { adminKey, element, keys, post, startOperator, startPlatform, witness } from '../support/sides.ts'
+import { event, until } from '../support/wait.ts'
+
+const MiB = 1024 * 1024
+const secret = 'the-secret-of-the-body-tests-long-enough'
+const lane = { brand: '1', channel: 'push', mode: 'batch' } as const
+const device = { token: 'a', provider: 'firebase' }
+
+const nowhere = '/nothing/here'
+const doors = [
+  {
+    side: 'operator',
+    paths: [
+      '/channels/push/single',
+      '/channels/site/batch',
+      '/reconciliation',
+      '/admin/devices/link',
+      '/app/devices/link',
+      nowhere,
+    ],
+  },
+  { side: 'platform', paths: ['/v1/integration/user/device/link', '/admin/activities/push', '/admin/attributes/1'] },
+] as const
+
+async function start(t: TestContext, side: 'operator' | 'platform'): Promise<string> {
+  const { url } =
+    side === 'operator'
+      ? await startOperator(t, { app: { secrets: [secret] } })
+      : await startPlatform(t, { lanes: [{ ...lane, provider: witness() }] })
+  return url
+}
+
+for (const { side, paths } of doors)
+  test(`${side}: 30 half-sent bodies of 16 MiB without a key are refused unread, and their connections cut`, async (t) => {
+    const url = await start(t, side)
+    const body = Buffer.alloc(16 * MiB - 1, 0x20)
+    const before = process.memoryUsage().arrayBuffers
+    const senders = Array.from({ length: 30 }, (_, i) => ({
+      sender: openRawSocket(t, url),
+      path: paths[i % paths.length] as string,
+    }))
+    for (const { sender, path } of senders) {
+      sender.write(headOf(path, { 'content-length': 16 * MiB }))
+      sender.write(body)
+    }
+    for (const { sender, path } of senders) assert.equal(await sender.status(), path === nowhere ? 404 : 401, path)
+    const held = process.memoryUsage().arrayBuffers - before
+    // What was dropped may not have been collected yet.
+    assert.ok(held < 160 * MiB, `${Math.round(held / MiB)} MiB of 480 MiB are in memory`)
+    for (const { sender } of senders) await sender.ended()
+  })
+
+test('a small body with a wrong key leaves the connection open for the next request', async (t) => {
+  const { url } = await startOperator(t)
+  const socket = openRawSocket(t, url)
+  const body = JSON.stringify(element())
+  for (const key of ['wrong', keys.one.key])
+    socket.write(headOf('/channels/push/single', { 'x-api-key': key, 'content-length': body.length }) + body)
+  await until(() => socket.text.match(/HTTP\/1\.1 \d+/g)?.length === 2, { what: 'two answers' })
+  assert.deepEqual(socket.text.match(/HTTP\/1\.1 \d+/g), ['HTTP/1.1 401', 'HTTP/1.1 200'])
+})
+
+test('bodies beyond the bytes that may be in flight are 503 with Retry-After, unread; the next one finds room again', async (t) => {
+  const { url } = await startOperator(t, { limits: { bodyBytes: 4 * MiB, bodyBytesInFlight: 4 * MiB } })
+  const path = '/channels/push/batch'
+  const half = headOf(path, { 'x-api-key': keys.one.key, 'content-length': 3 * MiB })
+  const senders = [openRawSocket(t, url), openRawSocket(t, url)]
+  for (const sender of senders) sender.write(half)
+  const refused = await until(() => senders.find(({ text }) => text !== ''), { what: 'an answer to one of the two' })
+  assert.equal(await refused.status(), 503)
+  assert.match(refused.text, /retry-after: 1\r\n/i)
+  assert.equal((await post(url + path, [element()])).status, 200)
+  for (const { socket } of senders) socket.destroy()
+  await until(async () => (await post(url + path, Buffer.alloc(3 * MiB, 0x20))).status === 400, { what: 'room again' })
+})
+
+test('a body of unknown length counts as it comes', async (t) => {
+  const { url } = await startOperator(t, { limits: { bodyBytes: MiB, bodyBytesInFlight: MiB } })
+  const socket = openRawSocket(t, url)
+  socket.write(headOf('/channels/push/batch', { 'x-api-key': keys.one.key, 'transfer-encoding': 'chunked' }))
+  const chunk = Buffer.alloc(MiB / 2, 0x20)
+  for (let i = 0; i < 3; i++) {
+    socket.write(`${chunk.length.toString(16)}\r\n`)
+    socket.write(chunk)
+    socket.write('\r\n')
+  }
+  assert.equal(await socket.status(), 503)
+  await socket.ended()
+  assert.equal((await post(`${url}/channels/push/batch`, [element()])).status, 200)
+})
+
+test("users' bodies have a share of their own: they keep no platform out", async (t) => {
+  const { url } = await startOperator(t, {
+    app: { secrets: [secret] },
+    limits: { bodyBytes: MiB, bodyBytesInFlight: MiB },
+  })
+  const authorization = `Bearer ${await createSubscriberToken({ secret, brand: '1', userId: '1001' })}`
+  const sockets = Array.from({ length: 20 }, () => openRawSocket(t, url))
+  for (const socket of sockets)
+    socket.write(headOf('/app/devices/link', { authorization, 'content-length': 100 * 1024 }))
+  // Of 128 KiB one fits.
+  await until(() => sockets.filter(({ text }) => text.startsWith('HTTP/1.1 503')).length === 19, {
+    what: '19 refusals',
+  })
+  assert.equal((await post(`${url}/channels/push/batch`, [element()])).status, 200)
+})
+
+test('/app and /admin take small bodies only, and say how large they may be', async (t) => {
+  const { url } = await startOperator(t, { app: { secrets: [secret] } })
+  const body = JSON.stringify({ tokens: [{ ...device, token: 'x'.repeat(300 * 1024) }] })
+  const authorization = `Bearer ${await createSubscriberToken({ secret, brand: '1', userId: '1001' })}`
+  const answer = await post(`${url}/app/devices/link`, body, undefined, { authorization })
+  assert.deepEqual([answer.status, /131072 bytes/.test(answer.body.error)], [413, true])
+  const decide = await post(`${url}/admin/failed/dismiss`, body, adminKey.key)
+  assert.deepEqual([decide.status, /262144 bytes/.test(decide.body.error)], [413, true])
+})
+
+test('a stream that goes on slowly is read to its end; one that pauses too long is ended with 408', async (t) => {
+  const { url } = await startPlatform(t, {
+    bodies: { bodyTimeoutMs: 1_000 },
+    lanes: [{ ...lane, provider: witness() }],
+  })
+  const head = headOf('/admin/activities/push', {
+    'x-api-key': adminKey.key,
+    'content-type': 'application/x-ndjson',
+    'transfer-encoding': 'chunked',
+  })
+  const line = (): string => {
+    const text = `${JSON.stringify(element())}\n`
+    return `${text.length.toString(16)}\r\n${text}\r\n`
+  }
+  const [slow, silent] = [openRawSocket(t, url), openRawSocket(t, url)]
+  silent.write(head + line())
+  slow.write(head + line())
+  // Far longer than a body may take that is not streamed: until the other one was ended, and as long again.
+  const feeding = setInterval(() => slow.write(line()), 100)
+  t.after(() => clearInterval(feeding))
+  assert.equal(await silent.status(), 408)
+  await silent.ended()
+  const third = openRawSocket(t, url)
+  third.write(head + line())
+  assert.equal(await third.status(), 408)
+  clearInterval(feeding)
+  slow.write('0\r\n\r\n')
+  assert.equal(await slow.status(), 200)
+  assert.match(slow.text, /"refused_count":0/)
+})
+
+test('connections beyond the most that there may be are closed at once, and the log says so', async (t) => {
+  const told = event('connections.refused')
+  const { url } = await startOperator(t, { listen: { connections: 2 } })
+  const first = openRawSocket(t, url)
+  first.write('GET /healthz HTTP/1.1\r\nhost: test\r\n\r\n')
+  await first.status()
+  const second = openRawSocket(t, url)
+  second.write('GET /healthz HTTP/1.1\r\nhost: test\r\n\r\n')
+  await second.status()
+  await openRawSocket(t, url).ended()
+  assert.deepEqual(await told, { side: 'operator', count: 1 })
+  assert.equal(first.closed || second.closed, false)
+})

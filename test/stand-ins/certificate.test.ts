@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict'
+import { X509Certificate } from 'node:crypto'
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import test from 'node:test'
+import { connect, createServer } from 'node:tls'
+import { makeCertificate } from '../../src/stand-ins/certificate.ts'
+
+test('the certificate is valid now, its own authority, and names this machine and its host', () => {
+  const certificate = new X509Certificate(makeCertificate('push.example.test').cert)
+  assert.ok(certificate.ca && certificate.verify(certificate.publicKey))
+  assert.equal(certificate.checkHost('push.example.test'), 'push.example.test')
+  assert.equal(certificate.checkHost('localhost'), 'localhost')
+  assert.equal(certificate.checkHost('elsewhere.example.test'), undefined)
+  assert.deepEqual([certificate.checkIP('127.0.0.1'), certificate.checkIP('::1')], ['127.0.0.1', '::1'])
+  const [from, to] = [Date.parse(certificate.validFrom), Date.parse(certificate.validTo)]
+  assert.ok(from < Date.now() && to > Date.now())
+})
+
+test('who trusts the certificate is served over TLS, and nobody else', async (t) => {
+  const { key, cert } = makeCertificate()
+  const server = createServer({ key, cert }, (socket) => socket.on('error', () => {}).end('served'))
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => server.close())
+  const { port } = server.address() as AddressInfo
+  const trusting = connect({ port, host: '127.0.0.1', ca: cert })
+  let read = ''
+  for await (const chunk of trusting) read += chunk
+  assert.equal(read, 'served')
+  const [error] = await once(connect({ port, host: '127.0.0.1' }), 'error').catch((error: Error) => [error])
+  assert.match(String(error), /self-signed certificate/)
+})

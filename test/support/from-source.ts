@@ -1,0 +1,10 @@
+// `node --import` this: what imports 'bellwire', as a project of somebody's would, gets the source of this checkout.
+
+import { registerHooks } from 'node:module'
+
+const source = new URL('../../src/index.ts', import.meta.url).href
+
+registerHooks({
+  resolve: (specifier, context, next) =>
+    specifier === 'bellwire' ? { url: source, shortCircuit: true } : next(specifier, context),
+})
