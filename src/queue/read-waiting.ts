@@ -158,6 +158,8 @@ function toRow(lane: string, read: Read): Row {
     dueAt: due_at,
     since: put_at,
     bytes: Buffer.byteLength(text),
+    doubtedAt: attempt > 0 ? 0 : undefined,
+    uncounted: 0,
     id: undefined,
   }
   return traceparent === null ? row : { ...row, traceparent }
