@@ -29,7 +29,7 @@ export function createQueue(database: Database): Queue {
       const here = served.get(lane)
       const owned = here?.owned === true
       const puts = await enqueue(database, lane, items, owned ? [] : [database.wake(laneTopic(lane))])
-      if (owned) here?.hint()
+      if (owned) here?.hint('put')
       return puts
     },
     serve(lane, handle) {

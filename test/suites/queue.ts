@@ -8,6 +8,10 @@ import { createQueue, queueMigrations } from '../../src/queue/create-queue.ts'
 import { userKey } from '../../src/queue/parts.ts'
 import { putOps } from '../../src/queue/put.ts'
 import type { Handle, Handled, Item, Lane, LaneService, NewItem, Put, Queue } from '../../src/queue/queue.ts'
+import { createReader } from '../../src/queue/reader.ts'
+import type { Row } from '../../src/queue/row.ts'
+import { putOffOp, settleOps } from '../../src/queue/settle.ts'
+import { createStock } from '../../src/queue/stock.ts'
 import { on } from '../../src/runtime/events.ts'
 import type { Database } from '../../src/store/database.ts'
 import { openDatabase } from '../../src/store/open-database.ts'
@@ -798,6 +802,47 @@ export function queueSuite({ engine, skip, fresh }: QueueFixture): void {
   })
 
   // ── reading, stopping, forgetting ──
+
+  check(
+    'what was put off or replayed is read when it is due: in order, as fast as there is room, with bounded memory',
+    async ({ database, queue }) => {
+      const count = 12_000
+      await queue.enqueue('1/push', items(count))
+      const first = createStock()
+      const before = createReader(database, '1/push', first, 500)
+      const now = Date.now()
+      const rows: Row[] = []
+      while (rows.length < count) {
+        await before.turn(now)
+        const taken = first.take({ take: first.length, left: [] })
+        first.forget(taken)
+        rows.push(...taken)
+      }
+      // Half of them one by one, the others all at once, as a replay has it; all were due a moment ago.
+      const putOff = rows.map((row, i) => ({ row, at: i % 2 ? now - count + i : 1 }))
+      await database.commit([putOffOp('1/push', putOff)])
+
+      const stock = createStock()
+      const reader = createReader(database, '1/push', stock, 500)
+      const seen: { seq: number; dueAt: number }[] = []
+      // The clock stands still: nothing is left to the next sweep.
+      for (let turns = 0; seen.length < count; turns++) {
+        assert.ok(turns < 200, `${seen.length} of ${count} were read in ${turns} turns`)
+        await reader.turn(now)
+        assert.ok(stock.size <= 10_000, `${stock.size} rows in memory`)
+        if (reader.hungry) continue
+        const taken = stock.take({ take: stock.length, left: [] })
+        seen.push(...taken)
+        await database.commit(settleOps(engine, '1/push', { rows: taken, settled: [], failed: [] }, now))
+        stock.forget(taken)
+      }
+      assert.deepEqual(
+        seen,
+        seen.toSorted((a, b) => a.dueAt - b.dueAt || a.seq - b.seq),
+      )
+      assert.equal(new Set(seen.map(({ seq }) => seq)).size, count)
+    },
+  )
 
   check('an item that becomes visible behind a later one is not skipped', async ({ database, queue, serve }) => {
     serve(async (batch) => batch.map(delivered))
