@@ -1,5 +1,6 @@
 import { secretsOf } from '../config/print.ts'
 import type { Config } from '../config/table.ts'
+import { emit } from '../runtime/events.ts'
 import { type Handler, listen, type Side } from '../runtime/http.ts'
 import { type Log, startLog } from '../runtime/log.ts'
 import { metrics } from '../runtime/metrics.ts'
@@ -15,7 +16,8 @@ interface Served {
 
 /**
  * Runs one side until SIGTERM or SIGINT: log and metrics first, then the store, then the port, because what listens must be
- * able to answer; stopping goes the other way and is bounded, a second signal ends at once.
+ * able to answer; stopping goes the other way and is bounded, a second signal ends at once. An error that nobody caught, such as a
+ * user's module may cause, is logged and stops it the same way: whoever watches the process starts it again.
  */
 export async function serve(
   side: Side,
@@ -26,6 +28,7 @@ export async function serve(
   const { level, format } = config.log
   const asText = format === 'text' || (format === 'auto' && process.stdout.isTTY === true)
   const log = startLog({ level, format: asText ? 'text' : 'json', secrets: secretsOf(config) })
+  const failed = uncaught()
   try {
     metrics()
     const served = await create()
@@ -37,7 +40,7 @@ export async function serve(
       await served.stop(0).catch(() => {})
       throw new CliError(exit.usage, `${error.message} (${side}.port)`)
     })
-    await stopped
+    await Promise.race([stopped, failed])
     process.once('SIGINT', () => endNow(log, exit.failed)).once('SIGTERM', () => endNow(log, exit.failed))
     // Not kept alive by this, but ended by it: what a provider still holds open must not hold the process.
     setTimeout(() => {
@@ -51,6 +54,19 @@ export async function serve(
   } finally {
     log.stop()
   }
+}
+
+/** Resolves at the first error that nobody caught; the process will end with an error. */
+function uncaught(): Promise<void> {
+  return new Promise((resolve) => {
+    const fail = (thrown: unknown): void => {
+      const { message, stack = message } = thrown instanceof Error ? thrown : new Error(String(thrown))
+      emit('process.failed', { error: message, stack })
+      process.exitCode = exit.failed
+      resolve()
+    }
+    process.on('uncaughtException', fail).on('unhandledRejection', fail)
+  })
 }
 
 function endNow(log: Log, code: number): never {

@@ -31,8 +31,7 @@ export function readSingleAnswer(wire: WireAnswer): Outcome {
   const { ref, error } = readSingleBody(wire.body, channel)
   const answer = answerOf(wire)
   if (status >= 200 && status <= 299) {
-    if (ref === undefined)
-      return { category: 'successful', rule: `§7.1 ${status} without ${identifierOf[channel]} (row 6)`, answer }
+    if (ref === undefined) return { category: 'successful', rule: untracked(`§7.1 ${status}`, channel), answer }
     return { category: 'successful', ref, rule: `§7.1 ${status}`, answer }
   }
   const rule = `§7.1 ${status}`
@@ -41,6 +40,11 @@ export function readSingleAnswer(wire: WireAnswer): Outcome {
   // 500 may be this message's own trouble or everybody's: the lane finds out. Any other is the way to the operator.
   return fatal(status === 500 ? 'call' : 'provider', reasonOf(status), said, { rule, answer }, waitOf(wire))
 }
+
+const untracked = (rule: string, channel: Channel): string => `${rule} without ${identifierOf[channel]} (row 6)`
+
+/** By the rule that decided: delivered, but the answer had no identifier (row 6). */
+export const isUntracked = (rule: string): boolean => rule.endsWith(' (row 6)')
 
 export interface BatchAnswer {
   /** One for each id that was sent, in the order of `ids`. */
@@ -81,7 +85,7 @@ export function readBatchAnswer(wire: WireAnswer & { readonly ids: readonly stri
     const rule = `§7.2.2 ${category}`
     switch (category) {
       case 'successful':
-        if (ref === undefined) return { category, rule: `${rule} without ${identifierOf[channel]} (row 6)` }
+        if (ref === undefined) return { category, rule: untracked(rule, channel) }
         return { category, ref, rule }
       case 'failed':
         return { category, reason: 'rejected', error: error ?? noReason, rule, ...(ref !== undefined && { ref }) }

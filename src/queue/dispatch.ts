@@ -40,10 +40,16 @@ export interface Dispatch {
   readonly inFlight: number
   readonly heldSince: number | undefined
   readonly lastError: string | undefined
+  /** Why this item was not delivered yet. Undefined: nobody tried, or it is not known any more. */
+  why(seq: number): Why | undefined
 }
+
+export type Why = Pick<Fatal, 'reason' | 'error'>
 
 /** Answered and not yet committed: more would only grow a queue in memory. */
 const mostUnsettled = 20_000
+/** Of so many items it is known why they come again. */
+const mostWhy = 20_000
 /** With more than this coming back later, memory is better used for others. */
 const mostLater = { rows: 10_000, bytes: 32 * 1024 * 1024 }
 
@@ -62,6 +68,10 @@ export function createDispatch(options: DispatchOptions): Dispatch {
   /** Groups that stand for one call each; the last is next. */
   const suspects: Row[][] = []
   let searching = false
+  /** Of items with a backoff of their own, the oldest first. */
+  const whys = new Map<number, Why>()
+  /** Why the lane is held. */
+  let heldFor: Why | undefined
   let lastError: string | undefined
   /** An ordered lane waits until here. */
   let blockedUntil = 0
@@ -162,10 +172,11 @@ export function createDispatch(options: DispatchOptions): Dispatch {
   function away(kind: Kind, again: Again, now: number): void {
     const probe = kind === 'probe'
     if (kind === 'batch' && !health.hold && health.onTrial) most = Math.ceil(again.length / 2)
-    const { error } = (again[0] as Again[number]).outcome
+    const { reason, error } = (again[0] as Again[number]).outcome
     const waits = again.map(({ outcome }) => outcome.retryAfterMs ?? 0)
     const forMs = health.away({ probe }, now, Math.max(...waits))
     lastError = error
+    heldFor = { reason, error }
     if (forMs !== undefined) emit('lane.held', { lane: lane.name, reason: error, forMs })
     // Another message probes next: this one might be what the provider cannot bear.
     const rows = again.map(({ row }) => row)
@@ -204,6 +215,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       }
       const { seq, attempt } = row
       emit('item.retry', { lane: lane.name, seq, attempt, reason: outcome.reason, inMs: verdict.inMs })
+      remember(seq, outcome)
       if (counts) row.attempt++
       else row.uncounted++
       if (ordered) {
@@ -220,6 +232,12 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     if (front.length === 0) return
     const them = new Set(front)
     stock.back(byUser ? call.filter((row) => them.has(row)) : front, 'front')
+  }
+
+  function remember(seq: number, { reason, error }: Fatal): void {
+    whys.delete(seq)
+    whys.set(seq, { reason, error })
+    if (whys.size > mostWhy) whys.delete(whys.keys().next().value as number)
   }
 
   function keepFailed(result: Result): void {
@@ -259,5 +277,6 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     get lastError() {
       return lastError
     },
+    why: (seq) => (health.hold ? heldFor : whys.get(seq)),
   }
 }

@@ -3,6 +3,7 @@
 import { emit } from '../runtime/events.ts'
 import { createLoop } from '../runtime/loop.ts'
 import type { Database, Ownership } from '../store/database.ts'
+import type { Why } from './dispatch.ts'
 import { readLaneState } from './lane-state.ts'
 import { resumeLane } from './pauses.ts'
 import type { Handle, Lane, LaneService } from './queue.ts'
@@ -14,6 +15,8 @@ export interface ServedLane extends LaneService {
   /** Whether this process owns it now: then a hint here is enough. */
   readonly owned: boolean
   hint(what: Hint): void
+  /** Why this item waits, as far as this process knows. */
+  why(seq: number): Why | undefined
 }
 
 /** How often a lane that another process owns is asked for. */
@@ -87,7 +90,14 @@ export function serveLane(database: Database, lane: Lane, handle: Handle): Serve
       current = undefined
     },
     state: () => readLaneState(database, lane.name, current?.reign),
-    resume: () => resumeLane(database, lane.name),
+    why(seq) {
+      const { paused, dispatch } = current?.reign ?? {}
+      return paused === undefined ? dispatch?.why(seq) : { reason: 'misconfigured', error: paused }
+    },
+    async resume() {
+      await resumeLane(database, lane.name)
+      await current?.reign.lookAtPause()
+    },
   }
 }
 

@@ -128,6 +128,9 @@ export interface ItemOutcome {
   readonly attempts?: number
   readonly ref?: string
   readonly rule?: string
+  /** Delivered, but the answer has no identifier (row 6). */
+  readonly untracked?: true
+  /** Why it failed; of one that waits: why it was not delivered yet, as far as this process knows. */
   readonly reason?: string
   readonly error?: string
   readonly call?: string

@@ -16,6 +16,8 @@ export interface Reign {
   readonly paused: string | undefined
   /** Something waits, or a person resumed the lane. */
   hint(what: Hint): void
+  /** Looks whether the lane is still paused. */
+  lookAtPause(): Promise<void>
   /** Begins no new calls; resolves when those that run are answered and settled. */
   finish(): Promise<void>
   /** Drops everything. */
@@ -83,7 +85,7 @@ export function createReign({ database, lane, handle, signal, lost }: ReignOptio
     // Not written down yet.
     if (paused === pausing) return
     const found = await findPause(database, lane.name)
-    if (paused !== looking && found === undefined) emit('lane.resumed', { lane: lane.name })
+    if (paused !== undefined && paused !== looking && found === undefined) emit('lane.resumed', { lane: lane.name })
     paused = found
   }
 
@@ -115,6 +117,10 @@ export function createReign({ database, lane, handle, signal, lost }: ReignOptio
       return paused === looking ? undefined : paused
     },
     hint,
+    async lookAtPause() {
+      await lookAtPause()
+      reading.wake()
+    },
     async finish() {
       finishing = true
       await new Promise<void>((resolve) => {

@@ -65,6 +65,7 @@ const byFindings = ({ state, critical, high }: Fields): Level =>
 const phrases: Readonly<Record<EventName, Phrase>> = {
   'server.listening': ['info', 'listening'],
   'server.stopping': ['info', 'stopping: finishing what is in progress'],
+  'process.failed': ['error', 'an error that nobody caught: stopping, to be started again'],
   'loop.failed': ['error', 'a turn of a loop failed, to be repeated'],
   'store.lost': ['error', 'the store cannot be reached: messages wait until it can'],
   'store.back': ['info', 'the store is back'],
@@ -85,6 +86,7 @@ const phrases: Readonly<Record<EventName, Phrase>> = {
   'call.done': ['debug', 'call to the provider done'],
   'provider.paused': ['warn', 'provider paused'],
   'provider.resumed': ['info', 'provider resumed'],
+  'provider.threw': ['error', 'the provider threw: its messages are sent again'],
   'provider.alert': ['error', 'provider needs attention'],
   'answer.warning': ['warn', 'the answer is odd'],
   'device.sent': ['debug', 'asked for one device'],

@@ -349,7 +349,10 @@ export function queueSuite({ engine, skip, fresh }: QueueFixture): void {
         { what: 'the attempt is written down' },
       )
       assert.ok((waiting?.due_at ?? 0) > Date.now() + 500_000)
-      assert.deepEqual(await queue.outcomes(seqsOf(puts)), [{ seq: puts[0]?.seq, lane: '1/push', category: 'waiting' }])
+      const why = { reason: 'unavailable', error: 'the message is to blame' }
+      assert.deepEqual(await queue.outcomes(seqsOf(puts)), [
+        { seq: puts[0]?.seq, lane: '1/push', category: 'waiting', ...why },
+      ])
       await database.commit([op(makeDue, [[]])])
       const [outcome] = await settled(queue, puts)
       assert.equal(outcome?.attempts, 2)
