@@ -22,13 +22,24 @@ const filterSays = {
   state: 'pending, dismissed or replayed.',
 } as const
 const filterFields = Object.keys(filterSays)
+const closed = { additionalProperties: false } as const
+const mostPerSecond = 1_000_000
 
 const failedFilter = Type.Object(
   Object.fromEntries(
     Object.entries(filterSays).map(([name, description]) => [name, Type.Optional(Type.String({ description }))]),
   ),
-  { additionalProperties: false },
+  closed,
 )
+const pace = {
+  per_second: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: mostPerSecond,
+      description: 'Sends at most so many a second; at once where it is left out.',
+    }),
+  ),
+}
 
 const Failed = Type.Object({
   seq: whole('The number under which it was put'),
@@ -46,7 +57,9 @@ const Failed = Type.Object({
   attempts: whole(),
   at: moment('When it failed'),
   state: Type.Enum(['pending', 'dismissed', 'replayed']),
-  decided_by: nullable(Type.String()),
+  decided_by: nullable(
+    Type.String({ description: 'The key that decided last; kept when a replayed message fails again and is pending' }),
+  ),
   decided_at: nullable(moment('When')),
 })
 
@@ -98,10 +111,14 @@ export function queueAdmin({ queue, lanes }: QueueAdmin): readonly AdminRoute[] 
         url: `/admin/failed/${what}`,
         scope: 'manage',
         says: `${what === 'dismiss' ? 'Dismisses' : 'Sends again'} the failed items that match, and says how many they were.`,
-        body: json(failedFilter),
+        body: json(what === 'replay' ? Type.Object({ ...failedFilter.properties, ...pace }, closed) : failedFilter),
         gives: json(Type.Object({ count: whole() })),
         async handler(request, key) {
-          return { count: await queue.decide(readFilter(jsonObject(request), key), what) }
+          const { per_second: given, ...filter } = jsonObject(request)
+          if (given !== undefined && what === 'dismiss') throw new HttpError(400, 'per_second is for a replay')
+          const perSecond = readPace(given)
+          const decision = { by: key.name, ...(perSecond !== undefined && { perSecond }) }
+          return { count: await queue.decide(readFilter(filter, key), what, decision) }
         },
       }),
     ),
@@ -132,6 +149,13 @@ export function queueAdmin({ queue, lanes }: QueueAdmin): readonly AdminRoute[] 
       },
     },
   ]
+}
+
+function readPace(given: unknown): number | undefined {
+  if (given === undefined) return undefined
+  if (Number.isSafeInteger(given) && (given as number) >= 1 && (given as number) <= mostPerSecond)
+    return given as number
+  throw new HttpError(400, `per_second must be a whole number from 1 to ${mostPerSecond}`)
 }
 
 /** A filter that names something unknown is refused: it would decide more than was meant. */

@@ -68,14 +68,14 @@ const updateFailed = statement<{ seq: number }>({
 const decided = { ...range, decision: 'text' } as const
 const taken = 'f.seq between r.first and r.last and f.lane = r.lane and f.decision = r.decision'
 
-// Due long ago: reading on is past its number.
+// Each a step (in microseconds) after the one before.
 const replayWaiting = statement({
   name: 'replay_waiting',
   rank: 51,
-  columns: decided,
+  columns: { ...decided, due_at: 'bigint', step: 'bigint' },
   text: (rows) => `
     insert into waiting (lane, due_at, seq, attempt)
-    select f.lane, 1, f.seq, 0 from ${rows} r cross join failed f where ${taken}
+    select f.lane, r.due_at + (f.seq - r.first) * r.step / 1000, f.seq, 0 from ${rows} r cross join failed f where ${taken}
     on conflict do nothing`,
 })
 
@@ -87,6 +87,8 @@ const replaySettled = statement({
     delete from settled where (lane, first) in (select f.lane, f.seq from ${rows} r cross join failed f where ${taken})`,
 })
 
+/** Due long ago: at once. */
+const atOnce = 1
 const pageRows = 1_000
 const stateNames = ['pending', 'dismissed', 'replayed'] as const
 
@@ -119,35 +121,44 @@ export async function decideFailed(
   const was = filter.state ?? 'pending'
   const state = what === 'dismiss' ? 'dismissed' : 'replayed'
   if (was === 'replayed' || was === state) return 0
-  const many = Math.max(1, Math.min(pageRows, Math.floor(perSecond ?? pageRows)))
+  const step = perSecond === undefined ? 0 : Math.round(1_000_000 / perSecond)
+  const now = Date.now()
   let count = 0
   for (let after = 0; ; ) {
-    const began = Date.now()
-    const matched = await database.read(op(selectSeqs, [filterRow({ ...filter, state: was }, after, many + 1)]))
-    const found = matched.slice(0, many)
+    const matched = await database.read(op(selectSeqs, [filterRow({ ...filter, state: was }, after, pageRows + 1)]))
+    const found = matched.slice(0, pageRows)
     const isLast = found.length === matched.length
     after = found.at(-1)?.seq ?? after
     const decision = randomUUID()
     const ranges = toRanges(found)
     const update = op(
       updateFailed,
-      ranges.map((each) => [...each, failedState[was], failedState[state], decision, by ?? null, began]),
+      ranges.map((each) => [...each, failedState[was], failedState[state], decision, by ?? null, now]),
     )
     const rows = ranges.map((each) => [...each, decision])
     const lanes = new Set(found.map(({ lane }) => lane))
     const replay =
       what === 'replay'
         ? [
-            op(replayWaiting, rows),
+            op(replayWaiting, paced(ranges, decision, count)),
             op(replaySettled, rows),
             ...[...lanes].map((lane) => database.wake(replayTopic(lane))),
           ]
         : []
     // The last page makes them all durable.
-    const [changed] = await database.commit([update, ...replay], { durable: isLast || perSecond !== undefined })
+    const [changed] = await database.commit([update, ...replay], { durable: isLast })
     count += changed.length
     if (isLast) return count
-    if (perSecond !== undefined) await rest(began + (found.length * 1_000) / perSecond - Date.now())
+  }
+
+  /** When they are due: at once, or one after the other at the given rate. */
+  function paced(ranges: readonly [string, number, number][], decision: string, before: number): Value[][] {
+    let place = before
+    return ranges.map(([lane, first, last]) => {
+      const due = perSecond === undefined ? atOnce : now + Math.floor((place * step) / 1_000)
+      place += last - first + 1
+      return [lane, first, last, decision, due, step]
+    })
   }
 }
 
@@ -164,8 +175,4 @@ function toRanges(found: readonly { readonly seq: number; readonly lane: string 
 
 function filterRow({ lane, activity, action, user, state }: FailedFilter, after: number, many: number): Value[] {
   return [lane ?? null, activity ?? null, action ?? null, user ?? null, state ? failedState[state] : null, after, many]
-}
-
-function rest(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, Math.max(0, ms)))
 }

@@ -115,7 +115,7 @@ export interface FailedItem {
   readonly decidedAt: number | null
 }
 export interface Decision {
-  /** Items a second, for a replay that should not arrive at once. */
+  /** Items a second, for a replay that should not leave at once: each is due a little after the one before. */
   readonly perSecond?: number
   /** Who decided. */
   readonly by?: string

@@ -797,6 +797,23 @@ export function queueSuite({ engine, skip, fresh }: QueueFixture): void {
     })
   })
 
+  check(
+    'a replay with a rate makes each item due a little after the one before',
+    async ({ database, queue, serve }) => {
+      const service = serve(async (batch) => batch.map(() => rejected))
+      const puts = await queue.enqueue('1/push', items(2_500))
+      await settled(queue, puts)
+      await service.stop()
+      assert.equal(await queue.decide({ lane: '1/push' }, 'replay', { perSecond: 100 }), 2_500)
+      const waiting = await database.read(op(selectWaiting, [[]]))
+      const [first] = waiting
+      assert.deepEqual(
+        waiting.map(({ due_at }) => due_at - (first?.due_at as number)),
+        waiting.map((_, i) => i * 10),
+      )
+    },
+  )
+
   check('a lane without Failed Actions keeps the outcome only', async ({ queue, serve }) => {
     serve(async (batch) => batch.map(() => rejected), { keepFailed: false })
     const [outcome] = await settled(queue, await queue.enqueue('1/push', items(1)))
