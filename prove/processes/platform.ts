@@ -12,10 +12,10 @@ const platform = createPlatform({
   keys: [{ name: 'proof', key: adminKey, scopes: ['enqueue', 'read', 'manage'] }],
   lanes: Object.keys(apiKeys).flatMap((brand) =>
     (['push', 'site'] as const).map((channel) => ({
+      mode: 'batch' as const,
       ...plan.lane,
       brand,
       channel,
-      mode: 'batch' as const,
       provider: inTurn(plan.operators.map((baseUrl) => toOperator(baseUrl, brand, channel))),
     })),
   ),
@@ -24,7 +24,7 @@ await platform.start()
 await listen('platform', platform.handler, { port: plan.port })
 
 function toOperator(baseUrl: string, brand: string, channel: Channel): Provider {
-  return operatorApi({ baseUrl, apiKey: apiKeys[brand] as string, channel, mode: 'batch' })
+  return operatorApi({ baseUrl, apiKey: apiKeys[brand] as string, channel, mode: plan.lane?.mode ?? 'batch' })
 }
 
 /** As a load balancer would: the same message may reach another process of the operator when it is sent again. */
