@@ -36,8 +36,7 @@ export async function readPage(database: Database, lane: string, after: number, 
   return (await database.read(op(selectPage, [[lane, after, many]]))).map((read) => toRow(lane, read))
 }
 
-export interface Ahead {
-  readonly seq: number
+export interface Ahead extends Place {
   readonly attempt: number
 }
 
@@ -46,7 +45,7 @@ const selectAhead = statement<Ahead>({
   rank: 43,
   columns: { lane: 'text', after: 'bigint', many: 'bigint' },
   text: (rows) => `
-    select w.seq, w.attempt from waiting w
+    select w.due_at, w.seq, w.attempt from waiting w
     where w.lane = (select r.lane from ${rows} r) and w.due_at = 0 and w.seq > (select r.after from ${rows} r)
     order by w.seq limit (select r.many from ${rows} r)`,
 })
@@ -77,9 +76,9 @@ export async function readItems(database: Database, lane: string, ahead: readonl
     else ranges.push([seq, seq])
   }
   const items = new Map((await database.read(op(selectRanges, ranges))).map((item) => [item.seq, item]))
-  return ahead.flatMap(({ seq, attempt }) => {
+  return ahead.flatMap(({ due_at, seq, attempt }) => {
     const item = items.get(seq)
-    return item ? [toRow(lane, { ...item, due_at: 0, attempt })] : []
+    return item ? [toRow(lane, { ...item, due_at, attempt })] : []
   })
 }
 
@@ -94,12 +93,12 @@ const selectBehind = statement<Place>({
     order by w.seq limit (select r.many from ${rows} r)`,
 })
 
-const selectDue = statement<Place>({
+const selectDue = statement<Ahead>({
   name: 'read_due',
   rank: 43,
   columns: { lane: 'text', due_at: 'bigint', seq: 'bigint', now: 'bigint', many: 'bigint' },
   text: (rows) => `
-    select w.due_at, w.seq from waiting w
+    select w.due_at, w.seq, w.attempt from waiting w
     where w.lane = (select r.lane from ${rows} r) and w.due_at <= (select r.now from ${rows} r)
       and (w.due_at, w.seq) > ((select r.due_at from ${rows} r), (select r.seq from ${rows} r))
     order by w.due_at, w.seq limit (select r.many from ${rows} r)`,
@@ -121,7 +120,7 @@ export function findDue(
   after: Place,
   now: number,
   many: number,
-): Promise<readonly Place[]> {
+): Promise<readonly Ahead[]> {
   return database.read(op(selectDue, [[lane, after.due_at, after.seq, now, many]]))
 }
 

@@ -35,7 +35,7 @@ const fullSweepEach = 30
 
 export function createReader(database: Database, lane: string, stock: Stock, batchMax: number): Reader {
   const enoughRows = Math.max(enough.rows, 2 * batchMax)
-  const unknown = (places: readonly Place[]): Place[] => places.filter(({ seq }) => !stock.known(seq))
+  const unknown = <Of extends Place>(places: readonly Of[]): Of[] => places.filter(({ seq }) => !stock.known(seq))
   let averageBytes = page.bytes / page.firstRows
   const fresh = createFresh()
   const due = createDue()
@@ -100,7 +100,10 @@ export function createReader(database: Database, lane: string, stock: Stock, bat
     let cursor = start
     let dry = false
     let hints = 0
-    let ahead: readonly Place[] = []
+    let ahead: readonly Ahead[] = []
+    /** Nothing behind it was ever looked at, so nothing there is known, and nothing there was settled since. */
+    let furthest = start
+    let isNew = true
     return {
       get dry() {
         return dry
@@ -119,14 +122,16 @@ export function createReader(database: Database, lane: string, stock: Stock, bat
         const before = hints
         if (ahead.length === 0) {
           const found = await findDue(database, lane, cursor, now, page.ahead)
+          isNew = !isBefore(cursor, furthest)
           cursor = found.at(-1) ?? cursor
+          if (isBefore(furthest, cursor)) furthest = cursor
           dry = found.length === 0 && hints === before
           ahead = unknown(found)
         }
         const many = pageRows()
         const places = ahead.slice(0, many)
         ahead = ahead.slice(many)
-        add(await readPlaces(database, lane, places))
+        add(await (isNew ? readItems : readPlaces)(database, lane, places))
       },
     }
   }
@@ -160,3 +165,5 @@ export function createReader(database: Database, lane: string, stock: Stock, bat
     stock.add(await readPlaces(database, lane, unknown(behind)))
   }
 }
+
+const isBefore = (a: Place, b: Place): boolean => a.due_at < b.due_at || (a.due_at === b.due_at && a.seq < b.seq)
