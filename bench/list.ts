@@ -1,5 +1,5 @@
 import { deviceBenchmarks } from './benchmarks/device-links.ts'
-import { drain } from './benchmarks/drain.ts'
+import { drain, replayBenchmarks } from './benchmarks/drain.ts'
 import { durableBenchmarks } from './benchmarks/durable.ts'
 import { endToEnd } from './benchmarks/end-to-end.ts'
 import { ingestBatch, ingestSingle } from './benchmarks/ingest.ts'
@@ -14,6 +14,7 @@ export const benchmarks: readonly Benchmark[] = [
   ingestBatch,
   ...durableBenchmarks,
   drain,
+  ...replayBenchmarks,
   endToEnd,
   ...pushBenchmarks,
   ...reconcileStreams,

@@ -5,6 +5,7 @@ import { exactlyOnce, exactlyOncePostgres } from './proofs/exactly-once.ts'
 import { goaway } from './proofs/goaway.ts'
 import { kills, killsDevices } from './proofs/kills.ts'
 import { lookUpsPostgres, lookUpsSqlite } from './proofs/look-ups.ts'
+import { outageProofs } from './proofs/outage.ts'
 import { reconcilePostgres, reconcileSqlite } from './proofs/reconcile.ts'
 import { reconcileStreamPostgres, reconcileStreamSqlite } from './proofs/reconcile-stream.ts'
 import { resend } from './proofs/resend.ts'
@@ -20,6 +21,7 @@ export const proofs: readonly Proof[] = [
   brands,
   wrongCredential,
   strangers,
+  ...outageProofs,
   goaway,
   lookUpsSqlite,
   lookUpsPostgres,

@@ -18,7 +18,7 @@ export interface PlatformPlan {
   readonly port: number
   /** The operator's processes; a lane's calls go to them in turn. */
   readonly operators: readonly string[]
-  readonly lane?: Partial<Pick<LaneOptions, 'max' | 'spanMs' | 'concurrency' | 'timeoutMs' | 'retry'>>
+  readonly lane?: Partial<Pick<LaneOptions, 'mode' | 'max' | 'spanMs' | 'concurrency' | 'timeoutMs' | 'retry'>>
 }
 
 export const planVariable = 'PROVE_PLAN'

@@ -10,6 +10,7 @@ import { type Broker, startRabbitmq } from '../../test/support/services/rabbitmq
 import { apiKeys } from '../plans.ts'
 import { type ChannelName, exchangeOf, linksOf, witnessOf } from '../processes/device-plan.ts'
 import { type Cuttable, cuttable } from './cuttable.ts'
+import { roundAt } from './device-events.ts'
 
 export interface Arrival {
   readonly brand: string
@@ -37,8 +38,11 @@ export function lay(channel: ChannelName, platformPort: number): Promise<InBetwe
 }
 
 function arrival(brand: string, body: Uint8Array): Arrival {
-  const { user_id: user, origin } = JSON.parse(Buffer.from(body).toString()) as { user_id: string; origin: string }
-  return { brand, user, round: Number(origin) }
+  const { user_id: user, timestamp } = JSON.parse(Buffer.from(body).toString()) as {
+    user_id: string
+    timestamp: string
+  }
+  return { brand, user, round: roundAt(Date.parse(timestamp)) }
 }
 
 /** A front server, as many platforms have one: it notes what the platform took. */

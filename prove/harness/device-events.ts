@@ -6,7 +6,7 @@ export interface ProvedEvent {
   readonly user: string
   readonly token: string
   readonly what: 'link' | 'unlink'
-  /** The user's how many-th; travels as the origin. */
+  /** The number of the user's event; its time says it. */
   readonly round: number
   readonly at: number
 }
@@ -32,10 +32,13 @@ export function roundOf(round: number): readonly ProvedEvent[] {
   )
 }
 
+/** The round of an event, by its time. */
+export const roundAt = (at: number): number => Math.floor((at - begin) / (brands.length * usersOfBrand))
+
 /** A line for /admin/devices/link or unlink. */
-export function lineOf({ brand, user, token, round, at }: ProvedEvent): string {
+export function lineOf({ brand, user, token, at }: ProvedEvent): string {
   const tokens = [{ token, channel: 'android', provider: 'firebase' }]
-  return JSON.stringify({ brand, user_id: user, tokens, timestamp: new Date(at).toISOString(), origin: String(round) })
+  return JSON.stringify({ brand, user_id: user, tokens, timestamp: new Date(at).toISOString() })
 }
 
 /** Row 20, counted anew: 'brand/user/token' of every device that somebody has. */

@@ -5,6 +5,7 @@ import type { DevicePublisher } from '../../src/devices/device-channel.ts'
 import type { DeviceSource } from '../../src/devices/device-source.ts'
 import type { Registry } from '../../src/devices/registry.ts'
 import { createOperator } from '../../src/operator/create-operator.ts'
+import type { OperatorLimits } from '../../src/operator/options.ts'
 import type { PushService } from '../../src/providers/push-service.ts'
 import { listen } from '../../src/runtime/http.ts'
 import { chain } from '../../src/runtime/mount.ts'
@@ -61,6 +62,7 @@ export interface Tally {
 }
 
 export interface PushOperator {
+  readonly url: string
   readonly devices: Registry
   /** Sends each record once, in batches of a thousand. @returns the records that are to be sent again */
   send(list: readonly ProvedRecord[], tally: Tally): Promise<readonly ProvedRecord[]>
@@ -78,6 +80,7 @@ export async function startPushOperator(
   services: readonly PushService[],
   /** What is told to the platform of links and unlinks. */
   publisher?: DevicePublisher,
+  limits: Partial<OperatorLimits> = {},
 ): Promise<PushOperator> {
   const operator = createOperator({
     store,
@@ -85,6 +88,7 @@ export async function startPushOperator(
     adminKeys: [{ name: 'proof', key: adminKey, scopes: ['read', 'manage'] }],
     push: { devices: { source, services } },
     suppression: 'none',
+    limits,
     ...(publisher && {
       publish: Object.keys(apiKeys).map((brand) => ({ brand, publisher, providers: 'all' as const })),
     }),
@@ -109,6 +113,7 @@ export async function startPushOperator(
   }
 
   return {
+    url: listening.url,
     devices: operator.devices,
     async send(list, tally) {
       // Both brands have the same ids, and each has a key of its own.

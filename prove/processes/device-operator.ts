@@ -14,7 +14,7 @@ report()
 const plan = readPlan<DeviceOperatorPlan>()
 const operator = createOperator({
   store: plan.store,
-  keys: [],
+  keys: Object.entries(apiKeys).map(([brand, key]) => ({ name: `brand ${brand}`, key, brands: [brand] })),
   adminKeys: [{ name: 'proof', key: adminKey, scopes: ['read', 'manage', 'devices'] }],
   suppression: 'none',
   publish: Object.keys(apiKeys).map((brand) => ({

@@ -15,10 +15,10 @@ const platform = createPlatform({
   keys: [{ name: 'proof', key: adminKey, scopes: ['enqueue', 'read', 'manage'] }],
   lanes: Object.keys(apiKeys).flatMap((brand) =>
     (['push', 'site'] as const).map((channel) => ({
+      mode: 'batch' as const,
       ...plan.lane,
       brand,
       channel,
-      mode: 'batch' as const,
       provider: inTurn(plan.operators.map((url) => toOperator(url, brand))),
     })),
   ),

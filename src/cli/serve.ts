@@ -23,7 +23,8 @@ interface Settings extends Address {
 
 /**
  * Runs one side until SIGTERM or SIGINT: log and metrics first, then the store, then the port, because what listens must be
- * able to answer; stopping goes the other way and is bounded, a second signal ends at once.
+ * able to answer; stopping goes the other way and is bounded, a second signal ends at once. An error that nobody caught, such as a
+ * user's module may cause, is logged and stops it the same way: whoever watches the process starts it again.
  */
 export async function serve(
   description: Events['server.starting'],
@@ -35,6 +36,7 @@ export async function serve(
   const { level, format } = config.log
   const asText = format === 'text' || (format === 'auto' && process.stdout.isTTY === true)
   const log = startLog({ level, format: asText ? 'text' : 'json', secrets: secretsOf(config) })
+  const failed = uncaught()
   try {
     metrics()
     emit('server.starting', description)
@@ -48,7 +50,7 @@ export async function serve(
       await served.stop(0).catch(() => {})
       throw error
     })
-    await stopped
+    await Promise.race([stopped, failed])
     process.once('SIGINT', () => endNow(log, exit.failed)).once('SIGTERM', () => endNow(log, exit.failed))
     // Not kept alive by this, but ended by it: what a provider still holds open must not hold the process.
     setTimeout(() => {
@@ -104,6 +106,19 @@ function notListening(setting: string, { host, port }: { host: string; port: num
     )
   const remedy = code === 'EACCES' ? `: this user may not listen on port ${port}, choose one from 1024 up` : ''
   return new CliError(exit.usage, `${setting}.port: ${error.message}${remedy}`)
+}
+
+/** Resolves at the first error that nobody caught; the process will end with an error. */
+function uncaught(): Promise<void> {
+  return new Promise((resolve) => {
+    const fail = (thrown: unknown): void => {
+      const { message, stack = message } = thrown instanceof Error ? thrown : new Error(String(thrown))
+      emit('process.failed', { error: message, stack })
+      process.exitCode = exit.failed
+      resolve()
+    }
+    process.on('uncaughtException', fail).on('unhandledRejection', fail)
+  })
 }
 
 function endNow(log: Log, code: number): never {

@@ -4,7 +4,7 @@
 import { readBatchBody } from './batch-body.ts'
 import { type Channel, identifierOf } from './endpoints.ts'
 import { idText } from './ids.ts'
-import type { Evidence, Failed, Fatal, Outcome, Reason } from './outcome.ts'
+import type { Category, Evidence, Failed, Fatal, Outcome, Reason } from './outcome.ts'
 import { quote } from './quote.ts'
 import { retryAfterMs } from './retry-after.ts'
 import { readSingleBody } from './single-body.ts'
@@ -31,8 +31,7 @@ export function readSingleAnswer(wire: WireAnswer): Outcome {
   const { ref, error } = readSingleBody(wire.body, channel)
   const answer = answerOf(wire)
   if (status >= 200 && status <= 299) {
-    if (ref === undefined)
-      return { category: 'successful', rule: `§7.1 ${status} without ${identifierOf[channel]} (row 6)`, answer }
+    if (ref === undefined) return { category: 'successful', rule: untracked(`§7.1 ${status}`, channel), answer }
     return { category: 'successful', ref, rule: `§7.1 ${status}`, answer }
   }
   const rule = `§7.1 ${status}`
@@ -41,6 +40,11 @@ export function readSingleAnswer(wire: WireAnswer): Outcome {
   // 500 may be this message's own trouble or everybody's: the lane finds out. Any other is the way to the operator.
   return fatal(status === 500 ? 'call' : 'provider', reasonOf(status), said, { rule, answer }, waitOf(wire))
 }
+
+const untracked = (rule: string, channel: Channel): string => `${rule} without ${identifierOf[channel]} (row 6)`
+
+/** By the rule that decided: delivered, but the answer had no identifier (row 6). */
+export const isUntracked = (rule: string): boolean => rule.endsWith(' (row 6)')
 
 export interface BatchAnswer {
   /** One for each id that was sent, in the order of `ids`. */
@@ -67,13 +71,13 @@ export function readBatchAnswer(wire: WireAnswer & { readonly ids: readonly stri
   }
   const read = readBatchBody(wire.body, ids, channel)
   if (typeof read === 'string') {
-    const said = `the answer is no batch response record: ${read}`
+    const said = `the operator answered 200, but the answer is no batch response record: ${read}`
     return same(ids, fatal('provider', 'nonsense', said, { rule: '§2.4 unreadable', answer: answerOf(wire) }, wait))
   }
   const { entries, warnings } = read
   // Nobody is accounted for: that is no answer about messages, it is an operator in trouble.
-  const absent = entries.size === 0 ? everyoneAbsent : oneAbsent
-  const missing = fatal(absent.blame, 'absent', absent.error, absent, wait)
+  const blame = entries.size === 0 ? 'provider' : blameForFatal(entries.values(), ids.length)
+  const missing = fatal(blame, 'absent', entries.size === 0 ? everyoneAbsent : oneAbsent, absentRule, wait)
   const outcomes = ids.map((id): Outcome => {
     const entry = entries.get(id)
     if (entry === undefined) return missing
@@ -81,13 +85,13 @@ export function readBatchAnswer(wire: WireAnswer & { readonly ids: readonly stri
     const rule = `§7.2.2 ${category}`
     switch (category) {
       case 'successful':
-        if (ref === undefined) return { category, rule: `${rule} without ${identifierOf[channel]} (row 6)` }
+        if (ref === undefined) return { category, rule: untracked(rule, channel) }
         return { category, ref, rule }
       case 'failed':
         return { category, reason: 'rejected', error: error ?? noReason, rule, ...(ref !== undefined && { ref }) }
       case 'fatal':
         return {
-          ...fatal('message', 'unavailable', error ?? noReason, { rule }, wait),
+          ...fatal(blame, 'unavailable', error ?? noReason, { rule }, wait),
           ...(ref !== undefined && { ref }),
         }
       default:
@@ -97,14 +101,28 @@ export function readBatchAnswer(wire: WireAnswer & { readonly ids: readonly stri
   return { outcomes, warnings }
 }
 
+/**
+ * Who is to blame for the messages of a 200 that are to be sent again (row 53). Beside a message that was delivered, each is to blame
+ * itself. Two or more, and none was delivered: an outage behind the operator. One alone may be either, and the lane finds out.
+ *
+ * @param reported the messages that the answer names
+ * @param sent how many messages the batch had
+ * @example blameForFatal([{ category: 'fatal' }, { category: 'fatal' }], 2) // 'provider'
+ */
+export function blameForFatal(reported: Iterable<{ readonly category: Category }>, sent: number): Fatal['blame'] {
+  let again = sent
+  for (const { category } of reported) {
+    if (category === 'successful') return 'message'
+    if (category === 'failed') again--
+  }
+  return again === 1 ? 'call' : 'provider'
+}
+
 /** These may be one message's fault: the batch is split until it stands alone. Any other is an outage, and splitting would multiply it. */
 const splittable: ReadonlySet<number> = new Set([400, 413, 422, 500])
-const oneAbsent = { rule: '§7.2.2 absent', blame: 'message', error: 'absent from the answer' } as const
-const everyoneAbsent = {
-  rule: '§7.2.2 absent',
-  blame: 'provider',
-  error: 'the answer accounts for none of the messages sent',
-} as const
+const absentRule = { rule: '§7.2.2 absent' }
+const oneAbsent = 'absent from the answer'
+const everyoneAbsent = 'the operator answered 200, but the answer accounts for none of the messages sent'
 const noReason = 'the operator gave no reason'
 
 function reasonOf(status: number): Reason {

@@ -20,7 +20,8 @@ const Became = Type.Object({
   attempts: Type.Optional(whole()),
   ref: Type.Optional(Type.String({ description: 'push_id or site_notification_id' })),
   rule: Type.Optional(Type.String()),
-  reason: Type.Optional(Type.String()),
+  untracked: Type.Optional(Type.Literal(true, { description: 'Delivered, but the answer has no identifier (row 6)' })),
+  reason: Type.Optional(Type.String({ description: 'Why it failed, or why it still waits, where this process knows' })),
   error: Type.Optional(Type.String()),
   call: Type.Optional(Type.String()),
 })

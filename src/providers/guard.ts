@@ -35,6 +35,8 @@ export function guard(provider: Provider, options: GuardOptions): Provider {
   const { concurrency, timeoutMs } = options
   const slots = createSlots(concurrency)
   const breaker = createBreaker(options.breaker ?? breakerDefaults)
+  /** What the provider said last of those for which it is to blame: why it is not called while the breaker is open. */
+  let cause: Fatal | undefined
   // A provider that delivers by its writes alone has delivered nothing until they are committed.
   const uncertain = provider.transactional !== true
 
@@ -47,7 +49,7 @@ export function guard(provider: Provider, options: GuardOptions): Provider {
       if (now >= context.deadline) return fill(messages.length, tooLate)
       const admission = breaker.admit(now)
       if (typeof admission === 'object')
-        return fill(messages.length, { ...broken, retryAfterMs: admission.retryAfterMs, untried: true })
+        return fill(messages.length, { ...notCalled(cause, admission.retryAfterMs), untried: true })
       const results = await reach(messages, context, now)
       tellBreaker(results, admission === 'probe')
       return recorded(messages, results, now)
@@ -76,10 +78,9 @@ export function guard(provider: Provider, options: GuardOptions): Provider {
     } catch (error) {
       if (context.signal.aborted) return fill(messages.length, { ...stopping, ...(uncertain && { uncertain: true }) })
       if (controller.signal.aborted) return fill(messages.length, timedOut(provider, ms, uncertain))
-      return fill(
-        messages.length,
-        nonsense(error instanceof Error ? error.message : String(error), messages.length, uncertain),
-      )
+      const { message, stack = message } = error instanceof Error ? error : new Error(String(error))
+      emit('provider.threw', { provider: provider.name, error: message, stack })
+      return fill(messages.length, nonsense(message, messages.length, uncertain))
     } finally {
       clearTimeout(timer)
       context.signal.removeEventListener('abort', abort)
@@ -91,6 +92,7 @@ export function guard(provider: Provider, options: GuardOptions): Provider {
     if (results.some((result) => result.category !== 'fatal' || result.blame === 'message')) {
       if (breaker.worked(probe)) emit('provider.resumed', { provider: provider.name })
     } else if (blamed?.category === 'fatal') {
+      cause = blamed
       const forMs = breaker.failed(probe, Date.now(), blamed.retryAfterMs)
       if (forMs !== undefined)
         emit('provider.paused', { provider: provider.name, reason: blamed.error, untilMs: Date.now() + forMs })
@@ -145,7 +147,7 @@ export function guard(provider: Provider, options: GuardOptions): Provider {
     findPauses(messages) {
       if (!breaker.open) return undefined
       const restMs = breaker.restMs(Date.now())
-      const pause = { name: provider.name, restMs, refusal: { ...broken, retryAfterMs: Math.max(restMs, leastRestMs) } }
+      const pause = { name: provider.name, restMs, refusal: notCalled(cause, Math.max(restMs, leastRestMs)) }
       return new Array<Pause>(messages.length).fill(pause)
     },
     async send(messages, context) {
@@ -187,10 +189,12 @@ export const stopping: Fatal = {
   error: 'this process is stopping',
 }
 
-const broken: Fatal = {
+/** With the words of the answer that opened the breaker, so that people see these and not that nobody was asked. */
+const notCalled = (cause: Fatal | undefined, retryAfterMs: number): Fatal => ({
   category: 'fatal',
-  reason: 'unavailable',
+  reason: cause?.reason ?? 'unavailable',
   blame: 'provider',
   rule: 'breaker open',
-  error: 'not called: the provider has not worked lately',
-}
+  error: cause?.error ?? 'no answer yet',
+  retryAfterMs,
+})

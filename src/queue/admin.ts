@@ -22,6 +22,8 @@ const filterSays = {
 } as const
 const states = ['pending', 'dismissed', 'replayed'] as const
 const State = Type.Enum([...states], { description: 'In this state.' })
+const closed = { additionalProperties: false } as const
+const mostPerSecond = 1_000_000
 const filterFields = [...Object.keys(filterSays), 'state']
 
 const failedFilter = Type.Object(
@@ -34,8 +36,17 @@ const failedFilter = Type.Object(
       Type.Literal(true, { description: 'Every one. Without it at least one other member is needed.' }),
     ),
   },
-  { additionalProperties: false },
+  closed,
 )
+const pace = {
+  per_second: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: mostPerSecond,
+      description: 'Sends at most so many a second; at once where it is left out.',
+    }),
+  ),
+}
 
 const Failed = Type.Object({
   seq: whole('The number under which it was put'),
@@ -53,7 +64,9 @@ const Failed = Type.Object({
   attempts: whole(),
   at: moment('When it failed'),
   state: Type.Enum([...states]),
-  decided_by: nullable(Type.String()),
+  decided_by: nullable(
+    Type.String({ description: 'The key that decided last; kept when a replayed message fails again and is pending' }),
+  ),
   decided_at: nullable(moment('When')),
 })
 
@@ -106,10 +119,14 @@ export function queueAdmin({ queue, lanes }: QueueAdmin): readonly AdminRoute[] 
         url: `/admin/failed/${what}`,
         scope: 'manage',
         says: `${what === 'dismiss' ? 'Dismisses' : 'Sends again'} the failed items that match, and says how many they were.`,
-        body: json(failedFilter),
+        body: json(what === 'replay' ? Type.Object({ ...failedFilter.properties, ...pace }, closed) : failedFilter),
         gives: json(Type.Object({ count: whole() })),
         async handler(request, key) {
-          return { count: await queue.decide(readFilter(filterOrAll(jsonObject(request), filterFields), key), what) }
+          const { per_second: given, ...filter } = jsonObject(request)
+          if (given !== undefined && what === 'dismiss') throw new HttpError(400, 'per_second is for a replay')
+          const perSecond = readPace(given)
+          const decision = { by: key.name, ...(perSecond !== undefined && { perSecond }) }
+          return { count: await queue.decide(readFilter(filterOrAll(filter, filterFields), key), what, decision) }
         },
       }),
     ),
@@ -142,6 +159,13 @@ export function queueAdmin({ queue, lanes }: QueueAdmin): readonly AdminRoute[] 
       },
     },
   ]
+}
+
+function readPace(given: unknown): number | undefined {
+  if (given === undefined) return undefined
+  if (Number.isSafeInteger(given) && (given as number) >= 1 && (given as number) <= mostPerSecond)
+    return given as number
+  throw new HttpError(400, `per_second must be a whole number from 1 to ${mostPerSecond}`)
 }
 
 /** A filter that names something unknown is refused: it would decide more than was meant. */

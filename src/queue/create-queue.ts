@@ -29,7 +29,7 @@ export function createQueue(database: Database): Queue {
       const here = served.get(lane)
       const owned = here?.owned === true
       const puts = await enqueue(database, lane, items, owned ? [] : [database.wake(laneTopic(lane))])
-      if (owned) here?.hint()
+      if (owned) here?.hint('put')
       return puts
     },
     serve(lane, handle) {
@@ -37,7 +37,12 @@ export function createQueue(database: Database): Queue {
       served.set(lane.name, service)
       return service
     },
-    outcomes: (seqs) => readOutcomes(database, seqs),
+    async outcomes(seqs) {
+      const outcomes = await readOutcomes(database, seqs)
+      return outcomes.map((each) =>
+        each.category === 'waiting' ? { ...each, ...served.get(each.lane)?.why(each.seq) } : each,
+      )
+    },
     failed: (filter, page) => listFailed(database, filter, page),
     decide: (filter, what, decision = {}) => decideFailed(database, filter, what, decision),
     count: () => countItems(database),

@@ -6,6 +6,7 @@ import { emit } from '../runtime/events.ts'
 import { type Cut, cutBatch, orderedBy } from './batch.ts'
 import { createHealth } from './health.ts'
 import { createInFlight, type Kind } from './in-flight.ts'
+import { judge } from './judge.ts'
 import { createPace } from './pace.ts'
 import type { Handle, Handled, Lane } from './queue.ts'
 import { afterFatal } from './retry.ts'
@@ -39,14 +40,22 @@ export interface Dispatch {
   readonly inFlight: number
   readonly heldSince: number | undefined
   readonly lastError: string | undefined
+  /** Why this item was not delivered yet. Undefined: nobody tried, or it is not known any more. */
+  why(seq: number): Why | undefined
 }
+
+export type Why = Pick<Fatal, 'reason' | 'error'>
 
 /** Answered and not yet committed: more would only grow a queue in memory. */
 const mostUnsettled = 20_000
+/** Of so many items it is known why they come again. */
+const mostWhy = 20_000
 /** With more than this coming back later, memory is better used for others. */
 const mostLater = { rows: 10_000, bytes: 32 * 1024 * 1024 }
-/** Messages refused alone, one after the other, until the provider is to blame. */
-const mostDoubts = 5
+
+type Again = Sorted['again'][Fatal['blame']]
+/** A message with a backoff of its own; `counts`: so does the attempt. */
+type Mine = Again[number] & { readonly counts: boolean }
 
 export function createDispatch(options: DispatchOptions): Dispatch {
   const { lane, handle, stock, settler, signal, lost, wake, pause } = options
@@ -59,10 +68,15 @@ export function createDispatch(options: DispatchOptions): Dispatch {
   /** Groups that stand for one call each; the last is next. */
   const suspects: Row[][] = []
   let searching = false
+  /** Of items with a backoff of their own, the oldest first. */
+  const whys = new Map<number, Why>()
+  /** Why the lane is held. */
+  let heldFor: Why | undefined
   let lastError: string | undefined
-  /** An ordered lane waits until here, and shrinks its batches instead of splitting them. */
+  /** An ordered lane waits until here. */
   let blockedUntil = 0
-  let orderedMax = lane.max
+  /** Messages in a batch: halved when a batch does not get through although a probe did, doubled by each that does. */
+  let most = lane.max
 
   function turn(now: number): number {
     const restMs = Math.min(stock.comeBack(now) - now, running.endOverdue(now))
@@ -89,14 +103,14 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       if (now < hold.until) return hold.until - now
       if (stock.length === 0) return Number.POSITIVE_INFINITY
       // One message is enough to see, and all that is risked if the answer is lost.
-      const one = byUser ? cut(1, now) : { take: 1, left: [] }
+      const one = byUser ? cut(1, now) : ordered ? { take: 1, left: [] } : cutProbe()
       return 'waitMs' in one ? one.waitMs : { kind: 'probe', rows: stock.take(one), full: false }
     }
     if (!searching) {
       const rows = suspects.pop()
       if (rows) return { kind: 'search', rows, full: false }
     }
-    const next = cut(Math.min(orderedMax, pace.most), now)
+    const next = cut(Math.min(most, pace.most), now)
     return 'waitMs' in next ? next.waitMs : { kind: 'batch', rows: stock.take(next), full: next.full }
   }
 
@@ -104,6 +118,14 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     if (!byUser) return cutBatch(stock, { ...lane, max }, now)
     const next = cutBatch(stock, { ...lane, max }, now, users.busy(now))
     return 'waitMs' in next ? { waitMs: Math.min(next.waitMs, users.restMs(now)) } : next
+  }
+
+  /** The first message that was not fatal yet in this outage: of a message that was, nobody knows whose fault it is. */
+  function cutProbe(): Pick<Cut, 'take' | 'left'> {
+    let first = 0
+    while (first < stock.length && stock.at(first).doubtedAt === health.wins) first++
+    if (first === stock.length) first = 0
+    return { take: first + 1, left: Array.from({ length: first }, (_, i) => i) }
   }
 
   function onEnd(kind: Kind, rows: readonly Row[], outcomes: readonly Handled[]): void {
@@ -119,75 +141,69 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     const sorted = sortOut(rows, outcomes)
     const result: Result = { ...sorted, putOff: [] }
     const { message, call, provider } = sorted.again
-    const mine = [...message]
-    const probe = kind === 'probe'
-    if (sorted.worked) released(health.worked({ probe, items: rows.length, batch: kind === 'batch' }, now))
-    if (sorted.worked && kind === 'batch') orderedMax = lane.max
-    if (provider.length > 0) {
-      // A probe always ends its hold, or nothing would ever go again. Who asks for time (or is not called at all, because
-      // the breaker is open) gets it: a search would only run through the whole lane.
-      const asked = provider.some(({ outcome }) => outcome.retryAfterMs !== undefined)
-      if (!probe && !asked && health.relapsing(now)) (rows.length > 1 ? call : mine).push(...provider)
-      else away(kind, provider, now)
+    const mine: Mine[] = message.map((each) => ({ ...each, counts: true }))
+    if (sorted.worked) {
+      released(health.worked({ probe: kind === 'probe', batch: kind === 'batch', delivered: sorted.delivered }, now))
+      if (kind === 'batch') most = Math.min(lane.max, most * 2)
     }
-    if (call.length > 0) refused(kind, rows.length, call, mine, now)
+    if (provider.length > 0) judgeAgain(kind, 'provider', provider, mine, now)
+    if (call.length > 0) judgeAgain(kind, 'call', call, mine, now)
     again(mine, result, now, rows)
     keepFailed(result)
     if (result.rows.length + result.putOff.length + result.writes.length > 0) settler.add(result)
     countRefusals(sorted)
   }
 
-  /** The provider is away: no attempt is counted, the lane is held until a probe works. */
-  function away(kind: Kind, again: Sorted['again']['provider'], now: number): void {
-    const { outcome } = again[0] as { outcome: Fatal }
-    hold(health.away({ probe: kind === 'probe', items: again.length }, now, outcome.retryAfterMs), outcome)
+  function judgeAgain(kind: Kind, blame: 'call' | 'provider', again: Again, mine: Mine[], now: number): void {
+    const repeated = again.every(({ row }) => row.doubtedAt !== undefined && row.doubtedAt < health.wins)
+    const fresh = again.some(({ row }) => row.doubtedAt !== health.wins)
+    const asked = again.some(({ outcome }) => outcome.retryAfterMs !== undefined)
+    const { doubts } = health
+    const worksOtherwise = health.worksOtherwise(now)
+    for (const { row } of again) row.doubtedAt = health.wins
+    const judgement = judge({ kind, messages: again.length, blame, asked, repeated, doubts, worksOtherwise })
+    if (judgement === 'hold') away(kind, again, now)
+    else if (judgement === 'split') split(again)
+    else mine.push(...again.map((each) => ({ ...each, counts: judgement === 'guilty' })))
+    if (judgement === 'wait' && fresh) health.doubt()
+  }
+
+  /** An outage: no attempt is counted, the lane is held until a probe works. */
+  function away(kind: Kind, again: Again, now: number): void {
+    const probe = kind === 'probe'
+    if (kind === 'batch' && !health.hold && health.onTrial) most = Math.ceil(again.length / 2)
+    const { reason, error } = (again[0] as Again[number]).outcome
+    const waits = again.map(({ outcome }) => outcome.retryAfterMs ?? 0)
+    const forMs = health.away({ probe }, now, Math.max(...waits))
+    lastError = error
+    heldFor = { reason, error }
+    if (forMs !== undefined) emit('lane.held', { lane: lane.name, reason: error, forMs })
     // Another message probes next: this one might be what the provider cannot bear.
     const rows = again.map(({ row }) => row)
-    if (kind === 'probe' && byUser) stock.behind(rows, (row) => orderedBy(row) === orderedBy(rows[0] as Row))
-    else stock.back(rows, kind === 'probe' && !ordered ? 'end' : 'front')
+    if (probe && byUser) stock.behind(rows, (row) => orderedBy(row) === orderedBy(rows[0] as Row))
+    else stock.back(rows, probe && !ordered ? 'end' : 'front')
     if (suspects.length > 0) stock.back(suspects.splice(0).reverse().flat(), 'front')
   }
 
-  /** The call is to blame: halves, until the guilty message stands alone. Alone, it is guilty only if others get through. */
-  function refused(
-    kind: Kind,
-    items: number,
-    again: Sorted['again']['call'],
-    mine: Sorted['again']['message'],
-    now: number,
-  ): void {
+  /** Halves, until the guilty message stands alone; where there is an order, the next batch is half as large. */
+  function split(again: Again): void {
     const rows = again.map(({ row }) => row)
-    const { outcome } = again[0] as { outcome: Fatal }
-    if (kind === 'probe') {
-      health.unclear(now)
-      mine.push(...again)
-    } else if (items === 1) {
-      if (kind === 'batch' ? isOwnFault(again) : health.worksOtherwise(now)) mine.push(...again)
-      else away(kind, again, now)
-    } else if (ordered || byUser) {
-      orderedMax = Math.ceil(items / 2)
+    lastError = (again[0] as Again[number]).outcome.error
+    const half = Math.ceil(rows.length / 2)
+    if (ordered || byUser) {
+      most = half
       stock.back(rows, 'front')
-    } else {
-      const half = Math.ceil(rows.length / 2)
-      if (rows.length > half) suspects.push(rows.slice(half))
-      suspects.push(rows.slice(0, half))
-    }
-    lastError = outcome.error
+    } else suspects.push(rows.slice(half), rows.slice(0, half))
   }
 
-  /** One message that is refused alone is guilty; when one after the other is, and none gets through, it is the provider. */
-  function isOwnFault([only]: Sorted['again']['call']): boolean {
-    return only?.row.attempt !== 1 || health.doubt() < mostDoubts
-  }
-
-  /** The message is to blame: its own backoff. */
-  function again(mine: Sorted['again']['message'], result: Result, now: number, call: readonly Row[]): void {
+  /** Each has its own backoff. */
+  function again(mine: readonly Mine[], result: Result, now: number, call: readonly Row[]): void {
     const front: Row[] = []
     const held = new Set<string>()
-    for (const { row, outcome } of mine) {
+    for (const { row, outcome, counts } of mine) {
       lastError = outcome.error
       const crowded = stock.later >= mostLater.rows || stock.weight >= mostLater.bytes
-      const verdict = afterFatal(row.attempt, outcome, lane.retry, crowded)
+      const verdict = afterFatal(row, outcome, lane.retry, { counts, crowded })
       if (verdict.is === 'given up') {
         settle(result, row, { ...outcome, category: 'failed', reason: 'expired', error: verdict.error })
         continue
@@ -197,14 +213,11 @@ export function createDispatch(options: DispatchOptions): Dispatch {
         front.push(row)
         continue
       }
-      emit('item.retry', {
-        lane: lane.name,
-        seq: row.seq,
-        attempt: row.attempt,
-        reason: outcome.reason,
-        inMs: verdict.inMs,
-      })
-      row.attempt++
+      const { seq, attempt } = row
+      emit('item.retry', { lane: lane.name, seq, attempt, reason: outcome.reason, inMs: verdict.inMs })
+      remember(seq, outcome)
+      if (counts) row.attempt++
+      else row.uncounted++
       if (ordered) {
         front.push(row)
         if (front.length === 1) blockedUntil = now + verdict.inMs
@@ -219,6 +232,12 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     if (front.length === 0) return
     const them = new Set(front)
     stock.back(byUser ? call.filter((row) => them.has(row)) : front, 'front')
+  }
+
+  function remember(seq: number, { reason, error }: Fatal): void {
+    whys.delete(seq)
+    whys.set(seq, { reason, error })
+    if (whys.size > mostWhy) whys.delete(whys.keys().next().value as number)
   }
 
   function keepFailed(result: Result): void {
@@ -237,11 +256,6 @@ export function createDispatch(options: DispatchOptions): Dispatch {
         `${most} messages in a row were refused (${lastError}): correct the key or the address, then resume the lane; what was skipped can be replayed`,
       )
     }
-  }
-
-  function hold(forMs: number | undefined, { error }: Fatal): void {
-    lastError = error
-    if (forMs !== undefined) emit('lane.held', { lane: lane.name, reason: error, forMs })
   }
 
   function released(heldMs: number | undefined): void {
@@ -263,5 +277,6 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     get lastError() {
       return lastError
     },
+    why: (seq) => (health.hold ? heldFor : whys.get(seq)),
   }
 }

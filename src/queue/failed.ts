@@ -6,7 +6,7 @@ import type { Database, Value } from '../store/database.ts'
 import { op, statement } from '../store/statement.ts'
 import type { Decision, FailedFilter, FailedItem } from './queue.ts'
 import { failedState } from './tables.ts'
-import { laneTopic } from './topic.ts'
+import { replayTopic } from './topic.ts'
 
 const filterColumns = {
   lane: 'text',
@@ -51,27 +51,31 @@ const selectSeqs = statement<{ seq: number; lane: string }>({
     where ${matches(rows)} and f.seq > ${given(rows, 'after')} order by f.seq limit ${given(rows, 'many')}`,
 })
 
+// Ranges of consecutive numbers, as in settle.ts: of lists of numbers PostgreSQL makes a scan of the whole table.
+const range = { lane: 'text', first: 'bigint', last: 'bigint' } as const
+
 // Taken only if it is as it was when it was matched: of two people who decide at once, one does.
 const updateFailed = statement<{ seq: number }>({
   name: 'decide_failed',
   rank: 50,
-  columns: { seq: 'bigint', was: 'bigint', state: 'bigint', decision: 'text', decided_by: 'text', at: 'bigint' },
+  columns: { ...range, was: 'bigint', state: 'bigint', decision: 'text', decided_by: 'text', at: 'bigint' },
   text: (rows) => `
     update failed set state = r.state, decision = r.decision, decided_by = r.decided_by, decided_at = r.at
-    from ${rows} r where failed.seq = r.seq and failed.state = r.was
+    from ${rows} r where failed.seq between r.first and r.last and failed.lane = r.lane and failed.state = r.was
     returning failed.seq as seq`,
 })
 
-const decided = { seq: 'bigint', decision: 'text' } as const
+const decided = { ...range, decision: 'text' } as const
+const taken = 'f.seq between r.first and r.last and f.lane = r.lane and f.decision = r.decision'
 
-// Due long ago: the lane's sweep finds it, although reading on is past its number.
+// Each a step (in microseconds) after the one before.
 const replayWaiting = statement({
   name: 'replay_waiting',
   rank: 51,
-  columns: decided,
+  columns: { ...decided, due_at: 'bigint', step: 'bigint' },
   text: (rows) => `
     insert into waiting (lane, due_at, seq, attempt)
-    select f.lane, 1, f.seq, 0 from ${rows} r join failed f on f.seq = r.seq and f.decision = r.decision where true
+    select f.lane, r.due_at + (f.seq - r.first) * r.step / 1000, f.seq, 0 from ${rows} r cross join failed f where ${taken}
     on conflict do nothing`,
 })
 
@@ -80,10 +84,11 @@ const replaySettled = statement({
   rank: 52,
   columns: decided,
   text: (rows) => `
-    delete from settled where (lane, first) in
-      (select f.lane, f.seq from ${rows} r join failed f on f.seq = r.seq and f.decision = r.decision)`,
+    delete from settled where (lane, first) in (select f.lane, f.seq from ${rows} r cross join failed f where ${taken})`,
 })
 
+/** Due long ago: at once. */
+const atOnce = 1
 const pageRows = 1_000
 const stateNames = ['pending', 'dismissed', 'replayed'] as const
 
@@ -116,40 +121,58 @@ export async function decideFailed(
   const was = filter.state ?? 'pending'
   const state = what === 'dismiss' ? 'dismissed' : 'replayed'
   if (was === 'replayed' || was === state) return 0
-  const many = Math.max(1, Math.min(pageRows, Math.floor(perSecond ?? pageRows)))
+  const step = perSecond === undefined ? 0 : Math.round(1_000_000 / perSecond)
+  const now = Date.now()
   let count = 0
   for (let after = 0; ; ) {
-    const began = Date.now()
-    const found = await database.read(op(selectSeqs, [filterRow({ ...filter, state: was }, after, many)]))
-    const last = found.at(-1)
-    if (!last) return count
-    after = last.seq
+    const matched = await database.read(op(selectSeqs, [filterRow({ ...filter, state: was }, after, pageRows + 1)]))
+    const found = matched.slice(0, pageRows)
+    const isLast = found.length === matched.length
+    after = found.at(-1)?.seq ?? after
     const decision = randomUUID()
+    const ranges = toRanges(found)
     const update = op(
       updateFailed,
-      found.map(({ seq }) => [seq, failedState[was], failedState[state], decision, by ?? null, began]),
+      ranges.map((each) => [...each, failedState[was], failedState[state], decision, by ?? null, now]),
     )
-    const rows = found.map(({ seq }) => [seq, decision])
+    const rows = ranges.map((each) => [...each, decision])
     const lanes = new Set(found.map(({ lane }) => lane))
     const replay =
       what === 'replay'
         ? [
-            op(replayWaiting, rows),
+            op(replayWaiting, paced(ranges, decision, count)),
             op(replaySettled, rows),
-            ...[...lanes].map((lane) => database.wake(laneTopic(lane))),
+            ...[...lanes].map((lane) => database.wake(replayTopic(lane))),
           ]
         : []
-    const [taken] = await database.commit([update, ...replay])
-    count += taken.length
-    if (found.length < many) return count
-    if (perSecond !== undefined) await rest(began + (found.length * 1_000) / perSecond - Date.now())
+    // The last page makes them all durable.
+    const [changed] = await database.commit([update, ...replay], { durable: isLast })
+    count += changed.length
+    if (isLast) return count
   }
+
+  /** When they are due: at once, or one after the other at the given rate. */
+  function paced(ranges: readonly [string, number, number][], decision: string, before: number): Value[][] {
+    let place = before
+    return ranges.map(([lane, first, last]) => {
+      const due = perSecond === undefined ? atOnce : now + Math.floor((place * step) / 1_000)
+      place += last - first + 1
+      return [lane, first, last, decision, due, step]
+    })
+  }
+}
+
+/** Consecutive numbers of a lane become one range. */
+function toRanges(found: readonly { readonly seq: number; readonly lane: string }[]): [string, number, number][] {
+  const ranges: [string, number, number][] = []
+  for (const { seq, lane } of found) {
+    const last = ranges.at(-1)
+    if (last && last[0] === lane && last[2] === seq - 1) last[2] = seq
+    else ranges.push([lane, seq, seq])
+  }
+  return ranges
 }
 
 function filterRow({ lane, activity, action, user, state }: FailedFilter, after: number, many: number): Value[] {
   return [lane ?? null, activity ?? null, action ?? null, user ?? null, state ? failedState[state] : null, after, many]
-}
-
-function rest(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, Math.max(0, ms)))
 }

@@ -1,6 +1,6 @@
-// What a lane knows about its provider, from how calls ended: hold, release, split, pause. Pure: the clock comes in as `now`.
+// What a lane knows about its provider, from how calls ended: hold, release, doubt, pause. Pure: the clock comes in as `now`.
 
-import { type Backoff, retryIn } from '../runtime/backoff.ts'
+import { type Backoff, longestRetryAfterMs, retryIn } from '../runtime/backoff.ts'
 
 export interface Hold {
   readonly since: number
@@ -11,84 +11,93 @@ export interface Hold {
 
 export interface Health {
   readonly hold: Hold | undefined
-  /** A call ended with an answer that only a working provider gives. @returns how long the lane was held, if it was */
+  /** How many calls delivered a message. */
+  readonly wins: number
+  /** The hold ended by a probe, and no batch got through since: a batch that does not is too large, or has poison in it. */
+  readonly onTrial: boolean
+  /** A call ended with an answer that only a working provider gives. @returns how long the lane was held, if it is no more */
   worked(
-    call: { readonly probe: boolean; readonly items: number; readonly batch: boolean },
+    call: { readonly probe: boolean; readonly batch: boolean; readonly delivered: boolean },
     now: number,
   ): number | undefined
-  /** The provider is to blame. @returns for how long the lane is held, which may be 0; undefined: it was held already */
-  away(
-    call: { readonly probe: boolean; readonly items: number },
-    now: number,
-    retryAfterMs?: number,
-  ): number | undefined
-  /** A probe said nothing about the provider: another one, later. */
-  unclear(now: number): void
+  /**
+   * The provider is to blame. The longest Retry-After of any answer wins.
+   *
+   * @returns for how long the lane is held, which may be 0; undefined: it was held already, and for as long
+   */
+  away(call: { readonly probe: boolean }, now: number, retryAfterMs?: number): number | undefined
   probe(): void
-  /** Has the provider worked of late? Only then is a call that it refuses guilty itself (design §6). */
+  /** Has the provider worked of late? */
   worksOtherwise(now: number): boolean
-  /** A message alone was refused on its first attempt, and it may be its own fault. @returns how many in a row, with none that worked */
-  doubt(): number
-  /** Probes work, yet calls with many items do not, again and again: then it is no outage, and splitting is right. */
-  relapsing(now: number): boolean
+  /** How many messages were fatal alone since one got through, for a reason that is not clear. */
+  readonly doubts: number
+  doubt(): void
   /** A refusal of a kind that is rarely the message's fault, or another final outcome. @returns how many in a row */
   refused(refusal: boolean): number
 }
 
 /** So long ago is of late. */
 const recentMs = 60_000
-const relapsesUntilSplit = 3
 
 export function createHealth(backoff: Backoff, random?: () => number): Health {
   let hold: Hold | undefined
   let attempt = 0
+  let askedUntil = Number.NEGATIVE_INFINITY
   let workedAt = Number.NEGATIVE_INFINITY
-  let relapses = 0
+  let wins = 0
+  let onTrial = false
   let refusals = 0
   let doubts = 0
-  let released = false
-
-  function renew(now: number, retryAfterMs?: number): number {
-    const forMs = retryIn(++attempt, backoff, retryAfterMs, random)
-    hold = { since: hold?.since ?? now, until: now + forMs, probing: false }
-    return forMs
-  }
-
-  const worksOtherwise = (now: number): boolean => now - workedAt <= recentMs
 
   return {
     get hold() {
       return hold
     },
-    worked({ probe, items, batch }, now) {
+    get wins() {
+      return wins
+    },
+    get onTrial() {
+      return onTrial
+    },
+    get doubts() {
+      return doubts
+    },
+    worked({ probe, batch, delivered }, now) {
       // A call from before the hold proves nothing.
       if (hold && !probe) return undefined
       workedAt = now
+      if (delivered) wins++
       doubts = 0
-      if (batch && items > 1) relapses = 0
+      if (batch) {
+        onTrial = false
+        attempt = 0
+      }
       if (!hold) return undefined
+      if (now < askedUntil) {
+        hold = { ...hold, until: askedUntil, probing: false }
+        return undefined
+      }
       const heldMs = now - hold.since
       hold = undefined
-      attempt = 0
-      released = true
+      onTrial = true
       return heldMs
     },
-    away({ probe, items }, now, retryAfterMs) {
-      if (hold) return probe ? renew(now, retryAfterMs) : undefined
-      relapses = released && items > 1 ? relapses + 1 : 0
-      released = false
-      return renew(now, retryAfterMs)
+    away({ probe }, now, retryAfterMs = 0) {
+      askedUntil = Math.max(askedUntil, now + Math.min(retryAfterMs, longestRetryAfterMs))
+      if (hold && !probe) {
+        if (hold.until >= askedUntil) return undefined
+        hold = { ...hold, until: askedUntil }
+        return askedUntil - now
+      }
+      const forMs = Math.max(retryIn(++attempt, backoff, 0, random), askedUntil - now)
+      hold = { since: hold?.since ?? now, until: now + forMs, probing: false }
+      return forMs
     },
-    unclear: (now) => void renew(now),
     probe() {
       if (hold) hold = { ...hold, probing: true }
     },
-    worksOtherwise,
-    doubt() {
-      doubts++
-      return doubts
-    },
-    relapsing: (now) => relapses >= relapsesUntilSplit && worksOtherwise(now),
+    worksOtherwise: (now) => now - workedAt <= recentMs,
+    doubt: () => void doubts++,
     refused(refusal) {
       refusals = refusal ? refusals + 1 : 0
       return refusals

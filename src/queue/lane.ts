@@ -3,16 +3,20 @@
 import { emit } from '../runtime/events.ts'
 import { createLoop } from '../runtime/loop.ts'
 import type { Database, Ownership } from '../store/database.ts'
+import type { Why } from './dispatch.ts'
 import { readLaneState } from './lane-state.ts'
 import { resumeLane } from './pauses.ts'
 import type { Handle, Lane, LaneService } from './queue.ts'
+import type { Hint } from './reader.ts'
 import { createReign, type Reign } from './reign.ts'
-import { laneTopic } from './topic.ts'
+import { laneTopic, replayTopic } from './topic.ts'
 
 export interface ServedLane extends LaneService {
   /** Whether this process owns it now: then a hint here is enough. */
   readonly owned: boolean
-  hint(): void
+  hint(what: Hint): void
+  /** Why this item waits, as far as this process knows. */
+  why(seq: number): Why | undefined
 }
 
 /** How often a lane that another process owns is asked for. */
@@ -25,7 +29,7 @@ const abortMs = 500
  */
 export function serveLane(database: Database, lane: Lane, handle: Handle): ServedLane {
   let current: { readonly ownership: Ownership; readonly reign: Reign; readonly aborting: AbortController } | undefined
-  let unlisten = (): void => {}
+  let unlisten: (() => void)[] = []
 
   const owning = createLoop({
     name: `owning ${lane.name}`,
@@ -53,8 +57,8 @@ export function serveLane(database: Database, lane: Lane, handle: Handle): Serve
     owning.wake()
   }
 
-  function hint(): void {
-    if (current) current.reign.hint()
+  function hint(what: Hint): void {
+    if (current) current.reign.hint(what)
     else owning.wake()
   }
 
@@ -65,11 +69,14 @@ export function serveLane(database: Database, lane: Lane, handle: Handle): Serve
     },
     hint,
     start() {
-      unlisten = database.onWake(laneTopic(lane.name), hint)
+      unlisten = [
+        database.onWake(laneTopic(lane.name), () => hint('put')),
+        database.onWake(replayTopic(lane.name), () => hint('replayed')),
+      ]
       owning.start()
     },
     async stop(withinMs = 10_000) {
-      unlisten()
+      for (const end of unlisten.splice(0)) end()
       await owning.stop()
       if (!current) return
       const { ownership, reign, aborting } = current
@@ -83,7 +90,14 @@ export function serveLane(database: Database, lane: Lane, handle: Handle): Serve
       current = undefined
     },
     state: () => readLaneState(database, lane.name, current?.reign),
-    resume: () => resumeLane(database, lane.name),
+    why(seq) {
+      const { paused, dispatch } = current?.reign ?? {}
+      return paused === undefined ? dispatch?.why(seq) : { reason: 'misconfigured', error: paused }
+    },
+    async resume() {
+      await resumeLane(database, lane.name)
+      await current?.reign.lookAtPause()
+    },
   }
 }
 

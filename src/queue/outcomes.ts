@@ -1,5 +1,6 @@
 // What became of items, by their numbers.
 
+import { isUntracked } from '../contract/answer.ts'
 import type { Database } from '../store/database.ts'
 import { op, statement } from '../store/statement.ts'
 import type { ItemOutcome } from './queue.ts'
@@ -55,6 +56,7 @@ function toOutcome(lane: string, { seq, state, attempt, rule, ref, call, reason,
     category: categoryOf(state),
     attempts: attempt,
     rule,
+    ...(isUntracked(rule) && { untracked: true }),
     ...(ref !== undefined && { ref }),
     ...(call !== undefined && { call }),
     ...(reason !== undefined && { reason }),

@@ -115,7 +115,7 @@ export interface FailedItem {
   readonly decidedAt: number | null
 }
 export interface Decision {
-  /** Items a second, for a replay that should not arrive at once. */
+  /** Items a second, for a replay that should not leave at once: each is due a little after the one before. */
   readonly perSecond?: number
   /** Who decided. */
   readonly by?: string
@@ -128,6 +128,9 @@ export interface ItemOutcome {
   readonly attempts?: number
   readonly ref?: string
   readonly rule?: string
+  /** Delivered, but the answer has no identifier (row 6). */
+  readonly untracked?: true
+  /** Why it failed; of one that waits: why it was not delivered yet, as far as this process knows. */
   readonly reason?: string
   readonly error?: string
   readonly call?: string

@@ -36,8 +36,7 @@ export async function readPage(database: Database, lane: string, after: number, 
   return (await database.read(op(selectPage, [[lane, after, many]]))).map((read) => toRow(lane, read))
 }
 
-export interface Ahead {
-  readonly seq: number
+export interface Ahead extends Place {
   readonly attempt: number
 }
 
@@ -46,7 +45,7 @@ const selectAhead = statement<Ahead>({
   rank: 43,
   columns: { lane: 'text', after: 'bigint', many: 'bigint' },
   text: (rows) => `
-    select w.seq, w.attempt from waiting w
+    select w.due_at, w.seq, w.attempt from waiting w
     where w.lane = (select r.lane from ${rows} r) and w.due_at = 0 and w.seq > (select r.after from ${rows} r)
     order by w.seq limit (select r.many from ${rows} r)`,
 })
@@ -77,9 +76,9 @@ export async function readItems(database: Database, lane: string, ahead: readonl
     else ranges.push([seq, seq])
   }
   const items = new Map((await database.read(op(selectRanges, ranges))).map((item) => [item.seq, item]))
-  return ahead.flatMap(({ seq, attempt }) => {
+  return ahead.flatMap(({ due_at, seq, attempt }) => {
     const item = items.get(seq)
-    return item ? [toRow(lane, { ...item, due_at: 0, attempt })] : []
+    return item ? [toRow(lane, { ...item, due_at, attempt })] : []
   })
 }
 
@@ -94,13 +93,14 @@ const selectBehind = statement<Place>({
     order by w.seq limit (select r.many from ${rows} r)`,
 })
 
-const selectDue = statement<Place>({
+const selectDue = statement<Ahead>({
   name: 'read_due',
   rank: 43,
-  columns: { lane: 'text', now: 'bigint', many: 'bigint' },
+  columns: { lane: 'text', due_at: 'bigint', seq: 'bigint', now: 'bigint', many: 'bigint' },
   text: (rows) => `
-    select w.due_at, w.seq from waiting w
-    where w.lane = (select r.lane from ${rows} r) and w.due_at > 0 and w.due_at <= (select r.now from ${rows} r)
+    select w.due_at, w.seq, w.attempt from waiting w
+    where w.lane = (select r.lane from ${rows} r) and w.due_at <= (select r.now from ${rows} r)
+      and (w.due_at, w.seq) > ((select r.due_at from ${rows} r), (select r.seq from ${rows} r))
     order by w.due_at, w.seq limit (select r.many from ${rows} r)`,
 })
 
@@ -113,37 +113,37 @@ const selectPlaces = statement<Read>({
     join waiting w on w.lane = r.lane and w.due_at = r.due_at and w.seq = r.seq join items i on i.seq = w.seq`,
 })
 
-export interface Sweep {
-  readonly lane: string
-  /** Rows from here to `until` may have become visible behind the reader's back. */
-  readonly after: number
-  readonly until: number
-  readonly now: number
-  readonly many: number
-  readonly known: (seq: number) => boolean
+/** Where the next rows are that were put off or replayed, and are due now: by the time when they were due. */
+export function findDue(
+  database: Database,
+  lane: string,
+  after: Place,
+  now: number,
+  many: number,
+): Promise<readonly Ahead[]> {
+  return database.read(op(selectDue, [[lane, after.due_at, after.seq, now, many]]))
 }
 
 /**
- * Finds what reading on never meets: rows whose putter committed later than one with a higher number (PostgreSQL gives
- * numbers before the commit), rows that were replayed, and rows that were put off and are due now.
- *
- * First their places, then what is unknown among them: a row that was settled between the two is not found again.
+ * Where rows are that became visible behind the reader's back, between `after` and `until`: their putter committed later than
+ * one with a higher number (PostgreSQL gives numbers before the commit).
  */
-export async function sweep(database: Database, { lane, after, until, now, many, known }: Sweep): Promise<Row[]> {
-  const [behind, due] = await Promise.all([
-    // What is known is among them, so there must be room for more.
-    database.read(op(selectBehind, [[lane, after, until, many]])),
-    database.read(op(selectDue, [[lane, now, many]])),
-  ])
-  const places = [...behind, ...due].filter(({ seq }) => !known(seq))
+export function findBehind(
+  database: Database,
+  lane: string,
+  after: number,
+  until: number,
+  many: number,
+): Promise<readonly Place[]> {
+  return database.read(op(selectBehind, [[lane, after, until, many]]))
+}
+
+/** The rows at these places, in that order. One that was settled meanwhile is not found again. */
+export async function readPlaces(database: Database, lane: string, places: readonly Place[]): Promise<Row[]> {
   if (places.length === 0) return []
-  const read = await database.read(
-    op(
-      selectPlaces,
-      places.map(({ due_at, seq }) => [lane, due_at, seq]),
-    ),
-  )
-  return read.map((each) => toRow(lane, each)).sort((a, b) => a.seq - b.seq)
+  const rows = places.map(({ due_at, seq }) => [lane, due_at, seq])
+  const read = await database.read(op(selectPlaces, rows))
+  return read.map((each) => toRow(lane, each)).sort((a, b) => a.dueAt - b.dueAt || a.seq - b.seq)
 }
 
 function toRow(lane: string, read: Read): Row {
@@ -158,6 +158,8 @@ function toRow(lane: string, read: Read): Row {
     dueAt: due_at,
     since: put_at,
     bytes: Buffer.byteLength(text),
+    doubtedAt: attempt > 0 ? 0 : undefined,
+    uncounted: 0,
     id: undefined,
   }
   return traceparent === null ? row : { ...row, traceparent }

@@ -6,7 +6,7 @@ import type { Database } from '../store/database.ts'
 import { createDispatch, type Dispatch } from './dispatch.ts'
 import { findPause, pauseLane } from './pauses.ts'
 import type { Handle, Lane } from './queue.ts'
-import { createReader } from './reader.ts'
+import { createReader, type Hint } from './reader.ts'
 import { createSettler } from './settler.ts'
 import { createStock } from './stock.ts'
 
@@ -14,8 +14,10 @@ export interface Reign {
   readonly dispatch: Dispatch
   /** Why the lane waits for a person. */
   readonly paused: string | undefined
-  /** Something was put, or a person decided. */
-  hint(): void
+  /** Something waits, or a person resumed the lane. */
+  hint(what: Hint): void
+  /** Looks whether the lane is still paused. */
+  lookAtPause(): Promise<void>
   /** Begins no new calls; resolves when those that run are answered and settled. */
   finish(): Promise<void>
   /** Drops everything. */
@@ -83,7 +85,7 @@ export function createReign({ database, lane, handle, signal, lost }: ReignOptio
     // Not written down yet.
     if (paused === pausing) return
     const found = await findPause(database, lane.name)
-    if (paused !== looking && found === undefined) emit('lane.resumed', { lane: lane.name })
+    if (paused !== undefined && paused !== looking && found === undefined) emit('lane.resumed', { lane: lane.name })
     paused = found
   }
 
@@ -102,8 +104,8 @@ export function createReign({ database, lane, handle, signal, lost }: ReignOptio
     void write()
   }
 
-  function hint(): void {
-    reader.hint()
+  function hint(what: Hint): void {
+    reader.hint(what)
     reading.wake()
   }
 
@@ -115,6 +117,10 @@ export function createReign({ database, lane, handle, signal, lost }: ReignOptio
       return paused === looking ? undefined : paused
     },
     hint,
+    async lookAtPause() {
+      await lookAtPause()
+      reading.wake()
+    },
     async finish() {
       finishing = true
       await new Promise<void>((resolve) => {

@@ -3,6 +3,7 @@
 import type { Fatal } from '../contract/outcome.ts'
 import { retryIn } from '../runtime/backoff.ts'
 import type { Lane } from './queue.ts'
+import type { Row } from './row.ts'
 
 /** Put off for longer than this, an item is written down and leaves the memory. */
 export const longestInMemoryMs = 30_000
@@ -14,19 +15,20 @@ export type Verdict =
 /**
  * Retries go on until they succeed (§7.1), unless the lane sets a limit.
  *
- * @param attempt the one that just ended, from 1
- * @param crowded memory is better used for others
+ * @param row with the attempt that just ended
+ * @param how `counts`: the attempt counts (row 53); `crowded`: memory is better used for others
  */
 export function afterFatal(
-  attempt: number,
+  { attempt, uncounted }: Pick<Row, 'attempt' | 'uncounted'>,
   outcome: Fatal,
   retry: Lane['retry'],
-  crowded: boolean,
+  { counts, crowded }: { readonly counts: boolean; readonly crowded: boolean },
   random?: () => number,
 ): Verdict {
-  if (retry.attempts !== undefined && attempt >= retry.attempts) {
+  if (counts && retry.attempts !== undefined && attempt >= retry.attempts) {
     return { is: 'given up', error: `given up after ${attempt} attempts: ${outcome.error}` }
   }
-  const inMs = retryIn(attempt, retry, outcome.retryAfterMs, random)
-  return { is: 'again', inMs, putOff: crowded || inMs > longestInMemoryMs }
+  const inMs = retryIn(attempt + uncounted, retry, outcome.retryAfterMs, random)
+  // What does not count is not written down: its backoff would begin anew.
+  return { is: 'again', inMs, putOff: crowded || (counts && inMs > longestInMemoryMs) }
 }

@@ -9,6 +9,10 @@ export interface Row extends Item {
   /** Since when it waits for its batch: put, or back from a failed attempt. */
   since: number
   readonly bytes: number
+  /** How many calls had happened that got a message through (health.ts) when this one was last fatal for an unclear reason; absent: never. */
+  doubtedAt: number | undefined
+  /** Attempts that do not count (row 53): they lengthen its backoff. */
+  uncounted: number
   /** activity.id, once somebody asked. */
   id: string | undefined
 }

@@ -1,5 +1,6 @@
 // Brings outcomes to the database: what calls hand over while a commit is in flight makes the next one.
 
+import { isUntracked } from '../contract/answer.ts'
 import { retryIn } from '../runtime/backoff.ts'
 import { emit, listened } from '../runtime/events.ts'
 import type { Database, Op } from '../store/database.ts'
@@ -139,6 +140,7 @@ function announce(lane: string, { seq, state, attempt, rule }: Settled): void {
     category: state === settledState.successful ? 'successful' : 'failed',
     attempt,
     rule,
+    untracked: isUntracked(rule),
   })
 }
 

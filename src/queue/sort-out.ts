@@ -17,18 +17,21 @@ export interface Sorted {
   readonly again: { readonly [Blame in Fatal['blame']]: { readonly row: Row; readonly outcome: Fatal }[] }
   /** Only a working provider answers like this. */
   readonly worked: boolean
+  /** A message of it was delivered. */
+  readonly delivered: boolean
   /** Final outcomes in order: was it a refusal that is rarely the message's fault? */
   readonly refusals: boolean[]
 }
 
 export function sortOut(rows: readonly Row[], outcomes: readonly Handled[]): Sorted {
-  const sorted: Sorted & { worked: boolean } = {
+  const sorted: Sorted & { worked: boolean; delivered: boolean } = {
     rows: [],
     settled: [],
     failed: [],
     writes: [],
     again: { message: [], call: [], provider: [] },
     worked: false,
+    delivered: false,
     refusals: [],
   }
   for (let i = 0; i < rows.length; i++) {
@@ -41,6 +44,7 @@ export function sortOut(rows: readonly Row[], outcomes: readonly Handled[]): Sor
       continue
     }
     sorted.worked = true
+    sorted.delivered ||= outcome.category === 'successful'
     settle(sorted, row, outcome)
     sorted.refusals.push(outcome.category === 'failed' && isRefusal(outcome))
   }

@@ -1,2 +1,7 @@
-/** What a lane's owner listens to: something was put, or a person decided. */
+// What a lane's owner listens to.
+
+/** Something was put, or a person resumed the lane. */
 export const laneTopic = (lane: string): string => `lane ${lane}`
+
+/** Something that had failed waits again. */
+export const replayTopic = (lane: string): string => `replay ${lane}`

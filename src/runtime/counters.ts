@@ -69,6 +69,7 @@ export const counters: readonly CounterRow[] = [
   // What somebody should look at.
   { event: 'message.other_parts', name: 'other_parts', by: ['brand'], help: 'An id again with other parts (row 29)' },
   { event: 'answer.warning', name: 'odd_answers', by: ['provider'], help: 'Answers that contradict the request' },
+  { event: 'provider.threw', name: 'provider_threw', by: ['provider'], help: 'Calls to a provider that threw' },
   { event: 'provider.alert', name: 'alerts', by: ['provider'], help: 'Providers that need attention' },
   {
     event: 'request.refused',
@@ -125,6 +126,13 @@ export const counters: readonly CounterRow[] = [
   { event: 'queue.put', name: 'put', by: ['lane'], sum: 'accepted', help: 'Messages put into the queue' },
   { event: 'queue.put', name: 'put_again', by: ['lane'], sum: 'repeated', help: 'Messages that were there already' },
   { event: 'item.settled', name: 'items', by: ['lane', 'category'], help: 'Queued messages settled, by outcome' },
+  {
+    event: 'item.settled',
+    name: 'untracked',
+    by: ['lane'],
+    only: 'untracked',
+    help: 'Queued messages delivered without an identifier',
+  },
   { event: 'item.retry', name: 'retries', by: ['lane', 'reason'], help: 'Attempts to be repeated, by reason' },
   {
     event: 'crm.compared',

@@ -16,6 +16,8 @@ export interface Events {
   }
   'server.listening': { side: 'operator' | 'platform'; part?: 'admin'; url: string }
   'server.stopping': { side: 'operator' | 'platform' }
+  /** An error that nobody caught: the process stops in order and ends with an error. */
+  'process.failed': { error: string; stack: string }
   'loop.failed': { loop: string; error: string; inMs: number }
   'store.lost': { error: string }
   'store.back': { downMs: number }
@@ -68,6 +70,8 @@ export interface Events {
   }
   'provider.paused': { provider: string; reason: string; untilMs: number }
   'provider.resumed': { provider: string }
+  /** A provider of a user's own, or a fault of one of ours. */
+  'provider.threw': { provider: string; error: string; stack: string }
   'provider.alert': { provider: string; error: string; remedy: string }
   'answer.warning': { provider: string; warning: string }
   // one push to one device; `device` is devices/identity.ts, never a token
@@ -92,7 +96,15 @@ export interface Events {
   'lane.resumed': { lane: string }
   'lane.released': { lane: string; heldMs: number }
   'batch.sent': { lane: string; items: number; bytes: number; full: boolean }
-  'item.settled': { lane: string; seq: number; category: string; attempt: number; rule: string }
+  /** Untracked: delivered, but the answer has no identifier (row 6). */
+  'item.settled': {
+    lane: string
+    seq: number
+    category: string
+    attempt: number
+    rule: string
+    untracked: boolean
+  }
   'item.retry': { lane: string; seq: number; attempt: number; reason: string; inMs: number }
   // devices
   'device.linked': { brand: string; userId: string; device: string; kind: string; origin: string }

@@ -168,6 +168,39 @@ test('a stop is bounded, also when a provider never answers', async (t) => {
   assert.ok([503, 'cut'].includes(await answer))
 })
 
+for (const [what, fault] of [
+  ['a promise that nobody awaits', `setTimeout(() => Promise.reject(new Error('the cache of the user broke')))`],
+  ['a timer', `setTimeout(() => { throw new Error('the cache of the user broke') })`],
+] as const) {
+  test(`an error in ${what} of a user's module is logged with its stack, and the process stops in order with 1`, async (t) => {
+    const config = await minimal(t)
+    const module = join(config, '../breaks.ts')
+    await writeFile(
+      module,
+      `export const provider = {
+        name: 'breaks', max: 1, close: () => console.log('closed'),
+        send: async () => { ${fault}; return [{ category: 'successful', ref: 'r', rule: 'r' }] } }`,
+    )
+    const operator = start(t, ['operator', '-c', config], {
+      BELLWIRE_OPERATOR_PUSH: `{module: ${module}}`,
+      BELLWIRE_LOG_LEVEL: 'info',
+    })
+    const url = await listening(operator)
+    await fetch(`${url}/channels/push/single`, {
+      method: 'POST',
+      headers: { 'x-api-key': 'operator-key-000000000001' },
+      body: JSON.stringify({ activity: { id: 1, brand_id: 1, user_id: '1' } }),
+    }).catch(() => 'cut')
+    const { code, out, err } = await operator.ended
+    assert.equal(code, 1, err)
+    const line = JSON.parse(out.split('\n').find((each) => each.includes('process.failed')) as string)
+    assert.equal(line.level, 'error')
+    assert.equal(line.error, 'the cache of the user broke')
+    assert.match(line.stack, /breaks\.ts:\d+/)
+    assert.match(out, /^closed$/m)
+  })
+}
+
 test('a port in use ends with 2, and names the port', async (t) => {
   const server = createServer()
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

@@ -3,6 +3,7 @@ import test from 'node:test'
 import {
   type BatchItem,
   batchAnswer,
+  blameForFatal,
   invalidOutcome,
   readBatchAnswer,
   readSingleAnswer,
@@ -151,7 +152,7 @@ test('an identifier is kept in every category', () => {
       category: 'fatal',
       reason: 'unavailable',
       error: 'later',
-      blame: 'message',
+      blame: 'call',
       rule: '§7.2.2 fatal',
       retryAfterMs: 9_000,
       ref: '7',
@@ -187,7 +188,7 @@ test('items are read tolerantly: a bare id, an id as text, a category that is mi
   const { outcomes, warnings } = batch({ failed: [1, '2'], successful: null, fatal: [{ id: '3' }] })
   assert.deepEqual(
     outcomes.map((outcome) => outcome.split(':')[0]),
-    ['failed rejected', 'failed rejected', 'fatal unavailable, message'],
+    ['failed rejected', 'failed rejected', 'fatal unavailable, call'],
   )
   assert.deepEqual(warnings, [])
 })
@@ -221,12 +222,35 @@ test('ids are matched digit by digit, beyond what a number can hold', () => {
   assert.equal(warnings.length, 1)
 })
 
+for (const [reported, sent, blame] of [
+  [['fatal', 'fatal', 'fatal'], 3, 'provider'],
+  [['fatal', 'fatal'], 3, 'provider'],
+  [['fatal', 'failed', 'fatal'], 3, 'provider'],
+  [['successful', 'fatal', 'fatal'], 3, 'message'],
+  [['successful'], 3, 'message'],
+  [['fatal'], 1, 'call'],
+  [['failed', 'failed', 'fatal'], 3, 'call'],
+  [['failed', 'failed'], 3, 'call'],
+] as const) {
+  test(`row 53: of ${sent} messages ${reported.join(', ')}: what comes again is to blame on the ${blame}`, () => {
+    assert.equal(
+      blameForFatal(
+        reported.map((category) => ({ category })),
+        sent,
+      ),
+      blame,
+    )
+  })
+}
+
 test('an answer that accounts for none of its ids is the trouble of the operator, not of the messages', () => {
   for (const body of ['{"successful":[]}', '{"successful":[],"failed":[],"fatal":[]}', '{"failed":[{"id":99}]}']) {
     const { outcomes, rules } = batch(body)
     assert.deepEqual(
       new Set(outcomes),
-      new Set(['fatal absent, provider: the answer accounts for none of the messages sent']),
+      new Set([
+        'fatal absent, provider: the operator answered 200, but the answer accounts for none of the messages sent',
+      ]),
       body,
     )
     assert.deepEqual(new Set(rules), new Set(['§7.2.2 absent']))
@@ -245,7 +269,8 @@ for (const [body, why] of [
   test(`a 200 with the body ${body.slice(0, 30)} makes every message fatal, as nonsense`, () => {
     const { outcomes, rules } = batch(body)
     for (const outcome of outcomes) {
-      assert.ok(outcome.startsWith(`fatal nonsense, provider: the answer is no batch response record: ${why}`), outcome)
+      const said = `the operator answered 200, but the answer is no batch response record: ${why}`
+      assert.ok(outcome.startsWith(`fatal nonsense, provider: ${said}`), outcome)
     }
     assert.deepEqual(new Set(rules), new Set(['§2.4 unreadable']))
   })

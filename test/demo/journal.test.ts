@@ -10,7 +10,7 @@ import { emit } from '../../src/runtime/events.ts'
 
 const [larkspur, northgate] = brands as [(typeof brands)[0], (typeof brands)[0]]
 const settle = (seq: number, lane = '1/site'): void =>
-  emit('item.settled', { lane, seq, category: 'successful', attempt: 1, rule: 'x' })
+  emit('item.settled', { lane, seq, category: 'successful', attempt: 1, rule: 'x', untracked: false })
 
 const noPhones = { onChange: () => () => {} } as Partial<Phones> as Phones
 

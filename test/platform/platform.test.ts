@@ -136,8 +136,30 @@ test('what the operator refuses is listed under Failed Actions, dismissed, and r
 
   assert.equal((await post(`${url}/admin/failed/dismiss`, { user: 'a' }, adminKey.key)).body.count, 1)
   assert.equal((await get(`${url}/admin/failed?state=pending`)).body.items.length, 1)
-  accepts = true
+  const decisions = async () => (await get(`${url}/admin/failed?activity=70`)).body.items
+  const who = ({ user, state, decided_by }: Record<string, unknown>) => [user, state, decided_by]
+  assert.deepEqual((await decisions()).map(who).sort(), [
+    ['a', 'dismissed', 'admin'],
+    ['b', 'pending', null],
+  ])
+  // Replayed, and refused again: it is pending, and who replayed it is still known.
+  const failedAt = (await decisions()).find(({ user }: { user: string }) => user === 'b').at
   assert.equal((await post(`${url}/admin/failed/replay`, { user: 'b' }, adminKey.key)).body.count, 1)
+  const again = await until(
+    async () =>
+      (await decisions()).find(
+        ({ user, at, state }: { user: string; at: number; state: string }) =>
+          user === 'b' && state === 'pending' && at >= failedAt,
+      ),
+    { what: 'it fails again' },
+  )
+  assert.equal(again.decided_by, 'admin')
+  assert.ok(again.decided_at > 0)
+  accepts = true
+  for (const per_second of [0, 1.5, '10'])
+    assert.equal((await post(`${url}/admin/failed/replay`, { user: 'b', per_second }, adminKey.key)).status, 400)
+  assert.equal((await post(`${url}/admin/failed/dismiss`, { user: 'b', per_second: 5 }, adminKey.key)).status, 400)
+  assert.equal((await post(`${url}/admin/failed/replay`, { user: 'b', per_second: 5 }, adminKey.key)).body.count, 1)
   assert.deepEqual(
     (await settled(url, sent.body.seqs)).map((o) => o.category),
     ['successful', 'failed', 'successful'],

@@ -162,6 +162,18 @@ test('what waited for its turn past the deadline is not sent, and cannot have ar
   assert.equal('uncertain' in (results[1] as object), false)
 })
 
+test('a provider that throws is told of with its message and its stack', async () => {
+  const threw = event('provider.threw')
+  await send(
+    stranger(() => {
+      throw new TypeError('messages is not iterable')
+    }),
+  )
+  const { provider, error, stack } = await threw
+  assert.deepEqual([provider, error], ['stranger', 'messages is not iterable'])
+  assert.match(stack, /guard\.test\.ts:\d+/)
+})
+
 test('a provider that delivers by its writes alone is never uncertain', async () => {
   const provider = stranger(() => Promise.reject(new Error('oops')), { transactional: true })
   const [result] = await send(provider, 1)
@@ -184,6 +196,7 @@ test('the breaker opens when the provider is to blame again and again, and close
   const refused = (await one()) as Fatal
   assert.partialDeepStrictEqual(refused, { reason: 'unavailable', blame: 'provider', rule: 'breaker open' })
   assert.ok((refused.retryAfterMs ?? 0) > 0)
+  assert.equal(refused.error, 'away', 'what the provider said, not that nobody asked it')
 
   up = true
   const resumed = event('provider.resumed')

@@ -3,8 +3,8 @@ import test from 'node:test'
 import { createHealth } from '../../src/queue/health.ts'
 
 const create = () => createHealth({ firstMs: 1_000, mostMs: 8_000 }, () => 1)
-const batch = { probe: false, items: 100, batch: true }
-const probe = { probe: true, items: 1, batch: false }
+const batch = { probe: false, batch: true, delivered: true }
+const probe = { probe: true, batch: false, delivered: true }
 
 test('a provider that is away holds the lane for longer and longer, until a probe works', () => {
   const health = create()
@@ -18,7 +18,14 @@ test('a provider that is away holds the lane for longer and longer, until a prob
   health.probe()
   assert.equal(health.worked(probe, 7_000), 7_000)
   assert.equal(health.hold, undefined)
-  assert.equal(health.away(batch, 8_000), 1_000)
+  // No batch got through yet: it is still the same outage.
+  assert.equal(health.onTrial, true)
+  assert.equal(health.away(batch, 8_000), 8_000)
+  health.probe()
+  health.worked(probe, 16_000)
+  health.worked(batch, 16_000)
+  assert.equal(health.onTrial, false)
+  assert.equal(health.away(batch, 17_000), 1_000)
 })
 
 test('calls from before the hold neither end it nor lengthen it', () => {
@@ -34,6 +41,30 @@ test('Retry-After is honoured', () => {
   assert.equal(health.away(batch, 0, 30_000), 30_000)
 })
 
+test('the longest Retry-After wins, also while the lane is held already', () => {
+  const health = create()
+  assert.equal(health.away(batch, 0, 1_000), 1_000)
+  assert.equal(health.away(batch, 50, 5_000), 5_000)
+  assert.equal(health.hold?.until, 5_050)
+  assert.equal(health.away(batch, 60, 2_000), undefined)
+  assert.equal(health.hold?.until, 5_050)
+})
+
+test('the longest Retry-After wins over a probe that worked meanwhile', () => {
+  const health = create()
+  health.away(batch, 0, 1_000)
+  health.probe()
+  health.away(batch, 1_010, 5_000)
+  assert.equal(health.worked(probe, 1_020), undefined)
+  assert.deepEqual(health.hold, { since: 0, until: 6_010, probing: false })
+  health.probe()
+  assert.equal(health.worked(probe, 6_010), 6_010)
+})
+
+test('no Retry-After parks a lane for longer than ten minutes', () => {
+  assert.equal(create().away(batch, 0, 86_400_000), 600_000)
+})
+
 test('a provider works otherwise if a call did within a minute', () => {
   const health = create()
   assert.equal(health.worksOtherwise(0), false)
@@ -42,20 +73,16 @@ test('a provider works otherwise if a call did within a minute', () => {
   assert.equal(health.worksOtherwise(60_001), false)
 })
 
-test('a provider whose probes work and whose batches do not is relapsing; one that is away is not', () => {
+test('only a call that delivered shows that others get through', () => {
   const health = create()
-  let now = 0
-  for (let i = 0; i < 4; i++) {
-    assert.equal(health.relapsing(now), false)
-    health.away(batch, now)
-    health.probe()
-    now += 1_000
-    health.worked(probe, now)
-  }
-  assert.equal(health.relapsing(now), true)
-  assert.equal(health.relapsing(now + 61_000), false)
-  health.worked(batch, now)
-  assert.equal(health.relapsing(now), false)
+  health.worked({ ...batch, delivered: false }, 0)
+  assert.equal(health.wins, 0)
+  health.worked(batch, 0)
+  assert.equal(health.wins, 1)
+  health.away(batch, 0)
+  // From before the hold.
+  health.worked(batch, 1)
+  assert.equal(health.wins, 1)
 })
 
 test('refusals are counted in a row', () => {
@@ -68,7 +95,7 @@ test('refusals are counted in a row', () => {
 
 test('a hold of no time at all, as jitter has it now and then, is a hold all the same', () => {
   const health = createHealth({ firstMs: 20, mostMs: 50 }, () => 0)
-  assert.equal(health.away({ probe: false, items: 1 }, 0), 0)
+  assert.equal(health.away({ probe: false }, 0), 0)
   assert.notEqual(health.hold, undefined)
-  assert.equal(health.away({ probe: false, items: 1 }, 0), undefined)
+  assert.equal(health.away({ probe: false }, 0), undefined)
 })

@@ -7,7 +7,7 @@ import { afterFatal } from '../../src/queue/retry.ts'
 const retry = { firstMs: 1_000, mostMs: 300_000 }
 const fatal: Fatal = { category: 'fatal', reason: 'unavailable', blame: 'message', rule: 'r', error: 'busy' }
 const after = (attempt: number, over: Partial<Fatal> = {}, crowded = false) =>
-  afterFatal(attempt, { ...fatal, ...over }, retry, crowded, () => 1)
+  afterFatal({ attempt, uncounted: 0 }, { ...fatal, ...over }, retry, { counts: true, crowded }, () => 1)
 
 test('§7.1: retries go on for ever, further and further apart', () => {
   assert.deepEqual(after(1), { is: 'again', inMs: 1_000, putOff: false })
@@ -23,8 +23,25 @@ test('what is put off for more than 30 seconds is written down, and less when me
 
 test('a lane with a limit gives up at it', () => {
   const limited = { ...retry, attempts: 3 }
-  assert.equal(afterFatal(2, fatal, limited, false).is, 'again')
-  assert.deepEqual(afterFatal(3, fatal, limited, false), { is: 'given up', error: 'given up after 3 attempts: busy' })
+  const how = { counts: true, crowded: false }
+  assert.equal(afterFatal({ attempt: 2, uncounted: 0 }, fatal, limited, how).is, 'again')
+  assert.deepEqual(afterFatal({ attempt: 3, uncounted: 0 }, fatal, limited, how), {
+    is: 'given up',
+    error: 'given up after 3 attempts: busy',
+  })
+})
+
+test('an attempt that does not count gives up nothing, and is further and further apart all the same', () => {
+  const uncounted = (count: number) =>
+    afterFatal(
+      { attempt: 3, uncounted: count },
+      fatal,
+      { ...retry, attempts: 3 },
+      { counts: false, crowded: false },
+      () => 1,
+    )
+  assert.deepEqual(uncounted(0), { is: 'again', inMs: 4_000, putOff: false })
+  assert.deepEqual(uncounted(4), { is: 'again', inMs: 64_000, putOff: false })
 })
 
 test('a lane keeps its rate, and saves nothing up while it is idle', () => {

@@ -17,6 +17,8 @@ export function row(seq: number, over: Partial<Row> = {}): Row {
     dueAt: 0,
     since: 0,
     bytes: 10,
+    doubtedAt: undefined,
+    uncounted: 0,
     id: undefined,
     ...over,
   }

@@ -8,6 +8,10 @@ import { createQueue, queueMigrations } from '../../src/queue/create-queue.ts'
 import { userKey } from '../../src/queue/parts.ts'
 import { putOps } from '../../src/queue/put.ts'
 import type { Handle, Handled, Item, Lane, LaneService, NewItem, Put, Queue } from '../../src/queue/queue.ts'
+import { createReader } from '../../src/queue/reader.ts'
+import type { Row } from '../../src/queue/row.ts'
+import { putOffOp, settleOps } from '../../src/queue/settle.ts'
+import { createStock } from '../../src/queue/stock.ts'
 import { on } from '../../src/runtime/events.ts'
 import type { Database } from '../../src/store/database.ts'
 import { openDatabase } from '../../src/store/open-database.ts'
@@ -345,7 +349,10 @@ export function queueSuite({ engine, skip, fresh }: QueueFixture): void {
         { what: 'the attempt is written down' },
       )
       assert.ok((waiting?.due_at ?? 0) > Date.now() + 500_000)
-      assert.deepEqual(await queue.outcomes(seqsOf(puts)), [{ seq: puts[0]?.seq, lane: '1/push', category: 'waiting' }])
+      const why = { reason: 'unavailable', error: 'the message is to blame' }
+      assert.deepEqual(await queue.outcomes(seqsOf(puts)), [
+        { seq: puts[0]?.seq, lane: '1/push', category: 'waiting', ...why },
+      ])
       await database.commit([op(makeDue, [[]])])
       const [outcome] = await settled(queue, puts)
       assert.equal(outcome?.attempts, 2)
@@ -790,6 +797,23 @@ export function queueSuite({ engine, skip, fresh }: QueueFixture): void {
     })
   })
 
+  check(
+    'a replay with a rate makes each item due a little after the one before',
+    async ({ database, queue, serve }) => {
+      const service = serve(async (batch) => batch.map(() => rejected))
+      const puts = await queue.enqueue('1/push', items(2_500))
+      await settled(queue, puts)
+      await service.stop()
+      assert.equal(await queue.decide({ lane: '1/push' }, 'replay', { perSecond: 100 }), 2_500)
+      const waiting = await database.read(op(selectWaiting, [[]]))
+      const [first] = waiting
+      assert.deepEqual(
+        waiting.map(({ due_at }) => due_at - (first?.due_at as number)),
+        waiting.map((_, i) => i * 10),
+      )
+    },
+  )
+
   check('a lane without Failed Actions keeps the outcome only', async ({ queue, serve }) => {
     serve(async (batch) => batch.map(() => rejected), { keepFailed: false })
     const [outcome] = await settled(queue, await queue.enqueue('1/push', items(1)))
@@ -798,6 +822,47 @@ export function queueSuite({ engine, skip, fresh }: QueueFixture): void {
   })
 
   // ── reading, stopping, forgetting ──
+
+  check(
+    'what was put off or replayed is read when it is due: in order, as fast as there is room, with bounded memory',
+    async ({ database, queue }) => {
+      const count = 12_000
+      await queue.enqueue('1/push', items(count))
+      const first = createStock()
+      const before = createReader(database, '1/push', first, 500)
+      const now = Date.now()
+      const rows: Row[] = []
+      while (rows.length < count) {
+        await before.turn(now)
+        const taken = first.take({ take: first.length, left: [] })
+        first.forget(taken)
+        rows.push(...taken)
+      }
+      // Half of them one by one, the others all at once, as a replay has it; all were due a moment ago.
+      const putOff = rows.map((row, i) => ({ row, at: i % 2 ? now - count + i : 1 }))
+      await database.commit([putOffOp('1/push', putOff)])
+
+      const stock = createStock()
+      const reader = createReader(database, '1/push', stock, 500)
+      const seen: { seq: number; dueAt: number }[] = []
+      // The clock stands still: nothing is left to the next sweep.
+      for (let turns = 0; seen.length < count; turns++) {
+        assert.ok(turns < 200, `${seen.length} of ${count} were read in ${turns} turns`)
+        await reader.turn(now)
+        assert.ok(stock.size <= 10_000, `${stock.size} rows in memory`)
+        if (reader.hungry) continue
+        const taken = stock.take({ take: stock.length, left: [] })
+        seen.push(...taken)
+        await database.commit(settleOps(engine, '1/push', { rows: taken, settled: [], failed: [] }, now))
+        stock.forget(taken)
+      }
+      assert.deepEqual(
+        seen,
+        seen.toSorted((a, b) => a.dueAt - b.dueAt || a.seq - b.seq),
+      )
+      assert.equal(new Set(seen.map(({ seq }) => seq)).size, count)
+    },
+  )
 
   check('an item that becomes visible behind a later one is not skipped', async ({ database, queue, serve }) => {
     serve(async (batch) => batch.map(delivered))

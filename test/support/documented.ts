@@ -25,7 +25,8 @@ export async function checkDocumented(
   if (!documents.has(origin))
     documents.set(
       origin,
-      fetch(`${origin}/openapi.json`).then((answer) => answer.json()),
+      // A server of somebody's own, in which a side is mounted, has none.
+      fetch(`${origin}/openapi.json`).then((answer) => (answer.ok ? answer.json() : {})),
     )
   const document = await documents.get(origin)
   const paths = Object.keys(document.paths ?? {})

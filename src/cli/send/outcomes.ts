@@ -12,6 +12,7 @@ export interface RecordOutcome {
   readonly seq: number
   readonly category: 'successful' | 'failed' | 'waiting'
   readonly ref?: string
+  readonly untracked?: true
   readonly reason?: string
   readonly error?: string
   readonly attempts?: number
@@ -22,6 +23,8 @@ export interface OutcomesOptions {
   readonly until: number
   readonly signal: AbortSignal
   readonly settled: (record: SentRecord, outcome: RecordOutcome) => Promise<void>
+  /** Those that wait, each time after they were asked for. */
+  readonly waiting: (outcomes: readonly RecordOutcome[]) => void
 }
 
 /** As many as one request may ask for, and as many as are held in memory. */
@@ -36,7 +39,7 @@ const longestRestMs = 1_000
 export async function waitForOutcomes(
   records: AsyncIterable<SentRecord>,
   client: Client,
-  { until, signal, settled }: OutcomesOptions,
+  { until, signal, settled, waiting: stillWaiting }: OutcomesOptions,
 ): Promise<void> {
   const next = records[Symbol.asyncIterator]()
   let waiting: SentRecord[] = []
@@ -51,13 +54,17 @@ export async function waitForOutcomes(
     if (waiting.length === 0) return
     const fresh = await ask(waiting, client)
     const still: SentRecord[] = []
+    const stillSaid: RecordOutcome[] = []
     const over = Date.now() >= until
     for (const record of waiting) {
       // One that the platform does not know (any more) has no outcome either.
       const outcome = fresh.get(record.seq) ?? { seq: record.seq, category: 'waiting' }
-      if (outcome.category === 'waiting' && !over) still.push(record)
-      else await settled(record, outcome)
+      if (outcome.category === 'waiting' && !over) {
+        still.push(record)
+        stillSaid.push(outcome)
+      } else await settled(record, outcome)
     }
+    if (stillSaid.length > 0) stillWaiting(stillSaid)
     restMs = still.length < waiting.length ? firstRestMs : Math.min(longestRestMs, restMs * 2)
     waiting = still
     if (waiting.length > 0) await rest(Math.min(restMs, Math.max(1, until - Date.now())), signal)

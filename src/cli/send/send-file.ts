@@ -46,9 +46,17 @@ export async function sendFile(options: SendFile): Promise<Summary> {
       const total = summary.waiting
       summary.waiting = 0
       let done = 0
+      let why = ''
+      const show = (): void =>
+        progress.show('arriving', done, total, `${summary.successful} successful, ${summary.failed} failed${why}`)
       await waitForOutcomes(records(all, out === undefined ? undefined : chunks(read())), client, {
         until: begun + timeoutMs,
         signal,
+        waiting(outcomes) {
+          const error = outcomes.find((each) => each.error !== undefined)?.error
+          why = error === undefined ? '' : `, waiting: ${error}`
+          show()
+        },
         async settled(record, outcome) {
           countOutcome(summary, outcome)
           results?.write({
@@ -59,7 +67,8 @@ export async function sendFile(options: SendFile): Promise<Summary> {
             reason: outcome.reason,
             error: outcome.error,
           })
-          progress.show('arriving', ++done, total, `${summary.successful} successful, ${summary.failed} failed`)
+          done++
+          show()
           await results?.drain()
         },
       })

@@ -48,7 +48,7 @@ In another terminal:
 Make a device, link it to a user, and send:
   LINK=$(curl -s ${control}/devices --json '{"service": "fcm"}' | sed 's/.*"link"://; s/}}$/}/')
   curl http://127.0.0.1:7101/admin/devices/link -H 'X-Api-Key: ${writtenKeys.service}' \\
-    -d "{\\"brand\\": \\"1\\", \\"user_id\\": \\"1001\\", \\"tokens\\": [$LINK]}"
+    --json "{\\"brand\\": \\"1\\", \\"user_id\\": \\"1001\\", \\"tokens\\": [$LINK]}"
   curl http://127.0.0.1:7001/channels/push/single -H 'X-Api-Key: ${writtenKeys.platform}' \\
     -d '{"activity": {"id": 1, "brand_id": 1, "user_id": "1001", "activity_id": 1, "action_group_id": 1, "trigger_hash": "h", "action_id": 1}, "title": "Hello", "body": "There"}'
 

@@ -1,0 +1,130 @@
+// What the platform says of its lanes: why messages wait, what was delivered without an identifier, and what a person resumed.
+
+import assert from 'node:assert/strict'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import test from 'node:test'
+import type { LaneOptions } from '../../src/platform/options.ts'
+import { operatorApi } from '../../src/providers/operator-api.ts'
+import { on } from '../../src/runtime/events.ts'
+import { run } from '../cli/bellwire.ts'
+import { stranger } from '../providers/stranger.ts'
+import { freshSchema, withoutPostgres } from '../support/services/postgres.ts'
+import { adminKey, element, get, keys, post, startPlatform, temporary } from '../support/sides.ts'
+import { tcpProxy } from '../support/tcp-proxy.ts'
+import { event, until } from '../support/wait.ts'
+
+function lane(baseUrl: string, over: Partial<LaneOptions> = {}): LaneOptions {
+  const { mode = 'batch' } = over
+  const provider = operatorApi({ url: baseUrl, apiKey: keys.one.key })
+  return { brand: '1', channel: 'push', mode, provider, spanMs: 5, retry: { firstMs: 2, mostMs: 10 }, ...over }
+}
+
+const rubbish = /^the operator answered 200, but the answer .* it has none of successful, failed and fatal$/
+
+test('what the operator answered stays visible: in the log, in the lane, of each message, and in what `send` prints', async (t) => {
+  const { url: operator, received } = await stranger(t, (_received, response) => response.end('{"succesful":[]}'))
+  const reasons: string[] = []
+  t.after(on('lane.held', ({ reason }) => void reasons.push(reason)))
+  const { url } = await startPlatform(t, { lanes: [lane(operator)] })
+  const { body } = await post(`${url}/admin/activities/push`, [element(), element(), element()], adminKey.key)
+  // Longer than it takes until the breaker opens and nobody is asked any more.
+  await until(() => received.length > 5 && reasons.length > 12, { what: 'the lane is held again and again' })
+  for (const reason of reasons) assert.match(reason, rubbish)
+  assert.match((await get(`${url}/admin/lanes`)).body.lanes[0].last_error, rubbish)
+  const [[seq]] = body.seqs
+  const { outcomes } = (await post(`${url}/admin/outcomes`, { seqs: [seq] }, adminKey.key)).body
+  assert.deepEqual([outcomes[0].category, outcomes[0].reason], ['waiting', 'nonsense'])
+  assert.match(outcomes[0].error, rubbish)
+
+  const file = join(await temporary(t), 'file.ndjson')
+  await writeFile(file, [element(), element()].map((each) => JSON.stringify(each)).join('\n'))
+  const args = ['send', '--file', file, '--url', url, '--key', adminKey.key, '--timeout', '300ms']
+  const text = await run(t, args)
+  assert.match(text.out, /waiting +2 .*\n +2 +nonsense: the operator answered 200, but .*none of successful/)
+  const json = JSON.parse((await run(t, [...args, '--json'])).out)
+  assert.deepEqual([json.waiting, json.waiting_reasons.nonsense.count], [2, 2])
+})
+
+test('why a message waits is told of it alone', async (t) => {
+  const { url: operator } = await stranger(t, ({ body }, response) => {
+    const [poison, ...others] = (JSON.parse(body) as { activity: { id: number } }[]).map(({ activity: { id } }) => id)
+    const fatal = [{ id: poison, error: 'the user is being merged' }]
+    response.end(JSON.stringify({ successful: others.map((id) => ({ id, push_id: `p${id}` })), failed: [], fatal }))
+  })
+  const retry = { firstMs: 600_000, mostMs: 600_000 }
+  const { url } = await startPlatform(t, { lanes: [lane(operator, { retry })] })
+  const sent = await post(`${url}/admin/activities/push`, [element(), element()], adminKey.key)
+  const seqs = [sent.body.seqs[0][0], sent.body.seqs[0][0] + 1]
+  const outcomes = await until(
+    async () => {
+      const { body } = await post(`${url}/admin/outcomes`, { seqs }, adminKey.key)
+      return body.outcomes[1].category === 'successful' && body.outcomes
+    },
+    { what: 'the second is delivered' },
+  )
+  assert.partialDeepStrictEqual(outcomes[0], { category: 'waiting', error: 'the user is being merged' })
+})
+
+for (const [mode, answer] of [
+  ['single', () => '{}'],
+  [
+    'batch',
+    (body: string) =>
+      JSON.stringify({
+        successful: (JSON.parse(body) as { activity: { id: number } }[]).map((each) => each.activity.id),
+      }),
+  ],
+] as const) {
+  test(`row 6: a delivery without an identifier is shown as untracked, ${mode}`, async (t) => {
+    const { url: operator } = await stranger(t, ({ body }, response) => response.end(answer(body)))
+    const { url } = await startPlatform(t, { lanes: [lane(operator, { mode })] })
+    const file = join(await temporary(t), 'file.ndjson')
+    await writeFile(file, [element(), element()].map((each) => JSON.stringify(each)).join('\n'))
+    const args = ['send', '--file', file, '--url', url, '--key', adminKey.key]
+    const text = await run(t, args)
+    assert.equal(text.code, 0, text.err)
+    assert.match(text.out, /successful +2\n +2 +untracked/)
+    const json = JSON.parse((await run(t, [...args, '--json'])).out)
+    assert.deepEqual([json.successful, json.untracked], [2, 2])
+    const { body } = await post(`${url}/admin/outcomes`, { seqs: [1] }, adminKey.key)
+    assert.equal(body.outcomes[0].untracked, true)
+    assert.match(await (await fetch(`${url}/metrics`)).text(), /bellwire_untracked_total\{lane="1\/push"\} \d/)
+  })
+}
+
+test('POST /admin/lanes/resume answers with the state after it', async (t) => {
+  const { url: operator } = await stranger(t, (_received, response) => response.writeHead(401).end('{"error":"who?"}'))
+  const { url } = await startPlatform(t, { lanes: [lane(operator, { mode: 'single', concurrency: 1 })] })
+  const written = async () => (await get(`${url}/admin/lanes`)).body.lanes[0]
+  const paused = event('lane.paused')
+  await post(
+    `${url}/admin/activities/push`,
+    Array.from({ length: 100 }, () => element()),
+    adminKey.key,
+  )
+  await paused
+  await until(async () => /refused/.test((await written()).last_error ?? ''), { what: 'the pause is written down' })
+  const { status, body } = await post(`${url}/admin/lanes/resume`, { lane: '1/push' }, adminKey.key)
+  assert.deepEqual([status, body.state], [200, 'running'])
+})
+
+const skip = await withoutPostgres()
+test('POST /admin/lanes/resume with the store away: 503, and the process lives', { skip }, async (t) => {
+  const direct = new URL(await freshSchema())
+  const network = await tcpProxy(t, Number(direct.port))
+  const store = new URL(direct)
+  store.port = String(network.port)
+  const unhandled: unknown[] = []
+  const note = (error: unknown): void => void unhandled.push(error)
+  process.on('unhandledRejection', note)
+  t.after(() => process.off('unhandledRejection', note))
+  const { url } = await startPlatform(t, { store: store.href, lanes: [lane('http://127.0.0.1:1')] })
+  network.cut()
+  const { status, body } = await post(`${url}/admin/lanes/resume`, { lane: '1/push' }, adminKey.key)
+  assert.equal(status, 503)
+  assert.match(body.error, /cannot answer now/)
+  network.restore()
+  await until(async () => (await get(`${url}/readyz`)).status === 200, { what: 'the store is back', withinMs: 30_000 })
+  assert.deepEqual(unhandled, [])
+})
