@@ -3,7 +3,7 @@ import { brands } from './proofs/brands.ts'
 import { deviceLinks } from './proofs/device-links.ts'
 import { exactlyOnce, exactlyOncePostgres } from './proofs/exactly-once.ts'
 import { goaway } from './proofs/goaway.ts'
-import { kills, killsDevices } from './proofs/kills.ts'
+import { kills, killsDevices, killsPostgres } from './proofs/kills.ts'
 import { lookUpsPostgres, lookUpsSqlite } from './proofs/look-ups.ts'
 import { outageProofs } from './proofs/outage.ts'
 import { reconcilePostgres, reconcileSqlite } from './proofs/reconcile.ts'
@@ -17,6 +17,7 @@ export const proofs: readonly Proof[] = [
   exactlyOncePostgres,
   kills,
   killsDevices,
+  ...killsPostgres,
   resend,
   brands,
   wrongCredential,

@@ -10,6 +10,7 @@ import { readTestimony, type Testimony } from './testimony.ts'
 export interface StageOptions {
   readonly folder: string
   readonly operatorStore?: string
+  readonly platformStore?: string
   readonly operators?: number
   readonly operator?: Omit<OperatorPlan, 'store' | 'port'>
   readonly lane?: PlatformPlan['lane']
@@ -50,7 +51,7 @@ export async function setStage(options: StageOptions): Promise<Stage> {
       return start('operator', plan, strike)
     },
     platform(strike) {
-      const store = `sqlite:${join(folder, 'platform.db')}`
+      const store = options.platformStore ?? `sqlite:${join(folder, 'platform.db')}`
       const lane = options.lane
       const plan: PlatformPlan = { store, port: platformPort as number, operators: operatorUrls, ...(lane && { lane }) }
       return start('platform', plan, strike)

@@ -15,14 +15,12 @@
 //             between answer and settle         event call.done
 //             after the settle                  event item.settled
 //
-// Why the count of uncertain attempts can be compared exactly. The operator writes down that an attempt departs, and calls the
-// provider in the same turn of the event loop (after a long wait the suppression source is asked in between; no strike comes then).
-// Its strike comes from setImmediate, when that turn is at rest: each other flight has either both (and its call is whole in the kernel, see processes/witness-provider.ts) or neither. So a message that
-// departed under a killed process reached the witness, and is sent again: the second calls that the witness counts are the
-// uncertain attempts that the operator reports, no more and no less. The platform is struck in the middle of a turn: behind
-// it stands the operator, which must not call a second time whatever the platform forgets.
+// Uncertain is an upper bound. A message's row says that it was claimed, not whether the call was made, so every attempt that a dead
+// process had claimed and not settled counts. Each second call that the witness sees must be among them. On PostgreSQL a second operator is
+// never struck: it takes over what the struck one had claimed, also from one that is only stopped, once the lease of its session has passed.
 
 import assert from 'node:assert/strict'
+import { postgresStore } from '../../bench/harness/stores.ts'
 import { admin, enqueue, expand, type OperatorSummary, untilSettled } from '../harness/http.ts'
 import { isStopped, type Process } from '../harness/process.ts'
 import type { Figures, Proof, ProofOptions } from '../harness/proof.ts'
@@ -36,28 +34,60 @@ import { operatorPoints, passing, platformPoints, sizes } from './kill-plan.ts'
 /** Small, so that a stop can be longer than each of them; large enough that a busy machine does not pass them by itself. */
 const limits = { providerTimeoutMs: 1_500, answerBudgetMs: 2_000 }
 const lane = { spanMs: 10, concurrency: 4, timeoutMs: 2_500, retry: { firstMs: 20, mostMs: 100 } }
-const stopMs = 4_000
 
-const claims = 'SIGKILL and SIGSTOP at every stage lose nothing; each second call is one that was reported as uncertain'
+const claims = 'SIGKILL and SIGSTOP at every stage lose nothing; second calls are at most as many as uncertain attempts'
+
+interface Place {
+  /** Pushes go to devices: claimed together, they leave one by one and are settled in pieces. */
+  readonly devices: boolean
+  readonly operators: number
+  readonly operatorStore?: string
+  readonly platformStore?: string
+  /** Longer than every limit. */
+  readonly stopMs: number
+}
+
+const onSqlite = (devices: boolean): Place => ({ devices, operators: 1, stopMs: 4_000 })
 
 export const kills: Proof = {
   name: 'kills',
   claims,
   boundSeconds: { small: 600, full: 3_600 },
-  run: (options, signal) => run(options, signal, false),
+  run: (options, signal) => run(options, signal, onSqlite(false)),
 }
 
-/** What is claimed together leaves one by one, and is settled in pieces. */
 export const killsDevices: Proof = {
   name: 'kills-devices',
   claims: `${claims}; pushes to devices`,
   boundSeconds: { small: 600, full: 3_600 },
-  run: (options, signal) => run(options, signal, true),
+  run: (options, signal) => run(options, signal, onSqlite(true)),
 }
 
-async function run({ small, folder, say }: ProofOptions, signal: AbortSignal, devices: boolean): Promise<Figures> {
+const onPostgres = (name: string, devices: boolean): Proof => ({
+  name,
+  claims: `${claims}; two operators and the platform on PostgreSQL${devices ? ', pushes to devices' : ''}`,
+  needs: ['postgres'],
+  boundSeconds: { small: 600, full: 3_600 },
+  async run(options, signal) {
+    const stores = [await postgresStore(), await postgresStore()] as const
+    const [operatorStore, platformStore] = [stores[0].url, stores[1].url]
+    try {
+      // The lease of a session is 10 s.
+      return await run(options, signal, { devices, operators: 2, operatorStore, platformStore, stopMs: 13_000 })
+    } finally {
+      await Promise.all(stores.map((store) => store.remove()))
+    }
+  },
+})
+
+export const killsPostgres = [onPostgres('kills-postgres', false), onPostgres('kills-devices-postgres', true)] as const
+
+async function run({ small, folder, say }: ProofOptions, signal: AbortSignal, place: Place): Promise<Figures> {
+  const { devices, stopMs, ...stores } = place
   const size = small ? sizes.small : sizes.full
-  const stage = await setStage({ folder, operator: { limits, devices }, lane: { ...lane, max: size.max } })
+  const stage = await setStage({ folder, ...stores, operator: { limits, devices }, lane: { ...lane, max: size.max } })
+  // Never struck.
+  for (let which = 1; which < place.operators; which++) await stage.operator(undefined, which).ready
   const sent: Sent[] = []
   const struck = new Set<number>()
   let made = 0
@@ -87,6 +117,19 @@ async function run({ small, folder, say }: ProofOptions, signal: AbortSignal, de
     assert.equal(ended.signal, 'SIGKILL', `struck at ${strike.point}, it ended otherwise:\n${process.words()}`)
     struck.add(process.pid)
   }
+  /** With a second operator the struck one may not have got enough messages to reach its point: more are sent until it has. */
+  const keepSending = async (operator: Process): Promise<void> => {
+    if (place.operators === 1) return
+    let ended = false
+    void operator.ended.then(() => (ended = true))
+    for (;;) {
+      for (let i = 0; i < 20 && !ended && !isStopped(operator.pid); i++) await sleep(50)
+      if (ended || isStopped(operator.pid)) return
+      signal.throwIfAborted()
+      next(size.records)
+      await send(platform)
+    }
+  }
   const stoppedAndContinued = async (process: Process): Promise<void> => {
     while (!isStopped(process.pid)) {
       signal.throwIfAborted()
@@ -104,6 +147,7 @@ async function run({ small, folder, say }: ProofOptions, signal: AbortSignal, de
       const operator = stage.operator(strike)
       next(size.records)
       await send(platform)
+      await keepSending(operator)
       await killed(operator, strike)
     }
     say(`operator killed ${size.kills} times ${words(point)}`)
@@ -137,6 +181,7 @@ async function run({ small, folder, say }: ProofOptions, signal: AbortSignal, de
       operator = stage.operator({ point, passing: passing(point, i, size), signal: 'SIGSTOP' })
       next(size.records)
       await send(platform)
+      await keepSending(operator)
       await stoppedAndContinued(operator)
       await untilSettled(stage.platformUrl, signal)
     }
@@ -163,10 +208,9 @@ async function run({ small, folder, say }: ProofOptions, signal: AbortSignal, de
   )
   await assertBothSidesAgree(sent, stage.platformUrl, witness)
   assert.deepEqual(needless(witness, struck).slice(0, 10), [], 'second calls where no answer was lost')
-  assert.equal(
-    summary.uncertain,
-    witness.secondCalls,
-    'what the operator reports as uncertain is not what the witness saw twice',
+  assert.ok(
+    witness.secondCalls <= summary.uncertain,
+    `${witness.secondCalls} second calls, and only ${summary.uncertain} uncertain attempts`,
   )
   return {
     records: made,
