@@ -22,7 +22,8 @@ export const glossary = {
   failed: 'Not delivered, and not to be tried again. Goes to Failed Actions.',
   fatal: 'Not delivered as far as is known, to be tried again.',
   absent: 'Sent in a batch and not mentioned in its answer: tried again, as fatal is (§7.2.2).',
-  uncertain: 'The request was written and no answer came: the message may have arrived.',
+  uncertain:
+    'The request was written and no answer came, or its process died after the claim: the message may have arrived.',
   'Failed Actions': 'The service that keeps what failed, for a person to look at, dismiss or send again (§6.4).',
   lane: 'The queue of one brand and channel on the platform. A slow lane never slows another.',
   claim: 'The operator notes that it is about to deliver a message, so that nobody else does.',
