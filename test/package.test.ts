@@ -5,11 +5,13 @@ import { cp, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { join, matchesGlob } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { type Run, type Started, startProgram } from './cli/bellwire.ts'
+import { freePort } from './support/free-port.ts'
 import { installedPackage, pack } from './support/installed-package.ts'
 import { nodeVersion } from './support/services/node-version.ts'
 import { run } from './support/services/program.ts'
 import { addressOf, without } from './support/services/service.ts'
 import { post } from './support/sides.ts'
+import { until } from './support/wait.ts'
 
 const root = join(import.meta.dirname, '..')
 const oldest = ['22.19.0', '24.0.0']
@@ -46,6 +48,7 @@ const published = [
   'examples/activities.ndjson',
   'examples/bellwire.yaml',
   'examples/devices.yaml',
+  'examples/library/*.ts',
   'examples/modules.yaml',
   'examples/my-devices.ts',
   'examples/my-provider.ts',
@@ -103,6 +106,15 @@ test('its entrances import, and are typed for a strict project', { skip: missing
   await run(join(root, 'node_modules/.bin/tsc'), ['--noEmit', ...strict, 'use.ts'], { cwd: folder })
 })
 
+/** A project with Express beside the installed package, and the programs of docs/library.md. */
+const mounted = join(folder, 'mounted')
+async function prepareMounted(): Promise<void> {
+  await cp(join(folder, 'node_modules/bellwire/examples/library'), mounted, { recursive: true })
+  await writeFile(join(mounted, 'package.json'), '{"name":"mounted","type":"module","private":true}')
+  await run('npm', ['install', '--prefer-offline', '--no-audit', '--no-fund', 'express@5.3.0'], { cwd: mounted })
+}
+if (!missing) await prepareMounted()
+
 /** `bellwire …` as it is installed, on some Node. */
 function bellwire(t: TestContext, node: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): Started {
   return startProgram(t, [node, join(folder, 'node_modules/bellwire/bin/bellwire.cjs'), ...args], env)
@@ -155,6 +167,31 @@ for (const [version, { skip, program: node }] of nodes) {
     const checked = await bellwire(t, node, ['config', '--check', '-c', join(examples, 'onesignal.yaml')]).ended
     assert.deepEqual([checked.code, checked.err], [0, ''])
   })
+
+  for (const program of ['operator-express', 'operator-fastify', 'operator-http'])
+    test(`${title}: mounted, ${program} takes messages`, { skip }, async (t) => {
+      const [port, adminPort] = [await freePort(), await freePort()]
+      const started = startProgram(t, [node, join(mounted, `${program}.ts`)], {
+        API_KEY: 'the-key-of-the-platform',
+        ADMIN_KEY: 'the-key-of-the-back-office',
+        STORE: `sqlite:${join(mounted, `${program}-${version}.db`)}`,
+        PORT: String(port),
+        ADMIN_PORT: String(adminPort),
+      })
+      const ready = (): Promise<boolean> =>
+        fetch(`http://127.0.0.1:${adminPort}/readyz`).then(
+          ({ status }) => status === 200,
+          () => started.child.exitCode !== null,
+        )
+      await until(ready, { withinMs: 30_000, what: `${program} is ready` })
+      const prefix = program === 'operator-http' ? '' : '/bellwire'
+      const activity = { id: 1, brand_id: 1, user_id: '1001', activity_id: 1, action_id: 1, trigger_hash: 'h' }
+      const path = `http://127.0.0.1:${port}${prefix}/channels/push/single`
+      const sent = await post(path, { activity, title: 'Hello' }, 'the-key-of-the-platform')
+      assert.equal(sent.status, 200, sent.text)
+      started.child.kill('SIGTERM')
+      assert.equal((await started.ended).code, 0)
+    })
 
   test(`${title}: the demo delivers through FCM, APNs and Web Push`, { skip }, async (t) => {
     const { code, out, err } = await bellwire(t, node, ['demo', '--once']).ended
