@@ -28,7 +28,7 @@ export async function operatorOptions(config: OperatorConfig): Promise<OperatorO
     ...(site && { site }),
     ...(await attributeOptions(config)),
     publish: config.publish.map(publishing),
-    deviceLimits: config.device_limits,
+    deviceLimits: deviceLimitsOf(config.device_limits),
     ...(app && {
       app: {
         secrets: app.secrets,
@@ -71,6 +71,12 @@ export async function platformOptions(config: PlatformConfig): Promise<PlatformO
     keptMs: keep,
   }
 }
+
+const deviceLimitsOf = ({ app, services, app_per_minute: appPerMinute }: OperatorConfig['device_limits']) => ({
+  app,
+  services,
+  appPerMinute,
+})
 
 /** With administration on an address of its own, /docs would otherwise show that one. */
 function publicUrlOf({ public_url: said, admin, host, port }: OperatorConfig | PlatformConfig): { publicUrl?: string } {

@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
 import { Type } from 'typebox'
 import { DeviceAnswer } from '../contract/device-events.ts'
 import { type DescribedRoute, json } from '../contract/documents/described.ts'
+import { createAllowance } from '../runtime/allowance.ts'
 import { appBodyBytes, subscriberAuthentication } from '../runtime/app-access.ts'
 import { HttpError } from '../runtime/http.ts'
 import { oneAtATime } from '../runtime/one-at-a-time.ts'
@@ -24,11 +25,14 @@ export interface DeviceAppOptions {
   readonly reaches: (device: Device) => boolean
   /** Most devices that a user has after linking one here; at most so many tokens come in one request. */
   readonly most: number
+  /** Tokens that one user links, and as many that one user unlinks, in a minute. */
+  readonly perMinute: number
   readonly now?: () => number
 }
 
 const ownTokens = json(Type.Object({ tokens: OurDeviceRecord.properties.tokens }))
 const taken = json(DeviceAnswer)
+const tooManyChanges = { 429: 'The user has changed too many devices within a minute.' }
 
 export const deviceAppDescribed: readonly DescribedRoute[] = [
   {
@@ -36,6 +40,7 @@ export const deviceAppDescribed: readonly DescribedRoute[] = [
     url: '/app/devices/link',
     says: 'Links devices to the user: at each start of an app, and when the push provider gives a new token.',
     body: ownTokens,
+    refuses: tooManyChanges,
     gives: taken,
   },
   {
@@ -43,6 +48,7 @@ export const deviceAppDescribed: readonly DescribedRoute[] = [
     url: '/app/devices/unlink',
     says: 'Unlinks devices from the user: at logout, before the app shows that they are logged out.',
     body: ownTokens,
+    refuses: tooManyChanges,
     gives: taken,
   },
   {
@@ -63,7 +69,8 @@ export const deviceAppDescribed: readonly DescribedRoute[] = [
  * The time is ours, stamped once (row 20): the clock of a telephone may be anything.
  */
 export const deviceAppRoutes: FastifyPluginAsync<DeviceAppOptions> = async (outer, options) => {
-  const { registry, secrets, origins, judge, reaches, most, now } = options
+  const { registry, secrets, origins, judge, reaches, most, perMinute, now } = options
+  const allowance = createAllowance(perMinute, 60_000)
   /** Links of one user that are committed together would each be within the limit. */
   const inTurn = oneAtATime()
   const { onRequest, callerOf } = subscriberAuthentication({ secrets, ...(now && { now }) })
@@ -85,6 +92,9 @@ export const deviceAppRoutes: FastifyPluginAsync<DeviceAppOptions> = async (oute
         const record = recordOfUser(request, userId)
         if ('tokens' in record && record.tokens.length > most)
           throw new HttpError(400, `tokens has ${record.tokens.length} of them: a user may have ${most} devices`)
+        const cost = 'tokens' in record ? Math.max(1, record.tokens.length) : 1
+        const waitMs = allowance.take(`${what} ${brand} ${userId}`, cost, Date.now())
+        if (waitMs > 0) throw tooFast(perMinute, waitMs)
         const take = () => takeRecord(record, brand, { registry, what, judge, reaches, most })
         const { accepted } = await inTurn(`${brand} ${userId}`, take)
         return reply.type('application/json; charset=utf-8').send(JSON.stringify({ accepted }))
@@ -97,3 +107,10 @@ export const deviceAppRoutes: FastifyPluginAsync<DeviceAppOptions> = async (oute
     })
   }
 }
+
+const tooFast = (perMinute: number, waitMs: number): HttpError =>
+  new HttpError(
+    429,
+    `this user has changed ${perMinute} devices within a minute: send them again later`,
+    Math.ceil(waitMs / 1_000),
+  )

@@ -193,7 +193,14 @@ async function composeOn(
   if (options.app) {
     const { secrets, origins = [], ...streams } = options.app
     const reaches = reachable(pushServices(options), options.publish ?? [])
-    await app.register(deviceAppRoutes, { ...devices, reaches, most: most.app, secrets, origins })
+    await app.register(deviceAppRoutes, {
+      ...devices,
+      reaches,
+      most: most.app,
+      perMinute: most.appPerMinute,
+      secrets,
+      origins,
+    })
     await app.register(inboxRoutes, {
       database,
       secrets,

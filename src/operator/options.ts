@@ -29,6 +29,8 @@ export interface PushDevices extends Omit<DevicesOptions, 'content' | 'brake' | 
 export interface DeviceLimits {
   readonly app: number
   readonly services: number
+  /** Tokens that one user links, and as many that one user unlinks, through /app in a minute. */
+  readonly appPerMinute: number
 }
 
 export interface OperatorLimits extends BodyLimits {
@@ -94,7 +96,7 @@ export interface OperatorOptions {
   readonly limits?: Partial<OperatorLimits>
 }
 
-export const deviceLimits: DeviceLimits = { app: 20, services: devicesPerUser }
+export const deviceLimits: DeviceLimits = { app: 20, services: devicesPerUser, appPerMinute: 200 }
 
 export const operatorLimits: OperatorLimits = {
   ...bodyLimits,

@@ -89,6 +89,24 @@ onEachEngine('an app says nothing about time, origin or publishing: it is refuse
   assert.equal((await devicesOf(url, '1'))[0]?.origin, 'app')
 })
 
+test('a user who links and links is slowed down; another user, and a logout, are not', async (t) => {
+  const { url } = await startOperator(t, {
+    app,
+    adminKeys,
+    push: { devices: { source: 'registry', services: [witnessService('fcm_token')] } },
+    deviceLimits: { appPerMinute: 3 },
+  })
+  const ask = (what: string, token: string, headers: object) =>
+    post(`${url}/app/devices/${what}`, { tokens: [fcm(token)] }, undefined, headers as Record<string, string>)
+  const [one, two] = [await bearer('1'), await bearer('2')]
+  for (const token of ['a', 'b', 'c']) assert.equal((await ask('link', token, one)).status, 200)
+  const refused = await ask('link', 'd', one)
+  assert.equal(refused.status, 429)
+  assert.ok(Number(refused.headers.get('retry-after')) > 0)
+  assert.equal((await ask('link', 'd', two)).status, 200)
+  assert.equal((await ask('unlink', 'a', one)).status, 200)
+})
+
 onEachEngine(
   'a user who links a thousand devices has twenty, the last ones, and metrics stay flat',
   async (t, store) => {
@@ -98,6 +116,7 @@ onEachEngine(
       app,
       adminKeys,
       push: { devices: { source: 'registry', services: [service] } },
+      deviceLimits: { appPerMinute: 2_000 },
     })
     const one = await bearer('1')
     const link = (tokens: unknown[]) => post(`${url}/app/devices/link`, { tokens }, undefined, one)
