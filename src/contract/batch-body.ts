@@ -1,12 +1,12 @@
 // The batch response record (§2.4), read tolerantly: rows 9, 10 and 11. Ids are compared as text, taken from the source where a
 // number is too large to be exact.
 
+import { cutElements } from './elements.ts'
 import { type Channel, identifierOf } from './endpoints.ts'
 import { idText } from './ids.ts'
 import { type JsonBody, readJsonBody } from './json-body.ts'
 import { findMembers, namesOf, spansFor } from './members.ts'
 import type { Category } from './outcome.ts'
-import { cutParsed } from './parsed-elements.ts'
 import { openObject } from './scan.ts'
 import { readError, readRef } from './single-body.ts'
 import type { Source } from './source.ts'
@@ -87,7 +87,7 @@ function exactIdTexts(
   const spans = spansFor(places)
   findMembers(source, at, places, spans)
   const array = part(source, spans[2 * place] as number, spans[2 * place + 1] as number)
-  const { starts, ends } = cutParsed(array, list.length)
+  const { starts, ends } = cutElements(array)
   const found = spansFor(idName)
   return starts.map((start, n) => {
     if (array.units[start] !== openObject) return idText(array.text.slice(start, ends[n]))

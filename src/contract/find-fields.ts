@@ -1,6 +1,5 @@
 // Where the fields of §2.1 stand in an element's source text. The digits are taken from there.
 
-import { followLayout, type Layout, learnLayout } from './layout.ts'
 import { findMembers, namesOf, type Spans, spansFor } from './members.ts'
 import { indexFrom, openObject, quote, skipColon, skipSpace, type Units } from './scan.ts'
 import { type Source, sourceOf } from './source.ts'
@@ -19,13 +18,9 @@ export interface ItemReader {
   /** Where the next of these stands: moved on with the items, so that the text is searched once for each. */
   nextBackslash: number
   nextActivity: number
-  /** How the last item spelt its fields, and how many times that was learnt. */
-  layout: Layout | undefined
-  lessons: number
 }
 
-/** @param items as many will be read; one alone has nothing to learn from */
-export function itemReader(source: Source, items = 2): ItemReader {
+export function itemReader(source: Source): ItemReader {
   const suspicious = mayBeUnstorable(source.text) || !source.wellFormed
   const spelled = source.text.includes('\\u006') || source.text.includes('\\u007')
   return {
@@ -37,8 +32,6 @@ export function itemReader(source: Source, items = 2): ItemReader {
     spelled,
     nextBackslash: -1,
     nextActivity: -1,
-    layout: undefined,
-    lessons: items > 1 ? 0 : mostLessons,
   }
 }
 
@@ -61,8 +54,7 @@ export const actionIdField = 6
 /** Finds the source of activity's fields; false where there is no such object. */
 export function findFields(reader: ItemReader, start: number, end: number): boolean {
   const { source, spans } = reader
-  let rest = reader.layout === undefined ? -1 : followLayout(source.units, start, reader.layout, spans)
-  if (rest === -1) rest = readFirstActivity(reader, start)
+  const rest = readFirstActivity(reader, start)
   if (rest !== -1 && isOnlyActivity(reader, rest, end)) return true
   const outer = spansFor(outerName)
   findMembers(source, start, outerName, outer)
@@ -70,21 +62,11 @@ export function findFields(reader: ItemReader, start: number, end: number): bool
   return at !== -1 && source.units[at] === openObject && findMembers(source, at, fields, spans) !== -1
 }
 
-/** Most elements begin {"activity":{ — then their other members need no look, and the next element is probably spelt alike. */
-function readFirstActivity(reader: ItemReader, start: number): number {
-  const { source, spans } = reader
+/** Most elements begin {"activity":{ — then their other members need no look. */
+function readFirstActivity({ source, spans }: ItemReader, start: number): number {
   const first = firstActivity(source.units, start)
-  if (first === -1) return -1
-  const seen: number[] | undefined = reader.lessons < mostLessons ? [] : undefined
-  const rest = findMembers(source, first, fields, spans, seen)
-  if (rest !== -1 && seen !== undefined) {
-    reader.layout = learnLayout(source.units, start, seen, rest)
-    reader.lessons++
-  }
-  return rest
+  return first === -1 ? -1 : findMembers(source, first, fields, spans)
 }
-
-const mostLessons = 8
 
 function firstActivity(units: Units, start: number): number {
   if (units[start] !== openObject) return -1

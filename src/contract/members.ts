@@ -41,10 +41,9 @@ export function spansFor(names: Names): Spans {
  * Finds the values of `names` in the object that opens at `at`. As in JSON.parse, the last of several equal names wins and names may
  * be written with escapes.
  *
- * @param seen filled with name (-1: another one), begin and end of every value
  * @returns the position after the object; -1 where it is no well-formed object (`spans` has what was found before that)
  */
-export function findMembers({ text, units }: Source, at: number, names: Names, spans: Spans, seen?: number[]): number {
+export function findMembers({ text, units }: Source, at: number, names: Names, spans: Spans): number {
   for (let n = 0; n < spans.length; n++) spans[n] = -1
   if (units[at] !== openObject) return -1
   let i = skipSpace(units, at + 1)
@@ -69,7 +68,6 @@ export function findMembers({ text, units }: Source, at: number, names: Names, s
       spans[2 * name] = value
       spans[2 * name + 1] = end
     }
-    seen?.push(name, value, end)
     unit = units[i]
     if (unit === closeObject) return i + 1
     if (unit !== comma) return -1

@@ -4,7 +4,6 @@
 import { isUtf8 } from 'node:buffer'
 import { cutElements } from './elements.ts'
 import { type ItemReader, itemReader } from './find-fields.ts'
-import { cutParsed } from './parsed-elements.ts'
 import { brokenItem, invalidItem, type ReadItem, readItem, tooDeep } from './read-item.ts'
 import { isDeep, openArray, skipSpace, trimEnd } from './scan.ts'
 import { type Source, sourceOf } from './source.ts'
@@ -41,8 +40,8 @@ export function readBatch(body: Uint8Array | string): ReadBatch {
   if (!Array.isArray(parsed))
     return refuse('the body must be a JSON array of activity request records: one alone goes to …/single')
   if (parsed.length > mostItems) return tooMany(parsed.length)
-  const { starts, ends, deep } = cutParsed(source, parsed.length)
-  const reader = itemReader(source, parsed.length)
+  const { starts, ends, deep } = cutElements(source)
+  const reader = itemReader(source)
   const items: ReadItem[] = []
   for (let n = 0; n < parsed.length; n++) {
     items.push(readItem(reader, starts[n] as number, ends[n] as number, parsed[n], deep.size > 0 && deep.has(n)))
@@ -59,7 +58,7 @@ export function readSingle(body: Uint8Array | string): ReadItem {
   const source = sourceOf(body)
   if (skipSpace(source.units, 0) === source.text.length)
     return invalidItem('the body is empty: send a JSON object with "activity"', undefined, '')
-  const item = readPiece(source, 0, source.text.length, itemReader(source, 1))
+  const item = readPiece(source, 0, source.text.length, itemReader(source))
   if ('invalid' in item && source.units[skipSpace(source.units, 0)] === openArray) {
     return invalidItem(
       'the body is an array: one record goes to …/single, an array of them to …/batch',
@@ -132,5 +131,5 @@ function readDamagedPiece(source: Source, from: number, to: number): ReadItem {
   const bytes = (source.units as Uint8Array).subarray(from, to)
   if (!isUtf8(bytes)) return brokenItem(itemReader(source), from, to, 'not UTF-8: send JSON in UTF-8 (RFC 8259)')
   const piece = sourceOf(bytes)
-  return readPiece(piece, 0, piece.text.length, itemReader(piece, 1))
+  return readPiece(piece, 0, piece.text.length, itemReader(piece))
 }

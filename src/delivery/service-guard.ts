@@ -9,7 +9,6 @@ import type { DeviceAnswer, Push, PushService } from '../providers/push-service.
 import { nonsense } from '../providers/read-results.ts'
 import { type BreakerOptions, breakerDefaults, createBreaker } from '../runtime/breaker.ts'
 import { emit, listened } from '../runtime/events.ts'
-import { LazySignal } from '../runtime/lazy-signal.ts'
 import { createTurns } from '../runtime/turns.ts'
 import { readDeviceAnswer } from './read-device-answer.ts'
 import { weigh } from './token-proof.ts'
@@ -50,31 +49,8 @@ export interface GuardedService {
   close(): Promise<void>
 }
 
-/** What a service gets of a call. */
-class Given implements SendContext {
-  readonly deadline: number
-  readonly stop: AbortSignal
-  declare readonly signal: AbortSignal
-  readonly #own: LazySignal
-
-  constructor(deadline: number, stop: AbortSignal, own: LazySignal) {
-    this.deadline = deadline
-    this.stop = stop
-    this.#own = own
-    Object.defineProperty(this, 'signal', Given.#signal)
-  }
-
-  // A property of its own, so that a copy has it too; one getter for all, or V8 makes a dictionary of each.
-  static readonly #signal = {
-    enumerable: true,
-    get(this: Given): AbortSignal {
-      return this.#own.signal
-    },
-  }
-}
-
-/** What a service gets to answer after its signal said that time is up. */
-const lastWordsMs = 200
+/** How much later than the deadline a service may answer. */
+const graceMs = 200
 
 /**
  * Bounds sends at a time, applies deadline and timeout, turns a throw and nonsense into fatal, and rests when the service
@@ -137,19 +113,16 @@ export function guardService(service: PushService, options: ServiceGuardOptions 
   function reach(push: Push, context: SendContext): Promise<DeviceAnswer> {
     const now = Date.now()
     const ms = Math.min(timeoutMs, context.deadline - now)
-    const own = new LazySignal(context.signal)
-    const given = new Given(now + ms, context.stop ?? context.signal, own)
+    const given = { deadline: now + ms, signal: context.signal }
     return new Promise((resolve) => {
       let late = false
       const done = (answer: DeviceAnswer): void => {
         clearTimeout(timer)
-        own.end()
         resolve(answer)
       }
       let timer = setTimeout(() => {
         late = true
-        own.abort(new Error('timeout'))
-        timer = setTimeout(() => done(timedOut(name, ms)), lastWordsMs)
+        timer = setTimeout(() => done(timedOut(name, ms)), graceMs)
       }, ms)
       const gaveUp = (error: unknown): DeviceAnswer => {
         if (context.signal.aborted) return { ...stopping, uncertain: true }

@@ -43,11 +43,6 @@ export interface SendContext {
   readonly deadline: number
   /** Aborts when the process is stopping; in a call that a guard bounds, at its deadline, too. */
   readonly signal: AbortSignal
-  /**
-   * Aborts when the process is stopping, and only then: one for many calls, for providers that keep to the deadline by themselves
-   * and would listen to a new signal for each call. Absent: `signal` is the only one.
-   */
-  readonly stop?: AbortSignal
 }
 
 /** One thing that `bellwire doctor` looked at. */

@@ -43,7 +43,10 @@ export interface PushService {
   reaches(device: Device): boolean
   /** Most sends at a time. */
   readonly concurrency: number
-  /** May throw: the caller turns that into fatal. Never answers later than the deadline. */
+  /**
+   * May throw: the caller turns that into fatal. Never answers later than `deadline` (epoch ms); `signal` aborts only when the process
+   * is stopping, so that many sends share one.
+   */
   send(push: Push, context: SendContext): Promise<DeviceAnswer>
   /** What `bellwire doctor` shows: keys, project, topic, clock, reachability. */
   check?(): Promise<readonly Check[]>

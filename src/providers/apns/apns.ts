@@ -76,7 +76,7 @@ export function apns(options: ApnsOptions): PushService {
       unindexed,
       body,
       deadline: context.deadline,
-      signal: context.stop ?? context.signal,
+      signal: context.signal,
     })
   }
 

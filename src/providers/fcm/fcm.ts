@@ -54,8 +54,8 @@ export function fcm(options: FcmOptions): PushService {
 
   function post(body: string, token: string, context: SendContext): Promise<Exchanged> {
     const headers = ['authorization', `Bearer ${token}`, 'content-type', 'application/json']
-    const { deadline, stop } = context
-    return client.post({ path, headers, body, deadline, signal: stop ?? context.signal })
+    const { deadline, signal } = context
+    return client.post({ path, headers, body, deadline, signal })
   }
 
   async function tryFake(): Promise<readonly Check[]> {
