@@ -15,7 +15,7 @@ import { composeHttpProvider } from './services/http.ts'
 import { judgeOf, pushDevices } from './services/index.ts'
 
 export async function operatorOptions(config: OperatorConfig): Promise<OperatorOptions> {
-  const { store, keys, admin_keys: adminKeys, app, content, keep, limits } = config
+  const { store, keys, admin_keys: adminKeys, app, content, keep, keep_contents, limits } = config
   const push = config.push && (await pushProvider(config.push, content))
   const site = config.site && (await siteProvider(config.site))
   return {
@@ -39,6 +39,7 @@ export async function operatorOptions(config: OperatorConfig): Promise<OperatorO
     }),
     content,
     keptMs: keep,
+    contentsKeptMs: keep_contents,
     limits: {
       bodyBytes: limits.body,
       bodyBytesInFlight: limits.bodies,

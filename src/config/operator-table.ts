@@ -99,8 +99,12 @@ export const operator = group(
       },
     ),
     keep: duration({
-      says: 'How long messages, notifications and calls are kept; longer than any retry.',
+      says: 'How long messages and notifications are kept; longer than any retry.',
       default: '90d',
+    }),
+    keep_contents: duration({
+      says: 'How long request bodies, attempts and calls are kept; at most as long as `keep`. A message’s own row stays for `keep`.',
+      default: '14d',
     }),
     limits: group(
       { says: 'What the operator takes on at once.' },

@@ -45,19 +45,39 @@ const deleteRequests = statement<{ gone: number }>({
     returning 1 as gone`,
 })
 
+const selectBrands = statement<{ brand: string }>({
+  name: 'brands_with_messages',
+  rank: 64,
+  columns: {},
+  text: () => 'select distinct c.scope as brand from message_counts c',
+})
+
 const step = 2_000
 
 /**
- * Forgets a bounded number of a brand's messages that were claimed, and last changed, before `before` (epoch ms). Call it again
+ * Forgets a bounded number of each brand's messages that were claimed, and last changed, before `before` (epoch ms). Call it again
  * until it answers 0.
  */
-export async function forgetMessages(database: Database, brand: string, before: number): Promise<number> {
+export const forgetMessages = ofEachBrand(forgetMessagesOf)
+
+/** Likewise the evidence of attempts. */
+export const forgetAttempts = ofEachBrand(forgetAttemptsOf)
+
+/** Every brand that has messages, also one whose keys were removed from the configuration. */
+function ofEachBrand(forget: (database: Database, brand: string, before: number) => Promise<number>) {
+  return async (database: Database, before: number): Promise<number> => {
+    let gone = 0
+    for (const { brand } of await database.read(op(selectBrands, [[]]))) gone += await forget(database, brand, before)
+    return gone
+  }
+}
+
+async function forgetMessagesOf(database: Database, brand: string, before: number): Promise<number> {
   const [gone] = await database.commit([op(deleteMessages, [[brand, firstUuidv7(before), before, step]])])
   return gone.length
 }
 
-/** Likewise the evidence of a brand's attempts. */
-export async function forgetAttempts(database: Database, brand: string, before: number): Promise<number> {
+async function forgetAttemptsOf(database: Database, brand: string, before: number): Promise<number> {
   const row = [brand, firstUuidv7(before), step]
   const gone = await database.commit([op(deleteRefusals, [row]), op(deleteDeviceSends, [row])])
   return Math.max(...gone.map(({ length }) => length))

@@ -56,6 +56,7 @@ export function checkOperatorOptions(options: OperatorOptions): void {
       for (const [i, origin] of (app.origins ?? []).entries()) look.required(`app.origins[${i}]`, origin, originForm)
     }
     look.optional('keptMs', options.keptMs, millisecondsForm)
+    look.optional('contentsKeptMs', options.contentsKeptMs, millisecondsForm)
     checkNumbers('limits', limits, operatorLimitForms)
     checkNumbers('reconciliation', reconciliation, reconciliationLimitForms)
 

@@ -33,7 +33,7 @@ import { documentRoutes } from '../runtime/documents.ts'
 import { healthRoutes } from '../runtime/health.ts'
 import { createHttp } from '../runtime/http.ts'
 import { metrics } from '../runtime/metrics.ts'
-import { createRetention, keptByDefaultMs } from '../runtime/retention.ts'
+import { contentsKeptByDefaultMs, createRetention, keptByDefaultMs } from '../runtime/retention.ts'
 import { type Composed, createService, type Service } from '../runtime/service.ts'
 import { atMost } from '../runtime/within.ts'
 import type { Database, Migration } from '../store/database.ts'
@@ -221,12 +221,13 @@ async function composeOn(
   await Promise.all([app.ready(), adminApp.ready()])
 
   const keptMs = options.keptMs ?? keptByDefaultMs
+  const contentsKeptMs = Math.min(keptMs, options.contentsKeptMs ?? contentsKeptByDefaultMs)
   const forgetting = createRetention([
-    ...brands.map((brand) => ({ keptMs, forget: (before: number) => forgetMessages(database, brand, before) })),
-    ...brands.map((brand) => ({ keptMs, forget: (before: number) => forgetAttempts(database, brand, before) })),
-    { keptMs, forget: (before) => forgetRequests(database, before) },
+    { keptMs, forget: (before) => forgetMessages(database, before) },
+    { keptMs: contentsKeptMs, forget: (before) => forgetAttempts(database, before) },
+    { keptMs: contentsKeptMs, forget: (before) => forgetRequests(database, before) },
+    { keptMs: contentsKeptMs, forget: (before) => forgetCalls(database, before) },
     { keptMs, forget: (before) => forgetNotifications(database, before) },
-    { keptMs, forget: (before) => forgetCalls(database, before) },
     ...deviceRetention(database, keptMs),
     { keptMs, forget: (before) => queue.forget(before) },
   ])

@@ -93,6 +93,8 @@ export interface OperatorOptions {
   readonly content?: ContentMapping
   /** How long messages, notifications and calls are kept, in milliseconds; 90 days, the least that row 29 asks for. */
   readonly keptMs?: number
+  /** How long request bodies, attempts and calls are kept, in milliseconds; 14 days, and never longer than `keptMs`. */
+  readonly contentsKeptMs?: number
   readonly limits?: Partial<OperatorLimits>
 }
 

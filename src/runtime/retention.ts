@@ -10,6 +10,9 @@ export interface Kept {
 /** 90 days, the least that row 29 asks for: what is forgotten would be sent again if it were asked for again. */
 export const keptByDefaultMs = 90 * 24 * 3_600_000
 
+/** 14 days: request bodies, attempts and calls are read when something went wrong lately. */
+export const contentsKeptByDefaultMs = 14 * 24 * 3_600_000
+
 const hourMs = 3_600_000
 /** Between two steps others get their turn. */
 const breathMs = 50
