@@ -28,6 +28,6 @@ export const durableBenchmarks: readonly Benchmark[] = [
   durable('durable-single-sqlite-256', 0.85, single(256), 'SQLite', sqliteStore),
   durable('durable-single-postgres-64', 0.35, single(64), 'PostgreSQL', postgresStore),
   durable('durable-single-postgres-256', 0.55, single(256), 'PostgreSQL', postgresStore),
-  durable('durable-batch-sqlite', 0.3, batchOf1000, 'SQLite', sqliteStore),
-  durable('durable-batch-postgres', 0.2, batchOf1000, 'PostgreSQL', postgresStore),
+  durable('durable-batch-sqlite', 0.22, batchOf1000, 'SQLite', sqliteStore),
+  durable('durable-batch-postgres', 0.14, batchOf1000, 'PostgreSQL', postgresStore),
 ]

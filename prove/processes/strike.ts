@@ -38,7 +38,7 @@ export function strike(): void {
 }
 
 /**
- * Departed, and not with the provider yet. That is the same turn, unless the process was held up for more than a second:
+ * On the way to the provider, and not there yet. That is the same turn, unless the process was held up for more than a second:
  * then the suppression source is asked once more, in between.
  */
 const leaving = new Set<string>()
@@ -53,7 +53,7 @@ export const isAnyLeaving = (): boolean => leaving.size > 0
 
 /**
  * Strikes when all that began in this turn has come to rest: no promise that is already resolved waits to go on, and what
- * has departed is with the provider.
+ * is on its way is with the provider.
  */
 export function strikeAtRest(): Promise<void> {
   return new Promise((resolve) => {

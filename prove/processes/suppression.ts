@@ -8,7 +8,7 @@ import { holdAt, isAnyLeaving } from './strike.ts'
 export const blocked = { brand: '1', user: '1001' }
 
 export const nobodyBlocked = functionSource(['blocked'], async () => {
-  // Who has departed already is asked about once more: that is not between claim and departure.
+  // A message on its way may be asked about once more: that is not between claim and call.
   if (!isAnyLeaving()) await holdAt('between-claim-and-call')
   return []
 })

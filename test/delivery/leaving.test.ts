@@ -233,10 +233,10 @@ for (const [of, batch] of [
 ] as const)
   onEachEngine(`one device that does not answer keeps no other message of its ${of} waiting`, async (t, store) => {
     const s = await three(t, store, { batch })
-    const flights: string[] = []
-    t.after(on('message.settled', ({ ref }) => void flights.push(ref)))
+    const settled: string[] = []
+    t.after(on('message.settled', ({ ref }) => void settled.push(ref)))
     const sending = s.send(400)
-    await until(() => flights.length === 2, { what: 'two are settled' })
+    await until(() => settled.length === 2, { what: 'two are settled' })
     assert.deepEqual(await s.states(), ['successful', 'successful', 'in_flight'])
     assert.deepEqual(
       (await sending).map((result) => result.rule),

@@ -78,7 +78,7 @@ for (const [how, spoiler] of [
   onEachEngine(`each message of a batch is shown as it came; the body is ${how}`, async (t, store) => {
     const { url } = await startOperator(t, {
       store,
-      push: witness(undefined, 2), // several flights
+      push: witness(undefined, 2), // several calls
       attributes: functionSource(['blocked'], () => ['blocked']),
     })
     const texts = [
