@@ -35,7 +35,7 @@ interface Opened {
   readonly backend: number
   readonly owner: string
   /** Before its last statement was sent. */
-  readonly openedAt: number
+  readonly openedAt: Clocks
 }
 
 /** @throws when the first opening fails */
@@ -67,7 +67,7 @@ export async function openSession(options: SessionOptions): Promise<Session> {
   async function submit(given: Opened | undefined, ops: readonly Op[]): Promise<object[][]> {
     if (!given || given !== current)
       throw new StoreUnavailable(closed ? 'The database is closed' : 'PostgreSQL: not connected, trying again')
-    const askedAt = performance.now()
+    const askedAt = readClocks()
     const silent = setTimeout(() => lose(given, new Error(`no answer within ${answerWithinMs} ms`)), answerWithinMs)
     try {
       const returned = await runTransaction(given.client, ops)
@@ -125,7 +125,7 @@ export async function openSession(options: SessionOptions): Promise<Session> {
     get backend() {
       return current?.backend
     },
-    holdsLease: (id) => current !== undefined && id === owner && performance.now() - heardAt < leaseMs,
+    holdsLease: (id) => current !== undefined && id === owner && elapsedSince(heardAt) < leaseMs,
     run,
     async close() {
       clearInterval(heart)
@@ -159,7 +159,7 @@ async function open({ config, leaseMs, answerWithinMs }: SessionOptions): Promis
     )
     const owner = newOwner()
     const [held] = await runTransaction(client, [op(holdOwner, [[owner]])])
-    const openedAt = performance.now()
+    const openedAt = readClocks()
     const [still] = await runTransaction(client, [op(stillHeld, [[owner]])])
     const holder = held?.[0] as { backend: number } | undefined
     if (!holder || still?.length !== 1) {
@@ -170,4 +170,16 @@ async function open({ config, leaseMs, answerWithinMs }: SessionOptions): Promis
     await client.end().catch(() => {})
     throw error
   }
+}
+
+interface Clocks {
+  readonly monotonic: number
+  readonly wall: number
+}
+
+const readClocks = (): Clocks => ({ monotonic: performance.now(), wall: Date.now() })
+
+/** By the clock that has gone further: the monotonic one stands still while the machine is suspended, the other one may be set back. */
+function elapsedSince({ monotonic, wall }: Clocks): number {
+  return Math.max(performance.now() - monotonic, Date.now() - wall)
 }
