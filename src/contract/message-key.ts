@@ -1,6 +1,6 @@
 // Row 29: what makes a message this message and no other. The brand is a column of its own beside the key, everywhere.
 
-import { type Channel, isChannel } from './endpoints.ts'
+import { type Channel, channels, isChannel } from './endpoints.ts'
 import { quote } from './quote.ts'
 
 export interface MessageParts {
@@ -36,6 +36,18 @@ function actionOf(activityId: string | null, actionId: string | null, triggerHas
 
 function part(text: string | null): string {
   return text === null ? 'null' : quote(text)
+}
+
+/**
+ * The ranges of keys that have the messages with this activity.id, whatever their other parts: keys begin with the channel and the id.
+ *
+ * @example messageKeysOf('7')[0] // { first: '["push","7",', after: '["push","7"-' }
+ */
+export function messageKeysOf(id: string): readonly { readonly first: string; readonly after: string }[] {
+  return channels.map((channel) => {
+    const beginning = `["${channel}",${quote(id)}`
+    return { first: `${beginning},`, after: `${beginning}-` } // '-' follows ',' in the order of bytes
+  })
 }
 
 /** The parts again. Throws where the text was not made by messageKey(). */

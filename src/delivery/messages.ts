@@ -8,6 +8,7 @@
 // | failed     | likewise                                         | final for the platform; a replay is a new attempt           |
 // | fatal      | likewise                                         | the platform sends it again: a new attempt                  |
 
+import { messageKeysOf } from '../contract/message-key.ts'
 import type { Database, Migration } from '../store/database.ts'
 import { op, statement } from '../store/statement.ts'
 
@@ -189,7 +190,7 @@ export async function findByRef(
   return (await database.read(op(selectByRef, rows)))[0]
 }
 
-// A message key begins with its channel and its activity.id (row 29), so a range of the primary key has them all.
+// A range of the primary key has them all: see messageKeysOf().
 const selectById = statement<MessageRow>({
   name: 'find_messages_by_id',
   rank: 90,
@@ -205,12 +206,8 @@ export async function findById(
   brands: readonly string[],
   id: string,
 ): Promise<readonly MessageRow[]> {
-  const rows = brands.flatMap((brand) =>
-    ['push', 'site'].map((channel) => {
-      const beginning = JSON.stringify([channel, id]).slice(0, -1)
-      return [brand, `${beginning},`, `${beginning}-`] // '-' follows ',' in the order of bytes
-    }),
-  )
+  const ranges = messageKeysOf(id)
+  const rows = brands.flatMap((brand) => ranges.map(({ first, after }) => [brand, first, after]))
   return database.read(op(selectById, rows))
 }
 

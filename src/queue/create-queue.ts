@@ -1,10 +1,11 @@
 import type { Database } from '../store/database.ts'
 import { decideFailed, listFailed } from './failed.ts'
+import { findItems } from './find.ts'
 import { type ServedLane, serveLane } from './lane.ts'
 import { countItems, readOutcomes } from './outcomes.ts'
 import { parkOps } from './park.ts'
 import { enqueue, putOps } from './put.ts'
-import type { Queue } from './queue.ts'
+import type { ItemOutcome, Queue } from './queue.ts'
 import { forgetSettled } from './retention.ts'
 import { laneTopic } from './topic.ts'
 
@@ -21,6 +22,12 @@ export { queueMigrations } from './tables.ts'
  */
 export function createQueue(database: Database): Queue {
   const served = new Map<string, ServedLane>()
+
+  /** Adds why a waiting item was not delivered yet, as far as this process knows. */
+  function explain<Of extends ItemOutcome>(item: Of): Of {
+    return item.category === 'waiting' ? { ...item, ...served.get(item.lane)?.why(item.seq) } : item
+  }
+
   return {
     put: (lane, items) => [...putOps(lane, items, Date.now()), database.wake(laneTopic(lane))],
     park: (lane, items) => parkOps(lane, items, Date.now()),
@@ -37,12 +44,8 @@ export function createQueue(database: Database): Queue {
       served.set(lane.name, service)
       return service
     },
-    async outcomes(seqs) {
-      const outcomes = await readOutcomes(database, seqs)
-      return outcomes.map((each) =>
-        each.category === 'waiting' ? { ...each, ...served.get(each.lane)?.why(each.seq) } : each,
-      )
-    },
+    outcomes: async (seqs) => (await readOutcomes(database, seqs)).map(explain),
+    find: async (search) => (await findItems(database, search)).map(explain),
     failed: (filter, page) => listFailed(database, filter, page),
     decide: (filter, what, decision = {}) => decideFailed(database, filter, what, decision),
     count: () => countItems(database),

@@ -4,13 +4,23 @@ import { findPause } from './pauses.ts'
 import type { LaneState } from './queue.ts'
 import type { Reign } from './reign.ts'
 
+/** Of items that were put off, the oldest is looked for among the next that are due. */
+const mostLookedAt = 1_000
+
 const countWaiting = statement<{ items: number; oldest: number | null }>({
   name: 'lane_state',
   rank: 47,
   columns: { lane: 'text' },
   text: (rows) => `
-    select c.items, (select i.put_at from items i where i.seq = c.first) as oldest
-    from (select count(*) as items, min(w.seq) as first from waiting w where w.lane = (select r.lane from ${rows} r)) c`,
+    select
+      (select coalesce(sum(c.n), 0) from lane_counts c where c.scope = r.lane and c.name = 'waiting') as items,
+      (select min(i.put_at) from items i where i.seq in (
+        select min(w.seq) from waiting w where w.lane = r.lane and w.due_at = 0
+        union all
+        select min(p.seq) from (
+          select w.seq from waiting w where w.lane = r.lane and w.due_at > 0 order by w.due_at, w.seq limit ${mostLookedAt}) p
+      )) as oldest
+    from ${rows} r`,
 })
 
 /** A lane for people: what waits, and why. */

@@ -67,30 +67,18 @@ function toOutcome(lane: string, { seq, state, attempt, rule, ref, call, reason,
 const categoryOf = (state: SettledState): 'successful' | 'failed' =>
   state === settledState.successful ? 'successful' : 'failed'
 
-const countSettled = statement<{ lane: string; state: SettledState; items: number }>({
-  name: 'count_settled',
+const selectCounts = statement<{ lane: string; category: ItemOutcome['category']; items: number }>({
+  name: 'count_items',
   rank: 48,
   columns: {},
-  text: () => 'select s.lane, s.state, sum(s.last - s.first + 1) as items from settled s group by s.lane, s.state',
-})
-
-const countWaiting = statement<{ lane: string; items: number }>({
-  name: 'count_waiting',
-  rank: 48,
-  columns: {},
-  text: () => 'select w.lane, count(*) as items from waiting w group by w.lane',
+  text: () => `
+    select c.scope as lane, c.name as category, sum(c.n) as items from lane_counts c
+    group by c.scope, c.name having sum(c.n) <> 0`,
 })
 
 /** How many items there are of each lane and category. */
-export async function countItems(
+export function countItems(
   database: Database,
-): Promise<{ lane: string; category: ItemOutcome['category']; items: number }[]> {
-  const [settled, waiting] = await Promise.all([
-    database.read(op(countSettled, [[]])),
-    database.read(op(countWaiting, [[]])),
-  ])
-  return [
-    ...settled.map(({ lane, state, items }) => ({ lane, category: categoryOf(state), items })),
-    ...waiting.map(({ lane, items }) => ({ lane, category: 'waiting' as const, items })),
-  ]
+): Promise<readonly { lane: string; category: ItemOutcome['category']; items: number }[]> {
+  return database.read(op(selectCounts, [[]]))
 }

@@ -3,7 +3,7 @@
 import { shortened } from '../contract/storable.ts'
 import type { Op, Value } from '../store/database.ts'
 import { op, statement } from '../store/statement.ts'
-import { readUserKey } from './parts.ts'
+import { userOf } from './parts.ts'
 import { putOps } from './put.ts'
 import type { ParkedItem } from './queue.ts'
 import { failedState, settledState } from './tables.ts'
@@ -52,8 +52,7 @@ export function parkOps(lane: string, items: readonly ParkedItem[], now: number)
   for (const { key, reason, error, rule } of items) {
     const said = { reason, error: shortened(error), rule: shortened(rule) }
     settled.push([lane, key, settledState.failed, now, JSON.stringify({ attempt: 0, ...said })])
-    const user = readUserKey(key)?.userId ?? null
-    failed.push([lane, key, user, said.reason, said.error, said.rule, now, failedState.pending])
+    failed.push([lane, key, userOf(key), said.reason, said.error, said.rule, now, failedState.pending])
   }
   const [insert] = putOps(lane, items, now)
   return [insert, op(parkSettled, settled), op(parkFailed, failed)]

@@ -34,6 +34,11 @@ export function partsOf(key: string): MessageParts | undefined {
   }
 }
 
+/** The user whose item it is; null: its key names none. */
+export function userOf(key: string): string | null {
+  return partsOf(key)?.userId ?? readUserKey(key)?.userId ?? null
+}
+
 /**
  * What tells messages apart within a batch: activity.id, as it stands in the key. The key of an item that is no message is
  * unique as it is. Cutting it out costs a tenth of parsing the key.

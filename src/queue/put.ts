@@ -3,6 +3,7 @@
 import { randomInt } from 'node:crypto'
 import type { Database, Op, Value } from '../store/database.ts'
 import { op, statement } from '../store/statement.ts'
+import { userOf } from './parts.ts'
 import type { NewItem, Put } from './queue.ts'
 
 // Tells which of the rows a commit has put itself, within the commit and afterwards: a number of its own for each row of
@@ -12,11 +13,19 @@ let nextToken = randomInt(2 ** 47)
 const insertItems = statement<{ seq: number; token: number }>({
   name: 'put_items',
   rank: 40,
-  columns: { lane: 'text', key: 'text', text: 'text', put_at: 'bigint', token: 'bigint', traceparent: 'text' },
+  columns: {
+    lane: 'text',
+    key: 'text',
+    text: 'text',
+    put_at: 'bigint',
+    token: 'bigint',
+    traceparent: 'text',
+    user_id: 'text',
+  },
   route: 'token',
   text: (rows) => `
-    insert into items (lane, key, text, put_at, token, traceparent)
-    select r.lane, r.key, r.text, r.put_at, r.token, r.traceparent from ${rows} r where true order by r.token
+    insert into items (lane, key, text, put_at, token, traceparent, user_id)
+    select r.lane, r.key, r.text, r.put_at, r.token, r.traceparent, r.user_id from ${rows} r where true order by r.token
     on conflict (lane, key) do nothing
     returning seq, token`,
 })
@@ -43,7 +52,7 @@ export function putOps(lane: string, items: readonly NewItem[], now: number): [O
   const waiting: Value[][] = []
   for (const { key, text, traceparent } of items) {
     const token = nextToken++
-    rows.push([lane, key, text, now, token, traceparent ?? null])
+    rows.push([lane, key, text, now, token, traceparent ?? null, userOf(key)])
     waiting.push([lane, key, token])
   }
   return [op(insertItems, rows), op(insertWaiting, waiting)]

@@ -64,7 +64,7 @@ export interface Put {
 export interface LaneState {
   readonly name: string
   readonly waiting: number
-  /** How long the oldest waiting item has been there. */
+  /** How long the oldest waiting item has been there; of items that were put off, the next 1,000 are looked at. */
   readonly oldestAgeMs: number
   /** By this process. */
   readonly owned: boolean
@@ -136,6 +136,20 @@ export interface ItemOutcome {
   readonly call?: string
 }
 
+/** What to look for in these lanes: an identifier that the operator answered, an activity.id, or a user. */
+export type ItemSearch = { readonly lanes: readonly string[] } & (
+  | { readonly ref: string }
+  | { readonly id: string }
+  | {
+      readonly userId: string
+      /** Items with smaller numbers. */
+      readonly before?: number
+      /** 100. */
+      readonly limit?: number
+    }
+)
+export type FoundItem = ItemOutcome & Pick<Item, 'key' | 'putAt'>
+
 export interface Queue {
   /** Ops that put these items, for a commit together with what caused them. What is there already stays as it is. */
   put(lane: string, items: readonly NewItem[]): readonly Op[]
@@ -146,6 +160,8 @@ export interface Queue {
   serve(lane: Lane, handle: Handle): LaneService
   /** In the order of `seqs`; unknown ones are left out. */
   outcomes(seqs: readonly number[]): Promise<readonly ItemOutcome[]>
+  /** By their numbers; of a user newest first. */
+  find(search: ItemSearch): Promise<readonly FoundItem[]>
   /** Failed Actions by seq; `next` is where to go on, absent at the end. */
   failed(
     filter: FailedFilter,

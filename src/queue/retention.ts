@@ -32,6 +32,7 @@ const deleteRange = (name: string, rank: number, table: string) => ({
 })
 const deleteItems = deleteRange('forget_items', 54, 'items')
 const deleteFailed = deleteRange('forget_failed', 55, 'failed')
+const deleteIdentifiers = deleteRange('forget_identifiers', 55, 'identifiers')
 
 const deleteSettled = statement({
   name: 'forget_settled',
@@ -61,6 +62,11 @@ export async function forgetSettled(database: Database, before: number): Promise
   }
   const { engine } = database
   if (items > 0)
-    await database.commit([op(deleteItems[engine], rows), op(deleteFailed[engine], rows), op(deleteSettled, rows)])
+    await database.commit([
+      op(deleteItems[engine], rows),
+      op(deleteFailed[engine], rows),
+      op(deleteIdentifiers[engine], rows),
+      op(deleteSettled, rows),
+    ])
   return items
 }

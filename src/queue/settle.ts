@@ -3,7 +3,8 @@
 import { shortened } from '../contract/storable.ts'
 import type { Database, Op, Value } from '../store/database.ts'
 import { op, statement } from '../store/statement.ts'
-import { partsOf, readUserKey } from './parts.ts'
+import { identifiersOp } from './identifiers.ts'
+import { partsOf, userOf } from './parts.ts'
 import type { Row } from './row.ts'
 import { pack, type Settled } from './run.ts'
 
@@ -101,6 +102,7 @@ export function settleOps(
       insertSettled,
       pack(bySeq).map(({ first, last, state, detail }) => [lane, first, last, state, now, detail]),
     ),
+    identifiersOp(lane, bySeq),
   ]
   if (failed.length > 0)
     ops.push(
@@ -139,7 +141,7 @@ function failedRow(lane: string, failed: FailedRow, now: number): Value[] {
     failed.key,
     parts?.activityId ?? null,
     parts?.actionId ?? null,
-    parts?.userId ?? readUserKey(failed.key)?.userId ?? null,
+    userOf(failed.key),
     failed.reason,
     shortened(failed.error),
     shortened(failed.rule),

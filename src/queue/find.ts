@@ -1,0 +1,89 @@
+// Finds messages by the operator's identifier, by activity.id and by user. Each look-up is a range of an index.
+
+import { messageKeysOf } from '../contract/message-key.ts'
+import type { Database } from '../store/database.ts'
+import { op, statement } from '../store/statement.ts'
+import { readOutcomes } from './outcomes.ts'
+import type { FoundItem, ItemSearch } from './queue.ts'
+import { itemsOfChunk } from './tables.ts'
+
+interface Found {
+  readonly seq: number
+  readonly key: string
+  readonly put_at: number
+}
+const columns = 'i.seq, i.key, i.put_at'
+
+const selectByRef = statement<Found>({
+  name: 'find_items_by_ref',
+  rank: 49,
+  columns: { lane: 'text', ref: 'text' },
+  text: (rows) => `
+    select ${columns} from ${rows} r join identifiers d on d.lane = r.lane and d.ref = r.ref join items i on i.seq = d.seq
+    order by i.seq`,
+})
+
+const selectById = statement<Found>({
+  name: 'find_items_by_id',
+  rank: 49,
+  columns: { lane: 'text', first: 'text', after: 'text' },
+  text: (rows) => `
+    select ${columns} from ${rows} r join items i on i.lane = r.lane and i.key >= r.first and i.key < r.after
+    order by i.seq`,
+})
+
+// One look into the index `items_user` for each chunk. For SQLite `cross join` keeps the order of the tables, and `+ 0` leaves no other
+// index to choose.
+const chunk = `(i.seq / ${itemsOfChunk})`
+const selectByUser = statement<Found>({
+  name: 'find_items_by_user',
+  rank: 49,
+  columns: { lane: 'text', user_id: 'text', before: 'bigint', most: 'bigint' },
+  text: (rows) => `
+    with recursive chunks (lane, user_id, before, chunk) as (
+      select r.lane, r.user_id, r.before, (select min(${chunk}) from items i where i.lane = r.lane) from ${rows} r
+      union all
+      select c.lane, c.user_id, c.before, (select min(${chunk}) from items i where i.lane = c.lane and ${chunk} > c.chunk)
+      from chunks c where c.chunk is not null)
+    select ${columns} from chunks c cross join items i
+    where i.lane = c.lane and ${chunk} = c.chunk and i.user_id = c.user_id and i.seq + 0 < c.before
+    order by i.seq desc limit (select max(r.most) from ${rows} r)`,
+})
+
+/** The items of these lanes with an identifier, with an activity.id (each in the order of their numbers) or of a user (newest first). */
+export async function findItems(database: Database, search: ItemSearch): Promise<readonly FoundItem[]> {
+  const found = await database.read(lookUp(search))
+  const outcomes = new Map(
+    (
+      await readOutcomes(
+        database,
+        found.map(({ seq }) => seq),
+      )
+    ).map((each) => [each.seq, each]),
+  )
+  return found.flatMap(({ seq, key, put_at: putAt }) => {
+    const outcome = outcomes.get(seq)
+    return outcome ? [{ ...outcome, key, putAt }] : []
+  })
+}
+
+function lookUp(search: ItemSearch) {
+  const { lanes } = search
+  if ('ref' in search)
+    return op(
+      selectByRef,
+      lanes.map((lane) => [lane, search.ref]),
+    )
+  if ('id' in search) {
+    const ranges = messageKeysOf(search.id)
+    return op(
+      selectById,
+      lanes.flatMap((lane) => ranges.map(({ first, after }) => [lane, first, after])),
+    )
+  }
+  const { userId, before = Number.MAX_SAFE_INTEGER, limit = 100 } = search
+  return op(
+    selectByUser,
+    lanes.map((lane) => [lane, userId, before, limit]),
+  )
+}

@@ -1,0 +1,318 @@
+// A message on the platform's side: found by the operator's identifier, by activity.id and by user, with its state; and counted.
+
+import assert from 'node:assert/strict'
+import type { TestContext } from 'node:test'
+import { messageKey } from '../../src/contract/message-key.ts'
+import { createQueue, queueMigrations } from '../../src/queue/create-queue.ts'
+import { userKey } from '../../src/queue/parts.ts'
+import type { Handled, Item, NewItem } from '../../src/queue/queue.ts'
+import { openDatabase } from '../../src/store/open-database.ts'
+import { op, statement } from '../../src/store/statement.ts'
+import { onEachEngine } from '../support/engines.ts'
+import { until } from '../support/wait.ts'
+
+const countIdentifiers = statement<{ n: number }>({
+  name: 'count_identifiers',
+  rank: 99,
+  columns: {},
+  text: () => 'select count(*) as n from identifiers',
+})
+const countRows = statement<{ lane: string; category: string; items: number }>({
+  name: 'count_rows',
+  rank: 99,
+  columns: {},
+  text: () => `
+    select lane, 'waiting' as category, count(*) as items from waiting group by 1
+    union all select lane, 'successful', sum(last - first + 1) from settled where state = 1 group by 1
+    union all select lane, 'failed', sum(last - first + 1) from settled where state = 2 group by 1 order by 1, 2`,
+})
+
+const message = (id: string | number, userId = '1001', channel: 'push' | 'site' = 'push'): NewItem => ({
+  key: messageKey(channel, { id: String(id), userId, activityId: '7', actionId: null, triggerHash: 'a"b' }),
+  text: `{"id":${JSON.stringify(id)}}`,
+})
+const idOf = ({ text }: Item): string => String(JSON.parse(text).id)
+const accepted = (ref: string): Handled => ({ category: 'successful', ref, rule: 'accepted' })
+const refused = (ref?: string): Handled => ({
+  category: 'failed',
+  reason: 'rejected',
+  error: 'no',
+  rule: 'refused',
+  ...(ref !== undefined && { ref }),
+})
+
+async function open(t: TestContext, store: string) {
+  const database = await openDatabase(store, { migrations: queueMigrations })
+  const queue = createQueue(database)
+  t.after(() => database.close())
+  const waits = async (): Promise<number> =>
+    (await database.read(op(countRows, [[]])))
+      .filter(({ category }) => category === 'waiting')
+      .reduce((sum, { items }) => sum + items, 0)
+  return {
+    database,
+    queue,
+    identifiers: async () => (await database.read(op(countIdentifiers, [[]])))[0]?.n,
+    /** As the triggers counted, and as the rows are. */
+    async counts() {
+      const kept = (await queue.count()).toSorted((a, b) =>
+        `${a.lane} ${a.category}` < `${b.lane} ${b.category}` ? -1 : 1,
+      )
+      return [kept, await database.read(op(countRows, [[]]))]
+    },
+    /** Serves these lanes until nothing waits. */
+    async drain(outcomeOf: (item: Item) => Handled, names: readonly string[] = ['1/push']) {
+      const services = names.map((name) =>
+        queue.serve(
+          {
+            name,
+            order: 'none',
+            max: 100,
+            bytes: 1_000_000,
+            spanMs: 0,
+            concurrency: 2,
+            timeoutMs: 5_000,
+            keepFailed: true,
+            retry: { firstMs: 1, mostMs: 5 },
+          },
+          async (items) => items.map(outcomeOf),
+        ),
+      )
+      for (const service of services) service.start()
+      await until(async () => (await waits()) === 0, { what: 'nothing waits', withinMs: 20_000 })
+      for (const service of services) await service.stop()
+    },
+  }
+}
+
+onEachEngine(
+  'a message is found by the identifier that the operator answered, in its own lane only',
+  async (t, store) => {
+    const { queue, drain } = await open(t, store)
+    const names = ['1/push', '2/push']
+    for (const lane of names)
+      await queue.enqueue(
+        lane,
+        [1, 2, 3].map((id) => message(id)),
+      )
+    // A foreign operator's identifiers are any text, and need not be unique among its brands.
+    const foreign = ['ä€😀', '"', "x'y"]
+    await drain((item) => accepted(`${foreign[Number(idOf(item)) - 1]}`), names)
+    for (const [n, ref] of foreign.entries()) {
+      const [found, ...more] = await queue.find({ lanes: ['2/push', '3/push'], ref })
+      assert.partialDeepStrictEqual(found, {
+        lane: '2/push',
+        category: 'successful',
+        attempts: 1,
+        ref,
+        rule: 'accepted',
+        key: message(n + 1).key,
+      })
+      assert.deepEqual(more, [])
+    }
+    for (const ref of ['unknown', '']) assert.deepEqual(await queue.find({ lanes: names, ref }), [])
+    assert.deepEqual(await queue.find({ lanes: [], ref: '"' }), [])
+  },
+)
+
+onEachEngine('an identifier that cannot be stored does not keep its message from being settled', async (t, store) => {
+  const { queue, drain, identifiers } = await open(t, store)
+  await queue.enqueue(
+    '1/push',
+    [1, 2, 3].map((id) => message(id)),
+  )
+  await drain((item) => accepted(['a\0', 'x'.repeat(5_000), 'fine'][Number(idOf(item)) - 1] as string))
+  assert.equal(await identifiers(), 1)
+})
+
+onEachEngine('an identifier that an operator gave to several messages finds them all', async (t, store) => {
+  const { queue, drain } = await open(t, store)
+  const puts = await queue.enqueue(
+    '1/push',
+    [1, 2, 3].map((id) => message(id)),
+  )
+  await drain((item) => accepted(idOf(item) === '2' ? 'other' : 'same'))
+  assert.deepEqual(
+    (await queue.find({ lanes: ['1/push'], ref: 'same' })).map(({ seq }) => seq),
+    [puts[0]?.seq, puts[2]?.seq],
+  )
+})
+
+onEachEngine(
+  'a message is found by its activity.id while it waits and afterwards, and no other with it',
+  async (t, store) => {
+    const { queue, drain } = await open(t, store)
+    const lanes = ['1/push', '1/site']
+    const [push] = await queue.enqueue('1/push', [message(7), message(70), message(77), message('7"')])
+    const [site] = await queue.enqueue('1/site', [message(7, '1001', 'site')])
+    const [, again] = await queue.enqueue('1/push', [message(7), message(7, '1002')])
+    await queue.enqueue('2/push', [message(7)])
+    const find = () => queue.find({ lanes, id: '7' })
+    assert.deepEqual(
+      (await find()).map(({ seq, category }) => [seq, category]),
+      [push, site, again].map((put) => [put?.seq, 'waiting']),
+    )
+    await drain(
+      (item) => (item.lane === '1/site' ? refused() : accepted(`ref ${item.seq}`)),
+      ['1/push', '1/site', '2/push'],
+    )
+    assert.deepEqual(
+      (await find()).map(({ seq, category }) => [seq, category]),
+      [
+        [push?.seq, 'successful'],
+        [site?.seq, 'failed'],
+        [again?.seq, 'successful'],
+      ],
+    )
+    assert.equal((await queue.find({ lanes, id: '7"' })).length, 1)
+    assert.deepEqual(await queue.find({ lanes, id: '8' }), [])
+  },
+)
+
+onEachEngine('the messages of a user are found, newest first, page by page, of these lanes', async (t, store) => {
+  const { queue } = await open(t, store)
+  const seqs: number[] = []
+  for (let n = 0; n < 60; n++) {
+    const lane = n % 5 === 4 ? '2/push' : n % 2 ? '1/push' : '1/site'
+    const [put] = await queue.enqueue(lane, [message(n, n % 3 === 0 ? 'a"ü' : 'b')])
+    if (lane !== '2/push' && n % 3 === 0) seqs.push(put?.seq as number)
+  }
+  const find = (over: { before?: number; limit?: number } = {}) =>
+    queue.find({ lanes: ['1/push', '1/site'], userId: 'a"ü', ...over })
+  const first = await find({ limit: 5 })
+  const second = await find({ before: first.at(-1)?.seq as number })
+  assert.deepEqual(
+    [...first, ...second].map(({ seq }) => seq),
+    seqs.toReversed(),
+  )
+  assert.deepEqual(await queue.find({ lanes: ['1/push'], userId: 'nobody' }), [])
+})
+
+onEachEngine('a user is found in every chunk of the index', async (t, store) => {
+  const { queue, database } = await open(t, store)
+  const last = statement({
+    name: 'skip_numbers',
+    rank: 99,
+    columns: {},
+    // As if so many items had been put in between.
+    text: () =>
+      database.engine === 'sqlite'
+        ? `update sqlite_sequence set seq = seq + 25000 where name = 'items'`
+        : `select setval(pg_get_serial_sequence('items', 'seq'), nextval(pg_get_serial_sequence('items', 'seq')) + 25000)`,
+  })
+  for (let n = 0; n < 4; n++) {
+    await queue.enqueue('1/push', [message(n), message(n + 100, 'other')])
+    await database.commit([op(last, [[]])])
+  }
+  const found = await queue.find({ lanes: ['1/push'], userId: '1001' })
+  assert.equal(new Set(found.map(({ seq }) => Math.floor(seq / 10_000))).size, 4)
+})
+
+onEachEngine(
+  'a device event is delivered as before, has its user, and is no message of its brand',
+  async (t, store) => {
+    const { queue, drain } = await open(t, store)
+    const event: NewItem = { key: userKey('link', '1001', '1@2'), text: '{"id":"event"}' }
+    const unknown: NewItem = { key: 'of another kind', text: '{"id":"unknown"}' }
+    const lane = '1/device-links'
+    const puts = await queue.enqueue(lane, [event, unknown])
+    await drain(() => ({ category: 'successful', rule: 'taken' }), [lane])
+    assert.deepEqual(
+      (await queue.outcomes(puts.map(({ seq }) => seq))).map(({ category }) => category),
+      ['successful', 'successful'],
+    )
+    assert.deepEqual(
+      (await queue.find({ lanes: [lane], userId: '1001' })).map(({ key }) => key),
+      [event.key],
+    )
+    assert.deepEqual(await queue.find({ lanes: ['1/push', '1/site'], userId: '1001' }), [])
+  },
+)
+
+onEachEngine(
+  'a replayed message is found by its first identifier and its last; forgetting forgets both',
+  async (t, store) => {
+    const { queue, drain, identifiers } = await open(t, store)
+    const [put] = await queue.enqueue('1/push', [message(1), message(2)])
+    await drain((item) => refused(`first ${idOf(item)}`))
+    assert.equal((await queue.find({ lanes: ['1/push'], ref: 'first 1' }))[0]?.category, 'failed')
+    await queue.decide({ lane: '1/push' }, 'replay')
+    await drain((item) => accepted(`last ${idOf(item)}`))
+    for (const ref of ['first 1', 'last 1'])
+      assert.partialDeepStrictEqual((await queue.find({ lanes: ['1/push'], ref }))[0], {
+        seq: put?.seq,
+        category: 'successful',
+        ref: 'last 1',
+      })
+    assert.equal(await identifiers(), 4)
+    while ((await queue.forget(Date.now() + 60_000)) > 0);
+    assert.equal(await identifiers(), 0)
+  },
+)
+
+onEachEngine(
+  'what waits and what was settled is counted exactly, also after replays and forgetting',
+  async (t, store) => {
+    const { queue, drain, counts, database } = await open(t, store)
+    const names = ['1/push', '2/push']
+    for (const lane of names)
+      await queue.enqueue(
+        lane,
+        Array.from({ length: 250 }, (_, id) => message(id)),
+      )
+    await queue.enqueue('1/push', [message(1), message(2)])
+    const agree = async (): Promise<void> => {
+      const [kept, rows] = await counts()
+      assert.deepEqual(kept, rows)
+    }
+    await agree()
+    await drain((item) => (Number(idOf(item)) % 7 === 0 ? refused() : accepted(`ref ${item.seq}`)), names)
+    await agree()
+    await queue.decide({ lane: '1/push' }, 'replay')
+    await agree()
+    await drain(() => refused('again'))
+    await database.commit([
+      ...queue.park('3/push', [{ ...message(1), reason: 'invalid', error: 'not a message', rule: 'parked' }]),
+    ])
+    await agree()
+    await queue.forget(Date.now() + 60_000)
+    await agree()
+    while ((await queue.forget(Date.now() + 60_000)) > 0);
+    assert.deepEqual(await counts(), [[], []])
+  },
+)
+
+onEachEngine('a lane says how long its oldest item has waited, whether new or put off', async (t, store) => {
+  const { queue, database } = await open(t, store)
+  const age = statement({
+    name: 'age_items',
+    rank: 98,
+    columns: { key: 'text', by: 'bigint' },
+    text: (rows) => `update items set put_at = put_at - r.by from ${rows} r where items.key = r.key`,
+  })
+  const putOff = statement({
+    name: 'put_off_one',
+    rank: 99,
+    columns: { key: 'text', at: 'bigint' },
+    text: (rows) => `
+      update waiting set due_at = r.at from ${rows} r join items i on i.key = r.key where waiting.seq = i.seq`,
+  })
+  const [oldest, newest] = [message(1), message(2)]
+  await queue.enqueue('1/push', [oldest, newest])
+  await database.commit([op(age, [[oldest.key, 50_000]]), op(putOff, [[oldest.key, Date.now() + 60_000]])])
+  const lane = {
+    order: 'none',
+    max: 1,
+    bytes: 1,
+    spanMs: 0,
+    concurrency: 1,
+    timeoutMs: 1_000,
+    keepFailed: true,
+    retry: { firstMs: 1, mostMs: 1 },
+  } as const
+  const state = (name: string) => queue.serve({ ...lane, name }, async () => []).state()
+  const { waiting, oldestAgeMs } = await state('1/push')
+  assert.equal(waiting, 2)
+  assert.ok(oldestAgeMs >= 50_000)
+  assert.partialDeepStrictEqual(await state('2/push'), { waiting: 0, oldestAgeMs: 0 })
+})
