@@ -44,7 +44,7 @@ export function readBatchBody(body: Uint8Array | string, ids: readonly string[],
       note(odd, `${category} is not an array and was ignored`, readError(list) ?? '')
       continue
     }
-    const texts = idTexts(list) ?? exactIdTexts(read, place, list)
+    const texts = idTexts(list) ?? exactIdTexts(read, place)
     for (const [n, item] of list.entries()) {
       const id = texts[n]
       if (id === undefined) note(odd, `items of ${category} without an id`, readError(item) ?? 'null')
@@ -79,11 +79,7 @@ function idTexts(list: readonly unknown[]): readonly (string | undefined)[] | un
 const places = namesOf(...categories)
 const idName = namesOf('id')
 
-function exactIdTexts(
-  { source, at }: JsonBody,
-  place: number,
-  list: readonly unknown[],
-): readonly (string | undefined)[] {
+function exactIdTexts({ source, at }: JsonBody, place: number): readonly (string | undefined)[] {
   const spans = spansFor(places)
   findMembers(source, at, places, spans)
   const array = part(source, spans[2 * place] as number, spans[2 * place + 1] as number)

@@ -64,6 +64,8 @@ export async function createPostgresDatabase(
       .join(' '),
   })
   pool.on('error', () => {})
+  // A client that is lent has no listener of the pool's: without one, a connection that is cut during a read would end the process.
+  pool.on('connect', (client) => void client.on('error', () => {}))
 
   function lost(error: StoreUnavailable): void {
     for (const ownership of owned.values()) ownership.abort(error)
