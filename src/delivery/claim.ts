@@ -95,7 +95,6 @@ export function createClaim({ database, transactional }: ClaimOptions): ClaimMes
     const now = Date.now()
     const lost = ({ state }: ClaimedBefore): boolean => state === 'in_flight' && !transactional
     const rows = free.map(([m, row]) => [
-      row.brand,
       row.ref,
       row.state,
       row.attempt,

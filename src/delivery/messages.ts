@@ -37,9 +37,12 @@ export const messageMigrations: readonly Migration[] = [
          call ${key},
          chunk bigint not null,
          primary key (brand, key))${engine === 'sqlite' ? '' : ' with (fillfactor = 60)'}`,
-      `create unique index messages_ref on messages (brand, ref)`,
-      // Users come in random order. Led by the chunk, the index grows at its end instead of all over: see chunks.ts.
-      `create index messages_user on messages (brand, chunk, user_id)`,
+      // Identifiers are ours, and unique over all brands. Led by the brand, the index would be one of several that PostgreSQL might take
+      // for a range of identifiers while it has no statistics.
+      `create unique index messages_ref on messages (ref)`,
+      // Users come in random order. Led by the chunk, the index grows at its end instead of all over: see chunks.ts. By an expression
+      // of the brand, so that only a look-up by user is planned with it.
+      `create index messages_user on messages ((brand || ''), chunk, user_id)`,
     ],
   },
 ]
@@ -95,7 +98,6 @@ export const takeOver = statement<{ ref: string; attempt: number }>({
   name: 'take_over',
   rank: 12,
   columns: {
-    brand: 'text',
     ref: 'text',
     state: 'text',
     attempt: 'bigint',
@@ -112,7 +114,7 @@ export const takeOver = statement<{ ref: string; attempt: number }>({
       owner = r.owner, request = r.request, start_at = r.start_at, length = r.length, updated_at = r.updated_at,
       rule = null, error = null, call = null
     from ${rows} r
-    where messages.brand = r.brand and messages.ref = r.ref and messages.state = r.state and messages.attempt = r.attempt
+    where messages.ref = r.ref and messages.state = r.state and messages.attempt = r.attempt
     returning messages.ref as ref, messages.attempt as attempt`,
 })
 
@@ -124,7 +126,6 @@ export const settleMessages = statement({
   name: 'settle_messages',
   rank: 30,
   columns: {
-    brand: 'text',
     first: 'text',
     last: 'text',
     owner: 'text',
@@ -140,7 +141,7 @@ export const settleMessages = statement({
     update messages set state = r.state, rule = r.rule, error = r.error, call = r.call,
       uncertain = messages.uncertain + r.uncertain, updated_at = r.updated_at
     from ${rows} r
-    where messages.brand = r.brand and messages.ref between r.first and r.last
+    where messages.ref between r.first and r.last
       and messages.owner = r.owner and messages.attempt = r.attempt and messages.state = 'in_flight'`,
 })
 
@@ -148,11 +149,11 @@ export const settleMessages = statement({
 export const settleLateSuccesses = statement({
   name: 'settle_late_successes',
   rank: 31,
-  columns: { brand: 'text', ref: 'text', rule: 'text', call: 'text', updated_at: 'bigint' },
+  columns: { ref: 'text', rule: 'text', call: 'text', updated_at: 'bigint' },
   text: (rows) => `
     update messages set state = 'successful', rule = r.rule, error = null, call = r.call, updated_at = r.updated_at
     from ${rows} r
-    where messages.brand = r.brand and messages.ref = r.ref and messages.state <> 'successful'`,
+    where messages.ref = r.ref and messages.state <> 'successful'`,
 })
 
 /** A message as its row shows it. Times are epoch milliseconds. */
@@ -177,7 +178,7 @@ const selectByRef = statement<MessageRow>({
   name: 'find_messages_by_ref',
   rank: 90,
   columns: { brand: 'text', ref: 'text' },
-  text: (rows) => `select ${columns} from ${rows} r join messages m on m.brand = r.brand and m.ref = r.ref`,
+  text: (rows) => `select ${columns} from ${rows} r join messages m on m.ref = r.ref and m.brand || '' = r.brand`,
 })
 
 /** The message with this push_id or site_notification_id, of one of these brands. */
@@ -219,12 +220,12 @@ const selectByUser = statement<MessageRow>({
   columns: { brand: 'text', user_id: 'text', before: 'text', most: 'bigint' },
   text: (rows) => `
     with recursive chunks (brand, chunk) as (
-      select r.brand, (select min(m.chunk) from messages m where m.brand = r.brand) from ${rows} r
+      select r.brand, (select min(m.chunk) from messages m where m.brand || '' = r.brand) from ${rows} r
       union all
-      select c.brand, (select min(m.chunk) from messages m where m.brand = c.brand and m.chunk > c.chunk)
+      select c.brand, (select min(m.chunk) from messages m where m.brand || '' = c.brand and m.chunk > c.chunk)
       from chunks c where c.chunk is not null)
     select ${columns} from ${rows} r cross join chunks c cross join messages m
-    where m.brand = r.brand and m.chunk = c.chunk and m.user_id = r.user_id and m.ref || '' < r.before
+    where m.brand || '' = r.brand and m.chunk = c.chunk and m.user_id = r.user_id and m.ref || '' < r.before
     order by m.ref desc limit (select r.most from ${rows} r)`,
 })
 

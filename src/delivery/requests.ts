@@ -27,11 +27,11 @@ const insertRequests = insertNew({
 const insertClaimedRequests = statement({
   name: 'insert_claimed_requests',
   rank: 20,
-  columns: { id: 'text', text: 'text', tracking: 'text', brand: 'text', first: 'text', last: 'text' },
+  columns: { id: 'text', text: 'text', tracking: 'text', first: 'text', last: 'text' },
   text: (rows) => `
     insert into requests (id, text, tracking)
     select r.id, r.text, r.tracking from ${rows} r
-    where exists (select 1 from messages m where m.brand = r.brand and m.ref between r.first and r.last and m.request = r.id)
+    where exists (select 1 from messages m where m.ref between r.first and r.last and m.request = r.id)
     on conflict (id) do nothing`,
 })
 
@@ -40,7 +40,7 @@ export function storeClaimedRequests(messages: readonly Message[]): Op {
   const rows: Value[][] = []
   for (const [request, own] of byRequest(messages)) {
     const [first, last] = [own[0] as Message, own.at(-1) as Message]
-    rows.push([...requestRow(request, first), first.brand, first.ref, last.ref])
+    rows.push([...requestRow(request, first), first.ref, last.ref])
   }
   return op(insertClaimedRequests, rows)
 }

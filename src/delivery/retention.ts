@@ -5,16 +5,15 @@ import { firstUuidv7 } from '../runtime/ids.ts'
 import type { Database } from '../store/database.ts'
 import { op, statement } from '../store/statement.ts'
 
-/** Identifiers begin with their time: the oldest messages of a brand are the first of the index `messages_ref`. */
+/** Identifiers begin with their time: the oldest messages are the first of the index `messages_ref`. */
 const deleteMessages = statement<{ gone: number }>({
   name: 'forget_messages',
   rank: 60,
-  columns: { brand: 'text', before: 'text', updated_before: 'bigint', most: 'bigint' },
+  columns: { before: 'text', updated_before: 'bigint', most: 'bigint' },
   text: (rows) => `
-    delete from messages where (brand, ref) in (
-      select m.brand, m.ref from messages m
-      where m.brand = (select r.brand from ${rows} r) and m.ref < (select r.before from ${rows} r)
-        and m.updated_at < (select r.updated_before from ${rows} r)
+    delete from messages where ref in (
+      select m.ref from messages m
+      where m.ref < (select r.before from ${rows} r) and m.updated_at < (select r.updated_before from ${rows} r)
       order by m.ref limit (select r.most from ${rows} r))
     returning 1 as gone`,
 })
@@ -55,12 +54,15 @@ const selectBrands = statement<{ brand: string }>({
 const step = 2_000
 
 /**
- * Forgets a bounded number of each brand's messages that were claimed, and last changed, before `before` (epoch ms). Call it again
+ * Forgets a bounded number of messages that were claimed, and last changed, before `before` (epoch ms). Call it again
  * until it answers 0.
  */
-export const forgetMessages = ofEachBrand(forgetMessagesOf)
+export async function forgetMessages(database: Database, before: number): Promise<number> {
+  const [gone] = await database.commit([op(deleteMessages, [[firstUuidv7(before), before, step]])])
+  return gone.length
+}
 
-/** Likewise the evidence of attempts. */
+/** Likewise the evidence of each brand's attempts. */
 export const forgetAttempts = ofEachBrand(forgetAttemptsOf)
 
 /** Every brand that has messages, also one whose keys were removed from the configuration. */
@@ -70,11 +72,6 @@ function ofEachBrand(forget: (database: Database, brand: string, before: number)
     for (const { brand } of await database.read(op(selectBrands, [[]]))) gone += await forget(database, brand, before)
     return gone
   }
-}
-
-async function forgetMessagesOf(database: Database, brand: string, before: number): Promise<number> {
-  const [gone] = await database.commit([op(deleteMessages, [[brand, firstUuidv7(before), before, step]])])
-  return gone.length
 }
 
 async function forgetAttemptsOf(database: Database, brand: string, before: number): Promise<number> {

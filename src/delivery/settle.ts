@@ -33,11 +33,11 @@ function toRuns(settled: readonly Settled[], owner: string, now: number): Value[
   let run: Value[] | undefined
   for (const each of ordered) {
     const { message: m, result } = each
-    if (run && last && follows(last, each)) run[2] = m.ref
+    if (run && last && follows(last, each)) run[1] = m.ref
     else {
       const { category, rule, call = null } = result
       const error = result.category === 'successful' ? null : result.error
-      run = [m.brand, m.ref, m.ref, owner, m.attempt, category, rule, error, call, uncertainty(result), now]
+      run = [m.ref, m.ref, owner, m.attempt, category, rule, error, call, uncertainty(result), now]
       runs.push(run)
     }
     last = each
@@ -81,7 +81,7 @@ function evidenceOf(settled: readonly Settled[], now: number): Op[] {
 function lateRows(settled: readonly Settled[], now: number): Value[][] {
   return settled
     .filter(({ result }) => result.category === 'successful')
-    .map(({ message: { brand, ref }, result: { rule, call = null } }) => [brand, ref, rule, call, now])
+    .map(({ message: { ref }, result: { rule, call = null } }) => [ref, rule, call, now])
 }
 
 const uncertainty = (result: Result): 0 | 1 => (result.category === 'fatal' && result.uncertain ? 1 : 0)

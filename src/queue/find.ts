@@ -41,12 +41,12 @@ const selectByUser = statement<Found>({
   columns: { lane: 'text', user_id: 'text', before: 'bigint', most: 'bigint' },
   text: (rows) => `
     with recursive chunks (lane, user_id, before, chunk) as (
-      select r.lane, r.user_id, r.before, (select min(${chunk}) from items i where i.lane = r.lane) from ${rows} r
+      select r.lane, r.user_id, r.before, (select min(${chunk}) from items i where i.lane || '' = r.lane) from ${rows} r
       union all
-      select c.lane, c.user_id, c.before, (select min(${chunk}) from items i where i.lane = c.lane and ${chunk} > c.chunk)
+      select c.lane, c.user_id, c.before, (select min(${chunk}) from items i where i.lane || '' = c.lane and ${chunk} > c.chunk)
       from chunks c where c.chunk is not null)
     select ${columns} from chunks c cross join items i
-    where i.lane = c.lane and ${chunk} = c.chunk and i.user_id = c.user_id and i.seq + 0 < c.before
+    where i.lane || '' = c.lane and ${chunk} = c.chunk and i.user_id = c.user_id and i.seq + 0 < c.before
     order by i.seq desc limit (select max(r.most) from ${rows} r)`,
 })
 

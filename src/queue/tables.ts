@@ -34,7 +34,8 @@ export const queueMigrations: readonly Migration[] = [
       `create unique index items_key on items (lane, key)`,
       // Users come in random order. Led by a chunk of numbers, the index grows at its end instead of all over, and a look-up asks
       // each chunk in turn: 100 million items are 10,000 chunks, some 20 ms.
-      `create index items_user on items (lane, (seq / ${itemsOfChunk}), user_id)`,
+      // By an expression of the lane, so that only a look-up by user is planned with it: without statistics PostgreSQL takes any index that fits.
+      `create index items_user on items ((lane || ''), (seq / ${itemsOfChunk}), user_id)`,
       `create table waiting (
          lane ${key} not null, due_at bigint not null, seq bigint not null, attempt bigint not null,
          primary key (lane, due_at, seq))${engine === 'sqlite' ? ' without rowid' : ''}`,
