@@ -3,6 +3,7 @@
 import { createQueue, queueMigrations } from '../../src/queue/create-queue.ts'
 import type { Handled } from '../../src/queue/queue.ts'
 import { on } from '../../src/runtime/events.ts'
+import { uuidv7 } from '../../src/runtime/ids.ts'
 import { openDatabase } from '../../src/store/open-database.ts'
 import { query } from '../../test/support/services/postgres.ts'
 import { answers } from '../harness/answers.ts'
@@ -20,8 +21,8 @@ on('item.settled', () => {
   if (++settled === awaited) allSettled()
 })
 
-const accepted: Handled = { category: 'successful', rule: 'accepted' }
-const refused: Handled = { category: 'failed', reason: 'rejected', error: 'no such user', rule: 'refused' }
+const accepted = (): Handled => ({ category: 'successful', ref: uuidv7(), rule: 'accepted' })
+const refused = (): Handled => ({ category: 'failed', reason: 'rejected', error: 'no such user', rule: 'refused' })
 
 answers({
   async fill(rows: number) {
@@ -43,7 +44,7 @@ answers({
 })
 
 /** @returns how many seconds it took until so many were settled */
-async function serveUntil(rows: number, outcome: Handled): Promise<number> {
+async function serveUntil(rows: number, outcomeOf: () => Handled): Promise<number> {
   settled = 0
   awaited = rows
   const done = new Promise<void>((resolve) => {
@@ -61,7 +62,7 @@ async function serveUntil(rows: number, outcome: Handled): Promise<number> {
       keepFailed: true,
       retry: { firstMs: 1_000, mostMs: 300_000 },
     },
-    async (items) => items.map(() => outcome),
+    async (items) => items.map(outcomeOf),
   )
   const began = performance.now()
   lane.start()

@@ -1,18 +1,11 @@
-// /admin of the operator: how many messages there are of each outcome, and the way of one.
+// /admin of the operator: how many messages there are of each outcome, and subscriber tokens.
 
 import { Type } from 'typebox'
-import { brandNumber, json, moment, nullable, whole } from '../contract/documents/described.ts'
+import { brandNumber, json, whole } from '../contract/documents/described.ts'
 import { isIntegerText, isPrintable, mostText } from '../contract/ids.ts'
-import { readMessageKey } from '../contract/message-key.ts'
-import { listDeviceSends } from '../delivery/device-sends.ts'
 import { countMessages } from '../delivery/message-counts.ts'
-import { findByRef } from '../delivery/messages.ts'
-import { listRefusals } from '../delivery/refusals.ts'
-import { readRequest } from '../delivery/requests.ts'
-import { findCall } from '../providers/calls.ts'
 import { type AdminRoute, jsonObject } from '../runtime/admin-access.ts'
 import { HttpError } from '../runtime/http.ts'
-import { timeOfUuidv7 } from '../runtime/ids.ts'
 import { createSubscriberToken, longestTokenSeconds } from '../runtime/subscriber-token.ts'
 import type { Database } from '../store/database.ts'
 import { op } from '../store/statement.ts'
@@ -26,60 +19,8 @@ const Counted = Type.Object({
   repeated: whole('Attempts after the first'),
 })
 
-const evidence = { rule: Type.String(), answer: nullable(Type.String()), error: nullable(Type.String()) }
-const uncertain = Type.Integer({ minimum: 0, maximum: 1, description: '1: it may have arrived' })
-
-const Shown = Type.Object({
-  ref: Type.String(),
-  brand: Type.String(),
-  channel: Type.Enum(['push', 'site']),
-  id: Type.String({ description: 'activity.id' }),
-  user_id: Type.String(),
-  outcome: Type.Enum(['in_flight', 'successful', 'failed', 'fatal']),
-  rule: Type.String({ description: 'What decided' }),
-  attempts: whole(),
-  uncertain: Counted.properties.uncertain,
-  claimed_at: moment('When it was seen first'),
-  request: Type.Optional(Type.String({ description: 'The request element, as it came' })),
-  tracking: Type.Optional(Type.Record(Type.String(), Type.String())),
-  refusals: Type.Array(
-    Type.Object({
-      attempt: whole(),
-      at: moment('When'),
-      category: Type.Enum(['failed', 'fatal']),
-      reason: Type.String(),
-      ...evidence,
-      call: nullable(Type.String()),
-      uncertain,
-    }),
-  ),
-  calls: Type.Array(
-    Type.Object({
-      id: Type.String(),
-      provider: Type.String(),
-      at: moment('When it began'),
-      ms: whole('How long it took'),
-      messages: whole(),
-      ...evidence,
-    }),
-  ),
-  devices: Type.Array(
-    Type.Object({
-      attempt: whole(),
-      device: Type.String({ description: 'Not its token: a hash of that' }),
-      service: Type.String({ description: 'The push service; empty where none was asked' }),
-      category: Type.Enum(['successful', 'failed', 'fatal']),
-      ...evidence,
-      provider_id: nullable(Type.String()),
-      uncertain,
-      at: moment('When'),
-    }),
-  ),
-})
-
 export interface OperatorAdmin {
   readonly database: Database
-  readonly brands: readonly string[]
   /** Signs subscriber tokens. */
   readonly secret: string | undefined
 }
@@ -88,7 +29,7 @@ type Counts = ReturnType<typeof noMessages>
 /** `uncertain` and `repeated` count attempts: those that may have arrived without an answer, and those after the first. */
 const noMessages = () => ({ successful: 0, failed: 0, fatal: 0, in_flight: 0, uncertain: 0, repeated: 0 })
 
-export function operatorAdmin({ database, brands, secret }: OperatorAdmin): readonly AdminRoute[] {
+export function operatorAdmin({ database, secret }: OperatorAdmin): readonly AdminRoute[] {
   return [
     {
       method: 'GET',
@@ -108,47 +49,6 @@ export function operatorAdmin({ database, brands, secret }: OperatorAdmin): read
           for (const counts of [total, brand]) counts[row.name as keyof Counts] += row.n
         }
         return { ...total, brands: Object.fromEntries(byBrand) }
-      },
-    },
-    {
-      method: 'GET',
-      url: '/admin/messages/:ref',
-      scope: 'read',
-      says: 'Shows the way of one message: its outcome, its request, the calls and the devices it went to.',
-      params: { ref: 'The push_id or site_notification_id that was answered.' },
-      gives: json(Shown),
-      async handler(request, key) {
-        const { ref } = request.params as { ref: string }
-        const visible = brands.filter((brand) => key.brands?.includes(brand) ?? true)
-        const found = await findByRef(database, visible, ref)
-        if (!found) throw new HttpError(404, `no message ${ref} was settled here`)
-        const refusals = await database.read(op(listRefusals, [[found.brand, ref]]))
-        const devices = await database.read(op(listDeviceSends, [[found.brand, ref]]))
-        const calls = await database.read(
-          op(
-            findCall,
-            [found.call, ...refusals.map((r) => r.call)].filter((id) => id !== null).map((id) => [id]),
-          ),
-        )
-        const { channel, id, userId } = readMessageKey(found.key)
-        const sent = await readRequest(database, found)
-        return {
-          ref,
-          brand: found.brand,
-          channel,
-          id,
-          user_id: userId,
-          outcome: found.state,
-          rule: found.rule ?? 'in flight',
-          attempts: found.attempt,
-          uncertain: found.uncertain,
-          claimed_at: timeOfUuidv7(ref) ?? 0,
-          request: sent?.text,
-          tracking: sent?.tracking ? JSON.parse(sent.tracking) : undefined,
-          refusals,
-          calls,
-          devices,
-        }
       },
     },
     {

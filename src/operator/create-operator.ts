@@ -42,6 +42,7 @@ import { ping } from '../store/ping.ts'
 import { operatorAdmin } from './admin.ts'
 import { checkOperatorOptions } from './check-options.ts'
 import { operatorDocuments } from './documents.ts'
+import { messageRoutes } from './message-routes.ts'
 import {
   type DeviceLimits,
   deviceLimits,
@@ -183,7 +184,8 @@ async function composeOn(
   })
   const adminApp = createHttp('operator', limits.bodyBytes, limits)
   const admin = [
-    ...operatorAdmin({ database, brands, secret: options.app?.secrets[0] }),
+    ...operatorAdmin({ database, secret: options.app?.secrets[0] }),
+    ...messageRoutes({ database, brands }),
     ...(removals ? removalRoutes(removals) : []),
     ...deviceReads(devices),
     ...deviceWrites(devices),

@@ -31,6 +31,7 @@ import { crmRoutes } from './crm/routes.ts'
 import { crmFileOf, crmStoreMigrations, openCrmStore } from './crm/store.ts'
 import { platformDocuments } from './documents.ts'
 import { laneName } from './enqueue.ts'
+import { messageRoutes } from './message-routes.ts'
 import type { LaneOptions, PlatformOptions } from './options.ts'
 import { createReconciler } from './reconcile/reconciler.ts'
 import { forgetRuns } from './reconcile/retention.ts'
@@ -102,6 +103,7 @@ async function compose(options: PlatformOptions, signal: AbortSignal): Promise<C
   const adminApp = createHttp('platform', bodyBytes, options.bodies)
   const admin = [
     ...platformAdmin({ queue, lanes: [...services.map(({ service }) => service), ...links.lanes] }),
+    ...messageRoutes({ queue, lanes: services.map(({ service }) => service) }),
     ...deviceReads({ registry }),
     ...crmRoutes(crm.database),
     ...reconciliationRoutes(crm.database, reconciliation),

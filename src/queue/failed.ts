@@ -87,6 +87,15 @@ const replaySettled = statement({
     delete from settled where (lane, first) in (select f.lane, f.seq from ${rows} r cross join failed f where ${taken})`,
 })
 
+// Its next identifier is the one that counts.
+const replayIdentifiers = statement({
+  name: 'replay_identifiers',
+  rank: 52,
+  columns: decided,
+  text: (rows) => `
+    delete from identifiers where seq in (select f.seq from ${rows} r cross join failed f where ${taken})`,
+})
+
 /** Due long ago: at once. */
 const atOnce = 1
 const pageRows = 1_000
@@ -142,6 +151,7 @@ export async function decideFailed(
         ? [
             op(replayWaiting, paced(ranges, decision, count)),
             op(replaySettled, rows),
+            op(replayIdentifiers, rows),
             ...[...lanes].map((lane) => database.wake(replayTopic(lane))),
           ]
         : []

@@ -19,7 +19,7 @@ const selectByRef = statement<Found>({
   rank: 49,
   columns: { lane: 'text', ref: 'text' },
   text: (rows) => `
-    select ${columns} from ${rows} r join identifiers d on d.lane = r.lane and d.ref = r.ref join items i on i.seq = d.seq
+    select distinct ${columns} from ${rows} r join identifiers d on d.lane = r.lane and d.ref = r.ref join items i on i.seq = d.seq
     order by i.seq`,
 })
 

@@ -7,12 +7,13 @@ import type { ItemOutcome } from './queue.ts'
 import { type Run, type Settled, unpack } from './run.ts'
 import { type SettledState, settledState } from './tables.ts'
 
-const findRuns = statement<{ seq: number; lane: string; first: number | null }>({
+const findRuns = statement<{ seq: number; lane: string; first: number | null; ref: string | null }>({
   name: 'find_runs',
   rank: 48,
   columns: { seq: 'bigint' },
   text: (rows) => `
-    select i.seq, i.lane, (select max(s.first) from settled s where s.lane = i.lane and s.first <= i.seq) as first
+    select i.seq, i.lane, (select max(s.first) from settled s where s.lane = i.lane and s.first <= i.seq) as first,
+      (select max(d.ref) from identifiers d where d.seq = i.seq) as ref
     from ${rows} r join items i on i.seq = r.seq`,
 })
 
@@ -35,21 +36,25 @@ export async function readOutcomes(database: Database, seqs: readonly number[]):
   )
   const wanted = new Map<string, [string, number]>()
   for (const { lane, first } of items) if (first !== null) wanted.set(`${lane} ${first}`, [lane, first])
-  const runs = new Map<string, { readonly last: number; readonly look: (seq: number) => Settled }>()
+  const runs = new Map<string, { readonly last: number; readonly look: ReturnType<typeof unpack> }>()
   if (wanted.size > 0) {
     for (const run of await database.read(op(selectRuns, [...wanted.values()]))) {
       runs.set(`${run.lane} ${run.first}`, { last: run.last, look: unpack(run) })
     }
   }
   const outcomes = new Map<number, ItemOutcome>()
-  for (const { seq, lane, first } of items) {
+  for (const { seq, lane, first, ref } of items) {
     const run = runs.get(`${lane} ${first}`)
-    outcomes.set(seq, run && seq <= run.last ? toOutcome(lane, run.look(seq)) : { seq, lane, category: 'waiting' })
+    outcomes.set(seq, run && seq <= run.last ? toOutcome(lane, run.look(seq), ref) : { seq, lane, category: 'waiting' })
   }
   return seqs.flatMap((seq) => outcomes.get(seq) ?? [])
 }
 
-function toOutcome(lane: string, { seq, state, attempt, rule, ref, call, reason, error }: Settled): ItemOutcome {
+function toOutcome(
+  lane: string,
+  { seq, state, attempt, rule, call, reason, error }: Omit<Settled, 'ref'>,
+  ref: string | null,
+): ItemOutcome {
   return {
     seq,
     lane,
@@ -57,7 +62,7 @@ function toOutcome(lane: string, { seq, state, attempt, rule, ref, call, reason,
     attempts: attempt,
     rule,
     ...(isUntracked(rule) && { untracked: true }),
-    ...(ref !== undefined && { ref }),
+    ...(ref !== null && { ref }),
     ...(call !== undefined && { call }),
     ...(reason !== undefined && { reason }),
     ...(error !== undefined && { error }),

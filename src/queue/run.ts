@@ -7,6 +7,7 @@ export interface Settled {
   readonly state: SettledState
   readonly attempt: number
   readonly rule: string
+  /** Stored in identifiers.ts, not in a run. */
   readonly ref?: string | undefined
   readonly call?: string | undefined
   readonly reason?: string | undefined
@@ -29,8 +30,8 @@ const longest = 2_000
  * the place of its own.
  *
  * @param settled sorted by seq
- * @example pack([{ seq: 5, state: 1, attempt: 1, rule: 'r', ref: 'a' }, { seq: 6, state: 1, attempt: 1, rule: 'r', ref: 'b' }])
- * // [{ first: 5, last: 6, state: 1, detail: '{"attempt":1,"rule":"r","ref":["a","b"]}' }]
+ * @example pack([{ seq: 5, state: 1, attempt: 1, rule: 'r', call: 'a' }, { seq: 6, state: 1, attempt: 1, rule: 'r', call: 'b' }])
+ * // [{ first: 5, last: 6, state: 1, detail: '{"attempt":1,"rule":"r","call":["a","b"]}' }]
  */
 export function pack(settled: readonly Settled[]): Run[] {
   const runs: Run[] = []
@@ -47,7 +48,7 @@ function follows(a: Settled, b: Settled): boolean {
   return b.seq === a.seq + 1 && a.state === settledState.successful && b.state === settledState.successful
 }
 
-const fields = ['attempt', 'rule', 'ref', 'call', 'reason', 'error'] as const
+const fields = ['attempt', 'rule', 'call', 'reason', 'error'] as const
 
 function toRun(settled: readonly Settled[]): Run {
   const first = settled[0] as Settled
@@ -61,7 +62,7 @@ function toRun(settled: readonly Settled[]): Run {
 }
 
 /** Looks items up in a run, parsing it once. */
-export function unpack(run: Run): (seq: number) => Settled {
+export function unpack(run: Run): (seq: number) => Omit<Settled, 'ref'> {
   const detail = JSON.parse(run.detail) as Record<string, unknown>
   return (seq) => {
     const settled: Record<string, unknown> = { seq, state: run.state }
@@ -70,6 +71,6 @@ export function unpack(run: Run): (seq: number) => Settled {
       const mine = Array.isArray(value) ? (value[seq - run.first] ?? undefined) : value
       if (mine !== undefined) settled[field] = mine
     }
-    return settled as unknown as Settled
+    return settled as unknown as Omit<Settled, 'ref'>
   }
 }

@@ -5,7 +5,7 @@
 // waiting   one narrow row for each item that is not settled. due_at 0: as soon as possible, in the order of seq.
 // settled   what became of items, as runs: one row for consecutive seqs that succeeded, one row for each that failed.
 // lane_counts  how many items of each lane wait, were successful and failed, kept by triggers: store/counters.ts.
-// identifiers  what operators answered: identifiers.ts.
+// identifiers  the identifier that the operator answered for each item: identifiers.ts.
 // failed    Failed Actions (§6.4): one row for each failed item of a lane that keeps them, and what a person decided.
 // pauses    lanes that wait for a person.
 //

@@ -173,6 +173,8 @@ test('a limit of nothing is 400 everywhere', async (t) => {
     `${operator}/admin/failed`,
     `${platform}/admin/failed`,
     `${operator}/admin/devices/removed?brand=1`,
+    `${operator}/admin/messages?brand=1&user_id=a`,
+    `${platform}/admin/messages?brand=1&user_id=a`,
     `${platform}/admin/reconciliations`,
   ]
   for (const list of lists)

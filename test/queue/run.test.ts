@@ -8,7 +8,6 @@ const done = (seq: number, over: Partial<Settled> = {}): Settled => ({
   state: settledState.successful,
   attempt: 1,
   rule: '§7.2.2 successful',
-  ref: `ref ${seq}`,
   call: 'c1',
   ...over,
 })
@@ -28,13 +27,13 @@ function check(settled: readonly Settled[], runs: readonly (readonly [number, nu
 }
 
 test('what succeeded in a row is one run, whatever differs within', () => {
-  check([done(1), done(2, { attempt: 3 }), done(3, { ref: undefined }), done(4, { call: 'c2' })], [[1, 4]])
+  check([done(1), done(2, { attempt: 3 }), done(3, { call: undefined }), done(4, { call: 'c2' })], [[1, 4]])
 })
 
 test('what is equal for all is written once', () => {
   assert.equal(
-    pack([done(1), done(2)])[0]?.detail,
-    '{"attempt":1,"rule":"§7.2.2 successful","ref":["ref 1","ref 2"],"call":"c1"}',
+    pack([done(1), done(2, { call: 'c2' })])[0]?.detail,
+    '{"attempt":1,"rule":"§7.2.2 successful","call":["c1","c2"]}',
   )
 })
 

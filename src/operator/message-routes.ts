@@ -1,0 +1,161 @@
+// Messages at the operator: looked up by activity.id or by user, and the way of one.
+
+import { Type } from 'typebox'
+import { json, moment, nullable, whole } from '../contract/documents/described.ts'
+import { readMessageKey } from '../contract/message-key.ts'
+import { listDeviceSends } from '../delivery/device-sends.ts'
+import { findById, findByRef, findByUser, type MessageRow } from '../delivery/messages.ts'
+import { listRefusals } from '../delivery/refusals.ts'
+import { readRequest } from '../delivery/requests.ts'
+import { findCall } from '../providers/calls.ts'
+import { messageQuery, pageOf, readMessageQuery } from '../queue/message-query.ts'
+import type { AccessKey } from '../runtime/access.ts'
+import type { AdminRoute } from '../runtime/admin-access.ts'
+import { HttpError } from '../runtime/http.ts'
+import { timeOfUuidv7 } from '../runtime/ids.ts'
+import type { Database } from '../store/database.ts'
+import { op } from '../store/statement.ts'
+
+const evidence = { rule: Type.String(), answer: nullable(Type.String()), error: nullable(Type.String()) }
+const uncertain = Type.Integer({ minimum: 0, maximum: 1, description: '1: it may have arrived' })
+
+/** A message, in a list and alone. */
+const common = {
+  ref: Type.String({ description: 'push_id or site_notification_id' }),
+  brand: Type.String(),
+  channel: Type.Enum(['push', 'site']),
+  id: Type.String({ description: 'activity.id' }),
+  user_id: Type.String(),
+  outcome: Type.Enum(['in_flight', 'successful', 'failed', 'fatal']),
+  rule: Type.String({ description: 'What decided' }),
+  attempts: whole(),
+  uncertain: whole('Attempts that may have arrived without an answer'),
+}
+
+const Listed = Type.Object({
+  ...common,
+  error: nullable(Type.String()),
+  updated_at: moment('When its outcome last changed'),
+})
+
+const Shown = Type.Object({
+  ...common,
+  claimed_at: moment('When it was seen first'),
+  request: Type.Optional(Type.String({ description: 'The request element, as it came' })),
+  tracking: Type.Optional(Type.Record(Type.String(), Type.String())),
+  refusals: Type.Array(
+    Type.Object({
+      attempt: whole(),
+      at: moment('When'),
+      category: Type.Enum(['failed', 'fatal']),
+      reason: Type.String(),
+      ...evidence,
+      call: nullable(Type.String()),
+      uncertain,
+    }),
+  ),
+  calls: Type.Array(
+    Type.Object({
+      id: Type.String(),
+      provider: Type.String(),
+      at: moment('When it began'),
+      ms: whole('How long it took'),
+      messages: whole(),
+      ...evidence,
+    }),
+  ),
+  devices: Type.Array(
+    Type.Object({
+      attempt: whole(),
+      device: Type.String({ description: 'Not its token: a hash of that' }),
+      service: Type.String({ description: 'The push service; empty where none was asked' }),
+      category: Type.Enum(['successful', 'failed', 'fatal']),
+      ...evidence,
+      provider_id: nullable(Type.String()),
+      uncertain,
+      at: moment('When'),
+    }),
+  ),
+})
+
+export interface MessageRoutes {
+  readonly database: Database
+  readonly brands: readonly string[]
+}
+
+export function messageRoutes({ database, brands }: MessageRoutes): readonly AdminRoute[] {
+  const visible = (key: AccessKey) => brands.filter((brand) => key.brands?.includes(brand) ?? true)
+  return [
+    {
+      method: 'GET',
+      url: '/admin/messages',
+      scope: 'read',
+      says: 'Finds messages by activity.id, or by brand and user.',
+      query: messageQuery,
+      gives: json(
+        Type.Object({
+          messages: Type.Array(Listed),
+          next: Type.Optional(Type.String({ description: 'Of a user: send it as `before` for the next page' })),
+        }),
+      ),
+      async handler(request, key) {
+        const search = readMessageQuery(request.query as Record<string, string>, key, ['id'])
+        if ('name' in search) return { messages: (await findById(database, visible(key), search.value)).map(list) }
+        const { brand, userId, before, limit } = search
+        const found = await findByUser(database, brand, userId, {
+          most: limit,
+          ...(before !== undefined && { before }),
+        })
+        return pageOf(found.map(list), search, ({ ref }) => ref)
+      },
+    },
+    {
+      method: 'GET',
+      url: '/admin/messages/:ref',
+      scope: 'read',
+      says: 'Shows the way of one message: its outcome, its request, the calls and the devices it went to.',
+      params: { ref: 'The push_id or site_notification_id that was answered.' },
+      gives: json(Shown),
+      async handler(request, key) {
+        const { ref } = request.params as { ref: string }
+        const found = await findByRef(database, visible(key), ref)
+        if (!found) throw new HttpError(404, `no message ${ref} was settled here`)
+        const refusals = await database.read(op(listRefusals, [[found.brand, ref]]))
+        const devices = await database.read(op(listDeviceSends, [[found.brand, ref]]))
+        const calls = await database.read(
+          op(
+            findCall,
+            [found.call, ...refusals.map((r) => r.call)].filter((id) => id !== null).map((id) => [id]),
+          ),
+        )
+        const sent = await readRequest(database, found)
+        return {
+          ...show(found),
+          claimed_at: timeOfUuidv7(ref) ?? 0,
+          request: sent?.text,
+          tracking: sent?.tracking ? JSON.parse(sent.tracking) : undefined,
+          refusals,
+          calls,
+          devices,
+        }
+      },
+    },
+  ]
+}
+
+function show(row: MessageRow) {
+  const { channel, id, userId } = readMessageKey(row.key)
+  return {
+    ref: row.ref,
+    brand: row.brand,
+    channel,
+    id,
+    user_id: userId,
+    outcome: row.state,
+    rule: row.rule ?? 'in flight',
+    attempts: row.attempt,
+    uncertain: row.uncertain,
+  }
+}
+
+const list = (row: MessageRow) => ({ ...show(row), error: row.error, updated_at: row.updated_at })

@@ -1,0 +1,94 @@
+// Looking messages up at the operator: by activity.id, and by user, page by page.
+
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { adminKey, element, get, keys, post, startOperator, witness } from '../support/sides.ts'
+
+const reader = { name: 'reader of brand 1', key: 'the-key-of-a-reader', scopes: ['read'], brands: ['1'] } as const
+
+test('messages are listed by activity.id, of the brands of the key', async (t) => {
+  const { url } = await startOperator(t, { adminKeys: [adminKey, reader], site: witness() })
+  const began = Date.now()
+  const of = (brand: number) => element({ id: 7, brand_id: brand })
+  const push = (await post(`${url}/channels/push/single`, of(1), keys.both.key)).body.push_id
+  const site = (await post(`${url}/channels/site/single`, of(1), keys.both.key)).body.site_notification_id
+  const other = (await post(`${url}/channels/push/single`, of(2), keys.both.key)).body.push_id
+  await post(`${url}/channels/push/single`, element({ id: 70 }), keys.both.key)
+  const { status, body } = await get(`${url}/admin/messages?id=7`)
+  assert.equal(status, 200)
+  assert.deepEqual(
+    body.messages.map((each: { ref: string }) => each.ref),
+    [push, site, other],
+  )
+  const { updated_at: updatedAt, ...first } = body.messages[0]
+  assert.ok(updatedAt >= began && updatedAt <= Date.now())
+  assert.deepEqual(first, {
+    ref: push,
+    brand: '1',
+    channel: 'push',
+    id: '7',
+    user_id: '1001',
+    outcome: 'successful',
+    attempts: 1,
+    uncertain: 0,
+    rule: 'accepted',
+    error: null,
+  })
+  const seen = await get(`${url}/admin/messages?id=7`, reader.key)
+  assert.deepEqual(
+    seen.body.messages.map((each: { ref: string }) => each.ref),
+    [push, site],
+  )
+  assert.deepEqual((await get(`${url}/admin/messages?id=unknown`)).body, { messages: [] })
+})
+
+test('the messages of a user are listed newest first, page by page, of one brand', async (t) => {
+  const push = witness(({ id, ref }) =>
+    Number(id) % 2
+      ? { category: 'failed', reason: 'rejected', error: 'no', rule: 'refused' }
+      : { category: 'successful', ref, rule: 'accepted' },
+  )
+  const { url } = await startOperator(t, { adminKeys: [adminKey, reader], push })
+  for (let id = 100; id < 107; id++)
+    await post(`${url}/channels/push/single`, element({ id, user_id: 'a b' }), keys.both.key)
+  await post(`${url}/channels/push/single`, element({ user_id: 'other' }), keys.both.key)
+  await post(`${url}/channels/push/single`, element({ user_id: 'a b', brand_id: 2 }), keys.both.key)
+  const seen: { id: string; outcome: string; error: string | null }[] = []
+  let before = ''
+  for (let pages = 0; pages < 4; pages++) {
+    const { body } = await get(`${url}/admin/messages?brand=1&user_id=a%20b&limit=3${before}`, reader.key)
+    seen.push(...body.messages)
+    if (body.next === undefined) break
+    before = `&before=${body.next}`
+  }
+  assert.deepEqual(
+    seen.map(({ id, outcome, error }) => [id, outcome, error]),
+    [106, 105, 104, 103, 102, 101, 100].map((id) => [
+      String(id),
+      id % 2 ? 'failed' : 'successful',
+      id % 2 ? 'no' : null,
+    ]),
+  )
+  assert.equal((await get(`${url}/admin/messages?brand=2&user_id=a%20b`)).body.messages.length, 1)
+})
+
+test('a search for messages that says too little, too much, or another brand is refused', async (t) => {
+  const { url } = await startOperator(t, { adminKeys: [adminKey, reader] })
+  const wrong = [
+    ['', 400, /id, or brand and user_id/],
+    ['?brand=1', 400, /id, or brand and user_id/],
+    ['?user_id=a', 400, /id, or brand and user_id/],
+    ['?id=1&brand=1', 400, /brand.* user_id/],
+    ['?id=1&limit=2', 400, /limit/],
+    ['?brand=01&user_id=a', 400, /"01" is not the number of a brand/],
+    ['?brand=2&user_id=a', 403, /reader of brand 1/],
+    ['?brand=1&user_id=a&limit=0', 400, /limit must be a whole number, 1 or more/],
+    ['?id=a%00', 400, /^id holds U\+0000/],
+    ['?nonsense=1', 400, /nonsense/],
+  ] as const
+  for (const [query, status, error] of wrong) {
+    const answer = await get(`${url}/admin/messages${query}`, reader.key)
+    assert.equal(answer.status, status, query)
+    assert.match(answer.body.error, error)
+  }
+})

@@ -1,0 +1,121 @@
+// Looking messages up at the platform: by the operator's identifier, by activity.id and by user.
+
+import assert from 'node:assert/strict'
+import test, { type TestContext } from 'node:test'
+import type { LaneOptions } from '../../src/platform/options.ts'
+import type { Message, Provider, Result } from '../../src/providers/provider.ts'
+import { adminKey, element, get, post, startPlatform, witness } from '../support/sides.ts'
+import { until } from '../support/wait.ts'
+
+const reader = { name: 'reader of brand 1', key: 'the-key-of-a-reader', scopes: ['read'], brands: ['1'] } as const
+
+const lane = (brand: '1' | '2', channel: 'push' | 'site', provider: Provider): LaneOptions => ({
+  brand,
+  channel,
+  mode: 'batch',
+  provider,
+  spanMs: 10,
+  retry: { firstMs: 50, mostMs: 100 },
+})
+
+/** Each message's identifier is its brand and its activity.id. */
+const accept = ({ brand, id }: Message): Result => ({ category: 'successful', ref: `${brand}:${id}`, rule: 'accepted' })
+
+async function start(t: TestContext, answer: (message: Message) => Result = accept) {
+  const provider = witness(answer)
+  const lanes = [lane('1', 'push', provider), lane('1', 'site', provider), lane('2', 'push', provider)]
+  const { url } = await startPlatform(t, { keys: [adminKey, reader], lanes })
+  return {
+    url,
+    put: (records: readonly object[], channel = 'push') =>
+      post(`${url}/admin/activities/${channel}`, records, adminKey.key),
+    list: async (query: string, key?: string) => (await get(`${url}/admin/messages?${query}`, key)).body.messages,
+    settled: () =>
+      until(async () => (await get(`${url}/admin/summary`)).body.waiting === 0, { what: 'everything is settled' }),
+  }
+}
+
+test('a message is found by the identifier that the operator answered, of the brands of the key', async (t) => {
+  const { put, list, settled } = await start(t)
+  const began = Date.now()
+  await put([element({ id: 7 }), element({ id: 8 }), element({ id: 7, brand_id: 2 })])
+  await settled()
+  const [{ put_at: putAt, seq, call, ...found }, ...more] = await list('ref=1:7')
+  assert.deepEqual(more, [])
+  assert.equal(typeof call, 'string')
+  assert.ok(Number.isSafeInteger(seq) && putAt >= began && putAt <= Date.now())
+  assert.deepEqual(found, {
+    lane: '1/push',
+    id: '7',
+    user_id: '1001',
+    outcome: 'successful',
+    attempts: 1,
+    ref: '1:7',
+    rule: 'accepted',
+  })
+  assert.equal((await list('ref=2:7')).length, 1)
+  assert.equal((await list('ref=1:7', reader.key)).length, 1)
+  assert.deepEqual(await list('ref=2:7', reader.key), [])
+})
+
+test('a message is found by its activity.id, with why it failed or still waits', async (t) => {
+  const { put, list } = await start(t, (message) => {
+    if (message.channel === 'site') return { category: 'failed', reason: 'rejected', error: 'no', rule: 'refused' }
+    if (message.brand === '1') return accept(message)
+    return { category: 'fatal', reason: 'unavailable', blame: 'provider', error: 'away', rule: 'outage' }
+  })
+  await put([element({ id: 7 }), element({ id: 70 }), element({ id: 7, brand_id: 2 })])
+  await put([element({ id: 7 })], 'site')
+  const shown = await until(
+    async () => {
+      const rows = (await list('id=7')).map((row: Record<string, unknown>) => [row.lane, row.outcome, row.error])
+      return rows.every(([, outcome, error]: unknown[]) => outcome !== 'waiting' || error) ? rows : undefined
+    },
+    { what: 'all were tried' },
+  )
+  assert.deepEqual(shown.toSorted(), [
+    ['1/push', 'successful', undefined],
+    ['1/site', 'failed', 'no'],
+    ['2/push', 'waiting', 'away'],
+  ])
+  assert.equal((await list('id=7', reader.key)).length, 2)
+  assert.deepEqual(await list('id=unknown'), [])
+})
+
+test('the messages of a user are listed newest first, page by page, of one brand', async (t) => {
+  const { url, put, settled } = await start(t)
+  await put([100, 101, 102, 103].map((id) => element({ id, user_id: 'a b' })))
+  await put([element({ id: 104, user_id: 'a b' })], 'site')
+  await put([element({ user_id: 'other' }), element({ user_id: 'a b', brand_id: 2 })])
+  await settled()
+  const seen: string[] = []
+  let before = ''
+  for (let pages = 0; pages < 4; pages++) {
+    const { body } = await get(`${url}/admin/messages?brand=1&user_id=a%20b&limit=2${before}`, reader.key)
+    seen.push(...body.messages.map((each: { id: string }) => each.id))
+    if (body.next === undefined) break
+    before = `&before=${body.next}`
+  }
+  assert.deepEqual(seen, ['104', '103', '102', '101', '100'])
+})
+
+test('a search for messages that says too little, too much, or another brand is refused', async (t) => {
+  const { url } = await start(t)
+  const wrong = [
+    ['', 400, /ref, id, or brand and user_id/],
+    ['?brand=1', 400, /ref, id, or brand and user_id/],
+    ['?ref=a&id=1', 400, /ref, id, or brand and user_id/],
+    ['?id=1&before=2', 400, /before/],
+    ['?brand=2&user_id=a', 403, /reader of brand 1/],
+    ['?brand=x&user_id=a', 400, /"x" is not the number of a brand/],
+    ['?brand=1&user_id=a&limit=0', 400, /limit must be a whole number, 1 or more/],
+    ['?brand=1&user_id=a&before=x', 400, /before must be a whole number/],
+    ['?ref=a%00', 400, /^ref holds U\+0000/],
+    ['?nonsense=1', 400, /nonsense/],
+  ] as const
+  for (const [query, status, error] of wrong) {
+    const answer = await get(`${url}/admin/messages${query}`, reader.key)
+    assert.equal(answer.status, status, query)
+    assert.match(answer.body.error, error)
+  }
+})
