@@ -14,13 +14,14 @@ interface Found {
 }
 const columns = 'i.seq, i.key, i.put_at'
 
+// Rows are put in order afterwards: with "order by i.seq" PostgreSQL reads all items in that order, and SQLite begins with them too.
 const selectByRef = statement<Found>({
   name: 'find_items_by_ref',
   rank: 49,
   columns: { lane: 'text', ref: 'text' },
   text: (rows) => `
-    select distinct ${columns} from ${rows} r join identifiers d on d.lane = r.lane and d.ref = r.ref join items i on i.seq = d.seq
-    order by i.seq`,
+    select ${columns} from ${rows} r cross join identifiers d cross join items i
+    where d.lane = r.lane and d.ref = r.ref and i.seq = d.seq`,
 })
 
 const selectById = statement<Found>({
@@ -28,8 +29,7 @@ const selectById = statement<Found>({
   rank: 49,
   columns: { lane: 'text', first: 'text', after: 'text' },
   text: (rows) => `
-    select ${columns} from ${rows} r join items i on i.lane = r.lane and i.key >= r.first and i.key < r.after
-    order by i.seq`,
+    select ${columns} from ${rows} r cross join items i where i.lane = r.lane and i.key >= r.first and i.key < r.after`,
 })
 
 // One look into the index `items_user` for each chunk. For SQLite `cross join` keeps the order of the tables, and `+ 0` leaves no other
@@ -52,15 +52,12 @@ const selectByUser = statement<Found>({
 
 /** The items of these lanes with an identifier, with an activity.id (each in the order of their numbers) or of a user (newest first). */
 export async function findItems(database: Database, search: ItemSearch): Promise<readonly FoundItem[]> {
-  const found = await database.read(lookUp(search))
-  const outcomes = new Map(
-    (
-      await readOutcomes(
-        database,
-        found.map(({ seq }) => seq),
-      )
-    ).map((each) => [each.seq, each]),
-  )
+  const rows = await database.read(lookUp(search))
+  // An identifier may have been written twice.
+  const found = [...new Map(rows.map((row) => [row.seq, row])).values()]
+  if (!('userId' in search)) found.sort((a, b) => a.seq - b.seq)
+  const seqs = found.map(({ seq }) => seq)
+  const outcomes = new Map((await readOutcomes(database, seqs)).map((each) => [each.seq, each]))
   return found.flatMap(({ seq, key, put_at: putAt }) => {
     const outcome = outcomes.get(seq)
     return outcome ? [{ ...outcome, key, putAt }] : []

@@ -6,10 +6,13 @@ import { messageKey } from '../../src/contract/message-key.ts'
 import { createQueue, queueMigrations } from '../../src/queue/create-queue.ts'
 import { userKey } from '../../src/queue/parts.ts'
 import type { Handled, Item, NewItem } from '../../src/queue/queue.ts'
+import { settleOps } from '../../src/queue/settle.ts'
+import { settledState } from '../../src/queue/tables.ts'
 import { openDatabase } from '../../src/store/open-database.ts'
 import { op, statement } from '../../src/store/statement.ts'
 import { onEachEngine } from '../support/engines.ts'
 import { until } from '../support/wait.ts'
+import { row } from './rows.ts'
 
 const countIdentifiers = statement<{ n: number }>({
   name: 'count_identifiers',
@@ -114,6 +117,20 @@ onEachEngine(
     assert.deepEqual(await queue.find({ lanes: [], ref: '"' }), [])
   },
 )
+
+onEachEngine('a message whose settle was committed twice is found once', async (t, store) => {
+  const { queue, database } = await open(t, store)
+  const [put] = await queue.enqueue('1/push', [message(1)])
+  const { seq = 0 } = put ?? {}
+  const settled = [{ seq, state: settledState.successful, attempt: 1, rule: 'accepted', ref: 'r' }]
+  const ops = settleOps(database.engine, '1/push', { rows: [row(seq)], settled, failed: [] }, Date.now())
+  // The first answer was lost: nobody knew whether it had been committed.
+  for (let i = 0; i < 2; i++) await database.commit(ops)
+  assert.deepEqual(
+    (await queue.find({ lanes: ['1/push'], ref: 'r' })).map((found) => [found.seq, found.ref]),
+    [[seq, 'r']],
+  )
+})
 
 onEachEngine('an identifier that cannot be stored does not keep its message from being settled', async (t, store) => {
   const { queue, drain, identifiers } = await open(t, store)
