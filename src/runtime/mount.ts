@@ -99,6 +99,5 @@ function withoutPrefix(url: string, depth: number): string {
 
 function answer(request: IncomingMessage, response: ServerResponse, status: number, error: string): void {
   response.writeHead(status, { 'content-type': 'application/json; charset=utf-8', [noSniffing[0]]: noSniffing[1] })
-  response.end(JSON.stringify({ error }))
-  dropBody(request)
+  response.end(JSON.stringify({ error }), () => dropBody(request))
 }

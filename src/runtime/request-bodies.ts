@@ -25,8 +25,10 @@ export const bodyLimits: BodyLimits = { bodyBytesInFlight: 256 * 1024 * 1024, bo
 const streamBytes = 4 * 1024 * 1024
 /** Users have a share of their own, so that their requests cannot keep those of the platform out. */
 const shareOfUsers = 1 / 8
-/** After it was refused, a sender may finish sending for so long; what it sends is dropped, then its connection is cut. */
+/** Time between an answer to an unread body and the end of its connection. The sender reads the answer in this time. */
 const graceMs = 2_000
+/** Longest unread body that is still received and dropped, in bytes, since some senders read no answer before their last byte. */
+const mostDropped = 1024 * 1024
 
 interface Arriving {
   readonly request: FastifyRequest
@@ -35,7 +37,6 @@ interface Arriving {
   /** Since when nothing came of a streamed body; else since when the body is awaited. */
   since: number
   bytesRead: number
-  answered: boolean
 }
 
 type Refuse = (request: FastifyRequest, reply: FastifyReply, error: HttpError) => void
@@ -56,7 +57,8 @@ export function boundBodies(app: FastifyInstance, limits: BodyLimits, refuse: Re
     if (hasBody(raw)) {
       const since = Date.now()
       const streamed = isStreamed(request)
-      arriving.set(raw, { request, reply, streamed, since, bytesRead: raw.socket.bytesRead, answered: false })
+      arriving.set(raw, { request, reply, streamed, since, bytesRead: raw.socket.bytesRead })
+      reply.raw.once('finish', () => dropBody(raw))
     }
     done()
   })
@@ -92,8 +94,7 @@ export function boundBodies(app: FastifyInstance, limits: BodyLimits, refuse: Re
   function sweep(): void {
     const now = Date.now()
     for (const [raw, one] of arriving) {
-      if (raw.complete || raw.destroyed) arriving.delete(raw)
-      else if (one.reply.raw.headersSent) endAnswered(raw, one, now)
+      if (raw.complete || raw.destroyed || one.reply.raw.headersSent) arriving.delete(raw)
       else if (!isLate(raw, one, now)) continue
       else refuse(one.request, one.reply.header('connection', 'close'), late(one, bodyTimeoutMs))
     }
@@ -110,18 +111,17 @@ export function boundBodies(app: FastifyInstance, limits: BodyLimits, refuse: Re
   }
 }
 
-function endAnswered(raw: IncomingMessage, one: Arriving, now: number): void {
-  if (!one.answered) {
-    one.answered = true
-    one.since = now
-    raw.resume()
-  } else if (now - one.since >= graceMs) raw.destroy()
-}
-
-/** For a request that is answered before its body was read: the rest is dropped, and after a while its sender is cut off. */
+/**
+ * Ends a request that was answered before its body was read. A short rest is received and dropped, and the connection stays
+ * open. A long one, or one of unknown length, stays in the sender's buffers, since each chunk received is memory until the
+ * next garbage collection; the connection is closed for writing, so that no sender uses it for another request.
+ */
 export function dropBody(raw: IncomingMessage): void {
-  if (raw.complete) return
-  raw.resume()
+  if (raw.complete || raw.destroyed) return
+  if (!(Number(raw.headers['content-length']) <= mostDropped)) {
+    // Node resumes an unread request by itself once it is answered: a pause in the same turn would be undone.
+    setImmediate(() => raw.socket.pause().end())
+  }
   const timer = setTimeout(() => raw.destroy(), graceMs).unref()
   raw.once('close', () => clearTimeout(timer))
 }

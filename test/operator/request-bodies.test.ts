@@ -51,8 +51,7 @@ for (const { side, paths } of doors)
     }
     for (const { sender, path } of senders) assert.equal(await sender.status(), path === nowhere ? 404 : 401, path)
     const held = process.memoryUsage().arrayBuffers - before
-    // What was dropped may not have been collected yet.
-    assert.ok(held < 160 * MiB, `${Math.round(held / MiB)} MiB of 480 MiB are in memory`)
+    assert.ok(held < 32 * MiB, `${Math.round(held / MiB)} MiB of 480 MiB were received`)
     for (const { sender } of senders) await sender.ended()
   })
 
