@@ -9,13 +9,14 @@ import { statement } from '../store/statement.ts'
 export const deviceSendMigrations: readonly Migration[] = [
   {
     name: 'device_sends/1',
-    statements: ({ engine, key }) => [
+    statements: ({ engine, key, partitionedBy }) => [
       `create table device_sends (
          brand ${key} not null, ref ${key} not null, attempt bigint not null, device ${key} not null, service text not null,
          category text not null, rule text not null, provider_id text, error text, answer text, uncertain bigint not null,
          at bigint not null,
-         primary key (brand, ref, attempt, device))${engine === 'sqlite' ? ' without rowid' : ''}`,
+         primary key (brand, ref, attempt, device, at))${engine === 'sqlite' ? ' without rowid' : partitionedBy('at')}`,
     ],
+    partitioned: [{ table: 'device_sends', bound: String }],
   },
 ]
 
@@ -24,7 +25,7 @@ export const insertDeviceSends = insertNew({
   name: 'insert_device_sends',
   rank: 32,
   table: 'device_sends',
-  key: 'brand, ref, attempt, device',
+  key: 'brand, ref, attempt, device, at',
   columns: {
     brand: 'text',
     ref: 'text',

@@ -9,12 +9,13 @@ import { statement } from '../store/statement.ts'
 export const refusalMigrations: readonly Migration[] = [
   {
     name: 'refusals/1',
-    statements: ({ key }) => [
+    statements: ({ key, partitionedBy }) => [
       `create table refusals (
          brand ${key} not null, ref ${key} not null, attempt bigint not null, at bigint not null, category text not null,
          reason text not null, error text not null, rule text not null, answer text, call ${key}, uncertain bigint not null,
-         primary key (brand, ref, attempt))`,
+         primary key (brand, ref, attempt, at))${partitionedBy('at')}`,
     ],
+    partitioned: [{ table: 'refusals', bound: String }],
   },
 ]
 
@@ -22,7 +23,7 @@ export const insertRefusals = insertNew({
   name: 'insert_refusals',
   rank: 31,
   table: 'refusals',
-  key: 'brand, ref, attempt',
+  key: 'brand, ref, attempt, at',
   columns: {
     brand: 'text',
     ref: 'text',

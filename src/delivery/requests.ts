@@ -2,6 +2,7 @@
 // own text stands in it. A single request is one message's own: no text of another message is stored with it (§4.1 rule 1).
 
 import type { Message, Request } from '../providers/provider.ts'
+import { firstUuidv7 } from '../runtime/ids.ts'
 import type { Database, Migration, Op, Value } from '../store/database.ts'
 import { insertNew } from '../store/insert-new.ts'
 import { op, statement } from '../store/statement.ts'
@@ -10,7 +11,10 @@ import type { MessageRow } from './messages.ts'
 export const requestMigrations: readonly Migration[] = [
   {
     name: 'requests/1',
-    statements: ({ key }) => [`create table requests (id ${key} primary key, text text not null, tracking text)`],
+    statements: ({ key, partitionedBy }) => [
+      `create table requests (id ${key} primary key, text text not null, tracking text)${partitionedBy('id')}`,
+    ],
+    partitioned: [{ table: 'requests', bound: (ms) => `'${firstUuidv7(ms)}'` }],
   },
 ]
 

@@ -62,16 +62,16 @@ export async function forgetMessages(database: Database, before: number): Promis
   return gone.length
 }
 
-/** Likewise the evidence of each brand's attempts. */
-export const forgetAttempts = ofEachBrand(forgetAttemptsOf)
-
-/** Every brand that has messages, also one whose keys were removed from the configuration. */
-function ofEachBrand(forget: (database: Database, brand: string, before: number) => Promise<number>) {
-  return async (database: Database, before: number): Promise<number> => {
-    let gone = 0
-    for (const { brand } of await database.read(op(selectBrands, [[]]))) gone += await forget(database, brand, before)
-    return gone
-  }
+/** Likewise the evidence of attempts, of all brands. On PostgreSQL by whole days, as calls and requests. */
+export async function forgetAttempts(database: Database, before: number): Promise<number> {
+  const { dropPartitions } = database
+  let gone = 0
+  if (dropPartitions) for (const table of ['refusals', 'device_sends']) gone += await dropPartitions(table, before)
+  // Every brand that has messages, also one whose keys were removed from the configuration.
+  else
+    for (const { brand } of await database.read(op(selectBrands, [[]])))
+      gone += await forgetAttemptsOf(database, brand, before)
+  return gone
 }
 
 async function forgetAttemptsOf(database: Database, brand: string, before: number): Promise<number> {
@@ -82,6 +82,7 @@ async function forgetAttemptsOf(database: Database, brand: string, before: numbe
 
 /** Likewise the bodies of requests, of all brands. */
 export async function forgetRequests(database: Database, before: number): Promise<number> {
+  if (database.dropPartitions) return database.dropPartitions('requests', before)
   const [gone] = await database.commit([op(deleteRequests, [[firstUuidv7(before), step]])])
   return gone.length
 }

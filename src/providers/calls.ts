@@ -22,11 +22,12 @@ export interface Call {
 export const callMigrations: readonly Migration[] = [
   {
     name: 'calls/1',
-    statements: ({ engine, key }) => [
+    statements: ({ engine, key, partitionedBy }) => [
       `create table calls (
          id ${key} primary key, provider text not null, at bigint not null, ms bigint not null, messages bigint not null,
-         rule text not null, answer text, error text)${engine === 'sqlite' ? ' without rowid' : ''}`,
+         rule text not null, answer text, error text)${engine === 'sqlite' ? ' without rowid' : partitionedBy('id')}`,
     ],
+    partitioned: [{ table: 'calls', bound: (ms) => `'${firstUuidv7(ms)}'` }],
   },
 ]
 
@@ -76,6 +77,7 @@ const deleteOld = statement<{ id: string }>({
 
 /** Forgets a bounded number of calls that began before then (epoch ms): repeat until it answers 0. */
 export async function forgetCalls(database: Database, before: number, most = 2_000): Promise<number> {
+  if (database.dropPartitions) return database.dropPartitions('calls', before)
   const [gone] = await database.commit([op(deleteOld, [[firstUuidv7(before), most]])])
   return gone.length
 }

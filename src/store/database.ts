@@ -74,6 +74,12 @@ export interface Database {
   /** An op that tells every listener to `topic`, in every process, after the commit. A hint, may be lost. */
   wake(topic: string): Op
   onWake(topic: string, listener: () => void): () => void
+  /**
+   * PostgreSQL only: drops the partitions of a partitioned table whose rows are all from before this time (epoch ms).
+   *
+   * @returns the number of partitions dropped
+   */
+  readonly dropPartitions?: (table: string, before: number) => Promise<number>
   /** A connection of its own for long work on large sets. On SQLite only of a database that was opened with `shared`. */
   scratch(): Promise<Scratch>
   close(): Promise<void>
@@ -84,11 +90,23 @@ export interface Migration {
   /** Folder and number: 'queue/1'. */
   readonly name: string
   readonly statements: (type: Dialect) => readonly string[]
+  /** The tables that it creates with `partitionedBy`. */
+  readonly partitioned?: readonly PartitionedTable[]
 }
+
+/** A table that PostgreSQL partitions by day. */
+export interface PartitionedTable {
+  readonly table: string
+  /** SQL: the least value of the partition column for rows from this time (epoch ms). */
+  readonly bound: (ms: number) => string
+}
+
 export interface Dialect {
   readonly engine: 'sqlite' | 'postgres'
   /** A text column that sorts by bytes on both engines. */
   readonly key: string
   /** A column of our own numbering, primary key, increasing. */
   readonly serial: string
+  /** Follows the columns of a table that is partitioned by day; empty on SQLite. The primary key contains the column. */
+  readonly partitionedBy: (column: string) => string
 }

@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import type { Database, Migration } from './database.ts'
 import { createPostgresDatabase, type PostgresOptions } from './postgres.ts'
 import { configOf, shown } from './postgres-address.ts'
-import { migratePostgres } from './postgres-migrate.ts'
+import { migratePostgres, partitionedTables } from './postgres-migrate.ts'
 import { createSqliteDatabase, openSqliteFile } from './sqlite.ts'
 import { migrateSqlite } from './sqlite-migrate.ts'
 
@@ -51,7 +51,7 @@ async function openSqlite(path: string, { migrations, shared }: OpenOptions): Pr
 async function openPostgres(url: string, options: OpenOptions): Promise<Database> {
   const config = configOf(url)
   await migratePostgres(config, options.migrations)
-  return createPostgresDatabase(config, options)
+  return createPostgresDatabase(config, { ...options, partitioned: partitionedTables(options.migrations) })
 }
 
 function engineOf(url: string): Database['engine'] {

@@ -1,13 +1,19 @@
 import pg from 'pg'
-import type { Dialect, Migration } from './database.ts'
+import type { Dialect, Migration, PartitionedTable } from './database.ts'
 import { migrate } from './migrate.ts'
 import type { PostgresConfig } from './postgres-address.ts'
 import { messageOf } from './postgres-errors.ts'
+import { createPartitions, schemaLock } from './postgres-partitions.ts'
 
 const postgresDialect: Dialect = {
   engine: 'postgres',
   key: 'text collate "C"',
   serial: 'bigint generated always as identity primary key',
+  partitionedBy: (column) => ` partition by range (${column})`,
+}
+
+export function partitionedTables(migrations: readonly Migration[]): readonly PartitionedTable[] {
+  return migrations.flatMap(({ partitioned }) => partitioned ?? [])
 }
 
 /** On a connection of its own. @returns the names of what was applied */
@@ -24,14 +30,16 @@ export async function migratePostgres(config: PostgresConfig, migrations: readon
     })
     await demandVersion(client)
     // Several processes start at once: the others wait here, and find everything done.
-    await client.query(`select pg_advisory_lock(hashtextextended('bellwire migrate ' || $1, 0))`, [config.schema ?? ''])
+    await client.query(`select pg_advisory_lock(${schemaLock})`, [config.schema ?? ''])
     if (config.schema) await client.query(`create schema if not exists ${config.schema}`)
-    return await migrate(migrations, {
+    const applied = await migrate(migrations, {
       dialect: postgresDialect,
       run: async (statements) => void (await client.query(statements.join(';\n'))),
       names: async () =>
         (await client.query<{ name: string }>('select name from migrations')).rows.map(({ name }) => name),
     })
+    await createPartitions(client, partitionedTables(migrations), Date.now())
+    return applied
   } finally {
     await client.end().catch(() => {})
   }

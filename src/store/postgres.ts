@@ -1,12 +1,14 @@
 import pg from 'pg'
 import { checkRows } from './check-rows.ts'
-import type { Database, Op, Ownership } from './database.ts'
+import type { Database, Op, Ownership, PartitionedTable } from './database.ts'
 import { createFlusher } from './flusher.ts'
 import { createGroupCommit } from './group-commit.ts'
+import type { PostgresConfig } from './postgres-address.ts'
 import { forCaller } from './postgres-errors.ts'
 import { openLogFlusher } from './postgres-flusher.ts'
 import { openListener } from './postgres-listener.ts'
 import { aliveOwners, evictStalled, releaseOwnership, takeOwnership } from './postgres-locks.ts'
+import { dropPartitions } from './postgres-partitions.ts'
 import { plannerSettings } from './postgres-planner.ts'
 import { runRead } from './postgres-run.ts'
 import { openPostgresScratch } from './postgres-scratch.ts'
@@ -31,10 +33,10 @@ export interface PostgresOptions {
  * @throws when the database cannot be reached now; later it connects again by itself
  */
 export async function createPostgresDatabase(
-  config: pg.ClientConfig,
-  options: PostgresOptions = {},
+  config: PostgresConfig,
+  options: PostgresOptions & { readonly partitioned?: readonly PartitionedTable[] } = {},
 ): Promise<Database> {
-  const { leaseMs = 10_000, answerWithinMs = 30_000, readers = 4 } = options
+  const { leaseMs = 10_000, answerWithinMs = 30_000, readers = 4, partitioned = [] } = options
   const wakers = createWakers()
   const owned = new Map<string, AbortController>()
 
@@ -142,6 +144,7 @@ export async function createPostgresDatabase(
     },
     wake: wakers.wake,
     onWake: wakers.onWake,
+    dropPartitions: (table, before) => dropPartitions(config, partitioned, { table, before, withinMs: answerWithinMs }),
     async scratch() {
       if (pool.ending) throw new StoreUnavailable('The database is closed')
       return openPostgresScratch(config)

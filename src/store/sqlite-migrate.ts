@@ -2,7 +2,12 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { Dialect, Migration } from './database.ts'
 import { migrate } from './migrate.ts'
 
-const sqliteDialect: Dialect = { engine: 'sqlite', key: 'text', serial: 'integer primary key autoincrement' }
+const sqliteDialect: Dialect = {
+  engine: 'sqlite',
+  key: 'text',
+  serial: 'integer primary key autoincrement',
+  partitionedBy: () => '',
+}
 
 /** @returns the names of what was applied */
 export function migrateSqlite(db: DatabaseSync, migrations: readonly Migration[]): Promise<string[]> {

@@ -174,7 +174,8 @@ onEachEngine('what became of a message at its devices is forgotten, of every bra
       [one, two].map(async ({ brand, ref }) => (await s.database.read(op(listDeviceSends, [[brand, ref]]))).length),
     )
   assert.deepEqual(await sends(), [1, 1])
-  assert.equal(await forgetAttempts(s.database, Date.now() + 60_000), 2)
+  // PostgreSQL forgets whole days.
+  assert.ok((await forgetAttempts(s.database, Date.now() + 2 * 86_400_000)) >= 2)
   assert.deepEqual(await sends(), [0, 0])
 })
 

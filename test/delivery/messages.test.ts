@@ -215,7 +215,8 @@ onEachEngine('old messages of every brand are forgotten; one that was tried agai
     [early[0]?.ref],
   )
   assert.equal((await findById(s.database, ['2'], '0')).length, 0)
-  while ((await forgetRequests(s.database, Date.now() + 60_000)) > 0);
+  // PostgreSQL forgets whole days.
+  await forgetRequests(s.database, Date.now() + 2 * 86_400_000)
   assert.equal(await s.requests(), 0)
 })
 

@@ -195,7 +195,7 @@ test('content that cannot be shown fails its own message only', async () => {
 
 test('every key of the inbox begins with the brand', () => {
   const statements = inboxMigrations.flatMap(({ statements }) =>
-    statements({ engine: 'sqlite', key: 'text', serial: '' }),
+    statements({ engine: 'sqlite', key: 'text', serial: '', partitionedBy: () => '' }),
   )
   for (const text of statements) {
     if (text.startsWith('create table')) assert.match(text, /primary key \(brand, /)

@@ -1,0 +1,106 @@
+// Tables that PostgreSQL partitions by day (UTC): old rows are forgotten by dropping a partition, which writes no dead rows.
+// There is no DEFAULT partition, since a partition can be detached without blocking inserts only without one.
+
+import pg from 'pg'
+import type { PartitionedTable } from './database.ts'
+import type { PostgresConfig } from './postgres-address.ts'
+import { messageOf } from './postgres-errors.ts'
+import { StoreUnavailable } from './store-unavailable.ts'
+
+const dayMs = 86_400_000
+/** Partitions that exist before their day: a process may fail to create more for so many days, and still stores. */
+const daysAhead = 7
+/** A clock may be behind the clock of the process that created the partitions. */
+const daysBehind = 1
+
+/** SQL: the advisory lock of a process that changes tables. Its parameter is the schema. */
+export const schemaLock = `hashtextextended('bellwire migrate ' || $1, 0)`
+
+interface Partition {
+  readonly name: string
+  /** Epoch ms. Its rows are from this day. */
+  readonly day: number
+  readonly attached: boolean
+  /** An earlier attempt to detach it was interrupted. */
+  readonly pending: boolean
+}
+
+/** Creates the partitions of the days around `now` (epoch ms). The caller holds `schemaLock`. */
+export async function createPartitions(
+  client: pg.Client,
+  tables: readonly PartitionedTable[],
+  now: number,
+): Promise<void> {
+  const today = Math.floor(now / dayMs)
+  for (const { table, bound } of tables) {
+    const present = new Set((await readPartitions(client, table)).map(({ name }) => name))
+    for (let day = today - daysBehind; day <= today + daysAhead; day++) {
+      const name = nameOf(table, day * dayMs)
+      if (present.has(name)) continue
+      // Attached instead of created in place: `create table … partition of` would block inserts.
+      await client.query(
+        `begin;
+         create table ${name} (like ${table} including all);
+         alter table ${table} attach partition ${name}
+           for values from (${bound(day * dayMs)}) to (${bound((day + 1) * dayMs)});
+         commit`,
+      )
+    }
+  }
+}
+
+/**
+ * Drops the partitions of `table` whose rows are all from before `before` (epoch ms), and creates the partitions of the next days.
+ *
+ * @returns the number of partitions dropped; 0 also while another process does this work
+ * @throws StoreUnavailable when a transaction reads a partition for longer than `withinMs`. Call it again: it goes on from there
+ */
+export async function dropPartitions(
+  config: PostgresConfig,
+  tables: readonly PartitionedTable[],
+  { table, before, withinMs }: { readonly table: string; readonly before: number; readonly withinMs: number },
+): Promise<number> {
+  const client = new pg.Client({ ...config, application_name: 'bellwire partitions', connectionTimeoutMillis: 10_000 })
+  client.on('error', () => {})
+  try {
+    await client.connect()
+    await client.query(`set statement_timeout = ${withinMs}`)
+    const lock = `select pg_try_advisory_lock(${schemaLock}) as held`
+    if (!(await client.query<{ held: boolean }>(lock, [config.schema ?? ''])).rows[0]?.held) return 0
+    const old = (await readPartitions(client, table)).filter(({ day }) => day + dayMs <= before)
+    for (const partition of old) await dropPartition(client, table, partition)
+    await createPartitions(client, tables, Date.now())
+    return old.length
+  } catch (error) {
+    throw new StoreUnavailable(`PostgreSQL: partitions of ${table}: ${messageOf(error)}`, { cause: error })
+  } finally {
+    await client.end().catch(() => {})
+  }
+}
+
+async function dropPartition(client: pg.Client, table: string, { name, attached, pending }: Partition): Promise<void> {
+  if (pending) await client.query(`alter table ${table} detach partition ${name} finalize`)
+  else if (attached) await client.query(`alter table ${table} detach partition ${name} concurrently`)
+  await client.query(`drop table ${name}`)
+}
+
+/** Includes partitions that were detached and not dropped, since their process died in between. */
+async function readPartitions(client: pg.Client, table: string): Promise<readonly Partition[]> {
+  const { rows } = await client.query<Omit<Partition, 'day'>>(
+    `select c.relname as name, c.relispartition as attached, coalesce(i.inhdetachpending, false) as pending
+     from pg_class c left join pg_inherits i on i.inhrelid = c.oid
+     where c.relnamespace = current_schema()::regnamespace and c.relkind = 'r' and c.relname ~ $1
+     order by c.relname`,
+    [`^${table}_\\d{8}$`],
+  )
+  return rows.map((row) => ({ ...row, day: dayOf(row.name) }))
+}
+
+/** @example 'requests_20261123' */
+function nameOf(table: string, day: number): string {
+  return `${table}_${new Date(day).toISOString().slice(0, 10).replaceAll('-', '')}`
+}
+
+function dayOf(name: string): number {
+  return Date.parse(name.slice(-8).replace(/^(\d{4})(\d{2})(\d{2})$/, '$1-$2-$3'))
+}
