@@ -158,6 +158,21 @@ const selectNews = statement<News>({
     order by r.brand, r.user_id, i.seq`,
 })
 
+const deleteOfUser = statement<{ user_id: string }>({
+  name: 'delete_inbox_of_user',
+  rank: 94,
+  columns: { brand: 'text', user_id: 'text' },
+  route: 'user_id',
+  text: (rows) => `
+    delete from inbox where (brand, user_id) in (select r.brand, r.user_id from ${rows} r) returning user_id`,
+})
+
+/** Deletes all notifications of a user. @returns the number of notifications */
+export async function eraseNotifications(database: Database, brand: string, userId: string): Promise<number> {
+  const [gone] = await database.commit([op(deleteOfUser, [[brand, userId]])])
+  return gone.length
+}
+
 /** Deletes a bounded number of notifications from before then: repeat until it answers 0. Numbers are never given again. */
 export async function forgetNotifications(database: Database, before: number, most = 1_000): Promise<number> {
   const [gone] = await database.commit([op(deleteOld, [[before, most]])])

@@ -4,13 +4,14 @@ import { Type } from 'typebox'
 import { json, moment, nullable, whole } from '../contract/documents/described.ts'
 import { readMessageKey } from '../contract/message-key.ts'
 import { listDeviceSends } from '../delivery/device-sends.ts'
+import { eraseUser } from '../delivery/erase.ts'
 import { findById, findByRef, findByUser, type MessageRow } from '../delivery/messages.ts'
 import { listRefusals } from '../delivery/refusals.ts'
 import { readRequest } from '../delivery/requests.ts'
 import { findCall } from '../providers/calls.ts'
 import { messageQuery, pageOf, readMessageQuery } from '../queue/message-query.ts'
 import type { AccessKey } from '../runtime/access.ts'
-import type { AdminRoute } from '../runtime/admin-access.ts'
+import { type AdminRoute, jsonObject } from '../runtime/admin-access.ts'
 import { HttpError } from '../runtime/http.ts'
 import { timeOfUuidv7 } from '../runtime/ids.ts'
 import type { Database } from '../store/database.ts'
@@ -107,6 +108,22 @@ export function messageRoutes({ database, brands }: MessageRoutes): readonly Adm
           ...(before !== undefined && { before }),
         })
         return pageOf(found.map(list), search, ({ ref }) => ref)
+      },
+    },
+    {
+      method: 'POST',
+      url: '/admin/messages/erase',
+      scope: 'manage',
+      says: "Erases a user's texts: in the stored requests, and in the inbox. The messages themselves stay, without text.",
+      body: json(Type.Object({ brand: Type.String(), user_id: Type.String() })),
+      gives: json(Type.Object({ messages: whole(), requests: whole(), notifications: whole() })),
+      async handler(request, key) {
+        const { brand, user_id: userId, ...others } = jsonObject(request)
+        if (typeof brand !== 'string' || typeof userId !== 'string' || Object.keys(others).length > 0)
+          throw new HttpError(400, 'the body must be {"brand": "…", "user_id": "…"}, both as text')
+        if (!visible(key).includes(brand))
+          throw new HttpError(403, `the key ${key.name} is not for brand ${brand}, or the operator has no such brand`)
+        return eraseUser(database, brand, userId)
       },
     },
     {

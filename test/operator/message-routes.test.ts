@@ -92,3 +92,34 @@ test('a search for messages that says too little, too much, or another brand is 
     assert.match(answer.body.error, error)
   }
 })
+
+test("a user's texts are erased from shared requests and the inbox; other users and brands keep theirs", async (t) => {
+  const { url } = await startOperator(t, { adminKeys: [adminKey, reader] })
+  const of = (user_id: string, brand_id = 1) => element({ user_id, brand_id }, { body: `for ${user_id}` })
+  const batch = [of('mary'), of('john'), of('mary'), of('mary', 2)]
+  const { body } = await post(`${url}/channels/push/batch`, batch, keys.both.key)
+  for (const user of ['mary', 'john']) await post(`${url}/channels/site/single`, of(user), keys.both.key)
+  const erase = (body: object, key: string = adminKey.key) => post(`${url}/admin/messages/erase`, body, key)
+  assert.equal((await erase({ brand: '1', user_id: 'mary' }, reader.key)).status, 403)
+  for (const wrong of [{}, { brand: 1, user_id: 'mary' }, { brand: '1', user_id: 'mary', all: true }])
+    assert.equal((await erase(wrong)).status, 400)
+  assert.equal((await erase({ brand: '9', user_id: 'mary' })).status, 403)
+  assert.deepEqual((await erase({ brand: '1', user_id: 'mary' })).body, { messages: 3, requests: 2, notifications: 1 })
+  const texts = await Promise.all(
+    body.successful.map(
+      async ({ push_id }: { push_id: string }) => (await get(`${url}/admin/messages/${push_id}`)).body.request,
+    ),
+  )
+  assert.deepEqual(
+    texts.map((text: string) => text.includes('for ')),
+    [false, true, false, true],
+  )
+  // The rows stay: a repetition is not sent again.
+  const again = await post(`${url}/channels/push/batch`, batch, keys.both.key)
+  assert.deepEqual(again.body.successful, body.successful)
+  assert.deepEqual((await erase({ brand: '1', user_id: 'nobody' })).body, {
+    messages: 0,
+    requests: 0,
+    notifications: 0,
+  })
+})

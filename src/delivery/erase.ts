@@ -1,0 +1,33 @@
+// Erasure of a person's texts at the operator. The rows of the messages stay: their keys keep a repetition from being sent again.
+
+import { eraseNotifications } from '../inbox/store.ts'
+import type { Database } from '../store/database.ts'
+import { findByUser } from './messages.ts'
+import { eraseTexts } from './requests.ts'
+
+export interface Erased {
+  readonly messages: number
+  /** Requests in which a text was overwritten; a request that retention has removed does not count. */
+  readonly requests: number
+  readonly notifications: number
+}
+
+const page = 500
+
+/**
+ * Overwrites the texts of all messages of a user in their requests, and deletes the user's notifications in the inbox. A message
+ * that arrives meanwhile may keep its text: call it again.
+ */
+export async function eraseUser(database: Database, brand: string, userId: string): Promise<Erased> {
+  let messages = 0
+  let requests = 0
+  let before: string | undefined
+  for (;;) {
+    const found = await findByUser(database, brand, userId, { most: page, ...(before !== undefined && { before }) })
+    messages += found.length
+    requests += await eraseTexts(database, found)
+    if (found.length < page) break
+    before = found.at(-1)?.ref
+  }
+  return { messages, requests, notifications: await eraseNotifications(database, brand, userId) }
+}
