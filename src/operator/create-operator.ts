@@ -39,6 +39,7 @@ import { atMost } from '../runtime/within.ts'
 import type { Database, Migration } from '../store/database.ts'
 import { openDatabase } from '../store/open-database.ts'
 import { ping } from '../store/ping.ts'
+import { readSizes } from '../store/sizes.ts'
 import { operatorAdmin } from './admin.ts'
 import { checkOperatorOptions } from './check-options.ts'
 import { operatorDocuments } from './documents.ts'
@@ -238,16 +239,19 @@ async function composeOn(
   outbox.start()
   metrics().allow('brand', [...brands, ...(options.publish ?? []).map(({ brand }) => brand)])
   metrics().allow('kind', knownKinds(pushServices(options)))
-  const unmeasure = metrics().depths(async () =>
-    (await queue.count()).map(({ lane, category, items }) => ({ lane, state: category, count: items })),
-  )
+  const unmeasure = [
+    metrics().depths(async () =>
+      (await queue.count()).map(({ lane, category, items }) => ({ lane, state: category, count: items })),
+    ),
+    metrics().sizes('operator', () => readSizes(database)),
+  ]
   expose(registry)
 
   return {
     app,
     admin: adminApp,
     async close(withinMs) {
-      unmeasure()
+      for (const end of unmeasure) end()
       await forgetting.stop()
       const idle = Promise.all([paths.push?.idle(), paths.site?.idle()])
       await atMost(withinMs, idle)

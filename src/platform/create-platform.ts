@@ -25,6 +25,7 @@ import { type Composed, createService, type Service } from '../runtime/service.t
 import type { Migration } from '../store/database.ts'
 import { openDatabase } from '../store/open-database.ts'
 import { ping } from '../store/ping.ts'
+import { readSizes } from '../store/sizes.ts'
 import { platformAdmin } from './admin.ts'
 import { checkPlatformOptions } from './check-options.ts'
 import { crmRoutes } from './crm/routes.ts'
@@ -127,15 +128,18 @@ async function compose(options: PlatformOptions, signal: AbortSignal): Promise<C
   forgetting.start()
   metrics().allow('brand', brandsOf(options))
   metrics().allow('kind', knownKinds([]))
-  const unmeasure = metrics().depths(async () =>
-    (await queue.count()).map(({ lane, category, items }) => ({ lane, state: category, count: items })),
-  )
+  const unmeasure = [
+    metrics().depths(async () =>
+      (await queue.count()).map(({ lane, category, items }) => ({ lane, state: category, count: items })),
+    ),
+    metrics().sizes('platform', () => readSizes(database)),
+  ]
 
   return {
     app,
     admin: adminApp,
     async close(withinMs) {
-      unmeasure()
+      for (const end of unmeasure) end()
       await Promise.all([forgetting.stop(), reconciler.stop()])
       await Promise.all([links.stop(withinMs), ...services.map(({ service }) => service.stop(withinMs))])
       await Promise.all([app.close(), adminApp.close()])

@@ -15,6 +15,8 @@ export interface Metrics {
   readonly registry: Registry
   /** Asked on each scrape. @returns a function that ends it */
   depths(read: () => Promise<readonly Depth[]>): () => void
+  /** Read on each scrape: bytes in the store of a side, by table. @returns a function that ends it */
+  sizes(side: string, read: () => Promise<readonly { readonly table: string; readonly bytes: number }[]>): () => void
   /**
    * The values that a label may have beside those allowed before: any other becomes `other`, so that what strangers send makes no
    * series. Labels that nothing was allowed for keep what comes.
@@ -29,18 +31,17 @@ export interface Metrics {
  * @example const { registry } = createMetrics(); await registry.metrics()
  */
 export function createMetrics(registry = new Registry()): Metrics {
-  const depths = new Set<() => Promise<readonly Depth[]>>()
-  gaugeOfDepths(registry, depths)
+  const depths = gaugeOnScrape(registry, 'lane_depth', 'Messages in a lane, by state', ['lane', 'state'])
+  const sizes = gaugeOnScrape(registry, 'store_bytes', 'Bytes of a table with its indexes', ['side', 'table'])
   const allowed: Allowed = new Map()
   const byName = Map.groupBy(counters, ({ name }) => name).values()
   const counts = [...byName].flatMap((rows) => count(registry, rows, allowed))
   const ends = [...counts, ...times(registry), ...states(registry)]
   return {
     registry,
-    depths(read) {
-      depths.add(read)
-      return () => void depths.delete(read)
-    },
+    depths: (read) => depths(async () => (await read()).map(({ count, ...labels }) => ({ labels, value: count }))),
+    sizes: (side, read) =>
+      sizes(async () => (await read()).map(({ table, bytes }) => ({ labels: { side, table }, value: bytes }))),
     allow(label, values) {
       allowed.set(label, new Set([...(allowed.get(label) ?? []), ...values]))
     },
@@ -166,20 +167,32 @@ function states(registry: Registry): (() => void)[] {
   ]
 }
 
-function gaugeOfDepths(registry: Registry, depths: ReadonlySet<() => Promise<readonly Depth[]>>): void {
+type ReadSamples = () => Promise<readonly { readonly labels: Record<string, string>; readonly value: number }[]>
+
+/** A gauge that is read on each scrape. @returns a function that adds a reader, and returns a function that removes it */
+function gaugeOnScrape(
+  registry: Registry,
+  name: string,
+  help: string,
+  labelNames: string[],
+): (read: ReadSamples) => () => void {
+  const readers = new Set<ReadSamples>()
   new Gauge({
-    name: 'bellwire_lane_depth',
-    help: 'Messages in a lane, by state',
-    labelNames: ['lane', 'state'],
+    name: `bellwire_${name}`,
+    help,
+    labelNames,
     registers: [registry],
     async collect() {
       this.reset()
       // A store that cannot answer must not take the other metrics away.
-      for (const read of await Promise.allSettled([...depths].map((read) => read())))
-        for (const { lane, state, count } of read.status === 'fulfilled' ? read.value : [])
-          this.set({ lane, state }, count)
+      for (const read of await Promise.allSettled([...readers].map((read) => read())))
+        for (const { labels, value } of read.status === 'fulfilled' ? read.value : []) this.set(labels, value)
     },
   })
+  return (read) => {
+    readers.add(read)
+    return () => void readers.delete(read)
+  }
 }
 
 let ofThisProcess: Metrics | undefined

@@ -73,11 +73,19 @@ async function lookInto(path: string): Promise<Sight> {
     } finally {
       await file.close()
     }
-    return { ok: true, what: `${path} is there and may be written` }
+    return { ok: true, what: `${path} is there and may be written (${megabytes(await bytesOf(path))})` }
   } catch (error) {
     return { ok: false, what: `${path}: ${messageOf(error)}`, remedy: 'give it to the user who runs Bellwire' }
   }
 }
+
+/** Of the file and its write-ahead log. */
+async function bytesOf(path: string): Promise<number> {
+  const files = await Promise.all([path, `${path}-wal`].map((file) => stat(file).catch(() => undefined)))
+  return files.reduce((sum, file) => sum + (file?.size ?? 0), 0)
+}
+
+const megabytes = (bytes: number): string => `${(bytes / 1024 / 1024).toFixed(1)} MB`
 
 /** The folder, or the nearest one above it that is there. */
 async function nearest(folder: string): Promise<string> {
@@ -129,7 +137,9 @@ const look = `
   select current_setting('server_version_num')::int as number, current_setting('server_version') as name,
     (extract(epoch from clock_timestamp()) * 1000)::float8 as now, pg_is_in_recovery() as standby,
     has_database_privilege(current_database(), 'create') as may_create,
-    (select has_schema_privilege(n.oid, 'create') from pg_namespace n where n.nspname = coalesce($1, current_schema())) as may_use`
+    (select has_schema_privilege(n.oid, 'create') from pg_namespace n where n.nspname = coalesce($1, current_schema())) as may_use,
+    (select coalesce(sum(pg_total_relation_size(c.oid)), 0)::float8 from pg_class c join pg_namespace n on n.oid = c.relnamespace
+     where n.nspname = coalesce($1, current_schema()) and c.relkind = 'r') as bytes`
 
 interface Seen {
   readonly number: number
@@ -139,6 +149,8 @@ interface Seen {
   readonly may_create: boolean
   /** null: there is no such schema yet. */
   readonly may_use: boolean | null
+  /** Bytes of all tables in the schema, with their indexes. */
+  readonly bytes: number
 }
 
 const remedies: Readonly<Record<string, string>> = {
@@ -178,5 +190,6 @@ function judge(where: string, schema: string | undefined, seen: Seen): readonly 
             remedy: 'set both clocks, with NTP',
           },
         ]
-  return [{ ok: true, what: `${where} answers (${seen.name}), and tables may be made` }, ...clock]
+  const size = `the tables of ${named} take ${megabytes(seen.bytes)}`
+  return [{ ok: true, what: `${where} answers (${seen.name}), and tables may be made; ${size}` }, ...clock]
 }

@@ -251,7 +251,7 @@ test('a running server goes on undisturbed, and is seen to run', async (t) => {
     assert.match(findings.find(({ setting }) => setting === 'operator.port')?.what ?? '', /it runs on .* and is ready/)
     assert.match(
       findings.find(({ setting }) => setting === 'operator.store')?.what ?? '',
-      /is there and may be written/,
+      /is there and may be written \(\d+\.\d MB\)/,
     )
   }
   assert.equal(await send(), 200)
@@ -292,7 +292,10 @@ test('a store that is no database, or whose folder may not be written, is named'
 onPostgres('PostgreSQL is reached, and what is wrong with it is named without its password', async (t, store) => {
   const right = await doctor(t, operator('recording'), { BELLWIRE_OPERATOR_STORE: store })
   assert.equal(right.code, 0, right.out)
-  assert.match(right.of('operator.store')[0]?.what ?? '', /PostgreSQL at .* answers \(\d+.*tables may be made/)
+  assert.match(
+    right.of('operator.store')[0]?.what ?? '',
+    /PostgreSQL at .* answers \(\d+.*tables may be made; the tables of .* take \d+\.\d MB/,
+  )
   const wrong = new URL(store)
   wrong.pathname = '/no_such_database'
   const missing = await doctor(t, operator('recording'), { BELLWIRE_OPERATOR_STORE: wrong.href })

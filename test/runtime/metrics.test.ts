@@ -93,6 +93,14 @@ test('depths are asked for on each scrape; one that cannot answer takes nothing 
   assert.equal(await read('bellwire_lane_depth{lane="1/push",state="waiting"}'), undefined)
 })
 
+test('the size of each table is read on each scrape, by side', async (t) => {
+  const { metrics, read } = measured(t)
+  const end = metrics.sizes('operator', async () => [{ table: 'requests', bytes: 8192 }])
+  assert.equal(await read('bellwire_store_bytes{side="operator",table="requests"}'), 8192)
+  end()
+  assert.equal(await read('bellwire_store_bytes{side="operator",table="requests"}'), undefined)
+})
+
 test('the metrics of this process have what Node says of itself too', async () => {
   assert.match(await metricsText(), /^process_cpu_seconds_total /m)
 })

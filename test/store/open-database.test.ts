@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { messageMigrations } from '../../src/delivery/messages.ts'
+import { requestMigrations } from '../../src/delivery/requests.ts'
 import { openDatabase } from '../../src/store/open-database.ts'
+import { readSizes } from '../../src/store/sizes.ts'
 import { statement } from '../../src/store/statement.ts'
+import { onEachEngine } from '../support/engines.ts'
 
 const refused: readonly [title: string, url: string, message: RegExp][] = [
   [
@@ -35,4 +39,17 @@ test('a route must be an input column', () => {
     () => statement<{ key: string }>({ ...definition, route: 'key' }),
     /its route key must be one of its input columns id/,
   )
+})
+
+onEachEngine('the size of each table is read, partitions as one table', async (t, store) => {
+  const database = await openDatabase(store, { migrations: [...requestMigrations, ...messageMigrations] })
+  t.after(() => database.close())
+  const sizes = await readSizes(database)
+  const tables = sizes.map(({ table }) => table)
+  if (database.engine === 'sqlite') assert.deepEqual(tables, ['all'])
+  else {
+    assert.ok(tables.includes('messages') && tables.includes('requests'))
+    assert.ok(!tables.some((table) => /_\d{8}$/.test(table)))
+  }
+  assert.ok(sizes.every(({ bytes }) => bytes > 0))
 })
