@@ -3,7 +3,7 @@ import { constants, getPriority, setPriority } from 'node:os'
 import { type Latency, measureLatency, quantile, type Sample } from '../harness/latency.ts'
 import { memoryOf } from '../harness/process.ts'
 import type { Proof } from '../harness/proof.ts'
-import { type Attack, attacks } from './strangers/attacks.ts'
+import { type Attack, attacks, pushForty } from './strangers/attacks.ts'
 import { activity, startTarget, type Target } from './strangers/target.ts'
 
 /** Growth of one process. A process that received the bodies of H1 would grow by 100 MB of garbage, one that kept them by 343 MB. */
@@ -44,7 +44,7 @@ export const strangers: Proof = {
     if (!small) setPriority(constants.priority.PRIORITY_LOW)
     try {
       const seen: Seen[] = []
-      await latency.next(500)
+      await warmUp(target, latency)
       for (const attack of attacks) seen.push(await tryAttack(attack, target, latency, signal))
       for (const line of table(seen, small)) say(line)
       const unserved = latency.samples.filter(({ status }) => status !== 200)
@@ -79,6 +79,12 @@ async function startBystander(target: Target, signal: AbortSignal): Promise<Late
   const body = JSON.stringify(activity('2', user)).replace(/"id":\d+/, '"id":ID')
   const key = target.keys['2'] as string
   return measureLatency({ url: `${target.operator.url}/channels/push/single`, key, body, restMs: 5 }, signal)
+}
+
+/** Ordinary messages of every size: the heap of the operator then has its working size, and growth is due to an attack. */
+async function warmUp(target: Target, latency: Latency): Promise<void> {
+  await latency.next(500)
+  for (let i = 0; i < 30; i++) await pushForty(target, 'nobody', { data: { text: 'a'.repeat(90_000) } })
 }
 
 async function tryAttack(attack: Attack, target: Target, latency: Latency, signal: AbortSignal): Promise<Seen> {

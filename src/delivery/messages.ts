@@ -220,12 +220,12 @@ const selectByUser = statement<MessageRow>({
   columns: { brand: 'text', user_id: 'text', before: 'text', most: 'bigint' },
   text: (rows) => `
     with recursive chunks (brand, chunk) as (
-      select r.brand, (select min(m.chunk) from messages m where m.brand || '' = r.brand) from ${rows} r
+      select r.brand || '', (select min(m.chunk) from messages m where m.brand || '' = r.brand || '') from ${rows} r
       union all
       select c.brand, (select min(m.chunk) from messages m where m.brand || '' = c.brand and m.chunk > c.chunk)
       from chunks c where c.chunk is not null)
     select ${columns} from ${rows} r cross join chunks c cross join messages m
-    where m.brand || '' = r.brand and m.chunk = c.chunk and m.user_id = r.user_id and m.ref || '' < r.before
+    where m.brand || '' = c.brand and c.brand = r.brand and m.chunk = c.chunk and m.user_id = r.user_id and m.ref || '' < r.before
     order by m.ref desc limit (select r.most from ${rows} r)`,
 })
 

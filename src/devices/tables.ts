@@ -131,13 +131,11 @@ export const selectLast = statement<{ ticket: number; last: Timestamp }>({
   rank: 90,
   columns: { ticket: 'bigint', brand: 'text', device: 'text' },
   text: (rows) => `
-    select r.ticket, case when coalesce(d.link_at, '') > coalesce(u.at, '') then d.link_at else coalesce(u.at, '') end as last
-    from ${rows} r
-    left join devices d on d.brand = r.brand and d.device = r.device
-    left join (
-      select k.brand, k.device, max(k.at) as at from device_unlinks k
-      where (k.brand, k.device) in (select m.brand, m.device from ${rows} m) group by k.brand, k.device
-    ) u on u.brand = r.brand and u.device = r.device`,
+    select x.ticket, case when x.linked > x.unlinked then x.linked else x.unlinked end as last
+    from (
+      select r.ticket, coalesce(d.link_at, '') as linked,
+        coalesce((select max(k.at) from device_unlinks k where k.brand = r.brand and k.device = r.device), '') as unlinked
+      from ${rows} r left join devices d on d.brand = r.brand and d.device = r.device) x`,
 })
 
 export interface DeviceRow {

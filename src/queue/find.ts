@@ -32,7 +32,8 @@ const selectById = statement<Found>({
     select ${columns} from ${rows} r cross join items i where i.lane = r.lane and i.key >= r.first and i.key < r.after`,
 })
 
-// One look into the index `items_user` for each chunk. For SQLite `cross join` keeps the order of the tables, and `+ 0` leaves no other
+// One look into the index `items_user` for each chunk. Both sides are expressions: SQLite compares a column with an expression
+// without the index. For SQLite `cross join` keeps the order of the tables, and `+ 0` leaves no other
 // index to choose.
 const chunk = `(i.seq / ${itemsOfChunk})`
 const selectByUser = statement<Found>({
@@ -41,7 +42,7 @@ const selectByUser = statement<Found>({
   columns: { lane: 'text', user_id: 'text', before: 'bigint', most: 'bigint' },
   text: (rows) => `
     with recursive chunks (lane, user_id, before, chunk) as (
-      select r.lane, r.user_id, r.before, (select min(${chunk}) from items i where i.lane || '' = r.lane) from ${rows} r
+      select r.lane || '', r.user_id, r.before, (select min(${chunk}) from items i where i.lane || '' = r.lane || '') from ${rows} r
       union all
       select c.lane, c.user_id, c.before, (select min(${chunk}) from items i where i.lane || '' = c.lane and ${chunk} > c.chunk)
       from chunks c where c.chunk is not null)

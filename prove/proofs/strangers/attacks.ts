@@ -18,6 +18,8 @@ export interface Attack {
 const mallory = 'mallory'
 /** A server may slow an attack down: what could not be tried in this time was held off. */
 const longestMs = 20_000
+/** Bad request; too many requests of this user, since a full run sends hundreds. */
+const refusedLinks: ReadonlySet<number> = new Set([400, 429])
 const isRefusal = (status: number): boolean => status >= 400 && status < 500
 const firebase = (token: string): object => ({ token, provider: 'firebase' })
 let made = 0
@@ -61,13 +63,7 @@ export const attacks: readonly Attack[] = [
     },
     async run(target) {
       const poison = { overrides: { apns: { headers: { 'apns-push-type': 'a'.repeat(90_000) } } } }
-      const answers = await Promise.all(Array.from({ length: 20 }, () => target.push('1', 'iphone', poison)))
-      const batch = await target.operator.ask(
-        'POST',
-        '/channels/push/batch',
-        Array.from({ length: 20 }, () => activity('1', 'iphone', poison)),
-        { 'x-api-key': target.keys['1'] as string },
-      )
+      const { answers, batch } = await pushForty(target, 'iphone', poison)
       const other = await target.push('2', 'iphone')
       assert.equal(other.status, 200, `a push of brand 2 was answered ${other.status}: ${other.text}`)
       const paused = seriesOf(await target.metrics(), 'bellwire_provider_paused')
@@ -109,7 +105,7 @@ export const attacks: readonly Attack[] = [
       for (const provider of madeUp(target.small ? 50 : 500)) {
         const tokens = [{ token: `t-${provider}`, provider: `http:${provider}` }]
         const { status } = await player.ask('POST', '/app/devices/link', { tokens })
-        assert.equal(status, 400, `provider http:${provider} was answered ${status}`)
+        assert.ok(refusedLinks.has(status), `provider http:${provider} was answered ${status}`)
       }
       assert.deepEqual(await devicesOf(player), [])
     },
@@ -152,8 +148,8 @@ export const attacks: readonly Attack[] = [
         for (const [name, value] of Object.entries(forged)) {
           const body = { tokens: madeUp(1).map(firebase), [name]: value }
           const { status, json } = await player.ask('POST', `/app/devices/${what}`, body)
-          assert.equal(status, 400, `${what} with ${name} was answered ${status}`)
-          assert.match(String(json.error), new RegExp(`\\b${name}\\b`))
+          assert.ok(refusedLinks.has(status), `${what} with ${name} was answered ${status}`)
+          if (status === 400) assert.match(String(json.error), new RegExp(`\\b${name}\\b`))
         }
       assert.deepEqual(await devicesOf(player), [])
     },
@@ -262,6 +258,18 @@ export const attacks: readonly Attack[] = [
     },
   },
 ]
+
+/** Twenty single messages at a time, then a batch of twenty, all of brand 1. */
+export async function pushForty(
+  target: Target,
+  user: string,
+  content: object,
+): Promise<{ readonly answers: readonly Answer[]; readonly batch: Answer }> {
+  const answers = await Promise.all(Array.from({ length: 20 }, () => target.push('1', user, content)))
+  const records = Array.from({ length: 20 }, () => activity('1', user, content))
+  const key = { 'x-api-key': target.keys['1'] as string }
+  return { answers, batch: await target.operator.ask('POST', '/channels/push/batch', records, key) }
+}
 
 /** @returns false: the player has linked too many within a minute */
 async function linkAll(player: Player, tokens: readonly object[]): Promise<boolean> {
