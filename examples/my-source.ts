@@ -1,4 +1,4 @@
-// Who must not be messaged, asked from where you know it: a database, a cache, a service. See modules.yaml.
+// A source of your own for blocked users and consent: a database, a cache, a service. See modules.yaml.
 
 import { functionSource } from 'bellwire'
 

@@ -13,7 +13,7 @@ const operator = createOperator({
   adminKeys: [{ name: 'back office', key: ADMIN_KEY, scopes: ['read', 'manage'] }],
   push: recording(), // in life: { devices: { source: 'registry', services: [fcm({ serviceAccount })] } }
   site: 'inbox',
-  suppression: 'none', // in life: attributes, a source that knows who must not be messaged
+  suppression: 'none', // in production: attributes, the source of blocked users and consent
 })
 await operator.start()
 
@@ -26,7 +26,7 @@ const server = app.listen(Number(PORT))
 const admin = createServer(operator.admin.handler).listen(Number(ADMIN_PORT), '127.0.0.1')
 
 process.once('SIGTERM', async () => {
-  server.close() // no new requests; those in progress are answered
+  server.close() // no new requests; requests in progress are answered
   admin.close()
   await operator.stop()
   log.stop()

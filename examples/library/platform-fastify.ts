@@ -31,6 +31,6 @@ const admin = createServer(platform.admin.handler).listen(Number(ADMIN_PORT), '1
 
 process.once('SIGTERM', async () => {
   admin.close()
-  await Promise.all([app.close(), platform.stop()]) // no new requests; those in progress are answered
+  await Promise.all([app.close(), platform.stop()]) // no new requests; requests in progress are answered
   log.stop()
 })

@@ -31,7 +31,7 @@ const server = createServer((request, response) => {
 const admin = createServer(platform.admin.handler).listen(Number(ADMIN_PORT), '127.0.0.1')
 
 process.once('SIGTERM', async () => {
-  server.close() // no new requests; those in progress are answered
+  server.close() // no new requests; requests in progress are answered
   admin.close()
   await platform.stop()
   log.stop()
