@@ -59,7 +59,7 @@ export interface Brake {
 
 const dayMs = 24 * 3_600_000
 
-/** What became of a message at one device. */
+/** The result of a message at one device. */
 interface Sent {
   readonly id: string
   readonly service: string
@@ -222,7 +222,7 @@ const whoOf = ({ brand, userId }: Message, { tokens }: PushContent): Who =>
 const shortest = (pauses: readonly Pause[]): Pause =>
   pauses.reduce((least, pause) => (pause.restMs < least.restMs ? pause : least))
 
-/** Its service was paused or full. What else kept a message from being sent is worth its evidence. */
+/** Its service was paused or full. Any other reason for not sending is stored as evidence. */
 const isUntried = ({ called, service, answer }: Sent): boolean =>
   !called && service !== '' && answer.category === 'fatal' && answer.blame === 'provider'
 

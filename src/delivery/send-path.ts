@@ -39,7 +39,7 @@ export interface SendPath {
 interface Work {
   /** After the claim with the identifier and the attempt of its row. */
   message: Message
-  /** Everybody who waits for its result. */
+  /** The callers that wait for its result. */
   readonly callers: ((result: Result) => void)[]
   /** The process as the store knew it when it claimed the message. */
   owner: string
@@ -256,7 +256,7 @@ class Path implements SendPath {
     try {
       await settle(this.#options.database, owner, settled)
     } catch (error) {
-      // Nobody knows whether it was written: the next attempt finds the claim in flight and takes it over.
+      // It is unknown whether the settle was written: the next attempt finds the claim in flight and takes it over.
       return this.#answerAll(works, refusals.storeAway(error))
     }
     works.forEach((work, i) => {

@@ -16,7 +16,7 @@ import { weigh } from './token-proof.ts'
 export interface ServiceGuardOptions {
   /** How long one send may take; 15 s. */
   readonly timeoutMs?: number
-  /** Pushes that may wait for their turn; what comes on top is fatal, unless its brand has less than its share of them. 20,000. */
+  /** Most waiting pushes; any further push is fatal, unless its brand has less than its share of them. 20,000. */
   readonly waiting?: number
   readonly breaker?: BreakerOptions
 }
@@ -68,7 +68,7 @@ export function guardService(service: PushService, options: ServiceGuardOptions 
   const breaker = createBreaker(breakerOptions)
   /** An accepted send since the credential was loaded. */
   let proven = false
-  /** Users whose tokens speak against a credential that nothing proved right yet. */
+  /** Users whose tokens were refused as foreign before the credential had an accepted send. */
   const accusers = new Set<string>()
   let rests: string | undefined
   let alerted: string | undefined
@@ -140,7 +140,7 @@ export function guardService(service: PushService, options: ServiceGuardOptions 
     })
   }
 
-  /** @param accuser the user whose token alone speaks against the credential */
+  /** @param accuser the user of the only token that was refused as foreign */
   function tellBreaker(answer: DeviceAnswer, probe: boolean, accuser: string | undefined): void {
     if (answer.category !== 'fatal' || answer.blame !== 'provider') {
       if (accusers.size > 0) accusers.clear()
@@ -152,8 +152,8 @@ export function guardService(service: PushService, options: ServiceGuardOptions 
     }
     const { reason, error, retryAfterMs } = answer
     const now = Date.now()
-    // It asked for a pause, or nothing speaks for the credential yet: one such answer is enough. What a single device or user may be
-    // the cause of is not.
+    // One answer is enough if the service asked for a pause, or if the credential had no accepted send yet. An answer that a
+    // single device or user may have caused is not enough.
     const atOnce = retryAfterMs !== undefined || (reason === 'misconfigured' && !proven && accuser === undefined)
     const counts = probe || accuser === undefined || !accusers.has(accuser)
     if (accuser !== undefined && accusers.size < breakerOptions.after) accusers.add(accuser)

@@ -21,11 +21,11 @@ export interface DeviceAppOptions {
   /** Origins of the pages that may call from a browser. */
   readonly origins: readonly string[]
   readonly judge?: Judge | undefined
-  /** Whether a message would reach the device: only such are linked. */
+  /** Whether a message would reach the device: no other device is linked. */
   readonly reaches: (device: Device) => boolean
-  /** Most devices that a user has after linking one here; at most so many tokens come in one request. */
+  /** Most devices of a user after a link here, and most tokens in one request. */
   readonly most: number
-  /** Tokens that one user links, and as many that one user unlinks, in a minute. */
+  /** Most tokens that one user links in a minute; the same number may be unlinked. */
   readonly perMinute: number
   readonly now?: () => number
 }

@@ -1,4 +1,4 @@
-// What createPlatform can see of its options before it starts, in the words of the configuration file.
+// The checks of createPlatform's options before start(), in the words of the configuration file.
 
 import { checkAccessKeys } from '../runtime/check-keys.ts'
 import {

@@ -21,7 +21,7 @@ export async function partsOf(config: Config): Promise<readonly Part[]> {
   ]
 }
 
-/** A risk that is not accepted is an error of the configuration: here are only those that are. */
+/** Only accepted risks: any other risk is an error of the configuration. */
 function acceptedRisk({ risk, path, what, remedy }: Risk): Part {
   return { setting: path, look: async () => [{ ok: true, warning: true, what: `${what} (accepted: ${risk})`, remedy }] }
 }
