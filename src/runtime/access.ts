@@ -15,12 +15,12 @@ export interface AccessKey {
 const longestKey = 512
 
 /**
- * Finds whose key this is, in a time that does not depend on how much of it is right.
+ * Finds findKey key this is, in a time that does not depend on how much of it is right.
  *
  * @throws for a key that is empty or longer than 512 bytes
- * @example const whose = keyring([{ name: 'crm', key: 'k1', brands: ['1'] }]); whose('k1')?.name // 'crm'
+ * @example const findKey = createKeyFinder([{ name: 'crm', key: 'k1', brands: ['1'] }]); findKey('k1')?.name // 'crm'
  */
-export function keyring<Key extends { readonly name: string; readonly key: string }>(
+export function createKeyFinder<Key extends { readonly name: string; readonly key: string }>(
   keys: readonly Key[],
 ): (presented: string | undefined) => Key | undefined {
   const known = keys.map((key) => ({ key, padded: padded(key) }))

@@ -20,13 +20,13 @@ export interface Breaker {
   /** How long nothing will be admitted; 0: something may be, perhaps only as a probe. */
   restMs(now: number): number
   /** How an admitted call ended. Of the calls that end while it is open, only the probe's end counts. @returns whether it closed */
-  worked(probe: boolean): boolean
+  recordSuccess(probe: boolean): boolean
   /** @param retryAfterMs what the other side asked for. @returns for how long it opened, if it did */
-  failed(probe: boolean, now: number, retryAfterMs?: number): number | undefined
+  recordFailure(probe: boolean, now: number, retryAfterMs?: number): number | undefined
   /** Likewise, and the other side said that it wants a pause, or that nothing will be right before a person acts: one is enough. */
   pause(probe: boolean, now: number, retryAfterMs?: number): number | undefined
   /** An admitted call came to nothing that says how the other side is. */
-  unknown(probe: boolean): void
+  recordUnknown(probe: boolean): void
 }
 
 /**
@@ -62,7 +62,7 @@ export function createBreaker(options: BreakerOptions = breakerDefaults, random?
       if (openUntil === undefined) return 0
       return probing ? options.firstMs : Math.max(0, openUntil - now)
     },
-    worked(probe) {
+    recordSuccess(probe) {
       const wasOpen = openUntil !== undefined
       if (wasOpen && !probe) return false
       failures = 0
@@ -71,7 +71,7 @@ export function createBreaker(options: BreakerOptions = breakerDefaults, random?
       openUntil = undefined
       return wasOpen
     },
-    failed(probe, now, retryAfterMs) {
+    recordFailure(probe, now, retryAfterMs) {
       if (probe) {
         probing = false
         return open(now, retryAfterMs)
@@ -84,7 +84,7 @@ export function createBreaker(options: BreakerOptions = breakerDefaults, random?
       if (probe) probing = false
       return open(now, retryAfterMs)
     },
-    unknown(probe) {
+    recordUnknown(probe) {
       if (probe) probing = false
     },
   }

@@ -1,5 +1,5 @@
 import type { AccessKey, Scope } from './access.ts'
-import { brandForm, keyForm, type Look, textForm, wordForm } from './forms.ts'
+import { brandForm, keyForm, type OptionChecks, textForm, wordForm } from './forms.ts'
 
 export const scopes: readonly Scope[] = ['enqueue', 'read', 'manage', 'devices', 'tokens']
 
@@ -10,7 +10,7 @@ interface AnyKey {
 }
 
 /** What every key must have, whatever it opens. */
-export function checkKeys({ required, wrong }: Look, path: string, keys: readonly AnyKey[]): void {
+export function checkKeys({ required, wrong }: OptionChecks, path: string, keys: readonly AnyKey[]): void {
   for (const [i, { name, key, brands = [] }] of keys.entries()) {
     required(`${path}[${i}].name`, name, textForm)
     required(`${path}[${i}].key`, key, keyForm)
@@ -24,7 +24,7 @@ export function checkKeys({ required, wrong }: Look, path: string, keys: readonl
 }
 
 /** Keys for /admin. */
-export function checkAccessKeys(look: Look, path: string, keys: readonly AccessKey[]): void {
+export function checkAccessKeys(look: OptionChecks, path: string, keys: readonly AccessKey[]): void {
   checkKeys(look, path, keys)
   for (const [i, key] of keys.entries()) {
     const remedy = `write scopes: ['read'], or those of ${scopes.join(', ')} that it needs`

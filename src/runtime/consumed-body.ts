@@ -9,7 +9,7 @@ import { HttpError } from './http-error.ts'
  *
  * @throws HttpError 500, which makes the platform send again, with the remedy
  */
-export const bodyAsItCame: preParsingAsyncHookHandler = async ({ raw }, _reply, payload) => {
+export const restoreConsumedBody: preParsingAsyncHookHandler = async ({ raw }, _reply, payload) => {
   if (!raw.readableDidRead && !raw.readableEnded) return payload
   const bytes = keptBytes(raw)
   if (bytes) return Readable.from([bytes])

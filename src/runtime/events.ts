@@ -176,13 +176,13 @@ function channelOf(name: EventName): ReturnType<typeof channel> {
   return made
 }
 
-/** Costs a map look-up when nobody listens. Build expensive payloads only behind listened(). */
+/** Costs a map look-up when nobody listens. Build expensive payloads only behind hasListeners(). */
 export function emit<Name extends EventName>(name: Name, event: Events[Name]): void {
   const target = channelOf(name)
   if (target.hasSubscribers) target.publish(event)
 }
 
-export function listened(name: EventName): boolean {
+export function hasListeners(name: EventName): boolean {
   return channelOf(name).hasSubscribers
 }
 

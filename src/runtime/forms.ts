@@ -75,7 +75,7 @@ export function wordForm(...words: readonly string[]): Form {
 
 const matches = (value: unknown, form: RegExp): boolean => typeof value === 'string' && form.test(value)
 
-export interface Look {
+export interface OptionChecks {
   /** Must be there. An empty text is what a variable of the environment that is not set leaves: as good as missing. */
   required(path: string, value: unknown, form: Form): void
   /** May be left out. */
@@ -93,20 +93,20 @@ export interface Look {
  * // createOperator  keys[0].key: missing; expected at least 16 characters without spaces
  * //     make one with: openssl rand -hex 24
  */
-export function checkOptions(name: string, look: (look: Look) => void): void {
+export function checkOptions(name: string, look: (look: OptionChecks) => void): void {
   const problems: Problem[] = []
-  const wrong: Look['wrong'] = (problem) => void problems.push({ where: name, ...problem })
-  const optional: Look['optional'] = (path, value, { expected, fits, remedy, secret }) => {
+  const wrong: OptionChecks['wrong'] = (problem) => void problems.push({ where: name, ...problem })
+  const optional: OptionChecks['optional'] = (path, value, { expected, fits, remedy, secret }) => {
     if (value === undefined || fits(value)) return
     const found = secret ? '' : `, found ${typeof value === 'string' ? JSON.stringify(value) : String(value)}`
     wrong({ path, what: `expected ${expected}${found}`, ...(remedy && { remedy }) })
   }
-  const required: Look['required'] = (path, value, form) => {
+  const required: OptionChecks['required'] = (path, value, form) => {
     const { expected, remedy } = form
     if (value !== undefined && value !== null && value !== '') return optional(path, value, form)
     wrong({ path, what: `missing; expected ${expected}`, ...(remedy && { remedy }) })
   }
-  const filled: Look['filled'] = (path, list, remedy) => {
+  const filled: OptionChecks['filled'] = (path, list, remedy) => {
     if (Array.isArray(list) && list.length > 0) return
     wrong({ path, what: 'missing; expected at least 1 in the list', ...(remedy && { remedy }) })
   }

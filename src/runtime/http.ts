@@ -3,12 +3,12 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
-import { bodyAsItCame } from './consumed-body.ts'
+import { restoreConsumedBody } from './consumed-body.ts'
 import { emit } from './events.ts'
 import { HttpError } from './http-error.ts'
 import type { Handler } from './mount.ts'
 import { type BodyLimits, bodyLimits, boundBodies } from './request-bodies.ts'
-import { summed } from './summed.ts'
+import { summarizeRepeats } from './summarize-repeats.ts'
 import { UnstorableText } from './unstorable.ts'
 
 export { HttpError }
@@ -34,7 +34,7 @@ export function createHttp(side: Side, bodyBytes: number, limits: Partial<BodyLi
       `all request bodies together may have ${all.bodyBytesInFlight} bytes, and one alone ${bodyBytes}: raise the first limit, or lower the second`,
     )
   // First: what follows sees the body as it came.
-  app.addHook('preParsing', bodyAsItCame)
+  app.addHook('preParsing', restoreConsumedBody)
   const arrived = boundBodies(app, all, (request, reply, error) => refuse(side, request, reply, error))
   app.removeAllContentTypeParsers()
   // Whatever the content type says: the interface has JSON bodies only (§4).
@@ -159,7 +159,7 @@ export async function listen(side: Side, handler: Handler, options: ListenOption
     handler,
   )
   server.maxConnections = connections
-  const dropped = summed(60_000, (_side, count) => emit('connections.refused', { side, count }))
+  const dropped = summarizeRepeats(60_000, (_side, count) => emit('connections.refused', { side, count }))
   server.on('drop', () => dropped(side))
   server.keepAliveTimeout = 72_000 // longer than the usual 60 s of proxies, so that they close first
   server.on('clientError', (error: Error & { code?: string }, socket: Socket) => answerUnreadable(side, error, socket))

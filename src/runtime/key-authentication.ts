@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import { keyring } from './access.ts'
+import { createKeyFinder } from './access.ts'
 import { type Authentication, createAuthentication } from './authentication.ts'
 import { HttpError } from './http-error.ts'
 import { createWrongKeys } from './wrong-keys.ts'
@@ -23,7 +23,7 @@ const header = 'x-api-key'
 /** Callers with one of these keys in X-Api-Key; guessing is slowed down (wrong-keys.ts). */
 export function keyAuthentication<Key extends NamedKey>(options: KeyAuthenticationOptions<Key>): Authentication<Key> {
   const { keys, missing, unknown, check } = options
-  const whose = keyring(keys)
+  const findKey = createKeyFinder(keys)
   const wrongKeys = createWrongKeys()
   return createAuthentication((request) => {
     const presented = request.headers[header]
@@ -32,7 +32,7 @@ export function keyAuthentication<Key extends NamedKey>(options: KeyAuthenticati
       wrongKeys.countMissing(address)
       throw new HttpError(401, missing, undefined, { counted: true })
     }
-    const key = whose(presented)
+    const key = findKey(presented)
     const verdict = wrongKeys.judge(address, key?.name)
     // Never a 4xx: who calls may have the right key, and the platform would drop its message for good (§7.1).
     if (verdict === 'wait') throw new HttpError(503, tooManyWrong, 1, { counted: true })

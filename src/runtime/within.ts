@@ -38,11 +38,11 @@ export interface Waiting {
  * a whole list, where each answer is a piece of it.
  *
  * @example
- * const waiting = createWaiting()
- * response.once('close', () => waiting.giveUp(new Error('the client left')))
- * for (;;) write(await waiting.on(next()))
+ * const waiting = createAbortableWait()
+ * response.once('close', () => waiting.abort(new Error('the client left')))
+ * for (;;) write(await waiting.for(next()))
  */
-export function createWaiting(): Waiting {
+export function createAbortableWait(): Waiting {
   let why: Error | undefined
   let end: ((why: Error) => void) | undefined
   return {

@@ -2,7 +2,7 @@
 
 import { isIPv6 } from 'node:net'
 import { emit } from './events.ts'
-import { summed } from './summed.ts'
+import { summarizeRepeats } from './summarize-repeats.ts'
 
 export interface WrongKeys {
   /**
@@ -42,7 +42,7 @@ interface Known {
 export function createWrongKeys(options: WrongKeysOptions = {}): WrongKeys {
   const { burst = 100, perSecond = 10, addresses = 10_000, logEveryMs = 60_000, now = Date.now } = options
   const known = new Map<string, Known>()
-  const count = summed(logEveryMs, (address, times) => emit('keys.refused', { address, count: times }))
+  const count = summarizeRepeats(logEveryMs, (address, times) => emit('keys.refused', { address, count: times }))
 
   function knownOf(address: string): Known {
     const time = now()

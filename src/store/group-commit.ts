@@ -1,7 +1,7 @@
-import { emit, listened } from '../runtime/events.ts'
+import { emit, hasListeners } from '../runtime/events.ts'
 import { checkRows } from './check-rows.ts'
 import type { Database, Op } from './database.ts'
-import { distribute, merge, type Part } from './merge.ts'
+import { distributeRows, mergeOps, type Part } from './merge.ts'
 import { StoreUnavailable } from './store-unavailable.ts'
 
 export interface GroupCommitOptions {
@@ -114,11 +114,11 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
   }
 
   async function transactFor(callers: readonly Caller[]): Promise<void> {
-    const parts = merge(callers.flatMap((caller) => caller.ops))
+    const parts = mergeOps(callers.flatMap((caller) => caller.ops))
     const durable = callers.some((caller) => caller.durable)
     const began = performance.now()
-    const results = distribute(parts, await transact(parts))
-    if (listened('store.commit')) {
+    const results = distributeRows(parts, await transact(parts))
+    if (hasListeners('store.commit')) {
       const rows = parts.reduce((sum, part) => sum + part.rows.length, 0)
       emit('store.commit', { callers: callers.length, rows, ms: performance.now() - began, durable })
     }

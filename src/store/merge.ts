@@ -18,7 +18,7 @@ interface Growing extends Part {
  * Joins the rows of ops that share a statement, and orders the statements by rank. An op stays a part of its own where
  * returned rows could not find their way back: two ops put in the same route value, or the statement has no route.
  */
-export function merge(ops: readonly Op[]): readonly Part[] {
+export function mergeOps(ops: readonly Op[]): readonly Part[] {
   const parts = new Map<Statement, Growing[]>()
   for (const op of ops) {
     if (op.rows.length === 0) continue
@@ -58,7 +58,7 @@ function addRoutes(part: Growing, op: Op, column: number): boolean {
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
 /** Gives each op the rows that the parts returned for it. */
-export function distribute(
+export function distributeRows(
   parts: readonly Part[],
   returned: readonly (readonly object[])[],
 ): ReadonlyMap<Op, readonly object[]> {

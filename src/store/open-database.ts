@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import type { Database, Migration } from './database.ts'
 import { createPostgresDatabase, type PostgresOptions } from './postgres.ts'
-import { configOf, shown } from './postgres-address.ts'
+import { configOf, hidePassword } from './postgres-address.ts'
 import { migratePostgres } from './postgres-migrate.ts'
 import { createSqliteDatabase, openSqliteFile } from './sqlite.ts'
 import { migrateSqlite } from './sqlite-migrate.ts'
@@ -58,7 +58,7 @@ function engineOf(url: string): Database['engine'] {
   if (url.startsWith('sqlite:')) return 'sqlite'
   if (/^postgres(ql)?:\/\//.test(url)) return 'postgres'
   throw new Error(
-    `${JSON.stringify(shown(url))} is not a store: write sqlite:PATH or postgres://user:password@host/database`,
+    `${JSON.stringify(hidePassword(url))} is not a store: write sqlite:PATH or postgres://user:password@host/database`,
   )
 }
 

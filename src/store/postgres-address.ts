@@ -11,7 +11,7 @@ export function configOf(url: string): PostgresConfig {
     parsed = new URL(url)
   } catch {
     throw new Error(
-      `${JSON.stringify(shown(url))} cannot be read: write postgres://user:password@host/database, special characters as %40`,
+      `${JSON.stringify(hidePassword(url))} cannot be read: write postgres://user:password@host/database, special characters as %40`,
     )
   }
   const schema = parsed.searchParams.get('schema') ?? undefined
@@ -28,6 +28,6 @@ export function configOf(url: string): PostgresConfig {
 }
 
 /** Without the password. */
-export function shown(url: string): string {
+export function hidePassword(url: string): string {
   return url.replace(/\/\/.*@/, '//…@')
 }

@@ -1,7 +1,7 @@
 import { StoreUnavailable } from './store-unavailable.ts'
 
 /** What a failed statement says of the connection. SQLSTATE: https://www.postgresql.org/docs/current/errcodes-appendix.html */
-export function fateOf(error: unknown): 'lost' | 'unavailable' | 'refused' {
+export function classifyError(error: unknown): 'lost' | 'unavailable' | 'refused' {
   const { code, severity } = error as { code?: string; severity?: string }
   // Not from the server: the socket broke, or pg found its connection closed.
   if (severity === undefined || code === undefined) return error instanceof RangeError ? 'refused' : 'lost'
@@ -14,8 +14,8 @@ export function fateOf(error: unknown): 'lost' | 'unavailable' | 'refused' {
 }
 
 /** An error for the caller: StoreUnavailable unless the statement itself was refused. */
-export function forCaller(error: unknown): unknown {
-  if (error instanceof StoreUnavailable || fateOf(error) === 'refused') return error
+export function toCallerError(error: unknown): unknown {
+  if (error instanceof StoreUnavailable || classifyError(error) === 'refused') return error
   return new StoreUnavailable(`PostgreSQL: ${messageOf(error)}`, { cause: error })
 }
 

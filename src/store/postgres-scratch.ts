@@ -1,8 +1,8 @@
 import { finished } from 'node:stream/promises'
 import pg from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
-import { createWaiting } from '../runtime/within.ts'
-import { forCaller } from './postgres-errors.ts'
+import { createAbortableWait } from '../runtime/within.ts'
+import { toCallerError } from './postgres-errors.ts'
 import type { Scratch, Texts } from './scratch.ts'
 
 /**
@@ -33,7 +33,7 @@ export async function openPostgresScratch(config: pg.ClientConfig): Promise<Scra
     await client.query(settings.map((setting) => `set ${setting}`).join('; '))
   } catch (error) {
     await client.end().catch(() => {})
-    throw forCaller(error)
+    throw toCallerError(error)
   }
 
   async function run<Row extends object>(text: string, values: readonly unknown[] = []): Promise<readonly Row[]> {
@@ -41,7 +41,7 @@ export async function openPostgresScratch(config: pg.ClientConfig): Promise<Scra
       const { rows } = await client.query(values.length > 0 ? { text, values: [...values] } : text)
       return rows as Row[]
     } catch (error) {
-      throw forCaller(error)
+      throw toCallerError(error)
     }
   }
 
@@ -69,10 +69,10 @@ export async function openPostgresScratch(config: pg.ClientConfig): Promise<Scra
 
 async function copyInto(client: pg.Client, table: string, texts: AsyncIterable<Texts>): Promise<void> {
   const copy = client.query(copyFrom(`copy ${table} from stdin`))
-  const waiting = createWaiting()
-  copy.on('error', (error) => waiting.giveUp(forCaller(error) as Error))
+  const waiting = createAbortableWait()
+  copy.on('error', (error) => waiting.abort(toCallerError(error) as Error))
   const write = (bytes: Uint8Array | string): Promise<void> =>
-    waiting.on(new Promise((resolve) => copy.write(bytes, () => resolve())))
+    waiting.for(new Promise((resolve) => copy.write(bytes, () => resolve())))
   const socket = client.connection.stream
   try {
     for await (const piece of texts) {
@@ -81,7 +81,7 @@ async function copyInto(client: pg.Client, table: string, texts: AsyncIterable<T
       else await write(piece.lines.length >= socket.writableHighWaterMark ? piece.lines : Buffer.from(piece.lines))
     }
     copy.end()
-    await waiting.on(finished(copy))
+    await waiting.for(finished(copy))
   } catch (error) {
     copy.destroy()
     throw error

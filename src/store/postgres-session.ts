@@ -2,7 +2,7 @@ import pg from 'pg'
 import { emit } from '../runtime/events.ts'
 import type { Op } from './database.ts'
 import { newOwner } from './owner.ts'
-import { fateOf, forCaller, messageOf } from './postgres-errors.ts'
+import { classifyError, messageOf, toCallerError } from './postgres-errors.ts'
 import { holdOwner, stillHeld } from './postgres-locks.ts'
 import { plannerSettings } from './postgres-planner.ts'
 import { runTransaction } from './postgres-run.ts'
@@ -74,8 +74,8 @@ export async function openSession(options: SessionOptions): Promise<Session> {
       if (given === current) heardAt = askedAt
       return returned
     } catch (error) {
-      if (fateOf(error) === 'lost') lose(given, error)
-      throw forCaller(error)
+      if (classifyError(error) === 'lost') lose(given, error)
+      throw toCallerError(error)
     } finally {
       clearTimeout(silent)
       usedAt = performance.now()

@@ -3,7 +3,7 @@ import { checkRows } from './check-rows.ts'
 import type { Database, Op, Ownership } from './database.ts'
 import { createFlusher } from './flusher.ts'
 import { createGroupCommit } from './group-commit.ts'
-import { forCaller } from './postgres-errors.ts'
+import { toCallerError } from './postgres-errors.ts'
 import { openLogFlusher } from './postgres-flusher.ts'
 import { openListener } from './postgres-listener.ts'
 import { aliveOwners, evictStalled, releaseOwnership, takeOwnership } from './postgres-locks.ts'
@@ -42,12 +42,12 @@ export async function createPostgresDatabase(
   const group = createGroupCommit({
     transact: (parts) => session.run(parts),
     flush: createFlusher(() => flusher.flush()),
-    committed: wakers.committed,
+    committed: wakers.notifyCommitted,
   })
 
   const flusher = openLogFlusher(config, answerWithinMs)
   const session = await openSession({ config, leaseMs, answerWithinMs, onLost: lost })
-  const listener = await openListener(config, hear, wakers.tellAll).catch(async (error: unknown) => {
+  const listener = await openListener(config, hear, wakers.notifyAll).catch(async (error: unknown) => {
     await session.close()
     throw error
   })
@@ -75,7 +75,7 @@ export async function createPostgresDatabase(
 
   // Our own were told after the commit.
   function hear(topic: string, backend: number): void {
-    if (backend !== session.backend) wakers.tell(topic)
+    if (backend !== session.backend) wakers.notify(topic)
   }
 
   async function own(name: string): Promise<Ownership | undefined> {
@@ -113,7 +113,7 @@ export async function createPostgresDatabase(
       client.release()
       return rows as Out[]
     } catch (error) {
-      const cause = forCaller(error)
+      const cause = toCallerError(error)
       client?.release(cause instanceof StoreUnavailable)
       throw cause
     }

@@ -23,16 +23,16 @@ const cannotOpen = 14
 const noDatabase = 26
 
 /** The primary result code of SQLite, 0 for an error of anybody else. */
-export const codeOf = (error: unknown): number => ((error as { errcode?: number }).errcode ?? 0) & 0xff
+export const resultCode = (error: unknown): number => ((error as { errcode?: number }).errcode ?? 0) & 0xff
 
 /** Why a file could not be opened, and what to do. What is not known here comes back as it is. */
-export function notOpened(path: string, error: unknown): unknown {
+export function toOpenError(path: string, error: unknown): unknown {
   const why = reasonOf(path, error as NodeJS.ErrnoException)
   return why === undefined ? error : new StoreUnavailable(`${path} ${why}`, { cause: error })
 }
 
 function reasonOf(path: string, error: NodeJS.ErrnoException): string | undefined {
-  const code = codeOf(error)
+  const code = resultCode(error)
   if (code === busy)
     return 'is open in another process. A SQLite file serves one process: stop that one, send this command to its HTTP API, or use PostgreSQL (store: postgres://…)'
   if (code === noDatabase) return 'is not a SQLite database: name another file, or move this one away'

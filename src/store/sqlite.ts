@@ -7,7 +7,7 @@ import { createFlusher } from './flusher.ts'
 import { createGroupCommit } from './group-commit.ts'
 import type { Part } from './merge.ts'
 import { newOwner } from './owner.ts'
-import { codeOf, createSqliteFile, notOpened } from './sqlite-file.ts'
+import { createSqliteFile, resultCode, toOpenError } from './sqlite-file.ts'
 import { prepareRows, type RunRows } from './sqlite-rows.ts'
 import { openSqliteScratch } from './sqlite-scratch.ts'
 import { StoreUnavailable } from './store-unavailable.ts'
@@ -43,7 +43,7 @@ export function openSqliteFile(path: string, shared = false): DatabaseSync {
     return db
   } catch (error) {
     db?.close()
-    throw notOpened(path, error)
+    throw toOpenError(path, error)
   }
 }
 
@@ -108,7 +108,7 @@ export function createSqliteDatabase(db: DatabaseSync, path: string, shared = fa
     }
   })
 
-  const group = createGroupCommit({ transact, flush, committed: wakers.committed })
+  const group = createGroupCommit({ transact, flush, committed: wakers.notifyCommitted })
 
   return {
     engine: 'sqlite',
@@ -162,4 +162,4 @@ const unavailable = new Set([
   5 /* busy */, 8 /* readonly */, 10 /* ioerr */, 11 /* corrupt */, 13 /* full */, 14 /* cantopen */,
 ])
 
-const isUnavailable = (error: unknown): boolean => unavailable.has(codeOf(error))
+const isUnavailable = (error: unknown): boolean => unavailable.has(resultCode(error))

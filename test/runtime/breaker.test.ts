@@ -6,18 +6,18 @@ const create = (): Breaker => createBreaker({ after: 3, firstMs: 1_000, mostMs: 
 
 function opened(): Breaker {
   const breaker = create()
-  assert.equal(breaker.failed(false, 0), undefined)
-  assert.equal(breaker.failed(false, 0), undefined)
-  assert.equal(breaker.failed(false, 0), 1_000)
+  assert.equal(breaker.recordFailure(false, 0), undefined)
+  assert.equal(breaker.recordFailure(false, 0), undefined)
+  assert.equal(breaker.recordFailure(false, 0), 1_000)
   return breaker
 }
 
 test('it opens after so many failures in a row, not in all', () => {
   const breaker = create()
   for (let i = 0; i < 10; i++) {
-    breaker.failed(false, 0)
-    breaker.failed(false, 0)
-    assert.equal(breaker.worked(false), false)
+    breaker.recordFailure(false, 0)
+    breaker.recordFailure(false, 0)
+    assert.equal(breaker.recordSuccess(false), false)
   }
   assert.equal(breaker.admit(0), 'go')
 })
@@ -32,34 +32,34 @@ test('open, it says when to ask again; then one call probes and the others wait'
 test('a probe that works closes it', () => {
   const breaker = opened()
   breaker.admit(1_000)
-  assert.equal(breaker.worked(true), true)
+  assert.equal(breaker.recordSuccess(true), true)
   assert.equal(breaker.admit(1_000), 'go')
-  assert.equal(breaker.failed(false, 1_000), undefined)
+  assert.equal(breaker.recordFailure(false, 1_000), undefined)
 })
 
 test('probes that fail keep it open for longer and longer, or for as long as they were told', () => {
   const breaker = opened()
   breaker.admit(1_000)
-  assert.equal(breaker.failed(true, 1_000), 2_000)
+  assert.equal(breaker.recordFailure(true, 1_000), 2_000)
   breaker.admit(3_000)
-  assert.equal(breaker.failed(true, 3_000), 4_000)
+  assert.equal(breaker.recordFailure(true, 3_000), 4_000)
   breaker.admit(7_000)
-  assert.equal(breaker.failed(true, 7_000), 4_000)
+  assert.equal(breaker.recordFailure(true, 7_000), 4_000)
   breaker.admit(11_000)
-  assert.equal(breaker.failed(true, 11_000, 60_000), 60_000)
+  assert.equal(breaker.recordFailure(true, 11_000, 60_000), 60_000)
 })
 
 test('calls from before it opened neither close it nor lengthen it', () => {
   const breaker = opened()
-  assert.equal(breaker.worked(false), false)
-  assert.equal(breaker.failed(false, 500), undefined)
+  assert.equal(breaker.recordSuccess(false), false)
+  assert.equal(breaker.recordFailure(false, 500), undefined)
   assert.deepEqual(breaker.admit(900), { retryAfterMs: 100 })
 })
 
 test('a probe that says nothing lets another one go', () => {
   const breaker = opened()
   breaker.admit(1_000)
-  breaker.unknown(true)
+  breaker.recordUnknown(true)
   assert.equal(breaker.admit(1_000), 'probe')
 })
 
@@ -73,6 +73,6 @@ test('a pause that was asked for opens it at once, for so long; another one with
   assert.equal(breaker.restMs(30_000), 1_000, 'while the probe is out')
   assert.equal(breaker.pause(true, 30_000, 5_000), 5_000)
   breaker.admit(35_000)
-  assert.equal(breaker.worked(true), true)
+  assert.equal(breaker.recordSuccess(true), true)
   assert.equal(breaker.restMs(35_000), 0)
 })

@@ -3,7 +3,7 @@ import test from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { createWaiting, within } from '../../src/runtime/within.ts'
+import { createAbortableWait, within } from '../../src/runtime/within.ts'
 
 test('within: the answer, or that there was none in time', async () => {
   assert.equal(await within(10_000, Promise.resolve(1)), 1)
@@ -11,24 +11,24 @@ test('within: the answer, or that there was none in time', async () => {
 })
 
 test('waiting: one thing after the other, and what was given up ends the wait that is on and all later ones', async () => {
-  const waiting = createWaiting()
-  assert.equal(await waiting.on(Promise.resolve(1)), 1)
-  await assert.rejects(waiting.on(Promise.reject(new Error('its own'))), /its own/)
-  const never = waiting.on(new Promise(() => {}))
-  waiting.giveUp(new Error('the client left'))
-  waiting.giveUp(new Error('later'))
+  const waiting = createAbortableWait()
+  assert.equal(await waiting.for(Promise.resolve(1)), 1)
+  await assert.rejects(waiting.for(Promise.reject(new Error('its own'))), /its own/)
+  const never = waiting.for(new Promise(() => {}))
+  waiting.abort(new Error('the client left'))
+  waiting.abort(new Error('later'))
   await assert.rejects(never, /the client left/)
-  await assert.rejects(waiting.on(new Promise(() => {})), /the client left/)
+  await assert.rejects(waiting.for(new Promise(() => {})), /the client left/)
 })
 
 test('waiting: an answer is not kept once it was given', async () => {
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc') as () => void
-  const waiting = createWaiting()
+  const waiting = createAbortableWait()
   const answers = await Promise.all(
-    Array.from({ length: 10 }, async () => new WeakRef(await waiting.on(Promise.resolve({})))),
+    Array.from({ length: 10 }, async () => new WeakRef(await waiting.for(Promise.resolve({})))),
   )
-  await waiting.on(Promise.resolve())
+  await waiting.for(Promise.resolve())
   await turn()
   collect()
   assert.deepEqual(

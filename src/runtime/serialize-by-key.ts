@@ -2,9 +2,9 @@
  * Runs the tasks of one key one after the other, in order, and those of different keys at the same time. Nothing is kept of a
  * key without tasks.
  *
- * @example const inTurn = oneAtATime(); await inTurn('1 1001', () => link(tokens))
+ * @example const inTurn = serializeByKey(); await inTurn('1 1001', () => link(tokens))
  */
-export function oneAtATime(): <T>(key: string, task: () => Promise<T>) => Promise<T> {
+export function serializeByKey(): <T>(key: string, task: () => Promise<T>) => Promise<T> {
   const last = new Map<string, Promise<unknown>>()
   return (key, task) => {
     const mine = (last.get(key) ?? Promise.resolve()).then(task)

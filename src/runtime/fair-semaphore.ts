@@ -2,7 +2,7 @@
  * At most so many at a time. Whoever waits does so in a queue of its party, in order, no longer than it may; the queues take turns.
  * So a party with thousands waiting delays another one by one round.
  */
-export interface Turns {
+export interface FairSemaphore {
   /**
    * true: it is your turn now. A promise: whether it came before the deadline (epoch ms). 'full': too many wait already, and this party
    * has its share of them.
@@ -32,11 +32,11 @@ const sweepMs = 250
 /**
  * @param mostWaiting in all; a party that has less than its share of them is let in even then
  * @example
- * const turns = createTurns(100, 20_000)
- * const turn = turns.take(Date.now() + 30_000, brand)
- * if (turn === true || (turn !== 'full' && (await turn))) try { … } finally { turns.give() }
+ * const turns = createFairSemaphore(100, 20_000)
+ * const turn = turns.acquire(Date.now() + 30_000, brand)
+ * if (turn === true || (turn !== 'full' && (await turn))) try { … } finally { turns.release() }
  */
-export function createTurns(count: number, mostWaiting: number): Turns {
+export function createFairSemaphore(count: number, mostWaiting: number): FairSemaphore {
   let free = count
   const byParty = new Map<string, Queue>()
   /** Those with somebody waiting, and which of them is next. */

@@ -4,9 +4,9 @@ const mostKeys = 20
 /**
  * Tells of what may happen thousands of times a second: of each key at once, and then in every period how often it happened again.
  *
- * @example const refused = summed(60_000, (address, count) => emit('keys.refused', { address, count })); refused('192.0.2.1')
+ * @example const refused = summarizeRepeats(60_000, (address, count) => emit('keys.refused', { address, count })); refused('192.0.2.1')
  */
-export function summed(everyMs: number, tell: (key: string, count: number) => void): (key: string) => void {
+export function summarizeRepeats(everyMs: number, tell: (key: string, count: number) => void): (key: string) => void {
   const counts = new Map<string, number>()
   function report(): void {
     for (const [key, count] of counts) if (count > 0) tell(key, count)

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { createPassingMap } from '../../src/runtime/passing-map.ts'
+import { createTransientMap } from '../../src/runtime/transient-map.ts'
 
 test('a passing map says of each key what a Map would say, however many come and go', () => {
-  const passing = createPassingMap<string, { n: number }>()
+  const passing = createTransientMap<string, { n: number }>()
   const plain = new Map<string, { n: number }>()
   // Grows to 5,000, shrinks to nothing, and keeps a few that stay all the time.
   for (let n = 0; n < 50_000; n++) {

@@ -1,5 +1,5 @@
 /** How much each key may still use. */
-export interface Allowance {
+export interface RateLimiter {
   /** Takes `cost` from the key's allowance. @returns 0; or, if there is not enough left, nothing is taken: how many milliseconds to wait */
   take(key: string, cost: number, now: number): number
 }
@@ -14,10 +14,10 @@ interface Bucket {
  * beyond `mostKeys`: whoever makes up keys grows nothing.
  *
  * @example
- * const allowance = createAllowance(200, 60_000)
- * const waitMs = allowance.take('1 1001', 20, Date.now()) // 0
+ * const limiter = createRateLimiter(200, 60_000)
+ * const waitMs = limiter.consume('1 1001', 20, Date.now()) // 0
  */
-export function createAllowance(count: number, perMs: number, mostKeys = 50_000): Allowance {
+export function createRateLimiter(count: number, perMs: number, mostKeys = 50_000): RateLimiter {
   const buckets = new Map<string, Bucket>()
   return {
     take(key, cost, now) {

@@ -11,7 +11,7 @@ let collectYoung: (() => void) | undefined
 let bytesSince = 0
 
 /** So many bytes of a list were read, used, and will not be looked at again. */
-export function discarded(bytes: number): void {
+export function collectDiscarded(bytes: number): void {
   bytesSince += bytes
   if (bytesSince < enough) return
   bytesSince = 0

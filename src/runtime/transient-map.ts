@@ -1,5 +1,5 @@
 /** Entries that come and go by the thousands each second. */
-export interface PassingMap<Key, Value extends object> {
+export interface TransientMap<Key, Value extends object> {
   readonly size: number
   get(key: Key): Value | undefined
   /** Of a key that is not there. */
@@ -15,7 +15,7 @@ const spare = 1_024
  * space makes its larger successors there, and each that was outgrown keeps all that it held, long gone, until the old space is
  * collected: a send path at 64 connections spent half of its time copying such values (docs/performance.md).
  */
-export function createPassingMap<Key, Value extends object>(): PassingMap<Key, Value> {
+export function createTransientMap<Key, Value extends object>(): TransientMap<Key, Value> {
   let entries = new Map<Key, Value | undefined>()
   let size = 0
   return {

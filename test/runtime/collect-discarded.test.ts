@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
-import { discarded } from '../../src/runtime/discarded.ts'
+import { collectDiscarded } from '../../src/runtime/collect-discarded.ts'
 
 const megabytes = (): number => process.memoryUsage().arrayBuffers / 1024 / 1024
 
@@ -10,9 +10,9 @@ test('discarded: the buffers of a list do not gather', async () => {
     new Uint8Array(64 * 1024).fill(1)
     await turn()
   }
-  discarded(24 * 1024 * 1024)
+  collectDiscarded(24 * 1024 * 1024)
   await turn()
-  discarded(24 * 1024 * 1024) // finishes what the first began beside us
+  collectDiscarded(24 * 1024 * 1024) // finishes what the first began beside us
   assert.ok(megabytes() < 4, `of 24 MB ${megabytes()} are left`)
   assert.ok(!('gc' in globalThis), 'nobody else is given the collector')
 })

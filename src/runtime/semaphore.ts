@@ -1,4 +1,4 @@
-export interface Slots {
+export interface Semaphore {
   /** Undefined when there is one at once: the common case costs no promise. */
   take(): Promise<void> | undefined
   give(): void
@@ -7,9 +7,9 @@ export interface Slots {
 /**
  * At most `count` at a time, first come first served.
  *
- * @example const slots = createSlots(2); await slots.take(); try { … } finally { slots.give() }
+ * @example const slots = createSemaphore(2); await slots.acquire(); try { … } finally { slots.release() }
  */
-export function createSlots(count: number): Slots {
+export function createSemaphore(count: number): Semaphore {
   let free = count
   const waiting: (() => void)[] = []
   return {

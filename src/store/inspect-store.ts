@@ -10,15 +10,15 @@ import { configOf } from './postgres-address.ts'
 import { messageOf } from './postgres-errors.ts'
 
 /** What was seen. */
-export interface Sight {
+export interface StoreFinding {
   readonly ok: boolean
   readonly warning?: true
   readonly what: string
   readonly remedy?: string
 }
 
-/** @example await lookAtStore('sqlite:operator.db') // [{ ok: true, what: '…/operator.db is there and may be written' }] */
-export async function lookAtStore(url: string): Promise<readonly Sight[]> {
+/** @example await inspectStore('sqlite:operator.db') // [{ ok: true, what: '…/operator.db is there and may be written' }] */
+export async function inspectStore(url: string): Promise<readonly StoreFinding[]> {
   if (!url.startsWith('sqlite:')) return lookAtPostgres(url)
   const path = url.slice('sqlite:'.length)
   return path === ':memory:' ? [{ ok: true, what: 'in memory: gone when the process ends' }] : lookAtFile(resolve(path))
@@ -26,7 +26,7 @@ export async function lookAtStore(url: string): Promise<readonly Sight[]> {
 
 const littleSpace = 64 * 1024 * 1024
 
-async function lookAtFile(path: string): Promise<readonly Sight[]> {
+async function lookAtFile(path: string): Promise<readonly StoreFinding[]> {
   const folder = await nearest(dirname(path))
   try {
     await access(folder, constants.W_OK | constants.X_OK)
@@ -37,7 +37,7 @@ async function lookAtFile(path: string): Promise<readonly Sight[]> {
   }
   const { bavail, bsize } = await statfs(folder)
   const free = bavail * bsize
-  const space: readonly Sight[] =
+  const space: readonly StoreFinding[] =
     free >= littleSpace
       ? []
       : [
@@ -54,7 +54,7 @@ async function lookAtFile(path: string): Promise<readonly Sight[]> {
 }
 
 /** Messages, device tokens and keys of browsers are in the file, and in those that SQLite keeps beside it. */
-async function readByAll(path: string): Promise<readonly Sight[]> {
+async function readByAll(path: string): Promise<readonly StoreFinding[]> {
   const open: string[] = []
   for (const file of [path, `${path}-wal`, `${path}-shm`]) if (await readableByAll(file)) open.push(file)
   if (open.length === 0) return []
@@ -62,7 +62,7 @@ async function readByAll(path: string): Promise<readonly Sight[]> {
   return [{ ok: true, warning: true, what, remedy: `chmod 600 ${open.join(' ')}` }]
 }
 
-async function lookInto(path: string): Promise<Sight> {
+async function lookInto(path: string): Promise<StoreFinding> {
   try {
     await access(path, constants.R_OK | constants.W_OK)
     const file = await open(path, 'r')
@@ -90,7 +90,7 @@ const patienceMs = 5_000
 /** Leases and retries are counted by both clocks. */
 const mostSkewMs = 60_000
 
-async function lookAtPostgres(url: string): Promise<readonly Sight[]> {
+async function lookAtPostgres(url: string): Promise<readonly StoreFinding[]> {
   let client: pg.Client
   let schema: string | undefined
   try {
@@ -148,7 +148,7 @@ const remedies: Readonly<Record<string, string>> = {
   '53300': 'it has no connections left: raise max_connections, or stop what holds them',
 }
 
-function judge(where: string, schema: string | undefined, seen: Seen): readonly Sight[] {
+function judge(where: string, schema: string | undefined, seen: Seen): readonly StoreFinding[] {
   if (seen.number < 150_000)
     return [{ ok: false, what: `${where} is version ${seen.name}`, remedy: 'Bellwire needs 15 or later' }]
   if (seen.standby)
@@ -168,7 +168,7 @@ function judge(where: string, schema: string | undefined, seen: Seen): readonly 
       },
     ]
   const off = Date.now() - seen.now
-  const clock: readonly Sight[] =
+  const clock: readonly StoreFinding[] =
     Math.abs(off) <= mostSkewMs
       ? []
       : [

@@ -4,9 +4,9 @@ const shortest = 4
 /**
  * The text without these, also where they stand as JSON.
  *
- * @example withoutSecrets('key abcd is wrong', ['abcd']) // 'key [redacted] is wrong'
+ * @example redactSecrets('key abcd is wrong', ['abcd']) // 'key [redacted] is wrong'
  */
-export function withoutSecrets(text: string, secrets: Iterable<string>): string {
+export function redactSecrets(text: string, secrets: Iterable<string>): string {
   let clean = text
   // The longer first, lest a part of one remain.
   for (const secret of [...secrets].sort((a, b) => b.length - a.length)) {
