@@ -1,9 +1,9 @@
 import { distance } from 'fastest-levenshtein'
 
-/** What was probably meant, or nothing: a wild guess helps less than the list of what there is. */
+/** The known name closest to a misspelled one, for "did you mean …?"; undefined if no name is close enough. */
 export function closestName(word: string, known: readonly string[]): string | undefined {
-  const far = (other: string): number => distance(word.toLowerCase(), other.toLowerCase())
-  const [likeliest] = known.toSorted((a, b) => far(a) - far(b))
+  const distanceTo = (other: string): number => distance(word.toLowerCase(), other.toLowerCase())
+  const [closest] = known.toSorted((a, b) => distanceTo(a) - distanceTo(b))
   const allowed = Math.min(3, Math.max(2, Math.floor(word.length / 3)))
-  return likeliest !== undefined && far(likeliest) <= allowed ? likeliest : undefined
+  return closest !== undefined && distanceTo(closest) <= allowed ? closest : undefined
 }

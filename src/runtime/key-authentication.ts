@@ -11,16 +11,17 @@ interface NamedKey {
 
 export interface KeyAuthenticationOptions<Key extends NamedKey> {
   readonly keys: readonly Key[]
-  /** What a caller without a key, or with an unknown one, is told. */
+  /** The error for a request without a key. */
   readonly missing: string
+  /** The error for a request with an unknown key. */
   readonly unknown: string
-  /** Throws where the key may not call this route. */
+  /** Throws if the key must not call this route. */
   readonly check?: (key: Key, request: FastifyRequest) => void
 }
 
 const header = 'x-api-key'
 
-/** Callers with one of these keys in X-Api-Key; guessing is slowed down (wrong-keys.ts). */
+/** Authenticates callers by the key in X-Api-Key, and limits the rate at which keys can be guessed (wrong-keys.ts). */
 export function keyAuthentication<Key extends NamedKey>(options: KeyAuthenticationOptions<Key>): Authentication<Key> {
   const { keys, missing, unknown, check } = options
   const findKey = createKeyFinder(keys)
@@ -34,7 +35,7 @@ export function keyAuthentication<Key extends NamedKey>(options: KeyAuthenticati
     }
     const key = findKey(presented)
     const verdict = wrongKeys.judge(address, key?.name)
-    // Never a 4xx: who calls may have the right key, and the platform would drop its message for good (§7.1).
+    // Not a 4xx: the key may be correct, and on a 4xx the platform would drop the message for good (§7.1).
     if (verdict === 'wait') throw new HttpError(503, tooManyWrong, 1, { counted: true })
     if (verdict === 'wrong' || key === undefined) throw new HttpError(401, unknown, undefined, { counted: true })
     check?.(key, request)
@@ -42,4 +43,4 @@ export function keyAuthentication<Key extends NamedKey>(options: KeyAuthenticati
   })
 }
 
-const tooManyWrong = 'too many wrong API keys came from this address: no other key of it is looked at now, ask again'
+const tooManyWrong = 'too many wrong API keys from this address: its other keys are not checked now, retry later'

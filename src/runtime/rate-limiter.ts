@@ -1,17 +1,17 @@
-/** How much each key may still use. */
+/** A token bucket for each key. */
 export interface RateLimiter {
-  /** Takes `cost` from the key's allowance. @returns 0; or, if there is not enough left, nothing is taken: how many milliseconds to wait */
-  take(key: string, cost: number, now: number): number
+  /** Takes `cost` tokens from the key's bucket. @returns 0, or the milliseconds to wait if too few are left; then none is taken */
+  consume(key: string, cost: number, now: number): number
 }
 
 interface Bucket {
   left: number
-  at: number
+  refilledAt: number
 }
 
 /**
- * Gives each key `count` in `perMs`, evenly refilled (a token bucket). The keys that were used the longest time ago are forgotten
- * beyond `mostKeys`: whoever makes up keys grows nothing.
+ * Each key has a bucket of `count` tokens, refilled evenly over `perMs`. Only the `mostKeys` most recently used buckets are kept, so
+ * that invented keys cannot fill the memory.
  *
  * @example
  * const limiter = createRateLimiter(200, 60_000)
@@ -20,11 +20,11 @@ interface Bucket {
 export function createRateLimiter(count: number, perMs: number, mostKeys = 50_000): RateLimiter {
   const buckets = new Map<string, Bucket>()
   return {
-    take(key, cost, now) {
-      const bucket = buckets.get(key) ?? { left: count, at: now }
-      bucket.left = Math.min(count, bucket.left + ((now - bucket.at) * count) / perMs)
-      bucket.at = now
-      // Last in the order of the map: used last.
+    consume(key, cost, now) {
+      const bucket = buckets.get(key) ?? { left: count, refilledAt: now }
+      bucket.left = Math.min(count, bucket.left + ((now - bucket.refilledAt) * count) / perMs)
+      bucket.refilledAt = now
+      // Moves the bucket to the end of the map: the most recently used one.
       buckets.delete(key)
       buckets.set(key, bucket)
       if (buckets.size > mostKeys) buckets.delete(buckets.keys().next().value as string)

@@ -31,7 +31,7 @@ test('a filter in a body of another content type is 415, and nothing is dismisse
         const answer = await post(url + path, { lane: '1/push' }, adminKey.key, { 'content-type': type })
         assert.deepEqual(
           [answer.status, answer.body.error],
-          [415, `content-type ${type} is not read here: send application/json`],
+          [415, `content-type ${type} is not supported here: send application/json`],
         )
       }
   const restore = { brand: '1', user_id: 'a' }
