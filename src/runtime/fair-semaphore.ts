@@ -1,59 +1,56 @@
 /**
- * At most so many at a time. Whoever waits does so in a queue of its party, in order, no longer than it may; the queues take turns.
- * So a party with thousands waiting delays another one by one round.
+ * A semaphore with one queue for each party (a brand, for example). Free permits go to the queues round-robin, so that a party with
+ * thousands of waiters delays another party by one round only.
  */
 export interface FairSemaphore {
   /**
-   * true: it is your turn now. A promise: whether it came before the deadline (epoch ms). 'full': too many wait already, and this party
-   * has its share of them.
-   *
-   * @param party whose queue it is, a brand say
+   * Acquires a permit. Returns true if one is free; 'full' if too many callers wait and this party has its share of them; otherwise a
+   * promise that resolves with true, or with false when the deadline (epoch ms) has passed.
    */
-  take(deadline: number, party?: string): true | 'full' | Promise<boolean>
-  /** Ends a turn that was taken. */
-  give(): void
+  acquire(deadline: number, party?: string): true | 'full' | Promise<boolean>
+  release(): void
 }
 
-interface Waiting {
+interface Waiter {
   readonly deadline: number
-  readonly resolve: (mine: boolean) => void
+  readonly resolve: (acquired: boolean) => void
 }
 
 interface Queue {
   readonly party: string
-  /** Who had their turn leaves a hole: an array that grows for long would keep all that hangs on them. */
-  waiting: (Waiting | undefined)[]
+  /** Served waiters are replaced with undefined: a long-lived array would keep the objects that they refer to. */
+  waiters: (Waiter | undefined)[]
   head: number
 }
 
-/** How much later than its deadline a waiting one may be told. */
+/** Longest delay between a waiter's deadline and its answer. */
 const sweepMs = 250
 
 /**
- * @param mostWaiting in all; a party that has less than its share of them is let in even then
+ * @param mostWaiting limit for all parties; a party with less than its share of the waiters may exceed it
  * @example
- * const turns = createFairSemaphore(100, 20_000)
- * const turn = turns.acquire(Date.now() + 30_000, brand)
- * if (turn === true || (turn !== 'full' && (await turn))) try { … } finally { turns.release() }
+ * const semaphore = createFairSemaphore(100, 20_000)
+ * const permit = semaphore.acquire(Date.now() + 30_000, brand)
+ * if (permit === true || (permit !== 'full' && (await permit))) try { … } finally { semaphore.release() }
  */
 export function createFairSemaphore(count: number, mostWaiting: number): FairSemaphore {
   let free = count
   const byParty = new Map<string, Queue>()
-  /** Those with somebody waiting, and which of them is next. */
+  /** The queues that are not empty, in round-robin order. */
   const queues: Queue[] = []
-  let at = 0
-  let length = 0
+  let nextQueue = 0
+  let waiting = 0
   let timer: NodeJS.Timeout | undefined
 
-  function next(): Waiting['resolve'] | undefined {
+  function removeNext(): Waiter['resolve'] | undefined {
     if (queues.length > 0) {
-      if (at >= queues.length) at = 0
-      const queue = queues[at] as Queue
-      const { resolve } = queue.waiting[queue.head] as Waiting
-      queue.waiting[queue.head++] = undefined
-      length--
-      if (queue.head === queue.waiting.length) remove(at)
-      else at++
+      if (nextQueue >= queues.length) nextQueue = 0
+      const queue = queues[nextQueue] as Queue
+      const { resolve } = queue.waiters[queue.head] as Waiter
+      queue.waiters[queue.head++] = undefined
+      waiting--
+      if (queue.head === queue.waiters.length) removeQueue(nextQueue)
+      else nextQueue++
       return resolve
     }
     clearInterval(timer)
@@ -61,57 +58,58 @@ export function createFairSemaphore(count: number, mostWaiting: number): FairSem
     return undefined
   }
 
-  function remove(index: number): void {
+  function removeQueue(index: number): void {
     const [queue] = queues.splice(index, 1)
     if (queue) byParty.delete(queue.party)
-    if (index < at) at--
+    if (index < nextQueue) nextQueue--
   }
 
-  function sweep(): void {
+  function removeExpired(): void {
     const now = Date.now()
-    length = 0
+    waiting = 0
     for (let index = queues.length - 1; index >= 0; index--) {
       const queue = queues[index] as Queue
-      queue.waiting = queue.waiting.slice(queue.head).filter((one) => one !== undefined && !toldLate(one, now))
+      queue.waiters = queue.waiters.slice(queue.head).filter((waiter) => waiter !== undefined && !expire(waiter, now))
       queue.head = 0
-      length += queue.waiting.length
-      if (queue.waiting.length === 0) remove(index)
+      waiting += queue.waiters.length
+      if (queue.waiters.length === 0) removeQueue(index)
     }
-    if (queues.length === 0) next()
+    if (queues.length === 0) removeNext()
   }
 
-  function add(party: string): Queue {
-    const queue = { party, waiting: [], head: 0 }
+  function addQueue(party: string): Queue {
+    const queue = { party, waiters: [], head: 0 }
     byParty.set(party, queue)
     queues.push(queue)
     return queue
   }
 
   return {
-    take(deadline, party = '') {
+    acquire(deadline, party = '') {
       if (free > 0) {
         free--
         return true
       }
-      const mine = byParty.get(party)
-      if (length >= mostWaiting) {
-        const waits = mine ? mine.waiting.length - mine.head : 0
-        if (waits >= mostWaiting / (queues.length + (mine ? 0 : 1))) return 'full'
+      const queue = byParty.get(party)
+      if (waiting >= mostWaiting) {
+        const ofParty = queue ? queue.waiters.length - queue.head : 0
+        if (ofParty >= mostWaiting / (queues.length + (queue ? 0 : 1))) return 'full'
       }
-      timer ??= setInterval(sweep, sweepMs).unref()
-      length++
-      return new Promise((resolve) => (mine ?? add(party)).waiting.push({ deadline, resolve }))
+      timer ??= setInterval(removeExpired, sweepMs).unref()
+      waiting++
+      return new Promise((resolve) => (queue ?? addQueue(party)).waiters.push({ deadline, resolve }))
     },
-    give() {
-      const resolve = next()
+    release() {
+      const resolve = removeNext()
       if (resolve) resolve(true)
       else free++
     },
   }
 }
 
-function toldLate(one: Waiting, now: number): boolean {
-  if (one.deadline > now) return false
-  one.resolve(false)
+/** @returns whether the waiter's deadline has passed; if so, the waiter is answered */
+function expire(waiter: Waiter, now: number): boolean {
+  if (waiter.deadline > now) return false
+  waiter.resolve(false)
   return true
 }

@@ -1,26 +1,26 @@
 export interface Semaphore {
-  /** Undefined when there is one at once: the common case costs no promise. */
-  take(): Promise<void> | undefined
-  give(): void
+  /** @returns undefined if a permit is free, so that the common case creates no promise */
+  acquire(): Promise<void> | undefined
+  release(): void
 }
 
 /**
- * At most `count` at a time, first come first served.
+ * A semaphore with `count` permits, in order of arrival.
  *
- * @example const slots = createSemaphore(2); await slots.acquire(); try { … } finally { slots.release() }
+ * @example const semaphore = createSemaphore(2); await semaphore.acquire(); try { … } finally { semaphore.release() }
  */
 export function createSemaphore(count: number): Semaphore {
   let free = count
   const waiting: (() => void)[] = []
   return {
-    take() {
+    acquire() {
       if (free > 0) {
         free--
         return undefined
       }
       return new Promise((resolve) => waiting.push(resolve))
     },
-    give() {
+    release() {
       const next = waiting.shift()
       if (next) next()
       else free++

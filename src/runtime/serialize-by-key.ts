@@ -1,19 +1,18 @@
 /**
- * Runs the tasks of one key one after the other, in order, and those of different keys at the same time. Nothing is kept of a
- * key without tasks.
+ * Runs the tasks of each key one at a time, in order; tasks of different keys run concurrently. Keys without tasks use no memory.
  *
- * @example const inTurn = serializeByKey(); await inTurn('1 1001', () => link(tokens))
+ * @example const serialize = serializeByKey(); await serialize('1 1001', () => link(tokens))
  */
 export function serializeByKey(): <T>(key: string, task: () => Promise<T>) => Promise<T> {
-  const last = new Map<string, Promise<unknown>>()
+  const lastOfKey = new Map<string, Promise<unknown>>()
   return (key, task) => {
-    const mine = (last.get(key) ?? Promise.resolve()).then(task)
-    const ended = mine
+    const result = (lastOfKey.get(key) ?? Promise.resolve()).then(task)
+    const ended = result
       .catch(() => {})
       .then(() => {
-        if (last.get(key) === ended) last.delete(key)
+        if (lastOfKey.get(key) === ended) lastOfKey.delete(key)
       })
-    last.set(key, ended)
-    return mine
+    lastOfKey.set(key, ended)
+    return result
   }
 }

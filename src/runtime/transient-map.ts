@@ -1,19 +1,19 @@
-/** Entries that come and go by the thousands each second. */
+/** A map for short-lived entries: thousands are added and removed each second. */
 export interface TransientMap<Key, Value extends object> {
   readonly size: number
   get(key: Key): Value | undefined
-  /** Of a key that is not there. */
+  /** The key must not be in the map. */
   add(key: Key, value: Value): void
-  /** Of a key that is there. */
+  /** The key must be in the map. */
   remove(key: Key): void
 }
 
-const spare = 1_024
+const mostRemoved = 1_024
 
 /**
- * A `Map` that is replaced by a new one now and then, instead of making room in itself. What V8 has once moved to its old
- * space makes its larger successors there, and each that was outgrown keeps all that it held, long gone, until the old space is
- * collected: a send path at 64 connections spent half of its time copying such values (docs/performance.md).
+ * Replaces its `Map` with a new one from time to time, instead of letting one `Map` grow. Once V8 has moved a `Map` to the old space,
+ * its larger hash tables are allocated there too, and each outgrown table keeps removed values alive until the old space is
+ * collected. A send path at 64 connections spent half of its time copying these values (docs/performance.md).
  */
 export function createTransientMap<Key, Value extends object>(): TransientMap<Key, Value> {
   let entries = new Map<Key, Value | undefined>()
@@ -30,10 +30,10 @@ export function createTransientMap<Key, Value extends object>(): TransientMap<Ke
     remove(key) {
       entries.set(key, undefined)
       size--
-      if (entries.size < spare + 2 * size) return
-      const before = entries
+      if (entries.size < mostRemoved + 2 * size) return
+      const previous = entries
       entries = new Map()
-      for (const [each, value] of before) if (value) entries.set(each, value)
+      for (const [each, value] of previous) if (value) entries.set(each, value)
     },
   }
 }

@@ -66,13 +66,13 @@ test('node:http: what nobody knows is answered 404, and administration is there 
   for (const path of ['/', '/mine', '/channels', '/app/inbox', ...adminOnly]) {
     const { status, text } = await ask(alone + path)
     assert.deepEqual([path, status], [path, 404])
-    assert.match((JSON.parse(text) as { error: string }).error, /^there is nothing at/)
+    assert.match((JSON.parse(text) as { error: string }).error, /^\/.* does not exist/)
   }
   const whole = await httpUrl(t, createServer(chain(operator.handler, operator.admin.handler)))
   assert.equal((await send(`${whole}/channels/push/batch`)).status, 200)
   assert.equal((await ask(`${whole}/metrics`)).status, 200)
   assert.equal((await ask(`${whole}/admin/summary`)).status, 401)
-  assert.match((await ask(`${whole}/`)).text, /GET \/docs shows what there is/)
+  assert.match((await ask(`${whole}/`)).text, /GET \/docs lists the routes/)
   const health = await httpUrl(t, createServer(chain(operator.handler, operator.health.handler)))
   assert.equal((await ask(`${health}/readyz`)).status, 200)
   assert.equal((await ask(`${health}/metrics`)).status, 404)

@@ -97,7 +97,7 @@ test('sqlite: a log that cannot be brought to disk fails those who asked for it,
   const database = await openDatabase(url, { migrations })
   t.after(() => database.close())
   await rm(`${url.slice('sqlite:'.length)}-wal`)
-  await assert.rejects(database.commit([op(addUsers, [user('1', 'a')])]), /mend the disk and start again/)
+  await assert.rejects(database.commit([op(addUsers, [user('1', 'a')])]), /repair the disk and restart/)
   await assert.rejects(database.commit([op(addUsers, [user('1', 'b')])]), StoreUnavailable)
   await database.commit([op(addUsers, [user('1', 'c')])], { durable: false })
 })
