@@ -24,7 +24,8 @@ export function createAuthentication<Caller extends object>(
     },
     callerOf(request) {
       const caller = callers.get(request)
-      if (caller === undefined) throw new Error(`${request.routeOptions.url} has no onRequest hook that authenticates its callers`)
+      if (caller === undefined)
+        throw new Error(`${request.routeOptions.url} has no onRequest hook that authenticates its callers`)
       return caller
     },
   }

@@ -49,7 +49,9 @@ export async function createSubscriberToken(options: {
   const { secret, brand, userId, ttlSeconds = 600, now = Date.now } = options
   checkSecrets([secret])
   if (!(ttlSeconds <= longestTokenSeconds))
-    throw new Error(`ttlSeconds is ${ttlSeconds}: a subscriber token is valid for at most ${longestTokenSeconds} seconds`)
+    throw new Error(
+      `ttlSeconds is ${ttlSeconds}: a subscriber token is valid for at most ${longestTokenSeconds} seconds`,
+    )
   const issued = Math.floor(now() / 1000)
   return new SignJWT({ brand })
     .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })

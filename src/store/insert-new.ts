@@ -23,7 +23,8 @@ export function insertNew(rows: NewRows): Statement {
   const skipExisting = `on conflict (${key}) do nothing`
   return statement({
     ...definition,
-    text: (set) => `${into} select ${withConstants(columns.map((name) => `r.${name}`))} from ${set} r where true ${skipExisting}`,
+    text: (set) =>
+      `${into} select ${withConstants(columns.map((name) => `r.${name}`))} from ${set} r where true ${skipExisting}`,
     each: (row) => `${into} values (${withConstants([row])}) ${skipExisting}`,
   })
 }

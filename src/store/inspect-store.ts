@@ -1,5 +1,5 @@
-// A look at a store from outside, for `bellwire doctor`: never opens a SQLite file, which belongs to the process that serves it, and
-// changes nothing.
+// Inspects a store for `bellwire doctor`, without changing anything. It never opens a SQLite file as a database, since the file belongs
+// to the process that serves it.
 
 import { constants } from 'node:fs'
 import { access, open, stat, statfs } from 'node:fs/promises'
@@ -9,7 +9,7 @@ import { readableByAll } from '../runtime/readable-by-all.ts'
 import { configOf } from './postgres-address.ts'
 import { messageOf } from './postgres-errors.ts'
 
-/** What was seen. */
+/** One result of the inspection. */
 export interface StoreFinding {
   readonly ok: boolean
   readonly warning?: true
@@ -17,44 +17,51 @@ export interface StoreFinding {
   readonly remedy?: string
 }
 
-/** @example await inspectStore('sqlite:operator.db') // [{ ok: true, what: '…/operator.db is there and may be written' }] */
+/** @example await inspectStore('sqlite:operator.db') // [{ ok: true, what: '…/operator.db exists and is writable' }] */
 export async function inspectStore(url: string): Promise<readonly StoreFinding[]> {
-  if (!url.startsWith('sqlite:')) return lookAtPostgres(url)
+  if (!url.startsWith('sqlite:')) return inspectPostgres(url)
   const path = url.slice('sqlite:'.length)
-  return path === ':memory:' ? [{ ok: true, what: 'in memory: gone when the process ends' }] : lookAtFile(resolve(path))
+  return path === ':memory:'
+    ? [{ ok: true, what: 'in memory: lost when the process ends' }]
+    : inspectFile(resolve(path))
 }
 
-const littleSpace = 64 * 1024 * 1024
+const leastFreeBytes = 64 * 1024 * 1024
 
-async function lookAtFile(path: string): Promise<readonly StoreFinding[]> {
-  const folder = await nearest(dirname(path))
+async function inspectFile(path: string): Promise<readonly StoreFinding[]> {
+  const folder = await nearestFolder(dirname(path))
   try {
     await access(folder, constants.W_OK | constants.X_OK)
   } catch {
     return [
-      { ok: false, what: `${folder} may not be written by this user`, remedy: 'give it to the user who runs Bellwire' },
+      {
+        ok: false,
+        what: `${folder} is not writable by this user`,
+        remedy: 'make the user who runs Bellwire its owner',
+      },
     ]
   }
   const { bavail, bsize } = await statfs(folder)
   const free = bavail * bsize
   const space: readonly StoreFinding[] =
-    free >= littleSpace
+    free >= leastFreeBytes
       ? []
       : [
           {
             ok: false,
-            what: `the disk of ${folder} has only ${Math.floor(free / 1024 / 1024)} MiB left`,
-            remedy: 'make room',
+            what: `the disk of ${folder} has only ${Math.floor(free / 1024 / 1024)} MiB free`,
+            remedy: 'free disk space',
           },
         ]
   const found = await stat(path).catch(() => undefined)
-  if (found === undefined) return [{ ok: true, what: `${path} is not there yet: the first start makes it` }, ...space]
+  if (found === undefined)
+    return [{ ok: true, what: `${path} does not exist yet: the first start creates it` }, ...space]
   if (found.isDirectory()) return [{ ok: false, what: `${path} is a folder`, remedy: 'name a file in it' }]
-  return [await lookInto(path), ...space, ...(await readByAll(path))]
+  return [await inspectHeader(path), ...space, ...(await checkPermissions(path))]
 }
 
-/** Messages, device tokens and keys of browsers are in the file, and in those that SQLite keeps beside it. */
-async function readByAll(path: string): Promise<readonly StoreFinding[]> {
+/** The file, and the -wal and -shm files of SQLite, contain messages, device tokens and browser keys. */
+async function checkPermissions(path: string): Promise<readonly StoreFinding[]> {
   const open: string[] = []
   for (const file of [path, `${path}-wal`, `${path}-shm`]) if (await readableByAll(file)) open.push(file)
   if (open.length === 0) return []
@@ -62,7 +69,7 @@ async function readByAll(path: string): Promise<readonly StoreFinding[]> {
   return [{ ok: true, warning: true, what, remedy: `chmod 600 ${open.join(' ')}` }]
 }
 
-async function lookInto(path: string): Promise<StoreFinding> {
+async function inspectHeader(path: string): Promise<StoreFinding> {
   try {
     await access(path, constants.R_OK | constants.W_OK)
     const file = await open(path, 'r')
@@ -73,24 +80,24 @@ async function lookInto(path: string): Promise<StoreFinding> {
     } finally {
       await file.close()
     }
-    return { ok: true, what: `${path} is there and may be written` }
+    return { ok: true, what: `${path} exists and is writable` }
   } catch (error) {
-    return { ok: false, what: `${path}: ${messageOf(error)}`, remedy: 'give it to the user who runs Bellwire' }
+    return { ok: false, what: `${path}: ${messageOf(error)}`, remedy: 'make the user who runs Bellwire its owner' }
   }
 }
 
-/** The folder, or the nearest one above it that is there. */
-async function nearest(folder: string): Promise<string> {
-  const there = await stat(folder).catch(() => undefined)
-  const above = dirname(folder)
-  return there?.isDirectory() || above === folder ? folder : nearest(above)
+/** The folder, or its nearest ancestor that exists. */
+async function nearestFolder(folder: string): Promise<string> {
+  const found = await stat(folder).catch(() => undefined)
+  const parent = dirname(folder)
+  return found?.isDirectory() || parent === folder ? folder : nearestFolder(parent)
 }
 
-const patienceMs = 5_000
-/** Leases and retries are counted by both clocks. */
+const timeoutMs = 5_000
+/** Leases and retries use both clocks. */
 const mostSkewMs = 60_000
 
-async function lookAtPostgres(url: string): Promise<readonly StoreFinding[]> {
+async function inspectPostgres(url: string): Promise<readonly StoreFinding[]> {
   let client: pg.Client
   let schema: string | undefined
   try {
@@ -99,8 +106,8 @@ async function lookAtPostgres(url: string): Promise<readonly StoreFinding[]> {
     client = new pg.Client({
       ...config,
       application_name: 'bellwire doctor',
-      connectionTimeoutMillis: patienceMs,
-      query_timeout: patienceMs,
+      connectionTimeoutMillis: timeoutMs,
+      query_timeout: timeoutMs,
     })
   } catch (error) {
     return [{ ok: false, what: messageOf(error), remedy: 'write store: postgres://USER:PASSWORD@HOST/DATABASE' }]
@@ -109,15 +116,15 @@ async function lookAtPostgres(url: string): Promise<readonly StoreFinding[]> {
   const where = `PostgreSQL at ${client.host}:${client.port}/${client.database ?? ''}`
   try {
     await client.connect()
-    const { rows } = await client.query<Seen>(look, [schema ?? null])
-    return judge(where, schema, rows[0] as Seen)
+    const { rows } = await client.query<ServerState>(selectState, [schema ?? null])
+    return judgeServer(where, schema, rows[0] as ServerState)
   } catch (error) {
     const { code = '' } = error as { code?: string }
     return [
       {
         ok: false,
         what: `${where}: ${messageOf(error)}`,
-        remedy: remedies[code] ?? 'check that it runs, and the address in store',
+        remedy: remedies[code] ?? 'check that it is running, and check the address in store',
       },
     ]
   } finally {
@@ -125,19 +132,19 @@ async function lookAtPostgres(url: string): Promise<readonly StoreFinding[]> {
   }
 }
 
-const look = `
+const selectState = `
   select current_setting('server_version_num')::int as number, current_setting('server_version') as name,
     (extract(epoch from clock_timestamp()) * 1000)::float8 as now, pg_is_in_recovery() as standby,
     has_database_privilege(current_database(), 'create') as may_create,
     (select has_schema_privilege(n.oid, 'create') from pg_namespace n where n.nspname = coalesce($1, current_schema())) as may_use`
 
-interface Seen {
+interface ServerState {
   readonly number: number
   readonly name: string
   readonly now: number
   readonly standby: boolean
   readonly may_create: boolean
-  /** null: there is no such schema yet. */
+  /** null: the schema does not exist yet. */
   readonly may_use: boolean | null
 }
 
@@ -145,38 +152,36 @@ const remedies: Readonly<Record<string, string>> = {
   '28P01': 'check the password in store',
   '28000': 'check the user in store, and pg_hba.conf',
   '3D000': 'create the database, or name another one in store',
-  '53300': 'it has no connections left: raise max_connections, or stop what holds them',
+  '53300': 'the server has no free connections: raise max_connections, or close unused ones',
 }
 
-function judge(where: string, schema: string | undefined, seen: Seen): readonly StoreFinding[] {
-  if (seen.number < 150_000)
-    return [{ ok: false, what: `${where} is version ${seen.name}`, remedy: 'Bellwire needs 15 or later' }]
-  if (seen.standby)
-    return [
-      { ok: false, what: `${where} is a standby`, remedy: 'name the primary in store: everything is written there' },
-    ]
-  const named = schema ?? 'the schema of this user'
-  if (!(seen.may_use ?? seen.may_create))
+function judgeServer(where: string, schema: string | undefined, state: ServerState): readonly StoreFinding[] {
+  if (state.number < 150_000)
+    return [{ ok: false, what: `${where} is version ${state.name}`, remedy: 'Bellwire needs 15 or later' }]
+  if (state.standby)
+    return [{ ok: false, what: `${where} is a read-only standby`, remedy: 'name the primary server in store' }]
+  const schemaName = schema ?? 'the schema of this user'
+  if (!(state.may_use ?? state.may_create))
     return [
       {
         ok: false,
-        what: `${where}: this user may not make tables in ${named}`,
+        what: `${where}: this user may not create tables in ${schemaName}`,
         remedy:
-          seen.may_use === null
-            ? `create the schema for it, or grant create on the database`
-            : `grant create on schema ${schema ?? '…'} to it`,
+          state.may_use === null
+            ? `create the schema for this user, or grant create on the database`
+            : `grant create on schema ${schema ?? '…'} to this user`,
       },
     ]
-  const off = Date.now() - seen.now
+  const skew = Date.now() - state.now
   const clock: readonly StoreFinding[] =
-    Math.abs(off) <= mostSkewMs
+    Math.abs(skew) <= mostSkewMs
       ? []
       : [
           {
             ok: false,
-            what: `the clock is ${Math.round(Math.abs(off) / 1000)} s ${off > 0 ? 'ahead of' : 'behind'} that of ${where}`,
-            remedy: 'set both clocks, with NTP',
+            what: `this machine's clock is ${Math.round(Math.abs(skew) / 1000)} s ${skew > 0 ? 'ahead of' : 'behind'} the clock of ${where}`,
+            remedy: 'synchronize both clocks with NTP',
           },
         ]
-  return [{ ok: true, what: `${where} answers (${seen.name}), and tables may be made` }, ...clock]
+  return [{ ok: true, what: `${where} answers (${state.name}), and this user may create tables` }, ...clock]
 }

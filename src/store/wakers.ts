@@ -2,7 +2,7 @@ import type { Op, Statement } from './database.ts'
 import type { Part } from './merge.ts'
 import { op, statement } from './statement.ts'
 
-/** On SQLite it is never run: there is nobody else to notify. The rows it returns are nothing to anybody, so it is merged. */
+/** Never run on SQLite, which has no other processes to notify. Its rows are ignored: `returns` is false, so it can be merged. */
 export const wakeStatement: Statement = {
   ...statement({
     name: 'wake',
@@ -16,18 +16,18 @@ export const wakeStatement: Statement = {
 export interface Wakers {
   wake(topic: string): Op
   onWake(topic: string, listener: () => void): () => void
-  /** Tells the listeners of one topic. */
+  /** Notifies the listeners of one topic. */
   notify(topic: string): void
-  /** After a gap in which hints may have been lost. */
+  /** Notifies all listeners, after a time in which notifications may have been lost. */
   notifyAll(): void
-  /** Tells this process's listeners of what it notifyCommitted itself. */
+  /** Notifies the listeners of this process about topics that it committed itself. */
   notifyCommitted(parts: readonly Part[]): void
 }
 
 export function createWakers(): Wakers {
   const listeners = new Map<string, Set<() => void>>()
 
-  // A listener's mistake is its own: it must not fail the commit of somebody else.
+  // An error in a listener must not fail the commit of another caller.
   function notify(topic: string): void {
     for (const listener of listeners.get(topic) ?? []) queueMicrotask(listener)
   }
