@@ -4,59 +4,59 @@ import { createFairSemaphore } from '../../src/runtime/fair-semaphore.ts'
 
 const soon = (): number => Date.now() + 10_000
 
-test('at most so many at a time, and those who wait come in order', async () => {
-  const turns = createFairSemaphore(2, 10)
-  assert.deepEqual([turns.acquire(soon()), turns.acquire(soon())], [true, true])
-  const came: number[] = []
+test('it grants at most its number of permits, and serves waiters in order', async () => {
+  const semaphore = createFairSemaphore(2, 10)
+  assert.deepEqual([semaphore.acquire(soon()), semaphore.acquire(soon())], [true, true])
+  const served: number[] = []
   const waiting = [1, 2, 3].map(async (n) => {
-    assert.equal(await turns.acquire(soon()), true)
-    came.push(n)
+    assert.equal(await semaphore.acquire(soon()), true)
+    served.push(n)
   })
-  for (let n = 0; n < 3; n++) turns.release()
+  for (let n = 0; n < 3; n++) semaphore.release()
   await Promise.all(waiting)
-  assert.deepEqual(came, [1, 2, 3])
-  turns.release()
-  turns.release()
-  assert.equal(turns.acquire(soon()), true, 'turns that nobody waited for are there')
+  assert.deepEqual(served, [1, 2, 3])
+  semaphore.release()
+  semaphore.release()
+  assert.equal(semaphore.acquire(soon()), true, 'released permits without waiters are free')
 })
 
-test('no more wait than may, and who gave up or was too late makes room', async () => {
-  const turns = createFairSemaphore(1, 2)
-  void turns.acquire(soon())
-  const late = turns.acquire(Date.now() + 20)
-  const patient = turns.acquire(soon())
-  assert.equal(turns.acquire(soon()), 'full')
+test('the number of waiters is limited, and an expired waiter leaves the queue', async () => {
+  const semaphore = createFairSemaphore(1, 2)
+  void semaphore.acquire(soon())
+  const late = semaphore.acquire(Date.now() + 20)
+  const patient = semaphore.acquire(soon())
+  assert.equal(semaphore.acquire(soon()), 'full')
   assert.equal(await late, false)
-  const next = turns.acquire(soon())
+  const next = semaphore.acquire(soon())
   assert.notEqual(next, 'full')
-  turns.release()
+  semaphore.release()
   assert.equal(await patient, true)
-  turns.release()
+  semaphore.release()
   assert.equal(await next, true)
 })
 
-test('parties take turns, however many of one wait', async () => {
-  const turns = createFairSemaphore(1, 1_000)
-  void turns.acquire(soon())
-  const came: string[] = []
+test('parties are served round-robin, however many callers of one party wait', async () => {
+  const semaphore = createFairSemaphore(1, 1_000)
+  void semaphore.acquire(soon())
+  const served: string[] = []
   const wait = async (party: string): Promise<void> => {
-    assert.equal(await turns.acquire(soon(), party), true)
-    came.push(party)
+    assert.equal(await semaphore.acquire(soon(), party), true)
+    served.push(party)
   }
   const waiting = ['1', '1', '1', '1', '2', '3', '2'].map(wait)
-  for (let n = 0; n < 3; n++) turns.release()
+  for (let n = 0; n < 3; n++) semaphore.release()
   await Promise.all(waiting.slice(4, 6))
   waiting.push(wait('4'))
-  for (let n = 0; n < 5; n++) turns.release()
+  for (let n = 0; n < 5; n++) semaphore.release()
   await Promise.all(waiting)
-  assert.deepEqual(came, ['1', '2', '3', '4', '1', '2', '1', '1'])
+  assert.deepEqual(served, ['1', '2', '3', '4', '1', '2', '1', '1'])
 })
 
-test('a party with less than its share of the places is let in where another has taken them all', () => {
-  const turns = createFairSemaphore(1, 4)
-  void turns.acquire(soon())
-  for (let n = 0; n < 4; n++) assert.notEqual(turns.acquire(soon(), '1'), 'full')
-  assert.equal(turns.acquire(soon(), '1'), 'full')
-  for (let n = 0; n < 2; n++) assert.notEqual(turns.acquire(soon(), '2'), 'full')
-  assert.equal(turns.acquire(soon(), '2'), 'full')
+test('a party with less than its share of waiters may wait although another party uses the whole limit', () => {
+  const semaphore = createFairSemaphore(1, 4)
+  void semaphore.acquire(soon())
+  for (let n = 0; n < 4; n++) assert.notEqual(semaphore.acquire(soon(), '1'), 'full')
+  assert.equal(semaphore.acquire(soon(), '1'), 'full')
+  for (let n = 0; n < 2; n++) assert.notEqual(semaphore.acquire(soon(), '2'), 'full')
+  assert.equal(semaphore.acquire(soon(), '2'), 'full')
 })

@@ -12,9 +12,9 @@ const refused: readonly [title: string, url: string, message: RegExp][] = [
   ['a path alone', './bellwire.db', /is not the address of a store: write sqlite:PATH/],
   ['sqlite without a path', 'sqlite:', /needs a path/],
   ['a schema that would need quotes', 'postgres://host/db?schema=Robert"', /lowercase letters, digits and _/],
-  ['a url that cannot be read', 'postgres://user:se@secret:x@/db', /is not a valid URL.*special characters/],
+  ['an invalid url', 'postgres://user:se@secret:x@/db', /is not a valid URL.*special characters/],
   [
-    'a server that is not there',
+    'a server that is not running',
     'postgres://user:secret@127.0.0.1:1/db',
     /PostgreSQL at 127\.0\.0\.1:1\/db cannot be reached: .*ECONNREFUSED.*Check that it is running/,
   ],
