@@ -1,4 +1,5 @@
-// The published package: its files are compared with a list, installed into an empty folder, and run there on each supported Node.
+// The published package: its files are compared with a list, installed into an empty folder, and run there on each supported
+// Node.
 
 import assert from 'node:assert/strict'
 import { cp, readdir, rm, stat, writeFile } from 'node:fs/promises'

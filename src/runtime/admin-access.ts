@@ -101,8 +101,8 @@ export function jsonObject(request: FastifyRequest): Record<string, unknown> {
 }
 
 /**
- * Reads the selection of a bulk change: either at least one filter member, or `"all": true` without a filter. An empty filter is
- * refused, since it would select every entry by accident.
+ * Reads the selection of a bulk change: either at least one filter member, or `"all": true` without a filter. A body with
+ * neither is refused, since it would select every entry by accident.
  *
  * @param names the allowed filter members
  */

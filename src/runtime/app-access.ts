@@ -8,8 +8,8 @@ import { type Subscriber, TokenRefused, verifySubscriberToken } from './subscrib
 export const appBodyBytes = 128 * 1024
 
 /**
- * The caller of /app: the user and brand of the subscriber token in `Authorization: Bearer`. An invalid token is answered 401 with
- * the reason. Responses must not be cached.
+ * The caller of /app: the user and brand of the subscriber token in `Authorization: Bearer`. An invalid token is answered 401
+ * with the reason. Responses are never cached.
  */
 export function subscriberAuthentication(access: {
   readonly secrets: readonly string[]

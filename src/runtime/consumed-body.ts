@@ -4,8 +4,8 @@ import type { preParsingAsyncHookHandler } from 'fastify'
 import { HttpError } from './http-error.ts'
 
 /**
- * Restores a body that a body parser of the host, such as express.json(), has already read. The raw bytes are used if the host kept
- * them. The parsed value is not used, since ids above 2^53 have lost digits. Reading the request again would hang forever.
+ * Restores a body that a body parser of the host, such as express.json(), has already read. The raw bytes are used if the host
+ * kept them. The parsed value is not used, since ids above 2^53 have lost digits. Reading the request again would hang forever.
  *
  * @throws HttpError 500 with the remedy if the bytes are gone; the platform sends the request again
  */

@@ -38,7 +38,7 @@ function baseOf({ protocol, host, originalUrl, url }: FastifyRequest): string {
   return /^[\w.:[\]-]+$/.test(host) ? `${protocol}://${host}${prefix}` : prefix || '/'
 }
 
-/** The page has its own Fastify instance, created at the first request: its package is large, and most processes never need it. */
+/** The page has its own Fastify instance, created at the first request: its package is large, and few processes need it. */
 function pageRoutes(app: FastifyInstance, side: Side): void {
   let page: Promise<FastifyInstance> | undefined
   for (const url of ['/docs', '/docs/*'])

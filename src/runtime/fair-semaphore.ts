@@ -1,11 +1,11 @@
 /**
- * A semaphore with one queue for each party (a brand, for example). Free permits go to the queues round-robin, so that a party with
- * thousands of waiters delays another party by one round only.
+ * A semaphore with one queue for each party (a brand, for example). Free permits go to the queues round-robin, so that a party
+ * with thousands of waiters delays another party by one round only.
  */
 export interface FairSemaphore {
   /**
-   * Acquires a permit. Returns true if one is free; 'full' if too many callers wait and this party has its share of them; otherwise a
-   * promise that resolves with true, or with false when the deadline (epoch ms) has passed.
+   * Acquires a permit. Returns true if one is free; 'full' if too many callers wait and this party has its share of them;
+   * otherwise a promise that resolves with true, or with false when the deadline (epoch ms) has passed.
    */
   acquire(deadline: number, party?: string): true | 'full' | Promise<boolean>
   release(): void

@@ -1,5 +1,5 @@
 /**
- * Batches the items of one turn of the event loop into one call, for work that costs about the same for one item and for a hundred.
+ * Batches the items of one turn of the event loop into one call, for work whose cost hardly depends on the number of items.
  *
  * @example const query = gather<string>((users) => queryAll(users)); query('u1'); query('u2') // one queryAll(['u1', 'u2'])
  */

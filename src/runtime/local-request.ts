@@ -7,8 +7,8 @@ export interface LocalRefusal {
 }
 
 /**
- * Refuses requests that a web page of another site causes a browser on this machine to send. Such a page can reach every loopback
- * port: under its own host name, resolved to 127.0.0.1 (DNS rebinding), or by a form or script (CSRF). DNS rebinding shows in Host;
+ * Refuses requests that a web page of another site makes a browser on this machine send. The page can reach every loopback port:
+ * under its own host name, resolved to 127.0.0.1 (DNS rebinding), or by a form or script (CSRF). DNS rebinding shows in Host;
  * CSRF shows in Origin or Sec-Fetch-Site, or in a content type that browsers send to other sites without a preflight request.
  *
  * @param port the port of the server

@@ -16,8 +16,8 @@ export interface Metrics {
   /** Adds a reader of lane depths that runs at each scrape. @returns a function that removes the reader */
   depths(read: () => Promise<readonly Depth[]>): () => void
   /**
-   * Adds allowed values of a label. Any other value is reported as `other`, so that untrusted input cannot create time series. A label
-   * without allowed values accepts every value.
+   * Adds allowed values of a label. Any other value is reported as `other`, so that untrusted input cannot create time series.
+   * A label without allowed values accepts every value.
    */
   allow(label: string, values: readonly string[]): void
   stop(): void
@@ -63,8 +63,8 @@ type AllowedValues = Map<string, ReadonlySet<unknown>>
 type Branch = Map<unknown, Branch | Tally>
 
 /**
- * Adds a Counter and its subscriptions. Counter.inc() hashes its labels, too slow for a hundred thousand events a second: events are
- * added to tallies, without allocating, and a scrape adds the tallies to the Counter.
+ * Adds a Counter and its subscriptions. Counter.inc() hashes its labels, too slow for a hundred thousand events a second:
+ * events are added to tallies, without allocating, and a scrape adds the tallies to the Counter.
  */
 function addCounter(registry: Registry, rows: readonly CounterRow[], allowed: AllowedValues): (() => void)[] {
   const tallies: Tally[] = []

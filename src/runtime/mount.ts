@@ -11,8 +11,8 @@ export type Handler = (request: IncomingMessage, response: ServerResponse, next?
 
 export interface Mount {
   /**
-   * For node:http and Express, with or without a prefix. For a path that is not its own, it calls `next()`, or answers 404 if there
-   * is no `next`. Until start() has resolved, it answers 503.
+   * For node:http and Express, with or without a prefix. For a path that is not its own, it calls `next()`, or answers 404 if
+   * there is no `next`. Until start() has resolved, it answers 503.
    *
    * @example app.use('/bellwire', operator.handler)
    */
@@ -92,7 +92,7 @@ function pathOf({ url = '/' }: IncomingMessage): string {
   return url.replace(/^https?:\/\/.*?\//, '/').split(/[?#]/, 1)[0] as string
 }
 
-/** Removes a prefix of `depth` segments, which may be parameters. @example '/bellwire/admin/lanes?limit=1' with 1 → '/admin/lanes?limit=1' */
+/** Removes a prefix of `depth` segments, which may be parameters. @example with 1: '/bellwire/admin/lanes' → '/admin/lanes' */
 function withoutPrefix(url: string, depth: number): string {
   return url.replace(/^https?:\/\/.*?\//, '/').replace(new RegExp(`^(?:/[^/?#]*){${depth}}`), '')
 }

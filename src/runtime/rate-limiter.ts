@@ -1,6 +1,6 @@
 /** A token bucket for each key. */
 export interface RateLimiter {
-  /** Takes `cost` tokens from the key's bucket. @returns 0, or the milliseconds to wait if too few are left; then none is taken */
+  /** Takes `cost` tokens from the key's bucket. @returns 0; if too few are left, it takes none and returns the ms to wait */
   consume(key: string, cost: number, now: number): number
 }
 
@@ -10,8 +10,8 @@ interface Bucket {
 }
 
 /**
- * Each key has a bucket of `count` tokens, refilled evenly over `perMs`. Only the `mostKeys` most recently used buckets are kept, so
- * that invented keys cannot fill the memory.
+ * Each key has a bucket of `count` tokens, refilled evenly over `perMs`. Only the `mostKeys` most recently used buckets are
+ * kept, so that invented keys cannot fill the memory.
  *
  * @example
  * const limiter = createRateLimiter(200, 60_000)

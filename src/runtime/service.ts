@@ -15,7 +15,7 @@ export interface Service extends Mount {
   stop(withinMs?: number): Promise<void>
 }
 
-/** The parts of a running side. Routes for administration have their own app, so the handler of the interface cannot reach them. */
+/** The parts of a running side. Administration has its own app, so that the handler of the interface cannot reach its routes. */
 export interface Composed {
   readonly app: FastifyInstance
   readonly admin: FastifyInstance

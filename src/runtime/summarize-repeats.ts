@@ -2,8 +2,8 @@
 const mostKeys = 20
 
 /**
- * Limits the reports of an event that may occur thousands of times a second: the first occurrence of a key is reported at once, its
- * repetitions once per period with their count.
+ * Limits the reports of an event that may occur thousands of times a second: the first occurrence of a key is reported at once,
+ * its repetitions once per period with their count.
  *
  * @example const report = summarizeRepeats(60_000, (address, count) => emit('keys.refused', { address, count })); report('192.0.2.1')
  */

@@ -35,9 +35,9 @@ interface AddressState {
 }
 
 /**
- * Once an address has used up its wrong keys, none of its keys is checked, right or wrong: otherwise the answer would still reveal
- * a right guess. A key that was right from this address before is still accepted, so that someone who guesses cannot lock out other
- * clients behind the same proxy or NAT. IPv6 addresses count by /64, the usual network of one customer.
+ * Once an address has used up its wrong keys, none of its keys is checked, right or wrong: otherwise the answer would still
+ * reveal a right guess. A key that was right from this address before is still accepted, so that someone who guesses cannot
+ * lock out other clients behind the same proxy or NAT. IPv6 addresses count by /64, the usual network of one customer.
  */
 export function createWrongKeys(options: WrongKeysOptions = {}): WrongKeys {
   const { burst = 100, perSecond = 10, addresses = 10_000, logEveryMs = 60_000, now = Date.now } = options

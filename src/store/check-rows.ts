@@ -2,8 +2,8 @@ import { isStorable, UnstorableText } from '../runtime/unstorable.ts'
 import type { Op, Value } from './database.ts'
 
 /**
- * Rejects invalid rows before they reach the database, so that only their own caller fails: a wrong number of values, wrong types, and
- * text with U+0000 or a lone surrogate, which PostgreSQL cannot store and SQLite would change.
+ * Rejects invalid rows before they reach the database, so that only their own caller fails: a wrong number of values, wrong
+ * types, and text with U+0000 or a lone surrogate, which PostgreSQL cannot store and SQLite would change.
  *
  * @returns the approximate size of the rows in characters
  */

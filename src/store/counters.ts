@@ -1,5 +1,5 @@
-// Row counts that triggers maintain in the transaction that changes the rows: no statement can bypass them, and reading a count never
-// scans the counted table.
+// Row counts that triggers maintain in the transaction that changes the rows: no statement can bypass them, and reading a count
+// never scans the counted table.
 
 import type { Migration } from './database.ts'
 
@@ -22,8 +22,8 @@ export interface CountersOptions {
 }
 
 /**
- * The count of a scope is the sum over its writers. On PostgreSQL each session updates its own rows, so that processes do not wait for
- * each other's row locks; on SQLite there is one writer.
+ * The count of a scope is the sum over its writers. On PostgreSQL each session updates its own rows, so that processes do not
+ * wait for each other's row locks; on SQLite there is one writer.
  *
  * @example counters({ table: 'lane_counts', counted: 'waiting', scope: 'lane', counts: [{ name: () => `'waiting'`, n: () => '1' }] })
  */

@@ -23,7 +23,7 @@ export interface Statement<Out extends object = object> {
   readonly route?: string
   /** The statement returns rows. Without a route it is run separately for each op. */
   readonly returns: boolean
-  /** Returns `[{ complete }]` instead of rows: 1 if every input row of all callers in the transaction changed a row, otherwise 0. */
+  /** Returns `[{ complete }]` instead of rows: 1 if every input row, of all callers in the transaction, changed a row; else 0. */
   readonly complete?: true
   /** Never set: it only carries the type of the returned rows. */
   readonly out?: Out
@@ -50,23 +50,23 @@ export interface Database {
   /** The id of this process on its claims. It changes after a lost connection to PostgreSQL, so do not cache it. */
   readonly owner: string
   /**
-   * Whether this process is still `owner`, so that no other process may take over its claims. On PostgreSQL the session must be alive
-   * and the server must have answered within the lease. Check it in the same turn of the event loop as an external call: a process
-   * that was suspended for longer than its lease must not send.
+   * Whether this process is still `owner`, so that no other process may take over its claims. On PostgreSQL the session must be
+   * alive and the server must have answered within the lease. Check it in the same turn of the event loop as an external call:
+   * a process that was suspended for longer than its lease must not send.
    */
   holdsLease(owner: string): boolean
   /**
-   * Runs the operations in one transaction, merged with those of other waiting callers (group commit). Resolves with the returned rows
-   * of each op, in order. When it resolves, the transaction is durable; with `durable: false` it survives a killed process, but
-   * possibly not a power failure. An error rejects only the caller whose rows caused it; if the store is unavailable, every caller
-   * gets StoreUnavailable. Statements run by rank, not in the order of `ops`. There are no interactive transactions.
+   * Runs the operations in one transaction, merged with those of other callers (group commit), ordered by rank. Resolves with
+   * the returned rows of each op, in the order of `ops`. The transaction is then durable; with `durable: false` it survives a
+   * killed process, but possibly not a power failure. An error rejects only the caller whose rows caused it; if the store is
+   * unavailable, every caller gets StoreUnavailable. There are no interactive transactions.
    */
   commit<const Ops extends readonly Op[]>(ops: Ops, options?: { readonly durable?: boolean }): Promise<Returned<Ops>>
   read<Out extends object>(op: Op<Out>): Promise<readonly Out[]>
   /**
-   * Acquires a named lock. Undefined: another process has it, or this process has it already. On PostgreSQL it is an advisory lock of
-   * the committing connection, which the server ends when this process is silent for the lease. On SQLite only this process can hold
-   * it. Check `lost` before each commit under an ownership: the commit could run on a new connection without the lock.
+   * Acquires a named lock. Undefined: another process has it, or this process has it already. On PostgreSQL it is an advisory
+   * lock of the committing connection, which the server ends when this process is silent for the lease. On SQLite only this
+   * process can hold it. Check `lost` before each commit that needs the lock: the commit could run on a new connection.
    */
   own(name: string): Promise<Ownership | undefined>
   /** Returns the owners whose process is alive. On SQLite only this process. */

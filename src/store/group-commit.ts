@@ -34,9 +34,9 @@ interface Caller {
 }
 
 /**
- * All callers that wait at the end of a turn of the event loop share one transaction; while it is in flight, further callers wait for
- * the next one. There is no timer, so a single caller on an idle store has no delay. Flushing overlaps with the next transaction, and
- * callers that need durability are answered when their flush is done.
+ * All callers that wait at the end of a turn of the event loop share one transaction; while it is in flight, further callers
+ * wait for the next one. There is no timer, so a single caller on an idle store has no delay. Flushing overlaps with the next
+ * transaction, and callers that need durability are answered when their flush is done.
  */
 export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
   const { transact, flush, onCommitted, mostRows = 5_000, mostCharacters = 64_000_000 } = options

@@ -1,5 +1,5 @@
-// Inspects a store for `bellwire doctor`, without changing anything. It never opens a SQLite file as a database, since the file belongs
-// to the process that serves it.
+// Inspects a store for `bellwire doctor`, without changing anything. It never opens a SQLite file as a database, since the file
+// belongs to the process that serves it.
 
 import { constants } from 'node:fs'
 import { access, open, stat, statfs } from 'node:fs/promises'

@@ -15,8 +15,8 @@ interface MutablePart extends Part {
 }
 
 /**
- * Merges the rows of ops with the same statement, and orders the statements by rank. An op stays a separate part if its returned rows
- * could not be assigned to it: another op has the same route value, or the statement returns rows without a route.
+ * Merges the rows of ops with the same statement, and orders the statements by rank. An op stays a separate part if its
+ * returned rows could not be assigned to it: another op has the same route value, or the statement has no route.
  */
 export function mergeOps(ops: readonly Op[]): readonly Part[] {
   const parts = new Map<Statement, MutablePart[]>()

@@ -16,8 +16,8 @@ export interface OpenOptions extends PostgresOptions {
  * Opens a database and applies the pending migrations.
  *
  * - `sqlite:PATH`, `sqlite::memory:`: the embedded database, for one process
- * - `postgres://user:password@host/database?schema=name`: PostgreSQL 15 or later; the schema is created if missing. Connect directly
- *   or through a session pooler: locks belong to the session, and a transaction pooler would share it among clients
+ * - `postgres://user:password@host/database?schema=name`: PostgreSQL 15 or later; the schema is created if missing.
+ *   Connect directly or through a session pooler: locks belong to the session, which a transaction pooler would share
  *
  * @throws an error that names the remedy
  * @example const database = await openDatabase('sqlite:data/operator.db', { migrations: operatorMigrations })

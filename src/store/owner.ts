@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 
 /**
- * Creates an owner id for this process, at each opening of a store or session. It is short, since every message's row contains it.
+ * Creates an owner id for this process, at each opening of a store or session. It is short, since each message's row has it.
  *
  * @example newOwner() // '4711-9f2c01d3ab'
  */

@@ -9,9 +9,9 @@ export interface LogFlusher {
 }
 
 /**
- * The writer commits without waiting for the disk; this connection waits while the writer runs the next transaction. It commits an
- * empty logical message, which has no reader: PostgreSQL flushes its log in order, so the commit is on disk only when everything
- * before it is. (A transaction that wrote no WAL would not wait for a flush, hence the message.)
+ * The writer commits without waiting for the disk; this connection waits while the writer runs the next transaction. It commits
+ * an empty logical message, which has no reader: PostgreSQL flushes its log in order, so the commit is on disk only when
+ * everything before it is. (A transaction that wrote no WAL would not wait for a flush, hence the message.)
  */
 export function openLogFlusher(config: pg.ClientConfig, answerWithinMs: number): LogFlusher {
   let opening: Promise<pg.Client> | undefined

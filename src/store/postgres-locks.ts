@@ -1,5 +1,5 @@
-// Ownership on PostgreSQL: advisory locks of the session that commits. Advisory locks are shared by the whole database, so the hashed
-// name includes the schema.
+// Ownership on PostgreSQL: advisory locks of the session that commits. Advisory locks are shared by the whole database, so the
+// hashed name includes the schema.
 
 import { statement } from './statement.ts'
 
@@ -52,8 +52,8 @@ export const releaseOwnership = statement<{ name: string }>({
 })
 
 /**
- * Ends the session of the lock's holder if it stopped within a request, so that the server has waited for the rest for longer than the
- * lease: idle_session_timeout does not count that time.
+ * Ends the session of the lock's holder if it stopped within a request, so that the server has waited for the rest for longer
+ * than the lease: idle_session_timeout does not count that time.
  */
 export const evictStalled = statement<{ evicted: number }>({
   name: 'evict_stalled',

@@ -6,9 +6,9 @@ import { toCallerError } from './postgres-errors.ts'
 import type { Scratch, Texts } from './scratch.ts'
 
 /**
- * Planner settings for large joins: only hash joins, no merge joins. Joining 5 million rows with 5 million takes 5 s with a hash join and
- * 13 s with sorting. A small work_mem is faster: a hash table of 4 MB fits into the processor's cache (5.3 s; 6.1 s with four times as
- * much memory, 7.2 s with eight times).
+ * Planner settings for large joins: only hash joins, no merge joins. Joining 5 million rows with 5 million takes 5 s with a
+ * hash join and 13 s with sorting. A small work_mem is faster: a hash table of 4 MB fits into the processor's cache (5.3 s;
+ * with four times as much memory 6.1 s, with eight times 7.2 s).
  */
 const settings = [
   'enable_mergejoin = off',
@@ -77,8 +77,8 @@ async function copyInto(client: pg.Client, table: string, texts: AsyncIterable<T
   try {
     for await (const piece of texts) {
       if ('texts' in piece) await write(piece.texts.map(escapeText).join(''))
-      // The memory of `lines` is reused. A write above the high-water mark resolves when the kernel has the bytes; a smaller one may stay
-      // in the socket's buffer, and therefore needs a copy.
+      // The memory of `lines` is reused. A write above the high-water mark resolves when the kernel has the bytes; a smaller
+      // one may stay in the socket's buffer, and therefore needs a copy.
       else await write(piece.lines.length >= socket.writableHighWaterMark ? piece.lines : Buffer.from(piece.lines))
     }
     copy.end()

@@ -183,7 +183,7 @@ interface Clocks {
 
 const readClocks = (): Clocks => ({ monotonic: performance.now(), wall: Date.now() })
 
-/** Uses the clock that advanced further: the monotonic clock stops while the machine is suspended, and the wall clock may be set back. */
+/** Uses the clock that advanced further: the monotonic one stops while the machine is suspended, the other may be set back. */
 function elapsedSince({ monotonic, wall }: Clocks): number {
   return Math.max(performance.now() - monotonic, Date.now() - wall)
 }

@@ -25,8 +25,8 @@ export interface PostgresOptions {
 }
 
 /**
- * PostgreSQL 15 or later, connected directly or through a session pooler. One connection commits and holds this process's locks, so
- * that a process that loses its locks can no longer commit; one listens for notifications; a few read.
+ * PostgreSQL 15 or later, connected directly or through a session pooler. One connection commits and holds this process's
+ * locks, so that a process that loses its locks can no longer commit; one listens for notifications; a few read.
  *
  * @throws if the database cannot be reached now; a connection that is lost later is reopened
  */
@@ -64,7 +64,7 @@ export async function createPostgresDatabase(
       .join(' '),
   })
   pool.on('error', () => {})
-  // The pool removes its error listener from a client in use: without this one, a connection lost during a read would end the process.
+  // The pool removes its error listener from a client in use: without another one, a connection lost in a read ends the process.
   pool.on('connect', (client) => void client.on('error', () => {}))
 
   function failOwnerships(error: StoreUnavailable): void {

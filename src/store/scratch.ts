@@ -1,14 +1,14 @@
 import type { Value } from './database.ts'
 
 /**
- * A chunk of texts to load into a table: UTF-8 lines that need no escaping in JSON, each ended by a newline, or plain texts. The memory
- * of `lines` is reused for the next chunk.
+ * A chunk of texts to load into a table: UTF-8 lines that need no escaping in JSON, each ended by a newline, or plain texts.
+ * The memory of `lines` is reused for the next chunk.
  */
 export type Texts = { readonly lines: Uint8Array } | { readonly texts: readonly string[] }
 
 /**
- * A separate connection to the database for long queries on large sets. It sees committed data, writes only its own temporary tables,
- * and delays no commits. On SQLite it runs in a worker thread.
+ * A separate connection to the database for long queries on large sets. It sees committed data, writes only its own temporary
+ * tables, and delays no commits. On SQLite it runs in a worker thread.
  *
  * @example
  * const scratch = await database.scratch()

@@ -3,8 +3,8 @@ import { dirname } from 'node:path'
 import { StoreUnavailable } from './store-unavailable.ts'
 
 /**
- * Creates the file and its folder if they are missing, accessible only to this user: the file contains messages, device tokens and
- * browser keys. SQLite creates -wal and -shm with the same mode. An existing file keeps its mode, which `bellwire doctor` checks.
+ * Creates the file and its folder if they are missing, accessible only to this user: the file contains messages, device tokens
+ * and browser keys. SQLite gives its mode to -wal and -shm. An existing file keeps its mode; `bellwire doctor` checks it.
  */
 export function createSqliteFile(path: string): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })

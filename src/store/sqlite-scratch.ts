@@ -5,26 +5,21 @@ import type { Scratch, Texts } from './scratch.ts'
 import type { Chunk, WorkerRequest, WorkerResponse, WorkerSetup } from './sqlite-scratch-worker.ts'
 import { StoreUnavailable } from './store-unavailable.ts'
 
-/** Lines are passed to the thread in reused shared memory: transferred buffers would wait for the garbage collectors of both threads. */
+/** Lines go to the thread in reused shared memory: transferred buffers would wait for two garbage collectors. */
 const slots = 4
 const slotBytes = 256 * 1024
 const newline = 10
 
 /**
- * Starts a worker thread with a temporary database, to which the file at `path` is attached read-only. Comparing millions of rows is one
- * long call into SQLite, which would block the event loop of the main thread.
+ * Starts a worker thread with a temporary database, to which the file at `path` is attached read-only. Comparing millions of
+ * rows is one long call into SQLite, which would block the event loop of the main thread.
  */
 export async function openSqliteScratch(path: string): Promise<Scratch> {
   const { port1: chunks, port2 } = new MessageChannel()
   const chunksSent = new Int32Array(new SharedArrayBuffer(4))
   const memory = new Uint8Array(new SharedArrayBuffer(slots * slotBytes))
-  const setup: WorkerSetup = {
-    attach: `${pathToFileURL(path).href}?mode=ro`,
-    chunks: port2,
-    chunksSent,
-    memory,
-    slotBytes,
-  }
+  const attach = `${pathToFileURL(path).href}?mode=ro`
+  const setup: WorkerSetup = { attach, chunks: port2, chunksSent, memory, slotBytes }
   // With the extension of this file (.ts or .js): the build does not rewrite './x.ts' in `new URL`.
   const program = new URL(`./sqlite-scratch-worker${extname(import.meta.url)}`, import.meta.url)
   const worker = new Worker(program, {

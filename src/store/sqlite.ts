@@ -20,8 +20,8 @@ const syncLog = promisify(fdatasync)
  * transactions are on disk.
  *
  * @param path path of the file, which is created with its folder if missing, or ':memory:'
- * @param shared allows other connections to read the file, as Database.scratch() does. Use it only together with a file that is not
- *   shared and was opened before, so that the process is still the only one
+ * @param shared allows other connections to read the file, as Database.scratch() does. Use it only
+ *   together with a file that is not shared and was opened before, so that the process is still the only one
  * @throws an error with the remedy if the file cannot be opened, or is open in another process
  */
 export function openSqliteFile(path: string, shared = false): DatabaseSync {
@@ -90,8 +90,8 @@ export function createSqliteDatabase(db: DatabaseSync, path: string, shared = fa
     }
   }
 
-  // Replaces `synchronous = full`, which would flush the write-ahead log in the event loop after each transaction: a thread of Node's
-  // pool flushes it while the next transaction runs. Measured: 50 % more single messages.
+  // Replaces `synchronous = full`, which would flush the write-ahead log in the event loop after each transaction: a thread of
+  // Node's pool flushes it while the next transaction runs. Measured: 50 % more single messages.
   let broken: StoreUnavailable | undefined
   const flush = createFlusher(async () => {
     if (path === ':memory:') return

@@ -6,21 +6,22 @@ export interface StatementDefinition<Out extends object>
 }
 
 /**
- * Defines a set-based statement. Define each one once, at the top of the file that owns the table: prepared statements and the merging
- * of callers use the identity of this object. `Out` is the type of the returned rows.
+ * Defines a set-based statement. Define each one once, at the top of the file that owns the table: prepared statements and the
+ * merging of callers use the identity of this object. `Out` is the type of the returned rows.
  *
- * `text` receives a table expression for the input rows; it must give it an alias and may use it several times. The text must be valid
- * for both engines and for the merged rows of several callers, which may contain the same key twice. `insert … select … on conflict`
- * needs `where true` before `on conflict` (SQLite's grammar). Booleans are returned as 0 and 1, numbers as safe integers.
+ * `text` receives a table expression for the input rows; it must give it an alias and may use it several times. The text must
+ * be valid for both engines and for the merged rows of several callers, which may contain the same key twice.
+ * `insert … select … on conflict` needs `where true` before `on conflict` (SQLite's grammar). Booleans are returned as 0 and 1,
+ * numbers as safe integers.
  *
- * `route`: a returned row belongs to the caller whose input row has the same value in the column of that name, so callers with different
- * values can be merged. A statement that returns rows but has no route is run separately for each op.
+ * `route`: a returned row belongs to the caller whose input row has the same value in the column of that name, so callers with
+ * different values can be merged. A statement that returns rows but has no route is run separately for each op.
  *
- * `complete`: each caller gets `[{ complete: 1 }]` if every input row changed a row; no other rows are returned. On 0 the caller must
- * query the rows, since rows of other callers count too.
+ * `complete`: each caller gets `[{ complete: 1 }]` if every input row changed a row; no other rows are returned. On 0 the
+ * caller must query the rows, since rows of other callers count too.
  *
- * `each`: the statement for a single row, if it returns no rows: `insert into … values (${values}) …`. SQLite then runs it row by row,
- * at three quarters of the cost of the set.
+ * `each`: the statement for a single row, if it returns no rows: `insert into … values (${values}) …`. SQLite then runs it row
+ * by row, at three quarters of the cost of the set.
  *
  * @example
  * const insertUsers = statement<{ id: string }>({

@@ -63,7 +63,7 @@ test('where all is well it says so, and ends with 0', async (t) => {
   const found = await doctor(t, operator(oneSignal(there.url)) + platform(url))
   assert.equal(found.code, 0, found.out)
   assert.equal(found.ok, true)
-  assert.match(found.of('operator.store')[0]?.what ?? '', /operator\.db is not there yet: the first start makes it/)
+  assert.match(found.of('operator.store')[0]?.what ?? '', /operator\.db does not exist yet: the first start creates it/)
   assert.deepEqual(
     found.of('operator.push').map(({ what }) => what),
     [`onesignal: ${there.url} answers (404)`, `this machine's clock agrees with ${there.url}'s`],

@@ -83,7 +83,7 @@ test('an empty body, an empty filter, and a filter beside "all" change nothing; 
     assert.deepEqual([empty.status, empty.body.error], [400, 'the body is empty: send a JSON object'])
     const nothing = await post(url + path, base, adminKey.key)
     assert.equal(nothing.status, 400, path)
-    assert.match(nothing.body.error, /send a filter \(.+\), or "all": true for every one/)
+    assert.match(nothing.body.error, /send a filter \(.+\), or "all": true to select all/)
     for (const all of [false, 'true', 1, null])
       assert.equal((await post(url + path, { ...base, all }, adminKey.key)).status, 400)
     const both = path.includes('restore') ? { user_id: 'a' } : { user: 'a' }

@@ -1,4 +1,5 @@
-// A separate process with its own database connection, which tests can kill and suspend. Run as a program, it answers calls over IPC.
+// A separate process with its own database connection, which tests can kill and suspend. Run as a program, it answers calls
+// over IPC.
 
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
