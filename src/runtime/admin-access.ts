@@ -115,10 +115,7 @@ export function filterOrAll(
   if (all !== undefined && all !== true) throw new HttpError(400, 'all must be true, or omitted')
   if (all === true && filtered) throw new HttpError(400, 'the body has a filter and "all": true: send only one of them')
   if (all === undefined && !filtered)
-    throw new HttpError(
-      400,
-      `the selection is missing: send a filter (${names.join(', ')}), or "all": true to select all`,
-    )
+    throw new HttpError(400, `nothing is selected: send a filter (${names.join(', ')}), or "all": true to select all`)
   return filter
 }
 

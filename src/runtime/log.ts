@@ -117,10 +117,7 @@ const phrases: Readonly<Record<EventName, Phrase>> = {
   'device.linked': ['info', 'device linked', ['userId']],
   'device.moved': ['info', 'device moved to another user', ['userId', 'from']],
   'device.unlinked': ['info', 'device unlinked', ['userId']],
-  'device.clamped': [
-    'warn',
-    'timestamp more than 60 s ahead of our clock: replaced with the current time; check the clocks',
-  ],
+  'device.clamped': ['warn', 'timestamp over 60 s ahead of our clock: replaced by the current time; check the clocks'],
   'device.unreadable': ['warn', 'device from the device source is unreadable and skipped'],
   'device.restored': ['warn', 'removed devices linked again'],
   'reconciliation.begun': ['debug', 'streaming a list of users'],

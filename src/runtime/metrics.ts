@@ -33,11 +33,8 @@ export function createMetrics(registry = new Registry()): Metrics {
   addDepthGauge(registry, depths)
   const allowed: AllowedValues = new Map()
   const byName = Map.groupBy(counters, ({ name }) => name).values()
-  const ends = [
-    ...[...byName].flatMap((rows) => addCounter(registry, rows, allowed)),
-    ...addHistograms(registry),
-    ...addGauges(registry),
-  ]
+  const counterEnds = [...byName].flatMap((rows) => addCounter(registry, rows, allowed))
+  const ends = [...counterEnds, ...addHistograms(registry), ...addGauges(registry)]
   return {
     registry,
     depths(read) {

@@ -49,9 +49,7 @@ export async function createSubscriberToken(options: {
   const { secret, brand, userId, ttlSeconds = 600, now = Date.now } = options
   checkSecrets([secret])
   if (!(ttlSeconds <= longestTokenSeconds))
-    throw new Error(
-      `ttlSeconds is ${ttlSeconds}: a subscriber token is valid for at most ${longestTokenSeconds} seconds`,
-    )
+    throw new Error(`ttlSeconds is ${ttlSeconds}: a token is valid for at most ${longestTokenSeconds} seconds`)
   const issued = Math.floor(now() / 1000)
   return new SignJWT({ brand })
     .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
@@ -63,7 +61,7 @@ export async function createSubscriberToken(options: {
 }
 
 /**
- * Verifies a token and returns its user and brand. Several secrets can be valid at once, so that a secret can be rotated.
+ * Verifies a token and returns its user and brand. For rotation, several secrets can be valid: sign with the first.
  *
  * @throws TokenRefused
  * @example const { brand, userId } = await verifySubscriberToken(token, { secrets: [current, previous] })

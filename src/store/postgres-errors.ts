@@ -1,9 +1,6 @@
 import { StoreUnavailable } from './store-unavailable.ts'
 
-/**
- * Classifies the error of a statement: the connection is lost, the store is unavailable, or the statement was refused.
- * SQLSTATE: https://www.postgresql.org/docs/current/errcodes-appendix.html
- */
+/** Classifies a statement's error by its SQLSTATE: https://www.postgresql.org/docs/current/errcodes-appendix.html */
 export function classifyError(error: unknown): 'lost' | 'unavailable' | 'refused' {
   const { code, severity } = error as { code?: string; severity?: string }
   // Not from the server: the socket failed, or pg found its connection closed.

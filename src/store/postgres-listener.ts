@@ -4,11 +4,7 @@ export interface Listener {
   close(): Promise<void>
 }
 
-/**
- * Listens to all topics of the channel 'bellwire' on a separate connection, which is reopened when it is lost.
- *
- * @param onReconnect called after a reconnection, since notifications may have been lost
- */
+/** Listens to all topics on a separate connection. On a reconnection, notifications may have been lost before it. */
 export async function openListener(
   config: pg.ClientConfig,
   onNotification: (topic: string, backend: number) => void,
