@@ -107,7 +107,7 @@ test('its entry points can be imported, and their types compile in a strict proj
   await run(join(root, 'node_modules/.bin/tsc'), ['--noEmit', ...strict, 'use.ts'], { cwd: folder })
 })
 
-/** A project with Express beside the installed package, and the programs of docs/library.md. */
+/** A project with Express, the installed package and the programs of docs/library.md. */
 const mounted = join(folder, 'mounted')
 async function prepareMounted(): Promise<void> {
   await cp(join(folder, 'node_modules/bellwire/examples/library'), mounted, { recursive: true })

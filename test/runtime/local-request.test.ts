@@ -70,9 +70,9 @@ test('the demo page can get tokens and send, a web page of another site cannot',
     records: createRecords(server.url),
     phones: { list: [], onChange: () => () => {} } as Partial<Phones> as Phones,
   })
-  const who = '{"brand":"1","user_id":"1001"}'
+  const user = '{"brand":"1","user_id":"1001"}'
   const changes = ['/demo/token', '/demo/send', '/demo/phone']
-  await refusesForeignRequests(server.url, ['/demo/cast', '/demo/events'], changes, who)
+  await refusesForeignRequests(server.url, ['/demo/cast', '/demo/events'], changes, user)
   assert.equal(minted, 0)
   const { port } = new URL(server.url)
   for (const host of [`127.0.0.1:${port}`, `localhost:${port}`, `LOCALHOST:${port}`, `[::1]:${port}`]) {
@@ -82,7 +82,7 @@ test('the demo page can get tokens and send, a web page of another site cannot',
       'sec-fetch-site': 'same-origin',
       'content-type': 'application/json',
     }
-    assert.equal((await ask(server.url, 'POST', '/demo/token', headers, who)).status, 200, host)
+    assert.equal((await ask(server.url, 'POST', '/demo/token', headers, user)).status, 200, host)
   }
   // Another site may link to the page.
   const linked = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate' }

@@ -54,9 +54,9 @@ test('sqlite: a new file, its log and its folder are accessible only to this use
   assert.deepEqual(await Promise.all([join(path, '..'), join(path, '../..')].map(modeOf)), ['700', '700'])
 
   const shared = `${path}-shared`
-  const beside = await openDatabase(`sqlite:${shared}`, { migrations, shared: true })
-  t.after(() => beside.close())
-  await beside.commit([op(addUsers, [user('1', '1')])])
+  const sharedDatabase = await openDatabase(`sqlite:${shared}`, { migrations, shared: true })
+  t.after(() => sharedDatabase.close())
+  await sharedDatabase.commit([op(addUsers, [user('1', '1')])])
   assert.deepEqual(await Promise.all([shared, `${shared}-wal`, `${shared}-shm`].map(modeOf)), ['600', '600', '600'])
 })
 
