@@ -8,8 +8,8 @@ import type { Check, Pause, SendContext } from '../providers/provider.ts'
 import type { DeviceAnswer, Push, PushService } from '../providers/push-service.ts'
 import { nonsense } from '../providers/read-results.ts'
 import { type BreakerOptions, breakerDefaults, createBreaker } from '../runtime/breaker.ts'
-import { emit, listened } from '../runtime/events.ts'
-import { createTurns } from '../runtime/turns.ts'
+import { emit, hasListeners } from '../runtime/events.ts'
+import { createFairSemaphore } from '../runtime/fair-semaphore.ts'
 import { readDeviceAnswer } from './read-device-answer.ts'
 import { weigh } from './token-proof.ts'
 
@@ -64,7 +64,7 @@ const graceMs = 200
 export function guardService(service: PushService, options: ServiceGuardOptions = {}): GuardedService {
   const { timeoutMs = 15_000, waiting = 20_000, breaker: breakerOptions = breakerDefaults } = options
   const { name } = service
-  const turns = createTurns(service.concurrency, waiting)
+  const turns = createFairSemaphore(service.concurrency, waiting)
   const breaker = createBreaker(breakerOptions)
   /** An accepted send since the credential was loaded. */
   let proven = false
@@ -78,7 +78,7 @@ export function guardService(service: PushService, options: ServiceGuardOptions 
     // Before the queue too: whoever would find it resting in the end need not wait for that.
     const restMs = breaker.restMs(Date.now())
     if (restMs > 0) return notCalled(resting(restMs))
-    const turn = turns.take(context.deadline, push.device.brand)
+    const turn = turns.acquire(context.deadline, push.device.brand)
     if (turn === 'full') return notCalled(overloaded(name))
     if (turn !== true && !(await turn)) return notCalled(tooLate(name))
     const admission = breaker.admit(Date.now())
@@ -89,7 +89,7 @@ export function guardService(service: PushService, options: ServiceGuardOptions 
       const before = leaving.refused()
       const instead = (before instanceof Promise ? await before : before) ?? late(context) ?? leaving.veto()
       if (instead) return notCalled(instead)
-      if (listened('message.calling')) emit('message.calling', { provider: name, refs: [push.ref] })
+      if (hasListeners('message.calling')) emit('message.calling', { provider: name, refs: [push.ref] })
       const said = await reach(push, context)
       const weighed = weigh(said, proven)
       answered = true
@@ -99,8 +99,8 @@ export function guardService(service: PushService, options: ServiceGuardOptions 
       if (answer.category === 'successful') proven = true
       return { answer, called: true }
     } finally {
-      if (!answered && typeof admission !== 'object') breaker.unknown(probe)
-      turns.give()
+      if (!answered && typeof admission !== 'object') breaker.recordUnknown(probe)
+      turns.release()
     }
   }
 
@@ -144,7 +144,7 @@ export function guardService(service: PushService, options: ServiceGuardOptions 
   function tellBreaker(answer: DeviceAnswer, probe: boolean, accuser: string | undefined): void {
     if (answer.category !== 'fatal' || answer.blame !== 'provider') {
       if (accusers.size > 0) accusers.clear()
-      if (!breaker.worked(probe)) return
+      if (!breaker.recordSuccess(probe)) return
       rests = undefined
       alerted = undefined
       emit('provider.resumed', { provider: name })
@@ -157,7 +157,11 @@ export function guardService(service: PushService, options: ServiceGuardOptions 
     const atOnce = retryAfterMs !== undefined || (reason === 'misconfigured' && !proven && accuser === undefined)
     const counts = probe || accuser === undefined || !accusers.has(accuser)
     if (accuser !== undefined && accusers.size < breakerOptions.after) accusers.add(accuser)
-    const forMs = atOnce ? breaker.pause(probe, now, retryAfterMs) : counts ? breaker.failed(probe, now) : undefined
+    const forMs = atOnce
+      ? breaker.pause(probe, now, retryAfterMs)
+      : counts
+        ? breaker.recordFailure(probe, now)
+        : undefined
     if (forMs !== undefined) {
       rests = error
       emit('provider.paused', { provider: name, reason: error, untilMs: now + forMs })

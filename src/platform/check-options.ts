@@ -5,8 +5,8 @@ import {
   brandForm,
   checkOptions,
   type Form,
-  type Look,
   millisecondsForm,
+  type OptionChecks,
   storeForm,
   urlForm,
   wholeForm,
@@ -49,7 +49,7 @@ export function checkPlatformOptions(options: PlatformOptions): void {
   })
 }
 
-function checkLane({ required, optional, wrong }: Look, path: string, lane: LaneOptions): void {
+function checkLane({ required, optional, wrong }: OptionChecks, path: string, lane: LaneOptions): void {
   required(`${path}.brand`, lane.brand, brandForm)
   required(`${path}.channel`, lane.channel, wordForm('push', 'site'))
   required(`${path}.mode`, lane.mode, wordForm('single', 'batch'))

@@ -4,7 +4,7 @@ import type { Fatal } from '../contract/outcome.ts'
 import { type BreakerOptions, breakerDefaults, createBreaker } from '../runtime/breaker.ts'
 import { emit } from '../runtime/events.ts'
 import { uuidv7 } from '../runtime/ids.ts'
-import { createSlots } from '../runtime/slots.ts'
+import { createSemaphore } from '../runtime/semaphore.ts'
 import { recordCall } from './calls.ts'
 import type { Message, Pause, Provider, Result, SendContext } from './provider.ts'
 import { fill, nonsense, readResults } from './read-results.ts'
@@ -33,7 +33,7 @@ const lastWordsMs = 200
  */
 export function guard(provider: Provider, options: GuardOptions): Provider {
   const { concurrency, timeoutMs } = options
-  const slots = createSlots(concurrency)
+  const slots = createSemaphore(concurrency)
   const breaker = createBreaker(options.breaker ?? breakerDefaults)
   /** What the provider said last of those for which it is to blame: why it is not called while the breaker is open. */
   let cause: Fatal | undefined
@@ -41,7 +41,7 @@ export function guard(provider: Provider, options: GuardOptions): Provider {
   const uncertain = provider.transactional !== true
 
   async function call(messages: readonly Message[], context: SendContext): Promise<readonly Result[]> {
-    const slot = slots.take()
+    const slot = slots.acquire()
     if (slot) await slot
     try {
       const now = Date.now()
@@ -54,7 +54,7 @@ export function guard(provider: Provider, options: GuardOptions): Provider {
       tellBreaker(results, admission === 'probe')
       return recorded(messages, results, now)
     } finally {
-      slots.give()
+      slots.release()
     }
   }
 
@@ -90,13 +90,13 @@ export function guard(provider: Provider, options: GuardOptions): Provider {
   function tellBreaker(results: readonly Result[], probe: boolean): void {
     const blamed = results.find((result) => result.category === 'fatal' && result.blame === 'provider')
     if (results.some((result) => result.category !== 'fatal' || result.blame === 'message')) {
-      if (breaker.worked(probe)) emit('provider.resumed', { provider: provider.name })
+      if (breaker.recordSuccess(probe)) emit('provider.resumed', { provider: provider.name })
     } else if (blamed?.category === 'fatal') {
       cause = blamed
-      const forMs = breaker.failed(probe, Date.now(), blamed.retryAfterMs)
+      const forMs = breaker.recordFailure(probe, Date.now(), blamed.retryAfterMs)
       if (forMs !== undefined)
         emit('provider.paused', { provider: provider.name, reason: blamed.error, untilMs: Date.now() + forMs })
-    } else breaker.unknown(probe)
+    } else breaker.recordUnknown(probe)
   }
 
   function recorded(messages: readonly Message[], results: readonly Result[], at: number): Result[] {

@@ -63,7 +63,7 @@ test('where all is well it says so, and ends with 0', async (t) => {
   const found = await doctor(t, operator(oneSignal(there.url)) + platform(url))
   assert.equal(found.code, 0, found.out)
   assert.equal(found.ok, true)
-  assert.match(found.of('operator.store')[0]?.what ?? '', /operator\.db is not there yet: the first start makes it/)
+  assert.match(found.of('operator.store')[0]?.what ?? '', /operator\.db does not exist yet: the first start creates it/)
   assert.deepEqual(
     found.of('operator.push').map(({ what }) => what),
     [`onesignal: ${there.url} answers (404)`, `this machine's clock agrees with ${there.url}'s`],
@@ -249,10 +249,7 @@ test('a running server goes on undisturbed, and is seen to run', async (t) => {
     assert.equal(code, 0, out)
     const findings = (JSON.parse(out) as { findings: Finding[] }).findings
     assert.match(findings.find(({ setting }) => setting === 'operator.port')?.what ?? '', /it runs on .* and is ready/)
-    assert.match(
-      findings.find(({ setting }) => setting === 'operator.store')?.what ?? '',
-      /is there and may be written/,
-    )
+    assert.match(findings.find(({ setting }) => setting === 'operator.store')?.what ?? '', /exists and is writable/)
   }
   assert.equal(await send(), 200)
   running.child.kill('SIGTERM')
@@ -286,13 +283,13 @@ test('a store that is no database, or whose folder may not be written, is named'
   await chmod(folder, 0o500)
   const locked = await doctor(t, operator('recording'), { BELLWIRE_OPERATOR_STORE: `sqlite:${join(folder, 'a/b.db')}` })
   await chmod(folder, 0o700)
-  assert.match(locked.of('operator.store')[0]?.what ?? '', /may not be written/)
+  assert.match(locked.of('operator.store')[0]?.what ?? '', /is not writable/)
 })
 
 onPostgres('PostgreSQL is reached, and what is wrong with it is named without its password', async (t, store) => {
   const right = await doctor(t, operator('recording'), { BELLWIRE_OPERATOR_STORE: store })
   assert.equal(right.code, 0, right.out)
-  assert.match(right.of('operator.store')[0]?.what ?? '', /PostgreSQL at .* answers \(\d+.*tables may be made/)
+  assert.match(right.of('operator.store')[0]?.what ?? '', /PostgreSQL at .* answers \(\d+.*this user may create tables/)
   const wrong = new URL(store)
   wrong.pathname = '/no_such_database'
   const missing = await doctor(t, operator('recording'), { BELLWIRE_OPERATOR_STORE: wrong.href })

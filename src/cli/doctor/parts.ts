@@ -6,7 +6,7 @@ import type { Config, OperatorConfig, PlatformConfig } from '../../config/table.
 import type { OperatorOptions } from '../../operator/options.ts'
 import { providerOf } from '../../platform/create-platform.ts'
 import type { Check } from '../../providers/provider.ts'
-import { lookAtStore } from '../../store/look.ts'
+import { inspectStore } from '../../store/inspect-store.ts'
 import { operatorOptions, platformOptions } from '../compose.ts'
 import { lookAtContent } from './content.ts'
 import type { Part } from './part.ts'
@@ -29,7 +29,7 @@ function acceptedRisk({ risk, path, what, remedy }: Risk): Part {
 function sideParts(side: 'operator' | 'platform', config: OperatorConfig | PlatformConfig): readonly Part[] {
   const lists = side === 'operator' ? ['keys', 'admin_keys'] : ['keys']
   return [
-    { setting: `${side}.store`, look: () => lookAtStore(config.store) },
+    { setting: `${side}.store`, look: () => inspectStore(config.store) },
     portPart(side, `${side}.port`, config),
     ...(config.admin ? [portPart(side, `${side}.admin.port`, config.admin)] : []),
     ...lists.map((list) => ({

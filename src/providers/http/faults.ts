@@ -1,7 +1,7 @@
 // What can be wrong with the options of a general HTTP provider. Pure.
 
+import { closestName } from '../../runtime/closest-name.ts'
 import type { Json } from '../../runtime/json.ts'
-import { meant } from '../../runtime/meant.ts'
 import { type HttpOptions, partsOf, presets, type Resolved, resolve, secretOf } from './options.ts'
 import { faultOf } from './rules.ts'
 import { placeholdersOf } from './template.ts'
@@ -25,7 +25,7 @@ export function faultsOf(options: HttpOptions, mode: Mode, brands: readonly stri
   const { preset } = options
   if (preset !== undefined && !presets.some(({ name }) => name === preset)) {
     const names = presets.map(({ name }) => name)
-    const suggestion = meant(preset, names)
+    const suggestion = closestName(preset, names)
     say('preset', `there is no preset ${preset}`, suggestion ? `did you mean ${suggestion}?` : `there are: ${names}`)
     return faults
   }
@@ -103,7 +103,7 @@ function remedyFor(name: string, mode: Mode, known: readonly string[]): string {
   const other = mode === 'user' ? 'device' : 'user'
   if (placeholders[other].includes(name))
     return mode === 'user' ? 'it is known per device only' : 'it is known per user only: use {{push_id}} or {{user_id}}'
-  const suggestion = meant(name, known)
+  const suggestion = closestName(name, known)
   return suggestion ? `did you mean {{${suggestion}}}?` : `there are: ${known.join(', ')}`
 }
 

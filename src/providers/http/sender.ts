@@ -2,7 +2,7 @@
 
 import { Pool } from 'undici'
 import { retryAfterMs } from '../../contract/retry-after.ts'
-import { withoutSecrets } from '../../runtime/without-secrets.ts'
+import { redactSecrets } from '../../runtime/redact-secrets.ts'
 import { type Exchanged, type ExchangeRequest, exchange } from '../exchange.ts'
 import type { Check, SendContext } from '../provider.ts'
 import type { DeviceAnswer } from '../push-service.ts'
@@ -107,7 +107,7 @@ export function createSender(options: HttpOptions, mode: Mode): Sender {
         status,
         json,
         text,
-        hide: (said) => withoutSecrets(said, hidden),
+        hide: (said) => redactSecrets(said, hidden),
         retryAfterMs: retryAfterMs(answer.headers['retry-after'], Date.now()),
         idPath: all.id,
         ref: delivery.ref,
