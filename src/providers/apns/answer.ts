@@ -3,7 +3,7 @@
 import type { Fatal } from '../../contract/outcome.ts'
 import { shortened } from '../../contract/storable.ts'
 import { objectIn } from '../../runtime/json.ts'
-import { type Headers, type Judged, judgementsOf } from '../judge-answer.ts'
+import { type Headers, type Judgement, outcomeBuilders } from '../judge-answer.ts'
 import type { DeviceAnswer } from '../push-service.ts'
 
 const topicRemedy =
@@ -56,7 +56,7 @@ export function readApnsAnswer(status: number, headers: Headers, body: string, n
 }
 
 /** The same, with the remedy apart. */
-export function judgeApns(status: number, headers: Headers, body: string, now: number): Judged {
+export function judgeApns(status: number, headers: Headers, body: string, now: number): Judgement {
   const id = headers['apns-id']
   if (status === 200) {
     if (typeof id === 'string') return { answer: { category: 'successful', rule: 'apns 200', providerId: id } }
@@ -65,7 +65,7 @@ export function judgeApns(status: number, headers: Headers, body: string, now: n
   const { reason, timestamp } = readBody(body)
   const code = reason ?? ''
   const words = ` (${shortened(reason ?? String(status), 100)})`
-  const { failed, fatal, misconfigured } = judgementsOf({ service: 'apns', status, headers, body, code, words, now })
+  const { failed, fatal, misconfigured } = outcomeBuilders({ service: 'apns', status, headers, body, code, words, now })
 
   const wrong = misconfigurations.get(code)
   if (wrong) return misconfigured(...wrong)
@@ -98,7 +98,7 @@ export function judgeApns(status: number, headers: Headers, body: string, now: n
   }
 
   /** A reason that is new, or none. */
-  function byStatus(): Judged {
+  function byStatus(): Judgement {
     if (status === 413) return failed('the notification is too large', { reason: 'too_large' })
     if (status === 429) return fatal('too many notifications', { reason: 'rate_limited' })
     if (status === 403) return misconfigured('it refuses us', keyRemedy)

@@ -5,7 +5,7 @@ import { clockCheck } from '../clock-check.ts'
 import type { Exchanged } from '../exchange.ts'
 import { createHttp2Client } from '../http2/client.ts'
 import type { Check, SendContext } from '../provider.ts'
-import { conceal, expired, lostPush } from '../push-outcomes.ts'
+import { expired, lostPush, removeSecrets } from '../push-outcomes.ts'
 import type { DeviceAnswer, Push, PushService } from '../push-service.ts'
 import { judgeApns, readApnsAnswer } from './answer.ts'
 import { apnsNotification, type Notification } from './notification.ts'
@@ -92,7 +92,7 @@ export function apns(options: ApnsOptions): PushService {
       const exchanged = await post(world, push.device.token, token, notification, context)
       if ('lost' in exchanged) return lostPush('apns', exchanged, context)
       const { status, headers } = exchanged
-      const body = status === 200 ? '' : conceal(exchanged.body.toString(), push.device.token, token)
+      const body = status === 200 ? '' : removeSecrets(exchanged.body.toString(), push.device.token, token)
       const answer = readApnsAnswer(status, headers, body, Date.now())
       if (answer.category === 'successful') return { ...answer, ref: push.ref }
       if (answer.rule === 'apns 429 TooManyProviderTokenUpdates') tokens.tooMany(token, Date.now())

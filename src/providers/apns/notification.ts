@@ -5,7 +5,7 @@ import type { Failed } from '../../contract/outcome.ts'
 import { collapseId } from '../collapse.ts'
 import { merged } from '../merge.ts'
 import { apnsHeaders, headerFault } from '../override-headers.ts'
-import { bytesOver, notValid, tooLarge } from '../push-outcomes.ts'
+import { bytesOver, invalidMessage, tooLarge } from '../push-outcomes.ts'
 import type { Push } from '../push-service.ts'
 
 export interface Notification {
@@ -27,7 +27,8 @@ const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 export function apnsNotification({ ref, device, content, expiresAt }: Push, topic: string): Notification | Failed {
   const { title, body, image_url: image, url } = content
   const texts = dataTexts(content)
-  if (Object.hasOwn(texts, 'aps')) return notValid('apns', 'data may not have the key "aps": it is Apple\'s; rename it')
+  if (Object.hasOwn(texts, 'aps'))
+    return invalidMessage('apns', 'data may not have the key "aps": it is Apple\'s; rename it')
   const shows = title !== undefined || body !== undefined
   if (url !== undefined) texts.url = url
   if (image !== undefined) texts.image = image
@@ -41,7 +42,7 @@ export function apnsNotification({ ref, device, content, expiresAt }: Push, topi
   }
   const over = content.overrides?.apns
   const fault = headerFault(over?.headers, apnsHeaders, 'overrides.apns.headers')
-  if (fault !== undefined) return notValid('apns', fault)
+  if (fault !== undefined) return invalidMessage('apns', fault)
   const set = setIn(over?.headers)
   const payload = JSON.stringify(merged({ aps, ...texts }, over && payloadOf(over)))
   const bytes = bytesOver(mostBytes, payload)

@@ -7,7 +7,7 @@ import { retryAfterMs } from '../../contract/retry-after.ts'
 import { shortened } from '../../contract/storable.ts'
 import { objectIn } from '../../runtime/json.ts'
 import { type Exchanged, exchange } from '../exchange.ts'
-import { conceal, explained } from '../push-outcomes.ts'
+import { describeConnectionError, removeSecrets } from '../push-outcomes.ts'
 import { defaultTokenUri, type ServiceAccount, signingKey } from './service-account.ts'
 
 export interface AccessTokens {
@@ -59,7 +59,7 @@ export function createAccessTokens(account: ServiceAccount, ca?: string): Access
     if ('lost' in exchanged) return { answer: notReached(exchanged) }
     const { status, headers, body } = exchanged
     const wait = retryAfterMs(headers['retry-after'], Date.now())
-    return { answer: readTokenAnswer(status, conceal(body.toString(), assertion), wait), date: headers.date }
+    return { answer: readTokenAnswer(status, removeSecrets(body.toString(), assertion), wait), date: headers.date }
   }
 
   async function renew(): Promise<string | Fatal> {
@@ -149,6 +149,6 @@ function notReached({ lost }: Extract<Exchanged, { lost: Error }>): Fatal {
     reason: 'unavailable',
     blame: 'provider',
     rule: 'fcm token not reached',
-    error: shortened(`fcm: the token endpoint is not reached: ${explained(lost)}`),
+    error: shortened(`fcm: the token endpoint is not reached: ${describeConnectionError(lost)}`),
   }
 }

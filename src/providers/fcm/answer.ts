@@ -3,7 +3,7 @@
 import { shown } from '../../contract/shown.ts'
 import { shortened } from '../../contract/storable.ts'
 import { objectIn } from '../../runtime/json.ts'
-import { type Headers, type Judged, judgementsOf } from '../judge-answer.ts'
+import { type Headers, type Judgement, outcomeBuilders } from '../judge-answer.ts'
 import type { DeviceAnswer } from '../push-service.ts'
 
 /** Google asks for at least this pause where it gives none. */
@@ -22,12 +22,12 @@ export function readFcmAnswer(status: number, headers: Headers, body: string, no
 }
 
 /** The same, with the remedy apart. */
-export function judgeFcm(status: number, headers: Headers, body: string, now: number): Judged {
+export function judgeFcm(status: number, headers: Headers, body: string, now: number): Judgement {
   const said = readBody(body)
   if (status >= 200 && status <= 299) return { answer: accepted(status, said, body) }
   const code = said.errorCode ?? said.status ?? byStatus(status, said)
   const words = said.message === undefined ? '' : `: ${said.message}`
-  const { failed, fatal, misconfigured } = judgementsOf({ service: 'fcm', status, headers, body, code, words, now })
+  const { failed, fatal, misconfigured } = outcomeBuilders({ service: 'fcm', status, headers, body, code, words, now })
 
   switch (code) {
     case 'INVALID_ARGUMENT':

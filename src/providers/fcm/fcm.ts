@@ -5,7 +5,7 @@ import { clockCheck } from '../clock-check.ts'
 import type { Exchanged } from '../exchange.ts'
 import { createHttp2Client } from '../http2/client.ts'
 import type { Check, SendContext } from '../provider.ts'
-import { conceal, expired, inTime, lostPush } from '../push-outcomes.ts'
+import { expired, lostPush, removeSecrets, waitUntilDeadline } from '../push-outcomes.ts'
 import type { DeviceAnswer, PushService } from '../push-service.ts'
 import { createAccessTokens } from './access-token.ts'
 import { judgeFcm, readFcmAnswer } from './answer.ts'
@@ -49,7 +49,7 @@ export function fcm(options: FcmOptions): PushService {
   /** At once but for the first time and every hour. Fatal: there is none. */
   function accessToken(context: SendContext): string | Promise<string | Fatal> {
     const token = tokens.get()
-    return typeof token === 'string' ? token : inTime(token, context).then((got) => got ?? noToken(context))
+    return typeof token === 'string' ? token : waitUntilDeadline(token, context).then((got) => got ?? noToken(context))
   }
 
   function post(body: string, token: string, context: SendContext): Promise<Exchanged> {
@@ -97,7 +97,7 @@ export function fcm(options: FcmOptions): PushService {
         const exchanged = await post(message.body, token, context)
         if ('lost' in exchanged) return lostPush('fcm', exchanged, context)
         const { status, headers, body } = exchanged
-        const text = status === 200 ? body.toString() : conceal(body.toString(), push.device.token, token)
+        const text = status === 200 ? body.toString() : removeSecrets(body.toString(), push.device.token, token)
         const answer = readFcmAnswer(status, headers, text, Date.now())
         if (answer.category === 'successful') return { ...answer, ref: push.ref }
         // It may have been revoked or have aged: one new one, once.

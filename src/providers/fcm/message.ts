@@ -5,7 +5,7 @@ import type { Failed } from '../../contract/outcome.ts'
 import { collapseId } from '../collapse.ts'
 import { isObject, merged } from '../merge.ts'
 import { apnsHeaders, headerFault, webPushHeaders } from '../override-headers.ts'
-import { bytesOver, notValid, tooLarge } from '../push-outcomes.ts'
+import { bytesOver, invalidMessage, tooLarge } from '../push-outcomes.ts'
 import type { Push } from '../push-service.ts'
 
 const mostBytes = 4096
@@ -52,9 +52,9 @@ export function fcmMessage({ ref, device, content, expiresAt }: Push, now: numbe
   const over = content.overrides?.fcm
   const aimed = over && targets.find((target) => Object.hasOwn(over, target))
   if (aimed !== undefined)
-    return notValid('fcm', `overrides.fcm may not name a target (${aimed}): the device is the message's`)
+    return invalidMessage('fcm', `overrides.fcm may not name a target (${aimed}): the device is the message's`)
   const fault = over && faultOf(over)
-  return fault === undefined ? checked(merged(ours, over)) : notValid('fcm', fault)
+  return fault === undefined ? checked(merged(ours, over)) : invalidMessage('fcm', fault)
 }
 
 /** Values that FCM hands on to the phones' makers, whose refusal would look like that of a wrong key. The rest FCM judges itself. */
@@ -80,7 +80,10 @@ function checked(message: Readonly<Record<string, unknown>>): { body: string } |
     /^(from$|message_type$|gcm|google)/.test(key),
   )
   if (reserved !== undefined)
-    return notValid('fcm', `data may not have the key ${JSON.stringify(reserved)}: FCM keeps it for itself; rename it`)
+    return invalidMessage(
+      'fcm',
+      `data may not have the key ${JSON.stringify(reserved)}: FCM keeps it for itself; rename it`,
+    )
   const body = JSON.stringify({ message })
   // The limit is on what the device gets. Nearly always the whole body is below it.
   const bytes = bytesOver(mostBytes, body) && bytesOver(mostBytes, JSON.stringify({ notification, data }))
