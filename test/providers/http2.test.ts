@@ -222,7 +222,7 @@ test('http2: a refused connection is told to all who wait, and nothing was writt
 
 test('http2: a peer that does not speak HTTP/2, and one that says nothing, are given up', async (t) => {
   const silent = await tcp(t, () => {})
-  const started = client(t, silent, { connectMs: 100 })
+  const started = client(t, silent, { connectTimeoutMs: 100 })
   const { lost: error, written } = lost(await started.post(asked()))
   assert.match(error.message, /no HTTP\/2 connection within 100 ms/)
   assert.equal(written, false)
@@ -273,7 +273,7 @@ test('http2: a stalled peer is found out by a PING, and the next request gets a 
   })
   const relay = await stallable(t, there.url)
   there.server.on('stall' as 'session', () => relay.stall())
-  const made = client(t, relay.url, { silentMs: 100, pongMs: 100 })
+  const made = client(t, relay.url, { pingAfterMs: 100, pingTimeoutMs: 100 })
   const { lost: error, written } = lost(await made.post(asked()))
   assert.match(error.message, /stalled/)
   assert.equal(written, true)
@@ -283,7 +283,7 @@ test('http2: a stalled peer is found out by a PING, and the next request gets a 
 test('http2: a session that was idle for long is asked before it gets a request, so that none is in doubt', async (t) => {
   const there = await peer(t, fine)
   const relay = await stallable(t, there.url)
-  const made = client(t, relay.url, { silentMs: 50, pongMs: 100 })
+  const made = client(t, relay.url, { pingAfterMs: 50, pingTimeoutMs: 100 })
   await made.post(asked())
   relay.stall()
   await new Promise((resolve) => setTimeout(resolve, 60))

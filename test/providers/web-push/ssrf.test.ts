@@ -7,7 +7,7 @@ import { type AddressInfo, createServer, type LookupFunction } from 'node:net'
 import test, { type TestContext } from 'node:test'
 import { Pool } from 'undici'
 import { exchange } from '../../../src/providers/exchange.ts'
-import { type GuardOptions, guardedConnect } from '../../../src/providers/web-push/guarded-connect.ts'
+import { type GuardedConnectOptions, guardedConnect } from '../../../src/providers/web-push/guarded-connect.ts'
 import { makeVapidKeys } from '../../../src/providers/web-push/vapid.ts'
 import { webPush } from '../../../src/providers/web-push/web-push.ts'
 import { makeCertificate } from '../../../src/stand-ins/certificate.ts'
@@ -158,7 +158,7 @@ test('a name without an address, and one that cannot be looked up, are errors li
   }
 })
 
-function poolTo(t: TestContext, origin: string, options: GuardOptions): Pool {
+function poolTo(t: TestContext, origin: string, options: GuardedConnectOptions): Pool {
   const pool = new Pool(origin, { connect: guardedConnect(options) })
   t.after(() => pool.destroy())
   return pool
