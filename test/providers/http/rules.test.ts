@@ -51,7 +51,7 @@ test('a rule that cannot be meant is refused with the reason', () => {
     [{ status: 'ok' }, /expected a number such as 404, or 4xx, found ok/],
     [{ status: [200, 600] }, /found 600/],
     [{ body_path: 'id', exists: true }, /JSON Pointer/],
-    [{ body_path: '/id' }, /says nothing/],
+    [{ body_path: '/id' }, /has no effect/],
     [{ equals: 'x' }, /body_path is missing/],
     [{ body_path: '/id', matches: '(' }, /not a regular expression/],
   ] as const)

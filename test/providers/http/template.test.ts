@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { bodyTemplate } from '../../../src/providers/http/body.ts'
 import {
+  type FindValue,
   headerTemplate,
   jsonTemplate,
-  type Look,
   pathTemplate,
   piecesOf,
   placeholdersOf,
@@ -14,7 +14,7 @@ import type { Json } from '../../../src/runtime/json.ts'
 
 const text = (value: string) => ({ json: JSON.stringify(value), text: value })
 const lookIn =
-  (values: Readonly<Record<string, string>>): Look =>
+  (values: Readonly<Record<string, string>>): FindValue =>
   (name) =>
     name in values ? text(values[name] as string) : undefined
 
