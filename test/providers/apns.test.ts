@@ -296,7 +296,7 @@ test('apns: after TooManyProviderTokenUpdates the token before serves while it i
   const noon = Date.parse('2026-11-21T12:00:00Z')
   const one = await tokens.get(noon)
   const two = await tokens.get(noon + 15 * 60_000)
-  tokens.tooMany(two, noon + 15 * 60_000)
+  tokens.onTooMany(two, noon + 15 * 60_000)
   assert.equal(tokens.get(noon + 15 * 60_000), one)
   assert.notEqual(await tokens.get(noon + 36 * 60_000), one, 'not beyond its hour')
 })

@@ -335,7 +335,7 @@ async function standIn(t: TestContext, certificate?: { key: string; cert: string
     faults,
     tokenOf: () => '',
     serve: () => ({ status: 200, body: '{}', accepted: true }),
-    arrived: (arrival) => arrivals.push(arrival),
+    onArrival: (arrival) => arrivals.push(arrival),
   })
   t.after(() => server.close())
   return { url: server.url, faults, arrivals }

@@ -138,7 +138,7 @@ export function readTokenAnswer(
 
 function remedyFor(problem: string, code: string): string {
   if (/timeframe|iat and exp/i.test(problem)) return "set this machine's clock"
-  if (/account not found/i.test(problem)) return 'the service account was deleted: make another one and its key'
+  if (/account not found/i.test(problem)) return 'the service account was deleted: create a new one with a key'
   if (/signature/i.test(problem)) return 'the key was deleted or belongs to another account: download a new one'
   if (code === '') return "check token_uri in the service account's file"
   return 'check that the service account is enabled and its key is not revoked'

@@ -81,14 +81,14 @@ export function judgeFcm(status: number, headers: Headers, body: string, now: nu
 }
 
 /** The error code of an answer without an error of Google. */
-function byStatus(status: number, { parsed }: ParsedBody): string {
+function byStatus(status: number, { recognized }: ParsedBody): string {
   switch (status) {
     case 401:
       return 'UNAUTHENTICATED'
     case 403:
-      return parsed ? 'PERMISSION_DENIED' : 'ADDRESS'
+      return recognized ? 'PERMISSION_DENIED' : 'ADDRESS'
     case 404:
-      return parsed ? 'NOT_FOUND' : 'ADDRESS'
+      return recognized ? 'NOT_FOUND' : 'ADDRESS'
     case 413:
       return 'TOO_LARGE'
     case 429:
@@ -101,7 +101,7 @@ function byStatus(status: number, { parsed }: ParsedBody): string {
     case 504:
       return 'GATEWAY'
     default:
-      return status < 500 && !parsed ? 'ADDRESS' : ''
+      return status < 500 && !recognized ? 'ADDRESS' : ''
   }
 }
 
@@ -119,7 +119,8 @@ function accepted(status: number, { name }: ParsedBody, body: string): DeviceAns
 }
 
 interface ParsedBody {
-  readonly parsed: boolean
+  /** The body has the form of an FCM answer. */
+  readonly recognized: boolean
   readonly name?: string
   readonly errorCode?: string
   readonly status?: string
@@ -140,8 +141,8 @@ function readBody(body: string): ParsedBody {
     name?: unknown
     error?: { status?: unknown; message?: unknown; details?: unknown } | null
   }
-  if (typeof name === 'string') return { parsed: true, name }
-  if (typeof error !== 'object' || error === null) return { parsed: false }
+  if (typeof name === 'string') return { recognized: true, name }
+  if (typeof error !== 'object' || error === null) return { recognized: false }
   const details = (Array.isArray(error.details) ? error.details : []).filter(
     (each): each is Detail => typeof each === 'object' && each !== null,
   )
@@ -149,7 +150,7 @@ function readBody(body: string): ParsedBody {
   const fields = details.flatMap(({ fieldViolations }) => (Array.isArray(fieldViolations) ? fieldViolations : []))
   const message = typeof error.message === 'string' ? error.message : undefined
   return {
-    parsed: true,
+    recognized: true,
     ...(errorCode !== undefined && { errorCode }),
     ...(typeof error.status === 'string' && { status: error.status }),
     ...(message !== undefined && { message }),

@@ -82,10 +82,10 @@ function checked(message: Readonly<Record<string, unknown>>): { body: string } |
   if (reserved !== undefined)
     return invalidMessage(
       'fcm',
-      `data may not have the key ${JSON.stringify(reserved)}: FCM keeps it for itself; rename it`,
+      `data may not have the key ${JSON.stringify(reserved)}: it is reserved by FCM; rename it`,
     )
   const body = JSON.stringify({ message })
-  // The limit is on what the device gets. Nearly always the whole body is below it.
+  // The limit applies to the part that the device receives. In most messages even the whole body is below it.
   const bytes = bytesOver(mostBytes, body) && bytesOver(mostBytes, JSON.stringify({ notification, data }))
   if (bytes !== undefined) return tooLarge('fcm', bytes, mostBytes)
   const bodyBytes = bytesOver(mostBodyBytes, body)
