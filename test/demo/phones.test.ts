@@ -3,10 +3,10 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import type { Entry, State } from '../../src/demo/entry.ts'
+import { describeLocation, findPush } from '../../src/demo/find-push.ts'
 import { createPhones, type Phone, type Phones } from '../../src/demo/phones.ts'
 import { startPushServices } from '../../src/demo/push-services.ts'
 import { verifyPhones, verifyWaiting } from '../../src/demo/verify-phones.ts'
-import { findPush, inWords } from '../../src/demo/whereabouts.ts'
 import type { Device } from '../../src/devices/device.ts'
 import { deviceId } from '../../src/devices/identity.ts'
 import { emit } from '../../src/runtime/events.ts'
@@ -89,8 +89,8 @@ test('what waits is told at once, and shown when the phone is back; with Apple o
       refs.slice(-kept),
     )
     assert.deepEqual(changes, Array(3).fill(`${id} offline content`))
-    assert.match(inWords(findPush(refs[2] as string, phones)), /^waits at .* for the .*, which is offline$/)
-    if (kept === 1) assert.match(inWords(findPush(refs[0] as string, phones)), /^never shown/)
+    assert.match(describeLocation(findPush(refs[2] as string, phones)), /^waits at .* for the .*, which is offline$/)
+    if (kept === 1) assert.match(describeLocation(findPush(refs[0] as string, phones)), /^never shown/)
     changes.length = 0
     phones.setOnline(id, true)
     assert.deepEqual(changes, [`${id} online connection`, ...Array(kept).fill(`${id} online content`)])

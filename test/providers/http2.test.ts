@@ -10,7 +10,12 @@ import {
 import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net'
 import test, { type TestContext } from 'node:test'
 import type { Exchanged } from '../../src/providers/exchange.ts'
-import { type Asked, createHttp2Client, type Http2Client, type Http2Options } from '../../src/providers/http2/client.ts'
+import {
+  createHttp2Client,
+  type Http2Client,
+  type Http2Options,
+  type PostRequest,
+} from '../../src/providers/http2/client.ts'
 import { makeCertificate } from '../../src/stand-ins/certificate.ts'
 import { createFaults, type Faults } from '../../src/stand-ins/faults.ts'
 import { listenHttp2 } from '../../src/stand-ins/http2-server.ts'
@@ -65,7 +70,7 @@ function client(t: TestContext, origin: string, over: Partial<Http2Options> = {}
   return made
 }
 
-const asked = (ms = 10_000, over: Partial<Asked> = {}): Asked => ({
+const asked = (ms = 10_000, over: Partial<PostRequest> = {}): PostRequest => ({
   path: '/',
   headers: [],
   body: '{}',

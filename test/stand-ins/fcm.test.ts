@@ -7,7 +7,7 @@ import test, { type TestContext } from 'node:test'
 import { SignJWT } from 'jose'
 import { type FcmStandIn, type FcmStandInOptions, fcmStandIn } from '../../src/stand-ins/fcm.ts'
 import type { ServiceAccountJson } from '../../src/stand-ins/fcm-token-endpoint.ts'
-import type { Shown } from '../../src/stand-ins/stand-in.ts'
+import type { ShownNotification } from '../../src/stand-ins/stand-in.ts'
 import { type Spoken, speaker } from './speak.ts'
 
 async function stage(t: TestContext, options: FcmStandInOptions = {}) {
@@ -175,7 +175,7 @@ test('what is only to be validated is not delivered', async (t) => {
 test('a device shows what comes, and the same tag replaces', async (t) => {
   const { standIn, send } = await stage(t)
   const token = standIn.device()
-  const heard: [string, Shown][] = []
+  const heard: [string, ShownNotification][] = []
   const stop = standIn.onShown((token, shown) => heard.push([token, shown]))
   const tagged = (title: string, tag: string) => ({
     token,
