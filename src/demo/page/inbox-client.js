@@ -10,7 +10,7 @@ const silenceMs = 45_000
 /**
  * @param {object} options
  * @param {string} options.url  The operator's URL, e.g. `https://api.example.com`.
- * @param {() => Promise<string>} options.getToken  Returns a new subscriber token from your backend. Called listAgain after a 401.
+ * @param {() => Promise<string>} options.getToken  Returns a new subscriber token from your backend. Called again after a 401.
  * @param {(notification: object, live: boolean) => void} options.onNotification  Called once for each site_notification_id.
  * @param {(state: 'connecting' | 'live' | 'reconnecting' | 'refused', error?: string) => void} options.onState
  * @returns {() => void} stops following
