@@ -188,10 +188,10 @@ test('an answer with none of the messages is the provider’s fault', async (t) 
 })
 
 /** A server that runs an action on each connection after the first data. */
-void) => async function rude(t: TestContext, action: (socket: import('node:net').Socket) => void) => void): Promise<string> {
+async function rude(t: TestContext, action: (socket: import('node:net').Socket) => void): Promise<string> {
   const server = createServer((socket) => {
     socket.on('error', () => {})
-    what(socket)) => socket.once('data', () => action(socket)) => what(socket))
+    socket.once('data', () => action(socket))
     t.after(() => socket.destroy())
   }).listen(0, '127.0.0.1')
   await new Promise((resolve) => server.once('listening', resolve))

@@ -3,7 +3,7 @@ import test from 'node:test'
 import { signatureHeaders } from '../../../src/providers/http/standard-webhooks.ts'
 import { type FetchedToken, tokenSource } from '../../../src/providers/http/token-source.ts'
 
-test('a signature is that of the Standard Webhooks specification', () => {
+test('a signature follows the Standard Webhooks specification', () => {
   assert.deepEqual(
     signatureHeaders({
       secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
@@ -34,7 +34,7 @@ function fetches() {
 }
 const hour = 3_600_000
 
-test('a token is fetched once for all who wait for it, and kept', async () => {
+test('a token is fetched once for all waiting callers, and cached', async () => {
   const { waiting, tokens } = fetches()
   const asked = [tokens.get(), tokens.get(), tokens.get()]
   assert.equal(waiting.length, 1)
@@ -44,7 +44,7 @@ test('a token is fetched once for all who wait for it, and kept', async () => {
   assert.equal(waiting.length, 1)
 })
 
-test('it is renewed five minutes before its end, and nobody waits for that', async () => {
+test('a token is renewed five minutes before it expires, and no caller waits for that', async () => {
   const { waiting, clock, tokens } = fetches()
   const first = tokens.get()
   waiting[0]?.resolve({ token: 'a', lifeMs: hour })
@@ -57,7 +57,7 @@ test('it is renewed five minutes before its end, and nobody waits for that', asy
   assert.equal(await tokens.get(), 'b')
 })
 
-test('where renewing fails, the old one serves until its end, and the endpoint is asked again in a while', async () => {
+test('if a renewal fails, the old token is used until it expires, and the renewal is retried later', async () => {
   const { waiting, clock, tokens } = fetches()
   const first = tokens.get()
   waiting[0]?.resolve({ token: 'a', lifeMs: hour })
@@ -79,7 +79,7 @@ test('where renewing fails, the old one serves until its end, and the endpoint i
   await assert.rejects(late, /still down/)
 })
 
-test('a token that was refused is fetched anew, once, also where many were refused with it', async () => {
+test('a refused token is replaced once, even if many requests were refused with it', async () => {
   const { waiting, tokens } = fetches()
   const first = tokens.get()
   waiting[0]?.resolve({ token: 'a', lifeMs: hour })

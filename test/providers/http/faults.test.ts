@@ -10,7 +10,7 @@ const secrets = [
   { name: 'api_key', value: 'k' },
 ]
 
-test('whatever a message would stumble over is said before the first one is sent', () => {
+test('faults of the options are reported before the first message is sent', () => {
   const cases: readonly (readonly [HttpOptions, RegExp])[] = [
     [{}, /^url: missing/],
     [{ url: 'ftp://x/y' }, /^url: expected a URL/],
@@ -56,7 +56,7 @@ test('whatever a message would stumble over is said before the first one is sent
   }
 })
 
-test('headers of keys may hold placeholders', () => {
+test('headers for keys may contain placeholders', () => {
   const headers = [
     { name: 'Idempotency-Key', value: '{{delivery_id}}' },
     { name: 'X-Api-Key', value: 'Key {{secret.api_key}}' },
@@ -64,7 +64,7 @@ test('headers of keys may hold placeholders', () => {
   assert.deepEqual(faultsOf({ url, headers, secrets }, 'user'), [])
 })
 
-test('per device there are a token and an app, and no activity', () => {
+test('device mode has the placeholders token and app, but no activity', () => {
   assert.deepEqual(faultsOf({ url, body: ['{{token}}', '{{app}}'] }, 'device'), [])
   assert.throws(() => httpService({ url, body: '{{activity.id}}' }), /available per user only/)
   assert.throws(
@@ -73,7 +73,7 @@ test('per device there are a token and an app, and no activity', () => {
   )
 })
 
-test('two brands with the same user ids are told apart, or the configuration is refused', () => {
+test('options that do not distinguish the users of two brands are refused', () => {
   const one = { preset: 'onesignal', secrets }
   assert.deepEqual(faultsOf(one, 'user', ['1']), [])
   assert.match(faultsOf(one, 'user', ['1', '2'])[0]?.remedy ?? '', /user_id: "\{\{brand}}-\{\{user_id}}"/)
