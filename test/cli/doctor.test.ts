@@ -198,7 +198,7 @@ test('for people: a mark, the setting, what is the case, and the remedy below', 
   assert.equal(code, 1)
   assert.match(out, /^✓ configuration: every setting is known and right$/m)
   assert.match(out, /^! operator\.suppression: none: .*\n {4}write attributes: /m)
-  assert.match(out, /^✗ operator\.push: onesignal: .*\n {4}check the address/m)
+  assert.match(out, /^✗ operator\.push: onesignal: .*\n {4}check url/m)
   assert.match(out, /\n\nOne problem, one warning\.\n$/)
   await writeFile(file, operator('recording'))
   const warned = await run(t, ['doctor', '-c', file])

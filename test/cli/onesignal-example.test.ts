@@ -37,7 +37,7 @@ test('the OneSignal example sends to users by their ids, once, whatever answer w
     [1, 2, 0],
     answer.text,
   )
-  assert.match(answer.body.failed[0].error, /knows no user of this external id/)
+  assert.match(answer.body.failed[0].error, /has no user with this external id/)
   const sent = there.asked.map(({ text }) => JSON.parse(text))
   assert.deepEqual(sent.map((body) => body.include_aliases.external_id[0]).sort(), [
     '1-..',

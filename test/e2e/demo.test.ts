@@ -14,7 +14,7 @@ test('demo --once sends the sample traffic, says what became of it and leaves no
   assert.match(demo.output, /✓ 10 of 10 on-site notifications are in their inboxes/)
   assert.match(
     demo.output,
-    /✓ 1 of 1 push for a phone that is offline waits at the push service until the phone is back/,
+    /✓ 1 of 1 push for a phone that is offline waits at the push service until the phone is online/,
   )
   assert.match(demo.output, /✓ 6 of 6 pushes are on their devices, each once/)
   assert.match(demo.output, /✓ The phone of the user who has excluded herself stayed silent/)

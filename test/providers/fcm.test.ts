@@ -296,8 +296,8 @@ test('fcm: a service account’s file is read, and an error does not contain any
   const good = standIn.credentials
   assert.equal(readServiceAccount(JSON.stringify(good)).project_id, 'stand-in')
   for (const [text, expected] of [
-    ['{', /no JSON/],
-    ['null', /no service account/],
+    ['{', /not JSON/],
+    ['null', /not a service account/],
     [JSON.stringify({ type: 'authorized_user' }), /another type/],
     [JSON.stringify({ ...good, client_email: undefined }), /client_email/],
     [JSON.stringify({ ...good, private_key: 'canary-key' }), /private_key cannot be read/],

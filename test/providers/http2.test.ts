@@ -70,7 +70,7 @@ function client(t: TestContext, origin: string, over: Partial<Http2Options> = {}
   return made
 }
 
-const asked = (ms = 10_000, over: Partial<PostRequest> = {}): PostRequest => ({
+const requestOf = (ms = 10_000, over: Partial<PostRequest> = {}): PostRequest => ({
   path: '/',
   headers: [],
   body: '{}',
@@ -84,14 +84,16 @@ const lost = (exchanged: Exchanged) => ('lost' in exchanged ? exchanged : assert
 test('http2: headers that are too large for peers fail only their own request, before it is sent', async (t) => {
   const made = await peer(t, fine)
   const http2 = client(t, made.url)
-  const { lost: error, written } = lost(await http2.post(asked(10_000, { headers: ['x-long', 'a'.repeat(90_000)] })))
+  const { lost: error, written } = lost(
+    await http2.post(requestOf(10_000, { headers: ['x-long', 'a'.repeat(90_000)] })),
+  )
   assert.deepEqual([error.code, written, made.seen], ['NOT_ENCODABLE', false, 0])
-  assert.partialDeepStrictEqual(await http2.post(asked()), { status: 200 })
+  assert.partialDeepStrictEqual(await http2.post(requestOf()), { status: 200 })
 })
 
 test('http2: the answer has status, headers and body', async (t) => {
   const { url } = await peer(t, fine)
-  const exchanged = await client(t, url).post(asked())
+  const exchanged = await client(t, url).post(requestOf())
   assert.partialDeepStrictEqual(exchanged, { status: 200, cut: false })
   assert.equal('status' in exchanged && exchanged.body.toString(), 'fine')
   assert.equal('status' in exchanged && exchanged.headers['x-id'], '1')
@@ -104,7 +106,8 @@ test('http2: for headers whose values differ in each request, the table keeps on
     unindexed.push([headers['x-n'], Reflect.get(headers, sensitiveHeaders)]),
   )
   const made = client(t, there.url)
-  for (const n of ['1', '2', '3']) await made.post(asked(10_000, { headers: ['a', 'b', 'x-n', n], unindexed: ['x-n'] }))
+  for (const n of ['1', '2', '3'])
+    await made.post(requestOf(10_000, { headers: ['a', 'b', 'x-n', n], unindexed: ['x-n'] }))
   assert.deepEqual(unindexed, [
     ['1', []],
     ['2', ['x-n']],
@@ -116,7 +119,7 @@ test('http2: the first request opens a session, and all requests share it', asyn
   const there = await peer(t, fine)
   const made = client(t, there.url)
   assert.equal(there.sessions.length, 0)
-  const answers = await many(300, () => made.post(asked()))
+  const answers = await many(300, () => made.post(requestOf()))
   assert.ok(answers.every((answer) => 'status' in answer))
   assert.equal(there.sessions.length, 1)
 })
@@ -127,9 +130,9 @@ test('http2: the peer’s stream limit is respected, and further sessions open o
     maxConcurrentStreams: 10,
   })
   const made = client(t, there.url, { connections: 3 })
-  await made.post(asked())
+  await made.post(requestOf())
   assert.equal(there.sessions.length, 1)
-  const answers = many(200, () => made.post(asked()))
+  const answers = many(200, () => made.post(requestOf()))
   // The peer answers only when every session has the maximum number of streams, and then a few at a time.
   for (let answered = 0; answered < 200; ) {
     const open = Math.min(30, 200 - answered)
@@ -148,7 +151,7 @@ test('http2: a GOAWAY loses no request: unprocessed requests are sent again', as
   faults.play({ every: 50, goaway: true })
   const answers: Exchanged[] = []
   const one = async () => {
-    for (let i = 0; i < 20; i++) answers.push(await made.post(asked()))
+    for (let i = 0; i < 20; i++) answers.push(await made.post(requestOf()))
   }
   await Promise.all(Array.from({ length: 50 }, one))
   assert.equal(answers.length, 1_000)
@@ -166,7 +169,7 @@ test('http2: after a GOAWAY with an error only the processed requests are uncert
     stream.session?.goaway(constants.NGHTTP2_INTERNAL_ERROR, 9)
   })
   const made = client(t, there.url)
-  const answers = await many(10, () => made.post(asked()))
+  const answers = await many(10, () => made.post(requestOf()))
   const doubtful = answers.filter((answer) => 'lost' in answer)
   assert.equal(doubtful.length, 5)
   assert.ok(doubtful.every((answer) => 'lost' in answer && answer.written && /GOAWAY 2/.test(answer.lost.message)))
@@ -180,9 +183,9 @@ test('http2: a refused request is sent again; after any other reset it may have 
     else fine(stream, number)
   })
   const made = client(t, there.url)
-  assert.partialDeepStrictEqual(await made.post(asked()), { status: 200 })
+  assert.partialDeepStrictEqual(await made.post(requestOf()), { status: 200 })
   assert.equal(there.seen, 2)
-  const { lost: error, written } = lost(await made.post(asked()))
+  const { lost: error, written } = lost(await made.post(requestOf()))
   assert.equal(written, true)
   assert.match(error.message, /reset the stream/)
   assert.equal(there.sessions.length, 1)
@@ -190,7 +193,7 @@ test('http2: a refused request is sent again; after any other reset it may have 
 
 test('http2: a request that the peer always refuses is not sent forever', async (t) => {
   const there = await peer(t, (stream) => stream.close(constants.NGHTTP2_REFUSED_STREAM))
-  const { written } = lost(await client(t, there.url).post(asked()))
+  const { written } = lost(await client(t, there.url).post(requestOf()))
   assert.equal(written, false)
   assert.equal(there.seen, 6)
 })
@@ -201,8 +204,8 @@ test('http2: when a connection breaks, its requests are uncertain, and the next 
     else fine(stream, number)
   })
   const made = client(t, there.url)
-  assert.equal(lost(await made.post(asked())).written, true)
-  assert.partialDeepStrictEqual(await made.post(asked()), { status: 200 })
+  assert.equal(lost(await made.post(requestOf())).written, true)
+  assert.partialDeepStrictEqual(await made.post(requestOf()), { status: 200 })
   assert.equal(there.sessions.length, 2)
 })
 
@@ -212,12 +215,12 @@ test('http2: a partial answer counts as no answer', async (t) => {
     stream.write('{"na')
     setTimeout(() => stream.destroy(new Error('broken')), 20)
   })
-  assert.equal(lost(await client(t, there.url).post(asked())).written, true)
+  assert.equal(lost(await client(t, there.url).post(requestOf())).written, true)
 })
 
 test('http2: a refused connection fails all waiting requests, and nothing was written', async (t) => {
   const made = client(t, 'http://127.0.0.1:1')
-  const answers = await many(20, () => made.post(asked()))
+  const answers = await many(20, () => made.post(requestOf()))
   for (const answer of answers) {
     const { lost: error, written } = lost(answer)
     assert.equal(error.code, 'ECONNREFUSED')
@@ -228,12 +231,12 @@ test('http2: a refused connection fails all waiting requests, and nothing was wr
 test('http2: a peer without HTTP/2 and a silent peer make the connection fail', async (t) => {
   const silent = await tcp(t, () => {})
   const started = client(t, silent, { connectTimeoutMs: 100 })
-  const { lost: error, written } = lost(await started.post(asked()))
+  const { lost: error, written } = lost(await started.post(requestOf()))
   assert.match(error.message, /no HTTP\/2 connection within 100 ms/)
   assert.equal(written, false)
 
   const old = await tcp(t, (socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'))
-  assert.equal(lost(await client(t, old).post(asked())).written, false)
+  assert.equal(lost(await client(t, old).post(requestOf())).written, false)
 })
 
 test('http2: a peer whose first frame is GOAWAY is not retried forever', async (t) => {
@@ -244,16 +247,16 @@ test('http2: a peer whose first frame is GOAWAY is not retried forever', async (
     connections++
     socket.end(goaway)
   })
-  assert.equal(lost(await client(t, rude).post(asked(2_000))).written, false)
+  assert.equal(lost(await client(t, rude).post(requestOf(2_000))).written, false)
   assert.ok(connections <= 2, String(connections))
 })
 
 test('http2: post() resolves by the deadline, and reports whether the request was written', async (t) => {
   const silent = await tcp(t, () => {})
-  assert.equal(lost(await client(t, silent).post(asked(50))).written, false)
+  assert.equal(lost(await client(t, silent).post(requestOf(50))).written, false)
   const there = await peer(t, () => {})
-  assert.equal(lost(await client(t, there.url).post(asked(100))).written, true)
-  const passed = lost(await client(t, there.url).post(asked(-1)))
+  assert.equal(lost(await client(t, there.url).post(requestOf(100))).written, true)
+  const passed = lost(await client(t, there.url).post(requestOf(-1)))
   assert.equal(passed.written, false)
 })
 
@@ -261,11 +264,11 @@ test('http2: an abort ends the request', async (t) => {
   const there = await peer(t, () => {})
   const made = client(t, there.url)
   const stop = new AbortController()
-  const sending = made.post(asked(10_000, { signal: stop.signal }))
+  const sending = made.post(requestOf(10_000, { signal: stop.signal }))
   await until(() => there.seen === 1, { what: 'arrived' })
   stop.abort(new Error('stopping'))
   assert.partialDeepStrictEqual(lost(await sending), { written: true })
-  const aborted = lost(await made.post(asked(10_000, { signal: stop.signal })))
+  const aborted = lost(await made.post(requestOf(10_000, { signal: stop.signal })))
   assert.equal(aborted.written, false)
   assert.equal(aborted.lost.message, 'stopping')
 })
@@ -279,30 +282,30 @@ test('http2: a PING detects a stalled peer, and the next request gets a new sess
   const relay = await stallable(t, there.url)
   there.server.on('stall' as 'session', () => relay.stall())
   const made = client(t, relay.url, { pingAfterMs: 100, pingTimeoutMs: 100 })
-  const { lost: error, written } = lost(await made.post(asked()))
+  const { lost: error, written } = lost(await made.post(requestOf()))
   assert.match(error.message, /stalled/)
   assert.equal(written, true)
-  assert.partialDeepStrictEqual(await made.post(asked()), { status: 200 })
+  assert.partialDeepStrictEqual(await made.post(requestOf()), { status: 200 })
 })
 
 test('http2: after a long idle time a session must answer a PING before it gets a request, so that no request is uncertain', async (t) => {
   const there = await peer(t, fine)
   const relay = await stallable(t, there.url)
   const made = client(t, relay.url, { pingAfterMs: 50, pingTimeoutMs: 100 })
-  await made.post(asked())
+  await made.post(requestOf())
   relay.stall()
   await new Promise((resolve) => setTimeout(resolve, 60))
-  assert.partialDeepStrictEqual(await made.post(asked()), { status: 200 })
+  assert.partialDeepStrictEqual(await made.post(requestOf()), { status: 200 })
   assert.equal(there.seen, 2)
 })
 
 test('http2: TLS requires a trusted certificate', async (t) => {
   const certificate = makeCertificate()
   const { url } = await standIn(t, certificate)
-  const { lost: error, written } = lost(await client(t, url).post(asked()))
+  const { lost: error, written } = lost(await client(t, url).post(requestOf()))
   assert.match(error.code ?? '', /SELF_SIGNED/)
   assert.equal(written, false)
-  assert.partialDeepStrictEqual(await client(t, url, { ca: certificate.cert }).post(asked()), { status: 200 })
+  assert.partialDeepStrictEqual(await client(t, url, { ca: certificate.cert }).post(requestOf()), { status: 200 })
 })
 
 test('http2: close() waits for requests in flight, refuses new ones, and leaves no session open', async (t) => {
@@ -311,10 +314,10 @@ test('http2: close() waits for requests in flight, refuses new ones, and leaves 
     answer = () => fine(stream, number)
   })
   const made = createHttp2Client({ origin: there.url })
-  const sending = made.post(asked())
+  const sending = made.post(requestOf())
   await until(() => answer, { what: 'arrived' })
   const closing = made.close()
-  assert.equal(lost(await made.post(asked())).written, false)
+  assert.equal(lost(await made.post(requestOf())).written, false)
   answer?.()
   assert.partialDeepStrictEqual(await sending, { status: 200 })
   await closing
@@ -325,8 +328,8 @@ test('http2: close() waits for requests in flight, refuses new ones, and leaves 
 test('http2: an invalid header fails only its request', async (t) => {
   const there = await peer(t, fine)
   const made = client(t, there.url)
-  assert.equal(lost(await made.post(asked(10_000, { headers: ['connection', 'close'] }))).written, false)
-  assert.partialDeepStrictEqual(await made.post(asked()), { status: 200 })
+  assert.equal(lost(await made.post(requestOf(10_000, { headers: ['connection', 'close'] }))).written, false)
+  assert.partialDeepStrictEqual(await made.post(requestOf()), { status: 200 })
 })
 
 async function standIn(t: TestContext, certificate?: { key: string; cert: string }) {

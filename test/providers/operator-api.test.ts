@@ -297,13 +297,13 @@ test('check() sends an empty batch, and reports whether the operator answers and
   assert.match(await says('single', 404, '{}'), /^true it answers \(404\); .*cannot be checked/)
   assert.match(
     await says('batch', 503, '{"error":"no provider"}'),
-    /^false .*503: \{"error":"no provider"}; ask the operator/,
+    /^false .*503: \{"error":"no provider"}; report it to the operator/,
   )
   for (const odd of ['[]', '{}', 'null', '"x"', '<html>', '{"successful":[1]}'])
     assert.match(await says('batch', 200, odd), /^false .*report it to the operator/)
   const [down] = (await api(t, 'http://127.0.0.1:1').check?.()) ?? []
   assert.equal(down?.ok, false)
-  assert.match(down?.remedy ?? '', /check the address/)
+  assert.match(down?.remedy ?? '', /check url/)
 })
 
 test('check() reports a clock that is wrong by more than a minute', async (t) => {

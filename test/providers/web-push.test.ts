@@ -205,7 +205,7 @@ test('a message that is too large for a browser fails before it is sent, and the
   const tooLarge = { ...push, content: { body: 'x'.repeat(mostPayloadBytes - around + 1) } }
   const answer = await service.send(tooLarge, contextOf())
   assert.partialDeepStrictEqual(answer, { category: 'failed', reason: 'too_large' })
-  assert.match(errorOf(answer), /has 3994 bytes for a browser and may have 3993/)
+  assert.match(errorOf(answer), /has 3994 bytes, and the maximum is 3993/)
   assert.equal(standIn.arrivals.length, 1)
 })
 
@@ -232,7 +232,7 @@ test('an unknown urgency fails with the list of valid ones', async (t) => {
   const content = { overrides: { 'web-push': { urgency: 'urgent' } } }
   const answer = await service.send(pushTo(device(), { content }), contextOf())
   assert.partialDeepStrictEqual(answer, { category: 'failed', reason: 'invalid' })
-  assert.match(errorOf(answer), /very-low, low, normal, high/)
+  assert.match(errorOf(answer), /very-low, low, normal or high/)
 })
 
 test('any token that is not a subscription fails as a mismatch, without an exception', async (t) => {
@@ -366,7 +366,7 @@ test('many messages at once all arrive, and do not block the process', async (t)
 test('invalid keys, subjects, hosts and origins are refused at once, with a remedy', () => {
   const keys = makeVapidKeys()
   for (const [over, pattern] of [
-    [{ privateKey: makeVapidKeys().privateKey }, /not the one that belongs to the private key.*bellwire vapid/],
+    [{ privateKey: makeVapidKeys().privateKey }, /does not belong to the private key.*bellwire vapid/],
     [{ publicKey: 'x' }, /public key is not 65 bytes/],
     [{ privateKey: 'x' }, /private key is not 32 bytes/],
     [{ subject: 'ops@example.com' }, /neither mailto: nor https:/],

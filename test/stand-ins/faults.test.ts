@@ -41,7 +41,7 @@ test('a share is random with a fixed seed, so each run has the same result', () 
   assert.ok(draw().length > 150 && draw().length < 250, String(draw().length))
 })
 
-test('the first matching fault applies, and a request that does not match still counts for `every`', () => {
+test('the first applicable fault decides; a fault counts requests for `every` even if another fault applies', () => {
   const faults = createFaults()
   faults.play({ every: 2, delayMs: 1 })
   faults.play({ delayMs: 2 })

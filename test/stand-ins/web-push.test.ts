@@ -267,8 +267,8 @@ test('over the WebSocket: hello, register, notification and ack; unacknowledged 
   const first = await connect(t, standIn, {})
   assert.equal(first.hello.status, 200)
   const channelID = '8e1a2b3c-0000-4000-8000-000000000001'
-  first.say({ messageType: 'register', channelID })
-  const { pushEndpoint: endpoint, status } = await first.hear()
+  first.send({ messageType: 'register', channelID })
+  const { pushEndpoint: endpoint, status } = await first.receive()
   assert.equal(status, 200)
   const post = (text: string, topic = '') =>
     fetch(endpoint as string, {
@@ -277,7 +277,7 @@ test('over the WebSocket: hello, register, notification and ack; unacknowledged 
       body: text,
     })
   assert.equal((await post('one', 'topic')).status, 201)
-  const one = await first.hear()
+  const one = await first.receive()
   assert.partialDeepStrictEqual(one, {
     messageType: 'notification',
     channelID,
@@ -286,22 +286,22 @@ test('over the WebSocket: hello, register, notification and ack; unacknowledged 
     data: Buffer.from('one').toString('base64url'),
     headers: { encoding: 'aes128gcm' },
   })
-  first.say({ messageType: 'ack', updates: [{ channelID, version: one.version, code: 100 }] })
-  first.say({})
-  assert.deepEqual(await first.hear(), {})
+  first.send({ messageType: 'ack', updates: [{ channelID, version: one.version, code: 100 }] })
+  first.send({})
+  assert.deepEqual(await first.receive(), {})
   await post('two')
-  await first.hear()
-  await first.leave()
+  await first.receive()
+  await first.disconnect()
   await post('three')
 
   const again = await connect(t, standIn, { uaid: first.hello.uaid })
   assert.equal(again.hello.uaid, first.hello.uaid)
-  const missed = [await again.hear(), await again.hear()].map(({ data }) =>
+  const missed = [await again.receive(), await again.receive()].map(({ data }) =>
     Buffer.from(String(data), 'base64url').toString(),
   )
   assert.deepEqual(missed, ['two', 'three'])
-  again.say({ messageType: 'unregister', channelID })
-  assert.partialDeepStrictEqual(await again.hear(), { messageType: 'unregister', status: 200 })
+  again.send({ messageType: 'unregister', channelID })
+  assert.partialDeepStrictEqual(await again.receive(), { messageType: 'unregister', status: 200 })
   assert.equal((await post('four')).status, 410)
   const stranger = await connect(t, standIn, { uaid: 'unknown' })
   assert.notEqual(stranger.hello.uaid, 'unknown')
@@ -318,31 +318,31 @@ test('a WebSocket with another protocol is closed, without other effects', async
   assert.equal((await post(standIn.subscribe(), 'x')).status, 201)
 })
 
-type Said = Readonly<Record<string, unknown>>
+type ServerMessage = Readonly<Record<string, unknown>>
 
 async function connect(t: TestContext, standIn: WebPushStandIn, hello: object) {
   const socket = new WebSocket(standIn.autopush, 'push-notification')
-  const heard: Said[] = []
-  const waiting: ((said: Said) => void)[] = []
+  const received: ServerMessage[] = []
+  const waiting: ((message: ServerMessage) => void)[] = []
   socket.on('message', (data) => {
-    const said = JSON.parse(String(data)) as Said
+    const message = JSON.parse(String(data)) as ServerMessage
     const next = waiting.shift()
-    if (next) next(said)
-    else heard.push(said)
+    if (next) next(message)
+    else received.push(message)
   })
   await once(socket, 'open')
   assert.equal(socket.protocol, 'push-notification')
   t.after(() => socket.terminate())
-  const say = (message: object): void => socket.send(JSON.stringify(message))
-  const hear = (): Promise<Said> => {
-    const said = heard.shift()
-    return said ? Promise.resolve(said) : new Promise((resolve) => waiting.push(resolve))
+  const send = (message: object): void => socket.send(JSON.stringify(message))
+  const receive = (): Promise<ServerMessage> => {
+    const message = received.shift()
+    return message ? Promise.resolve(message) : new Promise((resolve) => waiting.push(resolve))
   }
-  say({ messageType: 'hello', use_webpush: true, ...hello })
-  const leave = async (): Promise<void> => {
+  send({ messageType: 'hello', use_webpush: true, ...hello })
+  const disconnect = async (): Promise<void> => {
     const closed = once(socket, 'close')
     socket.close()
     await closed
   }
-  return { hello: await hear(), say, hear, leave }
+  return { hello: await receive(), send, receive, disconnect }
 }

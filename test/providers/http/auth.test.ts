@@ -36,10 +36,10 @@ const hour = 3_600_000
 
 test('a token is fetched once for all waiting callers, and cached', async () => {
   const { waiting, tokens } = fetches()
-  const asked = [tokens.get(), tokens.get(), tokens.get()]
+  const requested = [tokens.get(), tokens.get(), tokens.get()]
   assert.equal(waiting.length, 1)
   waiting[0]?.resolve({ token: 'a', lifeMs: hour })
-  assert.deepEqual(await Promise.all(asked), ['a', 'a', 'a'])
+  assert.deepEqual(await Promise.all(requested), ['a', 'a', 'a'])
   assert.equal(await tokens.get(), 'a')
   assert.equal(waiting.length, 1)
 })
@@ -85,9 +85,9 @@ test('a refused token is replaced once, even if many requests were refused with 
   waiting[0]?.resolve({ token: 'a', lifeMs: hour })
   await first
   tokens.drop('a')
-  const asked = [tokens.get(), tokens.get()]
+  const requested = [tokens.get(), tokens.get()]
   waiting[1]?.resolve({ token: 'b', lifeMs: hour })
-  assert.deepEqual(await Promise.all(asked), ['b', 'b'])
+  assert.deepEqual(await Promise.all(requested), ['b', 'b'])
   tokens.drop('a')
   assert.equal(await tokens.get(), 'b')
   assert.equal(waiting.length, 2)

@@ -91,7 +91,7 @@ test('a message to a user who is unknown or has no subscription fails: OneSignal
   const { there, send } = await oneSignal(t)
   const unknown = await send({ userId: 'nobody', text: textOf(1, undefined, 'nobody') })
   assert.partialDeepStrictEqual(unknown, { category: 'failed', reason: 'no_device' })
-  assert.match((unknown as { error: string }).error, /knows no user of this external id/)
+  assert.match((unknown as { error: string }).error, /has no user with this external id/)
   const unsubscribed = await send({ userId: '1002', text: textOf(1, undefined, '1002') })
   assert.partialDeepStrictEqual(unsubscribed, { category: 'failed', reason: 'no_device' })
   assert.match((unsubscribed as { error: string }).error, /All included players are not subscribed/)

@@ -33,8 +33,8 @@ test('a valid credential with reachable push services passes all checks', async 
   assert.deepEqual(
     checks?.map(({ ok, what }) => [ok, what]),
     [
-      [true, 'Web Push: the VAPID keys are a pair'],
-      [true, 'Web Push: every push service takes the VAPID subject'],
+      [true, 'Web Push: the VAPID keys are a valid pair'],
+      [true, 'Web Push: every push service accepts the VAPID subject'],
       [true, 'Web Push: fcm.googleapis.com can be reached'],
       [true, 'Web Push: updates.push.services.mozilla.com can be reached'],
       [true, 'Web Push: web.push.apple.com can be reached'],
@@ -45,9 +45,12 @@ test('a valid credential with reachable push services passes all checks', async 
 test('invalid keys and subjects are reported with a remedy', () => {
   const keys = makeVapidKeys()
   const [pair] = checkVapid({ ...keys, privateKey: makeVapidKeys().privateKey, subject })
-  assert.match(`${pair?.ok} ${pair?.what} ${pair?.remedy}`, /^false .*belongs to the private key .*bellwire vapid/)
-  const [, nobody] = checkVapid({ ...keys, subject: 'me' })
-  assert.match(`${nobody?.ok} ${nobody?.what} ${nobody?.remedy}`, /^false .*neither mailto: nor https: .*mailto:ops@/)
+  assert.match(`${pair?.ok} ${pair?.what} ${pair?.remedy}`, /^false .*belong to the private key .*bellwire vapid/)
+  const [, invalid] = checkVapid({ ...keys, subject: 'me' })
+  assert.match(
+    `${invalid?.ok} ${invalid?.what} ${invalid?.remedy}`,
+    /^false .*neither mailto: nor https: .*mailto:ops@/,
+  )
   const [, apple] = checkVapid({ ...keys, subject: 'mailto:me@localhost' })
   assert.match(`${apple?.ok} ${apple?.what}`, /^false .*localhost, not at a public domain, which Apple refuses/)
 })
@@ -58,7 +61,7 @@ test('push services that cannot be reached are reported, each with a remedy', as
   assert.equal(lost.length, 4)
   for (const { what, remedy } of lost) {
     assert.match(what, /cannot be reached \(ENOTFOUND\)/)
-    assert.match(remedy ?? '', /let this machine connect to /)
+    assert.match(remedy ?? '', /allow connections from this machine to /)
   }
   assert.match(lost.map(({ what }) => what).join(), /push\.example\.com/)
 })

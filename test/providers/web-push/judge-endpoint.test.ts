@@ -29,18 +29,18 @@ test('every other endpoint is refused, with the reason', () => {
     ['file:///etc/passwd', /not https/],
     ['https://user:secret@fcm.googleapis.com/x', /contains a user name/],
     ['https://user@fcm.googleapis.com/x', /contains a user name/],
-    ['https://fcm.googleapis.com:8443/x', /not a push service/],
+    ['https://fcm.googleapis.com:8443/x', /not a known push service/],
     [
       'https://fcm.googleapis.com.evil.example/x',
       /evil\.example, which is not a push service that is known here; .*hosts/,
     ],
-    ['https://fcm.googleapis.com./x', /not a push service/],
-    ['https://evilfcm.googleapis.com/x', /not a push service/],
-    ['https://evilnotify.windows.com/x', /not a push service/],
-    ['https://notify.windows.com/x', /not a push service/],
-    ['https://evil.example/fcm.googleapis.com', /not a push service/],
-    ['https://evil.example#fcm.googleapis.com', /not a push service/],
-    ['https://localhost/x', /not a push service/],
+    ['https://fcm.googleapis.com./x', /not a known push service/],
+    ['https://evilfcm.googleapis.com/x', /not a known push service/],
+    ['https://evilnotify.windows.com/x', /not a known push service/],
+    ['https://notify.windows.com/x', /not a known push service/],
+    ['https://evil.example/fcm.googleapis.com', /not a known push service/],
+    ['https://evil.example#fcm.googleapis.com', /not a known push service/],
+    ['https://localhost/x', /not a known push service/],
     ['https://127.0.0.1/x', /IP address instead/],
     ['https://2130706433/x', /IP address instead/],
     ['https://0x7f.1/x', /IP address instead/],
@@ -72,7 +72,7 @@ test('configured hosts are allowed with their ports, but IP addresses never are'
     'https://a.push.example.org/x',
     'https://x.push.example.com/x',
   ])
-    assert.match(judgeEndpoint(at(endpoint), { hosts }) ?? '', /not a push service/, endpoint)
+    assert.match(judgeEndpoint(at(endpoint), { hosts }) ?? '', /not a known push service/, endpoint)
   assert.match(judgeEndpoint(at('https://10.0.0.1/x'), { hosts: ['10.0.0.1'] }) ?? '', /IP address/)
 })
 
@@ -85,7 +85,7 @@ test('a replaced origin is allowed exactly as configured', () => {
   assert.equal(judgeEndpoint(at('http://127.0.0.1:7010/wpush/v2/x'), { origins }), undefined)
   assert.match(judgeEndpoint(at('http://127.0.0.1:7011/wpush/v2/x'), { origins }) ?? '', /not https/)
   assert.match(judgeEndpoint(at('http://me@127.0.0.1:7010/wpush/v2/x'), { origins }) ?? '', /user name/)
-  assert.match(judgeEndpoint(at('https://constructor/x'), { origins: {} }) ?? '', /not a push service/)
+  assert.match(judgeEndpoint(at('https://constructor/x'), { origins: {} }) ?? '', /not a known push service/)
 })
 
 test('invalid rules are reported', () => {

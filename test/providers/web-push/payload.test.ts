@@ -31,7 +31,7 @@ test('the urgency is normal unless the message sets it', () => {
   for (const urgency of ['very-low', 'low', 'normal', 'high'])
     assert.equal(urgencyOf({ overrides: { 'web-push': { urgency } } }), urgency)
   assert.deepEqual(urgencyOf({ overrides: { 'web-push': { ttl: 60 } } }), {
-    error: 'overrides: web-push has no "ttl", only urgency',
+    error: 'overrides.web-push may not set "ttl": only urgency',
   })
   for (const urgency of ['HIGH', '', 5, {}, 'constructor'])
     assert.ok(typeof urgencyOf({ overrides: { 'web-push': { urgency } } }) === 'object', String(urgency))

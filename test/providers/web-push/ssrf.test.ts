@@ -73,7 +73,7 @@ test('a name with an internal address is not connected to, in any notation of th
     })
     assert.match(
       answer.category === 'fatal' ? answer.error : '',
-      /push\.example\.test is at .* an address inside this machine/,
+      /push\.example\.test has the address .* in this machine/,
     )
     assert.ok(!('uncertain' in answer))
   }

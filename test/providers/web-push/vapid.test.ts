@@ -11,10 +11,10 @@ import {
 test('new keys are a valid pair, and each pair is different', () => {
   const [one, two] = [makeVapidKeys(), makeVapidKeys()]
   assert.equal(judgeKeys(one), undefined)
-  assert.match(judgeKeys({ ...one, privateKey: two.privateKey }) ?? '', /not the one that belongs to the private key/)
-  assert.match(judgeKeys({ ...one, publicKey: 'A'.repeat(87) }) ?? '', /not the one that belongs/)
+  assert.match(judgeKeys({ ...one, privateKey: two.privateKey }) ?? '', /does not belong to the private key/)
+  assert.match(judgeKeys({ ...one, publicKey: 'A'.repeat(87) }) ?? '', /does not belong/)
   assert.match(judgeKeys({ ...one, publicKey: `${one.publicKey}=` }) ?? '', /not 65 bytes in base64url/)
-  assert.match(judgeKeys({ ...one, privateKey: 'A'.repeat(43) }) ?? '', /not one of the curve/)
+  assert.match(judgeKeys({ ...one, privateKey: 'A'.repeat(43) }) ?? '', /not valid for the curve/)
   assert.match(judgeKeys({ ...one, privateKey: '' }) ?? '', /not 32 bytes/)
 })
 
