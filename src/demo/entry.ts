@@ -1,8 +1,8 @@
 import type { Channel, Sample } from './records.ts'
 
 /**
- * kept: the push service stores the push, because the device is offline. replaced: a newer push replaced it while the device was offline
- * (Apple stores only one). refused: the operator refused to deliver it. failed: the platform gave up sending it.
+ * kept: the push service stores the push, because the device is offline. replaced: a newer push replaced it while the device was
+ * offline (Apple stores only one). refused: the operator refused to deliver it. failed: the platform gave up sending it.
  */
 export type State = 'waiting' | 'arrived' | 'kept' | 'replaced' | 'refused' | 'failed' | 'unreadable'
 

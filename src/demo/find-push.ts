@@ -20,7 +20,7 @@ export function findPush(ref: string, { list, shown, kept }: Phones): PushLocati
 
 export const serviceLabels = { fcm: 'FCM', apns: 'APNs', 'web-push': 'Web Push' } as const
 
-/** @example describeLocation({ on: [laptop], waitsFor: [phone] }) // 'on the laptop, waits at FCM for the Android phone, which is offline' */
+/** @example describeLocation({ on: [laptop], waitsFor: [phone] }) // 'on the laptop, waits at FCM for the iPhone, which is offline' */
 export function describeLocation({ on, waitsFor }: PushLocation): string {
   const parts = [
     ...(on.length > 0 ? [`on the ${on.map(({ name }) => name).join(' and the ')}`] : []),

@@ -5,7 +5,7 @@ import type { Phone, Phones } from './phones.ts'
 const mostEntries = 30
 const mostNotes = 6
 
-/** Serves the event stream of the page: the state of messages as `message`, and of phones as `phone`. Each event has the whole state. */
+/** Serves the event stream of the page: complete states of messages as `message`, and of phones as `phone`. */
 export function followEvents(journal: Journal, phones: Phones, response: ServerResponse): void {
   response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' })
   response.write('retry: 1000\n\n')

@@ -1,4 +1,5 @@
-// The table `calls`: one row for each call to a provider, shared by the messages that it carried. Only this file accesses the table.
+// The table `calls`: one row for each call to a provider, shared by the messages that it carried. Only this file accesses the
+// table.
 
 import { shortened } from '../contract/storable.ts'
 import { firstUuidv7 } from '../runtime/ids.ts'

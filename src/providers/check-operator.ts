@@ -21,7 +21,7 @@ const timeoutMs = 5_000
 const mostBytes = 64 * 1024
 const categories = ['successful', 'failed', 'fatal'] as const
 
-/** Checks that the operator answers, accepts the key and follows the interface. The answer to an empty batch has empty arrays (§2.4). */
+/** Checks that the operator answers and accepts the key. An empty batch must be answered with empty arrays (§2.4). */
 export async function checkOperator({ pool, mode, origin, path, apiKey }: CheckOperator): Promise<readonly Check[]> {
   const answer = await exchange(pool, {
     path,

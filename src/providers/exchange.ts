@@ -23,8 +23,8 @@ export type Exchanged =
 /**
  * POSTs a body and collects the answer. Never rejects, and follows no redirects.
  *
- * Uses `Pool.dispatch`, on which `Pool.request` is built: it alone shows whether an aborted or lost request had begun to be written.
- * Only then may the message have arrived.
+ * Uses `Pool.dispatch`, on which `Pool.request` is built: it alone shows whether an aborted or lost request had begun to be
+ * written. Only then may the message have arrived.
  */
 export function exchange(pool: Pool, { path, headers, body, most, signal }: ExchangeRequest): Promise<Exchanged> {
   return new Promise((resolve) => {

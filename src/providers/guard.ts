@@ -25,8 +25,8 @@ const abortGraceMs = 200
 
 /**
  * Splits messages into calls of `provider.max`, limits the calls in flight, and applies deadline, timeout and circuit breaker. An
- * exception, a wrong number of results or a malformed result becomes fatal. Each call is recorded: each result has the id of the call,
- * and the first result has its row in `writes`.
+ * exception, a wrong number of results or a malformed result becomes fatal. Each call is recorded: each result has the id of the
+ * call, and the first result has its row in `writes`.
  *
  * @example
  * const guarded = guard(provider, { concurrency: 4, timeoutMs: 30_000 })

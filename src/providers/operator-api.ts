@@ -55,8 +55,8 @@ export function operatorApi(options: OperatorApiOptions): (lane: LaneShape) => P
 const apiKeyForm: Form = { ...textForm, secret: true }
 
 /**
- * Sends the text of each message unchanged, alone or joined into a batch, and reads the answer by the rules of §7. The requests have
- * no timeout of their own: guard() aborts the signal.
+ * Sends the text of each message unchanged, alone or joined into a batch, and reads the answer by the rules of §7. The requests
+ * have no timeout of their own: guard() aborts the signal.
  */
 function createOperatorApi({ url, apiKey }: OperatorApiOptions, lane: LaneShape): Provider {
   const { channel, mode, max, concurrency: connections } = lane
@@ -120,7 +120,7 @@ function wireOf({ status, headers, body }: Exclude<Exchanged, { lost: Error }>):
   return { status, body, retryAfter: typeof retryAfter === 'string' ? retryAfter : undefined, now: Date.now() }
 }
 
-/** The outcome if no answer or only a part of it arrived (row 8). The connection is to blame, not a message, so the batch is not split. */
+/** The outcome without a complete answer (row 8). The connection is to blame, not a message, so the batch is not split. */
 function lost(
   name: string,
   { lost: error, written }: Extract<Exchanged, { lost: Error }>,

@@ -17,7 +17,7 @@ export interface Message {
   /** The request element, byte for byte. */
   readonly text: string
   readonly attempt: number
-  /** The batch request that contained the message, and the place of `text` in it. Absent for a single request, whose body is `text`. */
+  /** The batch request of the message, and the place of `text` in it. Absent for a single request, whose body is `text`. */
   readonly part?: Part | undefined
   readonly context: { readonly traceparent?: string; readonly tracking?: Readonly<Record<string, string>> }
 }
@@ -59,7 +59,7 @@ export interface Check {
 /** An outcome, and the rows that the provider adds to the store. They are committed in the transaction of the settle. */
 export type Result = Outcome & {
   readonly writes?: readonly Op[]
-  /** Fatal because the provider is paused or at its concurrency limit. No call was made, so the rule is the only evidence to store. */
+  /** Fatal without a call, because the provider is paused or at its limit. The rule is the only evidence to store. */
   readonly untried?: true
   /** For a successful message: the JSON pointers where neither a title nor a body was found. */
   readonly textMissingAt?: readonly string[]
@@ -88,7 +88,7 @@ export interface Provider {
   readonly name: string
   /** Maximum number of messages in one call. With 1, a call that hangs affects one message only. */
   readonly max: number
-  /** The provider delivers only by its `writes`. Nothing leaves the process before the settle, so a lost attempt is never uncertain. */
+  /** The provider delivers only by its `writes`. Nothing is sent before the settle, so a lost attempt is never uncertain. */
   readonly transactional?: true
   /** Called before messages are claimed. Returns the pause that applies to each message, or undefined if nothing is paused. */
   findPauses?(

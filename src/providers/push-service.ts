@@ -7,7 +7,7 @@ import type { Check, SendContext } from './provider.ts'
 
 /** One message for one device. */
 export interface Push {
-  /** push_id. It is the same on every attempt and is also the collapse identity (design §5.5), so a person sees the message once. */
+  /** push_id, the same on every attempt. It is also the collapse identity (design §5.5), so a person sees the message once. */
   readonly ref: string
   readonly device: Device
   readonly content: PushContent
@@ -17,8 +17,9 @@ export interface Push {
 
 export type DeviceAnswer = Outcome & {
   /**
-   * The service's verdict about the token. gone: the token is no longer valid. mismatch: the token does not belong to this credential
-   * (another project or environment, or malformed); it is evidence only if the credential is proven. Absent: no verdict.
+   * The service's verdict about the token. gone: the token is no longer valid. mismatch: the token does not belong to this
+   * credential (another project or environment, or malformed); it is evidence only if the credential is proven. Absent: no
+   * verdict.
    */
   readonly token?: 'gone' | 'mismatch'
   /** With gone: the token has been invalid since this time (epoch ms). A link made later stays. */
@@ -43,8 +44,8 @@ export interface PushService {
   /** Maximum number of sends in flight. */
   readonly concurrency: number
   /**
-   * Sends one push, and resolves no later than `deadline` (epoch ms). The caller turns a rejection into fatal. `signal` aborts only when
-   * the process is stopping, so that many sends can share it.
+   * Sends one push, and resolves no later than `deadline` (epoch ms). The caller turns a rejection into fatal. `signal` aborts
+   * only when the process is stopping, so that many sends can share it.
    */
   send(push: Push, context: SendContext): Promise<DeviceAnswer>
   /** Checks keys, project, topic, clock and reachability for `bellwire doctor`. */

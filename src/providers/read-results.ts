@@ -5,8 +5,8 @@ import { shortened } from '../contract/storable.ts'
 import type { Result } from './provider.ts'
 
 /**
- * Third parties write providers too, so their results are not trusted. A wrong number of results makes all messages fatal, because the
- * results cannot be assigned to messages. A missing or malformed result makes its message fatal.
+ * Third parties write providers too, so their results are not trusted. A wrong number of results makes all messages fatal,
+ * because the results cannot be assigned to messages. A missing or malformed result makes its message fatal.
  *
  * @param uncertain whether a message may have arrived although its result is invalid
  */

@@ -3,8 +3,8 @@ import { readSingle } from '../contract/read-activity.ts'
 import type { Message } from './provider.ts'
 
 /**
- * The tracking headers of a single request (row 25). Their values come from the message's context, else from its activity record with
- * all digits kept. They are the same on each attempt.
+ * The tracking headers of a single request (row 25). Their values come from the message's context, else from its activity record
+ * with all digits kept. They are the same on each attempt.
  *
  * @example trackingOf(message) // { 'x-fasttrack-id': '7', 'x-fasttrack-activityid': '5', … }
  */
@@ -30,7 +30,7 @@ export function trackingOf({ text, context: { tracking } }: Message): Record<str
 }
 
 /**
- * RFC 9110 §5.5: visible ASCII, with spaces and tabs inside. Not obs-text: bytes beyond ASCII have no agreed character set, so the
- * receiver could decode another text.
+ * RFC 9110 §5.5: visible ASCII, with spaces and tabs inside. Not obs-text: bytes beyond ASCII have no agreed character set, so
+ * the receiver could decode another text.
  */
 const fieldValue = /^[\x21-\x7e](?:[\t\x20-\x7e]*[\x21-\x7e])?$/

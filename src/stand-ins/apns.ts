@@ -1,5 +1,5 @@
-// A stand-in of both environments of the Apple Push Notification service, with the authentication, validation, answers and delivery of the
-// real one. Like Apple, it stores only the newest notification for an offline device.
+// A stand-in of both environments of the Apple Push Notification service, with the authentication, validation, answers and
+// delivery of the real one. Like Apple, it stores only the newest notification for an offline device.
 
 import { randomBytes, randomUUID } from 'node:crypto'
 import { type ApnsCredentials, createApnsKeys, type Environment, type KeyScope } from './apns-keys.ts'

@@ -17,8 +17,8 @@ const ecdsaWithSha256 = sequence(objectId('1.2.840.10045.4.3.2'))
 const dayMs = 24 * 3_600_000
 
 /**
- * Makes a self-signed certificate for this machine, valid for a year. It is its own authority: a client that trusts `cert` trusts the
- * server.
+ * Makes a self-signed certificate for this machine, valid for a year. It is its own authority: a client that trusts `cert` trusts
+ * the server.
  *
  * @param host another name of the server
  */

@@ -17,8 +17,8 @@ const mostBodyBytes = 256 * 1024
 const mostWaitMs = 60_000
 
 /**
- * Starts the control API. Only programs on this machine may use it, with bodies of type `application/json`; a web page that is open in a
- * browser on this machine may not.
+ * Starts the control API. Only programs on this machine may use it, with bodies of type `application/json`; a web page that is
+ * open in a browser on this machine may not.
  *
  * | Request | Effect |
  * |---|---|
@@ -98,7 +98,8 @@ export async function startControl(
     const after = Number(query.get('after') ?? 0)
     if (!Number.isSafeInteger(after) || after < 0) throw new ControlError(400, 'after must be a number of arrivals')
     const all = names.flatMap((name) => standIns[name].arrivals.map((arrival) => ({ service: name, ...arrival })))
-    // Arrivals of several services are sorted by time. Those of one service keep their order, so a new arrival never precedes an old one.
+    // Arrivals of several services are sorted by time. Those of one service keep their order, so a new arrival never precedes an
+    // old one.
     if (names.length > 1) all.sort((a, b) => a.at - b.at)
     const matching = token === null ? all : all.filter((arrival) => arrival.token === token)
     return { arrivals: matching.slice(after), next: matching.length }

@@ -1,5 +1,5 @@
-// An HTTP/2 server that injects faults. Its GOAWAY follows RFC 9113 §6.8: streams with higher numbers than the last stream in the frame
-// are not processed.
+// An HTTP/2 server that injects faults. Its GOAWAY follows RFC 9113 §6.8: streams with higher numbers than the last stream in the
+// frame are not processed.
 
 import {
   constants,

@@ -1,5 +1,5 @@
-// The common interface of the stand-ins: doubles of FCM, APNs and a Web Push service that speak the real protocol. They share no code
-// with the providers and receive only their HTTP requests.
+// The common interface of the stand-ins: doubles of FCM, APNs and a Web Push service that speak the real protocol. They share no
+// code with the providers and receive only their HTTP requests.
 
 import type { Fault } from './faults.ts'
 

@@ -1,5 +1,5 @@
-// A Web Push service (RFC 8030, 8291, 8292). It makes subscriptions with real keys, and decrypts and shows their messages. It also serves
-// real browsers: Firefox connects to it as to Mozilla's push service (web-push/autopush.ts).
+// A Web Push service (RFC 8030, 8291, 8292). It makes subscriptions with real keys, and decrypts and shows their messages. It
+// also serves real browsers: Firefox connects to it as to Mozilla's push service (web-push/autopush.ts).
 
 import { createECDH, randomBytes, randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'

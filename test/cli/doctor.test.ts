@@ -69,7 +69,7 @@ test('where all is well it says so, and ends with 0', async (t) => {
     [`onesignal: ${there.url} answers (404)`, `this machine's clock agrees with ${there.url}'s`],
   )
   assert.match(found.of('platform.lanes[0].to')[0]?.what ?? '', /answers and accepts the key/)
-  assert.deepEqual(there.asked, [], 'nothing was sent')
+  assert.deepEqual(there.requests, [], 'nothing was sent')
 })
 
 test('suppression none, keys of the examples and a provider that only records are warnings, not problems', async (t) => {

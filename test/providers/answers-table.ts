@@ -1,5 +1,5 @@
-// Makes the Markdown table of all answers of push services with their outcomes. `node test/providers/answers-table.ts --write` puts it
-// into docs/push.md. The rows come from the functions that read answers, not from the expectations of the tests.
+// Makes the Markdown table of all answers of push services with their outcomes. `node test/providers/answers-table.ts --write`
+// puts it into docs/push.md. The rows come from the functions that read answers, not from the expectations of the tests.
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

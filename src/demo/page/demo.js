@@ -4,8 +4,8 @@ const retryMs = 1_000
 const timeoutMs = 15_000
 
 /**
- * Follows the demo while the page is open. The cast is read before each connection, because a restarted demo has another `run` and
- * another URL of the operator.
+ * Follows the demo while the page is open. The cast is read before each connection, because a restarted demo has another `run`
+ * and another URL of the operator.
  *
  * @param {object} listeners
  * @param {(cast: { run: string, brands: object[], operator: string }) => void} listeners.onConnect  Called before the events of a connection. Each connection sends all events again.

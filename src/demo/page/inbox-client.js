@@ -1,5 +1,5 @@
-// Follows one user's inbox: first the list, then the stream from the end of the list. A site can copy this file: it needs no framework and
-// no build step, only `eventsource-parser`, because the browser's own EventSource cannot send a token in a header.
+// Follows one user's inbox: first the list, then the stream from the end of the list. A site can copy this file: it needs no
+// framework and no build step, only `eventsource-parser`, because the browser's own EventSource cannot send a token in a header.
 
 import { createParser } from '/vendor/eventsource-parser/index.js'
 

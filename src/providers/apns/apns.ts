@@ -35,8 +35,8 @@ export interface ApnsOptions extends ApnsKey {
 }
 
 /**
- * Sends to devices of kind `apns`. If the environment of a device is unknown, production is tried first, then the sandbox. A device that
- * the sandbox accepted is remembered.
+ * Sends to devices of kind `apns`. If the environment of a device is unknown, production is tried first, then the sandbox. A
+ * device that the sandbox accepted is remembered.
  *
  * @example
  * const service = apns({ key: await readFile('AuthKey_ABC.p8', 'utf8'), keyId: 'ABC…', teamId: 'DEF…', topic: 'com.example.app' })

@@ -1,4 +1,5 @@
-// The provider token for APNs (a JWT, ES256). All sends share it, every process has the same one, and it is renewed by Apple's rules.
+// The provider token for APNs (a JWT, ES256). All sends share it, every process has the same one, and it is renewed by Apple's
+// rules.
 
 import { createPrivateKey, type KeyObject } from 'node:crypto'
 import { SignJWT } from 'jose'
@@ -34,9 +35,9 @@ const usedFor = 45 * minute
 const halfHour = 30 * minute
 
 /**
- * The issue time of a token that is signed now: the last half hour that is at least 15 minutes ago. So all processes with one key have
- * the same issue time at any moment, even after a restart; with different times, Apple answers TooManyProviderTokenUpdates. The age of
- * a token is 15 to 45 minutes, so our clock may be wrong by 15 minutes either way.
+ * The issue time of a token that is signed now: the last half hour that is at least 15 minutes ago. So all processes with one key
+ * have the same issue time at any moment, even after a restart; with different times, Apple answers TooManyProviderTokenUpdates.
+ * The age of a token is 15 to 45 minutes, so our clock may be wrong by 15 minutes either way.
  *
  * @example issuedAt(Date.parse('2026-11-21T12:40:00Z')) // 12:00; at 12:45 it is 12:30
  */

@@ -1,5 +1,5 @@
-// Access tokens for FCM. They are fetched with an assertion signed by the service account (RFC 7523), cached, and renewed early. At most
-// one fetch is in flight.
+// Access tokens for FCM. They are fetched with an assertion signed by the service account (RFC 7523), cached, and renewed early.
+// At most one fetch is in flight.
 
 import { SignJWT } from 'jose'
 import { Pool } from 'undici'

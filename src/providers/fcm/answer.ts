@@ -10,8 +10,8 @@ import type { DeviceAnswer } from '../push-service.ts'
 const quotaWaitMs = 60_000
 
 /**
- * Reads details[].errorCode, else error.status, else the HTTP status. NOT_FOUND alone concerns the project: if it were read as a dead
- * token, one wrong setting would unlink every device.
+ * Reads details[].errorCode, else error.status, else the HTTP status. NOT_FOUND alone concerns the project: if it were read as a
+ * dead token, one wrong setting would unlink every device.
  *
  * @param now epoch milliseconds: needed if Retry-After is a date
  * @example readFcmAnswer(404, {}, '{"error":{…"errorCode":"UNREGISTERED"…}}', now)

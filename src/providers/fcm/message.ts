@@ -57,7 +57,7 @@ export function fcmMessage({ ref, device, content, expiresAt }: Push, now: numbe
   return fault === undefined ? checked(merged(ours, over)) : invalidMessage('fcm', fault)
 }
 
-/** Validates values that FCM passes on to APNs and others, whose refusal would look like that of a wrong key. FCM validates the rest. */
+/** Validates values that FCM passes on to APNs and others: their refusal would look like a wrong key. FCM validates the rest. */
 function faultOf({ android, apns, webpush }: Readonly<Record<string, unknown>>): string | undefined {
   const { ttl, priority } = isObject(android) ? android : {}
   if (has(ttl) && !(typeof ttl === 'string' && /^\d{1,7}(\.\d{1,9})?s$/.test(ttl)))

@@ -1,11 +1,11 @@
 import type { Preset } from './options.ts'
 
 /**
- * OneSignal identifies the operator's users by their external id, so no devices need to be registered with Bellwire. The preset needs
- * the secrets `app_id` and `api_key`.
+ * OneSignal identifies the operator's users by their external id, so no devices need to be registered with Bellwire. The preset
+ * needs the secrets `app_id` and `api_key`.
  *
- * An answer of 200 with an empty id means that nothing was sent: OneSignal does not know the user, or the user has no subscription.
- * The idempotency key makes a retry after a lost answer harmless.
+ * An answer of 200 with an empty id means that nothing was sent: OneSignal does not know the user, or the user has no
+ * subscription. The idempotency key makes a retry after a lost answer harmless.
  */
 export const onesignal: Preset = {
   name: 'onesignal',

@@ -29,7 +29,7 @@ export const presets: readonly Preset[] = [onesignal]
 export interface HttpOptions extends Partial<Description> {
   /** Name in logs and metrics; for devices also the NAME of the kind `http:NAME`. Default: the preset's name, else 'http'. */
   readonly name?: string
-  /** Base description. Other options replace its parts, except that headers are added to its headers and rules are tried before its rules. */
+  /** Base description. Other options replace its parts. But headers are added to its headers, and rules are tried before its rules. */
   readonly preset?: string
   /** Texts that templates use as {{secret.NAME}}. They are never shown. */
   readonly secrets?: readonly { readonly name: string; readonly value: string }[]
@@ -38,7 +38,7 @@ export interface HttpOptions extends Partial<Description> {
    * {{brand}}, because user 1001 of two brands are two people (row 31).
    */
   readonly userId?: string
-  /** Members of the body that a message may set by its overrides for `http`. Default: none, since a member could name another target. */
+  /** Members of the body that the overrides for `http` may set. Default: none, because a member could name another target. */
   readonly overrides?: readonly string[]
   /** Maximum number of requests in flight. Default: 64. */
   readonly concurrency?: number

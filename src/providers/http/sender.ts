@@ -124,7 +124,7 @@ export function createSender(options: HttpOptions, mode: Mode): Sender {
   }
 }
 
-/** Texts that must not appear in evidence and logs although an answer may repeat them: the token, the content and the user's id. */
+/** Texts of a request that must not appear in evidence and logs if an answer repeats them: token, content and user id. */
 function privateOf({ token = '', userId, content }: Delivery): readonly string[] {
   // A short id could be a part of other numbers.
   const { title = '', body = '', data = '' } = content

@@ -1,5 +1,5 @@
-// Templates of the general HTTP provider: texts with {{placeholders}}. Values are escaped for JSON, headers or the URL, so content cannot
-// add a header or change the structure of the URL or the JSON. Pure.
+// Templates of the general HTTP provider: texts with {{placeholders}}. Values are escaped for JSON, headers or the URL, so
+// content cannot add a header or change the structure of the URL or the JSON. Pure.
 
 import type { Json } from '../../runtime/json.ts'
 
@@ -29,9 +29,9 @@ export function piecesOf(text: string): readonly Piece[] {
 export type RenderJson = (findValue: FindValue) => string | undefined
 
 /**
- * Compiles a JSON value whose texts may contain placeholders to a function that renders it. A text that is exactly one placeholder
- * becomes the value with its JSON type; within a longer text the value becomes text. Absent values are left out, and so are objects and
- * arrays with absent members only.
+ * Compiles a JSON value whose texts may contain placeholders to a function that renders it. A text that is exactly one
+ * placeholder becomes the value with its JSON type; within a longer text the value becomes text. Absent values are left out, and
+ * so are objects and arrays with absent members only.
  *
  * @example
  * jsonTemplate({ to: ['{{user_id}}'], contents: { en: '{{body}}' }, note: 'for {{user_id}}' })(findValue)
@@ -63,8 +63,8 @@ function textTemplate(text: string): RenderJson {
 }
 
 /**
- * Compiles the value of a header. In placeholder values, all characters but printable ASCII are percent-encoded, so content cannot end
- * the header. The operator's own secrets are not encoded.
+ * Compiles the value of a header. In placeholder values, all characters but printable ASCII are percent-encoded, so content
+ * cannot end the header. The operator's own secrets are not encoded.
  *
  * @example headerTemplate('{{title}}')(findValue) // 'Gr%C3%BC%C3%9Fe', for the title Grüße
  */

@@ -41,7 +41,7 @@ export const placeholders: { readonly [M in Mode]: readonly string[] } = {
 /** The content of one request: a message for a user, or for one of the user's devices. */
 export interface Delivery {
   readonly ref: string
-  /** Identifies the request to the provider: the ref, or for a device an id derived from ref and token. It is the same on each attempt. */
+  /** Identifies the request to the provider: the ref, or in device mode an id derived from ref and token. Constant on retries. */
   readonly deliveryId: string
   readonly brand: string
   /** The provider's id of the user. */

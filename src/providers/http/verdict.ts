@@ -140,7 +140,7 @@ function reasonOf(status: number): Reason {
   return status === 408 || status === 504 ? 'timeout' : 'unavailable'
 }
 
-/** The provider is to blame for statuses that affect all messages. A 500, or a status that a rule made fatal, may concern one message. */
+/** The provider is to blame for statuses that affect all messages. Any other fatal status may be the fault of one message. */
 function blameOf(status: number): Fatal['blame'] {
   return status === 429 || status === 408 || status > 500 || (status >= 300 && status < 400) ? 'provider' : 'message'
 }

@@ -14,8 +14,8 @@ export interface Http2Request {
 }
 
 /**
- * How a request ended. 'refused' (the peer reset the stream) and 'unprocessed' (the connection ended first): the protocol guarantees that
- * the peer has not processed the request, so it can be sent again.
+ * How a request ended. 'refused' (the peer reset the stream) and 'unprocessed' (the connection ended first): the protocol
+ * guarantees that the peer has not processed the request, so it can be sent again.
  */
 export type End = Exchanged | 'refused' | 'unprocessed'
 

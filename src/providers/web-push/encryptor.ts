@@ -5,7 +5,7 @@ import { gather } from '../../runtime/gather.ts'
 import type { EncryptionJob, EncryptionResult } from './encrypt-thread.ts'
 
 export interface Encryptor {
-  /** Encrypts a payload for the holder of the keys: the request body, or an error if the keys are invalid. Rejects if the thread ends. */
+  /** Encrypts a payload for a subscription. @returns the body, or an error if the keys are invalid. Rejects if the thread ends. */
   encrypt(payload: Uint8Array, keys: EncryptionJob['keys']): Promise<EncryptionResult>
   close(): Promise<void>
 }
@@ -23,8 +23,8 @@ const threadProgram = new URL(`./encrypt-thread${extname(import.meta.url)}`, imp
 const jobsForNewThread = 8
 
 /**
- * Encrypts in threads. A message takes about 0.3 ms of processor time; in the main thread, a thousand messages would block the process.
- * The first thread starts with the first message, further threads when the others are busy.
+ * Encrypts in threads. A message takes about 0.3 ms of processor time; in the main thread, a thousand messages would block the
+ * process. The first thread starts with the first message, further threads when the others are busy.
  *
  * @param most maximum number of threads. Default: one less than the machine has cores, but 1 to 4.
  * @example const { body } = await createEncryptor().encrypt(Buffer.from('{"title":"Hello"}'), subscription.keys)

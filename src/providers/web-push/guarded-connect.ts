@@ -1,5 +1,5 @@
-// Connects to public addresses only, against SSRF. A name is resolved once, its addresses are checked, and the connection uses exactly
-// these addresses. So a name server that changes its answer (DNS rebinding) has no effect.
+// Connects to public addresses only, against SSRF. A name is resolved once, its addresses are checked, and the connection uses
+// exactly these addresses. So a name server that changes its answer (DNS rebinding) has no effect.
 
 import { type LookupAddress, type LookupOptions, lookup as systemLookup } from 'node:dns'
 import { isIP, type LookupFunction } from 'node:net'

@@ -1,4 +1,5 @@
-// Checks the endpoints of subscriptions. An endpoint is user input and determines the target of requests, so it must be a push service.
+// Checks the endpoints of subscriptions. An endpoint is user input and determines the target of requests, so it must be a push
+// service.
 
 import { isIP } from 'node:net'
 import { readSubscription } from './subscription.ts'
@@ -23,8 +24,8 @@ export interface EndpointRules {
 }
 
 /**
- * Decides whether messages may be sent to the endpoint of a subscription. Call it when a device is linked. Before each send the endpoint
- * is checked again, and the addresses of its name are checked too (guarded-connect.ts).
+ * Decides whether messages may be sent to the endpoint of a subscription. Call it when a device is linked. Before each send the
+ * endpoint is checked again, and the addresses of its name are checked too (guarded-connect.ts).
  *
  * @param subscription the device's token: the PushSubscription as JSON text
  * @returns undefined if the endpoint is allowed, else the reason, without secrets

@@ -10,8 +10,8 @@ export const mostPayloadBytes = 3_993
 const longestSeconds = 2_419_200
 
 /**
- * The payload: JSON text with `push_id` and, if the message has them, `title`, `body`, `image`, `url` (texts) and `data` (an object).
- * A service worker shows it with `tag: push_id`, so that a message that arrives twice is shown once.
+ * The payload: JSON text with `push_id` and, if the message has them, `title`, `body`, `image`, `url` (texts) and `data` (an
+ * object). A service worker shows it with `tag: push_id`, so that a message that arrives twice is shown once.
  *
  * @example payloadOf('0197…', { title: 'Hello', data: '{"n":1}' }) // {"push_id":"0197…","title":"Hello","data":{"n":1}}
  */

@@ -7,10 +7,10 @@ import type { DeviceAnswer } from '../push-service.ts'
 export type AnswerHeaders = Readonly<Record<string, string | readonly string[] | undefined>>
 
 /**
- * Reads the answer to one message. One credential reaches the push services of several browser vendors, so a failure of one of them is
- * blamed on the message, and the others are not paused. Only a refused credential is blamed on the provider. The answer then has token
- * 'mismatch' too: if the credential is proven, the subscription was made for another key, and the service guard fails the message
- * instead of pausing.
+ * Reads the answer to one message. One credential reaches the push services of several browser vendors, so a failure of one of
+ * them is blamed on the message, and the others are not paused. Only a refused credential is blamed on the provider. The answer
+ * then has token 'mismatch' too: if the credential is proven, the subscription was made for another key, and the service guard
+ * fails the message instead of pausing.
  *
  * @param now epoch milliseconds: needed if Retry-After is a date
  * @example readWebPushAnswer(410, {}, '') // { category: 'failed', reason: 'rejected', token: 'gone', rule: 'web-push 410', … }

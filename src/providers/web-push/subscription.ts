@@ -14,8 +14,8 @@ export interface Subscription {
 const mostChars = 8_192
 
 /**
- * Reads the token of a device, which is user input. The result is a subscription to which a message can be encrypted, or an error. The
- * error never contains a part of the token.
+ * Reads the token of a device, which is user input. The result is a subscription to which a message can be encrypted, or an
+ * error. The error never contains a part of the token.
  *
  * @example readSubscription('{"endpoint":"https://fcm.googleapis.com/fcm/send/…","keys":{"p256dh":"B…","auth":"…"}}')
  */

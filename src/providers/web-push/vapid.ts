@@ -1,5 +1,5 @@
-// Voluntary Application Server Identification (RFC 8292): identifies the sender to a push service. A subscription is made for one public
-// key, and only the holder of the private key may send to it.
+// Voluntary Application Server Identification (RFC 8292): identifies the sender to a push service. A subscription is made for one
+// public key, and only the holder of the private key may send to it.
 
 import { createECDH } from 'node:crypto'
 import library from 'web-push'
@@ -66,8 +66,8 @@ const lifetimeMs = 12 * 3_600_000
 const renewBeforeMs = 3_600_000
 
 /**
- * Makes the Authorization header for one push service, by its origin. The signature is valid for 12 hours: 24 are allowed, and the rest
- * is a margin for a wrong clock. It is cached until its last hour begins, because signing costs as much as encrypting.
+ * Makes the Authorization header for one push service, by its origin. The signature is valid for 12 hours: 24 are allowed, and
+ * the rest is a margin for a wrong clock. It is cached until its last hour begins, because signing costs as much as encrypting.
  */
 export function createAuthorization(
   audience: string,

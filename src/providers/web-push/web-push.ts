@@ -154,7 +154,7 @@ function withinDeadline({ deadline, signal }: SendContext): {
   }
 }
 
-/** The outcome without an answer. The message is to blame: the failure of one vendor's push service says nothing about the others. */
+/** The outcome without an answer. The message is to blame, because other vendors' push services may still work. */
 function lost({ lost: error, written }: Lost, late: boolean, { signal }: SendContext): Fatal {
   if (signal.aborted) return { ...stopping, ...(written && { uncertain: true }) }
   const { code = '', message } = error

@@ -1,5 +1,6 @@
-// The part of Mozilla's push protocol that Firefox needs: JSON messages over a WebSocket, subprotocol push-notification. To connect Firefox,
-// set its preferences dom.push.serverURL = ws://127.0.0.1:PORT/ and dom.push.testing.allowInsecureServerURL = true.
+// The part of Mozilla's push protocol that Firefox needs: JSON messages over a WebSocket, subprotocol push-notification. To
+// connect Firefox, set its preferences dom.push.serverURL = ws://127.0.0.1:PORT/ and dom.push.testing.allowInsecureServerURL =
+// true.
 
 import { randomUUID } from 'node:crypto'
 import type { Server } from 'node:http'

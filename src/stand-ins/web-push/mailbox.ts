@@ -14,11 +14,11 @@ export interface Mail {
 export interface Mailbox {
   /** The messages that have neither expired nor been acknowledged, oldest first. */
   kept(): readonly Mail[]
-  /** Stores a message, and delivers it if the device is online. A stored message with the same topic is replaced (RFC 8030 §5.4). */
+  /** Stores a message, and delivers it if the device is online. It replaces a stored one with the same topic (RFC 8030 §5.4). */
   put(mail: Mail): void
   /** Deletes a message that the device has confirmed. */
   acknowledge(id: string): void
-  /** Back online, the device gets all stored messages that have not expired, also those delivered before without an acknowledgement. */
+  /** Back online, the device gets all stored messages that have not expired, also those that it did not acknowledge. */
   setOnline(online: boolean): void
 }
 

@@ -9,8 +9,8 @@ export interface Screen {
 }
 
 /**
- * Shows messages like a site's service worker: the payload is JSON with title, body, image, url and data, and the tag is push_id. Any other
- * text is the body.
+ * Shows messages like a site's service worker: the payload is JSON with title, body, image, url and data, and the tag is push_id.
+ * Any other text is the body.
  */
 export function createScreen(): Screen {
   const shown: ShownNotification[] = []
