@@ -21,8 +21,8 @@ export interface Servers {
 }
 
 /**
- * Starts an operator and a platform as in production: each has its own store and port, and they share only API keys and talk over
- * HTTP. The push services of the operator are stand-ins.
+ * Starts an operator and a platform as in production: each has its own store and port, and they share only API keys. They talk
+ * over HTTP. The push services of the operator are stand-ins.
  *
  * @param origins the origins of the operators' pages
  */

@@ -1,5 +1,4 @@
-// The table `calls`: one row for each call to a provider, shared by the messages that it carried. Only this file accesses the
-// table.
+// The table `calls`: one row for each call to a provider, shared by the messages of the call. Only this file accesses the table.
 
 import { shortened } from '../contract/storable.ts'
 import { firstUuidv7 } from '../runtime/ids.ts'

@@ -1,5 +1,4 @@
-// Builds the outcome of an answer from APNs or FCM. The tables in apns/answer.ts and fcm/answer.ts decide which outcome applies.
-// Pure.
+// Builds the outcome of an answer from APNs or FCM. apns/answer.ts and fcm/answer.ts decide which outcome applies. Pure.
 
 import type { Failed, Fatal } from '../contract/outcome.ts'
 import { retryAfterMs } from '../contract/retry-after.ts'

@@ -17,9 +17,8 @@ export interface Push {
 
 export type DeviceAnswer = Outcome & {
   /**
-   * The service's verdict about the token. gone: the token is no longer valid. mismatch: the token does not belong to this
-   * credential (another project or environment, or malformed); it is evidence only if the credential is proven. Absent: no
-   * verdict.
+   * The service's verdict about the token, if any. gone: the token is no longer valid. mismatch: the token does not belong to
+   * this credential (another project or environment, or malformed); it is evidence only if the credential is proven.
    */
   readonly token?: 'gone' | 'mismatch'
   /** With gone: the token has been invalid since this time (epoch ms). A link made later stays. */

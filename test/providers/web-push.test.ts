@@ -267,7 +267,7 @@ test('any token that is not a subscription fails as a mismatch, without an excep
   for (const token of tokens) {
     const answer = await service.send(pushTo(deviceOf(token)), contextOf())
     assert.partialDeepStrictEqual(answer, { category: 'failed', token: 'mismatch' }, token.slice(0, 200))
-    assert.match(errorOf(answer), /is not a PushSubscription: .*; link JSON.stringify\(subscription\)/)
+    assert.match(errorOf(answer), /is not a PushSubscription: .*; link the browser.s JSON.stringify\(subscription\)/)
   }
   assert.deepEqual(standIn.arrivals, [])
 })

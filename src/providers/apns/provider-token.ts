@@ -1,5 +1,4 @@
-// The provider token for APNs (a JWT, ES256). All sends share it, every process has the same one, and it is renewed by Apple's
-// rules.
+// The provider token for APNs (a JWT, ES256). All sends and all processes use the same token, and Apple limits its renewals.
 
 import { createPrivateKey, type KeyObject } from 'node:crypto'
 import { SignJWT } from 'jose'

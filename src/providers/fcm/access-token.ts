@@ -128,7 +128,7 @@ export function readTokenAnswer(
     blame: 'provider',
     rule: `fcm token ${status}${code && ` ${shortened(code, 50)}`}`,
     error: shortened(
-      `fcm: Google refused an access token (${status}${problem && `: ${problem}`})${ours ? `; ${remedyFor(problem, code)}` : ''}`,
+      `fcm: Google issued no access token (${status}${problem && `: ${problem}`})${ours ? `; ${remedyFor(problem, code)}` : ''}`,
     ),
     // The body of a 200 may contain a token, so it is not stored.
     ...(status !== 200 && { answer: shortened(body) }),

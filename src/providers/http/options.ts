@@ -29,7 +29,7 @@ export const presets: readonly Preset[] = [onesignal]
 export interface HttpOptions extends Partial<Description> {
   /** Name in logs and metrics; for devices also the NAME of the kind `http:NAME`. Default: the preset's name, else 'http'. */
   readonly name?: string
-  /** Base description. Other options replace its parts. But headers are added to its headers, and rules are tried before its rules. */
+  /** Base description. Other options replace its parts, but headers are added, and rules are tried before those of the preset. */
   readonly preset?: string
   /** Texts that templates use as {{secret.NAME}}. They are never shown. */
   readonly secrets?: readonly { readonly name: string; readonly value: string }[]

@@ -21,8 +21,7 @@ const inside4 = [
   '240.0.0.0/4', // reserved, broadcast
 ]
 
-// Only global unicast addresses of IPv6 are public, so loopback, ULA (fc00::/7), link-local and IPv4-mapped addresses need no
-// entry.
+// Only global unicast addresses of IPv6 are public, so loopback, ULA (fc00::/7), link-local and IPv4-mapped ones need no entry.
 const outside6 = ['2000::/3']
 const inside6 = [
   '2001::/23', // IETF protocols, Teredo: carries an IPv4 address
@@ -31,8 +30,7 @@ const inside6 = [
   '3fff::/20', // documentation
 ]
 
-// In an IPv6-only network, NAT64 maps a name's IPv4 address into this prefix. The mapped address is internal if the IPv4 address
-// is.
+// In an IPv6-only network, NAT64 maps IPv4 addresses into this prefix. A mapped address is internal if the IPv4 address is.
 const nat64 = '64:ff9b::'
 
 const inside = new BlockList()

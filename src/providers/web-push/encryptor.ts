@@ -5,7 +5,7 @@ import { gather } from '../../runtime/gather.ts'
 import type { EncryptionJob, EncryptionResult } from './encrypt-thread.ts'
 
 export interface Encryptor {
-  /** Encrypts a payload for a subscription. @returns the body, or an error if the keys are invalid. Rejects if the thread ends. */
+  /** Encrypts a payload with a subscription's keys. @returns the body, or an error for invalid keys. Rejects if its thread dies. */
   encrypt(payload: Uint8Array, keys: EncryptionJob['keys']): Promise<EncryptionResult>
   close(): Promise<void>
 }

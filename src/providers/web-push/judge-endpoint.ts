@@ -1,5 +1,4 @@
-// Checks the endpoints of subscriptions. An endpoint is user input and determines the target of requests, so it must be a push
-// service.
+// Checks the endpoints of subscriptions. An endpoint is user input and the target of requests, so it must be a push service.
 
 import { isIP } from 'node:net'
 import { readSubscription } from './subscription.ts'

@@ -23,17 +23,14 @@ test('endpoints of the push services of all browsers may be linked', () => {
 })
 
 test('every other endpoint is refused, with the reason', () => {
-  for (const [endpoint, why] of [
+  for (const [endpoint, reason] of [
     ['http://fcm.googleapis.com/fcm/send/abc', /not https/],
     ['ftp://fcm.googleapis.com/x', /not https/],
     ['file:///etc/passwd', /not https/],
     ['https://user:secret@fcm.googleapis.com/x', /contains a user name/],
     ['https://user@fcm.googleapis.com/x', /contains a user name/],
     ['https://fcm.googleapis.com:8443/x', /not a known push service/],
-    [
-      'https://fcm.googleapis.com.evil.example/x',
-      /evil\.example, which is not a push service that is known here; .*hosts/,
-    ],
+    ['https://fcm.googleapis.com.evil.example/x', /evil\.example, which is not a known push service; .*hosts/],
     ['https://fcm.googleapis.com./x', /not a known push service/],
     ['https://evilfcm.googleapis.com/x', /not a known push service/],
     ['https://evilnotify.windows.com/x', /not a known push service/],
@@ -53,7 +50,7 @@ test('every other endpoint is refused, with the reason', () => {
     ['https://8.8.8.8/x', /IP address instead/],
   ] as const) {
     const judged = judgeEndpoint(at(endpoint), {})
-    assert.match(judged ?? 'nothing', why, endpoint)
+    assert.match(judged ?? 'nothing', reason, endpoint)
     assert.doesNotMatch(judged ?? '', /secret/)
   }
 })
