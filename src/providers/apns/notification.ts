@@ -43,7 +43,7 @@ export function apnsNotification({ ref, device, content, expiresAt }: Push, topi
   const over = content.overrides?.apns
   const fault = headerFault(over?.headers, apnsHeaders, 'overrides.apns.headers')
   if (fault !== undefined) return invalidMessage('apns', fault)
-  const overrides = readHeaders(over?.headers)
+  const overrideHeaders = readHeaders(over?.headers)
   const payload = JSON.stringify(merged({ aps, ...texts }, over && payloadOf(over)))
   const bytes = bytesOver(mostBytes, payload)
   if (bytes !== undefined) return tooLarge('apns', bytes, mostBytes)
@@ -54,14 +54,14 @@ export function apnsNotification({ ref, device, content, expiresAt }: Push, topi
     'apns-topic',
     device.app ?? topic,
     'apns-push-type',
-    overrides.get('apns-push-type') ?? (shows ? 'alert' : 'background'),
+    overrideHeaders.get('apns-push-type') ?? (shows ? 'alert' : 'background'),
     'apns-priority',
-    overrides.get('apns-priority') ?? (shows ? '10' : '5'),
+    overrideHeaders.get('apns-priority') ?? (shows ? '10' : '5'),
     // The header is a point in time, not a time to live.
     'apns-expiration',
-    overrides.get('apns-expiration') ?? String(Math.floor(expiresAt / 1000)),
+    overrideHeaders.get('apns-expiration') ?? String(Math.floor(expiresAt / 1000)),
     'apns-collapse-id',
-    overrides.get('apns-collapse-id') ?? collapseId(ref, 64),
+    overrideHeaders.get('apns-collapse-id') ?? collapseId(ref, 64),
   ]
   if (uuid.test(id)) headers.push('apns-id', id)
   return { headers, body: payload }

@@ -110,15 +110,7 @@ function remedyFor(name: string, mode: Mode, known: readonly string[]): string {
   return suggestion ? `did you mean {{${suggestion}}}?` : `known are: ${known.join(', ')}`
 }
 
-const connectionHeaders = [
-  'host',
-  'content-length',
-  'transfer-encoding',
-  'connection',
-  'expect',
-  'upgrade',
-  'keep-alive',
-]
+const clientHeaders = ['host', 'content-length', 'transfer-encoding', 'connection', 'expect', 'upgrade', 'keep-alive']
 
 const credentialName = /auth|key|token|secret|password|cookie/i
 
@@ -126,7 +118,7 @@ function checkHeaders({ headers, auth, secrets }: Resolved, report: Report): voi
   for (const { name, value } of headers) {
     if (!/^[!#$%&'*+\-.^_`|~\w]+$/.test(name))
       report(`headers.${name}`, 'is not a valid header name', 'use a name such as X-Api-Key')
-    else if (connectionHeaders.includes(name.toLowerCase()))
+    else if (clientHeaders.includes(name.toLowerCase()))
       report(`headers.${name}`, 'is set by the HTTP client', 'remove it')
     if (credentialName.test(name) && value.split(/\{\{[^{}]*\}\}|\s/).some((literal) => literal.length >= 12))
       report(

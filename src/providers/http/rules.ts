@@ -37,7 +37,7 @@ export const defaultRules: readonly Rule[] = [
   { when: { status: '2xx' }, means: 'successful' },
   { when: { status: [401, 402, 403, 407] }, means: 'misconfigured', reason: 'check the credentials and the account' },
   { when: { status: [408, 425, 429] }, means: 'fatal' },
-  { when: { status: [404, 405] }, means: 'failed', reason: 'check the address', proven: true },
+  { when: { status: [404, 405] }, means: 'failed', reason: 'check the URL', proven: true },
   { when: { status: '4xx' }, means: 'failed' },
   // 1xx, 3xx (redirects are never followed) and 5xx.
   { when: {}, means: 'fatal' },
