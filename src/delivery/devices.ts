@@ -8,7 +8,7 @@ import { deviceId, idOf } from '../devices/identity.ts'
 import { leastRestMs } from '../providers/guard.ts'
 import type { Message, Pause, Result } from '../providers/provider.ts'
 import type { DeviceAnswer, PushService } from '../providers/push-service.ts'
-import { nonsense } from '../providers/read-results.ts'
+import { invalidResult } from '../providers/read-results.ts'
 import { emit } from '../runtime/events.ts'
 import { timeOfUuidv7 } from '../runtime/ids.ts'
 import type { Op } from '../store/database.ts'
@@ -116,7 +116,7 @@ export function createDevices(options: DevicesOptions): Delivery {
         results.push({ id: deviceId(token), service: '', answer: outcome, called: false })
       return reported(message, context, concluded(message, content, results))
     } catch (error) {
-      return reported(message, context, nonsense(String(error), 1, true))
+      return reported(message, context, invalidResult(String(error), 1, true))
     }
   }
 

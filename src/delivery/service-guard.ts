@@ -6,7 +6,7 @@ import type { Device } from '../devices/device.ts'
 import { leastRestMs, stopping } from '../providers/guard.ts'
 import type { Check, Pause, SendContext } from '../providers/provider.ts'
 import type { DeviceAnswer, Push, PushService } from '../providers/push-service.ts'
-import { nonsense } from '../providers/read-results.ts'
+import { invalidResult } from '../providers/read-results.ts'
 import { type BreakerOptions, breakerDefaults, createBreaker } from '../runtime/breaker.ts'
 import { emit, hasListeners } from '../runtime/events.ts'
 import { createFairSemaphore } from '../runtime/fair-semaphore.ts'
@@ -127,7 +127,7 @@ export function guardService(service: PushService, options: ServiceGuardOptions 
       const gaveUp = (error: unknown): DeviceAnswer => {
         if (context.signal.aborted) return { ...stopping, uncertain: true }
         if (late) return timedOut(name, ms)
-        return nonsense(`${name}: ${error instanceof Error ? error.message : String(error)}`, 1, true)
+        return invalidResult(`${name}: ${error instanceof Error ? error.message : String(error)}`, 1, true)
       }
       try {
         service.send(push, given).then(

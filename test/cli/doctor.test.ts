@@ -69,7 +69,7 @@ test('where all is well it says so, and ends with 0', async (t) => {
     [`onesignal: ${there.url} answers (404)`, `this machine's clock agrees with ${there.url}'s`],
   )
   assert.match(found.of('platform.lanes[0].to')[0]?.what ?? '', /answers and accepts the key/)
-  assert.deepEqual(there.asked, [], 'nothing was sent')
+  assert.deepEqual(there.requests, [], 'nothing was sent')
 })
 
 test('suppression none, keys of the examples and a provider that only records are warnings, not problems', async (t) => {
@@ -198,7 +198,7 @@ test('for people: a mark, the setting, what is the case, and the remedy below', 
   assert.equal(code, 1)
   assert.match(out, /^✓ configuration: every setting is known and right$/m)
   assert.match(out, /^! operator\.suppression: none: .*\n {4}write attributes: /m)
-  assert.match(out, /^✗ operator\.push: onesignal: .*\n {4}check the address/m)
+  assert.match(out, /^✗ operator\.push: onesignal: .*\n {4}check url/m)
   assert.match(out, /\n\nOne problem, one warning\.\n$/)
   await writeFile(file, operator('recording'))
   const warned = await run(t, ['doctor', '-c', file])
