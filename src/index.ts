@@ -1,4 +1,4 @@
-// The package's main entrance: both halves, and what one needs to write a provider or a source for them.
+// The package's main entry point: operator, platform, and the types and helpers for custom providers and sources.
 
 export { type AttributeSource, type Field, fields, type IdChunk, type Snapshot } from './attributes/attribute-source.ts'
 export { combine } from './attributes/combine.ts'

@@ -1,4 +1,5 @@
-// What is published: its files against a list, installed into an empty folder, and run from there on each Node that it supports.
+// The published package: its files are compared with a list, installed into an empty folder, and run there on each supported
+// Node.
 
 import assert from 'node:assert/strict'
 import { cp, readdir, rm, stat, writeFile } from 'node:fs/promises'
@@ -21,7 +22,7 @@ const packed = await pack()
 const installed = installedPackage(packed)
 const missing = await without(installed)
 const folder = missing ? '' : await addressOf(installed)
-/** Versions of Node, and why they cannot be had or where they are. */
+/** The versions of Node, each with its path, or with the reason to skip it. */
 const nodes = new Map<string, { readonly skip: string | false; readonly program: string }>([
   [process.versions.node, { skip: missing, program: process.execPath }],
 ])
@@ -59,21 +60,21 @@ const published = [
   'package.json',
 ]
 
-test('the package holds the program, its documents and its examples, and nothing else', () => {
+test('the package contains only the program, its documents and its examples', () => {
   const { paths } = packed
   assert.deepEqual(
     paths.filter((path) => !published.some((pattern) => matchesGlob(path, pattern))),
     [],
-    'what nobody meant to publish',
+    'files not meant to be published',
   )
   assert.deepEqual(
     published.filter((pattern) => !paths.some((path) => matchesGlob(path, pattern))),
     [],
-    'what is missing',
+    'missing files',
   )
 })
 
-test('everything in dist was built from a source that is there', async () => {
+test('every file in dist was built from an existing source file', async () => {
   const sources = new Set(await readdir(join(root, 'src'), { recursive: true }))
   const stale = packed.paths
     .filter((path) => path.startsWith('dist/'))
@@ -82,14 +83,14 @@ test('everything in dist was built from a source that is there', async () => {
   assert.deepEqual(stale, [])
 })
 
-test('installed with all that it needs, it takes at most 55 MB', { skip: missing }, async () => {
+test('installed with its dependencies, it takes at most 55 MB', { skip: missing }, async () => {
   const files = await readdir(join(folder, 'node_modules'), { recursive: true, withFileTypes: true })
   let blocks = 0
   for (const file of files) blocks += (await stat(join(file.parentPath, file.name))).blocks
   assert.ok(blocks * 512 <= 55_000_000, `${blocks * 512} bytes on disk`)
 })
 
-test('its entrances import, and are typed for a strict project', { skip: missing }, async () => {
+test('its entry points can be imported, and their types compile in a strict project', { skip: missing }, async () => {
   const program = `
     import { createOperator, createPlatform, guard, operatorApi, kafkaPublisher, amqpConsumer } from 'bellwire'
     import * as contract from 'bellwire/contract'
@@ -106,7 +107,7 @@ test('its entrances import, and are typed for a strict project', { skip: missing
   await run(join(root, 'node_modules/.bin/tsc'), ['--noEmit', ...strict, 'use.ts'], { cwd: folder })
 })
 
-/** A project with Express beside the installed package, and the programs of docs/library.md. */
+/** A project with Express, the installed package and the programs of docs/library.md. */
 const mounted = join(folder, 'mounted')
 async function prepareMounted(): Promise<void> {
   await cp(join(folder, 'node_modules/bellwire/examples/library'), mounted, { recursive: true })
@@ -115,7 +116,7 @@ async function prepareMounted(): Promise<void> {
 }
 if (!missing) await prepareMounted()
 
-/** `bellwire …` as it is installed, on some Node. */
+/** Starts the installed `bellwire …` on a version of Node. */
 function bellwire(t: TestContext, node: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): Started {
   return startProgram(t, [node, join(folder, 'node_modules/bellwire/bin/bellwire.cjs'), ...args], env)
 }
@@ -124,7 +125,7 @@ for (const [version, { skip, program: node }] of nodes) {
   if (version === tooOld) continue
   const title = `Node ${version}`
 
-  test(`${title}: the command helps, and refuses a wrong configuration`, { skip }, async (t) => {
+  test(`${title}: the command shows its help, and refuses a wrong configuration`, { skip }, async (t) => {
     const help = await bellwire(t, node, ['--help']).ended
     assert.deepEqual([help.code, help.err], [0, ''])
     assert.match(help.out, /^Usage: bellwire /)
@@ -169,7 +170,7 @@ for (const [version, { skip, program: node }] of nodes) {
   })
 
   for (const program of ['operator-express', 'operator-fastify', 'operator-http'])
-    test(`${title}: mounted, ${program} takes messages`, { skip }, async (t) => {
+    test(`${title}: mounted, ${program} accepts messages`, { skip }, async (t) => {
       const [port, adminPort] = [await freePort(), await freePort()]
       const started = startProgram(t, [node, join(mounted, `${program}.ts`)], {
         API_KEY: 'the-key-of-the-platform',
@@ -201,17 +202,17 @@ for (const [version, { skip, program: node }] of nodes) {
 }
 
 const old = nodes.get(tooOld)
-test('Node 20: every command says what is needed, and exits 1', { skip: old?.skip ?? false }, async (t) => {
-  const said: Run = {
+test('Node 20: every command names the required version, and exits with 1', { skip: old?.skip ?? false }, async (t) => {
+  const expected: Run = {
     code: 1,
     out: '',
     err: 'Bellwire needs Node 22.19 or later; this is v20.20.2. Install a newer one from https://nodejs.org, or with your version manager: nvm install --lts\n',
   }
   for (const args of [['--help'], ['operator'], ['config', '--check', '--config', 'none.yaml']])
-    assert.deepEqual(await bellwire(t, old?.program ?? '', args).ended, said)
+    assert.deepEqual(await bellwire(t, old?.program ?? '', args).ended, expected)
 })
 
-test('what needs a package that is not installed names the command that installs it', { skip: missing }, async (t) => {
+test('a feature whose package is not installed names the install command', { skip: missing }, async (t) => {
   const config = join(folder, 'kafka.yaml')
   const keys = 'keys: [{name: platform, key: a-key-of-the-platform-1, brands: [1]}]'
   const publish = 'publish: [{brand: 1, to: {kafka: ["127.0.0.1:9092"]}}]'
@@ -236,7 +237,7 @@ test('what needs a package that is not installed names the command that installs
   assert.equal((await fetch(`${url}/openapi.json`)).status, 200)
 })
 
-test('an example in TypeScript that was not copied out of node_modules says what to do', {
+test('a TypeScript example that was not copied out of node_modules fails with the remedy', {
   skip: missing,
 }, async (t) => {
   const config = join(folder, 'node_modules/bellwire/examples/modules.yaml')

@@ -1,4 +1,4 @@
-// The README's words, word for word: its curl lines against the operator of the example configuration.
+// Runs the README's curl commands, unchanged, against the operator of the example configuration.
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
@@ -11,8 +11,8 @@ import { temporary } from './support/sides.ts'
 
 const root = join(import.meta.dirname, '..')
 
-/** The commands of the README's shell blocks that begin with curl, each with all of its lines. */
-async function curls(): Promise<string[]> {
+/** The curl commands in the README's shell blocks, each with all of its lines. */
+async function readCurlCommands(): Promise<string[]> {
   const readme = await readFile(join(root, 'README.md'), 'utf8')
   const blocks = [...readme.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, block]) => block as string)
   return blocks.flatMap((block) =>
@@ -23,12 +23,12 @@ async function curls(): Promise<string[]> {
   )
 }
 
-test('the curl lines of the README do what it says', async (t) => {
+test('the curl commands of the README give the results that it describes', async (t) => {
   const folder = await temporary(t)
   for (const file of ['bellwire.yaml', 'users.csv']) await copyFile(join(root, 'examples', file), join(folder, file))
   const { url, admin } = await addressesOf(start(t, ['operator', '--config', join(folder, 'bellwire.yaml')], freePorts))
 
-  const commands = await curls()
+  const commands = await readCurlCommands()
   assert.equal(commands.length, 3)
   const answers: unknown[] = []
   for (const command of [commands[0] as string, ...commands]) {

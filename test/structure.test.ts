@@ -1,4 +1,4 @@
-// Who may import whom (docs/architecture.md). The tree is drawn so that a reader can trust a folder's name.
+// The allowed imports between folders (docs/architecture.md).
 
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
@@ -7,8 +7,8 @@ import test from 'node:test'
 
 const src = join(import.meta.dirname, '..', 'src')
 
-/** folder → the folders of ours it may import from. 'types' after a colon: import type only. */
-const arrows: Record<string, readonly string[]> = {
+/** For each folder of src, the folders from which it may import. The suffix ':types' allows only `import type`. */
+const allowedImports: Record<string, readonly string[]> = {
   runtime: [],
   contract: [],
   store: ['runtime'],
@@ -53,19 +53,19 @@ const arrows: Record<string, readonly string[]> = {
   ],
 }
 
-interface Arrow {
+interface Import {
   readonly file: string
   readonly from: string
   readonly to: string
   readonly typeOnly: boolean
 }
 
-function imports(): Arrow[] {
-  const found: Arrow[] = []
+function findImports(): Import[] {
+  const found: Import[] = []
   for (const file of globSync('**/*.ts', { cwd: src })) {
     const text = readFileSync(join(src, file), 'utf8')
     const from = file.split('/')[0] as string
-    if (!file.includes('/')) continue // the package's entrance exports everything
+    if (!file.includes('/')) continue // the package's entry points import from every folder
     for (const match of text.matchAll(
       /^(?:import|export)\s+(type\s)?[^'"]*?from\s+'(\.[^']+)'|import\('(\.[^']+)'\)/gm,
     )) {
@@ -77,9 +77,9 @@ function imports(): Arrow[] {
   return found
 }
 
-test('every folder imports only from the folders that it may', () => {
-  const wrong = imports().filter(({ from, to, typeOnly }) => {
-    const allowed = arrows[from] ?? []
+test('every folder imports only from allowed folders', () => {
+  const wrong = findImports().filter(({ from, to, typeOnly }) => {
+    const allowed = allowedImports[from] ?? []
     return !(allowed.includes(to) || (typeOnly && allowed.includes(`${to}:types`)))
   })
   assert.deepEqual(
@@ -88,16 +88,16 @@ test('every folder imports only from the folders that it may', () => {
   )
 })
 
-test('every folder of src is in the table of arrows', () => {
+test('every folder of src is in the table of allowed imports', () => {
   const folders = new Set(globSync('*/**/*.ts', { cwd: src }).map((file) => file.split('/')[0] as string))
   assert.deepEqual(
-    [...folders].filter((folder) => !(folder in arrows)),
+    [...folders].filter((folder) => !(folder in allowedImports)),
     [],
   )
 })
 
-test('operator and platform never import each other, and the contract imports nothing of ours', () => {
-  const all = imports()
+test('operator and platform never import each other, and contract and runtime import no other folder', () => {
+  const all = findImports()
   assert.ok(all.length > 30, 'the imports were found')
   for (const { from, to } of all) {
     assert.ok(!(from === 'operator' && to === 'platform') && !(from === 'platform' && to === 'operator'))

@@ -50,7 +50,7 @@ async function apnsSink(): Promise<PushTarget> {
     kind: 'apns',
     url: await listen(server, host, 0, 'https'),
     ca: certificate.cert,
-    credentials: createApnsKeys('STANDINTM1', Date.now).make(),
+    credentials: createApnsKeys('STANDINTM1', Date.now).makeKey(),
   }
 }
 

@@ -4,7 +4,7 @@
 
 import type pg from 'pg'
 import type { Connection, Submittable } from 'pg'
-import { discarded } from '../runtime/discarded.ts'
+import { collectDiscarded } from '../runtime/collect-discarded.ts'
 import type { IdChunk } from './attribute-source.ts'
 import { createCopyRows } from './copy-rows.ts'
 
@@ -46,7 +46,7 @@ export async function* copyIds(client: pg.Client, copy: string, signal: AbortSig
       if (received) {
         if (waiting.length < mostWaiting) copying.resume()
         yield* received.chunks
-        discarded(received.bytes)
+        collectDiscarded(received.bytes)
         continue
       }
       if (failure) throw failure

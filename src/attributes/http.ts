@@ -8,7 +8,7 @@
 // The last line tells a whole list from one that was cut.
 
 import { Pool } from 'undici'
-import { discarded } from '../runtime/discarded.ts'
+import { collectDiscarded } from '../runtime/collect-discarded.ts'
 import type { AttributeSource, Field, LookUp, Snapshot } from './attribute-source.ts'
 import { chunksOf } from './id-chunks.ts'
 
@@ -108,7 +108,7 @@ async function* linesOf(body: AsyncIterable<Buffer>, url: string): AsyncGenerato
     rest = lines.pop() as string
     if (rest.length > mostLine) throw new Error(`${url} sent a line of more than ${mostLine} characters`)
     for (const line of lines) if (line.trim() !== '') yield line
-    discarded(bytes.length)
+    collectDiscarded(bytes.length)
   }
   rest += decoder.decode()
   if (rest.trim() !== '') yield rest

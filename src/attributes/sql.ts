@@ -1,6 +1,6 @@
 // Queries of the operator's own database: any query for each field that gives the users for whom it is true.
 
-import { shown } from '../store/postgres-address.ts'
+import { hidePassword } from '../store/postgres-address.ts'
 import { type AttributeSource, type Field, fields, type LookUp, type Snapshot } from './attribute-source.ts'
 import { openPostgres } from './postgres.ts'
 import { openSqlite } from './sqlite.ts'
@@ -62,7 +62,7 @@ export function sqlSource(options: SqlOptions): AttributeSource {
     return { field, text: text.trim().replace(/;$/, '') }
   }
   return {
-    name: shown(database),
+    name: hidePassword(database),
     fields: known,
     async among(brand, userIds, asked, lookUp) {
       const wanted = new Set(userIds)

@@ -1,6 +1,6 @@
 /**
- * A reader that has seen enough (`bellwire demo | head -5`) is no error: what runs until it is stopped stops, anything else ends with
- * what it has found.
+ * A closed output (`bellwire demo | head -5`) is not an error: a server stops, any other command ends with
+ * its exit code so far.
  */
 export function endWithReader(): void {
   let gone = false
@@ -10,6 +10,6 @@ export function endWithReader(): void {
     gone = true
     if (!process.emit('SIGTERM', 'SIGTERM')) process.exit()
   })
-  // Progress that nobody reads.
+  // Progress without a reader.
   process.stderr.on('error', () => {})
 }

@@ -32,7 +32,7 @@ export function configCommand(): Command {
  * Puts both sides together as a start does, since modules, credentials and lists of users are files of their own. Nothing is
  * started.
  *
- * @throws ConfigError with what is wrong on both sides
+ * @throws ConfigError with the problems of both sides
  */
 async function composeAll({ operator, platform }: Config): Promise<void> {
   const { operatorOptions, platformOptions } = await import('./compose.ts')

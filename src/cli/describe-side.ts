@@ -1,4 +1,4 @@
-// What the first log line of a side says of its configuration.
+// The summary of a side's configuration in its first log line.
 
 import { maskAddress } from '../config/address.ts'
 import type { OperatorConfig, PlatformConfig } from '../config/table.ts'

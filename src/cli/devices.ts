@@ -38,7 +38,7 @@ function importCommand(): Command {
       '-f, --file <file>',
       'NDJSON of link records, or CSV with a row for each token; - reads standard input',
     )
-    .option('--brand <number>', 'the brand of those records that do not name theirs')
+    .option('--brand <number>', 'the brand of records without a brand')
     .option(
       '--provider <provider>',
       'the provider of those that do not name theirs: firebase, apns, webpush or your own',
@@ -186,7 +186,7 @@ function restoreCommand(): Command {
   return withFilter(
     withOperator(new Command('restore').description('link removed devices again'), 'manage', shortPatience),
   )
-    .option('--all', 'all removed devices of the brand, instead of those that the options above name')
+    .option('--all', 'all removed devices of the brand, instead of a selection by the options above')
     .option('--json', 'as the operator answers')
     .addHelpText(
       'after',

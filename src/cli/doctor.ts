@@ -3,7 +3,7 @@ import { Command, Option } from 'commander'
 import { loadConfig } from '../config/load.ts'
 import { secretsOf } from '../config/print.ts'
 import { ConfigError } from '../config/problem.ts'
-import { withoutSecrets } from '../runtime/without-secrets.ts'
+import { redactSecrets } from '../runtime/redact-secrets.ts'
 import { withConfig } from './config-option.ts'
 import type { Finding } from './doctor/part.ts'
 import { CliError, exit } from './exit.ts'
@@ -33,7 +33,7 @@ export function doctorCommand(): Command {
         ? JSON.stringify({ ok, problems, warnings, findings })
         : `${findings.map(phrase).join('\n')}\n\n${conclusion(problems, warnings)}`
       // The last line of defence: whatever somebody else's answer repeated, it does not get out.
-      const shown = `${withoutSecrets(text, secrets)}\n`
+      const shown = `${redactSecrets(text, secrets)}\n`
       process.exitCode = ok ? exit.ok : exit.failed
       // What hangs must not hold the command when all has been said.
       process.stdout.write(shown, () => process.exit())

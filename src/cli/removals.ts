@@ -49,7 +49,7 @@ function listCommand(): Command {
       if (options.json) console.log(JSON.stringify(answer))
       else if (services.length === 0) console.log('Nothing was sent lately, and nothing is stopped.')
       else for (const service of services) console.log(phrase(service))
-      // A script may ask whether somebody has to look.
+      // A script may check whether a person has to decide.
       process.exitCode = services.some(({ stopped }) => stopped) ? exit.failed : exit.ok
     })
 }
@@ -58,7 +58,7 @@ function confirmCommand(): Command {
   return withOperator(new Command('confirm').description('let the removals go on'), 'manage', shortPatience)
     .argument('<service>', 'the push service, as the list shows it')
     .addOption(
-      new Option('--for <time>', 'for so long removals are not counted').argParser(time).default(time('1h'), '1h'),
+      new Option('--for <time>', 'time in which removals are not counted').argParser(time).default(time('1h'), '1h'),
     )
     .option('--json', 'print the answer as one JSON object')
     .addHelpText('after', '\nExample:\n  bellwire removals confirm fcm --for 4h\n')

@@ -25,7 +25,7 @@ const named = (scopes: readonly Scope[]): string => `${scopes.length > 1 ? 'scop
 /**
  * --url and --key of a running side, or its configuration, and how long to wait for it.
  *
- * @param key what a person is told of the key
+ * @param key the hint about the key in errors
  */
 export function withAddress(command: Command, side: Side, key: string, patience = '2min'): Command {
   return withConfig(command)
@@ -69,7 +69,7 @@ export async function runningSide(
       exit.usage,
       `no key of ${side}.${keysOf[side]} has ${scopes.length > 1 ? 'both' : 'the'} ${named(scopes)}: add one, or give BELLWIRE_KEY or --key-file`,
     )
-  // What commands ask for is under /admin.
+  // Commands use paths under /admin.
   return { url: url ?? localUrl(listening.admin ?? listening), key: key ?? (found?.key as string) }
 }
 

@@ -23,8 +23,8 @@ interface Settings extends Address {
 
 /**
  * Runs one side until SIGTERM or SIGINT: log and metrics first, then the store, then the port, because what listens must be
- * able to answer; stopping goes the other way and is bounded, a second signal ends at once. An error that nobody caught, such as a
- * user's module may cause, is logged and stops it the same way: whoever watches the process starts it again.
+ * able to answer; stopping goes the other way and is bounded, a second signal ends at once. An uncaught error, for example in a
+ * user's module, is logged and stops the side the same way: the supervisor starts it again.
  */
 export async function serve(
   description: Events['server.starting'],
@@ -67,7 +67,7 @@ export async function serve(
   }
 }
 
-/** Everything on one port; with `admin`, what the other party has no use for on an address of its own. */
+/** Everything on one port; with `admin`, administration on an address of its own. */
 async function listenFor(
   side: Side,
   { handler, admin, health }: Service,
@@ -108,7 +108,7 @@ function notListening(setting: string, { host, port }: { host: string; port: num
   return new CliError(exit.usage, `${setting}.port: ${error.message}${remedy}`)
 }
 
-/** Resolves at the first error that nobody caught; the process will end with an error. */
+/** Resolves at the first uncaught error; the process will end with an error. */
 function uncaught(): Promise<void> {
   return new Promise((resolve) => {
     const fail = (thrown: unknown): void => {

@@ -1,11 +1,11 @@
-// Addresses as they are configured: what in them is secret, and whether others on the way can read what is sent there.
+// Configured addresses: the secrets in them, and whether a connection is encrypted.
 
 const userinfo = /^([a-z][a-z0-9+.-]*:\/\/)([^/?#]*)@/i
 const secretParameter = /([?&][^=&#]*(?:pass|key|token|secret|sig|auth)[^=&#]*=)([^&#]*)/gi
 /** Stands where a secret stood. */
 export const hidden = '********'
 
-/** The passwords and keys that an address holds, as written and decoded. Empty for what is no address. */
+/** The passwords and keys in an address, as written and decoded. Empty for a text that is not an address. */
 export function secretsInAddress(address: string): readonly string[] {
   const found: string[] = []
   replaceSecrets(address, (secret) => {

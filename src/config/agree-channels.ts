@@ -33,7 +33,7 @@ export function agreeChannels(
     if (other !== undefined)
       found.push({
         path,
-        what: `is told where brand ${other} is, and nothing tells them apart`,
+        what: `publishes to the same place as brand ${other}, with the same origin`,
         remedy: 'give each an origin of its own and name these origins at the platform, or use a topic for each brand',
       })
     origins.set(named, brand)

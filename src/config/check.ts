@@ -1,5 +1,5 @@
 import { environmentName } from './environment-name.ts'
-import { meant, type Problem } from './problem.ts'
+import { closestName, type Problem } from './problem.ts'
 import { emptyMap, type Origin, type Raw } from './raw.ts'
 import { readJson } from './read-json.ts'
 import type { Group, Leaf, List, Setting, Settings, ValueOf, Variants } from './setting.ts'
@@ -74,7 +74,7 @@ function checkSettings(settings: Settings, raw: Raw & { type: 'map' }, at: At, a
   for (const [name, { origin }] of raw.entries) {
     if (Object.hasOwn(settings, name) || name === alsoKnown) continue
     const known = Object.keys(settings)
-    const suggestion = meant(name, known)
+    const suggestion = closestName(name, known)
     at.problems.push({
       path: join(at.path, name),
       where: origin.where,
@@ -103,7 +103,7 @@ function checkVariants(setting: Variants<Readonly<Record<string, Settings>>>, ra
   const is = named === undefined ? names.find((name) => map.entries.has(name)) : named.type === 'text' ? named.text : ''
   const settings = is !== undefined && Object.hasOwn(setting.variants, is) ? setting.variants[is] : undefined
   if (settings === undefined) {
-    const suggestion = is === undefined ? undefined : meant(is, names)
+    const suggestion = is === undefined ? undefined : closestName(is, names)
     const remedy = suggestion ? `did you mean ${suggestion}?` : setting.remedy
     return wrong({ ...setting, ...(remedy && { remedy }) }, named ?? raw, at, `expected ${expected}`)
   }

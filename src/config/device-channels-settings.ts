@@ -46,7 +46,7 @@ export const publish = list(
         least: 1,
       }),
       origin: text({
-        says: 'The origin that the platform is told, the same for all events of the brand. Left out: bellwire.',
+        says: 'The origin in all published events of the brand. Default: bellwire.',
         optional: true,
       }),
       timeout: duration({ says: 'How long a call may take.', default: '15s' }),
@@ -111,7 +111,7 @@ export const deviceLinks = list(
           { origin: text({ says: 'As it stands in the message.' }), brand: brand({ says: 'Its brand.' }) },
         ),
         {
-          says: 'Instead of brand: the brand by the origin that a message names (row 21). Only where you trust everybody who may publish here.',
+          says: 'Instead of brand: the brand for each origin. Use it only if you trust every publisher on this topic or queue.',
           optional: true,
           least: 1,
         },

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { environmentName } from './environment-name.ts'
-import { meant, type Problem } from './problem.ts'
+import { closestName, type Problem } from './problem.ts'
 import { emptyMap, type Raw } from './raw.ts'
 import { readYaml } from './read-yaml.ts'
 import { holdsSecret, type Setting, type Settings } from './setting.ts'
@@ -144,7 +144,7 @@ function put(into: Raw, path: Path, value: Raw, name: string, problems: Problem[
 }
 
 function unknown(name: string, table: Setting): Problem {
-  const suggestion = meant(name, names(table, '').concat(ours))
+  const suggestion = closestName(name, names(table, '').concat(ours))
   return {
     path: '',
     where: name,

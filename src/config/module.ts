@@ -6,7 +6,7 @@ import type { AttributeSource } from '../attributes/attribute-source.ts'
 import type { DeviceSource } from '../devices/device-source.ts'
 import type { Provider } from '../providers/provider.ts'
 import type { PushService } from '../providers/push-service.ts'
-import { ConfigError, meant } from './problem.ts'
+import { ConfigError, closestName } from './problem.ts'
 
 /**
  * Imports a Provider from a file of the user's and checks its shape.
@@ -78,7 +78,7 @@ async function load<T extends object>(
   const value = exported[name]
   if (typeof value !== 'object' || value === null) {
     const names = Object.keys(exported)
-    const suggestion = meant(name, names)
+    const suggestion = closestName(name, names)
     const there = suggestion
       ? `did you mean ${suggestion}? Set name: ${suggestion}`
       : `it exports: ${names.join(', ') || 'nothing'}; set name: to one`

@@ -1,2 +1,2 @@
-export { meant } from '../runtime/meant.ts'
+export { closestName } from '../runtime/closest-name.ts'
 export { ConfigError, type Problem } from '../runtime/problem.ts'

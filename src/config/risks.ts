@@ -1,4 +1,4 @@
-// What a configuration may say and yet should not: it works, and lets others in. Refused unless `accept_risks` names it.
+// Configurations that work and are insecure. Each is refused unless `accept_risks` names it.
 
 import { clearTextHost, isThisMachine, secretsInAddress } from './address.ts'
 import { type Found, leavesOf } from './leaves.ts'
@@ -19,10 +19,10 @@ export function risksOf(config: Config): readonly Risk[] {
   return [...sharedKeys(leaves, config), ...exampleKeys(leaves, config), ...weakKeys(leaves), ...clearText(leaves)]
 }
 
-/** Everybody can read the keys of the examples, and of what `bellwire stand-ins` writes. */
+/** The keys of the examples, and of the files that `bellwire stand-ins` writes, are public. */
 export const isExampleKey = (key: string): boolean => /^(example|stand-ins)-/.test(key)
 
-/** Whoever is given a key for one purpose must not hold one for another. */
+/** A key for one purpose must not open another. */
 function sharedKeys(leaves: readonly Found[], config: Config): readonly Risk[] {
   const secrets = leaves.filter(({ leaf }) => leaf.secret)
   const role = roles(config)
@@ -31,12 +31,12 @@ function sharedKeys(leaves: readonly Found[], config: Config): readonly Risk[] {
       .slice(0, i)
       .find((each) => each.value === value && (leaf.opensUs || each.leaf.opensUs) && role(each.path) !== role(path))
     if (other === undefined) return []
-    const what = `is the same as ${other.path}: whoever is given one of them has the other, too`
+    const what = `is the same as ${other.path}: a holder of one of them has the other, too`
     return [{ risk: 'shared_keys', path, what, remedy: another }]
   })
 }
 
-/** What a secret is for. Both sides of a connection name the same key when one file configures both sides. */
+/** The purpose of a secret. Both sides of a connection name the same key when one file configures both sides. */
 function roles({ platform }: Config): (path: string) => string {
   return (path) => {
     if (/^operator\.keys\b|^platform\.(lanes|reconciliation)\b/.test(path)) return 'sending'
@@ -65,7 +65,12 @@ function exampleKeys(leaves: readonly Found[], config: Config): readonly Risk[] 
 function weakKeys(leaves: readonly Found[]): readonly Risk[] {
   return leaves
     .filter(({ leaf, value }) => leaf.opensUs && isWeak(String(value)))
-    .map(({ path }) => ({ risk: 'weak_keys', path, what: 'can be guessed: it repeats itself', remedy: another }))
+    .map(({ path }) => ({
+      risk: 'weak_keys',
+      path,
+      what: 'can be guessed, since it repeats a short pattern',
+      remedy: another,
+    }))
 }
 
 /** Fewer than six different characters, or one part again and again. */
@@ -78,7 +83,7 @@ function clearText(leaves: readonly Found[]): readonly Risk[] {
     const host = leaf.called ? clearTextHost(String(value)) : undefined
     const beside = leaves.filter((each) => each.path.startsWith(path.replace(/[^.]+$/, '')))
     if (host === undefined || !carriesSecret(String(value), beside)) return []
-    const what = `sends credentials to ${host} without TLS: everybody on the way can read them`
+    const what = `sends credentials to ${host} without TLS: any machine on the way can read them`
     const remedy = tlsOf(String(value))
     // Kafka's brokers have their encryption in a setting of its own.
     if (remedy === tlsSetting && beside.some((each) => /\.tls$/.test(each.path) && each.value === true)) return []

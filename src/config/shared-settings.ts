@@ -58,10 +58,10 @@ export const accessKeys = (what: string) =>
       {
         name: text({ says: 'Whose key it is.' }),
         key: key({ says: 'The key, sent as X-Api-Key.', secret: true, remedy: makeOne }),
-        scopes: list(oneOf('enqueue', 'read', 'manage', 'devices', 'tokens')({ says: 'What it may do.' }), {
-          says: 'What it may do: enqueue, read, manage, devices (link and unlink), tokens (make subscriber tokens).',
+        scopes: list(oneOf('enqueue', 'read', 'manage', 'devices', 'tokens')({ says: 'Permission of the key.' }), {
+          says: 'Permissions: enqueue, read, manage, devices (link and unlink), tokens (create subscriber tokens).',
           least: 1,
-          remedy: 'write scopes: [read], or those of enqueue, read, manage, devices and tokens that it needs',
+          remedy: 'write scopes: [read], or a list of enqueue, read, manage, devices and tokens',
         }),
         brands: list(brand({ says: 'A brand.' }), {
           says: 'The brands that it may see; left out: all.',

@@ -102,7 +102,7 @@ export function readBatchAnswer(wire: WireAnswer & { readonly ids: readonly stri
 }
 
 /**
- * Who is to blame for the messages of a 200 that are to be sent again (row 53). Beside a message that was delivered, each is to blame
+ * The cause of messages in a 200 that must be sent again (row 53). Beside a message that was delivered, each is to blame
  * itself. Two or more, and none was delivered: an outage behind the operator. One alone may be either, and the lane finds out.
  *
  * @param reported the messages that the answer names

@@ -127,7 +127,7 @@ function pick(element: unknown, mapping: ContentMapping): Content | { error: str
   return content
 }
 
-/** What a page or an app would run, or read from its own machine. Schemes of apps, and addresses without one, are theirs. */
+/** Schemes that a page or an app would run, or read from its own machine. Schemes of apps and relative addresses are allowed. */
 const dangerous: ReadonlySet<string> = new Set(
   ['javascript', 'data', 'vbscript', 'blob', 'file', 'filesystem', 'view-source', 'about'].map((name) => `${name}:`),
 )

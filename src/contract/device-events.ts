@@ -44,7 +44,7 @@ export const DeviceEventRecord = Type.Object(
     tokens: Type.Array(DeviceTokenRecord, { maxItems: mostTokens }),
     timestamp: Type.String({ format: 'date-time', description: 'When it happened, RFC 3339' }),
     origin: Type.String({ maxLength: mostText, description: 'Where it happened, such as a host name' }),
-    skip_publishing: nullable(Type.Boolean({ description: 'Known to us, told to nobody else' })),
+    skip_publishing: nullable(Type.Boolean({ description: 'The event is stored and not published' })),
   },
   { $id: 'DeviceEventRecord', ...open },
 )

@@ -17,7 +17,7 @@ export const glossary = {
   batch: 'Many messages in a request, sent when it is full or when its time span is over (§4.1 rule 3).',
   identifier:
     'push_id or site_notification_id: made by the operator, used to speak about the message afterwards (§2.2).',
-  outcome: 'What became of a message: successful, failed or fatal.',
+  outcome: 'The result of an attempt: successful, failed or fatal.',
   successful: 'Delivered. Nothing more is done.',
   failed: 'Not delivered, and not to be tried again. Goes to Failed Actions.',
   fatal: 'Not delivered as far as is known, to be tried again.',

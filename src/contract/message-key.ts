@@ -39,7 +39,7 @@ function part(text: string | null): string {
 }
 
 /**
- * The ranges of keys that have the messages with this activity.id, whatever their other parts: keys begin with the channel and the id.
+ * The ranges of keys that have the messages with this activity.id, with any other parts: keys begin with the channel and the id.
  *
  * @example messageKeysOf('7')[0] // { first: '["push","7",', after: '["push","7"-' }
  */

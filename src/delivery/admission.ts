@@ -11,7 +11,7 @@ import type { ClaimedBefore } from './messages.ts'
 
 export type Verdict =
   | {
-      readonly admitted: true /** The paused service that this message tries: nobody else does until release(). */
+      readonly admitted: true /** The paused service that this message probes: no other message does until release(). */
       readonly probes?: string
     }
   | { readonly admitted: false; readonly result: Fatal | Successful }
@@ -67,7 +67,7 @@ export function createAdmission(database: Database, { findPauses }: Delivery): A
   }
 }
 
-/** What was delivered before is answered as ever; anything else keeps the identifier that it has. */
+/** A delivered message gets its first answer again. Any other message keeps its identifier. */
 function answered(result: Fatal | Successful, { brand, ref, state }: ClaimedBefore): Verdict {
   if (state !== 'successful') return { admitted: false, result: { ...result, ref } }
   emit('message.repeated', { brand, ref, category: 'successful' })

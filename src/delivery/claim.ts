@@ -18,7 +18,7 @@ export type Claim =
 
 export interface ClaimOptions {
   readonly database: Database
-  /** Nothing leaves the process before the settle: a claim whose owner died is not uncertain. */
+  /** The provider delivers with the settle: a claim whose owner died is not uncertain. */
   readonly transactional: boolean
 }
 
@@ -27,7 +27,7 @@ export type ClaimMessages = (messages: readonly Message[]) => Promise<ReadonlyMa
 
 /**
  * Claims messages in one commit, together with the requests that brought them. The claim survives a killed process; it need not
- * survive a power cut: whoever asks again claims again. Rejects if the store is away.
+ * survive a power cut: the next request claims the message again. Rejects if the store is away.
  */
 export function createClaim({ database, transactional }: ClaimOptions): ClaimMessages {
   const chunkOf = createChunks()
@@ -73,7 +73,7 @@ export function createClaim({ database, transactional }: ClaimOptions): ClaimMes
     for (const row of known) {
       const message = messageOf.get(row.key) as Message
       if (row.state === 'successful') claims.set(message, { is: 'delivered', ref: row.ref })
-      // In flight by this process, yet nobody here works on it (the caller knows): its settle was lost.
+      // In flight by this process, which has no work for it (the caller checks that): its settle was lost.
       else if (row.state === 'in_flight' && row.owner !== owner && alive.has(row.owner))
         claims.set(message, { is: 'elsewhere', ref: row.ref })
       else free.push([message, row])
@@ -124,7 +124,7 @@ export function createClaim({ database, transactional }: ClaimOptions): ClaimMes
   }
 }
 
-/** The rows of these messages, of those that were claimed before. */
+/** The rows of the messages that were claimed before. */
 export function readClaims(database: Database, messages: readonly Message[]): Promise<readonly ClaimedBefore[]> {
   return database.read(
     op(

@@ -1,4 +1,4 @@
-// What became of a message, from what became of it at each device (design §2). Pure.
+// The outcome of a message, from its results at each device (design §2). Pure.
 
 import type { Failed, Fatal, Outcome, Reason } from '../contract/outcome.ts'
 

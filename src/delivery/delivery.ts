@@ -3,7 +3,7 @@
 import type { Failed, Fatal } from '../contract/outcome.ts'
 import type { Check, Message, Provider, Result, SendContext } from '../providers/provider.ts'
 
-/** What the send path hands its messages to. Somebody outside writes a Provider instead, which is simpler. */
+/** The last step of the send path before the settle. A program that embeds Bellwire writes a Provider instead, which is simpler. */
 export interface Delivery {
   readonly name: string
   /** Most messages in one call. */
@@ -21,10 +21,10 @@ export interface Delivery {
 }
 
 export interface DeliveryContext extends SendContext {
-  /** To be asked in the very turn of each call to the outside: a fatal outcome once the claim may be somebody else's. */
+  /** Called in the same turn of the event loop as each call to the outside: a fatal outcome once another process may own the claim. */
   readonly fence: () => Fatal | undefined
-  /** May this message still be delivered? To be asked again after any wait over a second (design §5.3). */
+  /** Whether this message may still be delivered. Called again after any wait over a second (design §5.3). */
   readonly judge: (message: Message) => Promise<Failed | Fatal | undefined>
-  /** Takes the result of one message before those of the others are there: it is settled soon, and not again with the others. */
+  /** Reports the result of one message before the results of the others: it is settled soon, and not a second time. */
   readonly report: (message: Message, result: Result) => void
 }

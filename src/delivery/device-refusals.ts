@@ -45,7 +45,7 @@ export function almostReached(service: string, device: Device): Fatal {
 const which = ({ kind, app, environment }: Device): string =>
   [kind, app && `of ${app}`, environment && `(${environment})`].filter(Boolean).join(' ')
 
-/** The brake is on: the device stays linked. The message is answered as ever, since a repetition would be refused as well. */
+/** The removal brake is on: the device stays linked. The outcome does not change, since a repetition would be refused as well. */
 export function stillLinked({ reason, rule, error, answer }: Failed): Failed {
   return {
     category: 'failed',

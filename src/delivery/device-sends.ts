@@ -1,4 +1,4 @@
-// What became of each attempt at each device. Its only owner. Committed with the settle of the message, never before.
+// The result of each attempt at each device. Its only owner. Committed with the settle of the message, never before.
 
 import { shortened } from '../contract/storable.ts'
 import type { DeviceAnswer } from '../providers/push-service.ts'
@@ -20,7 +20,7 @@ export const deviceSendMigrations: readonly Migration[] = [
   },
 ]
 
-/** A settle that is repeated, because nobody knows whether it was committed, brings them again. */
+/** A settle is repeated if its commit is in doubt: the same rows come again. */
 export const insertDeviceSends = insertNew({
   name: 'insert_device_sends',
   rank: 32,
@@ -83,7 +83,7 @@ export function deviceSendRow(
   ]
 }
 
-/** What became of a message at its devices, oldest first. */
+/** The results of a message at its devices, oldest first. */
 export const listDeviceSends = statement<DeviceSend>({
   name: 'list_device_sends',
   rank: 93,

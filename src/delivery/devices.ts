@@ -8,7 +8,7 @@ import { deviceId, idOf } from '../devices/identity.ts'
 import { leastRestMs } from '../providers/guard.ts'
 import type { Message, Pause, Result } from '../providers/provider.ts'
 import type { DeviceAnswer, PushService } from '../providers/push-service.ts'
-import { nonsense } from '../providers/read-results.ts'
+import { invalidResult } from '../providers/read-results.ts'
 import { emit } from '../runtime/events.ts'
 import { timeOfUuidv7 } from '../runtime/ids.ts'
 import type { Op } from '../store/database.ts'
@@ -59,7 +59,7 @@ export interface Brake {
 
 const dayMs = 24 * 3_600_000
 
-/** What became of a message at one device. */
+/** The result of a message at one device. */
 interface Sent {
   readonly id: string
   readonly service: string
@@ -116,7 +116,7 @@ export function createDevices(options: DevicesOptions): Delivery {
         results.push({ id: deviceId(token), service: '', answer: outcome, called: false })
       return reported(message, context, concluded(message, content, results))
     } catch (error) {
-      return reported(message, context, nonsense(String(error), 1, true))
+      return reported(message, context, invalidResult(String(error), 1, true))
     }
   }
 
@@ -222,7 +222,7 @@ const whoOf = ({ brand, userId }: Message, { tokens }: PushContent): Who =>
 const shortest = (pauses: readonly Pause[]): Pause =>
   pauses.reduce((least, pause) => (pause.restMs < least.restMs ? pause : least))
 
-/** Its service was paused or full. What else kept a message from being sent is worth its evidence. */
+/** Its service was paused or full. Any other reason for not sending is stored as evidence. */
 const isUntried = ({ called, service, answer }: Sent): boolean =>
   !called && service !== '' && answer.category === 'fatal' && answer.blame === 'provider'
 

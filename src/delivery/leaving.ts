@@ -8,7 +8,7 @@ import { revoked } from './device-refusals.ts'
 import type { Freshness } from './freshness.ts'
 import type { Leaving } from './service-guard.ts'
 
-/** Before a push leaves: what was read is not old, and the message is still ours to send. */
+/** The checks before a push leaves: the device was read recently, and this process still owns the message. */
 export class LeavingDevice implements Leaving {
   readonly #source: DeviceSource
   readonly #device: Device

@@ -1,5 +1,5 @@
 // One row for each message (row 29): the user, the identifier, the state, and where the text stands in its request.
-// `select * from messages where brand = '1' and ref = '…'` answers "what became of it" without another table.
+// `select * from messages where brand = '1' and ref = '…'` shows the state of a message without another table.
 //
 // | state      | written                                          | a crash in this state means                                |
 // |------------|--------------------------------------------------|------------------------------------------------------------|

@@ -1,7 +1,7 @@
 // What a push service answered, made sure of: services are written by strangers too. Pure.
 
 import type { DeviceAnswer } from '../providers/push-service.ts'
-import { nonsense, readResult } from '../providers/read-results.ts'
+import { invalidResult, readResult } from '../providers/read-results.ts'
 
 const words = new Set<unknown>([undefined, 'gone', 'mismatch'])
 
@@ -9,9 +9,10 @@ const words = new Set<unknown>([undefined, 'gone', 'mismatch'])
 export function readDeviceAnswer(answered: unknown): DeviceAnswer {
   const answer = readResult(answered, true) as DeviceAnswer
   const { token, goneSince, providerId } = answer
-  if (!words.has(token)) return nonsense(`a token that is ${String(token)}`, 1, true)
-  if (goneSince !== undefined && !Number.isFinite(goneSince)) return nonsense('a goneSince that is no time', 1, true)
+  if (!words.has(token)) return invalidResult(`a token that is ${String(token)}`, 1, true)
+  if (goneSince !== undefined && !Number.isFinite(goneSince))
+    return invalidResult('a goneSince that is no time', 1, true)
   if (providerId !== undefined && typeof providerId !== 'string')
-    return nonsense('a providerId that is no text', 1, true)
+    return invalidResult('a providerId that is no text', 1, true)
   return answer
 }

@@ -26,7 +26,7 @@ export function tooMany({ removals, sends }: Tally, { devices, share }: RemovalL
   return removals > devices && removals > sends * share
 }
 
-/** So many removals of one user's devices count. Whoever links made-up tokens to herself must not stop removals for everybody. */
+/** Removals of one user's devices that count. A user who links made-up tokens must not stop the removals of all users. */
 const mostPerUser = 3
 
 /** Sends and removed devices of one credential by the minute, the last ten or so of them. A device counts once. */

@@ -1,4 +1,4 @@
-// Results that are there before those of the others: settled every so often, so that a device that hangs holds up no other.
+// Early results of a batch: settled at intervals, so that one device that hangs delays no other message.
 
 import type { Message, Result } from '../providers/provider.ts'
 
@@ -24,7 +24,7 @@ export function createReports<Work extends Pending>(
 ): Reports {
   const workOf = works.length === 1 ? undefined : new Map(works.map((work) => [work.message, work]))
   const [first] = works
-  // Of one request nobody is answered before all are settled; of several each waits for its own.
+  // One request is answered when all its messages are settled; several requests wait for their own messages only.
   const afterMs = works.every(({ message }) => message.part?.of === first?.message.part?.of) ? settleEveryMs : 0
   let ready: Work[] = []
   let timer: NodeJS.Timeout | undefined

@@ -3,10 +3,10 @@
 
 import type { Failed, Fatal } from '../contract/outcome.ts'
 import type { Message, Pause, Result, SendContext } from '../providers/provider.ts'
-import { emit, listened } from '../runtime/events.ts'
+import { emit, hasListeners } from '../runtime/events.ts'
+import { createFairSemaphore, type FairSemaphore } from '../runtime/fair-semaphore.ts'
 import { gather } from '../runtime/gather.ts'
-import { createPassingMap, type PassingMap } from '../runtime/passing-map.ts'
-import { createTurns, type Turns } from '../runtime/turns.ts'
+import { createTransientMap, type TransientMap } from '../runtime/transient-map.ts'
 import type { Database } from '../store/database.ts'
 import { type Admission, createAdmission, deliveredBefore } from './admission.ts'
 import { type ClaimMessages, createClaim } from './claim.ts'
@@ -39,7 +39,7 @@ export interface SendPath {
 interface Work {
   /** After the claim with the identifier and the attempt of its row. */
   message: Message
-  /** Everybody who waits for its result. */
+  /** The callers that wait for its result. */
   readonly callers: ((result: Result) => void)[]
   /** The process as the store knew it when it claimed the message. */
   owner: string
@@ -67,11 +67,11 @@ class Path implements SendPath {
   readonly #options: SendPathOptions
   readonly #claimMessages: ClaimMessages
   readonly #admission: Admission
-  readonly #slots: Turns
+  readonly #slots: FairSemaphore
   readonly #watchId = createIdWatch()
   readonly #watchText = createTextWatch()
   /** By brand and key. */
-  readonly #working = new Map<string, PassingMap<string, Work>>()
+  readonly #working = new Map<string, TransientMap<string, Work>>()
   #inProgress = 0
   /** Brands with messages in progress. */
   #brands = 0
@@ -84,7 +84,7 @@ class Path implements SendPath {
     this.#options = options
     this.#claimMessages = createClaim({ database, transactional: delivery.transactional })
     this.#admission = createAdmission(database, delivery)
-    this.#slots = createTurns(delivery.concurrency, Number.POSITIVE_INFINITY)
+    this.#slots = createFairSemaphore(delivery.concurrency, Number.POSITIVE_INFINITY)
   }
 
   /** By the deadline everything is answered: unfinished work goes on, and the next attempt gets its result. */
@@ -110,7 +110,7 @@ class Path implements SendPath {
 
   #receive(message: Message, caller: (result: Result) => void): void {
     const { brand, key } = message
-    const ofBrand = this.#working.get(brand) ?? createPassingMap<string, Work>()
+    const ofBrand = this.#working.get(brand) ?? createTransientMap<string, Work>()
     const same = ofBrand.get(key)
     if (same) {
       same.callers.push(caller)
@@ -183,7 +183,7 @@ class Path implements SendPath {
         mine.push(work)
       }
     }
-    if (listened('message.claimed'))
+    if (hasListeners('message.claimed'))
       for (const { message: m } of mine) emit('message.claimed', { brand: m.brand, ref: m.ref, attempt: m.attempt })
     for (const part of parts(mine, delivery.max)) void this.#deliver(part, now + this.#options.workMs)
   }
@@ -196,12 +196,12 @@ class Path implements SendPath {
 
   async #deliver(claimed: readonly Work[], deadline: number): Promise<void> {
     // The slot comes before suppression: "may be sent" must not grow old in a queue.
-    const slot = this.#slots.take(deadline, claimed[0]?.message.brand)
+    const slot = this.#slots.acquire(deadline, claimed[0]?.message.brand)
     if (slot !== true) {
       if (!(await slot)) return this.#giveUp(claimed, () => refusals.noSlotInTime)
       const pauses = await this.#pausesOf(claimed)
       if (pauses) {
-        this.#slots.give()
+        this.#slots.release()
         return this.#giveUp(claimed, (i) => (pauses[i] as Pause).refusal)
       }
     }
@@ -218,7 +218,7 @@ class Path implements SendPath {
         reports.report(message, results[i] ?? refusals.leaseLost)
       })
     }
-    this.#slots.give()
+    this.#slots.release()
     await reports.end()
   }
 
@@ -256,7 +256,7 @@ class Path implements SendPath {
     try {
       await settle(this.#options.database, owner, settled)
     } catch (error) {
-      // Nobody knows whether it was written: the next attempt finds the claim in flight and takes it over.
+      // It is unknown whether the settle was written: the next attempt finds the claim in flight and takes it over.
       return this.#answerAll(works, refusals.storeAway(error))
     }
     works.forEach((work, i) => {
@@ -264,7 +264,7 @@ class Path implements SendPath {
       // A provider may have an identifier of its own; ours is the one that the platform gets (row 5).
       this.#answer(work, result.ref === message.ref ? result : { ...result, ref: message.ref })
     })
-    if (listened('message.settled')) for (const each of settled) announce(each)
+    if (hasListeners('message.settled')) for (const each of settled) announce(each)
   }
 
   /** A message without title and body is delivered, but not without a word. */

@@ -6,17 +6,17 @@ import type { Device } from '../devices/device.ts'
 import { leastRestMs, stopping } from '../providers/guard.ts'
 import type { Check, Pause, SendContext } from '../providers/provider.ts'
 import type { DeviceAnswer, Push, PushService } from '../providers/push-service.ts'
-import { nonsense } from '../providers/read-results.ts'
+import { invalidResult } from '../providers/read-results.ts'
 import { type BreakerOptions, breakerDefaults, createBreaker } from '../runtime/breaker.ts'
-import { emit, listened } from '../runtime/events.ts'
-import { createTurns } from '../runtime/turns.ts'
+import { emit, hasListeners } from '../runtime/events.ts'
+import { createFairSemaphore } from '../runtime/fair-semaphore.ts'
 import { readDeviceAnswer } from './read-device-answer.ts'
 import { weigh } from './token-proof.ts'
 
 export interface ServiceGuardOptions {
   /** How long one send may take; 15 s. */
   readonly timeoutMs?: number
-  /** Pushes that may wait for their turn; what comes on top is fatal, unless its brand has less than its share of them. 20,000. */
+  /** Most waiting pushes; any further push is fatal, unless its brand has less than its share of them. 20,000. */
   readonly waiting?: number
   readonly breaker?: BreakerOptions
 }
@@ -64,11 +64,11 @@ const graceMs = 200
 export function guardService(service: PushService, options: ServiceGuardOptions = {}): GuardedService {
   const { timeoutMs = 15_000, waiting = 20_000, breaker: breakerOptions = breakerDefaults } = options
   const { name } = service
-  const turns = createTurns(service.concurrency, waiting)
+  const turns = createFairSemaphore(service.concurrency, waiting)
   const breaker = createBreaker(breakerOptions)
   /** An accepted send since the credential was loaded. */
   let proven = false
-  /** Users whose tokens speak against a credential that nothing proved right yet. */
+  /** Users whose tokens were refused as foreign before the credential had an accepted send. */
   const accusers = new Set<string>()
   let rests: string | undefined
   let alerted: string | undefined
@@ -78,7 +78,7 @@ export function guardService(service: PushService, options: ServiceGuardOptions 
     // Before the queue too: whoever would find it resting in the end need not wait for that.
     const restMs = breaker.restMs(Date.now())
     if (restMs > 0) return notCalled(resting(restMs))
-    const turn = turns.take(context.deadline, push.device.brand)
+    const turn = turns.acquire(context.deadline, push.device.brand)
     if (turn === 'full') return notCalled(overloaded(name))
     if (turn !== true && !(await turn)) return notCalled(tooLate(name))
     const admission = breaker.admit(Date.now())
@@ -89,7 +89,7 @@ export function guardService(service: PushService, options: ServiceGuardOptions 
       const before = leaving.refused()
       const instead = (before instanceof Promise ? await before : before) ?? late(context) ?? leaving.veto()
       if (instead) return notCalled(instead)
-      if (listened('message.calling')) emit('message.calling', { provider: name, refs: [push.ref] })
+      if (hasListeners('message.calling')) emit('message.calling', { provider: name, refs: [push.ref] })
       const said = await reach(push, context)
       const weighed = weigh(said, proven)
       answered = true
@@ -99,8 +99,8 @@ export function guardService(service: PushService, options: ServiceGuardOptions 
       if (answer.category === 'successful') proven = true
       return { answer, called: true }
     } finally {
-      if (!answered && typeof admission !== 'object') breaker.unknown(probe)
-      turns.give()
+      if (!answered && typeof admission !== 'object') breaker.recordUnknown(probe)
+      turns.release()
     }
   }
 
@@ -127,7 +127,7 @@ export function guardService(service: PushService, options: ServiceGuardOptions 
       const gaveUp = (error: unknown): DeviceAnswer => {
         if (context.signal.aborted) return { ...stopping, uncertain: true }
         if (late) return timedOut(name, ms)
-        return nonsense(`${name}: ${error instanceof Error ? error.message : String(error)}`, 1, true)
+        return invalidResult(`${name}: ${error instanceof Error ? error.message : String(error)}`, 1, true)
       }
       try {
         service.send(push, given).then(
@@ -140,11 +140,11 @@ export function guardService(service: PushService, options: ServiceGuardOptions 
     })
   }
 
-  /** @param accuser the user whose token alone speaks against the credential */
+  /** @param accuser the user of the only token that was refused as foreign */
   function tellBreaker(answer: DeviceAnswer, probe: boolean, accuser: string | undefined): void {
     if (answer.category !== 'fatal' || answer.blame !== 'provider') {
       if (accusers.size > 0) accusers.clear()
-      if (!breaker.worked(probe)) return
+      if (!breaker.recordSuccess(probe)) return
       rests = undefined
       alerted = undefined
       emit('provider.resumed', { provider: name })
@@ -152,12 +152,16 @@ export function guardService(service: PushService, options: ServiceGuardOptions 
     }
     const { reason, error, retryAfterMs } = answer
     const now = Date.now()
-    // It asked for a pause, or nothing speaks for the credential yet: one such answer is enough. What a single device or user may be
-    // the cause of is not.
+    // One answer is enough if the service asked for a pause, or if the credential had no accepted send yet. An answer that a
+    // single device or user may have caused is not enough.
     const atOnce = retryAfterMs !== undefined || (reason === 'misconfigured' && !proven && accuser === undefined)
     const counts = probe || accuser === undefined || !accusers.has(accuser)
     if (accuser !== undefined && accusers.size < breakerOptions.after) accusers.add(accuser)
-    const forMs = atOnce ? breaker.pause(probe, now, retryAfterMs) : counts ? breaker.failed(probe, now) : undefined
+    const forMs = atOnce
+      ? breaker.pause(probe, now, retryAfterMs)
+      : counts
+        ? breaker.recordFailure(probe, now)
+        : undefined
     if (forMs !== undefined) {
       rests = error
       emit('provider.paused', { provider: name, reason: error, untilMs: now + forMs })

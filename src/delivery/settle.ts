@@ -12,13 +12,13 @@ export interface Settled {
 }
 
 /**
- * Settles messages that this process claimed as `owner`, each once. Rejects if the store is away: then nobody knows what was
- * written, and the next attempt finds the claim in flight and takes it over.
+ * Settles messages that this process claimed as `owner`, each once. Rejects if the store is away: then it is unknown whether
+ * the settle was written, and the next attempt finds the claim in flight and takes it over.
  */
 export async function settle(database: Database, owner: string, settled: readonly Settled[]): Promise<void> {
   const now = Date.now()
   await database.commit([op(settleMessages, toRuns(settled, owner, now)), ...evidenceOf(settled, now)])
-  // While the session that claimed lives, nobody takes over. It is gone: what was successful here is so for good.
+  // While the session that claimed lives, no process takes over. After its end a success is written all the same.
   if (database.owner !== owner) await database.commit([op(settleLateSuccesses, lateRows(settled, now))])
 }
 

@@ -1,25 +1,25 @@
-// Who is in the demo: two invented brands whose users have the same ids, and one of them has excluded herself.
+// The people of the demo: the users of two invented brands, with the same ids in both. One user has excluded herself.
 
 export interface Person {
   readonly id: string
   readonly name: string
-  readonly devices: readonly Gadget[]
-  /** Has excluded herself: nothing may be sent to her, and her inbox stays closed. */
+  readonly devices: readonly DemoDevice[]
+  /** The user has excluded herself: no message may be sent to her, and her inbox is closed. */
   readonly excluded?: true
 }
 
-/** What a person has that a push can reach. */
-export interface Gadget {
+/** A device of a person. */
+export interface DemoDevice {
   readonly name: 'Android phone' | 'iPhone' | 'laptop'
   readonly service: 'fcm' | 'apns' | 'web-push'
-  /** Without a connection when the demo begins. */
-  readonly away?: true
+  /** The device is offline when the demo starts. */
+  readonly offline?: true
 }
 
-const androidPhone: Gadget = { name: 'Android phone', service: 'fcm' }
-const iPhone: Gadget = { name: 'iPhone', service: 'apns' }
-/** The browser on it. */
-const laptop: Gadget = { name: 'laptop', service: 'web-push' }
+const androidPhone: DemoDevice = { name: 'Android phone', service: 'fcm' }
+const iPhone: DemoDevice = { name: 'iPhone', service: 'apns' }
+/** The browser on a laptop. */
+const laptop: DemoDevice = { name: 'laptop', service: 'web-push' }
 
 export interface Brand {
   readonly id: string
@@ -45,18 +45,21 @@ export const brands: readonly Brand[] = [
     tagline: 'Northgate, tournaments all week',
     users: [
       { id: '1001', name: 'Jonas Okafor', devices: [androidPhone] },
-      { id: '1002', name: 'Aiko Tanaka', devices: [{ ...androidPhone, away: true }] },
+      { id: '1002', name: 'Aiko Tanaka', devices: [{ ...androidPhone, offline: true }] },
       { id: '1003', name: 'Elif Demir', devices: [iPhone] },
     ],
   },
 ]
 
-/** Ines of Larkspur, and not her namesake in number, Elif of Northgate. */
+/** Whether a user is excluded: Ines of Larkspur is, but not Elif of Northgate, who has the same id. */
 export function hasExcludedThemselves(brand: string, user: string): boolean {
-  return whoIs(brand, user)?.person.excluded === true
+  return findPerson(brand, user)?.person.excluded === true
 }
 
-export function whoIs(brandId: string, userId: string): { readonly brand: Brand; readonly person: Person } | undefined {
+export function findPerson(
+  brandId: string,
+  userId: string,
+): { readonly brand: Brand; readonly person: Person } | undefined {
   const brand = brands.find(({ id }) => id === brandId)
   const person = brand?.users.find(({ id }) => id === userId)
   return brand && person && { brand, person }

@@ -1,7 +1,7 @@
-// Both sides as the demo calls them: over HTTP, like anybody else.
+// HTTP clients of both sides, without access to their internals.
 
 import type { DeviceTokenRecord } from '../contract/device-events.ts'
-import type { World } from './world.ts'
+import type { Servers } from './servers.ts'
 
 export interface Enqueued {
   readonly accepted: number
@@ -17,7 +17,7 @@ export interface KnownOutcome {
   readonly error?: string
 }
 
-export interface Listed {
+export interface InboxPage {
   readonly items: readonly { readonly site_notification_id: string; readonly id: string }[]
 }
 
@@ -25,35 +25,35 @@ export interface Clients {
   enqueue(channel: 'push' | 'site', records: readonly object[]): Promise<Enqueued>
   outcomes(seqs: readonly number[]): Promise<readonly KnownOutcome[]>
   subscriberToken(brand: string, userId: string): Promise<{ readonly token: string }>
-  /** As a user's app does it, where they have just signed in. */
+  /** Links a device as a user's app does after sign-in. */
   linkDevice(brand: string, userId: string, device: DeviceTokenRecord): Promise<void>
-  /** Undefined where the operator does not open this user's inbox. */
-  inbox(brand: string, userId: string): Promise<Listed | undefined>
+  /** Undefined if the operator keeps the user's inbox closed. */
+  inbox(brand: string, userId: string): Promise<InboxPage | undefined>
 }
 
-export function createClients({ operator, platform }: Pick<World, 'operator' | 'platform'>): Clients {
-  const atPlatform = { 'x-api-key': platform.adminKey }
-  const atOperator = { 'x-api-key': operator.adminKey }
+export function createClients({ operator, platform }: Pick<Servers, 'operator' | 'platform'>): Clients {
+  const platformHeaders = { 'x-api-key': platform.adminKey }
+  const operatorHeaders = { 'x-api-key': operator.adminKey }
   const clients: Clients = {
     enqueue: (channel, records) =>
-      ask(
+      request(
         `${platform.url}/admin/activities/${channel}`,
-        { ...atPlatform, 'content-type': 'application/x-ndjson' },
+        { ...platformHeaders, 'content-type': 'application/x-ndjson' },
         records.map((record) => JSON.stringify(record)).join('\n'),
       ),
     async outcomes(seqs) {
-      const { outcomes } = await ask<{ outcomes: KnownOutcome[] }>(
+      const { outcomes } = await request<{ outcomes: KnownOutcome[] }>(
         `${platform.url}/admin/outcomes`,
-        atPlatform,
+        platformHeaders,
         JSON.stringify({ seqs }),
       )
       return outcomes
     },
     subscriberToken: (brand, userId) =>
-      ask(`${operator.url}/admin/subscriber-tokens`, atOperator, JSON.stringify({ brand, user_id: userId })),
+      request(`${operator.url}/admin/subscriber-tokens`, operatorHeaders, JSON.stringify({ brand, user_id: userId })),
     async linkDevice(brand, userId, device) {
       const { token } = await clients.subscriberToken(brand, userId)
-      await ask(
+      await request(
         `${operator.url}/app/devices/link`,
         { authorization: `Bearer ${token}` },
         JSON.stringify({ tokens: [device] }),
@@ -62,9 +62,9 @@ export function createClients({ operator, platform }: Pick<World, 'operator' | '
     async inbox(brand, userId) {
       const { token } = await clients.subscriberToken(brand, userId)
       try {
-        return await ask(`${operator.url}/app/inbox?limit=100`, { authorization: `Bearer ${token}` })
+        return await request(`${operator.url}/app/inbox?limit=100`, { authorization: `Bearer ${token}` })
       } catch (error) {
-        if (error instanceof Refused && error.status === 403) return undefined
+        if (error instanceof HttpError && error.status === 403) return undefined
         throw error
       }
     },
@@ -72,7 +72,7 @@ export function createClients({ operator, platform }: Pick<World, 'operator' | '
   return clients
 }
 
-export class Refused extends Error {
+export class HttpError extends Error {
   readonly status: number
 
   constructor(status: number, message: string) {
@@ -81,7 +81,7 @@ export class Refused extends Error {
   }
 }
 
-async function ask<Answer>(url: string, headers: Readonly<Record<string, string>>, body?: string): Promise<Answer> {
+async function request<Answer>(url: string, headers: Readonly<Record<string, string>>, body?: string): Promise<Answer> {
   const response = await fetch(url, {
     method: body === undefined ? 'GET' : 'POST',
     headers: { 'content-type': 'application/json', ...headers },
@@ -89,6 +89,6 @@ async function ask<Answer>(url: string, headers: Readonly<Record<string, string>
     ...(body !== undefined && { body }),
   })
   const answer = (await response.json()) as Answer & { error?: string }
-  if (!response.ok) throw new Refused(response.status, answer.error ?? `${url} answered ${response.status}`)
+  if (!response.ok) throw new HttpError(response.status, answer.error ?? `${url} answered ${response.status}`)
   return answer
 }

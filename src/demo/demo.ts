@@ -1,98 +1,106 @@
 import { brands, hasExcludedThemselves } from './cast.ts'
 import { createClients } from './clients.ts'
 import { createJournal } from './journal.ts'
-import { narrate, sayGoodbye, sayHeading, sayTrickle, sayVerdicts, sayWelcome, sayWhatToOpen } from './narrator.ts'
+import {
+  printAddresses,
+  printEvents,
+  printGoodbye,
+  printHeading,
+  printTrickle,
+  printVerdicts,
+  printWelcome,
+} from './narrator.ts'
 import { startPageServer } from './page-server.ts'
 import { createPhones } from './phones.ts'
 import { createRecords, type Sample, unreadable } from './records.ts'
+import { startServers } from './servers.ts'
 import { verify } from './verify.ts'
-import { startWorld } from './world.ts'
 
 export interface DemoOptions {
   readonly version: string
-  /** Of the page; the two sides take free ones. */
+  /** Port of the page. The operator and the platform use free ports. */
   readonly port: number
-  /** End after the sample traffic has arrived. */
+  /** Whether to end after the sample traffic has arrived. */
   readonly once: boolean
-  /** Ends the demo. */
+  /** Stops the demo. */
   readonly signal: AbortSignal
 }
 
 const arriveWithinMs = 30_000
 const trickleMs = 4_000
-/** When the phones that are offline at the start come back by themselves. */
-const backAfterMs = 45_000
+/** The phones that are offline at the start come online after this time. */
+const onlineAfterMs = 45_000
 
 /**
- * Runs both sides with sample traffic and a page, until the signal or, with `once`, until the sample traffic has arrived.
+ * Runs both sides with sample traffic and a page. Ends at the signal or, with `once`, when the sample traffic has arrived.
  *
  * @returns whether everything arrived as expected
  */
 export async function runDemo({ version, port, once, signal }: DemoOptions): Promise<boolean> {
   const undo: (() => unknown)[] = []
   try {
-    sayWelcome(version)
+    printWelcome(version)
     const page = await startPageServer(port)
     undo.push(() => page.close())
-    const world = await startWorld([page.url, page.url.replace('127.0.0.1', 'localhost')])
-    undo.push(() => world.stop())
-    const clients = createClients(world)
-    const phones = createPhones(world.standIns)
-    const away = phones.list.filter(({ online }) => !online)
-    const comeBack = (): void => {
-      for (const { id } of away) phones.setOnline(id, true)
+    const servers = await startServers([page.url, page.url.replace('127.0.0.1', 'localhost')])
+    undo.push(() => servers.stop())
+    const clients = createClients(servers)
+    const phones = createPhones(servers.standIns)
+    const offline = phones.list.filter(({ online }) => !online)
+    const switchOnline = (): void => {
+      for (const { id } of offline) phones.setOnline(id, true)
     }
     undo.push(() => phones.stop())
     await Promise.all(phones.list.map(({ brand, userId, link }) => clients.linkDevice(brand, userId, link)))
     const journal = createJournal(clients, phones)
     undo.push(() => journal.stop())
-    undo.push(narrate(journal, phones))
+    undo.push(printEvents(journal, phones))
     const records = createRecords(page.url)
-    page.connect({ operator: world.operator.url, clients, journal, records, phones })
-    sayWhatToOpen(page.url, world)
+    page.connect({ operator: servers.operator.url, clients, journal, records, phones })
+    printAddresses(page.url, servers)
 
-    sayHeading('What happens')
+    printHeading('What happens')
     const entries = await journal.send(records.first(), [unreadable])
-    const late = AbortSignal.any([signal, AbortSignal.timeout(arriveWithinMs)])
-    // Who waits too long is told by the verdicts.
-    await journal.settled(entries, late).catch(() => {})
+    const timeout = AbortSignal.any([signal, AbortSignal.timeout(arriveWithinMs)])
+    // After a timeout the verdicts show the messages that have not arrived.
+    await journal.settled(entries, timeout).catch(() => {})
     if (signal.aborted) return true
-    const verdicts = await verify(entries, { clients, phones, ...(once && { comeBack }) })
-    sayVerdicts(verdicts)
+    const verdicts = await verify(entries, { clients, phones, ...(once && { switchOnline }) })
+    printVerdicts(verdicts)
     if (once) return verdicts.every(({ expected }) => expected)
 
-    sayTrickle()
-    const later = setTimeout(comeBack, backAfterMs)
-    undo.push(() => clearTimeout(later))
-    await trickle(() => journal.send([anybody(records)]), signal)
+    printTrickle()
+    const timer = setTimeout(switchOnline, onlineAfterMs)
+    undo.push(() => clearTimeout(timer))
+    await trickle(() => journal.send([nextSample(records)]), signal)
     return true
   } finally {
     while (undo.length > 0) await undo.pop()?.()
-    if (!once) sayGoodbye()
+    if (!once) printGoodbye()
   }
 }
 
 async function trickle(send: () => Promise<unknown>, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
-    await rest(trickleMs * (0.75 + Math.random() / 2), signal)
-    // One that cannot be sent is no reason to end: the next one comes.
+    await sleep(trickleMs * (0.75 + Math.random() / 2), signal)
+    // If a message cannot be sent, the demo goes on with the next one.
     if (!signal.aborted) await send().catch(() => {})
   }
 }
 
-/** Mostly on-site, to those who may get it; now and then to the user who has excluded herself. */
-function anybody(records: ReturnType<typeof createRecords>): Sample {
-  const everybody = brands.flatMap((brand) => brand.users.map((person) => ({ brand, person })))
-  const may = everybody.filter(({ brand, person }) => !hasExcludedThemselves(brand.id, person.id))
-  const { brand, person } = pick(Math.random() < 0.1 ? everybody : may)
+/** A random message: mostly on-site, and mostly to users who are not excluded. */
+function nextSample(records: ReturnType<typeof createRecords>): Sample {
+  const all = brands.flatMap((brand) => brand.users.map((person) => ({ brand, person })))
+  const allowed = all.filter(({ brand, person }) => !hasExcludedThemselves(brand.id, person.id))
+  const { brand, person } = pickRandom(Math.random() < 0.1 ? all : allowed)
   return records.next(Math.random() < 0.6 ? 'site' : 'push', brand, person)
 }
 
-function pick<Item>(items: readonly Item[]): Item {
+function pickRandom<Item>(items: readonly Item[]): Item {
   return items[Math.floor(Math.random() * items.length)] as Item
 }
 
-function rest(ms: number, signal: AbortSignal): Promise<void> {
+function sleep(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {
       clearTimeout(timer)

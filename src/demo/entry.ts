@@ -1,12 +1,12 @@
 import type { Channel, Sample } from './records.ts'
 
 /**
- * kept: its push service has it, and the device is away. replaced: while the device was away, newer ones took its place, as
- * with Apple, who keeps one. refused: the operator will not deliver it. failed: the platform gave up sending it.
+ * kept: the push service stores the push, because the device is offline. replaced: a newer push replaced it while the device was
+ * offline (Apple stores only one). refused: the operator refused to deliver it. failed: the platform gave up sending it.
  */
 export type State = 'waiting' | 'arrived' | 'kept' | 'replaced' | 'refused' | 'failed' | 'unreadable'
 
-/** What became of one message, for the terminal and for the page. */
+/** The state of one message, for the terminal and the page. */
 export interface Entry {
   readonly key: string
   readonly channel: Channel
@@ -15,13 +15,13 @@ export interface Entry {
   readonly user_id: string
   readonly name: string
   readonly title: string
-  /** When the platform had it, epoch milliseconds. */
+  /** When the message was sent to the platform, in epoch milliseconds. */
   readonly at: number
   state: State
-  /** From the platform's queue to the operator's answer. */
+  /** Time from the platform's queue to the operator's answer. */
   ms?: number
   note?: string
-  /** A push that was taken: on which devices it is, and for which it waits. */
+  /** For an accepted push: the devices that show it, and those that are offline. */
   where?: string
   seq?: number
   ref?: string
@@ -29,7 +29,7 @@ export interface Entry {
 
 let count = 0
 
-/** At the start of its way. */
+/** The entry of a message that was just sent. */
 export function entryOf({ channel, brand, person, words }: Sample, at: number): Entry {
   return {
     key: `${channel}-${++count}`,
@@ -44,8 +44,8 @@ export function entryOf({ channel, brand, person, words }: Sample, at: number): 
   }
 }
 
-/** What the platform could not read: it stands in this line of what was sent. */
-export function nobody(channel: Channel, at: number, line: number): Entry {
+/** The entry of a record that the platform could not read, with its line number. */
+export function unreadableEntry(channel: Channel, at: number, line: number): Entry {
   return {
     key: `${channel}-${++count}`,
     channel,

@@ -4,73 +4,73 @@ import { brands } from './cast.ts'
 import type { Entry } from './entry.ts'
 import type { Journal } from './journal.ts'
 import type { Phones } from './phones.ts'
-import type { World } from './world.ts'
+import type { Servers } from './servers.ts'
 
 type Style = Parameters<typeof styleText>[0]
-/** Colours only where a person looks: not in a file, not with NO_COLOR. */
+/** Colours text in a terminal, but not in a file or with NO_COLOR. */
 const paint = (style: Style, text: string): string => styleText(style, text, { stream: process.stdout })
-const say = (text = ''): void => void process.stdout.write(`${text}\n`)
+const print = (text = ''): void => void process.stdout.write(`${text}\n`)
 
-export function sayWelcome(version: string): void {
-  say()
-  say(`  ${paint('bold', 'Bellwire demo')} ${paint('dim', version)}`)
-  say(`  An operator and a platform, each with a store and a port of its own. They speak only HTTP to each other.`)
-  say('  Behind the operator are stand-ins of FCM, APNs and Web Push: phones ring without an account.')
-  say()
+export function printWelcome(version: string): void {
+  print()
+  print(`  ${paint('bold', 'Bellwire demo')} ${paint('dim', version)}`)
+  print(`  An operator and a platform, each with its own store and port. They communicate only over HTTP.`)
+  print('  The operator uses stand-ins of FCM, APNs and Web Push: phones ring without an account.')
+  print()
 }
 
-export function sayWhatToOpen(page: string, { operator, platform }: World): void {
+export function printAddresses(page: string, { operator, platform }: Servers): void {
   const row = (name: string, text: string, note: string): void =>
-    say(`  ${paint('bold', name.padEnd(10))}${text}${note && `  ${paint('dim', note)}`}`)
-  row('Page', paint('cyan', page), 'open it: notifications appear as they arrive, also on the phones')
-  row('Platform', platform.url, 'takes activities, calls the operator')
-  row('Operator', operator.url, 'the API of §4.1, and the inbox')
-  say()
-  say(`  ${paint('dim', 'Look inside, in another terminal:')}`)
-  say(`  curl -H 'x-api-key: ${platform.adminKey}' ${platform.url}/admin/summary`)
-  say(`  curl -H 'x-api-key: ${platform.adminKey}' ${platform.url}/admin/failed`)
-  say(`  curl -H 'x-api-key: ${operator.adminKey}' ${operator.url}/admin/summary`)
-  say()
+    print(`  ${paint('bold', name.padEnd(10))}${text}${note && `  ${paint('dim', note)}`}`)
+  row('Page', paint('cyan', page), 'open it: notifications appear in the inbox and on the phones')
+  row('Platform', platform.url, 'accepts activities and calls the operator')
+  row('Operator', operator.url, 'the operator API and the inbox')
+  print()
+  print(`  ${paint('dim', 'To see their data, in another terminal:')}`)
+  print(`  curl -H 'x-api-key: ${platform.adminKey}' ${platform.url}/admin/summary`)
+  print(`  curl -H 'x-api-key: ${platform.adminKey}' ${platform.url}/admin/failed`)
+  print(`  curl -H 'x-api-key: ${operator.adminKey}' ${operator.url}/admin/summary`)
+  print()
 }
 
-/** Says each message's outcome in a line, whose phone comes and goes, and what goes wrong between the sides. Returns what ends it. */
-export function narrate(journal: Journal, phones: Phones): () => void {
-  /** What was said of each: a push that waited for a device is told again when it is there. */
-  const told = new Map<string, string | undefined>()
-  const ends = [
+/** Prints the outcome of each message, phones that go online or offline, and failed calls. @returns a function that stops it */
+export function printEvents(journal: Journal, phones: Phones): () => void {
+  /** The printed places by entry: a push that waited for a device is printed again when it is shown. */
+  const printed = new Map<string, string | undefined>()
+  const unsubscribe = [
     journal.onChange((entry) => {
-      const again = told.has(entry.key)
-      if (entry.state === 'waiting' || (again && told.get(entry.key) === entry.where)) return
-      told.set(entry.key, entry.where)
-      say(line(entry, again))
+      const again = printed.has(entry.key)
+      if (entry.state === 'waiting' || (again && printed.get(entry.key) === entry.where)) return
+      printed.set(entry.key, entry.where)
+      print(lineOf(entry, again))
     }),
-    phones.onChange(({ owner, name, online }, what) => {
-      if (what !== 'connection') return
-      say(
+    phones.onChange(({ owner, name, online }, change) => {
+      if (change !== 'connection') return
+      print(
         `  ${clock(Date.now())}  ${paint('yellow', online ? '●' : '○')} ${owner}’s ${name} ${online ? 'is back online' : 'is offline'}`,
       )
     }),
     on('item.retry', ({ lane, reason, inMs }) => {
-      say(
-        `  ${clock(Date.now())}  ${paint('yellow', '…')} ${laneName(lane)}: no answer yet (${reason}), again in ${seconds(inMs)}`,
+      print(
+        `  ${clock(Date.now())}  ${paint('yellow', '…')} ${laneName(lane)}: no answer yet (${reason}), next attempt in ${seconds(inMs)}`,
       )
     }),
     on('lane.held', ({ lane, reason, forMs }) => {
-      say(`  ${clock(Date.now())}  ${paint('yellow', '…')} ${laneName(lane)} waits ${seconds(forMs)}: ${reason}`)
+      print(`  ${clock(Date.now())}  ${paint('yellow', '…')} ${laneName(lane)} waits ${seconds(forMs)}: ${reason}`)
     }),
   ]
   return () => {
-    for (const end of ends) end()
+    for (const end of unsubscribe) end()
   }
 }
 
 const widestName = Math.max(...brands.flatMap(({ users }) => users.map(({ name }) => name.length)))
 const widestBrand = Math.max(...brands.map(({ name }) => name.length)) + ' 1001'.length
 
-function line(entry: Entry, again: boolean): string {
+function lineOf(entry: Entry, again: boolean): string {
   const channel = (entry.channel === 'push' ? 'push' : 'on-site').padEnd(8)
   if (entry.state === 'unreadable') {
-    return `  ${clock(entry.at)}  ${paint('red', '✕')} ${channel}${paint('red', `Refused by the platform, nobody else is held up. ${entry.note}`)}`
+    return `  ${clock(entry.at)}  ${paint('red', '✕')} ${channel}${paint('red', `Refused by the platform; other messages are not delayed. ${entry.note}`)}`
   }
   const who = `${entry.name.padEnd(widestName)}  ${paint('dim', `${entry.brand_name} ${entry.user_id}`.padEnd(widestBrand))}`
   const title = shorten(entry.title, 32).padEnd(32)
@@ -98,33 +98,33 @@ export interface Verdict {
   readonly expected: boolean
 }
 
-export function sayVerdicts(verdicts: readonly Verdict[]): void {
-  say()
-  say(`  ${paint('bold', 'Summary')}`)
-  for (const { text, expected } of verdicts) say(`  ${expected ? paint('green', '✓') : paint('red', '✕')} ${text}`)
-  say()
+export function printVerdicts(verdicts: readonly Verdict[]): void {
+  print()
+  print(`  ${paint('bold', 'Summary')}`)
+  for (const { text, expected } of verdicts) print(`  ${expected ? paint('green', '✓') : paint('red', '✕')} ${text}`)
+  print()
   const wrong = verdicts.filter(({ expected }) => !expected).length
-  say(
+  print(
     wrong === 0
       ? `  ${paint(['green', 'bold'], 'Everything arrived as expected.')}`
       : `  ${paint(['red', 'bold'], `Not as expected: ${wrong} of ${verdicts.length}.`)}`,
   )
-  say()
+  print()
 }
 
-export function sayTrickle(): void {
-  say()
-  say(`  ${paint('dim', 'From now on a message every few seconds. Ctrl-C ends the demo and removes its stores.')}`)
-  say()
+export function printTrickle(): void {
+  print()
+  print(`  ${paint('dim', 'From now on a message every few seconds. Ctrl-C stops the demo and deletes its data.')}`)
+  print()
 }
 
-export function sayHeading(text: string): void {
-  say(`  ${paint('bold', text)}`)
+export function printHeading(text: string): void {
+  print(`  ${paint('bold', text)}`)
 }
 
-export function sayGoodbye(): void {
-  say()
-  say('  Stopped. Nothing of it is left on this machine.')
+export function printGoodbye(): void {
+  print()
+  print('  Stopped. The data of the demo has been deleted.')
 }
 
 function clock(at: number): string {

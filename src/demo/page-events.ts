@@ -5,22 +5,22 @@ import type { Phone, Phones } from './phones.ts'
 const mostEntries = 30
 const mostNotes = 6
 
-/** The page's event stream: messages on their way, as `message`, and what each phone shows, as `phone`. Each is whole. */
+/** Serves the event stream of the page: complete states of messages as `message`, and of phones as `phone`. */
 export function followEvents(journal: Journal, phones: Phones, response: ServerResponse): void {
   response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' })
   response.write('retry: 1000\n\n')
-  const tell = (entry: object): void => void response.write(`data: ${JSON.stringify(entry)}\n\n`)
-  const tellPhone = (phone: Phone): void =>
+  const sendEntry = (entry: object): void => void response.write(`data: ${JSON.stringify(entry)}\n\n`)
+  const sendPhone = (phone: Phone): void =>
     void response.write(`event: phone\ndata: ${JSON.stringify(phoneState(phone, phones))}\n\n`)
-  phones.list.forEach(tellPhone)
-  journal.entries.slice(-mostEntries).forEach(tell)
-  const ends = [journal.onChange(tell), phones.onChange(tellPhone)]
+  phones.list.forEach(sendPhone)
+  journal.entries.slice(-mostEntries).forEach(sendEntry)
+  const unsubscribe = [journal.onChange(sendEntry), phones.onChange(sendPhone)]
   response.on('close', () => {
-    for (const end of ends) end()
+    for (const end of unsubscribe) end()
   })
 }
 
-/** A phone as the page draws it: without its token, the newest notifications first. */
+/** The state of a phone for the page: without its token, and with the newest notifications first. */
 export function phoneState(phone: Phone, phones: Phones): object {
   const { id, brand, userId, name, service, online } = phone
   const shown = phones.shown(phone)

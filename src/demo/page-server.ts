@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { judgeHost, judgeLocalRequest } from '../runtime/local-request.ts'
-import { brands, whoIs } from './cast.ts'
+import { brands, findPerson } from './cast.ts'
 import type { Clients } from './clients.ts'
 import type { Journal } from './journal.ts'
 import { followEvents, phoneState } from './page-events.ts'
@@ -12,7 +12,7 @@ import type { Channel, Records } from './records.ts'
 
 export interface PageServer {
   readonly url: string
-  /** From now on it answers what the page asks. Before, it serves its files only. */
+  /** Enables the API of the page. Before this call, the server serves files only. */
   connect(backend: Backend): void
   close(): Promise<void>
 }
@@ -25,11 +25,11 @@ export interface Backend {
   readonly phones: Phones
 }
 
-/** The operators' web server: the page, and the little backend that knows who is signed in. Port 0 takes a free one. */
+/** Starts the operators' web server: the page, and a small backend with the signed-in user. Port 0 selects a free port. */
 export async function startPageServer(port: number): Promise<PageServer> {
   const files = await readPageFiles()
   let backend: Backend | undefined
-  /** By this an open page sees that the demo was started anew. */
+  /** Identifies this run of the demo, so that an open page detects a restart. */
   const run = randomUUID()
   const server = createServer((request, response) => {
     answer(request, response).catch((error: Error) => {
@@ -56,7 +56,7 @@ export async function startPageServer(port: number): Promise<PageServer> {
     const path = (request.url ?? '/').split('?', 1)[0] as string
     const isFile = !path.startsWith('/demo/')
     const port = request.socket.localPort as number
-    // Another site may link to the page, which asks the rest by itself.
+    // A link on another site may lead to the page. The other requests come from the page itself.
     const refusal = isFile ? judgeHost(request.headers.host, port) : judgeLocalRequest(request, port)
     if (refusal) return json(response, refusal.status, { error: refusal.error })
     if (isFile) return sendFile(path, response)
@@ -68,17 +68,17 @@ export async function startPageServer(port: number): Promise<PageServer> {
       case 'GET /demo/events':
         return followEvents(journal, phones, response)
       case 'POST /demo/token': {
-        const { brand, person } = who(await readObject(request))
+        const { brand, person } = readPerson(await readObject(request))
         return json(response, 200, await clients.subscriberToken(brand.id, person.id))
       }
       case 'POST /demo/send': {
-        const asked = await readObject(request)
-        const { brand, person } = who(asked)
-        const [entry] = await journal.send([records.next(channelIn(asked), brand, person)])
+        const body = await readObject(request)
+        const { brand, person } = readPerson(body)
+        const [entry] = await journal.send([records.next(readChannel(body), brand, person)])
         return json(response, 202, entry ?? {})
       }
       case 'POST /demo/phone': {
-        const phone = switched(await readObject(request), phones)
+        const phone = switchPhone(await readObject(request), phones)
         return json(response, 200, phoneState(phone, phones))
       }
       default:
@@ -98,32 +98,32 @@ export async function startPageServer(port: number): Promise<PageServer> {
 
 class BadRequest extends Error {}
 
-type Asked = Readonly<Record<string, unknown>>
+type RequestBody = Readonly<Record<string, unknown>>
 
-async function readObject(request: IncomingMessage): Promise<Asked> {
+async function readObject(request: IncomingMessage): Promise<RequestBody> {
   let text = ''
   for await (const chunk of request.setEncoding('utf8')) {
     text += chunk
-    if (text.length > 10_000) throw new BadRequest('that is too long')
+    if (text.length > 10_000) throw new BadRequest('the body is too long')
   }
   const value: unknown = JSON.parse(text)
-  if (typeof value !== 'object' || value === null) throw new BadRequest('send a JSON object')
-  return value as Asked
+  if (typeof value !== 'object' || value === null) throw new BadRequest('the body must be a JSON object')
+  return value as RequestBody
 }
 
-function who({ brand, user_id: user }: Asked): NonNullable<ReturnType<typeof whoIs>> {
-  const known = whoIs(String(brand), String(user))
-  if (!known) throw new BadRequest(`brand ${brand} has no user ${user}`)
-  return known
+function readPerson({ brand, user_id: user }: RequestBody): NonNullable<ReturnType<typeof findPerson>> {
+  const found = findPerson(String(brand), String(user))
+  if (!found) throw new BadRequest(`brand ${brand} has no user ${user}`)
+  return found
 }
 
-function channelIn({ channel = 'site' }: Asked): Channel {
+function readChannel({ channel = 'site' }: RequestBody): Channel {
   if (channel === 'site' || channel === 'push') return channel
   throw new BadRequest('channel must be site or push')
 }
 
-function switched({ id, online }: Asked, phones: Phones): Phone {
-  if (typeof online !== 'boolean') throw new BadRequest('say which phone, and whether it is online: {"id", "online"}')
+function switchPhone({ id, online }: RequestBody, phones: Phones): Phone {
+  if (typeof online !== 'boolean') throw new BadRequest('expected {"id": …, "online": true or false}')
   const phone = phones.setOnline(String(id), online)
   if (!phone) throw new BadRequest(`there is no phone ${id}`)
   return phone

@@ -1,10 +1,10 @@
-// The devices of the cast. What they show is what the stand-ins of the push services say that they show.
+// The devices of the demo's people. The stand-ins of the push services determine the notifications that they show.
 
 import type { DeviceTokenRecord } from '../contract/device-events.ts'
 import { deviceId } from '../devices/identity.ts'
 import { on } from '../runtime/events.ts'
 import type { ServiceName, StandIns } from '../stand-ins/all.ts'
-import type { Kept, Shown } from '../stand-ins/stand-in.ts'
+import type { PendingNotification, ShownNotification } from '../stand-ins/stand-in.ts'
 import { brands } from './cast.ts'
 import { appOf } from './push-services.ts'
 
@@ -17,43 +17,43 @@ export interface Phone {
   readonly name: string
   readonly service: ServiceName
   readonly online: boolean
-  /** What links it to its owner. */
+  /** The record that links the device to its owner. */
   readonly link: DeviceTokenRecord
 }
 
-/** What has changed: the connection, or what is shown or waits to be shown. */
+/** A change of the connection, or of the shown or stored notifications. */
 export type Change = 'connection' | 'content'
 
 export interface Phones {
   readonly list: readonly Phone[]
   of(brand: string, userId: string): readonly Phone[]
-  /** Oldest first. */
-  shown(phone: Phone): readonly Shown[]
-  /** What its push service keeps until it is back, oldest first. */
-  kept(phone: Phone): readonly Kept[]
-  /** @returns undefined where there is no such phone */
+  /** The shown notifications, oldest first. */
+  shown(phone: Phone): readonly ShownNotification[]
+  /** The notifications that the push service stores while the phone is offline, oldest first. */
+  kept(phone: Phone): readonly PendingNotification[]
+  /** @returns the phone, or undefined if it does not exist */
   setOnline(id: string, online: boolean): Phone | undefined
-  onChange(listener: (phone: Phone, what: Change) => void): () => void
+  onChange(listener: (phone: Phone, change: Change) => void): () => void
   stop(): void
 }
 
-type Held = { -readonly [Property in keyof Phone]: Phone[Property] }
+type MutablePhone = { -readonly [Property in keyof Phone]: Phone[Property] }
 
-/** Gives everybody of the cast their devices. To link them is their owners' business. */
+/** Makes the devices of all people. They are not linked yet. */
 export function createPhones(standIns: StandIns): Phones {
-  const list = handOut(standIns)
+  const list = makePhones(standIns)
   const byToken = new Map(list.map((phone) => [phone.link.token, phone]))
   const byDevice = new Map(list.map((phone) => [deviceId(phone.link.token), phone]))
-  const listeners = new Set<(phone: Phone, what: Change) => void>()
-  const changed = (phone: Phone | undefined, what: Change): void => {
-    if (phone) for (const listener of listeners) listener(phone, what)
+  const listeners = new Set<(phone: Phone, change: Change) => void>()
+  const notify = (phone: Phone | undefined, change: Change): void => {
+    if (phone) for (const listener of listeners) listener(phone, change)
   }
-  const ends = [
-    ...services.map((service) => standIns[service].onShown((token) => changed(byToken.get(token), 'content'))),
-    // A push service has taken a push; it may have kept it.
+  const unsubscribe = [
+    ...services.map((service) => standIns[service].onShown((token) => notify(byToken.get(token), 'content'))),
+    // A push service has accepted a push, and stores it if the phone is offline.
     on('device.sent', ({ device }) => {
       const phone = byDevice.get(device)
-      if (phone?.online === false) changed(phone, 'content')
+      if (phone?.online === false) notify(phone, 'content')
     }),
   ]
 
@@ -66,7 +66,7 @@ export function createPhones(standIns: StandIns): Phones {
       const phone = list.find((each) => each.id === id)
       if (!phone || phone.online === online) return phone
       phone.online = online
-      changed(phone, 'connection')
+      notify(phone, 'connection')
       standIns[phone.service].setOnline(phone.link.token, online)
       return phone
     },
@@ -75,18 +75,18 @@ export function createPhones(standIns: StandIns): Phones {
       return () => listeners.delete(listener)
     },
     stop() {
-      for (const end of ends) end()
+      for (const end of unsubscribe) end()
     },
   }
 }
 
 const services = ['fcm', 'apns', 'web-push'] as const
 
-function handOut(standIns: StandIns): readonly Held[] {
+function makePhones(standIns: StandIns): readonly MutablePhone[] {
   return brands.flatMap(({ id: brand, users }) =>
     users.flatMap(({ id: userId, name: owner, devices }) =>
-      devices.map(({ name, service, away }, i): Held => {
-        const online = away !== true
+      devices.map(({ name, service, offline }, i): MutablePhone => {
+        const online = offline !== true
         const { link } = standIns.addDevice({ service, app: appOf(brand), online, name: `${owner}, ${name}` })
         return { id: `${brand}/${userId}/${i + 1}`, brand, userId, owner, name, service, online, link }
       }),

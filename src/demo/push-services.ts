@@ -9,14 +9,14 @@ import { type StandIns, startStandIns } from '../stand-ins/all.ts'
 import { brands } from './cast.ts'
 
 export interface PushServices {
-  /** Google, Apple and a browser maker, as far as push is concerned. */
+  /** Stand-ins of the push services of Google, Apple and a browser vendor. */
   readonly standIns: StandIns
-  /** How the operator reaches them: in life the same, without the addresses. */
+  /** The operator's push services. In production, their options have no URLs. */
   readonly services: readonly PushService[]
   readonly judgeDevice: Judge
 }
 
-/** Starts the stand-ins, and configures the operator's services with the credentials that they give out. */
+/** Starts the stand-ins, and configures the operator's push services with their credentials. */
 export async function startPushServices(): Promise<PushServices> {
   const vapid = makeVapidKeys()
   const standIns = await startStandIns({ tls: false, vapidPublicKey: vapid.publicKey })
@@ -34,7 +34,7 @@ export async function startPushServices(): Promise<PushServices> {
   }
 }
 
-/** The app that a brand's users have on their phones. */
+/** The app of a brand on its users' phones. */
 export function appOf(brand: string): string {
   return `com.example.brand${brand}`
 }

@@ -2,7 +2,7 @@ import { type Brand, brands, onSite, type Person, pushes, type Words } from './c
 
 export type Channel = 'push' | 'site'
 
-/** An activity request record (§2.1) with its content beside it, and who it is for in words. */
+/** An activity request record (§2.1), with its brand, its user and its texts. */
 export interface Sample {
   readonly channel: Channel
   readonly brand: Brand
@@ -13,21 +13,21 @@ export interface Sample {
 
 export interface Records {
   next(channel: Channel, brand: Brand, person: Person): Sample
-  /** Two on-site messages and one push for everybody. */
+  /** Two on-site messages and one push for each user. */
   first(): readonly Sample[]
 }
 
-/** Makes records with ids of their own. `page` is where the pictures are. */
+/** Makes records with unique ids. @param page URL of the page, which has the images */
 export function createRecords(page: string): Records {
   let id = Date.now() * 1000
-  const used = new Map<string, number>()
+  const turns = new Map<string, number>()
 
   function next(channel: Channel, brand: Brand, person: Person): Sample {
     const choice = channel === 'site' ? onSite : pushes
-    const who = `${channel}/${brand.id}/${person.id}`
-    // Everybody begins at another place, so that a page shows different ones.
-    const turn = used.get(who) ?? brand.users.indexOf(person) * 3 + brands.indexOf(brand)
-    used.set(who, turn + 1)
+    const key = `${channel}/${brand.id}/${person.id}`
+    // Each user begins with another text, so that a page shows different ones.
+    const turn = turns.get(key) ?? brand.users.indexOf(person) * 3 + brands.indexOf(brand)
+    turns.set(key, turn + 1)
     const words = choice[turn % choice.length] as Words
     id++
     const record = {
@@ -52,14 +52,14 @@ export function createRecords(page: string): Records {
   return {
     next,
     first() {
-      const everybody = brands.flatMap((brand) => brand.users.map((person) => ({ brand, person })))
-      const site = [...everybody, ...everybody].map(({ brand, person }) => next('site', brand, person))
-      return [...site, ...everybody.map(({ brand, person }) => next('push', brand, person))]
+      const users = brands.flatMap((brand) => brand.users.map((person) => ({ brand, person })))
+      const site = [...users, ...users].map(({ brand, person }) => next('site', brand, person))
+      return [...site, ...users.map(({ brand, person }) => next('push', brand, person))]
     },
   }
 }
 
-/** What a hurried export may contain: nobody to send it to. */
+/** A record without a user, as a faulty export may contain it. */
 export const unreadable = {
   activity: { id: 1, brand_id: 1, activity_id: 302, action_group_id: 41, trigger_hash: 'x', action_id: 78 },
   title: 'For whom?',

@@ -5,20 +5,20 @@ import type { Verdict } from './narrator.ts'
 import type { Phones } from './phones.ts'
 import { verifyPhones, verifyWaiting } from './verify-phones.ts'
 
-export interface Places {
+export interface VerifyContext {
   readonly clients: Clients
   readonly phones: Phones
-  /** Brings back who is away, so that what waited can be seen to arrive. Absent: they stay away. */
-  readonly comeBack?: () => void
+  /** Switches the offline phones online, to check that stored pushes arrive. Absent: they stay offline. */
+  readonly switchOnline?: () => void
 }
 
-/** Looks whether what was sent is where it belongs, and nowhere else: in the inboxes and on the phones themselves. */
+/** Checks that each message is in the inbox or on the devices of its user, and nowhere else. */
 export async function verify(
   entries: readonly Entry[],
-  { clients, phones, comeBack }: Places,
+  { clients, phones, switchOnline }: VerifyContext,
 ): Promise<readonly Verdict[]> {
   const verdicts = [await verifyInboxes(entries, clients), ...verifyWaiting(entries, phones)]
-  comeBack?.()
+  switchOnline?.()
   return [...verdicts, ...verifyPhones(entries, phones), ...verifyRefused(entries)]
 }
 
@@ -26,7 +26,7 @@ async function verifyInboxes(entries: readonly Entry[], clients: Clients): Promi
   const site = entries.filter(
     ({ channel, brand, user_id }) => channel === 'site' && !hasExcludedThemselves(brand, user_id),
   )
-  let inPlace = 0
+  let correct = 0
   let misplaced = 0
   for (const brand of brands) {
     for (const { id: user } of brand.users) {
@@ -36,14 +36,14 @@ async function verifyInboxes(entries: readonly Entry[], clients: Clients): Promi
       const inbox = await clients.inbox(brand.id, user)
       if (inbox === undefined && !hasExcludedThemselves(brand.id, user)) misplaced++
       for (const { site_notification_id: ref } of inbox?.items ?? []) {
-        if (own.delete(ref)) inPlace++
+        if (own.delete(ref)) correct++
         else misplaced++
       }
     }
   }
   return {
-    text: `${inPlace} of ${site.length} on-site notifications are in their inboxes, each once`,
-    expected: inPlace === site.length && misplaced === 0,
+    text: `${correct} of ${site.length} on-site notifications are in their inboxes, each once`,
+    expected: correct === site.length && misplaced === 0,
   }
 }
 
@@ -53,11 +53,11 @@ function verifyRefused(entries: readonly Entry[]): readonly Verdict[] {
   const unreadable = entries.filter(({ state }) => state === 'unreadable').length
   return [
     {
-      text: `${refused} of ${excluded.length} messages to a user who has excluded herself were refused, as they must be`,
+      text: `${refused} of ${excluded.length} messages to a user who has excluded herself were refused, as expected`,
       expected: refused === excluded.length,
     },
     {
-      text: `${unreadable} of 1 unreadable record was named by its line and held up nobody`,
+      text: `${unreadable} of 1 unreadable record was refused with its line number and delayed no other message`,
       expected: unreadable === 1,
     },
   ]

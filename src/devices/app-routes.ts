@@ -3,10 +3,10 @@ import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
 import { Type } from 'typebox'
 import { DeviceAnswer } from '../contract/device-events.ts'
 import { type DescribedRoute, json } from '../contract/documents/described.ts'
-import { createAllowance } from '../runtime/allowance.ts'
 import { appBodyBytes, subscriberAuthentication } from '../runtime/app-access.ts'
 import { HttpError } from '../runtime/http.ts'
-import { oneAtATime } from '../runtime/one-at-a-time.ts'
+import { createRateLimiter } from '../runtime/rate-limiter.ts'
+import { serializeByKey } from '../runtime/serialize-by-key.ts'
 import { OurDeviceRecord } from './admin.ts'
 import type { Device } from './device.ts'
 import type { Judge } from './device-event.ts'
@@ -21,11 +21,11 @@ export interface DeviceAppOptions {
   /** Origins of the pages that may call from a browser. */
   readonly origins: readonly string[]
   readonly judge?: Judge | undefined
-  /** Whether a message would reach the device: only such are linked. */
+  /** Whether a message would reach the device: no other device is linked. */
   readonly reaches: (device: Device) => boolean
-  /** Most devices that a user has after linking one here; at most so many tokens come in one request. */
+  /** Most devices of a user after a link here, and most tokens in one request. */
   readonly most: number
-  /** Tokens that one user links, and as many that one user unlinks, in a minute. */
+  /** Most tokens that one user links in a minute; the same number may be unlinked. */
   readonly perMinute: number
   readonly now?: () => number
 }
@@ -70,9 +70,9 @@ export const deviceAppDescribed: readonly DescribedRoute[] = [
  */
 export const deviceAppRoutes: FastifyPluginAsync<DeviceAppOptions> = async (outer, options) => {
   const { registry, secrets, origins, judge, reaches, most, perMinute, now } = options
-  const allowance = createAllowance(perMinute, 60_000)
+  const limiter = createRateLimiter(perMinute, 60_000)
   /** Links of one user that are committed together would each be within the limit. */
-  const inTurn = oneAtATime()
+  const inTurn = serializeByKey()
   const { onRequest, callerOf } = subscriberAuthentication({ secrets, ...(now && { now }) })
   await outer.register(app, { prefix: '/app/devices' })
 
@@ -93,7 +93,7 @@ export const deviceAppRoutes: FastifyPluginAsync<DeviceAppOptions> = async (oute
         if ('tokens' in record && record.tokens.length > most)
           throw new HttpError(400, `tokens has ${record.tokens.length} of them: a user may have ${most} devices`)
         const cost = 'tokens' in record ? Math.max(1, record.tokens.length) : 1
-        const waitMs = allowance.take(`${what} ${brand} ${userId}`, cost, Date.now())
+        const waitMs = limiter.consume(`${what} ${brand} ${userId}`, cost, Date.now())
         if (waitMs > 0) throw tooFast(perMinute, waitMs)
         const take = () => takeRecord(record, brand, { registry, what, judge, reaches, most })
         const { accepted } = await inTurn(`${brand} ${userId}`, take)

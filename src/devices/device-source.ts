@@ -18,8 +18,8 @@ export interface DeviceSource {
   /** Whose these tokens are now, for messages that name their target. A token that was never seen is absent. */
   holders(brand: string, tokens: readonly string[], look: LookUp): Promise<ReadonlyMap<string, Holder>>
   /**
-   * Awaited before the provider call, for a source that other processes change too: looks the device up once more, so that revoked() knows
-   * what they did.
+   * Awaited before the provider call, for a source that other processes change too: looks the device up once more, so that revoked() covers
+   * their changes.
    */
   refresh?(device: Device): Promise<void>
   /** Asked synchronously right before the provider call: was it unlinked since it was read, as far as this process knows? */

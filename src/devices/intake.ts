@@ -62,10 +62,10 @@ export function bodyOf(request: FastifyRequest): Buffer {
 export const recordIn = (request: FastifyRequest, demand: Demand): ReadDeviceEvent | { readonly invalid: string } =>
   readDeviceEvent(bodyOf(request), demand)
 
-/** Of a service's record. In a user's own one they would be a stranger's word about time, place and publishing. */
+/** Members that only services may set: an app must not choose time, origin and publishing. */
 const notOfUsers = ['timestamp', 'origin', 'skip_publishing'] as const
 
-/** A record of a user's own app: only its tokens. Who the user is and when it is, we know better. */
+/** A record of a user's own app: only its tokens count. The user comes from the subscriber token, the time from this process. */
 export function recordOfUser(request: FastifyRequest, userId: string): ReadDeviceEvent | { readonly invalid: string } {
   const json = readJsonBody(bodyOf(request))
   if (typeof json === 'string') return { invalid: `the body cannot be read: ${json}` }

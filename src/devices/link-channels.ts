@@ -86,7 +86,7 @@ export function createLinkChannels({ channels, registry, queue, judge }: LinkCha
     return reason
   }
 
-  /** Of the very queue or topic that brought a message: another one's would give it a brand that nobody may publish for there. */
+  /** The origins of the queue or topic that brought a message. The origins of another one would allow a brand without permission to publish there. */
   function originsOf(channel: string | undefined): Brands | undefined {
     const byOrigin = channels.filter(({ brands }) => typeof brands === 'object')
     // Before the name was kept there was no telling two apart.

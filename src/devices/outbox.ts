@@ -13,7 +13,7 @@ export interface Publishing {
   readonly publisher: DevicePublisher
   /** Row 18: towards a foreign platform only firebase; 'all' towards one that knows more. ['firebase'] */
   readonly providers?: readonly string[] | 'all'
-  /** What the platform is told as the origin of all, never what an event says. bellwire. */
+  /** The origin of all published events, in place of the origin in an event. bellwire. */
   readonly origin?: string
   readonly timeoutMs?: number
   readonly retry?: { readonly firstMs?: number; readonly mostMs?: number }

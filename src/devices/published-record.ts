@@ -4,8 +4,8 @@ import type { StampedEvent } from './device-event.ts'
 import { rfc3339 } from './timestamp.ts'
 
 /**
- * What a platform is told of an event (row 18): one token, "the token just linked, or only the one being removed". Its origin is
- * ours to say, never the event's: a platform may go by it to tell brands apart (row 21).
+ * The record that a platform gets of an event (row 18): one token, "the token just linked, or only the one being removed". Its origin
+ * comes from the configuration, since a platform may derive the brand from it (row 21).
  */
 export function publishedRecord(event: StampedEvent, origin = 'bellwire'): DeviceEventRecord {
   const { userId, token, kind, app, environment, channel, at } = event

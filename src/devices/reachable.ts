@@ -1,4 +1,4 @@
-// Which devices can ever get a message, by what is configured. Pure.
+// The devices that can get a message with this configuration. Pure.
 
 import type { Device, DeviceKind } from './device.ts'
 import type { Publishing } from './outbox.ts'
@@ -7,7 +7,7 @@ import { providerOf } from './published-record.ts'
 const builtIn: readonly DeviceKind[] = ['fcm_token', 'fcm_fid', 'apns', 'webpush']
 
 /**
- * Whether a push service here reaches the device, or the platform is told of it. Without any of them, the kinds that come along
+ * Whether a configured push service reaches the device, or the device is published to the platform. Without any of them, the kinds that come along
  * are registered for later.
  *
  * @example reachable([fcm], [])({ kind: 'http:unheard-of', … }) // false
@@ -28,7 +28,7 @@ export function reachable(
   }
 }
 
-/** The kinds that metrics tell apart: those that come along, and one for each push service by its name. */
+/** The kinds of devices in metrics: the built-in kinds, and one for each push service by its name. */
 export const knownKinds = (services: readonly { readonly name: string }[]): readonly DeviceKind[] => [
   ...builtIn,
   ...services.map(({ name }) => `http:${name}` as const),

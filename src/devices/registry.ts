@@ -44,10 +44,10 @@ export interface Registry extends DeviceSource {
    * Takes events in any order and any number of times, in one durable commit with `also` (the rows that belong to them).
    * Two events of one device without a time must not be taken together: only their times could say which was first.
    *
-   * Of a user who then has more devices than `most`, those are removed that were not linked for the longest time.
+   * If a user then has more than `most` devices, the devices with the oldest links are removed.
    *
    * @param most devices a user; the registry's own limit
-   * @returns what each did, in order
+   * @returns the change of each event, in order
    */
   take(events: readonly DeviceEvent[], also?: readonly Op[], most?: number): Promise<readonly Change[]>
   /** A user's devices with all that is kept about them. */
@@ -118,7 +118,7 @@ export function createRegistry(options: RegistryOptions): Registry {
     return { changes, excess }
   }
 
-  /** Each user who is linked something, with the limit. */
+  /** The users of the links, each with the limit. */
   function limitsOf(events: readonly StampedEvent[], most: number): Value[][] {
     const users = new Map(events.filter(({ what }) => what === 'link').map((event) => [userOf(event), event]))
     return [...users.values()].map(({ brand, userId }) => [++tickets, brand, userId, most])
@@ -131,7 +131,7 @@ export function createRegistry(options: RegistryOptions): Registry {
     await write(devices.map(proved), unlink(devices, `replaced: the user has more than ${most} devices`))
   }
 
-  /** Those of one turn are one look-up. */
+  /** All calls in one turn of the event loop share a look-up. */
   const refresh = gather<Refreshing>((asked) => {
     const rows = asked.map(({ device }, n) => [n, device.brand, idOf(device), device.userId])
     database.read(op(selectStates, rows)).then(
@@ -153,7 +153,7 @@ export function createRegistry(options: RegistryOptions): Registry {
 
   function settle(event: StampedEvent, before: TokenState, after: TokenState): Change {
     const { what, brand, id } = event
-    // A device that nobody had cannot be on its way to anybody: a million first links, or unlinks, need not be remembered.
+    // No send is in flight to a device without an owner, so the first link or unlink of a device need not be remembered.
     const moved = before.link !== undefined && before.link.userId !== after.link?.userId
     const ended = what === 'unlink' && before.link !== undefined
     if (ended || moved || revocations.knows(brand, id)) revocations.note(brand, id, after)

@@ -1,7 +1,7 @@
 // Forgetting: what ended long ago, in bounded steps. A live link is never forgotten, and an unlink never before the link
 // that it ends: without it that link would count again.
 
-import type { Kept } from '../runtime/retention.ts'
+import type { RetainedTable } from '../runtime/retention.ts'
 import { keptByDefaultMs } from '../runtime/retention.ts'
 import type { Database } from '../store/database.ts'
 import { op, statement } from '../store/statement.ts'
@@ -12,7 +12,7 @@ export const removalsKeptMs = 30 * 24 * 3_600_000
 const step = 1_000
 
 /** For createRetention(): unlinks and the links that they ended after 90 days or more (row 20), removals after 30. */
-export function deviceRetention(database: Database, keptMs: number): readonly Kept[] {
+export function deviceRetention(database: Database, keptMs: number): readonly RetainedTable[] {
   return [
     { keptMs: Math.max(keptMs, keptByDefaultMs), forget: (before) => forgetUnlinks(database, before) },
     { keptMs: removalsKeptMs, forget: (before) => forgetRemovals(database, before) },

@@ -2,9 +2,9 @@ import type { Device } from './device.ts'
 import { idOf } from './identity.ts'
 import { bareLink, linked, merge, owner, type TokenState } from './ownership.ts'
 
-/** Longer than any send lives: answer budget, provider's timeout and what else a message may wait in between. */
+/** Longer than any send: answer budget, the provider's timeout, and waiting in between. */
 const keptByDefaultMs = 120_000
-/** Users unlink their own devices as often as they like: beyond so many the oldest is forgotten early. */
+/** Users may unlink their devices at any rate: beyond this number the oldest entry is forgotten early. */
 const mostRemembered = 100_000
 
 export interface Revocations {
@@ -19,8 +19,8 @@ export interface Revocations {
 }
 
 /**
- * What was unlinked or moved a moment ago, in this process or found by refresh(): a send that read its devices before asks right before it calls
- * the provider, without another look at the store. It holds facts and merges them by the rule of row 20 with the link that
+ * Devices that were recently unlinked or moved, in this process or found by refresh(). A send that read its devices earlier checks right before it
+ * calls the provider, without another read of the store. It holds facts and merges them by the rule of row 20 with the link that
  * was read, so that a late unlink of an earlier link revokes nothing.
  */
 export function createRevocations({ keptMs = keptByDefaultMs, now = Date.now } = {}): Revocations {

@@ -125,7 +125,7 @@ export const selectStates = statement<StateRow>({
     left join device_unlinks o on o.brand = d.brand and o.device = d.device and o.user_id = d.user_id`,
 })
 
-/** The time of the last event of each device, whoever it was about; '' where there was none. */
+/** The time of the last event of each device, of any user; '' without an event. */
 export const selectLast = statement<{ ticket: number; last: Timestamp }>({
   name: 'select_last_device_events',
   rank: 90,
@@ -165,7 +165,7 @@ export const selectOfUsers = statement<DeviceRow>({
     order by d.brand, d.user_id, d.link_at desc, d.device`,
 })
 
-/** The devices of these users beyond so many, a thousand at most: as it is after the writes of the same commit. Counting is by the index. */
+/** The devices of these users beyond the limit, a thousand at most, after the writes of the same commit. The index counts them. */
 export const selectExcess = statement<DeviceRow & { ticket: number }>({
   name: 'select_excess_devices',
   rank: 53,

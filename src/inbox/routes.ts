@@ -69,7 +69,7 @@ export const inboxDescribed: readonly DescribedRoute[] = [
     says: 'Streams the notifications as they come: events `notification` (one item as JSON), `ready` (up to date), `reset` (fetch the list).',
     headers: { 'last-event-id': 'The last id that is known: what came after it is sent first.' },
     gives: textOf('text/event-stream', 'Server-sent events'),
-    refuses: { 429: 'The user has too many open streams. Those go on; close one of them before opening another.' },
+    refuses: { 429: 'The user has too many open streams. They stay open; close one before you open another.' },
   },
 ]
 
@@ -153,7 +153,7 @@ export const inboxRoutes: FastifyPluginAsync<InboxRoutesOptions> = async (outer,
     })
   }
 
-  /** Who asks. @throws HttpError 403 where they get no messages at present */
+  /** The user of the request. @throws HttpError 403 for a user who gets no messages at present */
   async function entitled(request: FastifyRequest): Promise<Subscriber> {
     const subscriber = callerOf(request)
     if (!allowed) return subscriber
@@ -183,7 +183,7 @@ export const inboxRoutes: FastifyPluginAsync<InboxRoutesOptions> = async (outer,
   }
 }
 
-/** The newest is refused, not the oldest ended: pages whose stream is ended open it again and would end one another's for ever. */
+/** The newest stream is refused. Ending the oldest instead would make pages that reconnect end each other's streams forever. */
 function tooManyStreams(of: 'user' | 'process', most: number): HttpError {
   return of === 'user'
     ? new HttpError(

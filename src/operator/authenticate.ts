@@ -3,7 +3,7 @@ import { HttpError } from '../runtime/http.ts'
 import { keyAuthentication } from '../runtime/key-authentication.ts'
 import type { ApiKey } from './options.ts'
 
-/** Whose key a request carries (§5.1, row 14). */
+/** The owner of a request's key (§5.1, row 14). */
 export function authentication(keys: readonly ApiKey[]): Authentication<ApiKey> {
   return keyAuthentication({
     keys,

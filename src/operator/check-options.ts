@@ -1,4 +1,4 @@
-// What createOperator can see of its options before it starts, in the words of the configuration file.
+// The checks of createOperator's options before start(), in the words of the configuration file.
 
 import { checkAccessKeys, checkKeys } from '../runtime/check-keys.ts'
 import {
@@ -47,7 +47,7 @@ export function checkOperatorOptions(options: OperatorOptions): void {
     if (!options.attributes && options.suppression !== 'none')
       look.wrong({
         path: 'attributes',
-        what: 'nobody says who must not be messaged',
+        what: 'no source of blocked users and consent is set',
         remedy: "give a source, or write suppression: 'none' to send to everybody",
       })
     if (app) {
@@ -67,7 +67,7 @@ export function checkOperatorOptions(options: OperatorOptions): void {
         else
           look.wrong({
             path: `${path}.${name}`,
-            what: 'there is no such option',
+            what: 'unknown option',
             remedy: `there are: ${Object.keys(forms).join(', ')}`,
           })
       }

@@ -28,7 +28,7 @@ const common = {
   id: Type.String({ description: 'activity.id' }),
   user_id: Type.String(),
   outcome: Type.Enum(['in_flight', 'successful', 'failed', 'fatal']),
-  rule: Type.String({ description: 'What decided' }),
+  rule: Type.String({ description: 'The reason for the outcome' }),
   attempts: whole(),
   uncertain: whole('Attempts that may have arrived without an answer'),
 }

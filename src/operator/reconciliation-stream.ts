@@ -3,7 +3,7 @@ import type { Snapshot } from '../attributes/attribute-source.ts'
 import { jsonOf } from '../attributes/id-chunks.ts'
 import { shortened } from '../contract/storable.ts'
 import { noSniffing } from '../runtime/http.ts'
-import { createWaiting } from '../runtime/within.ts'
+import { createAbortableWait } from '../runtime/within.ts'
 
 export interface StreamLimits {
   /** A source that gives nothing, or a reader that takes nothing, for so long is given up. */
@@ -35,10 +35,10 @@ export async function streamUsers(
   { stallMs, streamMs, stopping }: StreamLimits,
 ): Promise<Done> {
   const chunks = snapshot.chunks[Symbol.asyncIterator]()
-  const waiting = createWaiting()
-  const stop = (): void => waiting.giveUp(new Error('the server is stopping'))
-  const left = (): void => waiting.giveUp(gone)
-  const total = setTimeout(() => waiting.giveUp(new Error(`the list was not done within ${streamMs} ms`)), streamMs)
+  const waiting = createAbortableWait()
+  const stop = (): void => waiting.abort(new Error('the server is stopping'))
+  const left = (): void => waiting.abort(gone)
+  const total = setTimeout(() => waiting.abort(new Error(`the list was not done within ${streamMs} ms`)), streamMs)
   if (stopping.aborted) stop()
   stopping.addEventListener('abort', stop, { once: true })
   response.once('close', left)
@@ -46,9 +46,9 @@ export async function streamUsers(
   let bytes = 0
   let stall: NodeJS.Timeout | undefined
   const within = async <T>(work: Promise<T>, why: Error): Promise<T> => {
-    stall = setTimeout(waiting.giveUp, stallMs, why)
+    stall = setTimeout(waiting.abort, stallMs, why)
     try {
-      return await waiting.on(work)
+      return await waiting.for(work)
     } finally {
       clearTimeout(stall)
     }

@@ -1,12 +1,12 @@
-// What createPlatform can see of its options before it starts, in the words of the configuration file.
+// The checks of createPlatform's options before start(), in the words of the configuration file.
 
 import { checkAccessKeys } from '../runtime/check-keys.ts'
 import {
   brandForm,
   checkOptions,
   type Form,
-  type Look,
   millisecondsForm,
+  type OptionChecks,
   storeForm,
   urlForm,
   wholeForm,
@@ -49,7 +49,7 @@ export function checkPlatformOptions(options: PlatformOptions): void {
   })
 }
 
-function checkLane({ required, optional, wrong }: Look, path: string, lane: LaneOptions): void {
+function checkLane({ required, optional, wrong }: OptionChecks, path: string, lane: LaneOptions): void {
   required(`${path}.brand`, lane.brand, brandForm)
   required(`${path}.channel`, lane.channel, wordForm('push', 'site'))
   required(`${path}.mode`, lane.mode, wordForm('single', 'batch'))

@@ -19,7 +19,7 @@ const Shown = Type.Object({
   outcome: Type.Enum(['waiting', 'successful', 'failed']),
   attempts: Type.Optional(whole('Left out while it waits')),
   ref: Type.Optional(Type.String({ description: 'push_id or site_notification_id' })),
-  rule: Type.Optional(Type.String({ description: 'What decided' })),
+  rule: Type.Optional(Type.String({ description: 'The reason for the outcome' })),
   untracked: Type.Optional(Type.Literal(true, { description: 'Delivered, but the answer has no identifier' })),
   reason: Type.Optional(Type.String({ description: 'Why it failed, or why it still waits, where this process knows' })),
   error: Type.Optional(Type.String()),
@@ -29,7 +29,7 @@ const Shown = Type.Object({
 
 export interface MessageRoutes {
   readonly queue: Queue
-  /** The lanes of messages; those of device events are not among them. */
+  /** The lanes of messages, without the lanes of device events. */
   readonly lanes: readonly LaneService[]
 }
 

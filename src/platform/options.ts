@@ -46,6 +46,6 @@ export interface PlatformOptions {
   readonly keptMs?: number
   /** Largest body of a JSON request, in bytes. NDJSON streams have no limit. */
   readonly bodyBytes?: number
-  /** What all request bodies together may take in memory, and how long one may take to arrive. */
+  /** The memory for all request bodies together, and the time in which one must arrive. */
   readonly bodies?: Partial<BodyLimits>
 }

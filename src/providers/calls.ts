@@ -1,4 +1,4 @@
-// One row for each call to a provider, shared by the messages that it carried. Its only owner.
+// The table `calls`: one row for each call to a provider, shared by the messages of the call. Only this file accesses the table.
 
 import { shortened } from '../contract/storable.ts'
 import { firstUuidv7 } from '../runtime/ids.ts'
@@ -9,11 +9,11 @@ import { op, statement } from '../store/statement.ts'
 export interface Call {
   readonly id: string
   readonly provider: string
-  /** When it began, and how long it took, in milliseconds. */
+  /** Start of the call (epoch milliseconds), and its duration in milliseconds. */
   readonly at: number
   readonly ms: number
   readonly messages: number
-  /** The rule that decided for the first message that was not successful, else for the first. */
+  /** The rule that decided the outcome of the first unsuccessful message, or of the first message if all were successful. */
   readonly rule: string
   readonly answer: string | null
   readonly error: string | null
@@ -31,7 +31,7 @@ export const callMigrations: readonly Migration[] = [
   },
 ]
 
-// A settle that is repeated, because nobody knows whether it was committed, brings it again.
+// A settle is repeated if it is unknown whether it was committed, so the row may exist already.
 const insertCalls = insertNew({
   name: 'insert_calls',
   rank: 70,
@@ -49,13 +49,13 @@ const insertCalls = insertNew({
   },
 })
 
-/** The op that records a call: for the settle of its messages. */
+/** The operation that inserts a call. It belongs into the transaction that settles the messages of the call. */
 export function recordCall({ id, provider, at, ms, messages, rule, answer, error }: Call): Op {
   const text = (value: string | null): string | null => (value === null ? null : shortened(value))
   return op(insertCalls, [[id, provider, at, Math.round(ms), messages, shortened(rule), text(answer), text(error)]])
 }
 
-/** Calls by id: `database.read(op(findCall, [[id]]))`. */
+/** Finds calls by their ids: `database.read(op(findCall, [[id]]))`. */
 export const findCall = statement<Call>({
   name: 'find_call',
   rank: 71,
@@ -64,7 +64,7 @@ export const findCall = statement<Call>({
     select c.id, c.provider, c.at, c.ms, c.messages, c.rule, c.answer, c.error from ${rows} r join calls c on c.id = r.id order by c.at`,
 })
 
-// Identifiers begin with their time, so the oldest calls are the first of the primary key.
+// An id begins with the time at which it was made, so the oldest calls come first in the primary key.
 const deleteOld = statement<{ id: string }>({
   name: 'forget_calls',
   rank: 72,
@@ -75,9 +75,9 @@ const deleteOld = statement<{ id: string }>({
     returning id`,
 })
 
-/** Forgets a bounded number of calls that began before then (epoch ms): repeat until it answers 0. */
+/** Deletes at most `most` calls that began before the time `before` (epoch milliseconds). Repeat until it returns 0. */
 export async function forgetCalls(database: Database, before: number, most = 2_000): Promise<number> {
   if (database.dropPartitions) return database.dropPartitions('calls', before)
-  const [gone] = await database.commit([op(deleteOld, [[firstUuidv7(before), most]])])
-  return gone.length
+  const [deleted] = await database.commit([op(deleteOld, [[firstUuidv7(before), most]])])
+  return deleted.length
 }

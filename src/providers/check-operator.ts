@@ -1,4 +1,4 @@
-// What `bellwire doctor` can see of an operator without sending a message: an empty batch.
+// The check of an operator for `bellwire doctor`: sends an empty batch instead of a message.
 
 import type { Pool } from 'undici'
 import { apiKeyHeader } from '../contract/endpoints.ts'
@@ -12,30 +12,30 @@ export interface CheckOperator {
   readonly pool: Pool
   readonly mode: 'single' | 'batch'
   readonly origin: string
-  /** Of the batch endpoint. */
+  /** Path of the batch endpoint. */
   readonly path: string
   readonly apiKey: string
 }
 
-const patienceMs = 5_000
+const timeoutMs = 5_000
 const mostBytes = 64 * 1024
 const categories = ['successful', 'failed', 'fatal'] as const
 
-/** Does it answer, take the key, and know the interface? A batch of no messages is answered with empty arrays (§2.4) and has no effect. */
+/** Checks that the operator answers and accepts the key. An empty batch must be answered with empty arrays (§2.4). */
 export async function checkOperator({ pool, mode, origin, path, apiKey }: CheckOperator): Promise<readonly Check[]> {
   const answer = await exchange(pool, {
     path,
     headers: { 'content-type': 'application/json', [apiKeyHeader]: apiKey },
     body: Buffer.from('[]'),
     most: mostBytes,
-    signal: AbortSignal.timeout(patienceMs),
+    signal: AbortSignal.timeout(timeoutMs),
   })
   if ('lost' in answer)
     return [
       {
         ok: false,
         what: `${origin} does not answer: ${messageOf(answer.lost)}`,
-        remedy: 'check the address (url), the network, the certificate, and that the operator runs',
+        remedy: 'check url, the network and the certificate, and that the operator is running',
       },
     ]
   const { status, body, headers } = answer
@@ -49,26 +49,26 @@ function judge(origin: string, path: string, mode: 'single' | 'batch', status: n
     return {
       ok: false,
       what: `${origin} refuses the key (${status})`,
-      remedy: 'set api_key to the token that the operator gave for this address and brand (§5.1)',
+      remedy: 'set api_key to the token that the operator issued for this address and brand',
     }
-  // An operator that takes singles need not have the other endpoint.
+  // An operator that accepts single messages need not have a batch endpoint.
   if (mode === 'single' && status >= 400 && status < 500)
-    return { ok: true, what: `${origin} answers (${status}); without a batch endpoint the key cannot be tried` }
+    return { ok: true, what: `${origin} answers (${status}); without a batch endpoint the key cannot be checked` }
   const answered = `${origin} answers an empty batch with ${status}: ${shortened(text, 200)}`
   if (status === 404 || status === 405)
-    return { ok: false, what: answered, remedy: `check the path of url: the operator should have POST ${path} (§4.1)` }
+    return { ok: false, what: answered, remedy: `check the path of url: the operator must serve POST ${path}` }
   return {
     ok: false,
     what: answered,
-    remedy: 'ask the operator: an empty batch ought to be answered 200 with empty arrays (§2.4)',
+    remedy: 'report it to the operator: the answer to an empty batch must be 200 with empty arrays',
   }
 }
 
 function isEmptyAnswer(text: string): boolean {
   try {
     const read = JSON.parse(text) as Readonly<Record<string, unknown>> | null
-    const there = categories.map((category) => read?.[category]).filter((value) => value !== undefined)
-    return there.length > 0 && there.every((value) => Array.isArray(value) && value.length === 0)
+    const lists = categories.map((category) => read?.[category]).filter((value) => value !== undefined)
+    return lists.length > 0 && lists.every((value) => Array.isArray(value) && value.length === 0)
   } catch {
     return false
   }

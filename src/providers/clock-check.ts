@@ -3,18 +3,19 @@ import type { Check } from './provider.ts'
 const mostMs = 60_000
 
 /**
- * This machine's clock against the Date of an answer: signed tokens are refused where the two are apart.
+ * Compares this machine's clock with the Date header of an answer. Signed tokens are refused if the clocks differ too much.
  *
- * @returns undefined where the answer has no Date
+ * @param peer the name of the other machine
+ * @returns undefined if the answer has no Date header
  */
-export function clockCheck(whose: string, date: unknown, now: number): Check | undefined {
-  const theirs = typeof date === 'string' ? Date.parse(date) : Number.NaN
-  if (Number.isNaN(theirs)) return undefined
-  const ahead = now - theirs
-  if (Math.abs(ahead) <= mostMs) return { ok: true, what: `this machine's clock agrees with ${whose}'s` }
+export function clockCheck(peer: string, date: unknown, now: number): Check | undefined {
+  const peerTime = typeof date === 'string' ? Date.parse(date) : Number.NaN
+  if (Number.isNaN(peerTime)) return undefined
+  const ahead = now - peerTime
+  if (Math.abs(ahead) <= mostMs) return { ok: true, what: `this machine's clock agrees with ${peer}'s` }
   return {
     ok: false,
-    what: `this machine's clock is ${Math.round(Math.abs(ahead) / 1000)} s ${ahead > 0 ? 'ahead of' : 'behind'} ${whose}'s`,
-    remedy: 'set the clock, and keep it right with NTP: signed tokens with a wrong time are refused',
+    what: `this machine's clock is ${Math.round(Math.abs(ahead) / 1000)} s ${ahead > 0 ? 'ahead of' : 'behind'} ${peer}'s`,
+    remedy: 'synchronize the clock with NTP: signed tokens with a wrong time are refused',
   }
 }

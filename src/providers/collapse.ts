@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 
 /**
- * The collapse identity of a message (design §5.5), the same on every attempt, in a form that a service takes: letters, digits,
- * `-` and `_`, so many at most. Our own identifiers fit as they are, but for their hyphens where space is short.
+ * The collapse identity of a message (design §5.5): at most `most` letters, digits, `-` and `_`, the same on every attempt. Our
+ * own identifiers are used unchanged, or without hyphens if they would be too long.
  *
  * @example collapseId('0192f0c1-7d2a-7cc3-98c4-dc0c0c07398f', 32) // '0192f0c17d2a7cc398c4dc0c0c07398f'
  */

@@ -1,31 +1,32 @@
-// The guard around every provider, on both sides: whatever a provider does, each message gets one outcome, in time.
+// The guard around every provider, on both sides: each message gets exactly one outcome in time, even if the provider misbehaves.
 
 import type { Fatal } from '../contract/outcome.ts'
 import { type BreakerOptions, breakerDefaults, createBreaker } from '../runtime/breaker.ts'
 import { emit } from '../runtime/events.ts'
 import { uuidv7 } from '../runtime/ids.ts'
-import { createSlots } from '../runtime/slots.ts'
+import { createSemaphore } from '../runtime/semaphore.ts'
 import { recordCall } from './calls.ts'
 import type { Message, Pause, Provider, Result, SendContext } from './provider.ts'
-import { fill, nonsense, readResults } from './read-results.ts'
+import { invalidResult, readResults, repeatResult } from './read-results.ts'
 
 export interface GuardOptions {
-  /** Calls at a time. */
+  /** Maximum number of calls in flight. */
   readonly concurrency: number
-  /** How long one call may take. */
+  /** Timeout of one call. */
   readonly timeoutMs: number
-  /** Opens after so many calls in a row for which the provider was to blame alone. */
+  /** Circuit breaker: opens after several calls in a row that failed through the fault of the provider alone. */
   readonly breaker?: BreakerOptions
 }
 
-/** What a message is told to wait that is refused while another one probes. */
+/** Least `retryAfterMs` of a message that is refused, for example while another message is the probe. */
 export const leastRestMs = 1_000
-/** What a provider gets to answer after its signal said that time is up. */
-const lastWordsMs = 200
+/** Grace period after the abort signal: then the answer of the provider is no longer awaited. */
+const abortGraceMs = 200
 
 /**
- * Cuts to `provider.max`, bounds calls at a time, applies deadline, timeout and breaker, and turns a throw, a wrong count or
- * nonsense into fatal. Each call is recorded: its id is in each result, its row among the first result's `writes`.
+ * Splits messages into calls of `provider.max`, limits the calls in flight, and applies deadline, timeout and circuit breaker. An
+ * exception, a wrong number of results or a malformed result becomes fatal. Each call is recorded: each result has the id of the
+ * call, and the first result has its row in `writes`.
  *
  * @example
  * const guarded = guard(provider, { concurrency: 4, timeoutMs: 30_000 })
@@ -33,73 +34,74 @@ const lastWordsMs = 200
  */
 export function guard(provider: Provider, options: GuardOptions): Provider {
   const { concurrency, timeoutMs } = options
-  const slots = createSlots(concurrency)
+  const slots = createSemaphore(concurrency)
   const breaker = createBreaker(options.breaker ?? breakerDefaults)
-  /** What the provider said last of those for which it is to blame: why it is not called while the breaker is open. */
+  /** The last outcome for which the provider was to blame: the reason given while the breaker is open. */
   let cause: Fatal | undefined
-  // A provider that delivers by its writes alone has delivered nothing until they are committed.
+  // A transactional provider has delivered nothing until its writes are committed.
   const uncertain = provider.transactional !== true
 
   async function call(messages: readonly Message[], context: SendContext): Promise<readonly Result[]> {
-    const slot = slots.take()
+    const slot = slots.acquire()
     if (slot) await slot
     try {
       const now = Date.now()
-      if (context.signal.aborted) return fill(messages.length, stopping)
-      if (now >= context.deadline) return fill(messages.length, tooLate)
+      if (context.signal.aborted) return repeatResult(messages.length, stopping)
+      if (now >= context.deadline) return repeatResult(messages.length, tooLate)
       const admission = breaker.admit(now)
       if (typeof admission === 'object')
-        return fill(messages.length, { ...notCalled(cause, admission.retryAfterMs), untried: true })
-      const results = await reach(messages, context, now)
-      tellBreaker(results, admission === 'probe')
-      return recorded(messages, results, now)
+        return repeatResult(messages.length, { ...notCalled(cause, admission.retryAfterMs), untried: true })
+      const results = await sendWithTimeout(messages, context, now)
+      updateBreaker(results, admission === 'probe')
+      return addCall(messages, results, now)
     } finally {
-      slots.give()
+      slots.release()
     }
   }
 
-  /** Asks the provider, no longer than it may take. */
-  async function reach(messages: readonly Message[], context: SendContext, now: number): Promise<Result[]> {
+  async function sendWithTimeout(messages: readonly Message[], context: SendContext, now: number): Promise<Result[]> {
     const ms = Math.min(timeoutMs, context.deadline - now)
     const controller = new AbortController()
     const abort = (): void => controller.abort(context.signal.reason)
     context.signal.addEventListener('abort', abort, { once: true })
-    const silent = Promise.withResolvers<undefined>()
+    const gaveUp = Promise.withResolvers<undefined>()
     let timer = setTimeout(() => {
       controller.abort(new Error('timeout'))
-      timer = setTimeout(() => silent.resolve(undefined), lastWordsMs)
+      timer = setTimeout(() => gaveUp.resolve(undefined), abortGraceMs)
     }, ms)
     try {
       const answered = provider.send(messages, { ...context, deadline: now + ms, signal: controller.signal })
-      const results = await Promise.race([answered, silent.promise])
+      const results = await Promise.race([answered, gaveUp.promise])
       return results === undefined && controller.signal.aborted
-        ? fill(messages.length, timedOut(provider, ms, uncertain))
+        ? repeatResult(messages.length, timedOut(provider, ms, uncertain))
         : readResults(results, messages.length, uncertain)
     } catch (error) {
-      if (context.signal.aborted) return fill(messages.length, { ...stopping, ...(uncertain && { uncertain: true }) })
-      if (controller.signal.aborted) return fill(messages.length, timedOut(provider, ms, uncertain))
+      if (context.signal.aborted)
+        return repeatResult(messages.length, { ...stopping, ...(uncertain && { uncertain: true }) })
+      if (controller.signal.aborted) return repeatResult(messages.length, timedOut(provider, ms, uncertain))
       const { message, stack = message } = error instanceof Error ? error : new Error(String(error))
       emit('provider.threw', { provider: provider.name, error: message, stack })
-      return fill(messages.length, nonsense(message, messages.length, uncertain))
+      return repeatResult(messages.length, invalidResult(message, messages.length, uncertain))
     } finally {
       clearTimeout(timer)
       context.signal.removeEventListener('abort', abort)
     }
   }
 
-  function tellBreaker(results: readonly Result[], probe: boolean): void {
+  function updateBreaker(results: readonly Result[], probe: boolean): void {
     const blamed = results.find((result) => result.category === 'fatal' && result.blame === 'provider')
     if (results.some((result) => result.category !== 'fatal' || result.blame === 'message')) {
-      if (breaker.worked(probe)) emit('provider.resumed', { provider: provider.name })
+      if (breaker.recordSuccess(probe)) emit('provider.resumed', { provider: provider.name })
     } else if (blamed?.category === 'fatal') {
       cause = blamed
-      const forMs = breaker.failed(probe, Date.now(), blamed.retryAfterMs)
+      const forMs = breaker.recordFailure(probe, Date.now(), blamed.retryAfterMs)
       if (forMs !== undefined)
         emit('provider.paused', { provider: provider.name, reason: blamed.error, untilMs: Date.now() + forMs })
-    } else breaker.unknown(probe)
+    } else breaker.recordUnknown(probe)
   }
 
-  function recorded(messages: readonly Message[], results: readonly Result[], at: number): Result[] {
+  /** Adds the id of the call to each result, and the row of the call to the first. */
+  function addCall(messages: readonly Message[], results: readonly Result[], at: number): Result[] {
     const id = uuidv7()
     const ms = Date.now() - at
     let failed = 0
@@ -189,7 +191,7 @@ export const stopping: Fatal = {
   error: 'this process is stopping',
 }
 
-/** With the words of the answer that opened the breaker, so that people see these and not that nobody was asked. */
+/** The outcome while the breaker is open. Its error is that of the answer that opened the breaker, because it names the cause. */
 const notCalled = (cause: Fatal | undefined, retryAfterMs: number): Fatal => ({
   category: 'fatal',
   reason: cause?.reason ?? 'unavailable',

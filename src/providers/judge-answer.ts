@@ -1,4 +1,4 @@
-// The outcomes of an answer as APNs and FCM give it; which of them it is, the table of each says. Pure.
+// Builds the outcome of an answer from APNs or FCM. apns/answer.ts and fcm/answer.ts decide which outcome applies. Pure.
 
 import type { Failed, Fatal } from '../contract/outcome.ts'
 import { retryAfterMs } from '../contract/retry-after.ts'
@@ -7,52 +7,55 @@ import type { DeviceAnswer } from './push-service.ts'
 
 export type Headers = Readonly<Record<string, string | readonly string[] | undefined>>
 
-export interface Judged {
+export interface Judgement {
   readonly answer: DeviceAnswer
-  /** Where somebody must put something right. */
+  /** How to fix the cause. Present if a person has to change a setting or an account. */
   readonly remedy?: string
 }
 
-export interface Said {
+export interface ServiceAnswer {
   readonly service: string
   readonly status: number
   readonly headers: Headers
   readonly body: string
-  /** The service's own name for what is wrong, if it has one. */
+  /** The error code of the service, or an empty string. */
   readonly code: string
-  /** What every error ends with: the service's own words. */
+  /** The service's own error message. It is appended to every error. */
   readonly words: string
-  /** Epoch milliseconds, for a Retry-After that is a date. */
+  /** Epoch milliseconds: needed if Retry-After is a date. */
   readonly now: number
 }
 
 /**
  * @example
- * const { failed, fatal, misconfigured } = judgementsOf({ service: 'fcm', status: 404, code: 'UNREGISTERED', … })
- * return failed('the app is no longer installed there', { token: 'gone' })
+ * const { failed, fatal, misconfigured } = outcomeBuilders({ service: 'fcm', status: 404, code: 'UNREGISTERED', … })
+ * return failed('the app is no longer installed on the device', { token: 'gone' })
  */
-export function judgementsOf({ service, status, headers, body, code, words, now }: Said) {
+export function outcomeBuilders({ service, status, headers, body, code, words, now }: ServiceAnswer) {
   const evidence = { rule: `${service} ${status} ${code}`.trimEnd(), answer: shortened(body) }
   const wait = retryAfterMs(headers['retry-after'], now)
-  const error = (what: string, remedy = ''): string => shortened(`${service}: ${what}${words}${remedy}`)
+  const error = (problem: string, remedy = ''): string => shortened(`${service}: ${problem}${words}${remedy}`)
 
-  const failed = (what: string, more: Partial<Failed> & Pick<DeviceAnswer, 'token' | 'goneSince'> = {}): Judged => ({
-    answer: { category: 'failed', reason: 'rejected', error: error(what), ...evidence, ...more },
+  const failed = (
+    problem: string,
+    more: Partial<Failed> & Pick<DeviceAnswer, 'token' | 'goneSince'> = {},
+  ): Judgement => ({
+    answer: { category: 'failed', reason: 'rejected', error: error(problem), ...evidence, ...more },
   })
-  /** The pause that it asks for comes before one of ours. */
-  const fatal = (what: string, more: Partial<Fatal> = {}): Judged => ({
+  /** The Retry-After of the service overrides our own. */
+  const fatal = (problem: string, more: Partial<Fatal> = {}): Judgement => ({
     answer: {
       category: 'fatal',
       reason: 'unavailable',
       blame: 'provider',
-      error: error(what),
+      error: error(problem),
       ...evidence,
       ...more,
       ...(wait !== undefined && { retryAfterMs: wait }),
     },
   })
-  const misconfigured = (what: string, remedy: string): Judged => ({
-    ...fatal(what, { reason: 'misconfigured', error: error(what, `; ${remedy}`) }),
+  const misconfigured = (problem: string, remedy: string): Judgement => ({
+    ...fatal(problem, { reason: 'misconfigured', error: error(problem, `; ${remedy}`) }),
     remedy,
   })
   return { failed, fatal, misconfigured }

@@ -1,6 +1,6 @@
-/** What a lost connection says of itself. */
+/** The text of a connection error. */
 export function messageOf(error: Error & { readonly code?: string }): string {
-  // Of several addresses each has its own error, and the whole has no message.
+  // If a host has several addresses, each has an error of its own, and the combined error has no message.
   const { code = '', message } = error
   return message.includes(code) ? message : `${code} ${message}`.trim()
 }

@@ -1,21 +1,21 @@
-// Overrides of a message, merged into what we would send.
+// Merges the overrides of a message into its payload.
 
 type Json = Readonly<Record<string, unknown>>
 
 const isRaw = (JSON as unknown as { isRawJSON(value: unknown): boolean }).isRawJSON
 
-/** Whether it is a JSON object; a number kept digit by digit (JSON.rawJSON) is none. */
+/** Whether a value is a JSON object. A number with all its digits kept (JSON.rawJSON) is not. */
 export function isObject(value: unknown): value is Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !isRaw(value)
 }
 
 /**
- * Objects are merged member by member, anything else is replaced, null takes away.
+ * Merges objects member by member. Other values are replaced; null removes a member.
  *
  * @example merged({ a: { b: 1, c: 2 } }, { a: { b: 3, c: null } }) // { a: { b: 3 } }
  */
 export function merged(base: Json, over: Json | undefined): Json {
-  // Nearly always there are none, and a copy is slow to make and slow to write as JSON.
+  // Most messages have no overrides, and a copy takes time to make and to serialize.
   if (over === undefined) return base
   const members = new Map(Object.entries(base))
   for (const [name, value] of Object.entries(over)) {

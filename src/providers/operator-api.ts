@@ -1,4 +1,4 @@
-// The operator's API as a provider (§4.1, §5, §7): what the platform's lanes call.
+// The operator's API as a provider of the platform's lanes (§4.1, §5, §7).
 
 import { Pool } from 'undici'
 import { readBatchAnswer, readSingleAnswer } from '../contract/answer.ts'
@@ -14,33 +14,33 @@ import type { Channel, Message, Provider, SendContext } from './provider.ts'
 import { trackingOf } from './tracking.ts'
 
 export interface OperatorApiOptions {
-  /** {base_url} of §4.1; may have a path. */
+  /** {base_url} of §4.1. It may have a path. */
   readonly url: string
-  /** The token that the operator gave to the platform (§5.1). */
+  /** The token that the operator issued to the platform (§5.1). */
   readonly apiKey: string
 }
 
-/** What a lane says of itself to a provider that is made for it. */
+/** The properties of a lane that its provider needs. */
 export interface LaneShape {
   readonly channel: Channel
   readonly mode: 'single' | 'batch'
-  /** Most messages in a request: the operator's batch maximum (§1.6). */
+  /** Maximum number of messages in a request: the operator's batch maximum (§1.6). */
   readonly max: number
-  /** Most requests at a time. */
+  /** Maximum number of requests in flight. */
   readonly concurrency: number
 }
 
 const mostAnswerBytes = { single: 1024 * 1024, batch: 64 * 1024 * 1024 }
 
 /**
- * The operator of a lane, which says itself which channel it has, and whether messages go one by one or in batches.
+ * The operator's API for one lane. The lane determines the channel, and whether messages are sent singly or in batches.
  *
  * @example
  * const lane: LaneOptions = {
  *   brand: '1',
  *   channel: 'push',
  *   mode: 'batch',
- *   provider: operatorApi({ url: 'https://operator.example', apiKey: 'the key that the operator gave' }),
+ *   provider: operatorApi({ url: 'https://operator.example', apiKey: 'the key that the operator issued' }),
  * }
  */
 export function operatorApi(options: OperatorApiOptions): (lane: LaneShape) => Provider {
@@ -51,12 +51,12 @@ export function operatorApi(options: OperatorApiOptions): (lane: LaneShape) => P
   return (lane) => createOperatorApi(options, lane)
 }
 
-/** Whatever the operator gave. */
+/** The operator determines the format of its key: any text is valid. */
 const apiKeyForm: Form = { ...textForm, secret: true }
 
 /**
- * Sends each message's text as it was put, alone or joined into a batch, and reads the answer by the rules of §7. It has no
- * timeout of its own: guard() aborts the signal.
+ * Sends the text of each message unchanged, alone or joined into a batch, and reads the answer by the rules of §7. The requests
+ * have no timeout of their own: guard() aborts the signal.
  */
 function createOperatorApi({ url, apiKey }: OperatorApiOptions, lane: LaneShape): Provider {
   const { channel, mode, max, concurrency: connections } = lane
@@ -83,7 +83,7 @@ function createOperatorApi({ url, apiKey }: OperatorApiOptions, lane: LaneShape)
   }
 
   async function sendBatch(messages: readonly Message[], context: SendContext): Promise<readonly Outcome[]> {
-    // The elements travel as they were put: joined, never parsed and written anew.
+    // The elements are joined as text, never parsed and serialized again.
     const exchanged = await post(`[${messages.map(({ text }) => text).join(',')}]`, traceOf(messages), context)
     if ('lost' in exchanged) return messages.map(() => lost(name, exchanged, context))
     if (exchanged.cut && exchanged.status === 200) return messages.map(() => tooLong)
@@ -91,7 +91,7 @@ function createOperatorApi({ url, apiKey }: OperatorApiOptions, lane: LaneShape)
     const { outcomes, warnings } = readBatchAnswer({ channel, ids: messages.map(({ id }) => id), ...wire })
     for (const warning of warnings) emit('answer.warning', { provider: name, warning })
     const [first, ...others] = outcomes
-    // For the record of the call. An answer may have megabytes: its beginning is enough.
+    // For the row of the call. An answer may have megabytes, so only its beginning is stored.
     return first && first.answer === undefined ? [{ ...first, answer: beginning(wire.body) }, ...others] : outcomes
   }
 
@@ -103,7 +103,7 @@ function createOperatorApi({ url, apiKey }: OperatorApiOptions, lane: LaneShape)
       return sendBatch(messages, context)
     },
     check: () => checkOperator({ pool, mode, origin, apiKey, path: base + sendPaths[channel].batch }),
-    // Several lanes may share it, and each closes it.
+    // Several lanes may share the provider, and each of them closes it.
     close: async () => {
       if (!pool.closed && !pool.destroyed) await pool.close()
     },
@@ -120,7 +120,7 @@ function wireOf({ status, headers, body }: Exclude<Exchanged, { lost: Error }>):
   return { status, body, retryAfter: typeof retryAfter === 'string' ? retryAfter : undefined, now: Date.now() }
 }
 
-/** No answer, or half of one (row 8). Nobody splits a batch for it: it is the way to the operator, not a message. */
+/** The outcome without a complete answer (row 8). The connection is to blame, not a message, so the batch is not split. */
 function lost(
   name: string,
   { lost: error, written }: Extract<Exchanged, { lost: Error }>,
@@ -143,14 +143,14 @@ const tooLong: Fatal = {
   blame: 'provider',
   uncertain: true,
   rule: '§2.4 unreadable',
-  error: `the answer is longer than ${mostAnswerBytes.batch} bytes`,
+  error: `the operator's answer is longer than ${mostAnswerBytes.batch} bytes`,
 }
 
 const isCertificate = ({ code = '' }: { readonly code?: string }): boolean => /CERT|SELF_SIGNED|VERIFY/.test(code)
 
 const beginning = (body: Buffer): string => shortened(body.subarray(0, 2_000).toString())
 
-/** A batch travels under the first trace that one of its messages has. */
+/** The trace header of a request. A batch has the trace of the first message that has one. */
 function traceOf(messages: readonly Message[]): Record<string, string> {
   const traceparent = messages.find(({ context }) => context.traceparent !== undefined)?.context.traceparent
   return traceparent === undefined ? {} : { traceparent }

@@ -1,11 +1,12 @@
-// Which headers a message may set by its overrides, and to what. Pure. Anything else could stop the service for everybody.
+// The headers that a message may set by its overrides, with their valid values. Pure. Other headers or values could stop the push
+// service for all messages.
 
 import { shortened } from '../contract/storable.ts'
 import { isObject } from './merge.ts'
 
 export type HeaderRules = Readonly<Record<string, { readonly form: RegExp; readonly says: string }>>
 
-/** The topic belongs to the device, the identifier to the message, authorization to the credential. */
+/** Not apns-topic, apns-id and authorization: the device, the message and the credential determine them. */
 export const apnsHeaders: HeaderRules = {
   'apns-priority': { form: /^(1|5|10)$/, says: '1, 5 or 10' },
   'apns-push-type': {
@@ -23,21 +24,21 @@ export const webPushHeaders: HeaderRules = {
 }
 
 /**
- * What is wrong with the headers of an override; undefined: nothing. Null takes a header away.
+ * Describes the first invalid header of an override, or returns undefined if all are valid. The value null removes a header.
  *
  * @example headerFault({ 'apns-priority': '7' }, apnsHeaders, 'overrides.apns.headers')
  * // 'overrides.apns.headers.apns-priority is "7": use 1, 5 or 10'
  */
 export function headerFault(headers: unknown, rules: HeaderRules, at: string): string | undefined {
   if (headers === undefined || headers === null) return undefined
-  if (!isObject(headers)) return `${at} must be an object of header names and texts`
+  if (!isObject(headers)) return `${at} must be an object of header names and string values`
   for (const [name, value] of Object.entries(headers)) {
     const lower = name.toLowerCase()
     const rule = Object.hasOwn(rules, lower) ? rules[lower] : undefined
     if (!rule)
-      return `${at} may not set ${JSON.stringify(shortened(name, 40))}: it may set ${Object.keys(rules).join(', ')}`
+      return `${at} may not set ${JSON.stringify(shortened(name, 40))}: allowed are ${Object.keys(rules).join(', ')}`
     if (value === null) continue
-    if (typeof value !== 'string') return `${at}.${lower} must be a text: ${rule.says}`
+    if (typeof value !== 'string') return `${at}.${lower} must be a string: ${rule.says}`
     if (!rule.form.test(value)) return `${at}.${lower} is ${JSON.stringify(shortened(value, 40))}: use ${rule.says}`
   }
   return undefined

@@ -3,80 +3,80 @@ import type { Op } from '../store/database.ts'
 
 export type Channel = 'push' | 'site'
 
-/** One message on its way, the same on every attempt but for `attempt`. */
+/** One message to deliver. Every attempt has the same values, except `attempt`. */
 export interface Message {
   readonly brand: string
   readonly channel: Channel
-  /** The text of activity.id (§2.1), digits exactly as they came, or the string. */
+  /** The text of activity.id (§2.1): all digits of a number, unchanged, or the string. */
   readonly id: string
   readonly userId: string
-  /** Row 29: what makes it this message and no other. See contract/message-key.ts. */
+  /** Message key (row 29): see contract/message-key.ts. */
   readonly key: string
-  /** push_id or site_notification_id: ours, made before the first attempt, never changes. */
+  /** push_id or site_notification_id. The operator makes it before the first attempt; it never changes. */
   readonly ref: string
-  /** The request element exactly as it came. */
+  /** The request element, byte for byte. */
   readonly text: string
   readonly attempt: number
-  /** The request that brought it, and the place of `text` in it. Absent: it was a single request, and `text` is its body. */
+  /** The batch request of the message, and the place of `text` in it. Absent for a single request, whose body is `text`. */
   readonly part?: Part | undefined
   readonly context: { readonly traceparent?: string; readonly tracking?: Readonly<Record<string, string>> }
 }
 
-/** The body of one request, as text: stored once for all of its messages. */
+/** The body of one request, as text. It is stored once for all messages of the request. */
 export interface Request {
   readonly id: string
   readonly text: string
-  /** It is in the store: delivery/requests.ts. */
+  /** The body has been stored: see delivery/requests.ts. */
   stored?: boolean
 }
 
 export interface Part {
   readonly of: Request
-  /** In UTF-16 units. */
+  /** Offset in UTF-16 units. */
   readonly start: number
-  /** The messages of a request are numbered from 0 in the order of their identifiers. */
+  /** Number of the message within its request, from 0, in the order of the identifiers. */
   readonly position: number
 }
 
 export interface SendContext {
-  /** Epoch milliseconds; a message without an answer by then is fatal. */
+  /** Epoch milliseconds. A message without an answer at the deadline is fatal. */
   readonly deadline: number
-  /** Aborts when the process is stopping; in a call that a guard bounds, at its deadline, too. */
+  /** Aborts when the process is stopping. Within a guard it also aborts at the deadline of the call. */
   readonly signal: AbortSignal
 }
 
-/** One thing that `bellwire doctor` looked at. */
+/** One finding of `bellwire doctor`. */
 export interface Check {
   readonly ok: boolean
-  /** Nothing is broken, but somebody should know. */
+  /** Nothing is broken, but a person should know. */
   readonly warning?: true
-  /** 'FCM accepts the service account of project p-1' */
+  /** The finding: 'FCM accepts the service account of project p-1'. */
   readonly what: string
-  /** Where not ok, or a warning: how to mend it. */
+  /** How to fix the problem. Present if `ok` is false, and with a warning. */
   readonly remedy?: string
 }
 
-/** An outcome, and the rows the provider wants written: they are committed with the settle, never before. */
+/** An outcome, and the rows that the provider adds to the store. They are committed in the transaction of the settle. */
 export type Result = Outcome & {
   readonly writes?: readonly Op[]
-  /** Fatal because what reaches the message is paused or full: nothing was asked, so there is no evidence to keep but the rule. */
+  /** Fatal without a call, because the provider is paused or at its limit. The rule is the only evidence to store. */
   readonly untried?: true
-  /** Of a successful message: the pointers at which neither title nor body was found. */
+  /** For a successful message: the JSON pointers where neither a title nor a body was found. */
   readonly textMissingAt?: readonly string[]
 }
 
-/** Why a message would not be sent now. */
+/** A pause that keeps a message from being sent now. */
 export interface Pause {
-  /** The push service, or the provider, that is paused. */
+  /** Name of the paused push service or provider. */
   readonly name: string
-  /** How long it stays paused. 0: the time is over, and one message may find out whether it works again. */
+  /** Remaining time of the pause. 0: the pause has elapsed, and one message may be sent as a probe. */
   readonly restMs: number
-  /** The outcome of a message that is refused meanwhile. */
+  /** The outcome of a message that is refused during the pause. */
   readonly refusal: Fatal
 }
 
 /**
- * Anything that can deliver a message: a push service, the on-site inbox, the operator's API, the operator's whole send path.
+ * Delivers messages. Implementations: a push provider, the on-site inbox, the operator's API, the operator's whole send path.
  *
  * @example
  * const printer: Provider = {
@@ -86,17 +86,18 @@ export interface Pause {
  */
 export interface Provider {
   readonly name: string
-  /** Most messages in one call; 1: a hang costs one message. */
+  /** Maximum number of messages in one call. With 1, a call that hangs affects one message only. */
   readonly max: number
-  /** It delivers by its `writes` alone: nothing leaves the process before the settle, so a lost attempt is never uncertain. */
+  /** The provider delivers only by its `writes`. Nothing is sent before the settle, so a lost attempt is never uncertain. */
   readonly transactional?: true
-  /**
-   * Asked before messages are claimed: for each, the pause that keeps it from being sent. Undefined: nothing is paused, all may be sent.
-   */
+  /** Called before messages are claimed. Returns the pause that applies to each message, or undefined if nothing is paused. */
   findPauses?(
     messages: readonly Message[],
   ): readonly (Pause | undefined)[] | Promise<readonly (Pause | undefined)[]> | undefined
-  /** One result for each message, in the same order. May throw: guard() turns that, a wrong count or nonsense into fatal. */
+  /**
+   * Returns one result for each message, in the same order. guard() turns an exception, a wrong number of results and a malformed
+   * result into fatal.
+   */
   send(messages: readonly Message[], context: SendContext): Promise<readonly Result[]>
   check?(): Promise<readonly Check[]>
   close?(): Promise<void>

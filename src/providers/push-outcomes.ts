@@ -1,4 +1,4 @@
-// What happens alike at every push service: it is too late, it is too large, or no answer came.
+// The outcomes that all push services share: the message is expired, too large or invalid, or no answer came.
 
 import type { Failed, Fatal } from '../contract/outcome.ts'
 import type { Exchanged } from './exchange.ts'
@@ -12,11 +12,11 @@ export function expired(service: string): Failed {
     category: 'failed',
     reason: 'expired',
     rule: `${service} not sent: expired`,
-    error: 'its lifetime was over before it could be sent',
+    error: 'the message expired before it could be sent',
   }
 }
 
-/** How many bytes a text has, if they are more than these. Each unit of it has three at most: a short one need not be measured. */
+/** The size of a text in bytes if it exceeds `most`. A UTF-16 unit has at most 3 bytes, so short texts need not be measured. */
 export function bytesOver(most: number, text: string): number | undefined {
   if (3 * text.length <= most) return undefined
   const bytes = Buffer.byteLength(text)
@@ -28,38 +28,37 @@ export function tooLarge(service: string, bytes: number, most: number): Failed {
     category: 'failed',
     reason: 'too_large',
     rule: `${service} not sent: too large`,
-    error: `the payload has ${bytes} bytes and ${service} takes ${most}: shorten the texts, data or overrides`,
+    error: `the payload has ${bytes} bytes, and ${service} accepts at most ${most}: shorten the texts, data or overrides`,
   }
 }
 
-export function notValid(service: string, error: string): Failed {
+export function invalidMessage(service: string, error: string): Failed {
   return { category: 'failed', reason: 'invalid', rule: `${service} not sent: invalid`, error }
 }
 
-/** No answer, or half of one. Once the request was written, the message may have arrived. */
+/** The outcome if no answer or only a part of it arrived. If the request was written, the message may have arrived. */
 export function lostPush(service: string, { lost, written }: Lost, { deadline, signal }: SendContext): Fatal | Failed {
-  // Whatever cannot be written is this message's fault, now and on every retry.
-  if (lost.code === notEncodable) return notValid(service, lost.message)
+  // A request that cannot be encoded is the message's fault, and would fail again on every retry.
+  if (lost.code === notEncodable) return invalidMessage(service, lost.message)
   const late = Date.now() >= deadline
   const reason = late ? 'timeout' : signal.aborted ? 'stopping' : isCertificate(lost) ? 'misconfigured' : 'unavailable'
   return {
     category: 'fatal',
     reason,
-    // A stream that was reset says nothing about the next one.
+    // The reset of one stream says nothing about the next stream.
     blame: lost.code === streamReset ? 'message' : 'provider',
     rule: `${service} ${written ? 'answer lost' : 'not reached'}`,
-    error: `${service}: ${late ? 'no answer in time' : explained(lost)}`,
+    error: `${service}: ${late ? 'no answer in time' : describeConnectionError(lost)}`,
     ...(written && { uncertain: true }),
   }
 }
 
-/** The error of a connection, for people. */
-export function explained(error: Lost['lost']): string {
-  // Of several addresses each has its own error, and the whole has no message.
+/** The text of a connection error. */
+export function describeConnectionError(error: Lost['lost']): string {
+  // If a host has several addresses, each has an error of its own, and the combined error has no message.
   const { code = '', message } = error
   const text = message.includes(code) || code === streamReset ? message : `${code} ${message}`.trim()
-  if (isCertificate(error))
-    return `${text}: its certificate is not trusted here; set ca to the authority that signed it`
+  if (isCertificate(error)) return `${text}: the certificate is not trusted; set ca to the authority that signed it`
   return text
 }
 
@@ -67,26 +66,29 @@ const isCertificate = ({ code = '' }: { readonly code?: string }): boolean =>
   /CERT|SELF_SIGNED|VERIFY|ALTNAME/.test(code)
 
 /**
- * Waits no longer than until the deadline or the abort. Undefined: time was up.
+ * Waits for a promise until the deadline or the abort, whichever is first. Undefined: the promise was still pending then.
  *
- * @example await inTime(token, context)
+ * @example await waitUntilDeadline(token, context)
  */
-export async function inTime<T>(promise: Promise<T>, { deadline, signal }: SendContext): Promise<T | undefined> {
-  const { promise: over, resolve } = Promise.withResolvers<undefined>()
+export async function waitUntilDeadline<T>(
+  promise: Promise<T>,
+  { deadline, signal }: SendContext,
+): Promise<T | undefined> {
+  const { promise: ended, resolve } = Promise.withResolvers<undefined>()
   const end = (): void => resolve(undefined)
   const timer = setTimeout(end, Math.max(0, deadline - Date.now()))
   signal.addEventListener('abort', end, { once: true })
   if (signal.aborted) end()
   try {
-    return await Promise.race([promise, over])
+    return await Promise.race([promise, ended])
   } finally {
     clearTimeout(timer)
     signal.removeEventListener('abort', end)
   }
 }
 
-/** A stranger's text without our secrets: an answer may repeat what it was asked. */
-export function conceal(text: string, ...secrets: readonly string[]): string {
+/** Removes secrets from the text of an answer, which may repeat parts of the request. */
+export function removeSecrets(text: string, ...secrets: readonly string[]): string {
   let clean = text
   for (const secret of secrets) if (secret !== '') clean = clean.replaceAll(secret, '…')
   return clean

@@ -1,4 +1,4 @@
-// One level below a Provider: what reaches one device. delivery/devices.ts is the Provider that fans a message out.
+// A push service reaches single devices. It is one level below a Provider: delivery/devices.ts is the Provider for the fan-out.
 
 import type { PushContent } from '../contract/content.ts'
 import type { Outcome } from '../contract/outcome.ts'
@@ -7,48 +7,47 @@ import type { Check, SendContext } from './provider.ts'
 
 /** One message for one device. */
 export interface Push {
-  /** push_id: on every attempt the same, so it is the collapse identity too (design §5.5): a person sees it once. */
+  /** push_id, the same on every attempt. It is also the collapse identity (design §5.5), so a person sees the message once. */
   readonly ref: string
   readonly device: Device
   readonly content: PushContent
-  /** Epoch milliseconds: not shown after that. Every push has one. */
+  /** Epoch milliseconds: the device does not show the message later. */
   readonly expiresAt: number
 }
 
 export type DeviceAnswer = Outcome & {
   /**
-   * What the answer says of the token. gone: the provider no longer knows it. mismatch: it is not one of this credential's
-   * (another project, environment, malformed), which proves something only once the credential is known to be right.
-   * Absent: nothing.
+   * The service's verdict about the token, if any. gone: the token is no longer valid. mismatch: the token does not belong to
+   * this credential (another project or environment, or malformed); it is evidence only if the credential is proven.
    */
   readonly token?: 'gone' | 'mismatch'
-  /** With gone: the provider knows it to be gone since then (epoch ms); a link made later is another one and stays. */
+  /** With gone: the token has been invalid since this time (epoch ms). A link made later stays. */
   readonly goneSince?: number
   /** The provider's own identifier of the message. */
   readonly providerId?: string
 }
 
 /**
- * Reaches one device through one credential: FCM, APNs, Web Push, a provider over HTTP. An outcome with blame 'provider' and
- * reason 'misconfigured' says that our own credential is wrong: sending through it pauses and no message is burned.
+ * Reaches devices with one credential: FCM, APNs, Web Push or an HTTP provider. An outcome with blame 'provider' and reason
+ * 'misconfigured' means that our own credential is wrong: the service is paused, and no message is failed.
  *
  * @example
  * const answer = await fcm(options).send({ ref, device, content, expiresAt }, { deadline, signal })
  * // { category: 'failed', reason: 'rejected', token: 'gone', rule: 'fcm 404 UNREGISTERED', error: '…' }
  */
 export interface PushService {
-  /** The credential's name in the configuration; unique among services. */
+  /** Name of the credential in the configuration. It is unique among push services. */
   readonly name: string
-  /** Whether it can reach this device: by kind, app and environment. */
+  /** Whether the service can reach this device, by its kind, app and environment. */
   reaches(device: Device): boolean
-  /** Most sends at a time. */
+  /** Maximum number of sends in flight. */
   readonly concurrency: number
   /**
-   * May throw: the caller turns that into fatal. Never answers later than `deadline` (epoch ms); `signal` aborts only when the process
-   * is stopping, so that many sends share one.
+   * Sends one push, and resolves no later than `deadline` (epoch ms). The caller turns a rejection into fatal. `signal` aborts
+   * only when the process is stopping, so that many sends can share it.
    */
   send(push: Push, context: SendContext): Promise<DeviceAnswer>
-  /** What `bellwire doctor` shows: keys, project, topic, clock, reachability. */
+  /** Checks keys, project, topic, clock and reachability for `bellwire doctor`. */
   check?(): Promise<readonly Check[]>
   close?(): Promise<void>
 }

@@ -1,46 +1,46 @@
-// What a provider answered, made sure of: one result for each message, each well formed. Pure.
+// Validates the results of a provider: one well-formed result for each message. Pure.
 
 import type { Fatal } from '../contract/outcome.ts'
 import { shortened } from '../contract/storable.ts'
 import type { Result } from './provider.ts'
 
 /**
- * Providers are written by strangers too. A wrong count makes all fatal: nobody knows which result belongs to which
- * message. A hole or nonsense makes that one fatal.
+ * Third parties write providers too, so their results are not trusted. A wrong number of results makes all messages fatal,
+ * because the results cannot be assigned to messages. A missing or malformed result makes its message fatal.
  *
- * @param uncertain whether a message may have arrived although nothing sensible was answered
+ * @param uncertain whether a message may have arrived although its result is invalid
  */
 export function readResults(answered: unknown, count: number, uncertain: boolean): Result[] {
-  if (!Array.isArray(answered)) return fill(count, nonsense('not a list of results', count, uncertain))
+  if (!Array.isArray(answered)) return repeatResult(count, invalidResult('not a list of results', count, uncertain))
   if (answered.length !== count) {
-    return fill(count, nonsense(`${answered.length} results for ${count} messages`, count, uncertain))
+    return repeatResult(count, invalidResult(`${answered.length} results for ${count} messages`, count, uncertain))
   }
-  // Not map(): it leaves holes.
+  // Not map(), which skips holes.
   return Array.from(answered, (each) => readResult(each, uncertain))
 }
 
-/** The same for one. */
+/** Validates the result of one message. */
 export function readResult(answered: unknown, uncertain: boolean): Result {
-  return wellFormed(answered as Result) ?? nonsense(`a result that is none: ${shown(answered)}`, 1, uncertain)
+  return wellFormed(answered as Result) ?? invalidResult(`not a valid result: ${shown(answered)}`, 1, uncertain)
 }
 
-/** A fatal result for an answer that makes no sense: one message may be what the provider stumbles over. */
-export function nonsense(what: string, count: number, uncertain: boolean): Fatal {
+/** The fatal result for an invalid answer. With several messages the call is to blame, since any of them may be the cause. */
+export function invalidResult(fault: string, count: number, uncertain: boolean): Fatal {
   return {
     category: 'fatal',
     reason: 'nonsense',
     blame: count > 1 ? 'call' : 'message',
     rule: 'the provider answered nonsense',
-    error: shortened(`the provider failed: ${what}`),
+    error: shortened(`the provider failed: ${fault}`),
     ...(uncertain && { uncertain: true }),
   }
 }
 
-export const fill = (count: number, result: Result): Result[] => new Array<Result>(count).fill(result)
+export const repeatResult = (count: number, result: Result): Result[] => new Array<Result>(count).fill(result)
 
 const blames = new Set(['message', 'call', 'provider'])
 
-/** Undefined: it is no result. */
+/** The result, shortened where necessary. Undefined if it is malformed. */
 function wellFormed(result: Result | null | undefined): Result | undefined {
   if (typeof result !== 'object' || result === null || typeof result.rule !== 'string') return undefined
   if (result.ref !== undefined && typeof result.ref !== 'string') return undefined
@@ -57,7 +57,7 @@ function wellFormed(result: Result | null | undefined): Result | undefined {
   }
 }
 
-// Such text cannot be stored, and would fail the settle.
+// Text that is not well formed cannot be stored and would make the settle fail.
 function cleaned(result: Exclude<Result, { category: 'successful' }>): Result | undefined {
   const { reason, error, rule, answer } = result
   if (typeof reason !== 'string' || typeof error !== 'string') return undefined

@@ -3,16 +3,16 @@ import { dirname } from 'node:path'
 import type { Message, Provider } from './provider.ts'
 
 export interface Recording extends Provider {
-  /** The last messages it accepted, oldest first. */
+  /** The messages accepted last, oldest first: at most 1,000. */
   readonly last: readonly Message[]
 }
 
-const kept = 1_000
+const mostKept = 1_000
 
 /**
- * A provider that accepts everything and writes it down: to try things out, and to see what would be sent.
+ * A provider that accepts all messages and sends none. It records them, to show the messages that would be sent.
  *
- * @param file every message is appended to it as a line of JSON before it is accepted
+ * @param file each message is appended to this file as a line of JSON before it is accepted
  * @example recording({ file: './pushes.ndjson' })
  */
 export function recording({ file }: { readonly file?: string } = {}): Recording {
@@ -24,7 +24,7 @@ export function recording({ file }: { readonly file?: string } = {}): Recording 
     async send(messages) {
       if (file !== undefined) await append(file, messages.map(line).join(''))
       last.push(...messages)
-      if (last.length > kept) last.splice(0, last.length - kept)
+      if (last.length > mostKept) last.splice(0, last.length - mostKept)
       return messages.map(({ ref }) => ({ category: 'successful', ref, rule: 'recorded' }))
     },
     check: async () => [
@@ -32,7 +32,7 @@ export function recording({ file }: { readonly file?: string } = {}): Recording 
         ok: true,
         warning: true,
         what: `messages are ${file === undefined ? 'dropped' : `written to ${file}`} instead of being sent`,
-        remedy: 'docs/push.md shows the push services there are',
+        remedy: 'configure a push service: docs/push.md lists them',
       },
     ],
   }
@@ -42,7 +42,7 @@ function line({ ref, attempt, brand, userId, id, text }: Message): string {
   return `${JSON.stringify({ ref, attempt, brand, user_id: userId, id, text })}\n`
 }
 
-/** The folder is made with the first line. */
+/** Appends lines to a file, and creates its folder if that is missing. */
 async function append(file: string, lines: string): Promise<void> {
   try {
     await appendFile(file, lines)

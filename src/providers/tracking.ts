@@ -3,14 +3,14 @@ import { readSingle } from '../contract/read-activity.ts'
 import type { Message } from './provider.ts'
 
 /**
- * The headers in which a single request says where its message comes from (row 25): what the message brings along, else
- * from its activity record, digit by digit. The same on each attempt.
+ * The tracking headers of a single request (row 25). Their values come from the message's context, else from its activity record
+ * with all digits kept. They are the same on each attempt.
  *
  * @example trackingOf(message) // { 'x-fasttrack-id': '7', 'x-fasttrack-activityid': '5', … }
  */
 export function trackingOf({ text, context: { tracking } }: Message): Record<string, string> {
   const record = readSingle(text)
-  const known: Partial<Record<(typeof trackingHeaders)[number], string | null>> =
+  const fromRecord: Partial<Record<(typeof trackingHeaders)[number], string | null>> =
     'invalid' in record
       ? {}
       : {
@@ -22,15 +22,15 @@ export function trackingOf({ text, context: { tracking } }: Message): Record<str
         }
   const headers: Record<string, string> = {}
   for (const name of trackingHeaders) {
-    const value = tracking?.[name] ?? known[name]
-    // What cannot stand in a header stands in the body all the same.
+    const value = tracking?.[name] ?? fromRecord[name]
+    // A value that is not valid in a header is left out; the body has it too.
     if (typeof value === 'string' && fieldValue.test(value)) headers[name] = value
   }
   return headers
 }
 
 /**
- * RFC 9110 §5.5: visible ASCII, spaces and tabs within. Not its obs-text: bytes beyond ASCII have no agreed character set, so the
- * other side would read another text.
+ * RFC 9110 §5.5: visible ASCII, with spaces and tabs inside. Not obs-text: bytes beyond ASCII have no agreed character set, so
+ * the receiver could decode another text.
  */
 const fieldValue = /^[\x21-\x7e](?:[\t\x20-\x7e]*[\x21-\x7e])?$/

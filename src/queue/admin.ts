@@ -43,7 +43,7 @@ const pace = {
     Type.Integer({
       minimum: 1,
       maximum: mostPerSecond,
-      description: 'Sends at most so many a second; at once where it is left out.',
+      description: 'Most messages per second. Default: no limit.',
     }),
   ),
 }

@@ -40,7 +40,7 @@ export interface Dispatch {
   readonly inFlight: number
   readonly heldSince: number | undefined
   readonly lastError: string | undefined
-  /** Why this item was not delivered yet. Undefined: nobody tried, or it is not known any more. */
+  /** The reason why this item is not delivered yet. Undefined: it was not tried, or the reason was dropped from memory. */
   why(seq: number): Why | undefined
 }
 
@@ -48,9 +48,9 @@ export type Why = Pick<Fatal, 'reason' | 'error'>
 
 /** Answered and not yet committed: more would only grow a queue in memory. */
 const mostUnsettled = 20_000
-/** Of so many items it is known why they come again. */
+/** Items whose reason for a retry is kept in memory. */
 const mostWhy = 20_000
-/** With more than this coming back later, memory is better used for others. */
+/** Delayed items in memory. Beyond this limit they wait in the store. */
 const mostLater = { rows: 10_000, bytes: 32 * 1024 * 1024 }
 
 type Again = Sorted['again'][Fatal['blame']]
@@ -120,7 +120,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     return 'waitMs' in next ? { waitMs: Math.min(next.waitMs, users.restMs(now)) } : next
   }
 
-  /** The first message that was not fatal yet in this outage: of a message that was, nobody knows whose fault it is. */
+  /** The first message that was not fatal yet in this outage: a message that was may itself be the cause. */
   function cutProbe(): Pick<Cut, 'take' | 'left'> {
     let first = 0
     while (first < stock.length && stock.at(first).doubtedAt === health.wins) first++

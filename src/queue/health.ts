@@ -1,4 +1,4 @@
-// What a lane knows about its provider, from how calls ended: hold, release, doubt, pause. Pure: the clock comes in as `now`.
+// The state of a lane's provider, derived from the ends of calls: hold, release, doubt, pause. Pure: the clock comes in as `now`.
 
 import { type Backoff, longestRetryAfterMs, retryIn } from '../runtime/backoff.ts'
 

@@ -3,9 +3,9 @@
 //
 // A table of its own, not a column of `items`: items are never changed, and PostgreSQL would write each row, with its text, again. Not
 // in the runs of `settled` either: no index finds what is in them. Identifiers that arrive roughly ascending, such as UUIDv7, cost a
-// fifth of those in random order.
+// fifth of identifiers in random order.
 //
-// No key is unique. Operators may answer the same text for several messages. A commit that is repeated, since nobody knows whether it
+// No key is unique. Operators may answer the same text for several messages. A commit that is repeated, because it is unknown whether it
 // was done, writes its rows twice; they are equal, and a unique index would cost more than it saves.
 
 import { readRef } from '../contract/single-body.ts'
@@ -31,7 +31,7 @@ const insertIdentifiers = statement({
   text: (rows) => `insert into identifiers (lane, ref, seq) select r.lane, r.ref, r.seq from ${rows} r`,
 })
 
-/** Writes the identifiers of these items. A provider of somebody's own may answer text that no index can hold: it is left out. */
+/** Writes the identifiers of these items. A custom provider may answer a text that no index can hold: it is left out. */
 export function identifiersOp(lane: string, settled: readonly Settled[]) {
   return op(
     insertIdentifiers,

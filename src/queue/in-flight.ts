@@ -34,7 +34,7 @@ interface Call {
 const graceMs = 1_000
 
 export function createInFlight({ lane, handle, signal, onEnd }: InFlightOptions): InFlight {
-  // A few. Not a Set: those that it was outgrown by would keep the rows of calls long ended (runtime/passing-map.ts).
+  // A few. Not a Set: those that it was outgrown by would keep the rows of calls long ended (runtime/transient-map.ts).
   const calls: Call[] = []
   let items = 0
 

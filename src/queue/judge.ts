@@ -1,4 +1,4 @@
-// What it means for a lane when messages of a call are to be sent again and the call is not simply theirs to repeat (row 53). Pure.
+// The consequence for a lane when messages of a call must be sent again (row 53): an outage, or a guilty message. Pure.
 
 import type { Kind } from './in-flight.ts'
 
@@ -19,13 +19,13 @@ export interface Unanswered {
 
 /**
  * hold: an outage. The lane is held, one message probes, no attempt is counted.
- * split: one of them is guilty; halves, until it stands alone.
- * wait: one message alone, and nobody can tell yet. It has its own backoff, no attempt is counted.
- * guilty: it is this message. It has its own backoff, and the attempt counts.
+ * split: one of the messages is guilty; halves, until it is alone.
+ * wait: one message alone, cause unknown. It has its own backoff, no attempt is counted.
+ * guilty: this message is the cause. It has its own backoff, and the attempt counts.
  */
 export type Judgement = 'hold' | 'split' | 'wait' | 'guilty'
 
-/** With so many messages in a row that were fatal alone, it is the provider. */
+/** Messages in a row that are fatal alone before the provider counts as the cause. */
 const mostDoubts = 5
 
 /**

@@ -27,7 +27,7 @@ export interface UserPage {
 }
 
 /**
- * Reads it. What is unknown, or goes with another search, is refused: it would find something else than was meant.
+ * Reads the query. An unknown parameter, or one of another search, is refused: the result would not be what the caller asked for.
  *
  * @param names how one message may be named
  * @throws HttpError 400, or 403 for a brand that is not the key's

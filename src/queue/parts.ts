@@ -34,7 +34,7 @@ export function partsOf(key: string): MessageParts | undefined {
   }
 }
 
-/** The user whose item it is; null: its key names none. */
+/** The user of an item; null: its key names no user. */
 export function userOf(key: string): string | null {
   return partsOf(key)?.userId ?? readUserKey(key)?.userId ?? null
 }

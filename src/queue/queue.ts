@@ -136,7 +136,7 @@ export interface ItemOutcome {
   readonly call?: string
 }
 
-/** What to look for in these lanes: an identifier that the operator answered, an activity.id, or a user. */
+/** A search in these lanes: by the operator's identifier, by activity.id, or by user. */
 export type ItemSearch = { readonly lanes: readonly string[] } & (
   | { readonly ref: string }
   | { readonly id: string }

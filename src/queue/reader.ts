@@ -1,5 +1,5 @@
-// Reading ahead, in bounded memory: what was put, by its number; what was put off or replayed, when it is due; and now and then a
-// sweep for what both have missed.
+// Reading ahead, in bounded memory: new items by number, delayed and replayed items when they are due, and a periodic sweep for
+// items that both have missed.
 
 import type { Database } from '../store/database.ts'
 import {
@@ -42,7 +42,7 @@ export function createReader(database: Database, lane: string, stock: Stock, bat
   let dueNext = false
   let sweptAt = 0
   let sweeps = 0
-  /** Where the last two sweeps found what was read. */
+  /** The cursors at the last two sweeps. */
   let floors: [number, number] = [0, 0]
 
   // Rows that come back later do not stand in the way of others.
@@ -55,12 +55,12 @@ export function createReader(database: Database, lane: string, stock: Stock, bat
     stock.add(rows)
   }
 
-  /** What was put, in the order of its numbers. */
+  /** New items, in the order of their numbers. */
   function createFresh() {
     let cursor = 0
     let dry = false
     let hints = 0
-    /** What comes after the cursor, as far as it was looked up. */
+    /** The items after the cursor that were looked up so far. */
     let ahead: readonly Ahead[] = []
 
     async function readAheadPage(): Promise<Row[]> {
@@ -87,14 +87,14 @@ export function createReader(database: Database, lane: string, stock: Stock, bat
         cursor = rows.at(-1)?.seq ?? cursor
         add(rows)
         if (ahead.length > 0) return
-        // A full page: there is much to read. What trickles in is read in one step.
+        // A full page: there is more to read. A trickle of items is read in one step.
         if (rows.length >= page.firstRows) ahead = await readAhead(database, lane, cursor, page.ahead)
         dry = ahead.length === 0 && hints === before
       },
     }
   }
 
-  /** What is due, in the order in which it became so. */
+  /** Due items, in the order of their due times. */
   function createDue() {
     const start: Place = { due_at: 0, seq: Number.MAX_SAFE_INTEGER }
     let cursor = start
@@ -152,7 +152,7 @@ export function createReader(database: Database, lane: string, stock: Stock, bat
     },
   }
 
-  /** The safety net: for lost hints, and for what became visible behind the cursors. */
+  /** The safety net for lost hints, and for items that became visible behind the cursors. */
   async function sweep(now: number): Promise<void> {
     sweptAt = now
     fresh.hint()
@@ -160,7 +160,7 @@ export function createReader(database: Database, lane: string, stock: Stock, bat
     if (stock.weight >= enough.bytes) return
     const after = sweeps++ % fullSweepEach === 0 ? 0 : floors[0]
     floors = [floors[1], fresh.cursor]
-    // What is known is among them, so there must be room for more.
+    // The result includes the items in memory, so it needs room for more.
     const behind = await findBehind(database, lane, after, fresh.cursor, stock.size + page.firstRows)
     stock.add(await readPlaces(database, lane, unknown(behind)))
   }

@@ -29,6 +29,6 @@ export function afterFatal(
     return { is: 'given up', error: `given up after ${attempt} attempts: ${outcome.error}` }
   }
   const inMs = retryIn(attempt + uncounted, retry, outcome.retryAfterMs, random)
-  // What does not count is not written down: its backoff would begin anew.
+  // An attempt that does not count is not stored: its backoff would begin again.
   return { is: 'again', inMs, putOff: crowded || (counts && inMs > longestInMemoryMs) }
 }

@@ -2,7 +2,7 @@
 
 import { isUntracked } from '../contract/answer.ts'
 import { retryIn } from '../runtime/backoff.ts'
-import { emit, listened } from '../runtime/events.ts'
+import { emit, hasListeners } from '../runtime/events.ts'
 import type { Database, Op } from '../store/database.ts'
 import { StoreUnavailable } from '../store/store-unavailable.ts'
 import type { Row } from './row.ts'
@@ -102,7 +102,7 @@ export function createSettler({ database, lane, lost, onDone }: SettlerOptions):
     size -= rows.length + putOff.length
     onDone(rows)
     if (putOff.length > 0) onDone(putOff.map(({ row }) => row))
-    if (listened('item.settled')) for (const each of settled) announce(lane, each)
+    if (hasListeners('item.settled')) for (const each of settled) announce(lane, each)
   }
 
   function restOrLost(ms: number): Promise<void> {

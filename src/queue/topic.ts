@@ -1,4 +1,4 @@
-// What a lane's owner listens to.
+// The wake-up topics of a lane's owner.
 
 /** Something was put, or a person resumed the lane. */
 export const laneTopic = (lane: string): string => `lane ${lane}`

@@ -1,9 +1,9 @@
 import { timingSafeEqual } from 'node:crypto'
 
-/** What a key may do. `tokens`: make subscriber tokens, with which it can act for every user of its brands. */
+/** Permission of a key. `tokens` lets the key create subscriber tokens, and so act for every user of its brands. */
 export type Scope = 'enqueue' | 'read' | 'manage' | 'devices' | 'tokens'
 
-/** A key for /admin: what it may do, and for which brands (absent: all). */
+/** A key for /admin, with its permissions and its brands (absent: all brands). */
 export interface AccessKey {
   readonly name: string
   readonly key: string
@@ -11,32 +11,32 @@ export interface AccessKey {
   readonly brands?: readonly string[]
 }
 
-/** A key is compared in a buffer of this size, so that the time says nothing of its length either. */
+/** Keys are compared in buffers of this size, so that the comparison time does not reveal the key's length. */
 const longestKey = 512
 
 /**
- * Finds whose key this is, in a time that does not depend on how much of it is right.
+ * Returns a function that finds a presented key. Its time does not depend on how many characters of the key are correct.
  *
  * @throws for a key that is empty or longer than 512 bytes
- * @example const whose = keyring([{ name: 'crm', key: 'k1', brands: ['1'] }]); whose('k1')?.name // 'crm'
+ * @example const findKey = createKeyFinder([{ name: 'crm', key: 'k1', brands: ['1'] }]); findKey('k1')?.name // 'crm'
  */
-export function keyring<Key extends { readonly name: string; readonly key: string }>(
+export function createKeyFinder<Key extends { readonly name: string; readonly key: string }>(
   keys: readonly Key[],
 ): (presented: string | undefined) => Key | undefined {
-  const known = keys.map((key) => ({ key, padded: padded(key) }))
-  const given = Buffer.alloc(longestKey)
+  const paddedKeys = keys.map((key) => ({ key, padded: padKey(key) }))
+  const candidate = Buffer.alloc(longestKey)
   return (presented) => {
-    // A NUL cannot stand in a header, so what is padded with it is equal only where the keys are.
+    // A header cannot contain NUL, so two keys padded with NUL are equal only if the keys are equal.
     if (presented === undefined || presented === '' || Buffer.byteLength(presented) > longestKey) return undefined
-    given.fill(0, given.write(presented))
+    candidate.fill(0, candidate.write(presented))
     let found: Key | undefined
     // No early exit: every key is compared.
-    for (const { key, padded } of known) if (timingSafeEqual(given, padded)) found = key
+    for (const { key, padded } of paddedKeys) if (timingSafeEqual(candidate, padded)) found = key
     return found
   }
 }
 
-function padded({ name, key }: { readonly name: string; readonly key: string }): Buffer {
+function padKey({ name, key }: { readonly name: string; readonly key: string }): Buffer {
   const bytes = Buffer.byteLength(key)
   if (bytes < 1 || bytes > longestKey) throw new Error(`the key ${name} must have 1 to ${longestKey} bytes`)
   const buffer = Buffer.alloc(longestKey)

@@ -9,30 +9,31 @@ import { demandStorableMembers, demandStorableParameters } from './unstorable.ts
 export interface AdminRoute {
   readonly method: 'GET' | 'POST'
   readonly url: string
-  /** A route without a scope cannot be written. */
+  /** Required, so that no route can be declared without a scope. */
   readonly scope: Scope
-  /** What it does, in one plain sentence: it stands in /openapi.json, as do the rest of these words. */
+  /** Summary of the route in one plain sentence. /openapi.json shows all of these descriptions. */
   readonly says: string
   readonly params?: Readonly<Record<string, string | TSchema>>
-  /** By a sentence, or by a schema that has it as its description. */
+  /** Each parameter has a description, or a schema with a description. */
   readonly query?: Readonly<Record<string, string | TSchema>>
-  /** What it takes and answers, by content type; tests hold answers against it. A body of another type is answered 415. */
+  /** Schemas of the request body by content type. A body of another type is answered 415. */
   readonly body?: Readonly<Record<string, TSchema>>
-  /** Those of its content types that the handler reads as a stream of any length. */
+  /** The content types that the handler reads as a stream of any length. */
   readonly streamed?: readonly string[]
-  /** Its body may be as large as the configuration allows; left out: 256 KiB. */
+  /** Raises the body limit from 256 KiB to the configured limit. */
   readonly largeBody?: true
+  /** Schemas of the response body by content type; tests check responses against them. */
   readonly gives: Readonly<Record<string, TSchema>>
-  /** Statuses that it answers beside those of every such route, and when. */
+  /** Statuses of this route in addition to those of every admin route, each with its meaning. */
   readonly refuses?: Readonly<Record<number, string>>
   readonly handler: (request: FastifyRequest, key: AccessKey, reply: FastifyReply) => Promise<unknown>
 }
 
 const smallBody = 256 * 1024
 
-/** Registers routes that answer JSON to keys with the right scope only. */
+/** Registers routes that answer with JSON, and only to keys with the required scope. */
 export function adminRoutes(app: FastifyInstance, keys: readonly AccessKey[], routes: readonly AdminRoute[]): void {
-  const missing = 'this route needs one of our own keys in the header X-Api-Key'
+  const missing = 'this route needs a key for /admin in the header X-Api-Key'
   const { onRequest, callerOf } = keyAuthentication({ keys, missing, unknown: missing })
   for (const route of routes) {
     const { scope, body, streamed, largeBody, handler } = route
@@ -60,7 +61,7 @@ export function adminRoutes(app: FastifyInstance, keys: readonly AccessKey[], ro
     if (!streamed) register(app)
     else
       app.register(async (server) => {
-        // A stream of any length is not collected first.
+        // Passes the stream on without buffering it.
         server.addContentTypeParser([...streamed], (_request, body, done) => done(null, body))
         register(server)
       })
@@ -72,18 +73,18 @@ function demandScope({ name, scopes }: AccessKey, scope: Scope): void {
   throw new HttpError(403, `the key ${name} lacks the scope ${scope}: add it in the configuration`)
 }
 
-/** Other names of a content type. */
-const sameType: Readonly<Record<string, string>> = { 'application/jsonl': 'application/x-ndjson' }
+/** Aliases of content types. */
+const typeAliases: Readonly<Record<string, string>> = { 'application/jsonl': 'application/x-ndjson' }
 
-/** A body that names no content type counts as JSON. */
+/** A body without a content type is treated as JSON. */
 function demandType(request: FastifyRequest, body: AdminRoute['body']): void {
   if (body === undefined) return
   const type = mediaTypeOf(request) || 'application/json'
-  if ((sameType[type] ?? type) in body) return
-  throw new HttpError(415, `content-type ${type} is not read here: send ${Object.keys(body).join(' or ')}`)
+  if ((typeAliases[type] ?? type) in body) return
+  throw new HttpError(415, `content-type ${type} is not supported here: send ${Object.keys(body).join(' or ')}`)
 }
 
-/** The JSON object of a request's body. */
+/** Parses a request's body as a JSON object. */
 export function jsonObject(request: FastifyRequest): Record<string, unknown> {
   if (!Buffer.isBuffer(request.body) || request.body.length === 0)
     throw new HttpError(400, 'the body is empty: send a JSON object')
@@ -100,10 +101,10 @@ export function jsonObject(request: FastifyRequest): Record<string, unknown> {
 }
 
 /**
- * What a change is for: at least one member of a filter, or `"all": true` and no other. A filter that names something unknown, or
- * nothing at all, would change more than was meant.
+ * Reads the selection of a bulk change: either at least one filter member, or `"all": true` without a filter. A body with
+ * neither is refused, since it would select every entry by accident.
  *
- * @param names the members of the filter
+ * @param names the allowed filter members
  */
 export function filterOrAll(
   given: Readonly<Record<string, unknown>>,
@@ -111,14 +112,14 @@ export function filterOrAll(
 ): Record<string, unknown> {
   const { all, ...filter } = given
   const filtered = names.some((name) => name in filter)
-  if (all !== undefined && all !== true) throw new HttpError(400, 'all must be true, or left out')
-  if (all === true && filtered) throw new HttpError(400, 'the body has a filter and "all": true: send one of them')
+  if (all !== undefined && all !== true) throw new HttpError(400, 'all must be true, or omitted')
+  if (all === true && filtered) throw new HttpError(400, 'the body has a filter and "all": true: send only one of them')
   if (all === undefined && !filtered)
-    throw new HttpError(400, `say which: send a filter (${names.join(', ')}), or "all": true for every one`)
+    throw new HttpError(400, `nothing is selected: send a filter (${names.join(', ')}), or "all": true to select all`)
   return filter
 }
 
-/** A parameter of the query that is a whole number from `least` on. */
+/** Reads a query parameter as an integer of at least `least`; `otherwise` is the value of an absent parameter. */
 export function wholeNumber(name: string, text: string | undefined, otherwise: number, least = 0): number {
   if (text === undefined) return otherwise
   const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN

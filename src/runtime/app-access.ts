@@ -4,12 +4,12 @@ import { HttpError } from './http-error.ts'
 import { mediaTypeOf } from './request-bodies.ts'
 import { type Subscriber, TokenRefused, verifySubscriberToken } from './subscriber-token.ts'
 
-/** Largest body of a request to /app: a hundred devices of a user. */
+/** Largest request body of /app: enough for a hundred devices of a user. */
 export const appBodyBytes = 128 * 1024
 
 /**
- * Who calls /app: the user and brand of the subscriber token in `Authorization: Bearer`; 401 says what is wrong with it. Answers to
- * them are never stored.
+ * The caller of /app: the user and brand of the subscriber token in `Authorization: Bearer`. An invalid token is answered 401
+ * with the reason. Responses are never cached.
  */
 export function subscriberAuthentication(access: {
   readonly secrets: readonly string[]
@@ -20,7 +20,7 @@ export function subscriberAuthentication(access: {
     try {
       const token = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1]
       if (!token)
-        throw new TokenRefused('send the subscriber token that your backend made, as `Authorization: Bearer <token>`')
+        throw new TokenRefused('send the subscriber token from your backend, as `Authorization: Bearer <token>`')
       const subscriber = await verifySubscriberToken(token, access)
       demandJson(request)
       return subscriber
@@ -32,9 +32,9 @@ export function subscriberAuthentication(access: {
   })
 }
 
-/** A body that names no content type counts as JSON. */
+/** A body without a content type is treated as JSON. */
 function demandJson(request: FastifyRequest): void {
   const type = mediaTypeOf(request)
   if (request.method === 'GET' || type === '' || type === 'application/json') return
-  throw new HttpError(415, `content-type ${type} is not read here: send application/json`)
+  throw new HttpError(415, `content-type ${type} is not supported here: send application/json`)
 }

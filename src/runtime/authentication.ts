@@ -1,30 +1,31 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
-/** Who may call a route, found out when its headers are there: nothing of the body is read before. */
+/** Authenticates the callers of a route by the request headers, before any of the body is read. */
 export interface Authentication<Caller> {
-  /** For the `onRequest` of each of its routes. */
+  /** The `onRequest` hook of each authenticated route. */
   readonly onRequest: (request: FastifyRequest, reply: FastifyReply) => Promise<void>
-  /** Whom `onRequest` admitted. */
+  /** The caller that `onRequest` authenticated. */
   readonly callerOf: (request: FastifyRequest) => Caller
 }
 
 /**
- * @param admit gives the caller, or throws what the request is answered with
+ * @param authenticate returns the caller, or throws the error with which the request is answered
  * @example
  * const { onRequest, callerOf } = createAuthentication((request) => keyOf(request))
- * app.post('/things', { onRequest }, async (request) => things.of(callerOf(request)))
+ * app.post('/orders', { onRequest }, async (request) => listOrders(callerOf(request)))
  */
 export function createAuthentication<Caller extends object>(
-  admit: (request: FastifyRequest, reply: FastifyReply) => Caller | Promise<Caller>,
+  authenticate: (request: FastifyRequest, reply: FastifyReply) => Caller | Promise<Caller>,
 ): Authentication<Caller> {
   const callers = new WeakMap<FastifyRequest, Caller>()
   return {
     async onRequest(request, reply) {
-      callers.set(request, await admit(request, reply))
+      callers.set(request, await authenticate(request, reply))
     },
     callerOf(request) {
       const caller = callers.get(request)
-      if (caller === undefined) throw new Error(`${request.routeOptions.url} has no onRequest that admits its callers`)
+      if (caller === undefined)
+        throw new Error(`${request.routeOptions.url} has no onRequest hook that authenticates its callers`)
       return caller
     },
   }

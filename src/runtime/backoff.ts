@@ -1,17 +1,17 @@
-/** When to try again. Doubles from `firstMs` to `mostMs`. */
+/** Exponential backoff: the delay doubles from `firstMs` up to `mostMs`. */
 export interface Backoff {
   readonly firstMs: number
   readonly mostMs: number
 }
 
-/** A Retry-After is honoured, but not beyond this: a wrong one must not park a message for days. */
+/** Upper limit for Retry-After, so that a wrong value cannot delay a message for days. */
 export const longestRetryAfterMs = 10 * 60_000
 
 /**
- * How long to wait before try number `attempt + 1`: exponential with full jitter, so that what failed together does not
- * come back together. What the other side asked for (Retry-After) is the least.
+ * Delay before attempt number `attempt + 1`: exponential backoff with full jitter, so that requests which failed together are not
+ * retried together. The delay is never shorter than Retry-After.
  *
- * @param attempt tries so far, from 1
+ * @param attempt attempts so far, from 1
  * @example retryIn(3, { firstMs: 1_000, mostMs: 300_000 }) // somewhere from 0 to 4,000
  * @example retryIn(1, { firstMs: 1_000, mostMs: 300_000 }, 20_000) // 20,000
  */

@@ -1,32 +1,32 @@
-// When the other side is away, asking it again and again helps nobody: after a few failures in a row nothing is sent for a
-// while, then one call tries. Pure but for its own state: the clock comes in as `now`, epoch milliseconds.
+// A circuit breaker: after several failures in a row it refuses all calls for a while, then admits one call as a probe.
+// It reads no clock: the caller passes `now` in epoch milliseconds.
 
 import { type Backoff, retryIn } from './backoff.ts'
 
 export interface BreakerOptions extends Backoff {
-  /** So many failures in a row open it; how long, goes by the number of probes that failed. */
+  /** Failures in a row that open the breaker. The time it stays open grows with each failed probe. */
   readonly after: number
 }
 
 export const breakerDefaults: BreakerOptions = { after: 5, firstMs: 1_000, mostMs: 60_000 }
 
-/** A call may begin; or it may, as the one that probes; or not now. */
+/** 'go': the call may begin. 'probe': it may begin, as the probe. Otherwise it is refused. */
 export type Admission = 'go' | 'probe' | { readonly retryAfterMs: number }
 
 export interface Breaker {
-  /** Calls are refused, but for the one that probes. */
+  /** While open, all calls except the probe are refused. */
   readonly open: boolean
   admit(now: number): Admission
-  /** How long nothing will be admitted; 0: something may be, perhaps only as a probe. */
+  /** Time until a call may be admitted; 0 means that one may begin now, possibly only as the probe. */
   restMs(now: number): number
-  /** How an admitted call ended. Of the calls that end while it is open, only the probe's end counts. @returns whether it closed */
-  worked(probe: boolean): boolean
-  /** @param retryAfterMs what the other side asked for. @returns for how long it opened, if it did */
-  failed(probe: boolean, now: number, retryAfterMs?: number): number | undefined
-  /** Likewise, and the other side said that it wants a pause, or that nothing will be right before a person acts: one is enough. */
+  /** Records a successful call. While the breaker is open, only the probe counts. @returns whether the breaker closed */
+  recordSuccess(probe: boolean): boolean
+  /** Records a failed call. @param retryAfterMs from the answer. @returns how long the breaker is open, if it opened */
+  recordFailure(probe: boolean, now: number, retryAfterMs?: number): number | undefined
+  /** Opens at once, without further failures: the service asked for a pause, or will not work until a person acts. */
   pause(probe: boolean, now: number, retryAfterMs?: number): number | undefined
-  /** An admitted call came to nothing that says how the other side is. */
-  unknown(probe: boolean): void
+  /** Records a call whose outcome says nothing about the service. */
+  recordUnknown(probe: boolean): void
 }
 
 /**
@@ -41,7 +41,7 @@ export function createBreaker(options: BreakerOptions = breakerDefaults, random?
   let probing = false
 
   function open(now: number, retryAfterMs?: number): number {
-    // Jitter could make it nothing at all.
+    // Full jitter can be 0: never open for less than firstMs.
     const forMs = Math.max(options.firstMs, retryIn(++openings, options, retryAfterMs, random))
     openUntil = now + forMs
     return forMs
@@ -62,7 +62,7 @@ export function createBreaker(options: BreakerOptions = breakerDefaults, random?
       if (openUntil === undefined) return 0
       return probing ? options.firstMs : Math.max(0, openUntil - now)
     },
-    worked(probe) {
+    recordSuccess(probe) {
       const wasOpen = openUntil !== undefined
       if (wasOpen && !probe) return false
       failures = 0
@@ -71,7 +71,7 @@ export function createBreaker(options: BreakerOptions = breakerDefaults, random?
       openUntil = undefined
       return wasOpen
     },
-    failed(probe, now, retryAfterMs) {
+    recordFailure(probe, now, retryAfterMs) {
       if (probe) {
         probing = false
         return open(now, retryAfterMs)
@@ -84,7 +84,7 @@ export function createBreaker(options: BreakerOptions = breakerDefaults, random?
       if (probe) probing = false
       return open(now, retryAfterMs)
     },
-    unknown(probe) {
+    recordUnknown(probe) {
       if (probe) probing = false
     },
   }

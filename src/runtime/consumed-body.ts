@@ -4,23 +4,23 @@ import type { preParsingAsyncHookHandler } from 'fastify'
 import { HttpError } from './http-error.ts'
 
 /**
- * Behind a parser of the host's, such as express.json(), the body has been read. Its bytes are used where the host kept them. Its
- * parsed value is not: ids above 2^53 have lost digits there. Waiting for bytes that do not come again would hang for ever.
+ * Restores a body that a body parser of the host, such as express.json(), has already read. The raw bytes are used if the host
+ * kept them. The parsed value is not used, since ids above 2^53 have lost digits. Reading the request again would hang forever.
  *
- * @throws HttpError 500, which makes the platform send again, with the remedy
+ * @throws HttpError 500 with the remedy if the bytes are gone; the platform sends the request again
  */
-export const bodyAsItCame: preParsingAsyncHookHandler = async ({ raw }, _reply, payload) => {
+export const restoreConsumedBody: preParsingAsyncHookHandler = async ({ raw }, _reply, payload) => {
   if (!raw.readableDidRead && !raw.readableEnded) return payload
   const bytes = keptBytes(raw)
   if (bytes) return Readable.from([bytes])
   if (!hasBody(raw)) return Readable.from([])
   throw new HttpError(
     500,
-    'the body was read before Bellwire could read it: mount this handler before express.json() and other body parsers, or keep the bytes with express.json({ verify: (request, _response, bytes) => { request.rawBody = bytes } })',
+    'another body parser has already read the body: mount this handler before express.json() and other body parsers, or keep the bytes with express.json({ verify: (request, _response, bytes) => { request.rawBody = bytes } })',
   )
 }
 
-/** From `verify` of express.json(), or from express.raw(). */
+/** The raw bytes from the `verify` option of express.json(), or from express.raw(). */
 function keptBytes({ rawBody, body }: IncomingMessage & { rawBody?: unknown; body?: unknown }): Buffer | undefined {
   return [rawBody, body].find((value) => Buffer.isBuffer(value))
 }

@@ -1,73 +1,67 @@
-// What is counted: each row sums events by some of their own fields.
+// The Prometheus counters: each row counts or sums the events of one name, grouped by some of their fields.
 
 import type { EventName, Events } from './events.ts'
 
 type Row<Name extends EventName> = {
   readonly event: Name
-  /** Becomes bellwire_NAME_total. Rows of the same name add up, and have the same help and labels. */
+  /** The metric is bellwire_NAME_total. Rows with the same name add to the same metric and must have the same help and labels. */
   readonly name: string
   readonly help: string
   /** Fields of the event that become labels. */
   readonly by: readonly (keyof Events[Name] & string)[]
-  /** The field to add up; absent: 1 for each event. */
+  /** The field to sum; absent: each event counts 1. */
   readonly sum?: keyof Events[Name] & string
-  /** Only events where this field is true. */
+  /** Counts only events in which this field is true. */
   readonly only?: keyof Events[Name] & string
 }
 export type CounterRow = { [Name in EventName]: Row<Name> }[EventName]
 
-const uncertainHelp = 'Attempts that may have arrived although no answer came, also those of a process that is gone'
+const uncertainHelp = 'Attempts without an answer that may have been delivered, including attempts of dead processes'
 
 export const counters: readonly CounterRow[] = [
   // The send path.
   { event: 'message.received', name: 'received', by: ['channel', 'mode'], sum: 'count', help: 'Messages received' },
   { event: 'message.settled', name: 'attempts', by: ['channel', 'category'], help: 'Attempts settled, by outcome' },
-  {
-    event: 'message.settled',
-    name: 'uncertain',
-    by: ['channel'],
-    only: 'uncertain',
-    help: uncertainHelp,
-  },
-  {
-    event: 'message.taken_over',
-    name: 'uncertain',
-    by: ['channel'],
-    only: 'uncertain',
-    help: uncertainHelp,
-  },
-  { event: 'message.repeated', name: 'repeated', by: ['category'], help: 'Messages known already, answered as before' },
+  { event: 'message.settled', name: 'uncertain', by: ['channel'], only: 'uncertain', help: uncertainHelp },
+  { event: 'message.taken_over', name: 'uncertain', by: ['channel'], only: 'uncertain', help: uncertainHelp },
+  { event: 'message.repeated', name: 'repeated', by: ['category'], help: 'Repeated messages, answered as before' },
   {
     event: 'messages.refused',
     name: 'refused_while_paused',
     by: ['channel'],
     sum: 'count',
-    help: 'Messages answered as fatal at once, since their push service or provider is paused',
+    help: 'Messages answered as fatal because their push service or provider was paused',
   },
-  { event: 'message.invalid', name: 'invalid', by: ['channel'], help: 'Messages that are malformed' },
+  { event: 'message.invalid', name: 'invalid', by: ['channel'], help: 'Malformed messages' },
   {
     event: 'message.without_text',
     name: 'without_text',
     by: ['brand', 'channel'],
-    help: 'Messages delivered without title and body: is operator.content right?',
+    help: 'Messages delivered without title and body; check operator.content',
   },
-  { event: 'message.suppressed', name: 'suppressed', by: ['brand'], help: 'Messages to users who must not get any' },
-  { event: 'message.taken_over', name: 'taken_over', by: ['uncertain'], help: 'Messages of processes that are gone' },
-  { event: 'budget.spent', name: 'unfinished', by: ['channel'], sum: 'unfinished', help: 'Not done within the budget' },
+  { event: 'message.suppressed', name: 'suppressed', by: ['brand'], help: 'Messages suppressed because of their user' },
+  { event: 'message.taken_over', name: 'taken_over', by: ['uncertain'], help: 'Messages taken over' },
+  {
+    event: 'budget.spent',
+    name: 'unfinished',
+    by: ['channel'],
+    sum: 'unfinished',
+    help: 'Unfinished within the budget',
+  },
   // Devices.
   { event: 'device.linked', name: 'devices_linked', by: ['brand', 'kind'], help: 'Devices linked to a user' },
-  { event: 'device.moved', name: 'devices_moved', by: ['brand', 'kind'], help: 'Devices given to another user' },
+  { event: 'device.moved', name: 'devices_moved', by: ['brand', 'kind'], help: 'Devices moved to another user' },
   { event: 'device.unlinked', name: 'devices_unlinked', by: ['brand', 'kind'], help: 'Devices unlinked' },
-  { event: 'device.restored', name: 'devices_restored', by: ['brand'], sum: 'count', help: 'Removals taken back' },
+  { event: 'device.restored', name: 'devices_restored', by: ['brand'], sum: 'count', help: 'Removals undone' },
   {
     event: 'device.unreadable',
     name: 'devices_unreadable',
     by: ['source'],
-    help: 'Devices that a source tells wrongly',
+    help: 'Unreadable devices in a device source',
   },
-  { event: 'device.clamped', name: 'devices_clamped', by: ['brand'], help: 'Link and unlink events from the future' },
-  // What somebody should look at.
-  { event: 'message.other_parts', name: 'other_parts', by: ['brand'], help: 'An id again with other parts (row 29)' },
+  { event: 'device.clamped', name: 'devices_clamped', by: ['brand'], help: 'Events with a timestamp in the future' },
+  // Problems that need attention.
+  { event: 'message.other_parts', name: 'other_parts', by: ['brand'], help: 'activity.id reused with other key parts' },
   { event: 'answer.warning', name: 'odd_answers', by: ['provider'], help: 'Answers that contradict the request' },
   { event: 'provider.threw', name: 'provider_threw', by: ['provider'], help: 'Calls to a provider that threw' },
   { event: 'provider.alert', name: 'alerts', by: ['provider'], help: 'Providers that need attention' },
@@ -77,54 +71,54 @@ export const counters: readonly CounterRow[] = [
     by: ['side', 'status'],
     help: 'Requests answered with an error',
   },
-  { event: 'store.lost', name: 'store_lost', by: [], help: 'Times that the store could not be reached' },
-  { event: 'store.repeated', name: 'commits_repeated', by: [], help: 'Commits repeated caller by caller' },
+  { event: 'store.lost', name: 'store_lost', by: [], help: 'Lost connections to the store' },
+  { event: 'store.repeated', name: 'commits_repeated', by: [], help: 'Group commits repeated one caller at a time' },
   // Attributes.
   {
     event: 'suppression.away',
     name: 'suppression_away',
     by: ['source'],
-    help: 'Look-ups that an attribute source could not answer: nothing was sent',
+    help: 'Attribute look-ups that failed, so that nothing was sent',
   },
   {
     event: 'reconciliation.ended',
     name: 'reconciliations',
     by: ['brand', 'field', 'ended'],
-    help: 'Lists of users streamed, by how they ended',
+    help: 'Streamed lists of users, by how the stream ended',
   },
   {
     event: 'reconciliation.ended',
     name: 'reconciliation_users',
     by: ['brand', 'field'],
     sum: 'users',
-    help: 'Users in lists that were streamed',
+    help: 'Users in streamed lists',
   },
   // Providers.
-  { event: 'call.done', name: 'call_messages', by: ['provider'], sum: 'messages', help: 'Messages in calls' },
-  { event: 'call.done', name: 'call_fatal', by: ['provider'], sum: 'fatal', help: 'Messages of calls to send again' },
-  { event: 'call.done', name: 'call_failed', by: ['provider'], sum: 'failed', help: 'Messages of calls that failed' },
-  { event: 'device.sent', name: 'device_sends', by: ['service', 'category'], help: 'Pushes to single devices' },
+  { event: 'call.done', name: 'call_messages', by: ['provider'], sum: 'messages', help: 'Messages in provider calls' },
+  { event: 'call.done', name: 'call_fatal', by: ['provider'], sum: 'fatal', help: 'Fatal messages in calls' },
+  { event: 'call.done', name: 'call_failed', by: ['provider'], sum: 'failed', help: 'Failed messages in calls' },
+  { event: 'device.sent', name: 'device_sends', by: ['service', 'category'], help: 'Pushes to devices, by outcome' },
   {
     event: 'device.sent',
     name: 'device_uncertain',
     by: ['service'],
     only: 'uncertain',
-    help: 'Pushes to single devices whose answer was lost',
+    help: 'Pushes to devices whose answer was lost',
   },
   {
     event: 'device.dropped',
     name: 'devices_dropped',
     by: ['service'],
-    help: 'Devices that their provider proved dead',
+    help: 'Devices that their push service reported dead',
   },
-  // Device links on their way.
-  { event: 'device.parked', name: 'messages_parked', by: ['lane'], help: 'Messages that could not be read' },
-  { event: 'channel.lost', name: 'channel_lost', by: ['channel'], help: 'Times that a broker could not be reached' },
-  { event: 'channel.held', name: 'channel_held', by: ['channel'], help: 'Times that the store took no messages' },
-  { event: 'lane.held', name: 'lane_held', by: ['lane'], help: 'Times that a lane was held: its other side was away' },
+  // Device links between operator, broker and platform.
+  { event: 'device.parked', name: 'messages_parked', by: ['lane'], help: 'Messages parked as unreadable' },
+  { event: 'channel.lost', name: 'channel_lost', by: ['channel'], help: 'Lost connections to a broker' },
+  { event: 'channel.held', name: 'channel_held', by: ['channel'], help: 'Times that the store accepted no messages' },
+  { event: 'lane.held', name: 'lane_held', by: ['lane'], help: 'Times that a lane was held' },
   // The platform.
   { event: 'queue.put', name: 'put', by: ['lane'], sum: 'accepted', help: 'Messages put into the queue' },
-  { event: 'queue.put', name: 'put_again', by: ['lane'], sum: 'repeated', help: 'Messages that were there already' },
+  { event: 'queue.put', name: 'put_again', by: ['lane'], sum: 'repeated', help: 'Messages already in the queue' },
   { event: 'item.settled', name: 'items', by: ['lane', 'category'], help: 'Queued messages settled, by outcome' },
   {
     event: 'item.settled',
@@ -133,12 +127,12 @@ export const counters: readonly CounterRow[] = [
     only: 'untracked',
     help: 'Queued messages delivered without an identifier',
   },
-  { event: 'item.retry', name: 'retries', by: ['lane', 'reason'], help: 'Attempts to be repeated, by reason' },
+  { event: 'item.retry', name: 'retries', by: ['lane', 'reason'], help: 'Retries, by reason' },
   {
     event: 'crm.compared',
     name: 'comparisons',
     by: ['brand', 'field', 'state'],
-    help: 'Comparisons of operators’ lists with the CRM, by how they ended',
+    help: 'Comparisons of operators’ lists with the CRM, by result',
   },
   { event: 'batch.sent', name: 'batches', by: ['lane', 'full'], help: 'Batches handed to the provider' },
 ]

@@ -1,21 +1,21 @@
-// What a side says of itself: /openapi.json and /asyncapi.json, and /docs, a page to read the first one on.
+// The API documents of a side: /openapi.json, /asyncapi.json, and /docs, a page that shows the OpenAPI document.
 
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { createHttp, HttpError, type Side } from './http.ts'
 import { missingPackage } from './optional-package.ts'
 
 export interface Documents {
-  /** Built when they are first asked for. */
+  /** Both documents are built at their first request. */
   readonly openApi: () => object
   readonly asyncApi: () => object
 }
 
 export const documentsDescribed = [
-  { method: 'GET', url: '/openapi.json', says: 'This document. GET /docs shows it as a page.' },
-  { method: 'GET', url: '/asyncapi.json', says: 'Device links as messages, as an AsyncAPI document (§4.3).' },
+  { method: 'GET', url: '/openapi.json', says: 'This OpenAPI document. GET /docs shows it as a page.' },
+  { method: 'GET', url: '/asyncapi.json', says: 'The AsyncAPI document of the device link messages.' },
 ] as const
 
-/** Open to anybody, as the interface itself is: they name no brands, no keys and no addresses. */
+/** The documents need no key: they contain no brands, no keys and no addresses. */
 export function documentRoutes(app: FastifyInstance, side: Side, { openApi, asyncApi }: Documents): void {
   let interfaceText: string | undefined
   let channelText: string | undefined
@@ -32,13 +32,13 @@ export function documentRoutes(app: FastifyInstance, side: Side, { openApi, asyn
 
 const type = 'application/json; charset=utf-8'
 
-/** Where the caller found us, with the prefix of whatever we are mounted in: what is shown there can be pasted into a shell. */
+/** The base URL of the request, including the prefix under which we are mounted, so that examples can be pasted into a shell. */
 function baseOf({ protocol, host, originalUrl, url }: FastifyRequest): string {
   const prefix = originalUrl.endsWith(url) ? originalUrl.slice(0, -url.length) : ''
   return /^[\w.:[\]-]+$/.test(host) ? `${protocol}://${host}${prefix}` : prefix || '/'
 }
 
-/** The page is an instance of its own, made when it is first asked for: its package is large, and most processes never need it. */
+/** The page has its own Fastify instance, created at the first request: its package is large, and few processes need it. */
 function pageRoutes(app: FastifyInstance, side: Side): void {
   let page: Promise<FastifyInstance> | undefined
   for (const url of ['/docs', '/docs/*'])
@@ -54,8 +54,8 @@ function pageRoutes(app: FastifyInstance, side: Side): void {
   app.addHook('onClose', async () => (await page)?.close())
 }
 
-/** Whatever the page's package may learn to do: it loads nothing from elsewhere and calls nobody but us. */
-const onlyUs =
+/** Whatever a later version of the page's package does: the page can load from and connect to this server only. */
+const selfOnlyPolicy =
   "default-src 'none'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self'; worker-src 'self' blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 async function createPage(side: Side): Promise<FastifyInstance> {
@@ -64,17 +64,17 @@ async function createPage(side: Side): Promise<FastifyInstance> {
   const { default: reference } = await import('@scalar/fastify-api-reference')
   const page = createHttp(side, 1024)
   page.addHook('onSend', async (_request, reply) => {
-    reply.header('content-security-policy', onlyUs)
+    reply.header('content-security-policy', selfOnlyPolicy)
   })
   await page.register(reference, {
     routePrefix: '/docs',
     configuration: {
-      // Seen from /docs/, also where all of it is mounted under a path.
+      // Relative to /docs/, so that it also works under a prefix.
       url: '../openapi.json',
-      pageTitle: `Bellwire: the ${side}'s API`,
+      pageTitle: `Bellwire: ${side} API`,
       withDefaultFonts: false,
       telemetry: false,
-      // Offers to send the document elsewhere.
+      // The agent would offer to send the document to another server.
       agent: { disabled: true },
       mcp: { disabled: true },
       showDeveloperTools: 'never',

@@ -1,10 +1,10 @@
-// What happens, as one typed list. The engine emits facts; log, metrics, the demo's text and the tests' waits subscribe.
-// Nothing else logs. Carried by node:diagnostics_channel under the names 'bellwire:<event>', so that tools can listen too.
+// All events of the engine, as one typed list. The log, the metrics, the demo and the tests subscribe to them; nothing else logs.
+// They are published on node:diagnostics_channel under the names 'bellwire:<event>', so that other tools can subscribe too.
 
 import { channel } from 'node:diagnostics_channel'
 
 export interface Events {
-  // how a process lives
+  // process and store
   'server.starting': {
     side: 'operator' | 'platform'
     store: string
@@ -16,14 +16,14 @@ export interface Events {
   }
   'server.listening': { side: 'operator' | 'platform'; part?: 'admin'; url: string }
   'server.stopping': { side: 'operator' | 'platform' }
-  /** An error that nobody caught: the process stops in order and ends with an error. */
+  /** An uncaught error: the process shuts down gracefully and exits with an error code. */
   'process.failed': { error: string; stack: string }
   'loop.failed': { loop: string; error: string; inMs: number }
   'store.lost': { error: string }
   'store.back': { downMs: number }
   'store.commit': { callers: number; rows: number; ms: number; durable: boolean }
   'store.repeated': { callers: number; error: string }
-  // requests that were answered with an error; `cause` is not in the answer, `counted` ones are in keys.refused, too
+  // requests answered with an error; `cause` is not in the response; requests with `counted` are also in keys.refused
   'request.refused': {
     side: 'operator' | 'platform'
     method: string
@@ -70,7 +70,7 @@ export interface Events {
   }
   'provider.paused': { provider: string; reason: string; untilMs: number }
   'provider.resumed': { provider: string }
-  /** A provider of a user's own, or a fault of one of ours. */
+  /** The provider threw an error: a custom provider, or a bug in one of ours. */
   'provider.threw': { provider: string; error: string; stack: string }
   'provider.alert': { provider: string; error: string; remedy: string }
   'answer.warning': { provider: string; warning: string }
@@ -96,7 +96,7 @@ export interface Events {
   'lane.resumed': { lane: string }
   'lane.released': { lane: string; heldMs: number }
   'batch.sent': { lane: string; items: number; bytes: number; full: boolean }
-  /** Untracked: delivered, but the answer has no identifier (row 6). */
+  /** `untracked`: delivered, but the answer has no identifier (row 6). */
   'item.settled': {
     lane: string
     seq: number
@@ -176,13 +176,13 @@ function channelOf(name: EventName): ReturnType<typeof channel> {
   return made
 }
 
-/** Costs a map look-up when nobody listens. Build expensive payloads only behind listened(). */
+/** Without listeners it costs a map look-up. Check hasListeners() before building an expensive payload. */
 export function emit<Name extends EventName>(name: Name, event: Events[Name]): void {
   const target = channelOf(name)
   if (target.hasSubscribers) target.publish(event)
 }
 
-export function listened(name: EventName): boolean {
+export function hasListeners(name: EventName): boolean {
   return channelOf(name).hasSubscribers
 }
 

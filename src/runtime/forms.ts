@@ -1,4 +1,4 @@
-// What values must look like, in the words of errors: the same for a configuration file and for the options of the library.
+// Value formats and their wording in errors, shared by the configuration file and the options of the library.
 
 import { ConfigError, type Problem } from './problem.ts'
 
@@ -6,13 +6,13 @@ export interface Form {
   /** Completes the sentence "expected …". */
   readonly expected: string
   readonly fits: (value: unknown) => boolean
-  /** How to put right what is missing or wrong. */
+  /** How to correct a missing or wrong value. */
   readonly remedy?: string
-  /** A secret is not repeated, not even a wrong one. */
+  /** Errors never repeat a secret, not even a wrong one. */
   readonly secret?: true
 }
 
-/** Short keys can be guessed, and what is rejected here can never leak as "the key is 'test'". */
+/** At least 16 characters, since short keys can be guessed. A rejected key is never repeated in the error. */
 export const keyForm = {
   expected: 'at least 16 characters without spaces',
   fits: (value: unknown) => matches(value, /^[\x21-\x7e]{16,}$/),
@@ -20,7 +20,7 @@ export const keyForm = {
   secret: true,
 } as const satisfies Form
 
-/** For secrets of subscriber tokens. */
+/** Secrets for subscriber tokens. */
 export const longKeyForm = {
   expected: 'at least 32 characters without spaces',
   fits: (value: unknown) => matches(value, /^[\x21-\x7e]{32,}$/),
@@ -28,7 +28,7 @@ export const longKeyForm = {
   secret: true,
 } as const satisfies Form
 
-/** A brand's number, 0 to 2^63−1 (row 1), kept as its digits. */
+/** A brand number from 0 to 2^63−1 (row 1), stored as a string of digits. */
 export const brandForm: Form = {
   expected: 'the number of a brand',
   fits: (value) => matches(value, /^(0|[1-9]\d{0,18})$/) && BigInt(value as string) < 2n ** 63n,
@@ -46,7 +46,7 @@ export const originForm: Form = {
   fits: (value) => typeof value === 'string' && URL.canParse(value) && new URL(value).origin === value,
 }
 
-/** Its address may hold a password. */
+/** Secret, since the URL may contain a password. */
 export const storeForm: Form = {
   expected: 'sqlite:PATH or postgres://USER:PASSWORD@HOST/DATABASE',
   fits: (value) => matches(value, /^sqlite:./) || (matches(value, /^postgres(ql)?:/) && URL.canParse(value as string)),
@@ -60,7 +60,7 @@ export function wholeForm(from: number, to: number): Form {
   }
 }
 
-/** Milliseconds. */
+/** A duration in milliseconds. */
 export const millisecondsForm: Form = {
   expected: 'a time in milliseconds',
   fits: (value) => typeof value === 'number' && value >= 0 && value < Number.POSITIVE_INFINITY,
@@ -75,41 +75,41 @@ export function wordForm(...words: readonly string[]): Form {
 
 const matches = (value: unknown, form: RegExp): boolean => typeof value === 'string' && form.test(value)
 
-export interface Look {
-  /** Must be there. An empty text is what a variable of the environment that is not set leaves: as good as missing. */
+export interface OptionChecks {
+  /** A required value. An empty string counts as missing, since an unset environment variable often results in one. */
   required(path: string, value: unknown, form: Form): void
-  /** May be left out. */
+  /** An optional value. */
   optional(path: string, value: unknown, form: Form): void
-  /** At least one item. */
+  /** A list with at least one item. */
   filled(path: string, list: readonly unknown[] | undefined, remedy?: string): void
   wrong(problem: Omit<Problem, 'where'>): void
 }
 
 /**
- * Looks at the options of a function, each by its path.
+ * Checks the options of a function, each under its path.
  *
- * @throws ConfigError with everything that is wrong at once
+ * @throws ConfigError with all problems at once
  * @example checkOptions('createOperator', ({ required }) => required('keys[0].key', '', keyForm))
  * // createOperator  keys[0].key: missing; expected at least 16 characters without spaces
  * //     make one with: openssl rand -hex 24
  */
-export function checkOptions(name: string, look: (look: Look) => void): void {
+export function checkOptions(name: string, check: (checks: OptionChecks) => void): void {
   const problems: Problem[] = []
-  const wrong: Look['wrong'] = (problem) => void problems.push({ where: name, ...problem })
-  const optional: Look['optional'] = (path, value, { expected, fits, remedy, secret }) => {
+  const wrong: OptionChecks['wrong'] = (problem) => void problems.push({ where: name, ...problem })
+  const optional: OptionChecks['optional'] = (path, value, { expected, fits, remedy, secret }) => {
     if (value === undefined || fits(value)) return
     const found = secret ? '' : `, found ${typeof value === 'string' ? JSON.stringify(value) : String(value)}`
     wrong({ path, what: `expected ${expected}${found}`, ...(remedy && { remedy }) })
   }
-  const required: Look['required'] = (path, value, form) => {
+  const required: OptionChecks['required'] = (path, value, form) => {
     const { expected, remedy } = form
     if (value !== undefined && value !== null && value !== '') return optional(path, value, form)
     wrong({ path, what: `missing; expected ${expected}`, ...(remedy && { remedy }) })
   }
-  const filled: Look['filled'] = (path, list, remedy) => {
+  const filled: OptionChecks['filled'] = (path, list, remedy) => {
     if (Array.isArray(list) && list.length > 0) return
-    wrong({ path, what: 'missing; expected at least 1 in the list', ...(remedy && { remedy }) })
+    wrong({ path, what: 'missing; expected a list with at least 1 item', ...(remedy && { remedy }) })
   }
-  look({ required, optional, filled, wrong })
+  check({ required, optional, filled, wrong })
   if (problems.length > 0) throw new ConfigError(problems)
 }

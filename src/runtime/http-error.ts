@@ -1,9 +1,9 @@
 export interface HttpErrorOptions extends ErrorOptions {
-  /** The log counts such refusals (events.ts, `keys.refused`) instead of writing a line for each. */
+  /** The log counts these errors (events.ts, `keys.refused`) instead of writing a line for each. */
   readonly counted?: boolean
 }
 
-/** An error that is answered as it is: a status and a sentence that names the remedy. `cause` goes to the log only. */
+/** An error that becomes the HTTP response: a status, and a message that names the remedy. `cause` is only logged. */
 export class HttpError extends Error {
   readonly status: number
   readonly retryAfterSeconds: number | undefined

@@ -1,14 +1,14 @@
-// HTTP as both sides speak it: bodies as bytes, every error as `{error}`, and nothing that one request does disturbs another.
+// The HTTP server of both sides: handlers receive bodies as bytes, and every error response is `{error}`.
 
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
-import { bodyAsItCame } from './consumed-body.ts'
+import { restoreConsumedBody } from './consumed-body.ts'
 import { emit } from './events.ts'
 import { HttpError } from './http-error.ts'
 import type { Handler } from './mount.ts'
 import { type BodyLimits, bodyLimits, boundBodies } from './request-bodies.ts'
-import { summed } from './summed.ts'
+import { summarizeRepeats } from './summarize-repeats.ts'
 import { UnstorableText } from './unstorable.ts'
 
 export { HttpError }
@@ -17,8 +17,8 @@ export type Side = 'operator' | 'platform'
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 
 /**
- * A Fastify instance that hands bodies over as bytes and answers every error as `{error}`. A route that takes a body names who
- * may send it, as its `onRequest`: nothing of a body is read before.
+ * A Fastify instance that passes bodies to handlers as bytes and answers every error as `{error}`. Every route with a body must
+ * authenticate its caller in `onRequest`, before any of the body is read.
  */
 export function createHttp(side: Side, bodyBytes: number, limits: Partial<BodyLimits> = {}): FastifyInstance {
   const all = { ...bodyLimits, ...limits }
@@ -31,18 +31,18 @@ export function createHttp(side: Side, bodyBytes: number, limits: Partial<BodyLi
   })
   if (all.bodyBytesInFlight < bodyBytes)
     throw new Error(
-      `all request bodies together may have ${all.bodyBytesInFlight} bytes, and one alone ${bodyBytes}: raise the first limit, or lower the second`,
+      `the limit for all request bodies (${all.bodyBytesInFlight} bytes) is below the limit for one body (${bodyBytes} bytes): raise the first, or lower the second`,
     )
-  // First: what follows sees the body as it came.
-  app.addHook('preParsing', bodyAsItCame)
-  const arrived = boundBodies(app, all, (request, reply, error) => refuse(side, request, reply, error))
+  // Must be the first preParsing hook, so that the later ones receive the original bytes.
+  app.addHook('preParsing', restoreConsumedBody)
+  const bodyReceived = boundBodies(app, all, (request, reply, error) => refuse(side, request, reply, error))
   app.removeAllContentTypeParsers()
-  // Whatever the content type says: the interface has JSON bodies only (§4).
+  // Applies to every content type: the interface has only JSON bodies (§4).
   app.addContentTypeParser(
     '*',
     { parseAs: 'buffer' },
     (request: FastifyRequest, body: Buffer, done: (error: null, body: Buffer) => void) => {
-      arrived(request.raw)
+      bodyReceived(request.raw)
       done(null, body)
     },
   )
@@ -51,12 +51,12 @@ export function createHttp(side: Side, bodyBytes: number, limits: Partial<BodyLi
     if (request.is404) return done(notFound(app, request, reply))
     const encoding = request.headers['content-encoding']
     if (encoding === undefined || encoding === 'identity') return done()
-    done(new HttpError(415, `content-encoding ${encoding} is not read here: send the body uncompressed`))
+    done(new HttpError(415, `content-encoding ${encoding} is not supported here: send the body uncompressed`))
   })
   app.addHook('onRoute', ({ method, url, onRequest }) => {
     if (onRequest !== undefined || [method].flat().every((each) => bodyless.has(each))) return
     throw new Error(
-      `${method} ${url} would read a body from anybody: give the route an onRequest that admits its callers`,
+      `${method} ${url} would read a body from any caller: give the route an onRequest hook that authenticates its callers`,
     )
   })
   app.setErrorHandler((error, request, reply) =>
@@ -67,27 +67,27 @@ export function createHttp(side: Side, bodyBytes: number, limits: Partial<BodyLi
 
 const maxParamLength = 300
 
-/** Paths that never reach a route. */
+/** The error for a path that the router cannot match. */
 function unreadablePath({ code }: { readonly code: string }): HttpError {
   return code === 'FST_ERR_MAX_PARAM_LENGTH'
-    ? new HttpError(400, `a part of the path is longer than ${maxParamLength} characters: no name here is so long`)
-    : new HttpError(400, 'the path cannot be read: what is not a letter or a digit must be percent-encoded UTF-8')
+    ? new HttpError(400, `a segment of the path is longer than the limit of ${maxParamLength} characters`)
+    : new HttpError(400, 'the path cannot be decoded: percent-encode special characters as UTF-8')
 }
 
-/** Content types are as they are said to be: for every answer, also those that are written past Fastify. */
+/** Forbids browsers to guess the content type. Every response has this header, also responses written without Fastify. */
 export const noSniffing = ['x-content-type-options', 'nosniff'] as const
 
 const bodyless: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
 
-/** 404 and 405 are answered before a body is read, too. */
+/** 404, or 405 if the path exists for another method; both are answered before a body is read. */
 function notFound(app: FastifyInstance, request: FastifyRequest, reply: FastifyReply): HttpError {
   const path = request.url.split('?', 1)[0] as string
   const allowed = methods.filter(
     (method) => app.findRoute({ method, url: path }) !== null || app.hasRoute({ method, url: path }),
   )
-  if (allowed.length === 0) return new HttpError(404, `there is nothing at ${path}`)
+  if (allowed.length === 0) return new HttpError(404, `${path} does not exist`)
   reply.header('allow', allowed.join(', '))
-  return new HttpError(405, `${request.method} is not known at ${path}: use ${allowed.join(' or ')}`)
+  return new HttpError(405, `${path} does not support ${request.method}: use ${allowed.join(' or ')}`)
 }
 
 function refuse(
@@ -113,11 +113,11 @@ function refuse(
     .send(JSON.stringify({ error: message }))
 }
 
-/** With its stack, unless the store is away: nobody looks for that in our code, and many requests say so. */
+/** The error's stack. For an unavailable store only the message: it is no bug in our code, and many requests log it. */
 function causeText(cause: unknown): string {
   if (!(cause instanceof Error)) return String(cause)
-  const away = (cause as { code?: unknown }).code === 'unavailable'
-  return away ? cause.message : (cause.stack ?? cause.message)
+  const unavailable = (cause as { code?: unknown }).code === 'unavailable'
+  return unavailable ? cause.message : (cause.stack ?? cause.message)
 }
 
 function asHttpError(error: unknown, limit: number, bodyBytes: number): HttpError {
@@ -126,48 +126,48 @@ function asHttpError(error: unknown, limit: number, bodyBytes: number): HttpErro
   const { code, statusCode, message } = error as { code?: string; statusCode?: number; message?: string }
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') {
     const remedy = limit < bodyBytes ? '' : ', or raise the limit body_bytes'
-    return new HttpError(413, `the body is larger than ${limit} bytes: send less at a time${remedy}`)
+    return new HttpError(413, `the body is larger than the limit of ${limit} bytes: send a smaller body${remedy}`)
   }
   if (statusCode !== undefined && statusCode >= 400 && statusCode < 500)
     return new HttpError(statusCode, message ?? 'bad request')
-  return new HttpError(503, 'the server cannot answer now: ask again; if it lasts, its log says why', 1, {
+  return new HttpError(503, 'the server cannot answer now: retry later; if the error persists, its log says why', 1, {
     cause: error,
   })
 }
 
 export interface Listening {
   readonly url: string
-  /** Stops listening; requests under way may finish for so long, then their connections are cut. */
+  /** Stops listening. Requests in progress have `withinMs` to finish; then their connections are closed. */
   close(withinMs?: number): Promise<void>
 }
 
 export interface ListenOptions {
   readonly host?: string
   readonly port?: number
-  /** The part of the side that is served there, for the log. Absent: all of it, or what the other party calls. */
+  /** The part of the side that is served here, for the log. Absent: the whole side, or only the interface. */
   readonly part?: 'admin'
-  /** Most connections at a time; those above that are closed at once. */
+  /** Most open connections; further ones are closed at once. */
   readonly connections?: number
 }
 
-/** Listens with a plain handler. Port 0 takes a free one. */
+/** Starts an HTTP server for a handler. Port 0 selects a free port. */
 export async function listen(side: Side, handler: Handler, options: ListenOptions = {}): Promise<Listening> {
   const { host = '127.0.0.1', port = 0, part, connections = 20_000 } = options
-  // How long a body may take depends on its route: request-bodies.ts.
+  // The time limit of a body depends on its route: see request-bodies.ts.
   const server = createServer(
     { requestTimeout: 0, headersTimeout: 15_000, connectionsCheckingInterval: 1_000 },
     handler,
   )
   server.maxConnections = connections
-  const dropped = summed(60_000, (_side, count) => emit('connections.refused', { side, count }))
-  server.on('drop', () => dropped(side))
+  const reportDropped = summarizeRepeats(60_000, (_side, count) => emit('connections.refused', { side, count }))
+  server.on('drop', () => reportDropped(side))
   server.keepAliveTimeout = 72_000 // longer than the usual 60 s of proxies, so that they close first
   server.on('clientError', (error: Error & { code?: string }, socket: Socket) => answerUnreadable(side, error, socket))
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: Error & { code?: string }) =>
       reject(
         error.code === 'EADDRINUSE'
-          ? new Error(`port ${port} on ${host} is in use: stop what listens there or choose another port`)
+          ? new Error(`port ${port} on ${host} is in use: stop the process that listens there, or choose another port`)
           : error,
       ),
     )
@@ -179,14 +179,14 @@ export async function listen(side: Side, handler: Handler, options: ListenOption
   return { url, close: (withinMs = 5_000) => close(server, withinMs) }
 }
 
-/** What the HTTP parser refuses never reaches a route: answered here, and the connection ends, as HTTP demands. */
+/** Answers a request that the HTTP parser rejected, which never reaches a route, and closes the connection, as HTTP requires. */
 function answerUnreadable(side: Side, error: Error & { code?: string }, socket: Socket): void {
   const [status, text, message] =
     error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
-      ? [408, 'Request Timeout', 'the request did not arrive whole in time: send it faster, or in smaller parts']
+      ? [408, 'Request Timeout', 'the request did not arrive completely in time: send it faster, or in smaller parts']
       : error.code === 'HPE_HEADER_OVERFLOW'
         ? [431, 'Request Header Fields Too Large', 'the headers are too large']
-        : [400, 'Bad Request', `this is not readable as HTTP (${error.code ?? error.message})`]
+        : [400, 'Bad Request', `the request is not valid HTTP (${error.code ?? error.message})`]
   emit('request.refused', { side, method: '', path: '', status, error: message })
   if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy()
   const body = JSON.stringify({ error: message })
@@ -197,9 +197,9 @@ function answerUnreadable(side: Side, error: Error & { code?: string }, socket: 
 
 function close(server: Server, withinMs: number): Promise<void> {
   return new Promise((resolve) => {
-    const cut = setTimeout(() => server.closeAllConnections(), withinMs)
+    const timeout = setTimeout(() => server.closeAllConnections(), withinMs)
     server.close(() => {
-      clearTimeout(cut)
+      clearTimeout(timeout)
       resolve()
     })
     server.closeIdleConnections()

@@ -1,10 +1,10 @@
 import { randomFillSync } from 'node:crypto'
 
-// The random ends of 256 identifiers are made at a time: a call for each would cost more than the identifier, and so would
-// putting it together from more than three pieces.
+// The random suffixes of 256 identifiers are generated at once: a call to the random generator for each would cost more than the
+// rest of the identifier, and so would concatenating more than three strings.
 const random = Buffer.allocUnsafeSlow(256 * 8)
-const endLength = '-8fff-ffffffffffff'.length
-let ends = ''
+const suffixLength = '-8fff-ffffffffffff'.length
+let suffixes = ''
 let used = 0
 
 let lastMs = 0
@@ -12,43 +12,43 @@ let sequence = 0
 let prefix = ''
 
 /**
- * A UUIDv7 (RFC 9562): 48 bits of milliseconds, 12 bits that count within the millisecond, 62 random bits.
- * Identifiers made by one process sort in the order in which they were made, which keeps index inserts together.
+ * A UUIDv7 (RFC 9562): 48 bits of milliseconds, a 12-bit counter within the millisecond, 62 random bits.
+ * Identifiers of one process sort in creation order, so that index inserts stay next to each other.
  *
  * @example uuidv7() // '019aa7c2-5f3e-7000-9c1b-0242ac120002'
  */
 export function uuidv7(now = Date.now()): string {
-  if (now > lastMs) begin(now)
-  // More than 4,096 in one millisecond, or a clock that went back: borrow from the next millisecond.
-  else if (++sequence > 0xfff) begin(lastMs + 1)
-  if (used === ends.length) {
+  if (now > lastMs) startMillisecond(now)
+  // More than 4,096 in one millisecond, or the clock was set back: use the next millisecond.
+  else if (++sequence > 0xfff) startMillisecond(lastMs + 1)
+  if (used === suffixes.length) {
     randomFillSync(random)
     for (let at = 0; at < random.length; at += 8) random[at] = 0x80 | ((random[at] as number) & 0x3f)
-    ends = random.toString('hex').replace(/(.{4})(.{12})/g, '-$1-$2')
+    suffixes = random.toString('hex').replace(/(.{4})(.{12})/g, '-$1-$2')
     used = 0
   }
   const at = used
-  used += endLength
-  return prefix + counts[sequence] + ends.slice(at, used)
+  used += suffixLength
+  return prefix + counters[sequence] + suffixes.slice(at, used)
 }
 
-function begin(ms: number): void {
+function startMillisecond(ms: number): void {
   lastMs = ms
   sequence = 0
   const time = ms.toString(16).padStart(12, '0')
   prefix = `${time.slice(0, 8)}-${time.slice(8)}-`
 }
 
-const counts = Array.from({ length: 0x1000 }, (_, count) => (0x7000 + count).toString(16))
+const counters = Array.from({ length: 0x1000 }, (_, count) => (0x7000 + count).toString(16))
 
-/** The least identifier that could be made at this time: everything made before sorts before it. */
+/** The smallest identifier of this millisecond: all identifiers created earlier sort before it. */
 export function firstUuidv7(ms: number): string {
   const time = Math.max(0, ms).toString(16).padStart(12, '0')
   return `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-000000000000`
 }
 
 /**
- * When a UUIDv7 was made, in epoch milliseconds; undefined where it is none.
+ * The creation time of a UUIDv7 in epoch milliseconds; undefined if `id` is not a UUIDv7.
  *
  * @example timeOfUuidv7('019aa7c2-5f3e-7000-9c1b-0242ac120002') // 1763733823294
  */

@@ -1,7 +1,7 @@
 /** Any JSON value. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json }
 
-/** The object or array that a stranger's text is; undefined where it is neither, or no JSON. */
+/** Parses untrusted text as a JSON object or array; undefined if it is neither, or not JSON. */
 export function objectIn(text: string): Readonly<Record<string, unknown>> | undefined {
   try {
     const value: unknown = JSON.parse(text)

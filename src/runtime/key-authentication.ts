@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import { keyring } from './access.ts'
+import { createKeyFinder } from './access.ts'
 import { type Authentication, createAuthentication } from './authentication.ts'
 import { HttpError } from './http-error.ts'
 import { createWrongKeys } from './wrong-keys.ts'
@@ -11,19 +11,20 @@ interface NamedKey {
 
 export interface KeyAuthenticationOptions<Key extends NamedKey> {
   readonly keys: readonly Key[]
-  /** What a caller without a key, or with an unknown one, is told. */
+  /** The error for a request without a key. */
   readonly missing: string
+  /** The error for a request with an unknown key. */
   readonly unknown: string
-  /** Throws where the key may not call this route. */
+  /** Throws if the key must not call this route. */
   readonly check?: (key: Key, request: FastifyRequest) => void
 }
 
 const header = 'x-api-key'
 
-/** Callers with one of these keys in X-Api-Key; guessing is slowed down (wrong-keys.ts). */
+/** Authenticates callers by the key in X-Api-Key, and limits the rate at which keys can be guessed (wrong-keys.ts). */
 export function keyAuthentication<Key extends NamedKey>(options: KeyAuthenticationOptions<Key>): Authentication<Key> {
   const { keys, missing, unknown, check } = options
-  const whose = keyring(keys)
+  const findKey = createKeyFinder(keys)
   const wrongKeys = createWrongKeys()
   return createAuthentication((request) => {
     const presented = request.headers[header]
@@ -32,9 +33,9 @@ export function keyAuthentication<Key extends NamedKey>(options: KeyAuthenticati
       wrongKeys.countMissing(address)
       throw new HttpError(401, missing, undefined, { counted: true })
     }
-    const key = whose(presented)
+    const key = findKey(presented)
     const verdict = wrongKeys.judge(address, key?.name)
-    // Never a 4xx: who calls may have the right key, and the platform would drop its message for good (§7.1).
+    // Not a 4xx: the key may be correct, and on a 4xx the platform would drop the message for good (§7.1).
     if (verdict === 'wait') throw new HttpError(503, tooManyWrong, 1, { counted: true })
     if (verdict === 'wrong' || key === undefined) throw new HttpError(401, unknown, undefined, { counted: true })
     check?.(key, request)
@@ -42,4 +43,4 @@ export function keyAuthentication<Key extends NamedKey>(options: KeyAuthenticati
   })
 }
 
-const tooManyWrong = 'too many wrong API keys came from this address: no other key of it is looked at now, ask again'
+const tooManyWrong = 'too many wrong API keys from this address: its other keys are not checked now, retry later'

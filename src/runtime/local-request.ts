@@ -1,19 +1,18 @@
 import type { IncomingMessage } from 'node:http'
 
-/** Why a request to a server that is only for this machine is refused. */
+/** The refusal of a request to a server that only this machine may use. */
 export interface LocalRefusal {
   readonly status: 403 | 415
   readonly error: string
 }
 
 /**
- * Judges whether a request was made on this machine on purpose. A web page that is open in a browser here can reach every
- * port of loopback: under a host name of its own that it points to 127.0.0.1 (DNS rebinding), or with a form or a script on
- * another site (CSRF). The first gives itself away by Host; the second by Origin or Sec-Fetch-Site, or by a content type
- * that a browser sends to others without asking first.
+ * Refuses requests that a web page of another site makes a browser on this machine send. The page can reach every loopback port:
+ * under its own host name, resolved to 127.0.0.1 (DNS rebinding), or by a form or script (CSRF). DNS rebinding shows in Host;
+ * CSRF shows in Origin or Sec-Fetch-Site, or in a content type that browsers send to other sites without a preflight request.
  *
- * @param port  where the server listens
- * @example judgeLocalRequest(request, 4700)?.error // 'Host evil.example is not this machine: …'
+ * @param port the port of the server
+ * @example judgeLocalRequest(request, 4700)?.error // 'Host evil.example is not this server: …'
  */
 export function judgeLocalRequest(
   { method, headers }: Pick<IncomingMessage, 'method' | 'headers'>,
@@ -23,15 +22,15 @@ export function judgeLocalRequest(
   if (refused) return refused
   const { origin, 'sec-fetch-site': site = 'none', 'content-type': type = '' } = headers
   if (origin !== undefined && origin !== `http://${headers.host}`)
-    return { status: 403, error: `a page of ${origin} may not ask here` }
+    return { status: 403, error: `pages of ${origin} must not send requests to this server` }
   if (site !== 'none' && site !== 'same-origin')
-    return { status: 403, error: 'a page of another site may not ask here' }
+    return { status: 403, error: 'pages of other sites must not send requests to this server' }
   if (method === 'POST' && !/^application\/json *(;|$)/i.test(type))
     return { status: 415, error: 'send JSON, and the header content-type: application/json' }
   return undefined
 }
 
-/** For what anybody may read who is on this machine, as the files of a page. */
+/** Checks only Host: for resources that every user of this machine may read, such as the files of a page. */
 export function judgeHost(host = '', port: number): LocalRefusal | undefined {
   const [, name = '', ofPort = '80'] = /^([^:]+|\[[^\]]*\])(?::(\d+))?$/.exec(host) ?? []
   if (isLoopback(name.toLowerCase()) && Number(ofPort) === port) return undefined

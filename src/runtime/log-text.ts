@@ -22,8 +22,8 @@ export function textLines(to: { write(line: string): unknown }): { write(line: s
 
 function show(value: unknown): string {
   const text = typeof value === 'string' && /^[^\s"=]+$/.test(value) ? value : JSON.stringify(value)
-  return text.replace(commands, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+  return text.replace(controls, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
-/** What a terminal obeys although JSON lets it stand: C1 controls (U+009B begins a command), DEL, and marks that turn text around. */
-const commands = /[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
+/** Terminal control characters that JSON does not escape: C1 controls (U+009B begins a command), DEL, and bidirectional marks. */
+const controls = /[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g

@@ -3,34 +3,34 @@ import { type EventName, on } from './events.ts'
 import { textLines } from './log-text.ts'
 
 export interface LogOptions {
-  /** One line for each attempt comes with info. */
+  /** `info` writes one line for each attempt. */
   readonly level: Level | 'silent'
   readonly format: 'json' | 'text'
-  /** Texts that must never be written, whatever they are part of: `[redacted]` stands in their place. */
+  /** Secrets that must never be written: wherever one occurs, it is replaced with `[redacted]`. */
   readonly secrets?: readonly string[]
   /** Default: standard output. */
   readonly to?: { write(line: string): unknown }
 }
 
 export interface Log {
-  /** Ends the subscriptions and writes what is still held back. */
+  /** Ends the subscriptions and writes the buffered lines. */
   stop(): void
 }
 
 /**
- * Writes what happens (events.ts) as log lines, one for each event. This is the only place where the engine's log is phrased.
- * Message texts and users' ids are not logged: the ref (push_id, site_notification_id) finds them.
+ * Writes one log line for each event (events.ts). All log messages of the engine are defined in this file.
+ * Message texts and user ids are not logged: look them up by the ref (push_id, site_notification_id).
  *
  * @example
  * const log = startLog({ level: 'info', format: 'json', secrets: [apiKey] })
- * // {"level":"info","time":"2026-11-21T10:00:00.000Z","event":"server.listening","side":"operator","url":"http://…","msg":"operator listens"}
+ * // {"level":"info","time":"2026-11-21T10:00:00.000Z","event":"server.listening","side":"operator","url":"http://…","msg":"listening"}
  */
 export function startLog({ level, format, secrets = [], to }: LogOptions): Log {
-  // Not synchronous: the process that sends must not wait for its terminal.
+  // Asynchronous, so that sending never waits for the terminal.
   const stdout = to ? undefined : destination({ fd: 1, sync: false })
-  stdout?.on('error', () => {}) // a reader that went away (EPIPE) must not end the server
+  stdout?.on('error', () => {}) // a closed pipe (EPIPE) must not end the server
   const target = (to ?? stdout) as { write(line: string): unknown }
-  const written = format === 'text' ? textLines(target) : target
+  const formatted = format === 'text' ? textLines(target) : target
   const logger = pino(
     {
       level,
@@ -38,7 +38,7 @@ export function startLog({ level, format, secrets = [], to }: LogOptions): Log {
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
     },
-    scrubbed(written, secrets),
+    redactLines(formatted, secrets),
   )
   const ends = (Object.keys(phrases) as EventName[]).map((name) => subscribe(logger, name))
   return {
@@ -47,14 +47,14 @@ export function startLog({ level, format, secrets = [], to }: LogOptions): Log {
       try {
         stdout?.flushSync()
       } catch {
-        // Standard output is gone, and there is nowhere else to say so.
+        // Standard output is closed, so the error cannot be reported.
       }
     },
   }
 }
 
 type Fields = Readonly<Record<string, unknown>>
-type Phrase = readonly [at: Level | ((event: Fields) => Level), message: string, leaveOut?: readonly string[]]
+type Phrase = readonly [level: Level | ((event: Fields) => Level), message: string, omitted?: readonly string[]]
 
 const bySettled = ({ category, uncertain }: Fields): Level =>
   category === 'successful' && !uncertain ? 'info' : 'warn'
@@ -67,96 +67,96 @@ const byFindings = ({ state, critical, high }: Fields): Level =>
 const phrases: Readonly<Record<EventName, Phrase>> = {
   'server.starting': ['info', 'starting'],
   'server.listening': ['info', 'listening'],
-  'server.stopping': ['info', 'stopping: finishing what is in progress'],
-  'process.failed': ['error', 'an error that nobody caught: stopping, to be started again'],
-  'loop.failed': ['error', 'a turn of a loop failed, to be repeated'],
-  'store.lost': ['error', 'the store cannot be reached: messages wait until it can'],
-  'store.back': ['info', 'the store is back'],
-  'store.commit': ['debug', 'committed'],
-  'store.repeated': ['warn', 'a commit failed and is repeated caller by caller'],
+  'server.stopping': ['info', 'stopping: finishing work in progress'],
+  'process.failed': ['error', 'uncaught error: stopping, must be restarted'],
+  'loop.failed': ['error', 'background task failed, will be retried'],
+  'store.lost': ['error', 'connection to the store lost: messages wait until it is restored'],
+  'store.back': ['info', 'connection to the store restored'],
+  'store.commit': ['debug', 'transaction committed'],
+  'store.repeated': ['warn', 'group commit failed, repeated one caller at a time'],
   'request.refused': [byStatus, 'request refused'],
-  'connections.refused': ['warn', 'connections closed at once: as many are open as may be'],
-  'keys.refused': ['warn', 'requests without a right API key'],
+  'connections.refused': ['warn', 'connections refused: the limit of open connections is reached'],
+  'keys.refused': ['warn', 'requests refused: API key missing or wrong'],
   'message.received': ['debug', 'messages received'],
   'message.invalid': ['warn', 'message invalid'],
-  'messages.refused': ['debug', 'messages refused before they were claimed: what reaches them is paused'],
+  'messages.refused': ['debug', 'messages refused before they were claimed: their provider or push service is paused'],
   'message.claimed': ['debug', 'message claimed'],
-  'message.repeated': ['info', 'message known already: answered as before, nothing sent'],
-  'message.taken_over': ['warn', 'message taken over from a process that is gone'],
-  'message.other_parts': ['warn', 'the same activity.id with other parts: another message (row 29)'],
+  'message.repeated': ['info', 'repeated message: answered as before, nothing sent'],
+  'message.taken_over': ['warn', 'message taken over from a dead process'],
+  'message.other_parts': ['warn', 'activity.id reused with other key parts: treated as another message'],
   'message.suppressed': ['info', 'message suppressed'],
   'message.without_text': ['debug', 'message delivered without title and body'],
   'content.missing': [
     'warn',
-    'delivered without title and body: nothing was found at these pointers; correct operator.content, or set operator.content.required',
+    'delivered without title and body: no text at these pointers; correct operator.content, or set operator.content.required',
   ],
   'message.calling': ['debug', 'calling the provider'],
   'message.settled': [bySettled, 'attempt settled'],
-  'suppression.away': ['error', 'the attribute source cannot answer: nothing is sent until it can'],
-  'budget.spent': ['warn', 'answered before all was done: the rest goes on, its retry gets the result'],
-  'call.done': ['debug', 'call to the provider done'],
+  'suppression.away': ['error', 'attribute look-up failed: nothing is sent until the source answers'],
+  'budget.spent': ['warn', 'answer budget ended with messages unfinished: work goes on, a retry gets the result'],
+  'call.done': ['debug', 'provider call finished'],
   'provider.paused': ['warn', 'provider paused'],
   'provider.resumed': ['info', 'provider resumed'],
-  'provider.threw': ['error', 'the provider threw: its messages are sent again'],
+  'provider.threw': ['error', 'the provider threw an error: its messages will be sent again'],
   'provider.alert': ['error', 'provider needs attention'],
-  'answer.warning': ['warn', 'the answer is odd'],
-  'device.sent': ['debug', 'asked for one device'],
-  'device.dropped': ['info', 'a device that its provider proved dead is unlinked'],
-  'removals.stopped': ['error', 'too many devices were removed lately: none is until a person confirms'],
-  'removals.confirmed': ['info', 'a person confirmed: dead devices are removed again'],
+  'answer.warning': ['warn', 'the answer contradicts the request'],
+  'device.sent': ['debug', 'push sent to one device'],
+  'device.dropped': ['info', 'device unlinked: its push service reported it dead'],
+  'removals.stopped': ['error', 'too many devices removed recently: removal stopped until someone confirms it'],
+  'removals.confirmed': ['info', 'removal of dead devices confirmed and resumed'],
   'queue.put': ['debug', 'put into the queue'],
   'lane.owned': ['info', 'this process owns the lane'],
   'lane.lost': ['warn', 'this process lost the lane'],
   'lane.held': ['warn', 'lane held'],
-  'lane.released': ['info', 'lane goes on: the probe worked'],
+  'lane.released': ['info', 'lane released: the probe succeeded'],
   'lane.resumed': ['info', 'lane resumed'],
-  'lane.paused': ['error', 'lane paused until somebody looks'],
+  'lane.paused': ['error', 'lane paused until someone resumes it'],
   'batch.sent': ['debug', 'batch sent'],
   'item.settled': [bySettled, 'attempt settled'],
-  'item.retry': ['warn', 'attempt failed, to be repeated'],
+  'item.retry': ['warn', 'attempt failed, will be retried'],
   'device.linked': ['info', 'device linked', ['userId']],
-  'device.moved': ['info', 'device given to another user', ['userId', 'from']],
+  'device.moved': ['info', 'device moved to another user', ['userId', 'from']],
   'device.unlinked': ['info', 'device unlinked', ['userId']],
-  'device.clamped': ['warn', 'a timestamp is more than 60 s ahead of our clock: taken as of now; compare the clocks'],
-  'device.unreadable': ['warn', 'a device of the device source cannot be read, the others go on'],
-  'device.restored': ['warn', 'removed devices were linked again'],
-  'reconciliation.begun': ['debug', 'a list of users is streamed'],
+  'device.clamped': ['warn', 'timestamp over 60 s ahead of our clock: replaced by the current time; check the clocks'],
+  'device.unreadable': ['warn', 'device from the device source is unreadable and skipped'],
+  'device.restored': ['warn', 'removed devices linked again'],
+  'reconciliation.begun': ['debug', 'streaming a list of users'],
   'reconciliation.ended': [({ ended }) => (ended === 'whole' ? 'info' : 'warn'), 'list of users ended'],
   'crm.imported': ['info', 'attributes imported into the CRM'],
   'crm.comparing': ['info', 'comparing the operator’s list with the CRM'],
-  'crm.compared': [byFindings, 'compared with the CRM'],
-  'crm.corrected': ['warn', 'the CRM was corrected from a reconciliation'],
-  'channel.lost': ['error', 'the broker cannot be reached, or does not do what is asked: trying again'],
-  'channel.back': ['info', 'the broker is back'],
-  'channel.held': ['error', 'the store does not take what arrived: messages are held, the broker keeps the rest'],
-  'channel.released': ['info', 'the store takes messages again'],
-  'device.parked': ['error', 'a message that cannot be read is parked: see /admin/failed'],
+  'crm.compared': [byFindings, 'comparison with the CRM ended'],
+  'crm.corrected': ['warn', 'CRM corrected with the results of a reconciliation'],
+  'channel.lost': ['error', 'the broker is unreachable or refuses requests: reconnecting'],
+  'channel.back': ['info', 'connection to the broker restored'],
+  'channel.held': ['error', 'the store cannot accept messages: those received wait, the rest stay at the broker'],
+  'channel.released': ['info', 'the store accepts messages again'],
+  'device.parked': ['error', 'unreadable message parked: see /admin/failed'],
   'inbox.shown': ['debug', 'notification shown', ['userId']],
   'inbox.opened': ['debug', 'inbox stream opened', ['userId']],
   'inbox.closed': ['debug', 'inbox stream closed', ['userId']],
 }
 
 function subscribe(logger: Logger, name: EventName): () => void {
-  const [at, message, leaveOut = []] = phrases[name]
-  if (typeof at === 'string' && !logger.isLevelEnabled(at)) return () => {}
+  const [levelOf, message, omitted = []] = phrases[name]
+  if (typeof levelOf === 'string' && !logger.isLevelEnabled(levelOf)) return () => {}
   return on(name, (event) => {
-    const level = typeof at === 'string' ? at : at({ ...event })
+    const level = typeof levelOf === 'string' ? levelOf : levelOf({ ...event })
     if (!logger.isLevelEnabled(level)) return
     const fields: Record<string, unknown> = { event: name, ...event }
-    for (const field of leaveOut) delete fields[field]
-    // A path may carry a token in its query.
+    for (const field of omitted) delete fields[field]
+    // The query string may contain a token.
     if (typeof fields.path === 'string') fields.path = fields.path.split('?', 1)[0]
     logger[level](fields, message)
   })
 }
 
-/** The last line of defence: whoever put a key into an error's text, it does not get out. */
-function scrubbed(target: { write(line: string): unknown }, secrets: readonly string[]): DestinationStream {
+/** The last line of defence: a secret in an error's text, whatever its origin, is not written. */
+function redactLines(target: { write(line: string): unknown }, secrets: readonly string[]): DestinationStream {
   const forms = secrets
     .filter((secret) => secret.length >= 4)
     .flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1)])
   if (forms.length === 0) return target as DestinationStream
-  forms.sort((a, b) => b.length - a.length) // the longer first, lest a part of one remain
+  forms.sort((a, b) => b.length - a.length) // longest first: a secret may contain a shorter one
   const any = new RegExp(forms.map((form) => form.replace(/[^\w]/g, '\\$&')).join('|'), 'g')
   return { write: (line) => void target.write(line.replace(any, '[redacted]')) }
 }

@@ -2,27 +2,27 @@ import { retryIn } from './backoff.ts'
 import { emit } from './events.ts'
 
 export interface LoopOptions {
-  /** For the event when a turn fails. */
+  /** Identifies the loop in the event of a failed turn. */
   readonly name: string
-  /** Does what there is to do now, and says how many milliseconds to rest; Infinity: until woken. */
+  /** Does the pending work. Returns the milliseconds until the next turn; Infinity: rest until woken. */
   readonly turn: () => number | Promise<number>
 }
 
 export interface Loop {
   start(): void
-  /** Ends the rest. During a turn: another one follows at once. */
+  /** Starts the next turn now, or right after the current one. */
   wake(): void
-  /** Resolves when the running turn has ended; no other follows. */
+  /** Starts no more turns; resolves when the current one has ended. */
   stop(): Promise<void>
 }
 
-const afterFailure = { firstMs: 100, mostMs: 5_000 }
-/** Beyond this, setTimeout fires at once. */
+const failureBackoff = { firstMs: 100, mostMs: 5_000 }
+/** With a longer delay, setTimeout fires at once. */
 const longestRest = 2 ** 31 - 1
 
 /**
- * Turn, rest, turn, until stopped. A turn that throws is reported and repeated after a growing rest, which a wake does
- * not shorten: what fails is not hammered.
+ * Runs turns with rests between them until stopped. A turn that throws is reported and retried with exponential backoff, which
+ * wake() does not shorten.
  *
  * @example
  * const sweeper = createLoop({ name: 'sweeper', turn: async () => ((await sweep()) ? 0 : 1_000) })
@@ -39,26 +39,26 @@ export function createLoop({ name, turn }: LoopOptions): Loop {
     if (state !== 'running' || turning) return
     clearTimeout(timer)
     woken = false
-    turning = take().then((restMs) => {
+    turning = runTurn().then((restMs) => {
       turning = undefined
-      if (state === 'running') rest(restMs)
+      if (state === 'running') scheduleNext(restMs)
     })
   }
 
-  async function take(): Promise<number> {
+  async function runTurn(): Promise<number> {
     try {
       const restMs = await turn()
       failures = 0
       return restMs
     } catch (error) {
-      const restMs = retryIn(++failures, afterFailure, 100)
+      const restMs = retryIn(++failures, failureBackoff, 100)
       emit('loop.failed', { loop: name, error: error instanceof Error ? error.message : String(error), inMs: restMs })
       return restMs
     }
   }
 
-  function rest(ms: number): void {
-    // A timer of 0 would be one of 1 ms.
+  function scheduleNext(ms: number): void {
+    // setTimeout with 0 ms would wait for 1 ms.
     if ((woken && failures === 0) || ms <= 0) setImmediate(run)
     else if (ms !== Number.POSITIVE_INFINITY) timer = setTimeout(run, Math.min(ms, longestRest))
   }

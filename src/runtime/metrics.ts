@@ -2,7 +2,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import { type CounterRow, counters } from './counters.ts'
 import { on } from './events.ts'
 
-/** How much is in a lane. */
+/** The number of messages of a lane in one state. */
 export interface Depth {
   readonly lane: string
   /** 'waiting', 'failed', … */
@@ -11,32 +11,32 @@ export interface Depth {
 }
 
 export interface Metrics {
-  /** To be merged with metrics of your own. */
+  /** Can be merged with the registry of the host program. */
   readonly registry: Registry
-  /** Asked on each scrape. @returns a function that ends it */
+  /** Adds a reader of lane depths that runs at each scrape. @returns a function that removes the reader */
   depths(read: () => Promise<readonly Depth[]>): () => void
-  /** Read on each scrape: bytes in the store of a side, by table. @returns a function that ends it */
+  /** Adds a reader of table sizes in bytes that runs at each scrape. @returns a function that removes the reader */
   sizes(side: string, read: () => Promise<readonly { readonly table: string; readonly bytes: number }[]>): () => void
   /**
-   * The values that a label may have beside those allowed before: any other becomes `other`, so that what strangers send makes no
-   * series. Labels that nothing was allowed for keep what comes.
+   * Adds allowed values of a label. Any other value is reported as `other`, so that untrusted input cannot create time series.
+   * A label without allowed values accepts every value.
    */
   allow(label: string, values: readonly string[]): void
   stop(): void
 }
 
 /**
- * Counts what happens (events.ts) for Prometheus. Nothing is counted before this is called.
+ * Counts events (events.ts) for Prometheus, from this call on.
  *
  * @example const { registry } = createMetrics(); await registry.metrics()
  */
 export function createMetrics(registry = new Registry()): Metrics {
-  const depths = gaugeOnScrape(registry, 'lane_depth', 'Messages in a lane, by state', ['lane', 'state'])
-  const sizes = gaugeOnScrape(registry, 'store_bytes', 'Bytes of a table with its indexes', ['side', 'table'])
-  const allowed: Allowed = new Map()
+  const depths = addGaugeOnScrape(registry, 'lane_depth', 'Messages in a lane, by state', ['lane', 'state'])
+  const sizes = addGaugeOnScrape(registry, 'store_bytes', 'Bytes of a table with its indexes', ['side', 'table'])
+  const allowed: AllowedValues = new Map()
   const byName = Map.groupBy(counters, ({ name }) => name).values()
-  const counts = [...byName].flatMap((rows) => count(registry, rows, allowed))
-  const ends = [...counts, ...times(registry), ...states(registry)]
+  const counterEnds = [...byName].flatMap((rows) => addCounter(registry, rows, allowed))
+  const ends = [...counterEnds, ...addHistograms(registry), ...addGauges(registry)]
   return {
     registry,
     depths: (read) => depths(async () => (await read()).map(({ count, ...labels }) => ({ labels, value: count }))),
@@ -53,17 +53,18 @@ export function createMetrics(registry = new Registry()): Metrics {
 
 interface Tally {
   readonly labels: Record<string, string>
-  more: number
+  /** Not yet added to the Counter. */
+  pending: number
 }
-type Allowed = Map<string, ReadonlySet<unknown>>
-/** By the value of each label in turn. */
+type AllowedValues = Map<string, ReadonlySet<unknown>>
+/** A tree of tallies with one level for each label. */
 type Branch = Map<unknown, Branch | Tally>
 
 /**
- * A Counter hashes its labels on each inc(); events come a hundred thousand times a second, scrapes do not: so we add up ourselves,
- * and make nothing for an event.
+ * Adds a Counter and its subscriptions. Counter.inc() hashes its labels, too slow for a hundred thousand events a second:
+ * events are added to tallies, without allocating, and a scrape adds the tallies to the Counter.
  */
-function count(registry: Registry, rows: readonly CounterRow[], allowed: Allowed): (() => void)[] {
+function addCounter(registry: Registry, rows: readonly CounterRow[], allowed: AllowedValues): (() => void)[] {
   const tallies: Tally[] = []
   const { name, help, by } = rows[0] as CounterRow
   new Counter({
@@ -73,60 +74,60 @@ function count(registry: Registry, rows: readonly CounterRow[], allowed: Allowed
     registers: [registry],
     collect() {
       for (const tally of tallies) {
-        this.inc(tally.labels, tally.more)
-        tally.more = 0
+        this.inc(tally.labels, tally.pending)
+        tally.pending = 0
       }
     },
   })
-  return rows.map((row) => tally(row, tallies, allowed))
+  return rows.map((row) => tallyEvents(row, tallies, allowed))
 }
 
-function tally({ event, by, sum, only }: CounterRow, tallies: Tally[], allowed: Allowed): () => void {
-  // Without labels all events are of one kind.
+function tallyEvents({ event, by, sum, only }: CounterRow, tallies: Tally[], allowed: AllowedValues): () => void {
+  // A counter without labels has a tree of one level, with a single key.
   const path = by.length > 0 ? by : ['']
   const byLabel: Branch = new Map()
-  return on(event, (happened) => {
-    const fields = happened as Readonly<Record<string, unknown>>
+  return on(event, (payload) => {
+    const fields = payload as Readonly<Record<string, unknown>>
     if (only && !fields[only]) return
     let node: Branch | Tally = byLabel
     for (const label of path) {
-      const value = shownValue(label, fields)
-      node = (node as Branch).get(value) ?? grow(node as Branch, label, value, fields)
+      const value = labelValue(label, fields)
+      node = (node as Branch).get(value) ?? addNode(node as Branch, label, value, fields)
     }
     const tally = node as Tally
-    tally.more += sum ? Number(fields[sum]) : 1
+    tally.pending += sum ? Number(fields[sum]) : 1
   })
 
-  function shownValue(label: string, fields: Readonly<Record<string, unknown>>): unknown {
+  function labelValue(label: string, fields: Readonly<Record<string, unknown>>): unknown {
     const value = fields[label]
     return allowed.get(label)?.has(value) === false ? 'other' : value
   }
 
-  /** What comes after this label's value, seen for the first time. */
-  function grow(
+  /** Adds the node for a label value that has not occurred before. */
+  function addNode(
     branch: Branch,
     label: string,
     value: unknown,
     fields: Readonly<Record<string, unknown>>,
   ): Branch | Tally {
-    const made: Branch | Tally =
+    const node: Branch | Tally =
       label === path.at(-1)
-        ? { labels: Object.fromEntries(by.map((each) => [each, String(shownValue(each, fields))])), more: 0 }
+        ? { labels: Object.fromEntries(by.map((each) => [each, String(labelValue(each, fields))])), pending: 0 }
         : new Map()
-    branch.set(value, made)
-    if ('labels' in made) tallies.push(made)
-    return made
+    branch.set(value, node)
+    if ('labels' in node) tallies.push(node)
+    return node
   }
 }
 
-/** How long calls and transactions take, and how many share one. */
-function times(registry: Registry): (() => void)[] {
+/** Durations of calls and transactions, and rows per transaction. */
+function addHistograms(registry: Registry): (() => void)[] {
   const histogram = (name: string, help: string, label: string, buckets: number[]) =>
     new Histogram({ name: `bellwire_${name}`, help, labelNames: [label], buckets, registers: [registry] })
   const ofCalls = [0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
   const ofCommits = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 1, 5]
-  const calls = histogram('call_seconds', 'Calls to providers', 'provider', ofCalls)
-  const commits = histogram('commit_seconds', 'Transactions', 'durable', ofCommits)
+  const calls = histogram('call_seconds', 'Duration of provider calls', 'provider', ofCalls)
+  const commits = histogram('commit_seconds', 'Duration of transactions', 'durable', ofCommits)
   const rows = histogram('commit_rows', 'Rows in one transaction', 'durable', [1, 10, 100, 1000, 10_000])
   return [
     on('call.done', ({ provider, ms }) => calls.observe({ provider }, ms / 1000)),
@@ -137,16 +138,16 @@ function times(registry: Registry): (() => void)[] {
   ]
 }
 
-/** What is the case now. */
-function states(registry: Registry): (() => void)[] {
+/** Current states. */
+function addGauges(registry: Registry): (() => void)[] {
   const gauge = (name: string, help: string, ...labelNames: string[]) =>
     new Gauge({ name: `bellwire_${name}`, help, labelNames, registers: [registry] })
-  const up = gauge('store_up', '1: the store can be reached')
-  const owned = gauge('lane_owned', '1: this process owns the lane', 'lane')
-  const paused = gauge('provider_paused', '1: no calls until a probe succeeds', 'provider')
-  const stopped = gauge('removals_stopped', '1: no device is removed until a person confirms', 'service')
-  const streams = gauge('inbox_streams', 'Open streams of inboxes')
-  const found = gauge('discrepancies', 'Found by the last good reconciliation', 'brand', 'field', 'severity')
+  const up = gauge('store_up', '1 while the store is reachable, otherwise 0')
+  const owned = gauge('lane_owned', '1 while this process owns the lane, otherwise 0', 'lane')
+  const paused = gauge('provider_paused', '1 while the provider is paused, otherwise 0', 'provider')
+  const stopped = gauge('removals_stopped', '1 while device removal waits for confirmation, otherwise 0', 'service')
+  const streams = gauge('inbox_streams', 'Open inbox streams')
+  const found = gauge('discrepancies', 'Discrepancies in the last completed comparison', 'brand', 'field', 'severity')
   up.set(1)
   return [
     on('store.lost', () => up.set(0)),
@@ -169,8 +170,8 @@ function states(registry: Registry): (() => void)[] {
 
 type ReadSamples = () => Promise<readonly { readonly labels: Record<string, string>; readonly value: number }[]>
 
-/** A gauge that is read on each scrape. @returns a function that adds a reader, and returns a function that removes it */
-function gaugeOnScrape(
+/** Adds a gauge that is read at each scrape. @returns a function that adds a reader and returns the function that removes it */
+function addGaugeOnScrape(
   registry: Registry,
   name: string,
   help: string,
@@ -184,7 +185,7 @@ function gaugeOnScrape(
     registers: [registry],
     async collect() {
       this.reset()
-      // A store that cannot answer must not take the other metrics away.
+      // An unavailable store must not fail the scrape of the other metrics.
       for (const read of await Promise.allSettled([...readers].map((read) => read())))
         for (const { labels, value } of read.status === 'fulfilled' ? read.value : []) this.set(labels, value)
     },
@@ -197,7 +198,7 @@ function gaugeOnScrape(
 
 let ofThisProcess: Metrics | undefined
 
-/** The metrics of this process, which its events feed: counting begins with the first call. */
+/** The metrics of this process. Counting starts at the first call. */
 export function metrics(): Metrics {
   if (!ofThisProcess) {
     ofThisProcess = createMetrics()
@@ -206,7 +207,7 @@ export function metrics(): Metrics {
   return ofThisProcess
 }
 
-/** For GET /metrics, as Prometheus' text format 0.0.4. */
+/** The metrics in Prometheus text format 0.0.4, for GET /metrics. */
 export async function metricsText(): Promise<string> {
   return metrics().registry.metrics()
 }

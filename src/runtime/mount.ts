@@ -1,4 +1,4 @@
-// A part of one side as a part of somebody's server: node:http, Express, Fastify. It knows its own paths and hands on all others.
+// Mounts one part of a side in a host server: node:http, Express or Fastify. Requests for other paths go to the host.
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { FastifyPluginAsync } from 'fastify'
@@ -6,19 +6,19 @@ import { emit } from './events.ts'
 import { noSniffing, type Side } from './http.ts'
 import { dropBody } from './request-bodies.ts'
 
-/** A handler of node:http, and a middleware of Express: `next` is called for paths that are not its own. */
+/** A handler for node:http, and a middleware for Express: it calls `next` for paths that are not its own. */
 export type Handler = (request: IncomingMessage, response: ServerResponse, next?: (error?: unknown) => void) => void
 
 export interface Mount {
   /**
-   * For node:http and Express, with or without a prefix. Calls `next()` for every path that is not its own; without a `next` it
-   * answers 404. Until start() has resolved it answers 503.
+   * For node:http and Express, with or without a prefix. For a path that is not its own, it calls `next()`, or answers 404 if
+   * there is no `next`. Until start() has resolved, it answers 503.
    *
    * @example app.use('/bellwire', operator.handler)
    */
   readonly handler: Handler
   /**
-   * The same for Fastify 5. The host's own parsers, hooks and routes stay as they are.
+   * The same for Fastify 5. It does not change the parsers, hooks and routes of the host.
    *
    * @example await app.register(operator.fastify, { prefix: '/bellwire' })
    */
@@ -27,7 +27,7 @@ export interface Mount {
 
 export interface MountOptions {
   readonly side: Side
-  /** `/metrics` is one path, `/admin/*` is `/admin` and all paths below it. */
+  /** `/metrics` is a single path; `/admin/*` is `/admin` and all paths below it. */
   readonly paths: readonly string[]
   /** Undefined until the side has started. */
   readonly routing: () => Routing | undefined
@@ -44,7 +44,7 @@ export function createMount({ side, paths, routing }: MountOptions): Mount {
     const route = routing()
     if (route) return void route(request, response)
     response.setHeader('retry-after', '1')
-    answer(request, response, 503, 'the server is starting: ask again')
+    answer(request, response, 503, 'the server is starting: retry later')
   }
 
   return {
@@ -52,19 +52,19 @@ export function createMount({ side, paths, routing }: MountOptions): Mount {
       const path = pathOf(request)
       if (owns(path)) return dispatch(request, response)
       if (next) return next()
-      const error = `there is nothing at ${path}${owns('/docs') ? ': GET /docs shows what there is' : ''}`
+      const error = `${path} does not exist${owns('/docs') ? ': GET /docs lists the routes' : ''}`
       emit('request.refused', { side, method: request.method ?? '', path, status: 404, error })
       answer(request, response, 404, error)
     },
     async fastify(host) {
-      // The body is left unread, so that it arrives byte by byte. This holds for the plugin's own routes only.
+      // Leaves the body unparsed, so that its bytes are unchanged. Applies only to the plugin's own routes.
       host.removeAllContentTypeParsers()
       host.addContentTypeParser('*', (_request, _body, done) => done(null))
       const depth = host.prefix.split('/').filter((part) => part !== '').length
       for (const url of [...exact, ...below.map((start) => `${start}*`)])
         host.all(url, ({ raw }, reply) => {
           reply.hijack()
-          // As Express does it.
+          // Sets `originalUrl` and `url` as Express does.
           const url = raw.url ?? '/'
           dispatch(Object.assign(raw, { originalUrl: url, url: withoutPrefix(url, depth) }), reply.raw)
         })
@@ -73,7 +73,7 @@ export function createMount({ side, paths, routing }: MountOptions): Mount {
 }
 
 /**
- * Asks each handler in turn; the last one answers 404 for what none of them knows.
+ * Tries the handlers in order; the last one answers 404 if no handler has the path.
  *
  * @example createServer(chain(operator.handler, operator.admin.handler)) // everything on one port
  */
@@ -87,12 +87,12 @@ export function chain(...handlers: readonly Handler[]): Handler {
   }
 }
 
-/** As the router reads it: a proxy's absolute address counts by its path, and what follows `?` or `#` does not. */
+/** The path as the router reads it: without the origin of an absolute URL (from a proxy), and without `?` or `#` and the rest. */
 function pathOf({ url = '/' }: IncomingMessage): string {
   return url.replace(/^https?:\/\/.*?\//, '/').split(/[?#]/, 1)[0] as string
 }
 
-/** '/bellwire/admin/lanes?limit=1' with a prefix of one part → '/admin/lanes?limit=1'. The parts may be parameters. */
+/** Removes a prefix of `depth` segments, which may be parameters. @example with 1: '/bellwire/admin/lanes' → '/admin/lanes' */
 function withoutPrefix(url: string, depth: number): string {
   return url.replace(/^https?:\/\/.*?\//, '/').replace(new RegExp(`^(?:/[^/?#]*){${depth}}`), '')
 }

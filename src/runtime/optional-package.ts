@@ -1,4 +1,4 @@
-// Packages that most installations do not need. They are optional peer dependencies: who uses the feature installs the package.
+// Packages that most installations do not need: optional peer dependencies, installed by the users of their feature.
 
 import { createRequire } from 'node:module'
 
@@ -6,13 +6,13 @@ const require = createRequire(import.meta.url)
 
 export type OptionalPackage = '@platformatic/kafka' | '@scalar/fastify-api-reference'
 
-/** What to say of a package that is not installed. */
+/** The error for a package that is not installed, and the command that installs it. */
 export interface MissingPackage {
   readonly what: string
   readonly remedy: string
 }
 
-/** @returns undefined where the package is installed */
+/** @returns undefined if the package is installed */
 export function missingPackage(name: OptionalPackage): MissingPackage | undefined {
   try {
     require.resolve(name)
@@ -25,9 +25,9 @@ export function missingPackage(name: OptionalPackage): MissingPackage | undefine
 }
 
 /**
- * Loads a package when it is first needed.
+ * Loads a package at its first use.
  *
- * @throws with the command that installs it
+ * @throws an error with the install command if the package is missing
  * @example const { Producer } = loadPackage<typeof import('@platformatic/kafka')>('@platformatic/kafka', 'kafkaPublisher')
  */
 export function loadPackage<T>(name: OptionalPackage, user: string): T {

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 
-/** May every user of this machine read this file? Its mode says so, and every folder above lets them in. Unknown on Windows: false. */
+/** Whether every user of this machine can read the file: its mode and all folders above it permit it. False on Windows. */
 export async function readableByAll(file: string): Promise<boolean> {
   if (process.platform === 'win32' || !(await allows(file, 0o004))) return false
   for (let path = resolve(file); path !== dirname(path); path = dirname(path))

@@ -1,4 +1,4 @@
-// What request bodies may cost: the bytes of all bodies together, and the time that one body takes to arrive.
+// Limits for request bodies: the total size of all bodies, and the time that one body takes to arrive.
 
 import type { IncomingMessage } from 'node:http'
 import { Transform } from 'node:stream'
@@ -13,28 +13,28 @@ declare module 'fastify' {
 }
 
 export interface BodyLimits {
-  /** Bytes of all bodies together, each until its request is answered. What would be more is answered 503, unread. */
+  /** Total bytes of all bodies, each until its request is answered. A body above the limit is answered 503, unread. */
   readonly bodyBytesInFlight: number
-  /** A body that has not arrived whole by then is answered 408; a streamed one, when nothing of it came for so long. */
+  /** Time limit for a complete body; for a streamed body, the longest pause. Beyond it, the request is answered 408. */
   readonly bodyTimeoutMs: number
 }
 
 export const bodyLimits: BodyLimits = { bodyBytesInFlight: 256 * 1024 * 1024, bodyTimeoutMs: 30_000 }
 
-/** What a streamed body of any length takes: a block of lines that is read, one that is stored, and the longest line. */
+/** Memory of a streamed body of any length: the block of lines being read, the block being stored, and the longest line. */
 const streamBytes = 4 * 1024 * 1024
-/** Users have a share of their own, so that their requests cannot keep those of the platform out. */
+/** Users have a separate share, so that their requests cannot block the platform's. */
 const shareOfUsers = 1 / 8
-/** Time between an answer to an unread body and the end of its connection. The sender reads the answer in this time. */
+/** Grace period between the answer to an unread body and the end of its connection, in which the sender reads the answer. */
 const graceMs = 2_000
-/** Longest unread body that is still received and dropped, in bytes, since some senders read no answer before their last byte. */
+/** Longest unread body, in bytes, that is still received and dropped: some senders read the answer only after their last byte. */
 const mostDropped = 1024 * 1024
 
 interface Arriving {
   readonly request: FastifyRequest
   readonly reply: FastifyReply
   readonly streamed: boolean
-  /** Since when nothing came of a streamed body; else since when the body is awaited. */
+  /** When the request began; for a streamed body, when its last bytes arrived. */
   since: number
   bytesRead: number
 }
@@ -42,9 +42,9 @@ interface Arriving {
 type Refuse = (request: FastifyRequest, reply: FastifyReply, error: HttpError) => void
 
 /**
- * Bounds the bodies of all routes of `app`.
+ * Applies the limits to the bodies of all routes of `app`.
  *
- * @returns what to call when a body is there, whole
+ * @returns a function to call when a body has arrived completely
  */
 export function boundBodies(app: FastifyInstance, limits: BodyLimits, refuse: Refuse): (raw: IncomingMessage) => void {
   const { bodyBytesInFlight, bodyTimeoutMs } = limits
@@ -63,7 +63,7 @@ export function boundBodies(app: FastifyInstance, limits: BodyLimits, refuse: Re
     done()
   })
 
-  // Whoever sends it has been admitted by now (onRequest), and nothing of it has been read yet.
+  // The sender is authenticated by now (onRequest), and the body is still unread.
   app.addHook('preParsing', (request, reply, payload, done) => {
     const { raw, routeOptions } = request
     const one = arriving.get(raw)
@@ -72,15 +72,15 @@ export function boundBodies(app: FastifyInstance, limits: BodyLimits, refuse: Re
     const expected = one.streamed ? streamBytes : Number(length ?? 0)
     if (expected > routeOptions.bodyLimit && !one.streamed) return done(null, payload) // 413, unread
     const budget = routeOptions.url?.startsWith('/app/') ? ofUsers : ofOthers
-    if (!budget.take(expected)) return done(tooMuch())
-    let taken = expected
-    reply.raw.once('close', () => budget.giveBack(taken))
+    if (!budget.reserve(expected)) return done(overloaded())
+    let reserved = expected
+    reply.raw.once('close', () => budget.release(reserved))
     if (one.streamed || length !== undefined) return done(null, payload)
-    // Of a length that nobody knows: counted as it comes.
+    // The length is unknown: count the bytes as they arrive.
     const counted = new Transform({
       transform(chunk: Buffer, _encoding, next) {
-        if (!budget.take(chunk.length)) return next(tooMuch())
-        taken += chunk.length
+        if (!budget.reserve(chunk.length)) return next(overloaded())
+        reserved += chunk.length
         next(null, chunk)
       },
     })
@@ -96,11 +96,11 @@ export function boundBodies(app: FastifyInstance, limits: BodyLimits, refuse: Re
     for (const [raw, one] of arriving) {
       if (raw.complete || raw.destroyed || one.reply.raw.headersSent) arriving.delete(raw)
       else if (!isLate(raw, one, now)) continue
-      else refuse(one.request, one.reply.header('connection', 'close'), late(one, bodyTimeoutMs))
+      else refuse(one.request, one.reply.header('connection', 'close'), timeoutError(one, bodyTimeoutMs))
     }
   }
 
-  /** A stream is late when its sender pauses, not when it is long, nor while what has come waits for us. */
+  /** A stream is late when its sender pauses: not because it is long, and not while received bytes wait to be read. */
   function isLate(raw: IncomingMessage, one: Arriving, now: number): boolean {
     const { bytesRead } = raw.socket
     if (one.streamed && (bytesRead > one.bytesRead || raw.readableLength > 0)) {
@@ -112,14 +112,14 @@ export function boundBodies(app: FastifyInstance, limits: BodyLimits, refuse: Re
 }
 
 /**
- * Ends a request that was answered before its body was read. A short rest is received and dropped, and the connection stays
- * open. A long one, or one of unknown length, stays in the sender's buffers, since each chunk received is memory until the
- * next garbage collection; the connection is closed for writing, so that no sender uses it for another request.
+ * Ends a request that was answered before its body was read. A short body is received and dropped, and the connection stays open.
+ * A long body, or one of unknown length, is left in the sender's buffers, since each received chunk uses memory until the next
+ * garbage collection; the connection is closed for writing, so that no sender uses it for another request.
  */
 export function dropBody(raw: IncomingMessage): void {
   if (raw.complete || raw.destroyed) return
   if (!(Number(raw.headers['content-length']) <= mostDropped)) {
-    // Node resumes an unread request by itself once it is answered: a pause in the same turn would be undone.
+    // Node resumes an unread request once it is answered, which would undo a pause in the same turn of the event loop.
     setImmediate(() => raw.socket.pause().end())
   }
   const timer = setTimeout(() => raw.destroy(), graceMs).unref()
@@ -127,21 +127,21 @@ export function dropBody(raw: IncomingMessage): void {
 }
 
 interface Budget {
-  /** @returns whether there was so much left; only then it is taken */
-  take(bytes: number): boolean
-  giveBack(bytes: number): void
+  /** Reserves the bytes if they are available. @returns whether they were reserved */
+  reserve(bytes: number): boolean
+  release(bytes: number): void
 }
 
 function createBudget(most: number): Budget {
-  let taken = 0
+  let reserved = 0
   return {
-    take(bytes) {
-      if (taken + bytes > most) return false
-      taken += bytes
+    reserve(bytes) {
+      if (reserved + bytes > most) return false
+      reserved += bytes
       return true
     },
-    giveBack(bytes) {
-      taken -= bytes
+    release(bytes) {
+      reserved -= bytes
     },
   }
 }
@@ -154,20 +154,20 @@ function isStreamed(request: FastifyRequest): boolean {
   return request.routeOptions.config?.streamed?.includes(mediaTypeOf(request)) ?? false
 }
 
-/** @example 'application/json' of 'Application/JSON; charset=utf-8'; '' where the request names none */
+/** @example 'application/json' for 'Application/JSON; charset=utf-8'; '' for a request without a content type */
 export function mediaTypeOf({ headers }: FastifyRequest): string {
   return (headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? ''
 }
 
-function tooMuch(): HttpError {
-  return new HttpError(503, 'too many request bodies are being read at the moment: send it again', 1)
+function overloaded(): HttpError {
+  return new HttpError(503, 'too many request bodies are being read now: retry later', 1)
 }
 
-function late({ streamed }: Arriving, timeoutMs: number): HttpError {
+function timeoutError({ streamed }: Arriving, timeoutMs: number): HttpError {
   return new HttpError(
     408,
     streamed
-      ? `nothing more of the body came for ${timeoutMs} ms: send it again, what was taken is not taken twice`
-      : `the body did not arrive whole within ${timeoutMs} ms: send it faster, or in smaller parts`,
+      ? `no data of the body arrived for ${timeoutMs} ms: send it again, records that were accepted are skipped`
+      : `the body did not arrive completely within ${timeoutMs} ms: send it faster, or in smaller parts`,
   )
 }

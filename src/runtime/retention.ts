@@ -1,30 +1,30 @@
 import { createLoop, type Loop } from './loop.ts'
 
-export interface Kept {
-  /** How long, in milliseconds. */
+export interface RetainedTable {
+  /** Retention period in milliseconds. */
   readonly keptMs: number
-  /** Forgets a bounded number of rows from before then. @returns how many; 0: there is nothing more */
+  /** Deletes a bounded number of rows older than `before` (epoch ms). @returns the number of deleted rows; 0 when none is left */
   readonly forget: (before: number) => Promise<number>
 }
 
-/** 90 days, the least that row 29 asks for: what is forgotten would be sent again if it were asked for again. */
+/** 90 days, the minimum of row 29: a repetition of a deleted message would be sent again. */
 export const keptByDefaultMs = 90 * 24 * 3_600_000
 
-/** 14 days: request bodies, attempts and calls are read when something went wrong lately. */
+/** 14 days: request bodies, attempts and calls are needed to investigate recent failures. */
 export const contentsKeptByDefaultMs = 14 * 24 * 3_600_000
 
 const hourMs = 3_600_000
-/** Between two steps others get their turn. */
-const breathMs = 50
+/** Pause between two steps, for other work. */
+const pauseMs = 50
 
-/** Forgets what is too old, once an hour, in steps so small that nobody waits for them. */
-export function createRetention(tables: readonly Kept[]): Loop {
+/** Deletes expired rows once an hour, in steps small enough not to delay other work. */
+export function createRetention(tables: readonly RetainedTable[]): Loop {
   return createLoop({
     name: 'retention',
     async turn() {
-      let gone = 0
-      for (const { keptMs, forget } of tables) gone += await forget(Date.now() - keptMs)
-      return gone > 0 ? breathMs : hourMs
+      let deleted = 0
+      for (const { keptMs, forget } of tables) deleted += await forget(Date.now() - keptMs)
+      return deleted > 0 ? pauseMs : hourMs
     },
   })
 }

@@ -3,19 +3,19 @@ import { emit } from './events.ts'
 import type { Side } from './http.ts'
 import { createMount, type Mount } from './mount.ts'
 
-/** One side, from start to stop. Itself, it mounts what the other party calls: the interface's paths, and /app where it is set. */
+/** One side. Its own handler serves the paths that the other party calls: the interface, and /app if it is configured. */
 export interface Service extends Mount {
-  /** /admin, /metrics, /docs, /openapi.json, /asyncapi.json, /healthz and /readyz. Not for the internet. */
+  /** /admin, /metrics, /docs, /openapi.json, /asyncapi.json, /healthz and /readyz. Do not expose them to the internet. */
   readonly admin: Mount
-  /** /healthz and /readyz alone. */
+  /** Only /healthz and /readyz. */
   readonly health: Mount
-  /** Opens the store and begins to work. Rejects, naming the remedy, when it cannot. */
+  /** Opens the store and starts to work. Rejects with an error that names the remedy. */
   start(): Promise<void>
-  /** Takes no new messages, finishes what is under way within a bound, closes the store. */
+  /** Accepts no new messages, finishes the work in progress for at most `withinMs`, and closes the store. */
   stop(withinMs?: number): Promise<void>
 }
 
-/** What a side is made of while it runs: an administration route cannot be reached by the handler of the interface. */
+/** The parts of a running side. Administration has its own app, so that the handler of the interface cannot reach its routes. */
 export interface Composed {
   readonly app: FastifyInstance
   readonly admin: FastifyInstance
@@ -26,9 +26,9 @@ const healthPaths = ['/healthz', '/readyz']
 const adminPaths = ['/admin/*', '/docs/*', '/openapi.json', '/asyncapi.json', '/metrics', ...healthPaths]
 
 /**
- * Building, starting and stopping are three acts, the same for both sides.
+ * Creates a side without starting it; the same for both sides.
  *
- * @param paths those of the interface, and of /app
+ * @param paths the paths of the interface and of /app
  */
 export function createService(
   side: Side,

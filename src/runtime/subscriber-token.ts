@@ -2,11 +2,11 @@ import { errors, jwtVerify, SignJWT } from 'jose'
 import { isStorable } from './unstorable.ts'
 
 const audience = 'bellwire-app'
-/** HS256 asks for a key of at least 256 bits (RFC 7518 §3.2). */
-const leastSecret = 32
-/** A token cannot be revoked, so none is taken that lives longer, whoever signed it. */
+/** HS256 requires a key of at least 256 bits (RFC 7518 §3.2). */
+const leastSecretBytes = 32
+/** Longest lifetime of a token, whoever signed it, since tokens cannot be revoked. */
 export const longestTokenSeconds = 86_400
-/** Clocks that differ by so much are as good as equal. */
+/** Accepted difference between clocks, in seconds. */
 const clockTolerance = 5
 
 export interface Subscriber {
@@ -16,26 +16,26 @@ export interface Subscriber {
   readonly expiresAt: number
 }
 
-/** The caller's token is no good; `message` says what to do. Answered with 401. */
+/** The caller's token is invalid; `message` names the remedy. Answered 401. */
 export class TokenRefused extends Error {
   override readonly name = 'TokenRefused'
 }
 
-/** Throws where a secret is too short to sign with. */
+/** @throws if there is no secret, or one is too short for HS256 */
 export function checkSecrets(secrets: readonly string[]): void {
   if (secrets.length === 0)
     throw new Error('no secret for subscriber tokens: set app.secrets to one or two long random texts')
   for (const [index, secret] of secrets.entries()) {
-    if (Buffer.byteLength(secret) >= leastSecret) continue
+    if (Buffer.byteLength(secret) >= leastSecretBytes) continue
     throw new Error(
-      `app.secrets[${index}] has fewer than ${leastSecret} bytes: make one with \`openssl rand -base64 32\``,
+      `app.secrets[${index}] has fewer than ${leastSecretBytes} bytes: make one with \`openssl rand -base64 32\``,
     )
   }
 }
 
 /**
- * A token with which a user's browser or app may read this user's inbox of this brand (row 31) and link their devices, and nothing else.
- * Made by the operator's own backend for a user who is signed in there, and short-lived: the page asks for a new one when it gets 401.
+ * Creates a token with which a user's browser or app can read the user's inbox of one brand (row 31) and link the user's devices.
+ * The operator's backend creates it for a signed-in user. It is short-lived: on a 401, the page requests a new one.
  *
  * @example const token = await createSubscriberToken({ secret, brand: '1', userId: '1001' })
  */
@@ -49,7 +49,7 @@ export async function createSubscriberToken(options: {
   const { secret, brand, userId, ttlSeconds = 600, now = Date.now } = options
   checkSecrets([secret])
   if (!(ttlSeconds <= longestTokenSeconds))
-    throw new Error(`ttlSeconds is ${ttlSeconds}: a subscriber token lives for at most ${longestTokenSeconds} seconds`)
+    throw new Error(`ttlSeconds is ${ttlSeconds}: a token is valid for at most ${longestTokenSeconds} seconds`)
   const issued = Math.floor(now() / 1000)
   return new SignJWT({ brand })
     .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
@@ -61,7 +61,7 @@ export async function createSubscriberToken(options: {
 }
 
 /**
- * Who presents this token. Several secrets may live at once, for rotation: new tokens are made with the first.
+ * Verifies a token and returns its user and brand. For rotation, several secrets can be valid: sign with the first.
  *
  * @throws TokenRefused
  * @example const { brand, userId } = await verifySubscriberToken(token, { secrets: [current, previous] })
@@ -82,12 +82,12 @@ export async function verifySubscriberToken(
       })
       const { sub, brand, exp, iat } = payload
       if (!isText(sub) || !isText(brand) || exp === undefined) {
-        throw new TokenRefused('the token must name its user in `sub` and its brand in `brand`, both as text')
+        throw new TokenRefused('the token must have the user in `sub` and the brand in `brand`, both as text')
       }
       const issued = Math.min(iat ?? Number.POSITIVE_INFINITY, now() / 1000)
       if (exp - issued > longestTokenSeconds + clockTolerance)
         throw new TokenRefused(
-          'the token lives longer than 24 hours: set `exp` to at most 24 hours after `iat`, minutes are usual',
+          'the token is valid for longer than 24 hours: set `exp` to at most 24 hours after `iat`, preferably a few minutes',
         )
       return { brand, userId: sub, expiresAt: exp * 1000 }
     } catch (error) {
@@ -101,7 +101,7 @@ export async function verifySubscriberToken(
 function refusal(error: unknown): TokenRefused {
   if (error instanceof TokenRefused) return error
   if (error instanceof errors.JWTExpired) {
-    return new TokenRefused('the token has expired: get a new one from your backend and open the stream again')
+    return new TokenRefused('the token has expired: get a new one from your backend and try again')
   }
   if (error instanceof errors.JWTClaimValidationFailed) {
     return new TokenRefused(
@@ -111,7 +111,7 @@ function refusal(error: unknown): TokenRefused {
   return new TokenRefused('the token cannot be read: send a JWT signed with HS256, as `Authorization: Bearer <token>`')
 }
 
-// What cannot be stored is in nobody's id.
+// Text that cannot be stored is never a valid id.
 function isText(value: unknown): value is string {
   return typeof value === 'string' && value !== '' && isStorable(value)
 }

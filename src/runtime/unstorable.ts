@@ -1,13 +1,13 @@
-// Text that no store takes: PostgreSQL has no U+0000 and no lone surrogates, and SQLite would change them.
+// Text that cannot be stored: PostgreSQL rejects U+0000 and lone surrogates, and SQLite would change them.
 
 import type { FastifyRequest } from 'fastify'
 import { HttpError } from './http-error.ts'
 
-/** Text that cannot be stored came as far as the store. Sending it again mends nothing, so it is answered 400. */
+/** Thrown by the store for text that it cannot keep. Answered 400, since a retry would fail again. */
 export class UnstorableText extends Error {
   override readonly name = 'UnstorableText'
-  constructor(what: string) {
-    super(`${what} holds U+0000 or a lone surrogate (half of a character), which cannot be stored`)
+  constructor(name: string) {
+    super(`${name} holds U+0000 or a lone surrogate (half of a character), which cannot be stored`)
   }
 }
 
@@ -15,7 +15,7 @@ export function isStorable(text: string): boolean {
   return !text.includes('\0') && text.isWellFormed()
 }
 
-/** @throws HttpError 400 that names the parameter of the path or of the query */
+/** @throws HttpError 400 that names the path or query parameter */
 export function demandStorableParameters(request: FastifyRequest): void {
   const { params, query } = request as { params: Record<string, unknown>; query: Record<string, unknown> }
   for (const [name, value] of [...Object.entries(params), ...Object.entries(query)]) {
@@ -24,7 +24,7 @@ export function demandStorableParameters(request: FastifyRequest): void {
   }
 }
 
-/** @throws HttpError 400 that names the member, at whatever depth the text stands */
+/** Checks members at every depth. @throws HttpError 400 that names the top-level member */
 export function demandStorableMembers(members: Readonly<Record<string, unknown>>): void {
   for (const [name, member] of Object.entries(members)) {
     const parts: unknown[] = [name, member]

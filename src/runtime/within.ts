@@ -1,7 +1,7 @@
 /**
- * What `work` resolves with, if it does so in time. It is not ended when it is late: tell it by a signal of its own.
+ * Resolves with the result of `work` if it arrives in time. Does not cancel `work`: pass it an abort signal for that.
  *
- * @throws an error that says so when it is late
+ * @throws an error with the time limit after `ms`
  * @example const truth = await within(5_000, source.among(…))
  */
 export async function within<Answer>(ms: number, work: Promise<Answer>): Promise<Answer> {
@@ -16,7 +16,7 @@ export async function within<Answer>(ms: number, work: Promise<Answer>): Promise
   }
 }
 
-/** Waits no longer than `ms` for something that is good to have ended. */
+/** Waits at most `ms` for `done`, and ignores its error. */
 export async function atMost(ms: number, done: Promise<unknown>): Promise<void> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<void>((resolve) => {
@@ -26,35 +26,35 @@ export async function atMost(ms: number, done: Promise<unknown>): Promise<void> 
   clearTimeout(timer)
 }
 
-/** Waits for one thing after the other, until it is given up. */
-export interface Waiting {
-  /** @throws what it was given up for, at once or before */
-  on<Answer>(work: Promise<Answer>): Promise<Answer>
-  giveUp(why: Error): void
+/** Waits for one promise after another, until aborted. */
+export interface AbortableWait {
+  /** @throws the reason passed to abort(), now or earlier */
+  for<Answer>(work: Promise<Answer>): Promise<Answer>
+  abort(reason: Error): void
 }
 
 /**
- * For many waits with one end. `Promise.race` against one promise for all would keep every answer until that promise settles:
- * a whole list, where each answer is a piece of it.
+ * Aborts a series of waits. `Promise.race` with one common promise would keep every result in memory until that promise settles:
+ * for a stream, all of its chunks.
  *
  * @example
- * const waiting = createWaiting()
- * response.once('close', () => waiting.giveUp(new Error('the client left')))
- * for (;;) write(await waiting.on(next()))
+ * const wait = createAbortableWait()
+ * response.once('close', () => wait.abort(new Error('the client left')))
+ * for (;;) write(await wait.for(next()))
  */
-export function createWaiting(): Waiting {
-  let why: Error | undefined
-  let end: ((why: Error) => void) | undefined
+export function createAbortableWait(): AbortableWait {
+  let abortReason: Error | undefined
+  let rejectCurrent: ((reason: Error) => void) | undefined
   return {
-    on: (work) =>
+    for: (work) =>
       new Promise((resolve, reject) => {
-        end = reject
+        rejectCurrent = reject
         work.then(resolve, reject)
-        if (why) reject(why)
+        if (abortReason) reject(abortReason)
       }),
-    giveUp(reason) {
-      why ??= reason
-      end?.(why)
+    abort(reason) {
+      abortReason ??= reason
+      rejectCurrent?.(abortReason)
     },
   }
 }

@@ -1,82 +1,82 @@
-// Guessing API keys: slowed down for each address, and counted in the log instead of written line by line.
+// Limits the rate at which each address can guess API keys. The log counts the wrong keys instead of writing a line for each.
 
 import { isIPv6 } from 'node:net'
 import { emit } from './events.ts'
-import { summed } from './summed.ts'
+import { summarizeRepeats } from './summarize-repeats.ts'
 
 export interface WrongKeys {
   /**
-   * Whether a key that an address presents is taken as right or wrong, or is not looked at now ('wait').
+   * Judges a key from an address as right or wrong, or refuses to check it now ('wait').
    *
-   * @param name whose key it is; undefined: nobody's
+   * @param name the name of the matching key; undefined if no key matches
    */
   judge(address: string, name: string | undefined): 'right' | 'wrong' | 'wait'
-  /** A request without a key: no guess, but it is counted in the log. */
+  /** Counts a request without a key in the log. It does not count as a guess. */
   countMissing(address: string): void
 }
 
 export interface WrongKeysOptions {
-  /** Wrong keys of one address that are answered as they come. */
+  /** Wrong keys of one address that are checked without a rate limit. */
   readonly burst?: number
-  /** After that, so many a second. */
+  /** Rate limit after the burst. */
   readonly perSecond?: number
-  /** Addresses that are remembered; the first ones are forgotten first. */
+  /** Most addresses in memory; the oldest is dropped first. */
   readonly addresses?: number
   readonly logEveryMs?: number
   readonly now?: () => number
 }
 
-interface Known {
-  /** Wrong keys that may still come, at the time `at`. */
+interface AddressState {
+  /** Wrong keys that the address may still send. */
   left: number
-  at: number
-  /** Keys that were right here: they are never made to wait. */
+  refilledAt: number
+  /** Names of the keys that were right from this address: they never wait. */
   readonly right: Set<string>
 }
 
 /**
- * When an address has used up its wrong keys, no key of it is looked at, be it right or wrong: if right ones passed, each answer
- * would still tell a guess apart. What was right from this address before keeps passing: behind one proxy or NAT, nobody
- * who is at work is locked out by somebody who guesses there. IPv6 counts by /64, which one customer has.
+ * Once an address has used up its wrong keys, none of its keys is checked, right or wrong: otherwise the answer would still
+ * reveal a right guess. A key that was right from this address before is still accepted, so that someone who guesses cannot
+ * lock out other clients behind the same proxy or NAT. IPv6 addresses count by /64, the usual network of one customer.
  */
 export function createWrongKeys(options: WrongKeysOptions = {}): WrongKeys {
   const { burst = 100, perSecond = 10, addresses = 10_000, logEveryMs = 60_000, now = Date.now } = options
-  const known = new Map<string, Known>()
-  const count = summed(logEveryMs, (address, times) => emit('keys.refused', { address, count: times }))
+  const states = new Map<string, AddressState>()
+  const countRefusal = summarizeRepeats(logEveryMs, (address, count) => emit('keys.refused', { address, count }))
 
-  function knownOf(address: string): Known {
+  function stateOf(address: string): AddressState {
     const time = now()
-    const found = known.get(address)
+    const found = states.get(address)
     if (found) {
-      found.left = Math.min(burst, found.left + ((time - found.at) * perSecond) / 1000)
-      found.at = time
+      found.left = Math.min(burst, found.left + ((time - found.refilledAt) * perSecond) / 1000)
+      found.refilledAt = time
       return found
     }
-    const made: Known = { left: burst, at: time, right: new Set() }
-    known.set(address, made)
-    if (known.size > addresses) known.delete(known.keys().next().value as string)
-    return made
+    const created: AddressState = { left: burst, refilledAt: time, right: new Set() }
+    states.set(address, created)
+    if (states.size > addresses) states.delete(states.keys().next().value as string)
+    return created
   }
 
   return {
     judge(from, name) {
       const address = networkOf(from)
-      if (name !== undefined && known.get(address)?.right.has(name)) return 'right'
-      const one = knownOf(address)
-      if (one.left >= 1 && name !== undefined) {
-        one.right.add(name)
+      if (name !== undefined && states.get(address)?.right.has(name)) return 'right'
+      const state = stateOf(address)
+      if (state.left >= 1 && name !== undefined) {
+        state.right.add(name)
         return 'right'
       }
-      count(address)
-      if (one.left < 1) return 'wait'
-      one.left--
+      countRefusal(address)
+      if (state.left < 1) return 'wait'
+      state.left--
       return 'wrong'
     },
-    countMissing: (from) => count(networkOf(from)),
+    countMissing: (from) => countRefusal(networkOf(from)),
   }
 }
 
-/** IPv4 as it is, IPv6 by its first 64 bits. @example '2001:db8:0:1::/64' of '2001:db8::1:0:0:0:2' */
+/** An IPv4 address unchanged, an IPv6 address as its /64 network. @example '2001:db8:0:1::/64' for '2001:db8::1:0:0:0:2' */
 function networkOf(address: string): string {
   if (!isIPv6(address)) return address
   if (address.startsWith('::ffff:') && address.includes('.')) return address.slice('::ffff:'.length)

@@ -1,4 +1,4 @@
-// The three stand-ins side by side, with the devices that were made at them.
+// The three stand-ins together, with their devices.
 
 import type { DeviceTokenRecord } from '../contract/device-events.ts'
 import { type ApnsDevice, type ApnsStandIn, apnsStandIn } from './apns.ts'
@@ -17,22 +17,22 @@ export interface Ports {
   readonly webPush?: number
 }
 
-/** A device as its app would link it. */
+/** A device of a stand-in, with the data that its app would link. */
 export interface MadeDevice {
-  /** Counts from 1: shorter than a token, for people and for the control API. */
+  /** Number of the device, from 1: a short name for people and the control API. */
   readonly id: number
   readonly service: ServiceName
   readonly kind: 'fcm_token' | 'fcm_fid' | 'apns' | 'webpush'
   readonly token: string
   readonly app?: string
   readonly environment?: 'production' | 'sandbox'
-  /** A name for people. */
+  /** Display name. */
   readonly name?: string
-  /** What links it: an element of `tokens` (§4.2, row 18). */
+  /** The record that links the device: an element of `tokens` (§4.2, row 18). */
   readonly link: DeviceTokenRecord
 }
 
-export interface DeviceWish {
+export interface DeviceRequest {
   readonly service: ServiceName
   readonly name?: string
   readonly app?: string
@@ -46,16 +46,16 @@ export interface StandIns {
   readonly apns: ApnsStandIn
   readonly 'web-push': WebPushStandIn
   readonly devices: readonly MadeDevice[]
-  addDevice(wish: DeviceWish): MadeDevice
+  addDevice(request: DeviceRequest): MadeDevice
   close(): Promise<void>
 }
 
 export interface StandInsOptions {
   readonly host?: string
   readonly ports?: Ports
-  /** Who may send to the browsers: a VAPID public key. */
+  /** VAPID public key of the server that may send to the browsers. */
   readonly vapidPublicKey?: string
-  /** false: FCM and APNs without TLS, which starts sooner and leaves no certificate to trust. */
+  /** false: FCM and APNs without TLS. They start faster, and there is no certificate to trust. */
   readonly tls?: boolean
 }
 
@@ -67,32 +67,38 @@ export async function startStandIns({
   tls = true,
 }: StandInsOptions = {}): Promise<StandIns> {
   const started: StandIn[] = []
-  const begin = async <S extends StandIn>(starting: Promise<S>): Promise<S> => {
+  const start = async <S extends StandIn>(starting: Promise<S>): Promise<S> => {
     const standIn = await starting
     started.push(standIn)
     return standIn
   }
   const close = async (): Promise<void> => void (await Promise.all(started.map((standIn) => standIn.close())))
   try {
-    const fcm = await begin(fcmStandIn({ host, tls, port: ports.fcm ?? 0, tokenPort: ports.fcmTokens ?? 0 }))
-    const apns = await begin(apnsStandIn({ host, tls, port: ports.apns ?? 0, sandboxPort: ports.apnsSandbox ?? 0 }))
-    const webPush = await begin(startWebPushStandIn({ host, port: ports.webPush ?? 0 }))
+    const fcm = await start(fcmStandIn({ host, tls, port: ports.fcm ?? 0, tokenPort: ports.fcmTokens ?? 0 }))
+    const apns = await start(apnsStandIn({ host, tls, port: ports.apns ?? 0, sandboxPort: ports.apnsSandbox ?? 0 }))
+    const webPush = await start(startWebPushStandIn({ host, port: ports.webPush ?? 0 }))
     const devices: MadeDevice[] = []
 
-    function make({ service, app, environment, kind, online = true }: DeviceWish): Omit<MadeDevice, 'id' | 'link'> {
+    function makeDevice({
+      service,
+      app,
+      environment,
+      kind,
+      online = true,
+    }: DeviceRequest): Omit<MadeDevice, 'id' | 'link'> {
       switch (service) {
         case 'fcm': {
-          const wish: FcmDevice = { online, ...(kind && { kind }) }
-          return { service, kind: kind ?? 'fcm_token', token: fcm.device(wish), ...(app !== undefined && { app }) }
+          const options: FcmDevice = { online, ...(kind && { kind }) }
+          return { service, kind: kind ?? 'fcm_token', token: fcm.device(options), ...(app !== undefined && { app }) }
         }
         case 'apns': {
-          const named = app ?? apns.topic
-          const wish: ApnsDevice = { online, app: named, ...(environment && { environment }) }
+          const topic = app ?? apns.topic
+          const options: ApnsDevice = { online, app: topic, ...(environment && { environment }) }
           return {
             service,
             kind: 'apns',
-            token: apns.device(wish),
-            app: named,
+            token: apns.device(options),
+            app: topic,
             environment: environment ?? 'production',
           }
         }
@@ -109,9 +115,9 @@ export async function startStandIns({
       apns,
       'web-push': webPush,
       devices,
-      addDevice(wish) {
-        const made = make(wish)
-        const { name } = wish
+      addDevice(request) {
+        const made = makeDevice(request)
+        const { name } = request
         const device = { id: devices.length + 1, ...made, ...(name !== undefined && { name }), link: linkOf(made) }
         devices.push(device)
         return device
@@ -124,7 +130,7 @@ export async function startStandIns({
   }
 }
 
-const linked = {
+const linkFields = {
   fcm: { provider: 'firebase', channel: 'android' },
   apns: { provider: 'apns', channel: 'ios' },
   'web-push': { provider: 'webpush', channel: 'web' },
@@ -133,7 +139,7 @@ const linked = {
 function linkOf({ service, token, kind, app, environment }: Omit<MadeDevice, 'id' | 'link'>): DeviceTokenRecord {
   return {
     token,
-    ...linked[service],
+    ...linkFields[service],
     ...(kind === 'fcm_fid' && { kind }),
     ...(app !== undefined && { app }),
     ...(environment !== undefined && { environment }),

@@ -1,35 +1,38 @@
-// The signing keys that the stand-in of APNs knows, and its judgement of a provider token (a JWT).
+// The signing keys of the APNs stand-in, and its check of provider tokens (JWTs).
 
 import { generateKeyPairSync, type KeyObject, randomBytes } from 'node:crypto'
 import { decodeJwt, decodeProtectedHeader, jwtVerify } from 'jose'
 
 export type Environment = 'production' | 'sandbox'
 
-/** What the real service is to be configured with. */
+/** The credentials to configure for the provider. */
 export interface ApnsCredentials {
-  /** The .p8 file's text. */
+  /** The text of the .p8 file. */
   readonly key: string
   readonly keyId: string
   readonly teamId: string
 }
 
 export interface KeyScope {
-  /** The topics that the key may send to; default: all of the team. */
+  /** The topics to which the key may send. Default: all topics of the team. */
   readonly topics?: readonly string[]
-  /** The one environment that the key is for; default: both. */
+  /** The environment of the key. Default: both. */
   readonly environment?: Environment
 }
 
 export interface ApnsKeys {
-  make(scope?: KeyScope): ApnsCredentials
-  /** @returns the scope of the key that signed it, or the reason to refuse it */
-  judge(authorization: string | undefined, environment: Environment): Promise<KeyScope | { readonly reason: string }>
+  makeKey(scope?: KeyScope): ApnsCredentials
+  /** Checks the token of a request. @returns the scope of the key that signed the token, or the reason of a refusal */
+  checkToken(
+    authorization: string | undefined,
+    environment: Environment,
+  ): Promise<KeyScope | { readonly reason: string }>
 }
 
 type Verdict = { readonly keyId: string; readonly iat: number } | { readonly reason: string }
 
-const longestMs = 3_600_000
-/** Apple demands that a token be renewed no more than once in 20 minutes. It does not say what it lets pass: this is a guess. */
+const mostAgeMs = 3_600_000
+/** Apple demands at most one new token in 20 minutes. The limit that it enforces is not documented: this one is a guess. */
 const updates = { withinMs: 20 * 60_000, most: 3 }
 
 export function createApnsKeys(teamId: string, clock: () => number): ApnsKeys {
@@ -37,8 +40,8 @@ export function createApnsKeys(teamId: string, clock: () => number): ApnsKeys {
     string,
     { readonly publicKey: KeyObject; readonly scope: KeyScope; renewals: number[]; iat: number }
   >()
-  /** Verifying costs more than all the rest, and one token comes thousands of times. */
-  const judged = new Map<string, Promise<Verdict>>()
+  /** Verdicts by token: a signature is expensive to verify, and thousands of requests have the same token. */
+  const verdicts = new Map<string, Promise<Verdict>>()
 
   async function verify(token: string): Promise<Verdict> {
     try {
@@ -63,31 +66,31 @@ export function createApnsKeys(teamId: string, clock: () => number): ApnsKeys {
   }
 
   return {
-    make(scope = {}) {
+    makeKey(scope = {}) {
       const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
       const keyId = randomBytes(5).toString('hex').toUpperCase()
       keys.set(keyId, { publicKey, scope, renewals: [], iat: 0 })
       return { key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(), keyId, teamId }
     },
-    async judge(authorization, environment) {
+    async checkToken(authorization, environment) {
       if (authorization === undefined) return { reason: 'MissingProviderToken' }
       const token = /^bearer (.+)$/i.exec(authorization)?.[1]
       if (token === undefined) return invalid
-      if (judged.size > 1_000) judged.clear()
-      const verdict = await (judged.get(token) ?? remember(token))
+      if (verdicts.size > 1_000) verdicts.clear()
+      const verdict = await (verdicts.get(token) ?? verifyOnce(token))
       if ('reason' in verdict) return verdict
       const key = keys.get(verdict.keyId)
       if (!key || verdict.iat > clock() + 60_000) return invalid
-      if (clock() - verdict.iat > longestMs) return { reason: 'ExpiredProviderToken' }
+      if (clock() - verdict.iat > mostAgeMs) return { reason: 'ExpiredProviderToken' }
       if (key.scope.environment !== undefined && key.scope.environment !== environment)
         return { reason: 'BadEnvironmentKeyInToken' }
       return mayRenew(key, verdict.iat) ? key.scope : { reason: 'TooManyProviderTokenUpdates' }
     },
   }
 
-  function remember(token: string): Promise<Verdict> {
+  function verifyOnce(token: string): Promise<Verdict> {
     const verdict = verify(token)
-    judged.set(token, verdict)
+    verdicts.set(token, verdict)
     return verdict
   }
 }

@@ -1,20 +1,20 @@
-// What APNs demands of the headers and the payload of a notification. Pure.
+// Validates the headers and the payload of a notification like APNs. Pure.
 
 import { objectIn } from '../runtime/json.ts'
 
 export interface ApnsRules {
   /** The bundle ids of the team's apps. */
   readonly topics: ReadonlySet<string>
-  /** The topics of the key that signed; absent: all of the team. */
+  /** The topics to which the key may send. Absent: all topics of the team. */
   readonly allowed?: readonly string[]
 }
 
-export interface ApnsNote {
+export interface ApnsRequest {
   readonly topic: string
   readonly aps: Readonly<Record<string, unknown>>
   readonly custom: Readonly<Record<string, unknown>>
   readonly collapseId?: string
-  /** Epoch seconds; 0: try once. Absent: as long as Apple likes. */
+  /** Epoch seconds. 0: one delivery attempt only. Absent: Apple decides. */
   readonly expiration?: number
 }
 
@@ -24,12 +24,12 @@ const pushTypes = new Set(
 )
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
-/** @returns the reason of a refusal, as Apple names it */
+/** @returns the notification, or Apple's reason for a refusal */
 export function readApnsRequest(
   headers: Readonly<Record<string, string>>,
   body: string,
   { topics, allowed }: ApnsRules,
-): ApnsNote | { readonly reason: string } {
+): ApnsRequest | { readonly reason: string } {
   const { 'apns-id': id, 'apns-expiration': expiration, 'apns-priority': priority = '10' } = headers
   const { 'apns-topic': topic, 'apns-push-type': pushType = 'alert', 'apns-collapse-id': collapseId } = headers
   if (id !== undefined && !uuid.test(id)) return { reason: 'BadMessageId' }
@@ -43,7 +43,7 @@ export function readApnsRequest(
   if (!topics.has(topic) || (allowed && !allowed.includes(topic))) return { reason: 'TopicDisallowed' }
   if (body === '') return { reason: 'PayloadEmpty' }
   if (Buffer.byteLength(body) > mostBytes) return { reason: 'PayloadTooLarge' }
-  // Apple accepts a payload that no device will understand.
+  // Apple accepts any payload, even one that no device can show.
   const { aps = {}, ...custom } = objectIn(body) ?? {}
   return {
     topic,
@@ -54,7 +54,7 @@ export function readApnsRequest(
   }
 }
 
-/** The status that each reason comes with. */
+/** The HTTP status for each reason. */
 export const apnsStatus: Readonly<Record<string, number>> = {
   BadCollapseId: 400,
   BadDeviceToken: 400,

@@ -1,31 +1,31 @@
-// A stand-in of the Apple Push Notification service, both of its environments: authentication, checks, answers and delivery as
-// the real one has them. It keeps ONE notification for a device that is away, as Apple does: the newest.
+// A stand-in of both environments of the Apple Push Notification service, with the authentication, validation, answers and
+// delivery of the real one. Like Apple, it stores only the newest notification for an offline device.
 
 import { randomBytes, randomUUID } from 'node:crypto'
 import { type ApnsCredentials, createApnsKeys, type Environment, type KeyScope } from './apns-keys.ts'
-import { type ApnsNote, apnsStatus, readApnsRequest } from './apns-request.ts'
+import { type ApnsRequest, apnsStatus, readApnsRequest } from './apns-request.ts'
 import { createArrivals } from './arrivals.ts'
 import { makeCertificate } from './certificate.ts'
+import { createDeviceStore, type PushNotification } from './device-store.ts'
 import { createFaults } from './faults.ts'
 import { allTexts, onlyTexts } from './fields.ts'
 import { type Answer, listenHttp2, type Request } from './http2-server.ts'
-import { beside } from './listen.ts'
-import { createShelf, type Note } from './shelf.ts'
+import { orClose } from './listen.ts'
 import type { StandIn } from './stand-in.ts'
 
 export interface ApnsStandInOptions {
   readonly host?: string
-  /** 0, the default: free ones. */
+  /** Default: 0, a free port. */
   readonly port?: number
   readonly sandboxPort?: number
   /** false: HTTP/2 without TLS. */
   readonly tls?: boolean
   readonly teamId?: string
-  /** The bundle ids of the team's apps; the first is that of a device for which none is named. */
+  /** The bundle ids of the team's apps. The first is the default app of a device. */
   readonly topics?: readonly string[]
-  /** Epoch milliseconds, where a test must not wait. */
+  /** The clock in epoch milliseconds, for tests that must not wait. */
   readonly clock?: () => number
-  /** Requests at a time on one connection. */
+  /** Maximum number of concurrent streams on a connection. */
   readonly streams?: number
 }
 
@@ -36,15 +36,15 @@ export interface ApnsDevice {
 }
 
 export interface ApnsStandIn extends StandIn {
-  /** The address of the sandbox; `url` is that of production. */
+  /** The URL of the sandbox; `url` is that of production. */
   readonly sandboxUrl: string
-  /** What the real service is to be configured with: a key that may send to all topics in both environments. */
+  /** The credentials to configure for the provider: a key for all topics and both environments. */
   readonly credentials: ApnsCredentials
-  /** The topic of a device for which none is named. */
+  /** The default topic of a device. */
   readonly topic: string
-  /** Another key of the team. */
+  /** Makes another key of the team. */
   key(scope?: KeyScope): ApnsCredentials
-  /** @returns the token of a new device */
+  /** Adds a device. @returns its token */
   device(device?: ApnsDevice): string
 }
 
@@ -53,7 +53,7 @@ interface Kind {
   readonly environment: Environment
 }
 
-const longestKeptMs = 30 * 86_400_000
+const storedForMs = 30 * 86_400_000
 
 /**
  * @example
@@ -67,11 +67,11 @@ export async function apnsStandIn(options: ApnsStandInOptions = {}): Promise<Apn
   const topic = topics[0] as string
   const certificate = tls ? makeCertificate(host) : undefined
   const keys = createApnsKeys(teamId, clock)
-  const credentials = keys.make()
+  const credentials = keys.makeKey()
   const faults = createFaults()
   const arrivals = createArrivals()
-  const { add, find, deliver, ...devices } = createShelf<Kind>({ clock, keep: (_kept, note) => [note] })
-  const known = new Set(topics)
+  const { add, find, deliver, ...devices } = createDeviceStore<Kind>({ clock, keep: (_kept, newest) => [newest] })
+  const knownTopics = new Set(topics)
 
   async function serve({ method, path, headers, body }: Request, environment: Environment): Promise<Answer> {
     const id = (headers['apns-id'] ?? randomUUID()).toLowerCase()
@@ -79,35 +79,36 @@ export async function apnsStandIn(options: ApnsStandInOptions = {}): Promise<Apn
     if (method !== 'POST') return refuse('MethodNotAllowed')
     const token = /^\/3\/device\/([^/]*)$/.exec(path)?.[1]
     if (token === undefined) return refuse('BadPath')
-    const judged = await keys.judge(headers.authorization, environment)
-    if ('reason' in judged) return refuse(judged.reason)
+    const scope = await keys.checkToken(headers.authorization, environment)
+    if ('reason' in scope) return refuse(scope.reason)
     if (token === '') return refuse('MissingDeviceToken')
-    const note = readApnsRequest(headers, body, { topics: known, ...(judged.topics && { allowed: judged.topics }) })
-    if ('reason' in note) return refuse(note.reason)
+    const rules = { topics: knownTopics, ...(scope.topics && { allowed: scope.topics }) }
+    const request = readApnsRequest(headers, body, rules)
+    if ('reason' in request) return refuse(request.reason)
     const device = find(token)
     if (!device || device.kind.environment !== environment) return refuse('BadDeviceToken')
-    if (device.kind.app !== note.topic) return refuse('DeviceTokenNotForTopic')
+    if (device.kind.app !== request.topic) return refuse('DeviceTokenNotForTopic')
     if (device.goneSince !== undefined) return refuse('Unregistered', device.goneSince)
-    const shown = noteOf(note, clock())
-    if (shown) deliver(token, shown)
+    const notification = notificationOf(request, clock())
+    if (notification) deliver(token, notification)
     const unique = environment === 'sandbox' ? { 'apns-unique-id': randomUUID() } : {}
     return { status: 200, headers: { 'apns-id': id, ...unique }, accepted: true }
   }
 
-  const open = (environment: Environment, at: number) =>
+  const listenAt = (environment: Environment, port: number) =>
     listenHttp2({
       host,
-      port: at,
+      port,
       certificate,
       streams: options.streams ?? 1_000,
       faults,
-      farewell: '{"reason":"Shutdown"}',
+      goawayData: '{"reason":"Shutdown"}',
       tokenOf: ({ path }) => /^\/3\/device\/([^/]*)$/.exec(path)?.[1] ?? '',
       serve: (request) => serve(request, environment),
-      arrived: arrivals.add,
+      onArrival: arrivals.add,
     })
-  const production = await open('production', port)
-  const sandbox = await beside(production, open('sandbox', sandboxPort))
+  const production = await listenAt('production', port)
+  const sandbox = await orClose(production, listenAt('sandbox', sandboxPort))
 
   return {
     url: production.url,
@@ -115,10 +116,10 @@ export async function apnsStandIn(options: ApnsStandInOptions = {}): Promise<Apn
     ...(certificate && { ca: certificate.cert }),
     credentials,
     topic,
-    key: keys.make,
+    key: keys.makeKey,
     device({ app = topic, environment = 'production', online = true } = {}) {
       const token = randomBytes(32).toString('hex')
-      known.add(app)
+      knownTopics.add(app)
       add(token, { app, environment }, online)
       return token
     },
@@ -131,20 +132,23 @@ export async function apnsStandIn(options: ApnsStandInOptions = {}): Promise<Apn
   }
 }
 
-/** Undefined: nothing that a device shows. */
-function noteOf({ aps, custom, collapseId, expiration }: ApnsNote, now: number): Note | undefined {
+/** The notification that a device shows. Undefined without an alert. */
+function notificationOf(
+  { aps, custom, collapseId, expiration }: ApnsRequest,
+  now: number,
+): PushNotification | undefined {
   const alert = typeof aps.alert === 'string' ? { body: aps.alert } : (aps.alert as Record<string, unknown> | undefined)
   if (!alert) return undefined
   const data = allTexts(custom)
   return {
     ...onlyTexts({ title: alert.title, body: alert.body, image: data.image, url: data.url, tag: collapseId }),
     data,
-    // 0: tried once, never kept.
-    expiresAt: expiration === undefined ? now + longestKeptMs : expiration * 1000,
+    // 0: one delivery attempt, and the notification is not stored.
+    expiresAt: expiration === undefined ? now + storedForMs : expiration * 1000,
   }
 }
 
-/** A refusal as Apple writes it. */
+/** A refusal in Apple's format. */
 function refusal(reason: string, id: string, timestamp?: number): Answer {
   const body = JSON.stringify({ reason, ...(timestamp !== undefined && { timestamp }) })
   const headers = { 'apns-id': id, 'content-type': 'application/json' }

@@ -1,9 +1,9 @@
 import type { Arrival } from './stand-in.ts'
 
-/** A stand-in may run for days: of more requests than this the oldest are forgotten. */
+/** A stand-in may run for days, so only the newest requests are kept. */
 const most = 200_000
 
-/** The requests so far, as a list that grows. */
+/** The list of received requests. */
 export function createArrivals(): { readonly list: readonly Arrival[]; add(arrival: Arrival): void } {
   const list: Arrival[] = []
   return {

@@ -1,8 +1,8 @@
-// A certificate (X.509, RFC 5280). Node reads certificates and does not make them.
+// Makes an X.509 certificate (RFC 5280): Node can only read certificates.
 
 import { generateKeyPairSync, randomBytes, sign } from 'node:crypto'
 import { isIP } from 'node:net'
-import { bits, der, integer, objectId, octets, sequence, set, tagged, time, utf8, yes } from './der.ts'
+import { asn1True, bits, der, integer, objectId, octets, sequence, set, tagged, time, utf8 } from './der.ts'
 
 export interface Certificate {
   readonly key: string
@@ -17,9 +17,10 @@ const ecdsaWithSha256 = sequence(objectId('1.2.840.10045.4.3.2'))
 const dayMs = 24 * 3_600_000
 
 /**
- * A certificate for this machine, valid for a year. It signs itself, so it is its own authority: who trusts `cert` trusts the server.
+ * Makes a self-signed certificate for this machine, valid for a year. It is its own authority: a client that trusts `cert` trusts
+ * the server.
  *
- * @param host another name that the server has
+ * @param host another name of the server
  */
 export function makeCertificate(host = 'localhost'): Certificate {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
@@ -35,7 +36,7 @@ export function makeCertificate(host = 'localhost'): Certificate {
     tagged(
       3,
       sequence(
-        sequence(basicConstraints, yes, octets(sequence(yes))), // critical: an authority
+        sequence(basicConstraints, asn1True, octets(sequence(asn1True))), // critical: an authority
         sequence(subjectAltName, octets(names(host))),
       ),
     ),

@@ -1,6 +1,6 @@
-// What may be asked of the control API, read strictly: a typing error in a fault would otherwise be a test that proves nothing.
+// Validates the bodies of the control API. Unknown members are refused: with a misspelt fault, a test would prove nothing.
 
-import { type DeviceWish, type ServiceName, serviceNames } from './all.ts'
+import { type DeviceRequest, type ServiceName, serviceNames } from './all.ts'
 import type { Fault } from './faults.ts'
 
 export class ControlError extends Error {
@@ -16,7 +16,7 @@ type Body = Readonly<Record<string, unknown>>
 type Field = readonly [expected: string, is: (value: unknown) => boolean]
 
 const text: Field = ['a text', (value) => typeof value === 'string' && value !== '']
-const yesNo: Field = ['true or false', (value) => typeof value === 'boolean']
+const boolean: Field = ['true or false', (value) => typeof value === 'boolean']
 const count: Field = ['a whole number from 1', (value) => Number.isSafeInteger(value) && (value as number) > 0]
 const oneOf = (...words: readonly string[]): Field => [
   `one of ${words.join(', ')}`,
@@ -24,16 +24,16 @@ const oneOf = (...words: readonly string[]): Field => [
 ]
 const service = oneOf(...serviceNames)
 
-const ofDevice: Readonly<Record<string, Field>> = {
+const deviceFields: Readonly<Record<string, Field>> = {
   service,
   name: text,
   app: text,
   environment: oneOf('production', 'sandbox'),
   kind: oneOf('fcm_token', 'fcm_fid'),
-  online: yesNo,
+  online: boolean,
 }
 
-const ofFault: Readonly<Record<string, Field>> = {
+const faultFields: Readonly<Record<string, Field>> = {
   service,
   device: ['the id of a device', (value) => Number.isSafeInteger(value)],
   token: text,
@@ -47,9 +47,9 @@ const ofFault: Readonly<Record<string, Field>> = {
 }
 
 /** @throws ControlError */
-export function readWish(body: Body): DeviceWish {
-  check(body, ofDevice)
-  return body as unknown as DeviceWish
+export function readDeviceRequest(body: Body): DeviceRequest {
+  check(body, deviceFields)
+  return body as unknown as DeviceRequest
 }
 
 /** @throws ControlError */
@@ -57,7 +57,7 @@ export function readFault(
   body: Body,
   tokenOf: (device: number) => string,
 ): { readonly service: ServiceName; readonly fault: Fault } {
-  check(body, ofFault)
+  check(body, faultFields)
   const { service, device, ...fault } = body
   const token = device === undefined ? {} : { token: tokenOf(device as number) }
   return { service: service as ServiceName, fault: { ...(fault as Fault), ...token } }
@@ -66,17 +66,17 @@ export function readFault(
 function check(body: Body, fields: Readonly<Record<string, Field>>): void {
   for (const [name, value] of Object.entries(body)) {
     const field = Object.hasOwn(fields, name) ? fields[name] : undefined
-    if (!field) throw new ControlError(400, `there is no ${name} here: there are ${Object.keys(fields).join(', ')}`)
+    if (!field) throw new ControlError(400, `${name} is unknown; known are ${Object.keys(fields).join(', ')}`)
     if (!field[1](value)) throw new ControlError(400, `${name} must be ${field[0]}`)
   }
-  if (body.service === undefined) throw new ControlError(400, `service is missing: ${service[0]}`)
+  if (body.service === undefined) throw new ControlError(400, `service is missing: expected ${service[0]}`)
 }
 
 function isAnswer(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false
-  const { status, headers = {}, body = '', ...more } = value as Body
-  const texts =
+  const { status, headers = {}, body = '', ...others } = value as Body
+  const validHeaders =
     typeof headers === 'object' && headers !== null && Object.values(headers).every((one) => typeof one === 'string')
-  const known = Number.isInteger(status) && (status as number) >= 200 && (status as number) <= 599
-  return known && texts && typeof body === 'string' && Object.keys(more).length === 0
+  const validStatus = Number.isInteger(status) && (status as number) >= 200 && (status as number) <= 599
+  return validStatus && validHeaders && typeof body === 'string' && Object.keys(others).length === 0
 }

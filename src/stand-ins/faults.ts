@@ -1,20 +1,20 @@
-// Fault scripts: what a stand-in does to requests instead of, or beside, serving them well.
+// Faults: the errors that a stand-in injects into its handling of requests.
 
 export interface Fault {
   /** Only requests for this device token. */
   readonly token?: string
-  /** Every so-manieth request that it looks at; 1, the default: each. */
+  /** Every n-th matching request. Default: 1, each request. */
   readonly every?: number
-  /** This share of them, from 0 to 1, drawn from a fixed seed: the same run draws the same. */
+  /** The share of matching requests, from 0 to 1. Random with a fixed seed, so that a run can be repeated. */
   readonly share?: number
-  /** Over after so many; absent: stays. */
+  /** The fault ends after this number of requests. Default: it does not end. */
   readonly times?: number
   readonly delayMs?: number
-  /** before: the stream is reset and nothing was accepted. after: it was accepted, and its answer is lost. */
+  /** before: the stream is reset, and the message is not accepted. after: the message is accepted, and its answer is lost. */
   readonly reset?: 'before' | 'after'
-  /** The connection says GOAWAY with this request; streams with later numbers are refused. */
+  /** With this request, the server sends GOAWAY. Streams with higher numbers are not processed. */
   readonly goaway?: true
-  /** This answer instead of the real one; nothing is accepted. */
+  /** The answer instead of the real one. The message is not accepted. */
   readonly answer?: {
     readonly status: number
     readonly headers?: Readonly<Record<string, string>>
@@ -23,38 +23,38 @@ export interface Fault {
 }
 
 export interface Faults {
-  /** @returns a function that takes the fault back */
+  /** Adds a fault. @returns a function that removes it */
   play(fault: Fault): () => void
-  /** The fault that meets this request, the first one played that fits. */
-  meet(token: string): Fault | undefined
+  /** The fault for a request to this token: the first that matches, in the order in which they were added. */
+  match(token: string): Fault | undefined
 }
 
-/** @example const faults = createFaults(); faults.play({ every: 500, goaway: true }); faults.meet('t-1') */
+/** @example const faults = createFaults(); faults.play({ every: 500, goaway: true }); faults.match('t-1') */
 export function createFaults(seed = 1): Faults {
-  const played = new Set<{ readonly fault: Fault; seen: number; left: number }>()
+  const active = new Set<{ readonly fault: Fault; seen: number; left: number }>()
   let state = seed
   return {
     play(fault) {
       const entry = { fault, seen: 0, left: fault.times ?? Number.POSITIVE_INFINITY }
-      played.add(entry)
-      return () => void played.delete(entry)
+      active.add(entry)
+      return () => void active.delete(entry)
     },
-    meet(token) {
-      for (const entry of played) {
+    match(token) {
+      for (const entry of active) {
         const { fault } = entry
         if (fault.token !== undefined && fault.token !== token) continue
         entry.seen++
         if (entry.seen % (fault.every ?? 1) !== 0) continue
-        if (fault.share !== undefined && draw() >= fault.share) continue
-        if (--entry.left <= 0) played.delete(entry)
+        if (fault.share !== undefined && random() >= fault.share) continue
+        if (--entry.left <= 0) active.delete(entry)
         return fault
       }
       return undefined
     },
   }
 
-  /** mulberry32 */
-  function draw(): number {
+  /** The random number generator mulberry32. */
+  function random(): number {
     state = (state + 0x6d2b79f5) | 0
     let t = Math.imul(state ^ (state >>> 15), 1 | state)
     t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t

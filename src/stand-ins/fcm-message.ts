@@ -1,8 +1,8 @@
-// What FCM demands of the body of messages:send. Pure.
+// Validates the body of messages:send like FCM. Pure.
 
 import { objectIn } from '../runtime/json.ts'
 
-/** What is wrong with a body: the field, and why. */
+/** A fault of a body: the field, and its description. */
 export interface Violation {
   readonly field: string
   readonly description: string
@@ -53,7 +53,7 @@ const shape: { readonly [field: string]: Shape } = {
     data: 'texts',
     direct_boot_ok: 'any',
     fcm_options: { analytics_label: 'text' },
-    // Some thirty fields: those with a type worth a check.
+    // About thirty fields, which are not checked.
     notification: 'any',
   },
   apns: {
@@ -81,7 +81,7 @@ export function readFcmRequest(body: string): FcmRequest | Violation {
   for (const name of Object.keys(parsed)) {
     if (name !== 'message' && snake(name) !== 'validate_only') return unknownField(name, '')
   }
-  const message = snaked(parsed.message, shape)
+  const message = toSnakeCase(parsed.message, shape)
   const wrong = checkFields(message, shape, 'message') ?? checkTarget(message) ?? checkContent(message as FcmMessage)
   return wrong ?? { validateOnly: parsed.validate_only === true || parsed.validateOnly === true, message }
 }
@@ -166,13 +166,16 @@ function invalid(path: string, type: string, value: unknown): Violation {
   return { field: path, description: `Invalid value at '${path}' (${type}), ${JSON.stringify(value)}` }
 }
 
-/** Google reads camelCase as well as snake_case. */
-function snaked(value: Record<string, unknown>, fields: { readonly [field: string]: Shape }): Record<string, unknown> {
+/** Converts known names from camelCase: Google accepts both forms. */
+function toSnakeCase(
+  value: Record<string, unknown>,
+  fields: { readonly [field: string]: Shape },
+): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(value).map(([name, each]) => {
       const known = Object.hasOwn(fields, snake(name)) ? snake(name) : name
       const inner = fields[known]
-      return [known, typeof inner === 'object' && isObject(each) ? snaked(each, inner) : each]
+      return [known, typeof inner === 'object' && isObject(each) ? toSnakeCase(each, inner) : each]
     }),
   )
 }

@@ -1,4 +1,4 @@
-// The stand-in of oauth2.googleapis.com/token: service accounts get access tokens for assertions that they signed (RFC 7523).
+// A stand-in of oauth2.googleapis.com/token: issues access tokens for assertions signed by service accounts (RFC 7523).
 
 import { generateKeyPairSync, type KeyObject, randomBytes, randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
@@ -6,9 +6,9 @@ import { createServer as createTlsServer } from 'node:https'
 import { decodeJwt, errors, jwtVerify } from 'jose'
 import type { Certificate } from './certificate.ts'
 import { createFaults, type Fault } from './faults.ts'
-import { listen, shut } from './listen.ts'
+import { closeServer, listen } from './listen.ts'
 
-/** As it is downloaded from the Firebase console. */
+/** The JSON file of a service account, as downloaded from the Firebase console. */
 export interface ServiceAccountJson {
   readonly type: 'service_account'
   readonly project_id: string
@@ -20,13 +20,13 @@ export interface ServiceAccountJson {
 
 export interface TokenEndpoint {
   readonly uri: string
-  /** How many requests it had. */
+  /** Number of received requests. */
   readonly requests: number
-  /** Makes a service account of this project. */
+  /** Makes a service account of a project. */
   account(projectId: string): ServiceAccountJson
-  /** The project that this access token speaks for. */
+  /** The project for which an access token was issued. Undefined if the token is not valid. */
   projectOf(accessToken: string): string | undefined
-  /** All access tokens issued so far are worth nothing from now on. */
+  /** Revokes all access tokens issued so far. */
   revoke(): void
   play(fault: Fault): () => void
   close(): Promise<void>
@@ -52,7 +52,7 @@ export async function listenTokenEndpoint(options: {
     const chunks: Buffer[] = []
     for await (const chunk of request) chunks.push(chunk as Buffer)
     requests++
-    const fault = faults.meet('')
+    const fault = faults.match('')
     if (fault?.delayMs) await new Promise((resolve) => setTimeout(resolve, fault.delayMs).unref())
     if (fault?.reset) {
       request.socket.destroy()
@@ -128,7 +128,7 @@ export async function listenTokenEndpoint(options: {
     },
     revoke: () => issued.clear(),
     play: faults.play,
-    close: () => shut(server),
+    close: () => closeServer(server),
   }
 }
 

@@ -1,45 +1,45 @@
-// A stand-in of Firebase Cloud Messaging, HTTP v1: authentication, checks, answers and delivery as the real one has them.
+// A stand-in of Firebase Cloud Messaging, HTTP v1, with the authentication, validation, answers and delivery of the real one.
 
 import { randomBytes, randomUUID } from 'node:crypto'
 import { createArrivals } from './arrivals.ts'
 import { makeCertificate } from './certificate.ts'
+import { createDeviceStore, type PushNotification } from './device-store.ts'
 import { createFaults } from './faults.ts'
 import { type FcmMessage, readFcmRequest, type Violation } from './fcm-message.ts'
 import { listenTokenEndpoint, type ServiceAccountJson, type TokenEndpoint } from './fcm-token-endpoint.ts'
 import { type Answer, listenHttp2, type Request } from './http2-server.ts'
-import { beside } from './listen.ts'
-import { createShelf, type Note } from './shelf.ts'
+import { orClose } from './listen.ts'
 import type { StandIn } from './stand-in.ts'
 
 export interface FcmStandInOptions {
   readonly host?: string
-  /** 0, the default: a free one. */
+  /** Default: 0, a free port. */
   readonly port?: number
   readonly tokenPort?: number
   /** false: HTTP/2 and the token endpoint without TLS. */
   readonly tls?: boolean
   readonly projectId?: string
   readonly accessTokenSeconds?: number
-  /** Epoch milliseconds, where a test must not wait. */
+  /** The clock in epoch milliseconds, for tests that must not wait. */
   readonly clock?: () => number
-  /** Requests at a time on one connection. */
+  /** Maximum number of concurrent streams on a connection. */
   readonly streams?: number
 }
 
 export interface FcmDevice {
-  /** Whose registration it is; default: the stand-in's own project. */
+  /** The project with which the device is registered. Default: the stand-in's own project. */
   readonly project?: string
   readonly kind?: 'fcm_token' | 'fcm_fid'
   readonly online?: boolean
 }
 
 export interface FcmStandIn extends StandIn {
-  /** What the real service is to be configured with: the JSON of a service account whose token endpoint is this stand-in's. */
+  /** The credentials to configure for the provider: the JSON of a service account with the token endpoint of this stand-in. */
   readonly credentials: ServiceAccountJson
   readonly tokenEndpoint: Pick<TokenEndpoint, 'uri' | 'requests' | 'revoke' | 'play'>
-  /** Another project with an account of its own; its credentials are good, but not for the devices of others. */
+  /** Adds a project with its own service account, which is valid, but not for devices of other projects. */
   project(id: string): ServiceAccountJson
-  /** @returns the token or installation id of a new device */
+  /** Adds a device. @returns its token or installation id */
   device(device?: FcmDevice): string
 }
 
@@ -48,7 +48,7 @@ interface Kind {
   readonly kind: 'fcm_token' | 'fcm_fid'
 }
 
-/** Messages that FCM keeps for a device that is away; one more, and all are discarded. */
+/** Maximum number of messages that FCM stores for an offline device. With one more, it discards all of them. */
 const mostKept = 100
 const defaultTtlSeconds = 2_419_200
 
@@ -71,9 +71,9 @@ export async function fcmStandIn(options: FcmStandInOptions = {}): Promise<FcmSt
   const faults = createFaults()
   const arrivals = createArrivals()
   const projects = new Map([[projectId, tokens.account(projectId)]])
-  const { add, find, deliver, ...devices } = createShelf<Kind>({
+  const { add, find, deliver, ...devices } = createDeviceStore<Kind>({
     clock,
-    keep: (kept, note) => (kept.length >= mostKept ? [] : [...kept, note]),
+    keep: (kept, newest) => (kept.length >= mostKept ? [] : [...kept, newest]),
   })
 
   function serve({ method, path, headers, body }: Request): Answer {
@@ -94,13 +94,13 @@ export async function fcmStandIn(options: FcmStandInOptions = {}): Promise<FcmSt
     if (device.goneSince !== undefined) return unregistered
     if (device.kind.project !== sender) return mismatch
     if (validateOnly) return accepted(project, 'fake_message_id', false)
-    const note = noteOf(message)
-    if (note) deliver(target, note)
+    const notification = notificationOf(message)
+    if (notification) deliver(target, notification)
     return accepted(project, randomUUID(), true)
   }
 
-  /** Undefined: nothing that a device shows by itself. */
-  function noteOf({ notification, data = {}, android = {} }: FcmMessage): Note | undefined {
+  /** The notification that a device shows by itself. Undefined for a data message. */
+  function notificationOf({ notification, data = {}, android = {} }: FcmMessage): PushNotification | undefined {
     if (!notification && !android.notification) return undefined
     const { tag, ...own } = android.notification ?? {}
     const { title, body, image } = { ...notification, ...own }
@@ -124,9 +124,9 @@ export async function fcmStandIn(options: FcmStandInOptions = {}): Promise<FcmSt
     faults,
     tokenOf,
     serve,
-    arrived: arrivals.add,
+    onArrival: arrivals.add,
   })
-  const server = await beside(tokens, listening)
+  const server = await orClose(tokens, listening)
 
   return {
     url: server.url,
@@ -166,11 +166,11 @@ function tokenOf({ body }: Request): string {
 
 const json = { 'content-type': 'application/json; charset=UTF-8' }
 
-function accepted(project: string, id: string, really: boolean): Answer {
-  return { status: 200, headers: json, body: `{"name":"projects/${project}/messages/${id}"}`, accepted: really }
+function accepted(project: string, id: string, accepted: boolean): Answer {
+  return { status: 200, headers: json, body: `{"name":"projects/${project}/messages/${id}"}`, accepted }
 }
 
-/** An error as Google writes it. */
+/** An error in Google's format. */
 export function fcmError(status: number, name: string, message: string, details: readonly object[] = []): Answer {
   const error = { code: status, message, status: name, ...(details.length > 0 && { details }) }
   return { status, headers: json, body: JSON.stringify({ error }), accepted: false }

@@ -1,5 +1,5 @@
-// An HTTP/2 server that plays fault scripts. Its GOAWAY means what RFC 9113 §6.8 says: streams with higher numbers than the one
-// that it names were not looked at.
+// An HTTP/2 server that injects faults. Its GOAWAY follows RFC 9113 §6.8: streams with higher numbers than the last stream in the
+// frame are not processed.
 
 import {
   constants,
@@ -36,11 +36,11 @@ export interface Http2ServerOptions {
   /** SETTINGS_MAX_CONCURRENT_STREAMS. */
   readonly streams: number
   readonly faults: Faults
-  /** What a GOAWAY frame carries. */
-  readonly farewell?: string
+  /** Debug data of a GOAWAY frame. */
+  readonly goawayData?: string
   tokenOf(request: Request): string
   serve(request: Request): Answer | Promise<Answer>
-  arrived(arrival: Arrival): void
+  onArrival(arrival: Arrival): void
 }
 
 export interface Http2Server {
@@ -48,18 +48,18 @@ export interface Http2Server {
   close(): Promise<void>
 }
 
-interface Seen {
-  /** The highest stream that was looked at. */
-  looked: number
+interface SessionState {
+  /** The highest number of a processed stream. */
+  lastProcessed: number
   /** The last-stream-id of our GOAWAY. */
-  last: number
+  goawayStream: number
 }
 
 export async function listenHttp2(options: Http2ServerOptions): Promise<Http2Server> {
   const { host, port, certificate, streams, faults } = options
   const settings = { settings: { maxConcurrentStreams: streams } }
   const server = certificate ? createSecureServer({ ...certificate, ...settings }) : createServer(settings)
-  const sessions = new Map<ServerHttp2Session, Seen>()
+  const sessions = new Map<ServerHttp2Session, SessionState>()
   const sockets = new Set<Socket>()
   server.on('connection', (socket: Socket) => {
     sockets.add(socket)
@@ -67,10 +67,10 @@ export async function listenHttp2(options: Http2ServerOptions): Promise<Http2Ser
   })
 
   server.on('session', (session) => {
-    sessions.set(session, { looked: 0, last: Number.POSITIVE_INFINITY })
+    sessions.set(session, { lastProcessed: 0, goawayStream: Number.POSITIVE_INFINITY })
     session.on('error', () => {})
     session.on('close', () => sessions.delete(session))
-    // The client has said goodbye: as soon as it has all its answers.
+    // After a GOAWAY of the client, the session closes when all answers are sent.
     session.once('goaway', () => session.close(() => session.destroy()))
   })
   server.on('stream', (stream, headers) => {
@@ -80,44 +80,44 @@ export async function listenHttp2(options: Http2ServerOptions): Promise<Http2Ser
     stream.on('end', () => {
       const { ':method': method = '', ':path': path = '' } = headers
       const body = Buffer.concat(chunks).toString()
-      meet(stream, { method, path, headers: headers as Record<string, string>, body })
+      serve(stream, { method, path, headers: headers as Record<string, string>, body })
     })
   })
 
-  function meet(stream: ServerHttp2Stream, request: Request): void {
+  function serve(stream: ServerHttp2Stream, request: Request): void {
     const session = stream.session as ServerHttp2Session | undefined
-    const seen = session && sessions.get(session)
+    const state = session && sessions.get(session)
     const number = stream.id ?? 0
-    // Reset, or above the last stream of our GOAWAY: not looked at.
-    if (!session || !seen || stream.destroyed || number > seen.last) return
-    seen.looked = Math.max(seen.looked, number)
+    // A stream that was reset, or above the last stream of our GOAWAY, is not processed.
+    if (!session || !state || stream.destroyed || number > state.goawayStream) return
+    state.lastProcessed = Math.max(state.lastProcessed, number)
 
     const token = options.tokenOf(request)
-    const fault = faults.meet(token)
-    if (fault?.goaway && seen.last === Number.POSITIVE_INFINITY) {
-      seen.last = seen.looked
-      session.goaway(constants.NGHTTP2_NO_ERROR, seen.last, Buffer.from(options.farewell ?? ''))
+    const fault = faults.match(token)
+    if (fault?.goaway && state.goawayStream === Number.POSITIVE_INFINITY) {
+      state.goawayStream = state.lastProcessed
+      session.goaway(constants.NGHTTP2_NO_ERROR, state.goawayStream, Buffer.from(options.goawayData ?? ''))
     }
-    const note = (status: number, accepted: boolean): void => {
-      options.arrived({ at: Date.now(), token, headers: request.headers, body: request.body, status, accepted })
+    const recordArrival = (status: number, accepted: boolean): void => {
+      options.onArrival({ at: Date.now(), token, headers: request.headers, body: request.body, status, accepted })
     }
     if (fault?.reset === 'before') {
-      note(0, false)
+      recordArrival(0, false)
       stream.close(constants.NGHTTP2_REFUSED_STREAM)
       return
     }
-    const served = fault?.answer ? { ...fault.answer, accepted: false } : options.serve(request)
+    const answer = fault?.answer ? { ...fault.answer, accepted: false } : options.serve(request)
     const lost = fault?.reset === 'after'
-    if (served instanceof Promise) served.then(answered, () => stream.close(constants.NGHTTP2_INTERNAL_ERROR))
-    else answered(served)
+    if (answer instanceof Promise) answer.then(finish, () => stream.close(constants.NGHTTP2_INTERNAL_ERROR))
+    else finish(answer)
 
-    function answered(answer: Answer): void {
-      note(lost ? 0 : answer.status, answer.accepted)
-      if (fault?.delayMs === undefined) end(answer)
-      else setTimeout(end, fault.delayMs, answer).unref()
+    function finish(answer: Answer): void {
+      recordArrival(lost ? 0 : answer.status, answer.accepted)
+      if (fault?.delayMs === undefined) send(answer)
+      else setTimeout(send, fault.delayMs, answer).unref()
     }
 
-    function end(answer: Answer): void {
+    function send(answer: Answer): void {
       if (stream.destroyed || stream.closed) return
       if (lost) stream.close(constants.NGHTTP2_INTERNAL_ERROR)
       else respond(stream, answer)

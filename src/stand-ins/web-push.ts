@@ -1,13 +1,13 @@
-// A Web Push service (RFC 8030, 8291, 8292). It makes subscriptions with real keys of its own, whose messages it decrypts and
-// shows, and takes those of real browsers: Firefox speaks to it as to Mozilla's (web-push/autopush.ts).
+// A Web Push service (RFC 8030, 8291, 8292). It makes subscriptions with real keys, and decrypts and shows their messages. It
+// also serves real browsers: Firefox connects to it as to Mozilla's push service (web-push/autopush.ts).
 
 import { createECDH, randomBytes, randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createArrivals } from './arrivals.ts'
 import { createFaults, type Fault } from './faults.ts'
-import { listen, shut } from './listen.ts'
-import type { Shown, StandIn } from './stand-in.ts'
+import { closeServer, listen } from './listen.ts'
+import type { ShownNotification, StandIn } from './stand-in.ts'
 import { serveAutopush } from './web-push/autopush.ts'
 import { decrypt } from './web-push/decrypt.ts'
 import { createMailbox, type Mail } from './web-push/mailbox.ts'
@@ -17,47 +17,47 @@ import type { Refusal } from './web-push/vapid.ts'
 
 export interface WebPushStandInOptions {
   readonly host?: string
-  /** 0, the default, takes a free one. */
+  /** Default: 0, a free port. */
   readonly port?: number
-  /** The origin that its endpoints carry, to be led here by the setting `origins`; its own address. */
+  /** The origin of its endpoints, which the setting `origins` maps to this server. Default: its own URL. */
   readonly origin?: string
-  /** Of what the fault scripts draw. */
+  /** Seed of the random faults. */
   readonly seed?: number
-  /** Epoch milliseconds. */
+  /** The clock, in epoch milliseconds. */
   readonly now?: () => number
 }
 
 export interface SubscribeOptions {
-  /** The VAPID public key of who may send to it; absent: anybody. */
+  /** VAPID public key of the only server that may send to the subscription. Absent: every server may. */
   readonly applicationServerKey?: string
-  /** Epoch milliseconds: the subscription says that it ends then. */
+  /** End of the subscription in epoch milliseconds, as reported by the browser. */
   readonly expirationTime?: number
 }
 
-/** What a real browser behind a subscription needs. */
-export interface Adopting {
-  /** The last part of the endpoint's path; a random one. */
+/** A real browser behind a subscription. */
+export interface BrowserOptions {
+  /** The last part of the endpoint's path. Default: random. */
   readonly id?: string
   readonly applicationServerKey?: string | undefined
-  /** Gets each message; says done() with its id when it has it. */
+  /** Sends a message to the browser. When the browser confirms it, call acknowledge() with its id. */
   readonly deliver: (mail: Mail) => void
   readonly online?: boolean
 }
 
-export interface Adopted {
+export interface BrowserSubscription {
   readonly endpoint: string
-  done(id: string): void
+  acknowledge(id: string): void
   setOnline(online: boolean): void
   forget(): void
 }
 
-/** Tokens are subscriptions as JSON text, as subscribe() gives them; a browser's own may be given by its endpoint alone. */
+/** A token is the JSON text of a subscription from subscribe(). For a real browser, the endpoint alone is a valid token too. */
 export interface WebPushStandIn extends StandIn {
-  /** A new device's subscription: what a page gets from pushManager.subscribe(), as JSON text. */
+  /** Adds a device. @returns its subscription as JSON text, like that of pushManager.subscribe() in a page */
   subscribe(options?: SubscribeOptions): string
-  /** A subscription whose device is a real browser. */
-  adopt(browser: Adopting): Adopted
-  /** What Firefox takes as dom.push.serverURL. */
+  /** Adds a subscription of a real browser. */
+  addBrowser(browser: BrowserOptions): BrowserSubscription
+  /** The value for dom.push.serverURL of Firefox. */
   readonly autopush: string
 }
 
@@ -65,7 +65,7 @@ interface Device {
   readonly token: string
   readonly key: string | undefined
   readonly screen: Screen
-  /** Undefined where the keys are in a browser. */
+  /** Undefined if only a real browser has the keys. */
   readonly decrypt: ((body: Buffer) => string) | undefined
   readonly mailbox: ReturnType<typeof createMailbox>
   forgotten: boolean
@@ -76,14 +76,14 @@ interface Device {
  * const service = await startWebPushStandIn()
  * const token = service.subscribe({ applicationServerKey: publicKey })
  * const sender = webPush({ publicKey, privateKey, subject, origins: { [service.url]: service.url } })
- * service.shown(token) // what was sent, decrypted
+ * service.shown(token) // the decrypted messages
  */
 export async function startWebPushStandIn(options: WebPushStandInOptions = {}): Promise<WebPushStandIn> {
   const { host = '127.0.0.1', port = 0, seed, now = Date.now } = options
   const faults = createFaults(seed)
   const devices = new Map<string, Device>()
   const arrivals = createArrivals()
-  const listeners = new Set<(token: string, shown: Shown) => void>()
+  const listeners = new Set<(token: string, shown: ShownNotification) => void>()
   const stopping = new AbortController()
 
   const server = createServer(
@@ -99,9 +99,9 @@ export async function startWebPushStandIn(options: WebPushStandInOptions = {}): 
     for await (const chunk of request) chunks.push(chunk as Buffer)
     const body = Buffer.concat(chunks)
     const device = devices.get(idOf(request.url ?? ''))
-    const fault = faults.meet(device?.token ?? endpointOf(idOf(request.url ?? '')))
+    const fault = faults.match(device?.token ?? endpointOf(idOf(request.url ?? '')))
     if (fault?.delayMs !== undefined) await sleep(fault.delayMs, undefined, { signal: stopping.signal })
-    const answer = fault?.reset === 'before' ? undefined : (fault?.answer ?? take(request, device, body))
+    const answer = fault?.reset === 'before' ? undefined : (fault?.answer ?? acceptMessage(request, device, body))
     const lost = answer === undefined || fault?.reset === 'after'
     arrivals.add({
       at: now(),
@@ -112,22 +112,25 @@ export async function startWebPushStandIn(options: WebPushStandInOptions = {}): 
       accepted: answer?.status === 201 && fault?.answer === undefined,
     })
     if (lost) return void request.socket.destroy()
-    // HTTP/1.1 has no GOAWAY: it ends the connection with this answer.
+    // HTTP/1.1 has no GOAWAY: the connection closes after this answer.
     response.writeHead(answer.status, { ...answer.headers, ...(fault?.goaway && { connection: 'close' }) })
     response.end(answer.body)
   }
 
-  /** Serves a request well. */
-  function take(request: IncomingMessage, device: Device | undefined, body: Buffer): Required<Fault>['answer'] {
+  /** Handles a request without a fault. */
+  function acceptMessage(
+    request: IncomingMessage,
+    device: Device | undefined,
+    body: Buffer,
+  ): Required<Fault>['answer'] {
     const refuse = ({ status, errno, message }: Refusal) => ({
       status,
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ code: status, errno, message }),
     })
-    if (request.method !== 'POST') return refuse({ status: 405, errno: 999, message: 'only POST is known here' })
+    if (request.method !== 'POST') return refuse({ status: 405, errno: 999, message: 'use POST' })
     if (!device) return refuse({ status: 404, errno: 102, message: 'there is no such endpoint' })
-    if (device.forgotten)
-      return refuse({ status: 410, errno: 106, message: 'the subscription does not exist any more' })
+    if (device.forgotten) return refuse({ status: 410, errno: 106, message: 'the subscription no longer exists' })
     const vapid = { audience: origin, key: device.key, now: now() }
     const read = readRequest(request.headers as Headers, body.length, vapid)
     if ('status' in read) return refuse(read)
@@ -137,7 +140,12 @@ export async function startWebPushStandIn(options: WebPushStandInOptions = {}): 
     return { status: 201, headers: { location: `${origin}/m/${id}`, ttl: String(read.ttl) }, body: '' }
   }
 
-  function add(id: string, device: Omit<Device, 'mailbox' | 'forgotten'>, deliver: Adopting['deliver'], online = true) {
+  function add(
+    id: string,
+    device: Omit<Device, 'mailbox' | 'forgotten'>,
+    deliver: BrowserOptions['deliver'],
+    online = true,
+  ) {
     const mailbox = createMailbox(deliver, now, online)
     devices.set(id, { ...device, mailbox, forgotten: false })
     return mailbox
@@ -156,9 +164,9 @@ export async function startWebPushStandIn(options: WebPushStandInOptions = {}): 
     const screen = createScreen()
     const read = (body: Buffer): string => decrypt(body, keys, auth).toString()
     const mailbox = add(id, { token, key: applicationServerKey, screen, decrypt: read }, (mail) => {
-      mailbox.done(mail.id)
+      mailbox.acknowledge(mail.id)
       const text = attempt(() => read(mail.body))
-      // A browser drops what it cannot decrypt; the push service has answered 201 all the same.
+      // A browser discards a message that it cannot decrypt. The push service has answered 201 already.
       if (text === undefined) return
       const shown = screen.show(text, now(), mail.replaced)
       for (const listener of listeners) listener(token, shown)
@@ -166,11 +174,11 @@ export async function startWebPushStandIn(options: WebPushStandInOptions = {}): 
     return token
   }
 
-  function adopt({ id = newId(), applicationServerKey, deliver, online }: Adopting): Adopted {
+  function addBrowser({ id = newId(), applicationServerKey, deliver, online }: BrowserOptions): BrowserSubscription {
     const token = endpointOf(id)
     const device = { token, key: applicationServerKey, screen: createScreen(), decrypt: undefined }
-    const { done, setOnline } = add(id, device, deliver, online)
-    return { endpoint: token, done, setOnline, forget: () => forget(token) }
+    const { acknowledge, setOnline } = add(id, device, deliver, online)
+    return { endpoint: token, acknowledge, setOnline, forget: () => forget(token) }
   }
 
   function forget(token: string): void {
@@ -178,13 +186,13 @@ export async function startWebPushStandIn(options: WebPushStandInOptions = {}): 
     if (device) device.forgotten = true
   }
 
-  const autopush = serveAutopush(server, { adopt })
+  const autopush = serveAutopush(server, { addBrowser })
   return {
     url,
     autopush: `${url.replace('http', 'ws')}/`,
     arrivals: arrivals.list,
     subscribe,
-    adopt,
+    addBrowser,
     forget,
     shown: (token) => devices.get(idOf(token))?.screen.shown ?? [],
     kept(token) {
@@ -203,12 +211,12 @@ export async function startWebPushStandIn(options: WebPushStandInOptions = {}): 
     async close() {
       stopping.abort()
       autopush.close()
-      await shut(server)
+      await closeServer(server)
     },
   }
 }
 
-/** The last part of an endpoint's path, from a subscription, an endpoint or a path. */
+/** The last part of an endpoint's path. The argument is a subscription, an endpoint or a path. */
 function idOf(token: string): string {
   const endpoint = attempt(() => (JSON.parse(token) as { endpoint: string }).endpoint) ?? token
   return endpoint.slice(endpoint.lastIndexOf('/') + 1)
@@ -218,9 +226,9 @@ function readable({ decrypt: read }: Device, body: Buffer): string {
   return (read && attempt(() => read(body))) ?? body.toString('base64url')
 }
 
-function attempt<T>(what: () => T): T | undefined {
+function attempt<T>(action: () => T): T | undefined {
   try {
-    return what()
+    return action()
   } catch {
     return undefined
   }

@@ -2,10 +2,10 @@ import { isStorable, UnstorableText } from '../runtime/unstorable.ts'
 import type { Op, Value } from './database.ts'
 
 /**
- * Throws for rows that no engine should see, so that they cost their own caller only: wrong numbers of values, wrong
+ * Rejects invalid rows before they reach the database, so that only their own caller fails: a wrong number of values, wrong
  * types, and text with U+0000 or a lone surrogate, which PostgreSQL cannot store and SQLite would change.
  *
- * @returns roughly how many characters these rows hold
+ * @returns the approximate size of the rows in characters
  */
 export function checkRows(op: Op): number {
   const { statement, rows } = op

@@ -1,13 +1,13 @@
-// Counts that triggers keep, in the transaction that changes the rows: no statement can forget them, and reading them never scans
-// the table that they are about.
+// Row counts that triggers maintain in the transaction that changes the rows: no statement can bypass them, and reading a count
+// never scans the counted table.
 
 import type { Migration } from './database.ts'
 
-/** What each row of a table adds to one of its counts. Expressions are SQL, given the name of the row. */
+/** The contribution of each row to one count. The functions return SQL expressions for a given row name. */
 export interface Count {
   readonly name: (row: string) => string
   readonly n: (row: string) => string
-  /** The columns on which it depends; absent: it never changes after the insert. */
+  /** The columns on which the count depends; absent: it never changes after the insert. */
   readonly of?: readonly string[]
 }
 
@@ -16,14 +16,14 @@ export interface CountersOptions {
   readonly table: string
   /** The table whose rows are counted. */
   readonly counted: string
-  /** Its column for which counts are kept apart: brand, lane. */
+  /** The column by which the counts are grouped: brand or lane. */
   readonly scope: string
   readonly counts: readonly Count[]
 }
 
 /**
- * A count of a scope is the sum over its writers: on PostgreSQL each session adds to rows of its own, so that processes do not wait
- * for each other; on SQLite there is one writer.
+ * The count of a scope is the sum over its writers. On PostgreSQL each session updates its own rows, so that processes do not
+ * wait for each other's row locks; on SQLite there is one writer.
  *
  * @example counters({ table: 'lane_counts', counted: 'waiting', scope: 'lane', counts: [{ name: () => `'waiting'`, n: () => '1' }] })
  */
@@ -39,7 +39,7 @@ export function counters(options: CountersOptions): Migration {
   }
 }
 
-// SQLite runs triggers for each row.
+// SQLite runs a trigger for each row.
 function sqliteTriggers({ table, counted, scope, counts }: CountersOptions): readonly string[] {
   const add = (row: string, name: string, n: string): string => `
     insert into ${table} (scope, name, writer, n) values (${row}.${scope}, ${name}, 0, ${n})
@@ -59,7 +59,7 @@ function sqliteTriggers({ table, counted, scope, counts }: CountersOptions): rea
   ])
 }
 
-// PostgreSQL runs them for each statement, with the rows before and after as tables.
+// PostgreSQL runs a trigger for each statement, with the old and new rows as transition tables.
 function postgresTriggers({ table, counted, scope, counts }: CountersOptions): readonly string[] {
   const sums = (rows: string, sign: '' | '-', chosen: readonly Count[]): readonly string[] =>
     chosen.map(

@@ -1,35 +1,35 @@
-// The joint to the database. Two implementations: sqlite.ts (embedded, one process) and postgres.ts (several processes).
+// The database interface. Two implementations: sqlite.ts (embedded, one process) and postgres.ts (several processes).
 
 import type { Scratch } from './scratch.ts'
 
 export type Value = string | number | null
 export type ColumnType = 'text' | 'bigint'
 
-/** A set-based statement: one text for both engines; only how `rows` come in differs. Made by statement() in statement.ts. */
+/** A set-based statement with one text for both engines, which differ only in how they pass in `rows`. Created by statement(). */
 export interface Statement<Out extends object = object> {
   readonly name: string
-  /** Order inside a commit: equal for all processes, so that two commits never wait for each other in a circle. */
+  /** Order within a commit, the same in all processes, so that two commits cannot deadlock. */
   readonly rank: number
-  /** The input rows' columns, in order. */
+  /** The columns of the input rows, in order. */
   readonly columns: Readonly<Record<string, ColumnType>>
-  /** Their names and types, made once: rows are checked for each message. */
+  /** The names and types of `columns`, precomputed because rows are checked for each message. */
   readonly names: readonly string[]
   readonly types: readonly ColumnType[]
-  /** The text, given the name of the input rows as a table expression, with one column for each of `columns`. */
+  /** Returns the SQL text. `rows` is a table expression for the input rows, with the columns of `columns`. */
   readonly text: (rows: string) => string
-  /** The same for one row, given its values as `?, ?, …`, where that is quicker: see statement(). */
+  /** Returns the SQL text for a single row with the values `?, ?, …`, where that is faster: see statement(). */
   readonly each?: (values: string) => string
-  /** Returned rows find their way back to their caller by this column, which equals the input column of that name. */
+  /** The output column that assigns a returned row to its caller: it equals the input column of the same name. */
   readonly route?: string
-  /** It returns rows: without a route it is run for each op by itself. */
+  /** The statement returns rows. Without a route it is run separately for each op. */
   readonly returns: boolean
-  /** It returns `[{ complete }]` instead: 1 if each input row changed a row, of all callers in the transaction; else 0. */
+  /** Returns `[{ complete }]` instead of rows: 1 if every input row, of all callers in the transaction, changed a row; else 0. */
   readonly complete?: true
-  /** Never there: it carries the type of the returned rows. */
+  /** Never set: it only carries the type of the returned rows. */
   readonly out?: Out
 }
 
-/** One statement with its input rows, made by op(). Operations with the same statement are merged across callers. */
+/** One statement with its input rows, created by op(). Operations of different callers with the same statement are merged. */
 export interface Op<Out extends object = object> {
   readonly statement: Statement<Out>
   readonly rows: readonly (readonly Value[])[]
@@ -39,7 +39,7 @@ export type Returned<Ops extends readonly Op[]> = {
   readonly [K in keyof Ops]: Ops[K] extends Op<infer Out> ? readonly Out[] : never
 }
 
-/** Held until released, or until this process or its connection dies. */
+/** An exclusive lock, held until it is released, or until this process or its connection dies. */
 export interface Ownership {
   readonly lost: AbortSignal
   release(): Promise<void>
@@ -47,31 +47,31 @@ export interface Ownership {
 
 export interface Database {
   readonly engine: 'sqlite' | 'postgres'
-  /** This process; stored on claims. New at each open, and on PostgreSQL after a lost connection: read it when it is needed. */
+  /** The id of this process on its claims. It changes after a lost connection to PostgreSQL, so do not cache it. */
   readonly owner: string
   /**
-   * Whether this process is still `owner`, and nobody may take over its claims: on PostgreSQL the session lives and was heard by the
-   * server within the lease. To be asked in the very turn of a call to the outside: a process that slept past its lease must not
-   * send.
+   * Whether this process is still `owner`, so that no other process may take over its claims. On PostgreSQL the session must be
+   * alive and the server must have answered within the lease. Check it in the same turn of the event loop as an external call:
+   * a process that was suspended for longer than its lease must not send.
    */
   holdsLease(owner: string): boolean
   /**
-   * One transaction, merged with whatever else waits (group commit). Durable when it resolves, unless `durable: false`:
-   * then it survives a killed process but perhaps not a power cut. Rejects only the guilty caller; with StoreUnavailable
-   * if the store is away. No interactive transactions. Resolves with the returned rows of each op, in order. Statements
-   * run by rank, not in the order of `ops`.
+   * Runs the operations in one transaction, merged with those of other callers (group commit), ordered by rank. Resolves with
+   * the returned rows of each op, in the order of `ops`. The transaction is then durable; with `durable: false` it survives a
+   * killed process, but possibly not a power failure. An error rejects only the caller whose rows caused it; if the store is
+   * unavailable, every caller gets StoreUnavailable. There are no interactive transactions.
    */
   commit<const Ops extends readonly Op[]>(ops: Ops, options?: { readonly durable?: boolean }): Promise<Returned<Ops>>
   read<Out extends object>(op: Op<Out>): Promise<readonly Out[]>
   /**
-   * PostgreSQL: an advisory lock of the committing connection, which the server ends when this process is silent for the
-   * lease. SQLite: always ours, once. Undefined: somebody has it, perhaps this very process. Who works under an ownership
-   * looks at `lost` before each commit: a commit may go through on the next connection.
+   * Acquires a named lock. Undefined: another process has it, or this process has it already. On PostgreSQL it is an advisory
+   * lock of the committing connection, which the server ends when this process is silent for the lease. On SQLite only this
+   * process can hold it. Check `lost` before each commit that needs the lock: the commit could run on a new connection.
    */
   own(name: string): Promise<Ownership | undefined>
-  /** Which of these processes live. On SQLite only this one. */
+  /** Returns the owners whose process is alive. On SQLite only this process. */
   alive(owners: readonly string[]): Promise<ReadonlySet<string>>
-  /** An op that tells every listener to `topic`, in every process, after the commit. A hint, may be lost. */
+  /** An op that notifies the listeners of `topic` in all processes after the commit. A hint: it may be lost. */
   wake(topic: string): Op
   onWake(topic: string, listener: () => void): () => void
   /**
@@ -80,14 +80,14 @@ export interface Database {
    * @returns the number of partitions dropped
    */
   readonly dropPartitions?: (table: string, before: number) => Promise<number>
-  /** A connection of its own for long work on large sets. On SQLite only of a database that was opened with `shared`. */
+  /** Opens a separate connection for long queries on large sets. On SQLite the database must be opened with `shared`. */
   scratch(): Promise<Scratch>
   close(): Promise<void>
 }
 
-/** Tables are created by their owner's file; the composition hands all migrations to openDatabase(). Applied once each, in order. */
+/** A migration, defined in the file that owns its table. openDatabase() receives all of them and applies each once, in order. */
 export interface Migration {
-  /** Folder and number: 'queue/1'. */
+  /** Folder and number, such as 'queue/1'. */
   readonly name: string
   readonly statements: (type: Dialect) => readonly string[]
   /** The tables that it creates with `partitionedBy`. */
@@ -105,7 +105,7 @@ export interface Dialect {
   readonly engine: 'sqlite' | 'postgres'
   /** A text column that sorts by bytes on both engines. */
   readonly key: string
-  /** A column of our own numbering, primary key, increasing. */
+  /** An auto-increment primary key column. */
   readonly serial: string
   /** Follows the columns of a table that is partitioned by day; empty on SQLite. The primary key contains the column. */
   readonly partitionedBy: (column: string) => string

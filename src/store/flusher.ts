@@ -1,23 +1,23 @@
 /**
- * Joins callers: a flush that is under way began before they asked, so they share the one that follows it.
+ * Merges flush requests. A flush in progress may have begun before the caller's commit, so new callers share the next one.
  *
- * @param write brings to disk all that was committed before it was called
+ * @param write flushes everything committed before the call to disk
  */
 export function createFlusher(write: () => Promise<void>): () => Promise<void> {
-  let running: Promise<void> | undefined
-  let following: Promise<void> | undefined
+  let current: Promise<void> | undefined
+  let next: Promise<void> | undefined
 
-  function begin(): Promise<void> {
-    following = undefined
-    running = write().finally(() => {
-      running = following
+  function startFlush(): Promise<void> {
+    next = undefined
+    current = write().finally(() => {
+      current = next
     })
-    return running
+    return current
   }
 
   return () => {
-    if (!running) return begin()
-    following ??= running.then(begin, begin)
-    return following
+    if (!current) return startFlush()
+    next ??= current.then(startFlush, startFlush)
+    return next
   }
 }

@@ -1,26 +1,26 @@
-import { emit, listened } from '../runtime/events.ts'
+import { emit, hasListeners } from '../runtime/events.ts'
 import { checkRows } from './check-rows.ts'
 import type { Database, Op } from './database.ts'
-import { distribute, merge, type Part } from './merge.ts'
+import { distributeRows, mergeOps, type Part } from './merge.ts'
 import { StoreUnavailable } from './store-unavailable.ts'
 
 export interface GroupCommitOptions {
-  /** Runs the parts in one transaction, safe from this process's death, and resolves with the returned rows of each. */
+  /** Runs the parts in one transaction that survives a crash of this process. Resolves with the returned rows of each part. */
   readonly transact: (parts: readonly Part[]) => Promise<readonly (readonly object[])[]>
-  /** Resolves when all that was committed before the call is on disk. */
+  /** Resolves when everything committed before the call is on disk. */
   readonly flush: () => Promise<void>
   /** Called after each transaction, before its callers are answered. */
-  readonly committed: (parts: readonly Part[]) => void
-  /** Most rows, and characters, in one transaction; a single caller with more still goes whole. */
+  readonly onCommitted: (parts: readonly Part[]) => void
+  /** Limits for one transaction; the operations of one caller are never split. */
   readonly mostRows?: number
   readonly mostCharacters?: number
 }
 
 export interface GroupCommit {
   readonly commit: Database['commit']
-  /** Rejects everything that waits and is not in flight. */
+  /** Rejects all callers that wait and are not in a transaction yet. */
   fail(error: StoreUnavailable): void
-  /** Resolves when nothing waits and nothing is in flight. */
+  /** Resolves when no caller waits and no transaction or flush is in flight. */
   idle(): Promise<void>
 }
 
@@ -34,12 +34,12 @@ interface Caller {
 }
 
 /**
- * Everything that waits when a turn of the event loop ends becomes one transaction; while one is in flight, the next
- * grows. There is no timer: a single caller on an idle store waits for nobody. The disk is waited for apart: while it
- * works the next transaction runs, and those who asked for durability are answered when their flush is done.
+ * All callers that wait at the end of a turn of the event loop share one transaction; while it is in flight, further callers
+ * wait for the next one. There is no timer, so a single caller on an idle store has no delay. Flushing overlaps with the next
+ * transaction, and callers that need durability are answered when their flush is done.
  */
 export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
-  const { transact, flush, committed, mostRows = 5_000, mostCharacters = 64_000_000 } = options
+  const { transact, flush, onCommitted, mostRows = 5_000, mostCharacters = 64_000_000 } = options
   let waiting: Caller[] = []
   let busy = false
   let flushing = 0
@@ -55,27 +55,27 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
         rows += op.rows.length
       }
       if (rows === 0) return resolve(ops.map(() => []))
-      // Copies: results find their way by the op object, and two callers may hand in the same one.
+      // Copies: results are assigned by op object, and two callers may pass the same object.
       waiting.push({ ops: ops.map((op) => ({ ...op })), durable, rows, size, resolve, reject })
       if (busy) return
       busy = true
       idle = Promise.withResolvers()
-      setImmediate(turn)
+      setImmediate(commitWaiting)
     })
   }
 
-  async function turn(): Promise<void> {
-    if (waiting.length > 0) await together(next())
-    if (waiting.length > 0) return void setImmediate(turn)
+  async function commitWaiting(): Promise<void> {
+    if (waiting.length > 0) await commitGroup(takeGroup())
+    if (waiting.length > 0) return void setImmediate(commitWaiting)
     busy = false
-    rest()
+    resolveIdle()
   }
 
-  function rest(): void {
+  function resolveIdle(): void {
     if (!busy && flushing === 0) idle.resolve()
   }
 
-  function next(): Caller[] {
+  function takeGroup(): Caller[] {
     let rows = 0
     let size = 0
     const fits = (caller: Caller): boolean => {
@@ -89,24 +89,24 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
     return callers
   }
 
-  async function together(callers: readonly Caller[]): Promise<void> {
+  async function commitGroup(callers: readonly Caller[]): Promise<void> {
     try {
       await transactFor(callers)
     } catch (error) {
-      if (callers.length > 1 && !(error instanceof StoreUnavailable)) return apart(callers, error)
+      if (callers.length > 1 && !(error instanceof StoreUnavailable)) return commitSeparately(callers, error)
       for (const caller of callers) caller.reject(error)
     }
   }
 
-  // One row that the database refuses must not fail its neighbours.
-  async function apart(callers: readonly Caller[], cause: unknown): Promise<void> {
+  // A row that the database rejects must fail only its own caller.
+  async function commitSeparately(callers: readonly Caller[], cause: unknown): Promise<void> {
     emit('store.repeated', { callers: callers.length, error: cause instanceof Error ? cause.message : String(cause) })
-    let away: StoreUnavailable | undefined
+    let unavailable: StoreUnavailable | undefined
     for (const caller of callers) {
-      if (away) caller.reject(away)
+      if (unavailable) caller.reject(unavailable)
       else {
         await transactFor([caller]).catch((error: unknown) => {
-          if (error instanceof StoreUnavailable) away = error
+          if (error instanceof StoreUnavailable) unavailable = error
           caller.reject(error)
         })
       }
@@ -114,25 +114,25 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
   }
 
   async function transactFor(callers: readonly Caller[]): Promise<void> {
-    const parts = merge(callers.flatMap((caller) => caller.ops))
+    const parts = mergeOps(callers.flatMap((caller) => caller.ops))
     const durable = callers.some((caller) => caller.durable)
     const began = performance.now()
-    const results = distribute(parts, await transact(parts))
-    if (listened('store.commit')) {
+    const results = distributeRows(parts, await transact(parts))
+    if (hasListeners('store.commit')) {
       const rows = parts.reduce((sum, part) => sum + part.rows.length, 0)
       emit('store.commit', { callers: callers.length, rows, ms: performance.now() - began, durable })
     }
-    committed(parts)
+    onCommitted(parts)
     const answer = (caller: Caller): void => caller.resolve(caller.ops.map((op) => results.get(op) ?? []))
     for (const caller of callers) if (!caller.durable) answer(caller)
     if (durable)
-      void answerFlushed(
+      void answerAfterFlush(
         callers.filter((caller) => caller.durable),
         answer,
       )
   }
 
-  async function answerFlushed(callers: readonly Caller[], answer: (caller: Caller) => void): Promise<void> {
+  async function answerAfterFlush(callers: readonly Caller[], answer: (caller: Caller) => void): Promise<void> {
     flushing++
     try {
       await flush()
@@ -141,7 +141,7 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
       for (const caller of callers) caller.reject(error)
     }
     flushing--
-    rest()
+    resolveIdle()
   }
 
   return {

@@ -1,42 +1,42 @@
 import type { Op, Statement, Value } from './database.ts'
 
-/** What one transaction runs: a statement with the rows of one or several ops. */
+/** A part of a transaction: one statement with the rows of one or several ops. */
 export interface Part extends Op {
-  /** Whose rows these are, in order. */
+  /** The ops whose rows were merged, in order. */
   readonly ops: readonly Op[]
-  /** Which op put in this value of the route column; only where several did. */
+  /** The op of each value of the route column; absent for a single op. */
   readonly routes?: ReadonlyMap<Value, Op>
 }
 
-interface Growing extends Part {
+interface MutablePart extends Part {
   rows: readonly (readonly Value[])[]
   ops: Op[]
   routes?: Map<Value, Op>
 }
 
 /**
- * Joins the rows of ops that share a statement, and orders the statements by rank. An op stays a part of its own where
- * returned rows could not find their way back: two ops put in the same route value, or the statement has no route.
+ * Merges the rows of ops with the same statement, and orders the statements by rank. An op stays a separate part if its
+ * returned rows could not be assigned to it: another op has the same route value, or the statement has no route.
  */
-export function merge(ops: readonly Op[]): readonly Part[] {
-  const parts = new Map<Statement, Growing[]>()
+export function mergeOps(ops: readonly Op[]): readonly Part[] {
+  const parts = new Map<Statement, MutablePart[]>()
   for (const op of ops) {
     if (op.rows.length === 0) continue
     const same = parts.get(op.statement)
-    if (!same) parts.set(op.statement, [alone(op)])
-    else if (!join(same.at(-1) as Growing, op)) same.push(alone(op))
+    if (!same) parts.set(op.statement, [createPart(op)])
+    else if (!addToPart(same.at(-1) as MutablePart, op)) same.push(createPart(op))
   }
   return [...parts.values()]
     .flat()
     .sort((a, b) => a.statement.rank - b.statement.rank || compare(a.statement.name, b.statement.name))
 }
 
-const alone = (op: Op): Growing => ({ statement: op.statement, rows: op.rows, ops: [op] })
+const createPart = (op: Op): MutablePart => ({ statement: op.statement, rows: op.rows, ops: [op] })
 
-function join(part: Growing, op: Op): boolean {
+function addToPart(part: MutablePart, op: Op): boolean {
   const { route, returns, names } = op.statement
   if (route === undefined && returns) return false
-  // Without input columns every row says the same: running it once is running it for all.
+  // Without input columns all rows are equal, so one run of the statement serves all ops.
   if (names.length === 0) return part.ops.push(op) > 0
   if (route !== undefined && !addRoutes(part, op, names.indexOf(route))) return false
   part.rows = part.ops.length === 1 ? [...part.rows] : part.rows
@@ -46,7 +46,7 @@ function join(part: Growing, op: Op): boolean {
   return true
 }
 
-function addRoutes(part: Growing, op: Op, column: number): boolean {
+function addRoutes(part: MutablePart, op: Op, column: number): boolean {
   const routes = part.routes ?? new Map<Value, Op>()
   if (!part.routes) for (const first of part.ops) for (const row of first.rows) routes.set(row[column] as Value, first)
   part.routes = routes
@@ -57,8 +57,8 @@ function addRoutes(part: Growing, op: Op, column: number): boolean {
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
-/** Gives each op the rows that the parts returned for it. */
-export function distribute(
+/** Assigns the rows that the parts returned to their ops. */
+export function distributeRows(
   parts: readonly Part[],
   returned: readonly (readonly object[])[],
 ): ReadonlyMap<Op, readonly object[]> {
@@ -71,9 +71,10 @@ export function distribute(
     else if (routes) {
       for (const row of rows) {
         const op = routes.get((row as Record<string, Value>)[statement.route as string] as Value)
-        if (!op) throw new Error(`Statement ${statement.name} returned a ${statement.route} that nobody put in`)
-        const mine = results.get(op)
-        if (mine) mine.push(row)
+        if (!op)
+          throw new Error(`Statement ${statement.name} returned a ${statement.route} that is not in its input rows`)
+        const rowsOfOp = results.get(op)
+        if (rowsOfOp) rowsOfOp.push(row)
         else results.set(op, [row])
       }
     }

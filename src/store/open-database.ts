@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import type { Database, Migration } from './database.ts'
 import { createPostgresDatabase, type PostgresOptions } from './postgres.ts'
-import { configOf, shown } from './postgres-address.ts'
+import { configOf, hidePassword } from './postgres-address.ts'
 import { migratePostgres, partitionedTables } from './postgres-migrate.ts'
 import { createSqliteDatabase, openSqliteFile } from './sqlite.ts'
 import { migrateSqlite } from './sqlite-migrate.ts'
@@ -13,11 +13,11 @@ export interface OpenOptions extends PostgresOptions {
 }
 
 /**
- * Opens a database and applies the migrations that are pending.
+ * Opens a database and applies the pending migrations.
  *
- * - `sqlite:PATH`, `sqlite::memory:`: the embedded one, for one process
- * - `postgres://user:password@host/database?schema=name`: PostgreSQL 15 or later; the schema is made when missing. A
- *   direct or session-pooled connection: ownership is held by the session, which a transaction pooler shares out
+ * - `sqlite:PATH`, `sqlite::memory:`: the embedded database, for one process
+ * - `postgres://user:password@host/database?schema=name`: PostgreSQL 15 or later; the schema is created if missing.
+ *   Connect directly or through a session pooler: locks belong to the session, which a transaction pooler would share
  *
  * @throws an error that names the remedy
  * @example const database = await openDatabase('sqlite:data/operator.db', { migrations: operatorMigrations })
@@ -26,7 +26,7 @@ export async function openDatabase(url: string, options: OpenOptions): Promise<D
   return engineOf(url) === 'sqlite' ? openSqlite(pathOf(url), options) : openPostgres(url, options)
 }
 
-/** Applies the pending migrations and closes again. @returns their names */
+/** Applies the pending migrations without keeping the database open. @returns their names */
 export async function migrateDatabase(url: string, migrations: readonly Migration[]): Promise<string[]> {
   if (engineOf(url) === 'postgres') return migratePostgres(configOf(url), migrations)
   const db = openSqliteFile(pathOf(url))
@@ -58,12 +58,12 @@ function engineOf(url: string): Database['engine'] {
   if (url.startsWith('sqlite:')) return 'sqlite'
   if (/^postgres(ql)?:\/\//.test(url)) return 'postgres'
   throw new Error(
-    `${JSON.stringify(shown(url))} is not a store: write sqlite:PATH or postgres://user:password@host/database`,
+    `${JSON.stringify(hidePassword(url))} is not the address of a store: write sqlite:PATH or postgres://user:password@host/database`,
   )
 }
 
 function pathOf(url: string): string {
   const path = url.slice('sqlite:'.length)
-  if (path === '') throw new Error('sqlite: needs a path, as in sqlite:data/operator.db')
+  if (path === '') throw new Error('sqlite: needs a path, such as sqlite:data/operator.db')
   return path === ':memory:' ? path : resolve(path)
 }

@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto'
 
 /**
- * A name for a process as an owner of claims and lanes, new at each opening of a store. It stands in every message's row, so it is
- * short.
+ * Creates an owner id for this process, at each opening of a store or session. It is short, since each message's row has it.
  *
  * @example newOwner() // '4711-9f2c01d3ab'
  */

@@ -1,14 +1,14 @@
-// One-dimensional arrays in PostgreSQL's binary format, which pg takes as a Buffer: as text they cost twice as much.
-// Header: dimensions, "has nulls", element type, length, first index; then each element with its length.
+// One-dimensional arrays in PostgreSQL's binary format, which pg accepts as a Buffer: the text format costs twice as much.
+// Header: dimensions, "has nulls", element type, length, first index. Then each element with its length.
 
 import type { ColumnType, Value } from './database.ts'
 
 const oid = { text: 25, bigint: 20 } as const
 const headerBytes = 20
-const mostBytes = 768 * 1024 * 1024 // the server takes messages below 1 GiB
+const mostBytes = 768 * 1024 * 1024 // the server accepts messages below 1 GiB
 
 /**
- * One column of these rows.
+ * Encodes one column of the rows.
  *
  * @example encodeArray('bigint', [['a', 1], ['b', null]], 1) // the binary form of '{1,null}'::bigint[]
  * @throws RangeError for more than 768 MB
@@ -26,7 +26,7 @@ export function encodeArray(type: ColumnType, rows: readonly (readonly Value[])[
   return buffer.subarray(0, at)
 }
 
-/** At least as many bytes as the elements take: three for each UTF-16 unit, counted exactly only where that would waste much. */
+/** Upper bound for the size of the elements: three bytes per UTF-16 unit; long texts are measured exactly. */
 function sizeOf(type: ColumnType, rows: readonly (readonly Value[])[], column: number): number {
   if (type === 'bigint') return rows.length * 12
   let size = 0
@@ -35,7 +35,7 @@ function sizeOf(type: ColumnType, rows: readonly (readonly Value[])[], column: n
     size += 4 + (value === null ? 0 : value.length > 4_096 ? Buffer.byteLength(value) : value.length * 3)
   }
   if (size > mostBytes)
-    throw new RangeError(`One transaction with more than ${mostBytes} bytes: send fewer rows at a time`)
+    throw new RangeError(`A column has more than ${mostBytes} bytes in one transaction: send fewer rows at a time`)
   return size
 }
 

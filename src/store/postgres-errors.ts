@@ -1,21 +1,21 @@
 import { StoreUnavailable } from './store-unavailable.ts'
 
-/** What a failed statement says of the connection. SQLSTATE: https://www.postgresql.org/docs/current/errcodes-appendix.html */
-export function fateOf(error: unknown): 'lost' | 'unavailable' | 'refused' {
+/** Classifies a statement's error by its SQLSTATE: https://www.postgresql.org/docs/current/errcodes-appendix.html */
+export function classifyError(error: unknown): 'lost' | 'unavailable' | 'refused' {
   const { code, severity } = error as { code?: string; severity?: string }
-  // Not from the server: the socket broke, or pg found its connection closed.
+  // Not from the server: the socket failed, or pg found its connection closed.
   if (severity === undefined || code === undefined) return error instanceof RangeError ? 'refused' : 'lost'
   if (severity === 'FATAL' || severity === 'PANIC' || /^(08|57P)/.test(code)) return 'lost'
-  // 25006: this server became a read-only standby, the writable one is elsewhere.
+  // 25006: this server has become a read-only standby, and another server is the primary.
   if (code === '25006') return 'lost'
-  // Disk full, out of memory, cancelled, locked out by somebody's DDL, I/O error: nobody's rows are to blame.
+  // Disk full, out of memory, cancelled, blocked by DDL, I/O error: not caused by the rows of any caller.
   if (/^(53|58)/.test(code) || code === '57014' || code === '55P03') return 'unavailable'
   return 'refused'
 }
 
-/** An error for the caller: StoreUnavailable unless the statement itself was refused. */
-export function forCaller(error: unknown): unknown {
-  if (error instanceof StoreUnavailable || fateOf(error) === 'refused') return error
+/** Converts an error for the caller: StoreUnavailable, unless the statement itself was refused. */
+export function toCallerError(error: unknown): unknown {
+  if (error instanceof StoreUnavailable || classifyError(error) === 'refused') return error
   return new StoreUnavailable(`PostgreSQL: ${messageOf(error)}`, { cause: error })
 }
 

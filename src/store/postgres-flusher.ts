@@ -3,15 +3,15 @@ import { messageOf } from './postgres-errors.ts'
 import { StoreUnavailable } from './store-unavailable.ts'
 
 export interface LogFlusher {
-  /** Resolves when all that was committed before the call is on disk (and where the server's settings want it besides). */
+  /** Resolves when everything committed before the call is on disk, and on standbys if `synchronous_commit` demands that. */
   flush(): Promise<void>
   close(): Promise<void>
 }
 
 /**
- * The writer commits without waiting for the disk; this connection waits, while the writer is already at the next
- * transaction. It commits an empty message to the log, which nobody reads: PostgreSQL writes its log in order, so that
- * commit is on disk only when everything before it is. (A transaction that has only a number is not waited for.)
+ * The writer commits without waiting for the disk; this connection waits while the writer runs the next transaction. It commits
+ * an empty logical message, which has no reader: PostgreSQL flushes its log in order, so the commit is on disk only when
+ * everything before it is. (A transaction that wrote no WAL would not wait for a flush, hence the message.)
  */
 export function openLogFlusher(config: pg.ClientConfig, answerWithinMs: number): LogFlusher {
   let opening: Promise<pg.Client> | undefined
@@ -20,12 +20,12 @@ export function openLogFlusher(config: pg.ClientConfig, answerWithinMs: number):
   async function write(): Promise<void> {
     if (closed) throw new Error('the database is closed')
     opening ??= open(config, answerWithinMs)
-    const mine = opening
+    const connection = opening
     try {
-      await (await mine).query({ name: 'flush', text: `select pg_logical_emit_message(true, 'bellwire', '')` })
+      await (await connection).query({ name: 'flush', text: `select pg_logical_emit_message(true, 'bellwire', '')` })
     } catch (error) {
-      if (opening === mine) opening = undefined
-      mine.then((client) => client.end()).catch(() => {})
+      if (opening === connection) opening = undefined
+      connection.then((client) => client.end()).catch(() => {})
       throw error
     }
   }
@@ -33,10 +33,10 @@ export function openLogFlusher(config: pg.ClientConfig, answerWithinMs: number):
   return {
     async flush() {
       try {
-        // A connection that was cut while nobody used it is no reason to fail: flushing twice does no harm.
+        // Retries once, since an idle connection may have been lost; flushing twice is harmless.
         await write().catch(write)
       } catch (error) {
-        throw new StoreUnavailable(`PostgreSQL: the log cannot be brought to disk: ${messageOf(error)}`, {
+        throw new StoreUnavailable(`PostgreSQL: the log cannot be flushed to disk: ${messageOf(error)}`, {
           cause: error,
         })
       }
@@ -58,10 +58,10 @@ async function open(config: pg.ClientConfig, answerWithinMs: number): Promise<pg
     connectionTimeoutMillis: 10_000,
     query_timeout: answerWithinMs,
   })
-  // An error of an idle connection shows at the next flush.
+  // The next flush reports an error of the idle connection.
   client.on('error', () => {})
   await client.connect()
-  // What is stricter than `on` stays as the server has it.
+  // Keeps a server setting stricter than `on`.
   await client.query(
     `select set_config('synchronous_commit', 'on', false) where current_setting('synchronous_commit') = 'off'`,
   )

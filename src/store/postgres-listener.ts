@@ -4,14 +4,14 @@ export interface Listener {
   close(): Promise<void>
 }
 
-/** Hears every topic on the channel 'bellwire', on a connection of its own that is opened again when it is lost. */
+/** Listens to all topics on a separate connection. On a reconnection, notifications may have been lost before it. */
 export async function openListener(
   config: pg.ClientConfig,
-  heard: (topic: string, backend: number) => void,
-  gap: () => void,
+  onNotification: (topic: string, backend: number) => void,
+  onReconnect: () => void,
 ): Promise<Listener> {
   let closed = false
-  let again: NodeJS.Timeout | undefined
+  let reopenTimer: NodeJS.Timeout | undefined
   let client = await open()
 
   async function open(): Promise<pg.Client> {
@@ -22,7 +22,7 @@ export async function openListener(
       connectionTimeoutMillis: 10_000,
     })
     opened.on('error', () => {})
-    opened.on('notification', ({ payload, processId }) => heard(payload ?? '', processId))
+    opened.on('notification', ({ payload, processId }) => onNotification(payload ?? '', processId))
     try {
       await opened.connect()
       await opened.query('listen bellwire')
@@ -31,7 +31,7 @@ export async function openListener(
       throw error
     }
     opened.once('end', () => {
-      if (!closed) again = setTimeout(reopen, 50, 1)
+      if (!closed) reopenTimer = setTimeout(reopen, 50, 1)
     })
     return opened
   }
@@ -41,16 +41,16 @@ export async function openListener(
       const opened = await open()
       if (closed) return void opened.end()
       client = opened
-      gap()
+      onReconnect()
     } catch {
-      if (!closed) again = setTimeout(reopen, Math.random() * Math.min(5_000, 100 * 2 ** attempt), attempt + 1)
+      if (!closed) reopenTimer = setTimeout(reopen, Math.random() * Math.min(5_000, 100 * 2 ** attempt), attempt + 1)
     }
   }
 
   return {
     async close() {
       closed = true
-      clearTimeout(again)
+      clearTimeout(reopenTimer)
       await client.end()
     },
   }

@@ -1,58 +1,58 @@
-// Ownership on PostgreSQL: advisory locks of the session that commits. They are counted for the whole database, so the
-// name that is hashed says which schema it belongs to.
+// Ownership on PostgreSQL: advisory locks of the session that commits. Advisory locks are shared by the whole database, so the
+// hashed name includes the schema.
 
 import { statement } from './statement.ts'
 
-const number = (kind: 'owner' | 'own', name: string): string =>
+const lockKey = (kind: 'owner' | 'own', name: string): string =>
   `hashtextextended('bellwire ' || current_schema() || ' ${kind} ' || ${name}, 0)`
 
-// pg_locks shows the two halves of the number.
-const lockOf = (kind: 'owner' | 'own', name: string): string => `
+// pg_locks shows the key in two halves.
+const isLockOf = (kind: 'owner' | 'own', name: string): string => `
   l.locktype = 'advisory' and l.objsubid = 1 and l.granted
   and l.database = (select d.oid from pg_database d where d.datname = current_database())
-  and ((l.classid::bigint << 32) | l.objid::bigint) = ${number(kind, name)}`
+  and ((l.classid::bigint << 32) | l.objid::bigint) = ${lockKey(kind, name)}`
 
 export const holdOwner = statement<{ backend: number }>({
   name: 'hold_owner',
   rank: 0,
   columns: { owner: 'text' },
   text: (rows) =>
-    `select pg_backend_pid() as backend from ${rows} r where pg_try_advisory_lock(${number('owner', 'r.owner')})`,
+    `select pg_backend_pid() as backend from ${rows} r where pg_try_advisory_lock(${lockKey('owner', 'r.owner')})`,
 })
 
-/** By this very connection. */
+/** Returns the owners whose lock this connection holds. */
 export const stillHeld = statement<{ owner: string }>({
   name: 'still_held',
   rank: 0,
   columns: { owner: 'text' },
   text: (rows) =>
-    `select r.owner from ${rows} r join pg_locks l on ${lockOf('owner', 'r.owner')} where l.pid = pg_backend_pid()`,
+    `select r.owner from ${rows} r join pg_locks l on ${isLockOf('owner', 'r.owner')} where l.pid = pg_backend_pid()`,
 })
 
-/** Which of these owners have a session. */
+/** Returns the owners that have a session. */
 export const aliveOwners = statement<{ owner: string }>({
   name: 'alive_owners',
   rank: 0,
   columns: { owner: 'text' },
-  text: (rows) => `select distinct r.owner from ${rows} r join pg_locks l on ${lockOf('owner', 'r.owner')}`,
+  text: (rows) => `select distinct r.owner from ${rows} r join pg_locks l on ${isLockOf('owner', 'r.owner')}`,
 })
 
 export const takeOwnership = statement<{ name: string }>({
   name: 'take_ownership',
   rank: 0,
   columns: { name: 'text' },
-  text: (rows) => `select r.name from ${rows} r where pg_try_advisory_lock(${number('own', 'r.name')})`,
+  text: (rows) => `select r.name from ${rows} r where pg_try_advisory_lock(${lockKey('own', 'r.name')})`,
 })
 
 export const releaseOwnership = statement<{ name: string }>({
   name: 'release_ownership',
   rank: 0,
   columns: { name: 'text' },
-  text: (rows) => `select r.name from ${rows} r where pg_advisory_unlock(${number('own', 'r.name')})`,
+  text: (rows) => `select r.name from ${rows} r where pg_advisory_unlock(${lockKey('own', 'r.name')})`,
 })
 
 /**
- * Ends the holder's session if it stopped in the middle of a transaction, the server waiting for the rest of it for longer
+ * Ends the session of the lock's holder if it stopped within a request, so that the server has waited for the rest for longer
  * than the lease: idle_session_timeout does not count that time.
  */
 export const evictStalled = statement<{ evicted: number }>({
@@ -61,7 +61,7 @@ export const evictStalled = statement<{ evicted: number }>({
   columns: { name: 'text', lease_ms: 'bigint' },
   text: (rows) => `
     select pg_terminate_backend(a.pid) as evicted
-    from ${rows} r join pg_locks l on ${lockOf('own', 'r.name')} join pg_stat_activity a on a.pid = l.pid
+    from ${rows} r join pg_locks l on ${isLockOf('own', 'r.name')} join pg_stat_activity a on a.pid = l.pid
     where a.state = 'active' and a.wait_event_type = 'Client'
       and a.query_start < clock_timestamp() - r.lease_ms * interval '1 millisecond'`,
 })

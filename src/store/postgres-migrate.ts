@@ -16,7 +16,7 @@ export function partitionedTables(migrations: readonly Migration[]): readonly Pa
   return migrations.flatMap(({ partitioned }) => partitioned ?? [])
 }
 
-/** On a connection of its own. @returns the names of what was applied */
+/** Applies the pending migrations on a separate connection. @returns their names */
 export async function migratePostgres(config: PostgresConfig, migrations: readonly Migration[]): Promise<string[]> {
   const client = new pg.Client({ ...config, application_name: 'bellwire migrate', connectionTimeoutMillis: 10_000 })
   client.on('error', () => {})
@@ -24,12 +24,12 @@ export async function migratePostgres(config: PostgresConfig, migrations: readon
     await client.connect().catch((error: unknown) => {
       const where = `${client.host}:${client.port}/${client.database ?? ''}`
       throw new Error(
-        `PostgreSQL at ${where} cannot be reached: ${messageOf(error)}. Check that it runs, and the address in store`,
+        `PostgreSQL at ${where} cannot be reached: ${messageOf(error)}. Check that it is running, and check the address in store`,
         { cause: error },
       )
     })
     await demandVersion(client)
-    // Several processes start at once: the others wait here, and find everything done.
+    // Of several processes that start at once, the others wait here until the first one has applied the migrations.
     await client.query(`select pg_advisory_lock(${schemaLock})`, [config.schema ?? ''])
     if (config.schema) await client.query(`create schema if not exists ${config.schema}`)
     const applied = await migrate(migrations, {

@@ -1,4 +1,4 @@
-// Statements as PostgreSQL gets them: each input column is one array, so a set of rows takes one execution.
+// Runs statements on PostgreSQL: each input column is one array parameter, so a set of rows takes one execution.
 
 import { type Client, type ClientBase, type QueryConfig, type QueryResult, types } from 'pg'
 import type { Op, Statement, Value } from './database.ts'
@@ -6,11 +6,11 @@ import { encodeArray } from './postgres-arrays.ts'
 import { StoreUnavailable } from './store-unavailable.ts'
 
 /**
- * Runs these operations in one transaction and one round trip: pg's pipeline mode writes all of them before it reads an answer. An
- * error in any rolls back all. The client must have been made with `pipeline: true`.
+ * Runs the operations in one transaction and one round trip: pg's pipeline mode writes all queries before it reads an answer. An
+ * error in one rolls back all. The client must have been created with `pipeline: true`.
  */
 export async function runTransaction(client: Client, ops: readonly Op[]): Promise<object[][]> {
-  // Encoded before anything is sent: what cannot be encoded leaves no open transaction behind.
+  // Encodes before sending, so that an encoding error leaves no open transaction.
   const queries = ops.map(toQuery)
   const { stream } = client.connection
   stream.cork()
@@ -22,18 +22,18 @@ export async function runTransaction(client: Client, ops: readonly Op[]): Promis
     return ops.map((op, i) => answerOf(op, (ended[i + 1] as PromiseFulfilledResult<QueryResult<object>>).value))
   const { reason } = ended[failed] as PromiseRejectedResult
   const last = ended.at(-1)
-  // An answer that cannot be read is no reason to repeat the transaction.
+  // The transaction is committed, so an unreadable answer must not cause a repetition.
   if (last?.status === 'fulfilled' && last.value.command === 'COMMIT')
-    throw new StoreUnavailable(`Committed, but its answer cannot be read: ${reason}`)
-  throw named(reason, ops[failed - 1])
+    throw new StoreUnavailable(`PostgreSQL: committed, but the answer cannot be read: ${reason}`)
+  throw addStatementName(reason, ops[failed - 1])
 }
 
-/** Runs one operation that only reads. */
+/** Runs one read-only operation. */
 export async function runRead(client: ClientBase, op: Op): Promise<object[]> {
   try {
     return (await client.query(toQuery(op))).rows
   } catch (error) {
-    throw named(error, op)
+    throw addStatementName(error, op)
   }
 }
 
@@ -41,7 +41,7 @@ function answerOf({ statement, rows }: Op, result: QueryResult<object>): object[
   return statement.complete ? [{ complete: result.rowCount === rows.length ? 1 : 0 }] : result.rows
 }
 
-function named(error: unknown, op: Op | undefined): unknown {
+function addStatementName(error: unknown, op: Op | undefined): unknown {
   if (op && error instanceof Error && 'severity' in error) error.message = `${op.statement.name}: ${error.message}`
   return error
 }
@@ -58,23 +58,23 @@ let count = 0
 function preparedOf(statement: Statement): { readonly name: string; readonly text: string } {
   const known = prepared.get(statement)
   if (known) return known
-  const made = { name: `b${++count}`, text: textOf(statement) }
-  prepared.set(statement, made)
-  return made
+  const created = { name: `b${++count}`, text: textOf(statement) }
+  prepared.set(statement, created)
+  return created
 }
 
-// The comment shows in pg_stat_activity.
+// pg_stat_activity shows the comment.
 function textOf(statement: Statement): string {
   const columns = Object.entries(statement.columns)
   const arrays = columns.map(([, type], i) => `$${i + 1}::${type}[]`)
   const names = columns.map(([name]) => `"${name}"`)
-  // Input texts compare by their bytes, as on SQLite and as our key columns do, whatever the order of the database.
-  const taken = columns.map(([name, type]) =>
+  // Input texts compare bytewise, as on SQLite and in our key columns, whatever the collation of the database.
+  const selected = columns.map(([name, type]) =>
     type === 'text' ? `u."${name}" collate "C" as "${name}"` : `u."${name}"`,
   )
   const rows =
     columns.length > 0
-      ? `(select ${taken.join(', ')} from unnest(${arrays.join(', ')}) as u(${names.join(', ')}))`
+      ? `(select ${selected.join(', ')} from unnest(${arrays.join(', ')}) as u(${names.join(', ')}))`
       : '(select 1)'
   return `/* ${statement.name} */ ${statement.text(rows)}`
 }
@@ -84,7 +84,7 @@ const numbers = new Set<number>([INT2, INT4, INT8, OID, FLOAT4, FLOAT8, NUMERIC]
 
 const readers = {
   getTypeParser(type: number): (text: string) => Value {
-    if (type === BOOL) return (text) => (text === 't' ? 1 : 0) // as SQLite has it
+    if (type === BOOL) return (text) => (text === 't' ? 1 : 0) // as on SQLite
     return numbers.has(type) ? readNumber : (text) => text
   },
 } as QueryConfig['types'] & object
@@ -92,6 +92,6 @@ const readers = {
 function readNumber(text: string): number {
   const value = Number(text)
   if (Number.isInteger(value) && !Number.isSafeInteger(value))
-    throw new RangeError(`${text} is beyond 2^53-1: store it as text`)
+    throw new RangeError(`${text} exceeds 2^53-1: store it as text`)
   return value
 }

@@ -1,14 +1,14 @@
 import { finished } from 'node:stream/promises'
 import pg from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
-import { createWaiting } from '../runtime/within.ts'
-import { forCaller } from './postgres-errors.ts'
+import { createAbortableWait } from '../runtime/within.ts'
+import { toCallerError } from './postgres-errors.ts'
 import type { Scratch, Texts } from './scratch.ts'
 
 /**
- * A connection whose planner is left alone but for one thing: hashes, never sorts. 5 million against 5 million are joined in
- * 5 s by hash and in 13 s by sorting. Little memory is faster than much: a hash table of 4 MB stays in the processor's cache
- * (5.3 s; with four times as much 6.1, with eight times 7.2).
+ * Planner settings for large joins: only hash joins, no merge joins. Joining 5 million rows with 5 million takes 5 s with a
+ * hash join and 13 s with sorting. A small work_mem is faster: a hash table of 4 MB fits into the processor's cache (5.3 s;
+ * with four times as much memory 6.1 s, with eight times 7.2 s).
  */
 const settings = [
   'enable_mergejoin = off',
@@ -33,7 +33,7 @@ export async function openPostgresScratch(config: pg.ClientConfig): Promise<Scra
     await client.query(settings.map((setting) => `set ${setting}`).join('; '))
   } catch (error) {
     await client.end().catch(() => {})
-    throw forCaller(error)
+    throw toCallerError(error)
   }
 
   async function run<Row extends object>(text: string, values: readonly unknown[] = []): Promise<readonly Row[]> {
@@ -41,7 +41,7 @@ export async function openPostgresScratch(config: pg.ClientConfig): Promise<Scra
       const { rows } = await client.query(values.length > 0 ? { text, values: [...values] } : text)
       return rows as Row[]
     } catch (error) {
-      throw forCaller(error)
+      throw toCallerError(error)
     }
   }
 
@@ -50,7 +50,7 @@ export async function openPostgresScratch(config: pg.ClientConfig): Promise<Scra
     async load(table, texts) {
       await run(`create temporary table ${table} (text text collate "C" not null)`)
       await copyInto(client, table, texts)
-      // Without statistics the planner takes a table that was just filled for a small one.
+      // Without statistics the planner assumes that a table that was just filled is small.
       await run(`analyze ${table}`)
     },
     repeated: async (table) =>
@@ -61,7 +61,7 @@ export async function openPostgresScratch(config: pg.ClientConfig): Promise<Scra
     async close() {
       if (closed) return
       closed = true
-      // Not end(): that would wait for what runs.
+      // Not end(), which would wait for the running query.
       client.connection.stream.destroy()
     },
   }
@@ -69,19 +69,20 @@ export async function openPostgresScratch(config: pg.ClientConfig): Promise<Scra
 
 async function copyInto(client: pg.Client, table: string, texts: AsyncIterable<Texts>): Promise<void> {
   const copy = client.query(copyFrom(`copy ${table} from stdin`))
-  const waiting = createWaiting()
-  copy.on('error', (error) => waiting.giveUp(forCaller(error) as Error))
+  const waiting = createAbortableWait()
+  copy.on('error', (error) => waiting.abort(toCallerError(error) as Error))
   const write = (bytes: Uint8Array | string): Promise<void> =>
-    waiting.on(new Promise((resolve) => copy.write(bytes, () => resolve())))
+    waiting.for(new Promise((resolve) => copy.write(bytes, () => resolve())))
   const socket = client.connection.stream
   try {
     for await (const piece of texts) {
-      if ('texts' in piece) await write(piece.texts.map(escaped).join(''))
-      // So much fills the socket, and then it is written when the kernel has it: only less would stay behind, and needs a copy.
+      if ('texts' in piece) await write(piece.texts.map(escapeText).join(''))
+      // The memory of `lines` is reused. A write above the high-water mark resolves when the kernel has the bytes; a smaller
+      // one may stay in the socket's buffer, and therefore needs a copy.
       else await write(piece.lines.length >= socket.writableHighWaterMark ? piece.lines : Buffer.from(piece.lines))
     }
     copy.end()
-    await waiting.on(finished(copy))
+    await waiting.for(finished(copy))
   } catch (error) {
     copy.destroy()
     throw error
@@ -90,4 +91,4 @@ async function copyInto(client: pg.Client, table: string, texts: AsyncIterable<T
 
 const escapes: Readonly<Record<string, string>> = { '\\': '\\\\', '\n': '\\n', '\r': '\\r', '\t': '\\t' }
 
-const escaped = (text: string): string => `${text.replace(/[\\\n\r\t]/g, (c) => escapes[c] as string)}\n`
+const escapeText = (text: string): string => `${text.replace(/[\\\n\r\t]/g, (c) => escapes[c] as string)}\n`

@@ -2,7 +2,7 @@ import pg from 'pg'
 import { emit } from '../runtime/events.ts'
 import type { Op } from './database.ts'
 import { newOwner } from './owner.ts'
-import { fateOf, forCaller, messageOf } from './postgres-errors.ts'
+import { classifyError, messageOf, toCallerError } from './postgres-errors.ts'
 import { holdOwner, stillHeld } from './postgres-locks.ts'
 import { plannerSettings } from './postgres-planner.ts'
 import { runTransaction } from './postgres-run.ts'
@@ -11,21 +11,21 @@ import { StoreUnavailable } from './store-unavailable.ts'
 
 export interface SessionOptions {
   readonly config: pg.ClientConfig
-  /** The server ends the session, and with it all ownership, when this process is silent for so long. */
+  /** The server ends the session, and all its ownerships, when this process is silent for this long. */
   readonly leaseMs: number
-  /** An answer that takes longer means that the connection is dead. */
+  /** Timeout of an answer, after which the connection counts as lost. */
   readonly answerWithinMs: number
   readonly onLost: (error: StoreUnavailable) => void
 }
 
-/** One connection for all that is written, opened again when it is lost. Every opening is an owner of its own. */
+/** The connection for all writes, which is reopened when it is lost. Each opening has a new owner id. */
 export interface Session {
   readonly owner: string
-  /** Whether the session of this owner lives: the server ends it when it hears nothing for the lease. */
+  /** Whether the session of this owner is alive: the server ends a session that is silent for the lease. */
   holdsLease(owner: string): boolean
-  /** Changes with each opening. */
+  /** The process id of the server's backend, different for each opening; undefined while disconnected. */
   readonly backend: number | undefined
-  /** One transaction, after those that wait. Never runs on another connection than the one it was given to. */
+  /** Runs one transaction after the earlier ones. Rejects if the connection was lost meanwhile; it never runs on a new one. */
   run(ops: readonly Op[]): Promise<object[][]>
   close(): Promise<void>
 }
@@ -34,89 +34,93 @@ interface Opened {
   readonly client: pg.Client
   readonly backend: number
   readonly owner: string
-  /** Before its last statement was sent. */
+  /** The time before its last statement was sent. */
   readonly openedAt: Clocks
 }
 
-/** @throws when the first opening fails */
+/** @throws if the first connection cannot be opened */
 export async function openSession(options: SessionOptions): Promise<Session> {
   const { leaseMs, answerWithinMs } = options
   let current: Opened | undefined = await open(options)
   let { owner } = current
   let usedAt = performance.now()
-  /** The last request that the server answered was sent then: its clock of silence began later. */
-  let heardAt = current.openedAt
+  /** The send time of the last answered request: the server's idle timeout started later. */
+  let leaseFrom = current.openedAt
   let queue: Promise<unknown> = Promise.resolve()
   let closed = false
   let lostAt = 0
-  let again: NodeJS.Timeout | undefined
+  let reopenTimer: NodeJS.Timeout | undefined
   watch(current)
 
   function watch(opened: Opened): void {
-    opened.client.on('error', (error) => lose(opened, error))
-    opened.client.on('end', () => lose(opened, new Error('the connection was closed')))
+    opened.client.on('error', (error) => markLost(opened, error))
+    opened.client.on('end', () => markLost(opened, new Error('the connection was closed')))
   }
 
   function run(ops: readonly Op[]): Promise<object[][]> {
-    const given = current
-    const turn = queue.then(() => submit(given, ops))
-    queue = turn.catch(() => {})
-    return turn
+    const opened = current
+    const result = queue.then(() => submit(opened, ops))
+    queue = result.catch(() => {})
+    return result
   }
 
-  async function submit(given: Opened | undefined, ops: readonly Op[]): Promise<object[][]> {
-    if (!given || given !== current)
-      throw new StoreUnavailable(closed ? 'The database is closed' : 'PostgreSQL: not connected, trying again')
-    const askedAt = readClocks()
-    const silent = setTimeout(() => lose(given, new Error(`no answer within ${answerWithinMs} ms`)), answerWithinMs)
+  async function submit(opened: Opened | undefined, ops: readonly Op[]): Promise<object[][]> {
+    if (!opened || opened !== current)
+      throw new StoreUnavailable(closed ? 'The database is closed' : 'PostgreSQL: not connected, reconnecting')
+    const sentAt = readClocks()
+    const timeoutError = (): Error => new Error(`no answer within ${answerWithinMs} ms`)
+    const timeout = setTimeout(() => markLost(opened, timeoutError()), answerWithinMs)
     try {
-      const returned = await runTransaction(given.client, ops)
-      if (given === current) heardAt = askedAt
+      const returned = await runTransaction(opened.client, ops)
+      if (opened === current) leaseFrom = sentAt
       return returned
     } catch (error) {
-      if (fateOf(error) === 'lost') lose(given, error)
-      throw forCaller(error)
+      if (classifyError(error) === 'lost') markLost(opened, error)
+      throw toCallerError(error)
     } finally {
-      clearTimeout(silent)
+      clearTimeout(timeout)
       usedAt = performance.now()
     }
   }
 
-  function lose(opened: Opened, error: unknown): void {
+  function markLost(opened: Opened, error: unknown): void {
     if (opened !== current || closed) return
     current = undefined
     lostAt = Date.now()
     opened.client.connection.stream.destroy()
     emit('store.lost', { error: messageOf(error) })
     options.onLost(new StoreUnavailable(`PostgreSQL: connection lost: ${messageOf(error)}`, { cause: error }))
-    again = setTimeout(reopen, 50, 1)
+    reopenTimer = setTimeout(reopen, 50, 1)
   }
 
   async function reopen(attempt: number): Promise<void> {
     const opened = await open(options).catch(() => undefined)
     if (closed) return void opened?.client.end()
     if (!opened) {
-      again = setTimeout(reopen, Math.random() * Math.min(5_000, 100 * 2 ** attempt), attempt + 1)
+      reopenTimer = setTimeout(reopen, Math.random() * Math.min(5_000, 100 * 2 ** attempt), attempt + 1)
       return
     }
     current = opened
     owner = opened.owner
     usedAt = performance.now()
-    heardAt = opened.openedAt
+    leaseFrom = opened.openedAt
     watch(opened)
     emit('store.back', { downMs: Date.now() - lostAt })
   }
 
-  // Silent for a third of the lease: say something. Finding our own lock gone means that a pooler gave us another's connection.
-  async function beat(): Promise<void> {
+  // Keeps an idle session alive. If our lock is missing, a transaction pooler has assigned us another connection.
+  async function sendHeartbeat(): Promise<void> {
     const opened = current
     if (!opened || performance.now() - usedAt < leaseMs / 4) return
     const [held] = await run([op(stillHeld, [[opened.owner]])])
     if (held?.length === 0)
-      lose(opened, new Error('our advisory lock is gone: connect directly or through a session pooler'))
+      markLost(
+        opened,
+        new Error('the advisory lock of this session is gone: connect directly or through a session pooler'),
+      )
   }
-  const heart = setInterval(() => beat().catch(() => {}), leaseMs / 3)
-  heart.unref()
+  const heartbeat = setInterval(() => sendHeartbeat().catch(() => {}), leaseMs / 3)
+  heartbeat.unref()
 
   return {
     get owner() {
@@ -125,11 +129,11 @@ export async function openSession(options: SessionOptions): Promise<Session> {
     get backend() {
       return current?.backend
     },
-    holdsLease: (id) => current !== undefined && id === owner && elapsedSince(heardAt) < leaseMs,
+    holdsLease: (id) => current !== undefined && id === owner && elapsedSince(leaseFrom) < leaseMs,
     run,
     async close() {
-      clearInterval(heart)
-      clearTimeout(again)
+      clearInterval(heartbeat)
+      clearTimeout(reopenTimer)
       await queue
       closed = true
       const opened = current
@@ -147,7 +151,7 @@ async function open({ config, leaseMs, answerWithinMs }: SessionOptions): Promis
     keepAlive: true,
     connectionTimeoutMillis: 10_000,
   })
-  // Until the session watches it: an error while connecting rejects connect(), and must not end the process besides.
+  // Needed until watch() runs: an error while connecting rejects connect(), but without a listener it would also end the process.
   client.on('error', () => {})
   try {
     await client.connect()
@@ -163,7 +167,7 @@ async function open({ config, leaseMs, answerWithinMs }: SessionOptions): Promis
     const [still] = await runTransaction(client, [op(stillHeld, [[owner]])])
     const holder = held?.[0] as { backend: number } | undefined
     if (!holder || still?.length !== 1) {
-      throw new Error('a transaction pooler is in between: connect directly or through a session pooler')
+      throw new Error('the connection goes through a transaction pooler: connect directly or through a session pooler')
     }
     return { client, backend: holder.backend, owner, openedAt }
   } catch (error) {
@@ -179,7 +183,7 @@ interface Clocks {
 
 const readClocks = (): Clocks => ({ monotonic: performance.now(), wall: Date.now() })
 
-/** By the clock that has gone further: the monotonic one stands still while the machine is suspended, the other one may be set back. */
+/** Uses the clock that advanced further: the monotonic one stops while the machine is suspended, the other may be set back. */
 function elapsedSince({ monotonic, wall }: Clocks): number {
   return Math.max(performance.now() - monotonic, Date.now() - wall)
 }

@@ -4,7 +4,7 @@ import type { Database, Op, Ownership, PartitionedTable } from './database.ts'
 import { createFlusher } from './flusher.ts'
 import { createGroupCommit } from './group-commit.ts'
 import type { PostgresConfig } from './postgres-address.ts'
-import { forCaller } from './postgres-errors.ts'
+import { toCallerError } from './postgres-errors.ts'
 import { openLogFlusher } from './postgres-flusher.ts'
 import { openListener } from './postgres-listener.ts'
 import { aliveOwners, evictStalled, releaseOwnership, takeOwnership } from './postgres-locks.ts'
@@ -18,19 +18,19 @@ import { StoreUnavailable } from './store-unavailable.ts'
 import { createWakers } from './wakers.ts'
 
 export interface PostgresOptions {
-  /** A process that is silent for so long has lost all that it owns. Default 10 s. */
+  /** A process that is silent for this long loses all that it owns. Default 10 s. */
   readonly leaseMs?: number
-  /** A transaction that takes longer is given up, and so is its connection. Default 30 s. */
+  /** Timeout of a transaction, after which its connection is closed. Default 30 s. */
   readonly answerWithinMs?: number
-  /** Connections that only read. Default 4. */
+  /** Number of read-only connections. Default 4. */
   readonly readers?: number
 }
 
 /**
- * PostgreSQL 15 or later, connected directly or through a session pooler: one connection commits and holds the locks of
- * what this process owns, so that losing ownership and being unable to commit are one event; one listens; a few read.
+ * PostgreSQL 15 or later, connected directly or through a session pooler. One connection commits and holds this process's
+ * locks, so that a process that loses its locks can no longer commit; one listens for notifications; a few read.
  *
- * @throws when the database cannot be reached now; later it connects again by itself
+ * @throws if the database cannot be reached now; a connection that is lost later is reopened
  */
 export async function createPostgresDatabase(
   config: PostgresConfig,
@@ -40,16 +40,16 @@ export async function createPostgresDatabase(
   const wakers = createWakers()
   const owned = new Map<string, AbortController>()
 
-  // Before the session: it may be lost while the rest is still being opened.
+  // Created before the session, which may be lost while the rest is still being opened.
   const group = createGroupCommit({
     transact: (parts) => session.run(parts),
     flush: createFlusher(() => flusher.flush()),
-    committed: wakers.committed,
+    onCommitted: wakers.notifyCommitted,
   })
 
   const flusher = openLogFlusher(config, answerWithinMs)
-  const session = await openSession({ config, leaseMs, answerWithinMs, onLost: lost })
-  const listener = await openListener(config, hear, wakers.tellAll).catch(async (error: unknown) => {
+  const session = await openSession({ config, leaseMs, answerWithinMs, onLost: failOwnerships })
+  const listener = await openListener(config, notifyFromOthers, wakers.notifyAll).catch(async (error: unknown) => {
     await session.close()
     throw error
   })
@@ -66,18 +66,18 @@ export async function createPostgresDatabase(
       .join(' '),
   })
   pool.on('error', () => {})
-  // A client that is lent has no listener of the pool's: without one, a connection that is cut during a read would end the process.
+  // The pool removes its error listener from a client in use: without another one, a connection lost in a read ends the process.
   pool.on('connect', (client) => void client.on('error', () => {}))
 
-  function lost(error: StoreUnavailable): void {
+  function failOwnerships(error: StoreUnavailable): void {
     for (const ownership of owned.values()) ownership.abort(error)
     owned.clear()
     group.fail(error)
   }
 
-  // Our own were told after the commit.
-  function hear(topic: string, backend: number): void {
-    if (backend !== session.backend) wakers.tell(topic)
+  // Our own listeners were notified after the commit.
+  function notifyFromOthers(topic: string, backend: number): void {
+    if (backend !== session.backend) wakers.notify(topic)
   }
 
   async function own(name: string): Promise<Ownership | undefined> {
@@ -85,9 +85,9 @@ export async function createPostgresDatabase(
     const controller = new AbortController()
     owned.set(name, controller)
     try {
-      const [taken] = await session.run([op(takeOwnership, [[name]])])
+      const [acquired] = await session.run([op(takeOwnership, [[name]])])
       controller.signal.throwIfAborted()
-      if (taken?.length === 1) return { lost: controller.signal, release: () => release(name, controller) }
+      if (acquired?.length === 1) return { lost: controller.signal, release: () => release(name, controller) }
       await session.run([op(evictStalled, [[name, leaseMs]])])
     } catch (error) {
       if (owned.get(name) === controller) owned.delete(name)
@@ -99,23 +99,23 @@ export async function createPostgresDatabase(
 
   async function release(name: string, controller: AbortController): Promise<void> {
     if (controller.signal.aborted || owned.get(name) !== controller) return
-    // Kept until the server has let go: it would count a second taking by this session.
+    // `owned` keeps the name until the server has released the lock: this session could acquire the same lock twice.
     await session.run([op(releaseOwnership, [[name]])]).catch(() => {})
     if (owned.get(name) === controller) owned.delete(name)
   }
 
-  async function read<Out extends object>(wanted: Op<Out>): Promise<readonly Out[]> {
-    checkRows(wanted)
-    if (wanted.rows.length === 0) return []
+  async function read<Out extends object>(query: Op<Out>): Promise<readonly Out[]> {
+    checkRows(query)
+    if (query.rows.length === 0) return []
     if (pool.ending) throw new StoreUnavailable('The database is closed')
     let client: pg.PoolClient | undefined
     try {
       client = await pool.connect()
-      const rows = await runRead(client, wanted)
+      const rows = await runRead(client, query)
       client.release()
       return rows as Out[]
     } catch (error) {
-      const cause = forCaller(error)
+      const cause = toCallerError(error)
       client?.release(cause instanceof StoreUnavailable)
       throw cause
     }

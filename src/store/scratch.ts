@@ -1,14 +1,14 @@
 import type { Value } from './database.ts'
 
 /**
- * Some texts on their way into a table: UTF-8 lines that need no escaping in JSON, each ended by a newline, or plain texts. Lines
- * are good until the next piece is asked for: their memory is used again.
+ * A chunk of texts to load into a table: UTF-8 lines that need no escaping in JSON, each ended by a newline, or plain texts.
+ * The memory of `lines` is reused for the next chunk.
  */
 export type Texts = { readonly lines: Uint8Array } | { readonly texts: readonly string[] }
 
 /**
- * A connection of its own beside the database, for long work on large sets: it sees what is committed, writes nothing but its
- * own tables, and holds up nobody who commits. On SQLite it works in a thread.
+ * A separate connection to the database for long queries on large sets. It sees committed data, writes only its own temporary
+ * tables, and delays no commits. On SQLite it runs in a worker thread.
  *
  * @example
  * const scratch = await database.scratch()
@@ -18,12 +18,12 @@ export type Texts = { readonly lines: Uint8Array } | { readonly texts: readonly 
  */
 export interface Scratch {
   readonly engine: 'sqlite' | 'postgres'
-  /** Makes the table, with a column `text` that sorts by bytes, and fills it as fast as the engine can, in bounded memory. */
+  /** Creates the table, with a column `text` that sorts by bytes, and loads it in bulk with bounded memory. */
   load(table: string, texts: AsyncIterable<Texts>): Promise<void>
-  /** The texts of this table that came more than once, a few of them. */
+  /** Returns up to three texts that occurred more than once in the table. */
   repeated(table: string): Promise<readonly string[]>
-  /** One statement, its parameters written `$1`, `$2`, …; tables that it creates are gone with the connection. */
+  /** Runs one statement with the parameters `$1`, `$2`, …. The tables that it creates are temporary. */
   run<Row extends object>(text: string, values?: readonly Value[]): Promise<readonly Row[]>
-  /** Ends what runs, and forgets everything. */
+  /** Cancels the running statement and drops the tables. */
   close(): Promise<void>
 }

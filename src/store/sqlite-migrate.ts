@@ -9,12 +9,12 @@ const sqliteDialect: Dialect = {
   partitionedBy: () => '',
 }
 
-/** @returns the names of what was applied */
+/** @returns the names of the applied migrations */
 export function migrateSqlite(db: DatabaseSync, migrations: readonly Migration[]): Promise<string[]> {
   return migrate(migrations, {
     dialect: sqliteDialect,
     async run(statements) {
-      // Millions of rows may have to be sorted: not in memory.
+      // Sorts on disk, since a migration may sort millions of rows.
       db.exec('pragma temp_store = file')
       db.exec('begin immediate')
       try {

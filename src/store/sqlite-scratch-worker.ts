@@ -1,107 +1,108 @@
-// The thread of a scratch database (sqlite-scratch.ts): it runs one statement after another, as it is told.
+// The worker thread of a scratch database (sqlite-scratch.ts): it runs the requested statements one at a time.
 
 import { DatabaseSync, type SQLInputValue, type SQLOutputValue } from 'node:sqlite'
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
 import type { Value } from './database.ts'
 
-export interface Setup {
-  /** The file that is read, as SQLite's URI. */
+export interface WorkerSetup {
+  /** SQLite URI of the file to read. */
   readonly attach: string
-  readonly pieces: MessagePort
-  /** Rings when there is a piece. */
-  readonly bell: Int32Array
-  /** Slots of lines, shared with the thread that fills them. */
+  readonly chunks: MessagePort
+  /** Counts the sent chunks; the worker waits for a change. */
+  readonly chunksSent: Int32Array
+  /** Slots for lines, filled by the main thread. */
   readonly memory: Uint8Array
   readonly slotBytes: number
 }
-export type Piece =
+export type Chunk =
   | { readonly slot: number; readonly bytes: number }
   | { readonly texts: readonly string[] }
   | 'end'
-  | 'break off'
-export interface Question {
+  | 'abort'
+export interface WorkerRequest {
   readonly id: number
   readonly load?: string
   readonly text?: string
   readonly values?: readonly Value[]
 }
-export type Answer =
-  | { readonly taken: true }
+export type WorkerResponse =
+  | { readonly chunkRead: true }
   | { readonly id: number; readonly rows: readonly object[] }
   | { readonly id: number; readonly error: string }
 
-const { attach, pieces, bell, memory, slotBytes } = workerData as Setup
+const { attach, chunks, chunksSent, memory, slotBytes } = workerData as WorkerSetup
 const port = parentPort as MessagePort
 
-// '' is a temporary database: in a file of the temporary folder once it outgrows its cache, removed by itself. A small cache
-// sorts fastest: its runs fit into the processor's (5 million ids: 4.4 s with 2 MB, 7.0 s with 32 MB).
+// '' is a temporary database: SQLite moves it to a temporary file once it exceeds its cache, and deletes it at the end. Sorting is
+// fastest with a small cache, whose runs fit into the processor's cache (5 million ids: 4.4 s with 2 MB, 7.0 s with 32 MB).
 const db = new DatabaseSync('')
 db.exec('pragma journal_mode = off; pragma synchronous = off; pragma temp_store = file; pragma cache_size = -2000')
 db.prepare('attach ? as source').run(attach)
-db.function('next_piece', { directOnly: true }, nextPiece)
+db.function('next_chunk', { directOnly: true }, nextChunk)
 
-port.on('message', ({ id, load, text, values = [] }: Question) => {
+port.on('message', ({ id, load, text, values = [] }: WorkerRequest) => {
   try {
-    if (load !== undefined) loadInto(load)
+    if (load !== undefined) loadTable(load)
     const rows = text === undefined ? [] : run(text, values)
-    port.postMessage({ id, rows } satisfies Answer)
+    port.postMessage({ id, rows } satisfies WorkerResponse)
   } catch (error) {
-    port.postMessage({ id, error: (error as Error).message } satisfies Answer)
+    port.postMessage({ id, error: (error as Error).message } satisfies WorkerResponse)
   }
 })
 
 function run(text: string, values: readonly Value[]): readonly object[] {
-  // SQLite knows `$1` as a parameter of the name 1.
+  // For SQLite `$1` is a named parameter with the name 1.
   const named = Object.fromEntries(values.map((value, i) => [i + 1, value as SQLInputValue]))
   return db.prepare(text).all(named)
 }
 
 /**
- * One statement that pulls its rows from us: they go straight into SQLite's sorter, which works while the next ones come, and
- * into the table in its order. A row each, in order of arrival, would take five times as long (23 s for 5 million).
+ * Loads the table with one statement, which pulls its rows from nextChunk(): they go directly into SQLite's sorter, and from
+ * there into the table in key order. Inserting row by row in order of arrival would take five times as long (5 million: 23 s).
  */
-function loadInto(table: string): void {
+function loadTable(table: string): void {
   db.exec(`create table ${table} (text text not null primary key, times integer not null default 1) without rowid`)
   db.exec(`
-    with recursive pieces (n, piece) as (
-      select 1, next_piece(1) union all select n + 1, next_piece(n + 1) from pieces where piece is not null
+    with recursive chunks (n, chunk) as (
+      select 1, next_chunk(1) union all select n + 1, next_chunk(n + 1) from chunks where chunk is not null
     )
-    insert into ${table} (text) select e.value from pieces p, json_each(cast(p.piece as text)) e where p.piece is not null order by 1
+    insert into ${table} (text) select e.value from chunks c, json_each(cast(c.chunk as text)) e where c.chunk is not null order by 1
     on conflict (text) do update set times = times + 1`)
 }
 
 let json = Buffer.alloc(256 * 1024)
 
 /**
- * The next piece as JSON, in bytes: what this returned is held until the statement ends, and so it is always the same memory.
+ * The next chunk as JSON bytes; null at the end. The buffer is reused, since SQLite keeps each returned value until the
+ * statement ends.
  *
- * @param _number only there so that SQLite sees a new call each time
+ * @param _number only makes each call different for SQLite
  */
-function nextPiece(_number: SQLOutputValue): Uint8Array | null {
+function nextChunk(_number: SQLOutputValue): Uint8Array | null {
   for (;;) {
-    const heard = Atomics.load(bell, 0)
-    const received = receiveMessageOnPort(pieces)
+    const sent = Atomics.load(chunksSent, 0)
+    const received = receiveMessageOnPort(chunks)
     if (!received) {
-      Atomics.wait(bell, 0, heard)
+      Atomics.wait(chunksSent, 0, sent)
       continue
     }
-    const piece = received.message as Piece
-    const made = typeof piece === 'string' ? null : asJson(piece)
-    port.postMessage({ taken: true } satisfies Answer)
-    if (piece === 'break off') throw new Error('the loading was broken off')
-    return made
+    const chunk = received.message as Chunk
+    const encoded = typeof chunk === 'string' ? null : encodeJson(chunk)
+    port.postMessage({ chunkRead: true } satisfies WorkerResponse)
+    if (chunk === 'abort') throw new Error('the load was aborted')
+    return encoded
   }
 }
 
-function asJson(piece: Exclude<Piece, string>): Uint8Array {
-  if ('texts' in piece) {
-    const text = JSON.stringify(piece.texts)
+function encodeJson(chunk: Exclude<Chunk, string>): Uint8Array {
+  if ('texts' in chunk) {
+    const text = JSON.stringify(chunk.texts)
     if (json.length < 3 * text.length) json = Buffer.alloc(3 * text.length)
     return json.subarray(0, json.write(text))
   }
-  const from = piece.slot * slotBytes
-  const lines = memory.subarray(from, from + piece.bytes)
-  // A line of one byte and its newline become four.
+  const from = chunk.slot * slotBytes
+  const lines = memory.subarray(from, from + chunk.bytes)
+  // A line of one byte and its newline become four bytes.
   if (json.length < 2 * lines.length + 4) json = Buffer.alloc(2 * lines.length + 4)
   let to = 0
   json[to++] = 91

@@ -2,24 +2,25 @@ import { extname } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { MessageChannel, Worker } from 'node:worker_threads'
 import type { Scratch, Texts } from './scratch.ts'
-import type { Answer, Piece, Question, Setup } from './sqlite-scratch-worker.ts'
+import type { Chunk, WorkerRequest, WorkerResponse, WorkerSetup } from './sqlite-scratch-worker.ts'
 import { StoreUnavailable } from './store-unavailable.ts'
 
-/** Lines reach the thread in memory that is used again and again: buffers handed over would wait for two collectors. */
+/** Lines go to the thread in reused shared memory: transferred buffers would wait for two garbage collectors. */
 const slots = 4
 const slotBytes = 256 * 1024
 const newline = 10
 
 /**
- * A thread with a temporary database, to which the file at `path` is attached for reading: comparing millions of rows is one
- * long call into SQLite, and a thread is the only place where that stops nobody.
+ * Starts a worker thread with a temporary database, to which the file at `path` is attached read-only. Comparing millions of
+ * rows is one long call into SQLite, which would block the event loop of the main thread.
  */
 export async function openSqliteScratch(path: string): Promise<Scratch> {
-  const { port1: pieces, port2 } = new MessageChannel()
-  const bell = new Int32Array(new SharedArrayBuffer(4))
+  const { port1: chunks, port2 } = new MessageChannel()
+  const chunksSent = new Int32Array(new SharedArrayBuffer(4))
   const memory = new Uint8Array(new SharedArrayBuffer(slots * slotBytes))
-  const setup: Setup = { attach: `${pathToFileURL(path).href}?mode=ro`, pieces: port2, bell, memory, slotBytes }
-  // With the name's end as this file has it: a plain './x.ts' in `new URL` is not rewritten when this is built.
+  const attach = `${pathToFileURL(path).href}?mode=ro`
+  const setup: WorkerSetup = { attach, chunks: port2, chunksSent, memory, slotBytes }
+  // With the extension of this file (.ts or .js): the build does not rewrite './x.ts' in `new URL`.
   const program = new URL(`./sqlite-scratch-worker${extname(import.meta.url)}`, import.meta.url)
   const worker = new Worker(program, {
     workerData: setup,
@@ -27,91 +28,93 @@ export async function openSqliteScratch(path: string): Promise<Scratch> {
     execArgv: ['--disable-warning=ExperimentalWarning'],
     resourceLimits: { maxYoungGenerationSizeMb: 4, maxOldGenerationSizeMb: 128 },
   })
-  pieces.unref()
-  const asked = new Map<number, PromiseWithResolvers<readonly object[]>>()
-  let ids = 0
-  let waiting = 0
-  let sent = 0
-  let taken = Promise.withResolvers<void>()
-  let gone: Error | undefined
+  chunks.unref()
+  const pending = new Map<number, PromiseWithResolvers<readonly object[]>>()
+  let lastId = 0
+  let unread = 0
+  let slotsFilled = 0
+  let changed = Promise.withResolvers<void>()
+  let ended: Error | undefined
 
-  function lost(error: Error): void {
-    gone ??= error
-    for (const { reject } of asked.values()) reject(gone)
-    asked.clear()
-    taken.resolve()
+  function markEnded(error: Error): void {
+    ended ??= error
+    for (const { reject } of pending.values()) reject(ended)
+    pending.clear()
+    changed.resolve()
   }
-  worker.on('error', (error) => lost(error as Error))
-  worker.on('exit', () => lost(new StoreUnavailable('SQLite: the thread of the scratch database has ended')))
-  worker.on('message', (answer: Answer) => {
-    if ('taken' in answer) waiting--
+  worker.on('error', (error) => markEnded(error as Error))
+  worker.on('exit', () =>
+    markEnded(new StoreUnavailable('SQLite: the worker thread of the scratch database has ended')),
+  )
+  worker.on('message', (answer: WorkerResponse) => {
+    if ('chunkRead' in answer) unread--
     else {
-      const { resolve, reject } = asked.get(answer.id) as PromiseWithResolvers<readonly object[]>
-      asked.delete(answer.id)
+      const { resolve, reject } = pending.get(answer.id) as PromiseWithResolvers<readonly object[]>
+      pending.delete(answer.id)
       if ('error' in answer) reject(new Error(`SQLite: ${answer.error}`))
       else resolve(answer.rows)
     }
-    taken.resolve()
+    changed.resolve()
   })
 
-  function ask(question: Omit<Question, 'id'>): Promise<readonly object[]> {
-    if (gone) return Promise.reject(gone)
+  function request(message: Omit<WorkerRequest, 'id'>): Promise<readonly object[]> {
+    if (ended) return Promise.reject(ended)
     const answered = Promise.withResolvers<readonly object[]>()
-    asked.set(++ids, answered)
-    worker.postMessage({ ...question, id: ids })
+    pending.set(++lastId, answered)
+    worker.postMessage({ ...message, id: lastId })
     return answered.promise
   }
 
-  function send(piece: Piece): void {
-    waiting++
-    pieces.postMessage(piece)
-    Atomics.add(bell, 0, 1)
-    Atomics.notify(bell, 0)
+  function send(chunk: Chunk): void {
+    unread++
+    chunks.postMessage(chunk)
+    Atomics.add(chunksSent, 0, 1)
+    Atomics.notify(chunksSent, 0)
   }
 
-  async function sendLines(lines: Uint8Array, room: () => Promise<void>): Promise<void> {
+  async function sendLines(lines: Uint8Array, waitForSlot: () => Promise<void>): Promise<void> {
     for (let from = 0; from < lines.length; ) {
-      await room()
+      await waitForSlot()
       const end = Math.min(lines.length, from + slotBytes)
       const to = end === lines.length ? end : lines.lastIndexOf(newline, end - 1) + 1
       if (to > from) {
-        const slot = sent++ % slots
+        const slot = slotsFilled++ % slots
         memory.set(lines.subarray(from, to), slot * slotBytes)
         send({ slot, bytes: to - from })
         from = to
       } else {
-        // A line that fits into no slot.
-        const next = lines.indexOf(newline, from) + 1
-        send({ texts: [Buffer.from(lines.subarray(from, next - 1)).toString()] })
-        from = next
+        // A line longer than a slot.
+        const nextLine = lines.indexOf(newline, from) + 1
+        send({ texts: [Buffer.from(lines.subarray(from, nextLine - 1)).toString()] })
+        from = nextLine
       }
     }
   }
 
   async function load(table: string, texts: AsyncIterable<Texts>): Promise<void> {
-    const loaded = ask({ load: table })
+    const loaded = request({ load: table })
     let failed = false
     loaded.catch(() => {
       failed = true
-      taken.resolve()
+      changed.resolve()
     })
-    const room = async (): Promise<void> => {
-      while (waiting >= slots && !failed) {
-        taken = Promise.withResolvers()
-        await taken.promise
+    const waitForSlot = async (): Promise<void> => {
+      while (unread >= slots && !failed) {
+        changed = Promise.withResolvers()
+        await changed.promise
       }
       if (failed) await loaded
     }
     try {
-      for await (const piece of texts) {
-        if ('lines' in piece) await sendLines(piece.lines, room)
+      for await (const chunk of texts) {
+        if ('lines' in chunk) await sendLines(chunk.lines, waitForSlot)
         else {
-          await room()
-          send(piece)
+          await waitForSlot()
+          send(chunk)
         }
       }
     } catch (error) {
-      if (!failed) send('break off')
+      if (!failed) send('abort')
       await loaded.catch(() => {})
       throw error
     }
@@ -123,13 +126,13 @@ export async function openSqliteScratch(path: string): Promise<Scratch> {
     engine: 'sqlite',
     load,
     repeated: async (table) =>
-      ((await ask({ text: `select text from ${table} where times > 1 limit 3` })) as { text: string }[]).map(
+      ((await request({ text: `select text from ${table} where times > 1 limit 3` })) as { text: string }[]).map(
         ({ text }) => text,
       ),
     run: async <Row extends object>(text: string, values = [] as never[]) =>
-      (await ask({ text, values })) as readonly Row[],
+      (await request({ text, values })) as readonly Row[],
     async close() {
-      pieces.close()
+      chunks.close()
       await worker.terminate()
     },
   }

@@ -6,22 +6,22 @@ export interface StatementDefinition<Out extends object>
 }
 
 /**
- * Describes a set-based statement. Make each one once, at the top of the file that owns the table: prepared statements
- * and the merging of callers go by this very object. `Out` is what its returned rows look like.
+ * Defines a set-based statement. Define each one once, at the top of the file that owns the table: prepared statements and the
+ * merging of callers use the identity of this object. `Out` is the type of the returned rows.
  *
- * The text is given a table expression for its input rows, may use it several times and gives it an alias. It means the
- * same on both engines and with the rows of several callers at once: rows of different callers may name the same key.
- * `insert … select … on conflict` needs `where true` before `on conflict` (SQLite's grammar). Booleans come back as 0 and
- * 1, numbers as safe integers.
+ * `text` receives a table expression for the input rows; it must give it an alias and may use it several times. The text must
+ * be valid for both engines and for the merged rows of several callers, which may contain the same key twice.
+ * `insert … select … on conflict` needs `where true` before `on conflict` (SQLite's grammar). Booleans are returned as 0 and 1,
+ * numbers as safe integers.
  *
- * With `route`, returned rows go back to the caller that put in the same value in the column of that name, so callers
- * with different values are merged. A statement that returns rows and has no route is run for each op by itself.
+ * `route`: a returned row belongs to the caller whose input row has the same value in the column of that name, so callers with
+ * different values can be merged. A statement that returns rows but has no route is run separately for each op.
  *
- * With `complete`, each caller gets `[{ complete: 1 }]` if every input row changed a row, without a row returned for each. With 0 a
- * caller looks for itself: rows of other callers count too.
+ * `complete`: each caller gets `[{ complete: 1 }]` if every input row changed a row; no other rows are returned. On 0 the
+ * caller must query the rows, since rows of other callers count too.
  *
- * `each`: the same for one row, where the statement returns nothing: `insert into … values (${values}) …`. SQLite then runs it row by
- * row, at three quarters of what the set costs.
+ * `each`: the statement for a single row, if it returns no rows: `insert into … values (${values}) …`. SQLite then runs it row
+ * by row, at three quarters of the cost of the set.
  *
  * @example
  * const insertUsers = statement<{ id: string }>({
@@ -51,7 +51,7 @@ function returnsRows(text: string): boolean {
   return /\breturning\b/i.test(text) || !/\b(insert|update|delete)\b/i.test(text)
 }
 
-/** One statement with its input rows, to hand to commit() or read(). A statement without columns takes one empty row: `[[]]`. */
+/** One statement with its input rows, for commit() or read(). A statement without columns needs one empty row: `[[]]`. */
 export function op<Out extends object>(statement: Statement<Out>, rows: readonly (readonly Value[])[]): Op<Out> {
   return { statement, rows }
 }

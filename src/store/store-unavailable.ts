@@ -1,6 +1,6 @@
 /**
- * The store cannot answer now: its connection was lost, its disk is full, it is closing. Whether the transaction was
- * committed is unknown when the connection was lost in mid-flight. Try again later; whoever waits gets a 503, never a 4xx.
+ * The store cannot answer now: its connection was lost, its disk is full, or it is closing. After a lost connection it is unknown
+ * whether the transaction was committed. Retry later; HTTP requests are answered 503, never 4xx.
  */
 export class StoreUnavailable extends Error {
   readonly code = 'unavailable'

@@ -2,7 +2,7 @@ import type { Op, Statement } from './database.ts'
 import type { Part } from './merge.ts'
 import { op, statement } from './statement.ts'
 
-/** On SQLite it is never run: there is nobody else to tell. The rows it returns are nothing to anybody, so it is merged. */
+/** Never run on SQLite, which has no other processes to notify. Its rows are ignored: `returns` is false, so it can be merged. */
 export const wakeStatement: Statement = {
   ...statement({
     name: 'wake',
@@ -16,19 +16,19 @@ export const wakeStatement: Statement = {
 export interface Wakers {
   wake(topic: string): Op
   onWake(topic: string, listener: () => void): () => void
-  /** Tells the listeners of one topic. */
-  tell(topic: string): void
-  /** After a gap in which hints may have been lost. */
-  tellAll(): void
-  /** Tells this process's listeners of what it committed itself. */
-  committed(parts: readonly Part[]): void
+  /** Notifies the listeners of one topic. */
+  notify(topic: string): void
+  /** Notifies all listeners, after a time in which notifications may have been lost. */
+  notifyAll(): void
+  /** Notifies the listeners of this process about topics that it committed itself. */
+  notifyCommitted(parts: readonly Part[]): void
 }
 
 export function createWakers(): Wakers {
   const listeners = new Map<string, Set<() => void>>()
 
-  // A listener's mistake is its own: it must not fail the commit of somebody else.
-  function tell(topic: string): void {
+  // An error in a listener must not fail the commit of another caller.
+  function notify(topic: string): void {
     for (const listener of listeners.get(topic) ?? []) queueMicrotask(listener)
   }
 
@@ -42,13 +42,13 @@ export function createWakers(): Wakers {
         if (same.delete(own) && same.size === 0) listeners.delete(topic)
       }
     },
-    tell,
-    tellAll: () => [...listeners.keys()].forEach(tell),
-    committed(parts) {
+    notify,
+    notifyAll: () => [...listeners.keys()].forEach(notify),
+    notifyCommitted(parts) {
       const topics = new Set<string>()
       for (const { statement, rows } of parts)
         if (statement === wakeStatement) for (const [topic] of rows) topics.add(topic as string)
-      topics.forEach(tell)
+      topics.forEach(notify)
     },
   }
 }

@@ -63,13 +63,13 @@ test('where all is well it says so, and ends with 0', async (t) => {
   const found = await doctor(t, operator(oneSignal(there.url)) + platform(url))
   assert.equal(found.code, 0, found.out)
   assert.equal(found.ok, true)
-  assert.match(found.of('operator.store')[0]?.what ?? '', /operator\.db is not there yet: the first start makes it/)
+  assert.match(found.of('operator.store')[0]?.what ?? '', /operator\.db does not exist yet: the first start creates it/)
   assert.deepEqual(
     found.of('operator.push').map(({ what }) => what),
     [`onesignal: ${there.url} answers (404)`, `this machine's clock agrees with ${there.url}'s`],
   )
   assert.match(found.of('platform.lanes[0].to')[0]?.what ?? '', /answers and accepts the key/)
-  assert.deepEqual(there.asked, [], 'nothing was sent')
+  assert.deepEqual(there.requests, [], 'nothing was sent')
 })
 
 test('suppression none, keys of the examples and a provider that only records are warnings, not problems', async (t) => {
@@ -198,7 +198,7 @@ test('for people: a mark, the setting, what is the case, and the remedy below', 
   assert.equal(code, 1)
   assert.match(out, /^✓ configuration: every setting is known and right$/m)
   assert.match(out, /^! operator\.suppression: none: .*\n {4}write attributes: /m)
-  assert.match(out, /^✗ operator\.push: onesignal: .*\n {4}check the address/m)
+  assert.match(out, /^✗ operator\.push: onesignal: .*\n {4}check url/m)
   assert.match(out, /\n\nOne problem, one warning\.\n$/)
   await writeFile(file, operator('recording'))
   const warned = await run(t, ['doctor', '-c', file])
@@ -251,7 +251,7 @@ test('a running server goes on undisturbed, and is seen to run', async (t) => {
     assert.match(findings.find(({ setting }) => setting === 'operator.port')?.what ?? '', /it runs on .* and is ready/)
     assert.match(
       findings.find(({ setting }) => setting === 'operator.store')?.what ?? '',
-      /is there and may be written \(\d+\.\d MB\)/,
+      /exists and is writable \(\d+\.\d MB\)/,
     )
   }
   assert.equal(await send(), 200)
@@ -286,7 +286,7 @@ test('a store that is no database, or whose folder may not be written, is named'
   await chmod(folder, 0o500)
   const locked = await doctor(t, operator('recording'), { BELLWIRE_OPERATOR_STORE: `sqlite:${join(folder, 'a/b.db')}` })
   await chmod(folder, 0o700)
-  assert.match(locked.of('operator.store')[0]?.what ?? '', /may not be written/)
+  assert.match(locked.of('operator.store')[0]?.what ?? '', /is not writable/)
 })
 
 onPostgres('PostgreSQL is reached, and what is wrong with it is named without its password', async (t, store) => {
@@ -294,7 +294,7 @@ onPostgres('PostgreSQL is reached, and what is wrong with it is named without it
   assert.equal(right.code, 0, right.out)
   assert.match(
     right.of('operator.store')[0]?.what ?? '',
-    /PostgreSQL at .* answers \(\d+.*tables may be made; the tables of .* take \d+\.\d MB/,
+    /PostgreSQL at .* answers \(\d+.*this user may create tables; the tables of .* take \d+\.\d MB/,
   )
   const wrong = new URL(store)
   wrong.pathname = '/no_such_database'

@@ -37,8 +37,8 @@ test('the OneSignal example sends to users by their ids, once, whatever answer w
     [1, 2, 0],
     answer.text,
   )
-  assert.match(answer.body.failed[0].error, /knows no user of this external id/)
-  const sent = there.asked.map(({ text }) => JSON.parse(text))
+  assert.match(answer.body.failed[0].error, /has no user with this external id/)
+  const sent = there.requests.map(({ text }) => JSON.parse(text))
   assert.deepEqual(sent.map((body) => body.include_aliases.external_id[0]).sort(), [
     '1-..',
     '1-1001',
@@ -60,7 +60,7 @@ test('the OneSignal example sends to users by their ids, once, whatever answer w
   assert.equal(gone.status, 503, gone.text)
   const again = await post(`${url}/channels/push/single`, message, key)
   assert.equal(again.status, 200, again.text)
-  const keys = there.asked.slice(-2).map(({ text }) => JSON.parse(text).idempotency_key)
+  const keys = there.requests.slice(-2).map(({ text }) => JSON.parse(text).idempotency_key)
   assert.deepEqual(keys, [again.body.push_id, again.body.push_id])
 
   operator.child.kill('SIGTERM')

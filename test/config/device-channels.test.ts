@@ -72,7 +72,7 @@ test('brands that are published to one topic need an origin each', async (t) => 
       () => [],
       (error: ConfigError) => error.problems.map(({ path, what }) => `${path}: ${what}`),
     )
-  const what = 'operator.publish[1]: is told where brand 1 is, and nothing tells them apart'
+  const what = 'operator.publish[1]: publishes to the same place as brand 1, with the same origin'
   assert.deepEqual(await wrong(`[{brand: 1, ${to}}, {brand: 2, ${to}}]`), [what])
   assert.deepEqual(await wrong(`[{brand: 1, ${to}, origin: one}, {brand: 2, ${to}}]`), [what])
   assert.deepEqual(await wrong(`[{brand: 1, ${to}, origin: one}, {brand: 2, ${to}, origin: one}]`), [what])

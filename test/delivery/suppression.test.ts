@@ -169,7 +169,7 @@ test('an operator does not start without somebody who says who must not be messa
   }
   assert.throws(
     () => createOperator(options),
-    /attributes: nobody says who must not be messaged\n.*suppression: 'none'/,
+    /attributes: no source of blocked users and consent is set\n.*suppression: 'none'/,
   )
   const useless = createOperator({ ...options, attributes: functionSource(['consent_sms'], () => []) })
   await assert.rejects(useless.start(), /knows none of blocked, excluded/)

@@ -14,7 +14,7 @@ const settle = (seq: number, lane = '1/site'): void =>
 
 const noPhones = { onChange: () => () => {} } as Partial<Phones> as Phones
 
-/** A journal on a platform that answers from these tables. */
+/** A journal with a platform that answers with the given outcomes. */
 function open(
   t: TestContext,
   outcomes: Record<number, Partial<KnownOutcome>>,
@@ -68,14 +68,14 @@ test('each message is followed to its own outcome, although the users of two bra
   )
 })
 
-test('a message that is settled before its number is known is not waited for in vain', async (t) => {
+test('a message that is settled before its queue number is known is not waited for', async (t) => {
   const journal = open(t, { 1: { category: 'successful', ref: 'a' } }, () => settle(1))
   const sent = await journal.send(samples().slice(0, 1))
   await journal.settled(sent, AbortSignal.timeout(5_000))
   assert.equal(sent[0]?.state, 'arrived')
 })
 
-test('a record that the platform refuses is named by its line and its neighbours keep their numbers', async (t) => {
+test('a refused record has its line number, and the other records keep their queue numbers', async (t) => {
   const journal = open(t, { 1: { category: 'successful', ref: 'a' } })
   const push = createRecords('http://page').next('push', larkspur, larkspur.users[1] as never)
   const [first, bad] = await journal.send([push], [unreadable])
@@ -84,7 +84,7 @@ test('a record that the platform refuses is named by its line and its neighbours
   assert.equal(bad?.note, 'Line 2: activity.user_id is missing')
 })
 
-test('that a page showed a notification is told, whichever is heard first', async (t) => {
+test('an entry shows that a page displayed the notification, in either order of the events', async (t) => {
   const journal = open(t, { 1: { category: 'successful', ref: 'a' }, 2: { category: 'successful', ref: 'b' } })
   const sent = await journal.send(samples())
   emit('inbox.shown', { brand: '1', userId: '1001', ref: 'a', streams: 1 })
@@ -98,7 +98,7 @@ test('that a page showed a notification is told, whichever is heard first', asyn
   )
 })
 
-/** Theo's phone and laptop, as they would show and keep pushes by their push_id. */
+/** Theo's phone and laptop, with the push_ids of shown and stored pushes. */
 function twoPhones(): {
   phones: Phones
   has: (name: string, shown: readonly string[], kept: readonly string[]) => void
@@ -107,14 +107,14 @@ function twoPhones(): {
     (name, i) => ({ id: `1/1002/${i + 1}`, name, service: i === 0 ? 'fcm' : 'web-push' }) as Phone,
   )
   const tags: Record<string, readonly [shown: readonly string[], kept: readonly string[]]> = {}
-  const listeners = new Set<(phone: Phone, what: 'content') => void>()
+  const listeners = new Set<(phone: Phone, change: 'content') => void>()
   const tagged = (tag: string) => ({ tag, data: {}, at: 0, replaced: 0 })
   return {
     phones: {
       list,
       shown: ({ name }) => (tags[name]?.[0] ?? []).map(tagged),
       kept: ({ name }) => (tags[name]?.[1] ?? []).map(tagged),
-      onChange(listener: (phone: Phone, what: 'content') => void) {
+      onChange(listener: (phone: Phone, change: 'content') => void) {
         listeners.add(listener)
         return () => listeners.delete(listener)
       },
@@ -126,7 +126,7 @@ function twoPhones(): {
   }
 }
 
-test('a push is told on the devices that show it, and followed until it is on those that were away', async (t) => {
+test('an entry lists the devices that show its push, and is updated when offline devices show it', async (t) => {
   const { phones, has } = twoPhones()
   const journal = open(t, { 1: { category: 'successful', ref: 'a' } }, () => {}, phones)
   const states: string[] = []
@@ -146,7 +146,7 @@ test('a push is told on the devices that show it, and followed until it is on th
   ])
 })
 
-test('a push whose place a newer one took, while the device was away, is said to be never shown', async (t) => {
+test('a push that a newer one replaced while the device was offline is reported as never shown', async (t) => {
   const { phones, has } = twoPhones()
   const journal = open(t, { 1: { category: 'successful', ref: 'a' } }, () => {}, phones)
   has('laptop', [], ['a'])
@@ -159,7 +159,7 @@ test('a push whose place a newer one took, while the device was away, is said to
   assert.match(sent[0]?.note ?? '', /^Never shown/)
 })
 
-test('a message whose outcome could not be asked for is asked about again, until it is known', async (t) => {
+test('if the outcome of a message cannot be fetched, the request is repeated until it is known', async (t) => {
   let refused = 2
   const outcomes = {
     get 1(): Partial<KnownOutcome> {
@@ -174,7 +174,7 @@ test('a message whose outcome could not be asked for is asked about again, until
   assert.equal(sent[0]?.state, 'arrived')
 })
 
-test('a message that the platform sends again says why and when, and one that it gave up is failed, not refused', async (t) => {
+test('a retried message has the reason and the time of the retry, and an expired one is failed, not refused', async (t) => {
   const journal = open(t, { 1: { category: 'failed', reason: 'expired', error: 'given up after 5 attempts' } })
   const [entry] = await journal.send(samples().slice(0, 1))
   emit('item.retry', { lane: '1/site', seq: 1, attempt: 1, reason: 'timeout', inMs: 2_400 })

@@ -7,7 +7,7 @@ import { startPageServer } from '../../src/demo/page-server.ts'
 import type { Change, Phone, Phones } from '../../src/demo/phones.ts'
 import { createRecords } from '../../src/demo/records.ts'
 
-test('the page needs nothing from anywhere else', async (t) => {
+test('the page loads no resources from other servers', async (t) => {
   const server = await startPageServer(0)
   t.after(() => server.close())
   const seen = new Set<string>()
@@ -32,7 +32,7 @@ test('the page needs nothing from anywhere else', async (t) => {
   assert.ok(seen.has('/style.css') && seen.has('/art/bell.svg'))
 })
 
-test('what is not there, and who is not there, is said', async (t) => {
+test('an unknown path and an unknown user are refused', async (t) => {
   const server = await startPageServer(0)
   t.after(() => server.close())
   const post = (path: string, body: string, type = 'application/json'): Promise<Response> =>
@@ -75,7 +75,7 @@ test('what is not there, and who is not there, is said', async (t) => {
     assert.equal((await post('/demo/phone', wrong)).status, 400)
 })
 
-test('a phone is told whole, without its token, at first and whenever something changes', async (t) => {
+test('the complete state of a phone, without its token, is sent at first and after each change', async (t) => {
   const server = await startPageServer(0)
   t.after(() => server.close())
   const { phones, listeners } = onePhone()
@@ -125,7 +125,7 @@ test('a phone is told whole, without its token, at first and whenever something 
 })
 
 function onePhone(): { phones: Phones; listeners: ReadonlySet<unknown> } {
-  const listeners = new Set<(phone: Phone, what: Change) => void>()
+  const listeners = new Set<(phone: Phone, change: Change) => void>()
   const link = { token: 'SECRET', provider: 'firebase', channel: 'android' } as const
   const phone = { id: '2/1002/1', brand: '2', userId: '1002', owner: 'Aiko', name: 'Android phone', link }
   const list = [{ ...phone, service: 'fcm' as const, online: false }]

@@ -1,12 +1,12 @@
-// The phones of the cast at the real stand-ins, reached as the operator reaches them.
+// The demo's phones with the real stand-ins, which get their pushes from the operator's push services.
 
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import type { Entry, State } from '../../src/demo/entry.ts'
+import { describeLocation, findPush } from '../../src/demo/find-push.ts'
 import { createPhones, type Phone, type Phones } from '../../src/demo/phones.ts'
 import { startPushServices } from '../../src/demo/push-services.ts'
 import { verifyPhones, verifyWaiting } from '../../src/demo/verify-phones.ts'
-import { findPush, inWords } from '../../src/demo/whereabouts.ts'
 import type { Device } from '../../src/devices/device.ts'
 import { deviceId } from '../../src/devices/identity.ts'
 import { emit } from '../../src/runtime/events.ts'
@@ -17,7 +17,7 @@ interface Stage {
   /** All changes so far. */
   readonly changes: string[]
   phone(id: string): Phone
-  /** Sends as the operator would, who has the device from its link. */
+  /** Sends a push like the operator, with the data of the device's link. */
   push(phone: Phone, ref?: string): Promise<string>
 }
 
@@ -25,7 +25,7 @@ async function stage(t: TestContext): Promise<Stage> {
   const { standIns, services } = await startPushServices()
   const phones = createPhones(standIns)
   const changes: string[] = []
-  phones.onChange(({ id, online }, what) => changes.push(`${id} ${online ? 'online' : 'offline'} ${what}`))
+  phones.onChange(({ id, online }, change) => changes.push(`${id} ${online ? 'online' : 'offline'} ${change}`))
   t.after(async () => {
     phones.stop()
     await Promise.all(services.map((service) => service.close?.()))
@@ -59,7 +59,7 @@ function entry(brand: string, user_id: string, ref: string | undefined, state: S
   return { ...rest, channel: 'push', brand, user_id, state, ...(ref !== undefined && { ref }) }
 }
 
-test('each service’s device shows what was sent to it, and only that one does', async (t) => {
+test('the device of each service shows its push, and no other device does', async (t) => {
   const { phones, phone, push, changes } = await stage(t)
   for (const id of ['1/1001/1', '1/1002/1', '1/1002/2']) {
     const ref = await push(phone(id))
@@ -68,11 +68,11 @@ test('each service’s device shows what was sent to it, and only that one does'
     assert.equal(changes.at(-1), `${id} online content`)
   }
   assert.deepEqual(new Set(phones.of('1', '1002').map(({ service }) => service)), new Set(['fcm', 'web-push']))
-  // The same id at the other brand is somebody else.
+  // The same user id of the other brand is another person.
   assert.deepEqual(phones.of('2', '1001').flatMap(phones.shown), [])
 })
 
-test('what waits is told at once, and shown when the phone is back; with Apple only the newest', async (t) => {
+test('a stored push is reported at once, and shown when the phone is online; Apple stores only the newest', async (t) => {
   const { phones, phone, push, changes } = await stage(t)
   assert.equal(phone('2/1002/1').online, false)
   for (const [id, kept] of [
@@ -89,8 +89,8 @@ test('what waits is told at once, and shown when the phone is back; with Apple o
       refs.slice(-kept),
     )
     assert.deepEqual(changes, Array(3).fill(`${id} offline content`))
-    assert.match(inWords(findPush(refs[2] as string, phones)), /^waits at .* for the .*, which is offline$/)
-    if (kept === 1) assert.match(inWords(findPush(refs[0] as string, phones)), /^never shown/)
+    assert.match(describeLocation(findPush(refs[2] as string, phones)), /^waits at .* for the .*, which is offline$/)
+    if (kept === 1) assert.match(describeLocation(findPush(refs[0] as string, phones)), /^never shown/)
     changes.length = 0
     phones.setOnline(id, true)
     assert.deepEqual(changes, [`${id} online connection`, ...Array(kept).fill(`${id} online content`)])
@@ -99,7 +99,7 @@ test('what waits is told at once, and shown when the phone is back; with Apple o
       refs.slice(-kept),
     )
     phones.setOnline(id, true)
-    assert.equal(changes.length, 1 + kept, 'back already')
+    assert.equal(changes.length, 1 + kept, 'no change: it is online already')
   }
   assert.equal(phones.setOnline('3/1001/1', true), undefined)
 })
@@ -107,7 +107,7 @@ test('what waits is told at once, and shown when the phone is back; with Apple o
 const expected = (verdicts: readonly { readonly expected: boolean }[]): boolean =>
   verdicts.every((verdict) => verdict.expected)
 
-test('the verdicts count what phones show, and what waits for those that are away', async (t) => {
+test('the verdicts count the shown pushes, and those that wait for offline phones', async (t) => {
   const { phones, phone, push } = await stage(t)
   const toTheo = await push(phone('1/1002/1'))
   await push(phone('1/1002/2'), toTheo)
@@ -126,7 +126,7 @@ test('the verdicts count what phones show, and what waits for those that are awa
   assert.ok(expected(verifyPhones(entries, phones)))
 })
 
-test('the verdicts see what is missing, doubled, misplaced, or lost while a phone was away', async (t) => {
+test('the verdicts detect pushes that are missing, duplicate, misplaced, or lost while a phone was offline', async (t) => {
   const { phones, phone, push } = await stage(t)
   const toMara = await push(phone('1/1001/1'))
   const entries = [entry('1', '1001', toMara)]
@@ -134,19 +134,19 @@ test('the verdicts see what is missing, doubled, misplaced, or lost while a phon
   assert.ok(!expected(verifyPhones([...entries, entry('2', '1001', uuidv7())], phones)), 'missing')
   assert.ok(!expected(verifyWaiting([entry('2', '1002', uuidv7())], phones)), 'nothing waits for Aiko')
   await push(phone('2/1001/1'), toMara)
-  assert.ok(!expected(verifyPhones(entries, phones)), 'on another’s phone too')
+  assert.ok(!expected(verifyPhones(entries, phones)), 'on another user’s phone too')
   const toElif = await push(phone('2/1003/1'))
   await push(phone('2/1003/1'), toElif)
   assert.ok(!expected(verifyPhones([entry('2', '1003', toElif)], phones)), 'twice')
 })
 
-test('the verdict on the phone of a user who has excluded herself is its silence', async (t) => {
+test('the verdict on the phone of an excluded user is that it stayed silent', async (t) => {
   const { phones, phone, push } = await stage(t)
   const entries = [entry('1', '1003', undefined, 'refused')]
   assert.ok(expected(verifyPhones(entries, phones)))
   phones.setOnline('1/1003/1', false)
   await push(phone('1/1003/1'))
-  assert.ok(!expected(verifyPhones(entries, phones)), 'it waits, so it will ring')
+  assert.ok(!expected(verifyPhones(entries, phones)), 'a push is stored, so the phone will ring')
   phones.setOnline('1/1003/1', true)
   assert.match(verifyPhones(entries, phones)[1]?.text ?? '', /excluded herself rang/)
 })

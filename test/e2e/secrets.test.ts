@@ -10,7 +10,7 @@ import { loadConfig } from '../../src/config/load.ts'
 import type { Setting, Settings } from '../../src/config/setting.ts'
 import { table } from '../../src/config/table.ts'
 import { run, start } from '../cli/bellwire.ts'
-import { type Asked, answer, startPushProvider } from '../providers/http/push-provider.ts'
+import { answer, type ProviderRequest, startPushProvider } from '../providers/http/push-provider.ts'
 import { element, temporary } from '../support/sides.ts'
 import { until } from '../support/wait.ts'
 
@@ -241,7 +241,7 @@ for (const [to, level, format, yaml] of [
     for (const status of [200, 400, 401, 404, 422, 429, 500, 503])
       assert.ok(new RegExp(`(http|pager) ${status} `).test(out), `${status} was met`)
     assert.ok(
-      there.asked.some(({ text }) => text.includes('canary text')),
+      there.requests.some(({ text }) => text.includes('canary text')),
       'the provider did get the message',
     )
     assert.ok(url)
@@ -324,26 +324,31 @@ const secretive = (over: object = {}) =>
   )
 
 let issued = 0
-function tokens({ path }: Asked, response: ServerResponse): boolean {
+function tokens({ path }: ProviderRequest, response: ServerResponse): boolean {
   if (path !== '/token') return false
   answer(response, 200, { access_token: `canary-access-token-${++issued}`, expires_in: 3600 })
   return true
 }
 
-function accepting(asked: Asked, response: ServerResponse): boolean {
+function accepting(asked: ProviderRequest, response: ServerResponse): boolean {
   return tokens(asked, response) || repeat(asked, response, 200)
 }
 
 /** Says again everything that it heard, as some providers do in their errors. */
-function repeat({ headers, text, path }: Asked, response: ServerResponse, status: number, more = {}): boolean {
+function repeat(
+  { headers, text, path }: ProviderRequest,
+  response: ServerResponse,
+  status: number,
+  more = {},
+): boolean {
   const heard = `${text} ${JSON.stringify(headers)} ${path}`
   answer(response, status, { error: { message: heard }, errors: [heard], heard: { ...headers } }, more)
   return true
 }
 
-const everyKind: readonly ((asked: Asked, response: ServerResponse) => boolean)[] = [
+const everyKind: readonly ((asked: ProviderRequest, response: ServerResponse) => boolean)[] = [
   ...[200, 201, 400, 404, 410, 413, 422, 500].map(
-    (status) => (asked: Asked, response: ServerResponse) => repeat(asked, response, status),
+    (status) => (asked: ProviderRequest, response: ServerResponse) => repeat(asked, response, status),
   ),
   (asked, response) => {
     answer(response, 400, `<html>${asked.text} ${asked.headers.authorization}`)

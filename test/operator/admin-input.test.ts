@@ -31,7 +31,7 @@ test('a filter in a body of another content type is 415, and nothing is dismisse
         const answer = await post(url + path, { lane: '1/push' }, adminKey.key, { 'content-type': type })
         assert.deepEqual(
           [answer.status, answer.body.error],
-          [415, `content-type ${type} is not read here: send application/json`],
+          [415, `content-type ${type} is not supported here: send application/json`],
         )
       }
   const restore = { brand: '1', user_id: 'a' }
@@ -83,7 +83,7 @@ test('an empty body, an empty filter, and a filter beside "all" change nothing; 
     assert.deepEqual([empty.status, empty.body.error], [400, 'the body is empty: send a JSON object'])
     const nothing = await post(url + path, base, adminKey.key)
     assert.equal(nothing.status, 400, path)
-    assert.match(nothing.body.error, /send a filter \(.+\), or "all": true for every one/)
+    assert.match(nothing.body.error, /send a filter \(.+\), or "all": true to select all/)
     for (const all of [false, 'true', 1, null])
       assert.equal((await post(url + path, { ...base, all }, adminKey.key)).status, 400)
     const both = path.includes('restore') ? { user_id: 'a' } : { user: 'a' }

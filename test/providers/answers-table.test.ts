@@ -6,5 +6,5 @@ import { answersTable, document, withAnswers } from './answers-table.ts'
 test('docs/push.md has every answer of every push service: outcome, token kept or dropped', (t) => {
   for (const line of answersTable()) t.diagnostic(line)
   const text = readFileSync(document, 'utf8')
-  assert.equal(withAnswers(text), text, 'write it anew: node test/providers/answers-table.ts --write')
+  assert.equal(withAnswers(text), text, 'update the document: node test/providers/answers-table.ts --write')
 })

@@ -1,5 +1,5 @@
-// What each answer of a push service means, as a table of Markdown. `node test/providers/answers-table.ts --write` puts it
-// into docs/push.md. Each line comes from the very functions that read answers, not from what a row expects.
+// Makes the Markdown table of all answers of push services with their outcomes. `node test/providers/answers-table.ts --write`
+// puts it into docs/push.md. The rows come from the functions that read answers, not from the expectations of the tests.
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -91,7 +91,7 @@ export const document = join(import.meta.dirname, '../../docs/push.md')
 const begin = '<!-- answers of push services: written by `node test/providers/answers-table.ts --write` -->'
 const end = '<!-- end of answers -->'
 
-/** The document with its table brought up to date. */
+/** Replaces the table in the document. */
 export function withAnswers(text: string): string {
   const from = text.indexOf(begin)
   const to = text.indexOf(end)

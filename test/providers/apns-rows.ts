@@ -1,4 +1,4 @@
-// Every row of the table of APNs' reasons: what it answers, and what becomes of the message and of the token.
+// The answers table of APNs: for each reason, the outcome of the message and the verdict about the token.
 
 import type { Row } from '../suites/push-service.ts'
 

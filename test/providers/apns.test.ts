@@ -48,7 +48,7 @@ function deviceOf(standIn: ApnsStandIn, over: Partial<Device> = {}, brand = '1')
   }
 }
 
-/** A device whose environment nobody knows. */
+/** A device of unknown environment. */
 function unknownOf(standIn: ApnsStandIn, environment: 'production' | 'sandbox'): Device {
   return { brand: '1', userId: '1001', kind: 'apns', token: standIn.device({ environment }), linkedAt: '' }
 }
@@ -63,13 +63,13 @@ async function stage(t: TestContext, options: ApnsStandInOptions = {}, over: Par
   return { standIn, service }
 }
 
-test('apns: misconfigurations name their remedy, and reasons that are new go by their status', () => {
+test('apns: misconfigurations have a remedy, and unknown reasons are read by their status', () => {
   for (const { status, body, outcome, row } of apnsRows) {
     if (outcome.reason !== 'misconfigured') continue
     assert.match((readApnsAnswer(status, {}, body, 0) as { error: string }).error, /; (check|set|the key)/, row)
   }
   const of = (status: number, body: string) => readApnsAnswer(status, {}, body, 0)
-  assert.equal(of(400, '{"reason":"constructor"}').rule, 'apns 400 constructor', 'a name that every object knows')
+  assert.equal(of(400, '{"reason":"constructor"}').rule, 'apns 400 constructor', 'a member of every object')
   assert.partialDeepStrictEqual(of(400, '{"reason":"BadNews"}'), { category: 'failed', reason: 'rejected' })
   assert.partialDeepStrictEqual(of(403, '{"reason":"BadNews"}'), { category: 'fatal', reason: 'misconfigured' })
   assert.partialDeepStrictEqual(of(429, '{"reason":"BadNews"}'), { category: 'fatal', reason: 'rate_limited' })
@@ -81,7 +81,7 @@ test('apns: misconfigurations name their remedy, and reasons that are new go by 
   ] as const) {
     const answer = of(status, body)
     assert.equal(answer.category, 'fatal')
-    assert.equal(answer.token, undefined, 'something on the way is no proof against a token')
+    assert.equal(answer.token, undefined, 'an answer of a proxy is no evidence against a token')
   }
 })
 
@@ -118,7 +118,7 @@ test('apns: the notification', () => {
   })
 })
 
-test('apns: what has no text is a background notification', async (t) => {
+test('apns: a message without text is a background notification', async (t) => {
   const { standIn, service } = await stage(t)
   const push = pushTo(deviceOf(standIn), { content: { data: '{"sync":"1"}' } })
   assert.equal((await service.send(push, contextOf())).category, 'successful')
@@ -128,7 +128,7 @@ test('apns: what has no text is a background notification', async (t) => {
   assert.deepEqual(JSON.parse(body), { aps: { 'content-available': 1 }, sync: '1', push_id: push.ref })
 })
 
-test('apns: what APNs would not take, or is not the message’s to say, fails with the reason', () => {
+test('apns: values that APNs would refuse, or that a message may not set, fail with the reason', () => {
   const device: Device = { brand: '1', userId: '1001', kind: 'apns', token: 't', linkedAt: '' }
   for (const content of [
     { title: 'a', data: '{"aps":"x"}' },
@@ -141,7 +141,7 @@ test('apns: what APNs would not take, or is not the message’s to say, fails wi
   }
 })
 
-test('apns: it takes exactly as much as APNs does', async (t) => {
+test('apns: the size limit is exactly that of APNs', async (t) => {
   const { standIn, service } = await stage(t)
   const ref = randomUUID()
   const device = deviceOf(standIn)
@@ -163,7 +163,7 @@ test('apns: a reference that is no UUID has no apns-id but collapses', async (t)
   )
 })
 
-test('apns: it reaches only its kind, its apps and its environments', async (t) => {
+test('apns: the service reaches only its kind, its apps and its environments', async (t) => {
   const { standIn, service } = await stage(t, {}, { apps: ['com.example.b'], environments: ['production'] })
   const device = deviceOf(standIn)
   assert.equal(service.reaches(device), true)
@@ -174,7 +174,7 @@ test('apns: it reaches only its kind, its apps and its environments', async (t) 
   assert.equal(service.reaches({ ...device, environment: 'sandbox' }), false)
 })
 
-test('apns: each environment has its tokens; where a device’s is not known both are tried, and the right one is remembered', async (t) => {
+test('apns: a device of unknown environment is tried in both environments, and the right one is remembered', async (t) => {
   const { standIn, service } = await stage(t)
   const sandbox = deviceOf(standIn, { environment: 'sandbox' })
   assert.equal((await service.send(pushTo(sandbox), contextOf())).category, 'successful')
@@ -200,7 +200,7 @@ test('apns: each environment has its tokens; where a device’s is not known bot
   assert.equal(standIn.arrivals.length - before, 2)
 })
 
-test('apns: a token that is no token is never sent, and says nothing about the credential', async (t) => {
+test('apns: a malformed token is never sent, and says nothing about the credential', async (t) => {
   const { standIn, service } = await stage(t)
   for (const token of ['../../x?y#z \r\nv: w é', '\ud800', '', 'a'.repeat(401)]) {
     const answer = await service.send(pushTo({ ...deviceOf(standIn), token }), contextOf())
@@ -210,7 +210,7 @@ test('apns: a token that is no token is never sent, and says nothing about the c
   assert.deepEqual(standIn.arrivals, [])
 })
 
-test('apns: a message sets priority, push type, expiration and collapse id within what APNs takes', () => {
+test('apns: a message can set priority, push type, expiration and collapse id to values that APNs accepts', () => {
   const device: Device = { brand: '1', userId: '1001', kind: 'apns', token: 't', linkedAt: '' }
   const build = (headers: unknown) =>
     apnsNotification(pushTo(device, { content: { title: 'a', overrides: { apns: { headers } } } }), 'com.example.a')
@@ -241,7 +241,7 @@ test('apns: a message sets priority, push type, expiration and collapse id withi
   }
 })
 
-test('apns: a removed app is gone since the moment that Apple names', async (t) => {
+test('apns: a removed app is gone since Apple’s timestamp', async (t) => {
   const { standIn, service } = await stage(t, { clock: () => 1_763_721_600_000 + 86_400_000 * 365 })
   const now = 1_763_721_600_000 + 86_400_000 * 365
   t.mock.timers.enable({ apis: ['Date'], now })
@@ -252,7 +252,7 @@ test('apns: a removed app is gone since the moment that Apple names', async (t) 
   assert.partialDeepStrictEqual(answer, { category: 'failed', token: 'gone', goneSince: now })
 })
 
-test('apns: the time in our token is the same in every process, 15 to 45 minutes ago', () => {
+test('apns: the issue time of our token is the same in every process, and 15 to 45 minutes ago', () => {
   const at = (time: string) => Date.parse(`2026-11-21T${time}Z`)
   assert.equal(issuedAt(at('12:14:59')), at('11:30:00'))
   assert.equal(issuedAt(at('12:15:00')), at('12:00:00'))
@@ -260,7 +260,7 @@ test('apns: the time in our token is the same in every process, 15 to 45 minutes
   assert.equal(issuedAt(at('12:45:00')), at('12:30:00'))
 })
 
-test("apns: what is each notification's own is kept out of Apple's table of headers", async (t) => {
+test('apns: headers with a different value in each notification are not indexed by HPACK', async (t) => {
   const { standIn } = await stage(t)
   const unindexed: unknown[] = []
   const server = createServer().on('stream', (stream, headers) => {
@@ -274,11 +274,11 @@ test("apns: what is each notification's own is kept out of Apple's table of head
   const service = apns({ ...standIn.credentials, topic: 'com.example.app', baseUrl: `http://127.0.0.1:${port}` })
   t.after(() => service.close?.())
   for (let n = 0; n < 2; n++) await service.send(pushTo(deviceOf(standIn)), contextOf())
-  // The authorization by Node's own doing.
+  // Node itself does not index the authorization.
   assert.deepEqual(unindexed, [['authorization'], ['authorization', 'apns-expiration', 'apns-collapse-id', 'apns-id']])
 })
 
-test('apns: one token for all, signed anew only at the half hour', async (t) => {
+test('apns: all sends share one token, which is signed again only at the half hour', async (t) => {
   const { standIn } = await stage(t)
   const tokens = createProviderTokens(standIn.credentials)
   const noon = Date.parse('2026-11-21T12:00:00Z')
@@ -290,18 +290,18 @@ test('apns: one token for all, signed anew only at the half hour', async (t) => 
   assert.equal(tokens.get(noon + 44 * 60_000), next)
 })
 
-test('apns: after TooManyProviderTokenUpdates the token before serves while it is good', async (t) => {
+test('apns: after TooManyProviderTokenUpdates the previous token is used while it is valid', async (t) => {
   const { standIn } = await stage(t)
   const tokens = createProviderTokens(standIn.credentials)
   const noon = Date.parse('2026-11-21T12:00:00Z')
   const one = await tokens.get(noon)
   const two = await tokens.get(noon + 15 * 60_000)
-  tokens.tooMany(two, noon + 15 * 60_000)
+  tokens.onTooMany(two, noon + 15 * 60_000)
   assert.equal(tokens.get(noon + 15 * 60_000), one)
   assert.notEqual(await tokens.get(noon + 36 * 60_000), one, 'not beyond its hour')
 })
 
-test('apns: a token that Apple takes for expired is replaced at once, and once', async (t) => {
+test('apns: a token that Apple refuses as expired is replaced at once, but only once', async (t) => {
   const { standIn, service } = await stage(t)
   const expiredOnce = { status: 403, body: '{"reason":"ExpiredProviderToken"}' }
   standIn.play({ answer: expiredOnce, times: 1 })
@@ -313,14 +313,14 @@ test('apns: a token that Apple takes for expired is replaced at once, and once',
   assert.equal(used.size, 2)
 })
 
-test('apns: a clock that is far behind is survived by one new token', async (t) => {
-  // Theirs is 50 minutes ahead: our token of the last half hour is too old for them, a new one is not.
+test('apns: with a clock that is far behind, one new token is enough', async (t) => {
+  // Apple’s clock is 50 minutes ahead: our token of the last half hour is too old, but a new token is not.
   const { standIn, service } = await stage(t, { clock: () => Date.now() + 50 * 60_000 })
   const push = pushTo(deviceOf(standIn), { expiresAt: Date.now() + 7_200_000 })
   assert.equal((await service.send(push, contextOf())).category, 'successful')
 })
 
-test('apns: a wrong key, team, topic or environment is ours to mend, never the token’s fault', async (t) => {
+test('apns: a wrong key, team, topic or environment is our misconfiguration, never the token’s fault', async (t) => {
   const { standIn } = await stage(t)
   const { credentials } = standIn
   const foreign = await apnsStandIn()
@@ -355,7 +355,7 @@ test('apns: a wrong key, team, topic or environment is ours to mend, never the t
   })
 })
 
-test('apns: a device that was away gets the newest one', async (t) => {
+test('apns: a device that was offline gets the newest notification', async (t) => {
   const { standIn, service } = await stage(t)
   const device = deviceOf(standIn)
   standIn.setOnline(device.token, false)
@@ -387,9 +387,9 @@ test('apns: doctor', async (t) => {
   assert.match((await check({}))[0]?.what ?? '', /(89|90|91) s behind/)
 })
 
-test('apns: a key that is none is refused without being repeated', () => {
+test('apns: an invalid key is refused, and the error does not contain it', () => {
   assert.throws(
     () => apnsSigningKey('canary'),
-    ({ message }: Error) => /no private key/.test(message) && !message.includes('canary'),
+    ({ message }: Error) => /not a private key/.test(message) && !message.includes('canary'),
   )
 })

@@ -3,7 +3,7 @@ import test from 'node:test'
 import { collapseId } from '../../src/providers/collapse.ts'
 import { uuidv7 } from '../../src/runtime/ids.ts'
 
-test('a collapse identity is the same on every attempt, another for another message, and always one that services take', () => {
+test('a collapse identity is the same on every attempt, unique to its message, and valid for every service', () => {
   const ref = uuidv7()
   assert.equal(collapseId(ref, 64), ref)
   assert.equal(collapseId(ref, 32), ref.replaceAll('-', ''))

@@ -47,13 +47,13 @@ async function stage(t: TestContext, options: FcmStandInOptions = {}, over: Part
   return { standIn, service }
 }
 
-test('fcm: a Retry-After that is a date counts from now', () => {
+test('fcm: a Retry-After that is a date is relative to now', () => {
   const now = Date.parse('2026-11-21T12:00:00Z')
   const answer = readFcmAnswer(503, { 'retry-after': 'Sat, 21 Nov 2026 12:00:20 GMT' }, '', now)
   assert.partialDeepStrictEqual(answer, { category: 'fatal', retryAfterMs: 20_000 })
 })
 
-test('fcm: an answer of 200 that is not from FCM is no delivery', () => {
+test('fcm: an answer of 200 from another server is not a delivery', () => {
   assert.partialDeepStrictEqual(readFcmAnswer(200, {}, '<html>Welcome to our network</html>', 0), {
     category: 'fatal',
     reason: 'nonsense',
@@ -61,7 +61,7 @@ test('fcm: an answer of 200 that is not from FCM is no delivery', () => {
   })
 })
 
-test('fcm: misconfigurations name their remedy', () => {
+test('fcm: misconfigurations have a remedy', () => {
   for (const { row, status, body, outcome } of fcmRows) {
     if (outcome.reason !== 'misconfigured') continue
     const { error } = readFcmAnswer(status, {}, body, 0) as { error: string }
@@ -102,7 +102,7 @@ test('fcm: the body of a message', () => {
   })
 })
 
-test('fcm: an installation id is named as such, and an address without TLS is only in data', () => {
+test('fcm: an installation id is sent as fid, and a URL without TLS is only in data', () => {
   const device: Device = { brand: '1', userId: '1001', kind: 'fcm_fid', token: 'f-1', linkedAt: '' }
   const built = fcmMessage(pushTo(device, { content: { title: 'Hello', url: 'app://bonus' } }), Date.now())
   assert.ok('body' in built)
@@ -113,7 +113,7 @@ test('fcm: an installation id is named as such, and an address without TLS is on
   assert.equal(message.webpush.fcm_options, undefined)
 })
 
-test('fcm: what FCM would not take, or must not be, fails with the reason', () => {
+test('fcm: values that FCM would refuse, or that a message may not set, fail with the reason', () => {
   const device: Device = { brand: '1', userId: '1001', kind: 'fcm_token', token: 't-1', linkedAt: '' }
   for (const key of ['from', 'gcm.x', 'google.c', 'message_type']) {
     const built = fcmMessage(
@@ -132,7 +132,7 @@ test('fcm: what FCM would not take, or must not be, fails with the reason', () =
   }
 })
 
-test('fcm: it takes exactly as much as FCM does', async (t) => {
+test('fcm: the size limit is exactly that of FCM', async (t) => {
   const { standIn, service } = await stage(t)
   const device = deviceOf(standIn)
   const ref = '0192f0c1-7d2a-7cc3-98c4-dc0c0c07398f'
@@ -147,7 +147,7 @@ test('fcm: it takes exactly as much as FCM does', async (t) => {
   assert.equal(standIn.arrivals.length, 1)
 })
 
-test('fcm: installation ids are reached', async (t) => {
+test('fcm: devices with installation ids are reached', async (t) => {
   const { standIn, service } = await stage(t)
   const device = deviceOf(standIn, '1', { kind: 'fcm_fid' })
   assert.equal(service.reaches(device), true)
@@ -155,7 +155,7 @@ test('fcm: installation ids are reached', async (t) => {
   assert.equal(standIn.shown(device.token).length, 1)
 })
 
-test('fcm: it reaches only its kinds, and only its apps where they are named', async (t) => {
+test('fcm: the service reaches only its kinds, and only its apps if they are configured', async (t) => {
   const { standIn, service } = await stage(t, {}, { apps: ['com.example.a'] })
   const device = deviceOf(standIn)
   assert.equal(service.reaches({ ...device, kind: 'apns' }), false)
@@ -164,7 +164,7 @@ test('fcm: it reaches only its kinds, and only its apps where they are named', a
   assert.equal(service.reaches(device), true)
 })
 
-test('fcm: a device that is gone, one of another project, one that never was', async (t) => {
+test('fcm: a device that is gone, a device of another project, and a token that never existed', async (t) => {
   const { standIn, service } = await stage(t)
   standIn.project('other')
   const gone = deviceOf(standIn)
@@ -182,7 +182,7 @@ test('fcm: a device that is gone, one of another project, one that never was', a
   })
 })
 
-test('fcm: a project that is not there says nothing of tokens', async (t) => {
+test('fcm: an unknown project says nothing about tokens', async (t) => {
   const { standIn } = await stage(t)
   const service = serviceOf(standIn, { serviceAccount: { ...standIn.credentials, project_id: 'nowhere' } })
   t.after(() => service.close?.())
@@ -191,7 +191,7 @@ test('fcm: a project that is not there says nothing of tokens', async (t) => {
   assert.equal(answer.token, undefined)
 })
 
-test('fcm: one access token serves all, fetched once', async (t) => {
+test('fcm: all sends share one access token, which is fetched once', async (t) => {
   const { standIn, service } = await stage(t)
   const answers = await Promise.all(
     Array.from({ length: 250 }, () => service.send(pushTo(deviceOf(standIn)), contextOf())),
@@ -200,7 +200,7 @@ test('fcm: one access token serves all, fetched once', async (t) => {
   assert.equal(standIn.tokenEndpoint.requests, 1)
 })
 
-test('fcm: a revoked access token is replaced once for all', async (t) => {
+test('fcm: a revoked access token is replaced once for all sends', async (t) => {
   const { standIn, service } = await stage(t)
   await service.send(pushTo(deviceOf(standIn)), contextOf())
   standIn.tokenEndpoint.revoke()
@@ -211,19 +211,19 @@ test('fcm: a revoked access token is replaced once for all', async (t) => {
   assert.equal(standIn.tokenEndpoint.requests, 2)
 })
 
-test('fcm: an access token is renewed before it ends, and meanwhile the old one serves', async (t) => {
+test('fcm: an access token is renewed before it expires, and the old one is used meanwhile', async (t) => {
   const { standIn, service } = await stage(t, { accessTokenSeconds: 1 })
   await service.send(pushTo(deviceOf(standIn)), contextOf())
   t.mock.timers.enable({ apis: ['Date'], now: Date.now() + 600 })
   standIn.tokenEndpoint.play({ delayMs: 100, times: 1 })
   assert.equal((await service.send(pushTo(deviceOf(standIn)), contextOf())).category, 'successful')
   const used = () => new Set(standIn.arrivals.map(({ headers }) => headers.authorization)).size
-  assert.equal(used(), 1, 'nobody waited')
+  assert.equal(used(), 1, 'no send waited')
   await until(() => standIn.tokenEndpoint.requests === 2, { what: 'renewed' })
   t.mock.timers.reset()
 })
 
-test('fcm: a service account that Google refuses pauses sending and burns nothing', async (t) => {
+test('fcm: a refused service account pauses sending, and no message is failed', async (t) => {
   const { standIn } = await stage(t)
   const wrong = { ...standIn.credentials, private_key: standIn.project('other').private_key }
   const service = serviceOf(standIn, { serviceAccount: wrong })
@@ -235,11 +235,11 @@ test('fcm: a service account that Google refuses pauses sending and burns nothin
     assert.match((answer as { error: string }).error, /download a new one/)
   }
   await service.send(pushTo(deviceOf(standIn)), contextOf())
-  assert.equal(standIn.tokenEndpoint.requests, 1, 'Google is not asked for each message')
+  assert.equal(standIn.tokenEndpoint.requests, 1, 'one request to Google, not one for each message')
   assert.equal(standIn.arrivals.length, 0)
 })
 
-test('fcm: a token endpoint that is away makes messages fatal, not uncertain', async (t) => {
+test('fcm: if the token endpoint cannot be reached, messages are fatal, not uncertain', async (t) => {
   const { standIn, service } = await stage(t)
   standIn.tokenEndpoint.play({ answer: { status: 503, headers: { 'retry-after': '5' }, body: 'no' }, times: 1 })
   const answer = await service.send(pushTo(deviceOf(standIn)), contextOf())
@@ -291,13 +291,13 @@ test('fcm: doctor', async (t) => {
   assert.match(trust?.what ?? '', /set ca/)
 })
 
-test('fcm: a service account’s file is read, or what is wrong with it is said without repeating it', async (t) => {
+test('fcm: a service account’s file is read, and an error does not contain any of it', async (t) => {
   const { standIn } = await stage(t)
   const good = standIn.credentials
   assert.equal(readServiceAccount(JSON.stringify(good)).project_id, 'stand-in')
   for (const [text, expected] of [
-    ['{', /no JSON/],
-    ['null', /no service account/],
+    ['{', /not JSON/],
+    ['null', /not a service account/],
     [JSON.stringify({ type: 'authorized_user' }), /another type/],
     [JSON.stringify({ ...good, client_email: undefined }), /client_email/],
     [JSON.stringify({ ...good, private_key: 'canary-key' }), /private_key cannot be read/],

@@ -14,7 +14,7 @@ import { event } from '../support/wait.ts'
 const accepted = ({ ref }: Message): Result => ({ category: 'successful', ref, rule: 'accepted' })
 const away: Fatal = { category: 'fatal', reason: 'unavailable', blame: 'provider', rule: 'r', error: 'away' }
 
-/** A provider that answers whatever it likes. */
+/** A provider with any answer, valid or not. */
 const stranger = (
   send: (sent: readonly Message[], signal: AbortSignal) => unknown,
   over: Partial<Provider> = {},
@@ -28,13 +28,13 @@ const options = { concurrency: 10, timeoutMs: 5_000 }
 const send = (provider: Provider, count = 3, ms?: number) =>
   guard(provider, options).send(messages(count), contextOf(ms))
 
-for (const [what, answer, error] of [
+for (const [title, answer, error] of [
   ['too few results', [accepted(messages(1)[0] as Message)], /1 results for 3 messages/],
   ['too many results', Array(4).fill({ category: 'successful', rule: 'r' }), /4 results for 3/],
   ['no list', { ok: true }, /not a list/],
   ['nothing', undefined, /not a list/],
 ] as const) {
-  test(`${what} make every message fatal: nobody knows whose result is whose`, async () => {
+  test(`${title}: every message is fatal, because results cannot be assigned to messages`, async () => {
     const results = await send(stranger(() => answer))
     assert.equal(results.length, 3)
     for (const result of results) {
@@ -44,7 +44,7 @@ for (const [what, answer, error] of [
   })
 }
 
-test('a throw makes every message fatal; of several the call may be split, one alone is retried', async () => {
+test('an exception makes every message fatal; a call with several messages may be split, a single message is retried', async () => {
   const throwing = stranger(() => {
     throw new Error('oops')
   })
@@ -63,7 +63,7 @@ test('a throw makes every message fatal; of several the call may be split, one a
   })
 })
 
-test('a hole or nonsense makes that message fatal, and no other', async () => {
+test('a missing or malformed result makes only its message fatal', async () => {
   const good = { category: 'successful', rule: 'r' }
   const nonsense = [
     undefined,
@@ -89,7 +89,7 @@ test('a hole or nonsense makes that message fatal, and no other', async () => {
   assert.equal(holes[1]?.category, 'fatal')
 })
 
-test('text that no store can hold is replaced', async () => {
+test('text that a store cannot hold is replaced', async () => {
   const [result] = await send(
     stranger(() => [
       { category: 'failed', reason: 'rejected', rule: 'r', error: `a\0b\ud800c${'x'.repeat(1_000)}`, answer: '\0' },
@@ -102,7 +102,7 @@ test('text that no store can hold is replaced', async () => {
   assert.equal(answer, '\ufffd')
 })
 
-test('more messages than the provider takes become several calls, in order', async () => {
+test('messages beyond the provider’s maximum become several calls, in order', async () => {
   const sizes: number[] = []
   const provider = stranger((sent) => {
     sizes.push(sent.length)
@@ -116,7 +116,7 @@ test('more messages than the provider takes become several calls, in order', asy
   )
 })
 
-test('no more calls at a time than allowed', async () => {
+test('the number of calls in flight is limited', async () => {
   let running = 0
   let most = 0
   const provider = stranger(
@@ -132,7 +132,7 @@ test('no more calls at a time than allowed', async () => {
   assert.equal(most, 3)
 })
 
-test('a call that hangs costs its own messages only, and frees its place', async () => {
+test('a call that hangs affects only its own messages, and releases its slot', async () => {
   let calls = 0
   const provider = stranger((sent) => (++calls === 1 ? new Promise(() => {}) : sent.map(accepted)), { max: 1 })
   const results = await guard(provider, { concurrency: 1, timeoutMs: 20 }).send(messages(2), contextOf())
@@ -145,7 +145,7 @@ test('a call that hangs costs its own messages only, and frees its place', async
   assert.equal(results[1]?.category, 'successful')
 })
 
-test('a provider that is told to stop has the last word', async () => {
+test('a provider can still answer after the abort signal', async () => {
   const provider = stranger(
     (sent, signal) => new Promise((resolve) => signal.addEventListener('abort', () => resolve(sent.map(() => away)))),
   )
@@ -153,7 +153,7 @@ test('a provider that is told to stop has the last word', async () => {
   assert.partialDeepStrictEqual(result, { error: 'away' })
 })
 
-test('what waited for its turn past the deadline is not sent, and cannot have arrived', async () => {
+test('a message that waited for a slot until its deadline is not sent, and is not uncertain', async () => {
   let calls = 0
   const provider = stranger(() => new Promise(() => void calls++), { max: 1 })
   const results = await guard(provider, { concurrency: 1, timeoutMs: 5_000 }).send(messages(2), contextOf(50))
@@ -162,7 +162,7 @@ test('what waited for its turn past the deadline is not sent, and cannot have ar
   assert.equal('uncertain' in (results[1] as object), false)
 })
 
-test('a provider that throws is told of with its message and its stack', async () => {
+test('an exception of a provider is reported with its message and stack', async () => {
   const threw = event('provider.threw')
   await send(
     stranger(() => {
@@ -174,13 +174,13 @@ test('a provider that throws is told of with its message and its stack', async (
   assert.match(stack, /guard\.test\.ts:\d+/)
 })
 
-test('a provider that delivers by its writes alone is never uncertain', async () => {
+test('a transactional provider is never uncertain', async () => {
   const provider = stranger(() => Promise.reject(new Error('oops')), { transactional: true })
   const [result] = await send(provider, 1)
   assert.equal('uncertain' in (result as object), false)
 })
 
-test('the breaker opens when the provider is to blame again and again, and closes when a probe works', async () => {
+test('the breaker opens after repeated failures of the provider, and closes when a probe succeeds', async () => {
   let up = false
   let calls = 0
   const provider = stranger((sent) => {
@@ -196,7 +196,7 @@ test('the breaker opens when the provider is to blame again and again, and close
   const refused = (await one()) as Fatal
   assert.partialDeepStrictEqual(refused, { reason: 'unavailable', blame: 'provider', rule: 'breaker open' })
   assert.ok((refused.retryAfterMs ?? 0) > 0)
-  assert.equal(refused.error, 'away', 'what the provider said, not that nobody asked it')
+  assert.equal(refused.error, 'away', 'the error of the provider, not that of the breaker')
 
   up = true
   const resumed = event('provider.resumed')
@@ -205,7 +205,7 @@ test('the breaker opens when the provider is to blame again and again, and close
   assert.equal(calls, 4)
 })
 
-test('messages that are to blame themselves do not open the breaker', async () => {
+test('failures for which messages are to blame do not open the breaker', async () => {
   const own: Fatal = { ...away, blame: 'message' }
   const guarded = guard(
     stranger((sent) => sent.map(() => own)),
@@ -215,7 +215,7 @@ test('messages that are to blame themselves do not open the breaker', async () =
     assert.partialDeepStrictEqual((await guarded.send(messages(1), contextOf()))[0], { error: 'away' })
 })
 
-test('each call is one row, shared by its messages, among the writes of the first', async (t) => {
+test('each call is one row, which its messages share; the first result has it in its writes', async (t) => {
   const database = await openDatabase(`sqlite:${join(await temporary(t), 'calls.db')}`, { migrations: callMigrations })
   t.after(() => database.close())
   const provider = stranger((sent) =>
@@ -237,7 +237,7 @@ test('each call is one row, shared by its messages, among the writes of the firs
   )
   const writes = results.flatMap((result) => result.writes ?? [])
   await database.commit(writes)
-  // A settle that is repeated brings its rows again.
+  // A repeated settle has the same rows.
   await database.commit(writes)
   const [call] = await database.read(op(findCall, [[results[9]?.call as string]]))
   assert.partialDeepStrictEqual(call, {
@@ -251,7 +251,7 @@ test('each call is one row, shared by its messages, among the writes of the firs
   assert.equal(await forgetCalls(database, Date.now() + 10_000), 1)
 })
 
-test('a provider made as a class keeps its methods', async () => {
+test('a provider that is a class instance keeps its methods', async () => {
   class Mine implements Provider {
     readonly name = 'mine'
     readonly max = 5

@@ -1,9 +1,9 @@
-// What answers mean to the general HTTP provider by their statuses alone, and by the rules of a service for devices.
+// The answers table of the general HTTP provider: default meanings of statuses, and rules of a service for devices.
 
 import type { Rule } from '../../src/providers/http/rules.ts'
 import type { Row } from '../suites/push-service.ts'
 
-/** The rules that these rows are read with, before those that statuses have by themselves. */
+/** The rules for these rows. They precede the default rules for statuses. */
 export const rowRules: readonly Rule[] = [
   { when: { status: 410 }, means: 'gone' },
   { when: { status: 400, body_path: '/code', equals: 'OTHER_APP' }, means: 'mismatch' },
@@ -15,7 +15,7 @@ const rejected = { category: 'failed', reason: 'rejected' } as const
 const misconfigured = { category: 'fatal', reason: 'misconfigured', blame: 'provider' } as const
 const later = { 'retry-after': '7' }
 
-/** As they are read after an accepted send. */
+/** The outcomes after an accepted send. */
 export const httpRows: readonly Row[] = [
   { row: '200 with an id', status: 200, body: '{"id":"x"}', outcome: { category: 'successful' } },
   { row: '200 without an id (rule)', status: 200, body: '{"id":""}', outcome: rejected },

@@ -10,7 +10,12 @@ import {
 import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net'
 import test, { type TestContext } from 'node:test'
 import type { Exchanged } from '../../src/providers/exchange.ts'
-import { type Asked, createHttp2Client, type Http2Client, type Http2Options } from '../../src/providers/http2/client.ts'
+import {
+  createHttp2Client,
+  type Http2Client,
+  type Http2Options,
+  type PostRequest,
+} from '../../src/providers/http2/client.ts'
 import { makeCertificate } from '../../src/stand-ins/certificate.ts'
 import { createFaults, type Faults } from '../../src/stand-ins/faults.ts'
 import { listenHttp2 } from '../../src/stand-ins/http2-server.ts'
@@ -23,11 +28,11 @@ interface Peer {
   readonly url: string
   readonly server: Http2Server
   readonly sessions: ServerHttp2Session[]
-  /** Streams seen so far. */
+  /** Number of received streams. */
   seen: number
 }
 
-/** A peer that does with each stream as it is told. */
+/** A peer that handles each stream with a given function. */
 async function peer(
   t: TestContext,
   onStream: OnStream,
@@ -65,7 +70,7 @@ function client(t: TestContext, origin: string, over: Partial<Http2Options> = {}
   return made
 }
 
-const asked = (ms = 10_000, over: Partial<Asked> = {}): Asked => ({
+const requestOf = (ms = 10_000, over: Partial<PostRequest> = {}): PostRequest => ({
   path: '/',
   headers: [],
   body: '{}',
@@ -76,30 +81,33 @@ const asked = (ms = 10_000, over: Partial<Asked> = {}): Asked => ({
 const many = (count: number, post: () => Promise<Exchanged>) => Promise.all(Array.from({ length: count }, post))
 const lost = (exchanged: Exchanged) => ('lost' in exchanged ? exchanged : assert.fail(`answered ${exchanged.status}`))
 
-test('http2: headers larger than peers take end their own request only, before it leaves', async (t) => {
+test('http2: headers that are too large for peers fail only their own request, before it is sent', async (t) => {
   const made = await peer(t, fine)
   const http2 = client(t, made.url)
-  const { lost: error, written } = lost(await http2.post(asked(10_000, { headers: ['x-long', 'a'.repeat(90_000)] })))
+  const { lost: error, written } = lost(
+    await http2.post(requestOf(10_000, { headers: ['x-long', 'a'.repeat(90_000)] })),
+  )
   assert.deepEqual([error.code, written, made.seen], ['NOT_ENCODABLE', false, 0])
-  assert.partialDeepStrictEqual(await http2.post(asked()), { status: 200 })
+  assert.partialDeepStrictEqual(await http2.post(requestOf()), { status: 200 })
 })
 
-test('http2: status, headers and body are told', async (t) => {
+test('http2: the answer has status, headers and body', async (t) => {
   const { url } = await peer(t, fine)
-  const exchanged = await client(t, url).post(asked())
+  const exchanged = await client(t, url).post(requestOf())
   assert.partialDeepStrictEqual(exchanged, { status: 200, cut: false })
   assert.equal('status' in exchanged && exchanged.body.toString(), 'fine')
   assert.equal('status' in exchanged && exchanged.headers['x-id'], '1')
 })
 
-test('http2: of headers with other values each time only the names are kept in the table', async (t) => {
+test('http2: for headers whose values differ in each request, the table keeps only the names', async (t) => {
   const there = await peer(t, fine)
   const unindexed: unknown[] = []
   there.server.on('stream', (_stream, headers) =>
     unindexed.push([headers['x-n'], Reflect.get(headers, sensitiveHeaders)]),
   )
   const made = client(t, there.url)
-  for (const n of ['1', '2', '3']) await made.post(asked(10_000, { headers: ['a', 'b', 'x-n', n], unindexed: ['x-n'] }))
+  for (const n of ['1', '2', '3'])
+    await made.post(requestOf(10_000, { headers: ['a', 'b', 'x-n', n], unindexed: ['x-n'] }))
   assert.deepEqual(unindexed, [
     ['1', []],
     ['2', ['x-n']],
@@ -107,25 +115,25 @@ test('http2: of headers with other values each time only the names are kept in t
   ])
 })
 
-test('http2: nothing is opened before it is needed, and one session carries all', async (t) => {
+test('http2: the first request opens a session, and all requests share it', async (t) => {
   const there = await peer(t, fine)
   const made = client(t, there.url)
   assert.equal(there.sessions.length, 0)
-  const answers = await many(300, () => made.post(asked()))
+  const answers = await many(300, () => made.post(requestOf()))
   assert.ok(answers.every((answer) => 'status' in answer))
   assert.equal(there.sessions.length, 1)
 })
 
-test('http2: no more streams than the peer allows; further sessions only when the first is full', async (t) => {
+test('http2: the peer’s stream limit is respected, and further sessions open only when the first is full', async (t) => {
   const held: ServerHttp2Stream[] = []
   const there = await peer(t, (stream, number) => (number === 1 ? fine(stream, number) : held.push(stream)), {
     maxConcurrentStreams: 10,
   })
   const made = client(t, there.url, { connections: 3 })
-  await made.post(asked())
+  await made.post(requestOf())
   assert.equal(there.sessions.length, 1)
-  const answers = many(200, () => made.post(asked()))
-  // Nothing is answered before every session holds as many streams as it may; then a few at a time.
+  const answers = many(200, () => made.post(requestOf()))
+  // The peer answers only when every session has the maximum number of streams, and then a few at a time.
   for (let answered = 0; answered < 200; ) {
     const open = Math.min(30, 200 - answered)
     await until(() => held.length === open, { what: `${open} streams open at once, and no more` })
@@ -137,13 +145,13 @@ test('http2: no more streams than the peer allows; further sessions only when th
   assert.equal(there.sessions.length, 3)
 })
 
-test('http2: GOAWAY in mid-flight loses nothing: what the peer has not looked at goes out again', async (t) => {
+test('http2: a GOAWAY loses no request: unprocessed requests are sent again', async (t) => {
   const { url, faults, arrivals } = await standIn(t)
   const made = client(t, url)
   faults.play({ every: 50, goaway: true })
   const answers: Exchanged[] = []
   const one = async () => {
-    for (let i = 0; i < 20; i++) answers.push(await made.post(asked()))
+    for (let i = 0; i < 20; i++) answers.push(await made.post(requestOf()))
   }
   await Promise.all(Array.from({ length: 50 }, one))
   assert.equal(answers.length, 1_000)
@@ -151,7 +159,7 @@ test('http2: GOAWAY in mid-flight loses nothing: what the peer has not looked at
   assert.equal(arrivals.filter(({ accepted }) => accepted).length, 1_000, 'each was taken once')
 })
 
-test('http2: a GOAWAY with an error: only what was looked at is in doubt', async (t) => {
+test('http2: after a GOAWAY with an error only the processed requests are uncertain', async (t) => {
   const held: ServerHttp2Stream[] = []
   const there = await peer(t, (stream, number) => {
     if (there.sessions.length > 1) return fine(stream, number)
@@ -161,58 +169,58 @@ test('http2: a GOAWAY with an error: only what was looked at is in doubt', async
     stream.session?.goaway(constants.NGHTTP2_INTERNAL_ERROR, 9)
   })
   const made = client(t, there.url)
-  const answers = await many(10, () => made.post(asked()))
+  const answers = await many(10, () => made.post(requestOf()))
   const doubtful = answers.filter((answer) => 'lost' in answer)
   assert.equal(doubtful.length, 5)
   assert.ok(doubtful.every((answer) => 'lost' in answer && answer.written && /GOAWAY 2/.test(answer.lost.message)))
   assert.ok(answers.slice(5).every((answer) => 'status' in answer))
 })
 
-test('http2: a refused stream is sent again; one that was reset otherwise may have arrived', async (t) => {
+test('http2: a refused request is sent again; after any other reset it may have arrived', async (t) => {
   const there = await peer(t, (stream, number) => {
     if (number === 1) stream.close(constants.NGHTTP2_REFUSED_STREAM)
     else if (number === 3) stream.close(constants.NGHTTP2_INTERNAL_ERROR)
     else fine(stream, number)
   })
   const made = client(t, there.url)
-  assert.partialDeepStrictEqual(await made.post(asked()), { status: 200 })
+  assert.partialDeepStrictEqual(await made.post(requestOf()), { status: 200 })
   assert.equal(there.seen, 2)
-  const { lost: error, written } = lost(await made.post(asked()))
+  const { lost: error, written } = lost(await made.post(requestOf()))
   assert.equal(written, true)
   assert.match(error.message, /reset the stream/)
   assert.equal(there.sessions.length, 1)
 })
 
-test('http2: a peer that refuses everything is not asked for ever', async (t) => {
+test('http2: a request that the peer always refuses is not sent forever', async (t) => {
   const there = await peer(t, (stream) => stream.close(constants.NGHTTP2_REFUSED_STREAM))
-  const { written } = lost(await client(t, there.url).post(asked()))
+  const { written } = lost(await client(t, there.url).post(requestOf()))
   assert.equal(written, false)
   assert.equal(there.seen, 6)
 })
 
-test('http2: a connection that breaks: what was on it is in doubt, the next gets a new one', async (t) => {
+test('http2: when a connection breaks, its requests are uncertain, and the next request opens a new one', async (t) => {
   const there = await peer(t, (stream, number) => {
     if (number === 1) stream.session?.destroy()
     else fine(stream, number)
   })
   const made = client(t, there.url)
-  assert.equal(lost(await made.post(asked())).written, true)
-  assert.partialDeepStrictEqual(await made.post(asked()), { status: 200 })
+  assert.equal(lost(await made.post(requestOf())).written, true)
+  assert.partialDeepStrictEqual(await made.post(requestOf()), { status: 200 })
   assert.equal(there.sessions.length, 2)
 })
 
-test('http2: half an answer is none', async (t) => {
+test('http2: a partial answer counts as no answer', async (t) => {
   const there = await peer(t, (stream) => {
     stream.respond({ ':status': 200 })
     stream.write('{"na')
     setTimeout(() => stream.destroy(new Error('broken')), 20)
   })
-  assert.equal(lost(await client(t, there.url).post(asked())).written, true)
+  assert.equal(lost(await client(t, there.url).post(requestOf())).written, true)
 })
 
-test('http2: a refused connection is told to all who wait, and nothing was written', async (t) => {
+test('http2: a refused connection fails all waiting requests, and nothing was written', async (t) => {
   const made = client(t, 'http://127.0.0.1:1')
-  const answers = await many(20, () => made.post(asked()))
+  const answers = await many(20, () => made.post(requestOf()))
   for (const answer of answers) {
     const { lost: error, written } = lost(answer)
     assert.equal(error.code, 'ECONNREFUSED')
@@ -220,18 +228,18 @@ test('http2: a refused connection is told to all who wait, and nothing was writt
   }
 })
 
-test('http2: a peer that does not speak HTTP/2, and one that says nothing, are given up', async (t) => {
+test('http2: a peer without HTTP/2 and a silent peer make the connection fail', async (t) => {
   const silent = await tcp(t, () => {})
-  const started = client(t, silent, { connectMs: 100 })
-  const { lost: error, written } = lost(await started.post(asked()))
+  const started = client(t, silent, { connectTimeoutMs: 100 })
+  const { lost: error, written } = lost(await started.post(requestOf()))
   assert.match(error.message, /no HTTP\/2 connection within 100 ms/)
   assert.equal(written, false)
 
   const old = await tcp(t, (socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'))
-  assert.equal(lost(await client(t, old).post(asked())).written, false)
+  assert.equal(lost(await client(t, old).post(requestOf())).written, false)
 })
 
-test('http2: a peer that says goodbye before it says hello is not tried again and again', async (t) => {
+test('http2: a peer whose first frame is GOAWAY is not retried forever', async (t) => {
   let connections = 0
   // GOAWAY, last stream 0, as the first frame.
   const goaway = Buffer.from([0, 0, 8, 7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0])
@@ -239,77 +247,77 @@ test('http2: a peer that says goodbye before it says hello is not tried again an
     connections++
     socket.end(goaway)
   })
-  assert.equal(lost(await client(t, rude).post(asked(2_000))).written, false)
+  assert.equal(lost(await client(t, rude).post(requestOf(2_000))).written, false)
   assert.ok(connections <= 2, String(connections))
 })
 
-test('http2: by the deadline there is an answer, and it says whether the request had gone out', async (t) => {
+test('http2: post() resolves by the deadline, and reports whether the request was written', async (t) => {
   const silent = await tcp(t, () => {})
-  assert.equal(lost(await client(t, silent).post(asked(50))).written, false)
+  assert.equal(lost(await client(t, silent).post(requestOf(50))).written, false)
   const there = await peer(t, () => {})
-  assert.equal(lost(await client(t, there.url).post(asked(100))).written, true)
-  const passed = lost(await client(t, there.url).post(asked(-1)))
+  assert.equal(lost(await client(t, there.url).post(requestOf(100))).written, true)
+  const passed = lost(await client(t, there.url).post(requestOf(-1)))
   assert.equal(passed.written, false)
 })
 
-test('http2: an abort ends the wait', async (t) => {
+test('http2: an abort ends the request', async (t) => {
   const there = await peer(t, () => {})
   const made = client(t, there.url)
   const stop = new AbortController()
-  const sending = made.post(asked(10_000, { signal: stop.signal }))
+  const sending = made.post(requestOf(10_000, { signal: stop.signal }))
   await until(() => there.seen === 1, { what: 'arrived' })
   stop.abort(new Error('stopping'))
   assert.partialDeepStrictEqual(lost(await sending), { written: true })
-  const aborted = lost(await made.post(asked(10_000, { signal: stop.signal })))
+  const aborted = lost(await made.post(requestOf(10_000, { signal: stop.signal })))
   assert.equal(aborted.written, false)
   assert.equal(aborted.lost.message, 'stopping')
 })
 
-test('http2: a stalled peer is found out by a PING, and the next request gets a new session', async (t) => {
+test('http2: a PING detects a stalled peer, and the next request gets a new session', async (t) => {
   const there = await peer(t, (stream, number) => {
     if (number > 1) fine(stream, number)
-    // From here on the first connection hears nothing more: not even the PING.
+    // From now on the first connection receives nothing more, not even the answer to a PING.
     else (there.server as unknown as { emit(name: string): void }).emit('stall')
   })
   const relay = await stallable(t, there.url)
   there.server.on('stall' as 'session', () => relay.stall())
-  const made = client(t, relay.url, { silentMs: 100, pongMs: 100 })
-  const { lost: error, written } = lost(await made.post(asked()))
+  const made = client(t, relay.url, { pingAfterMs: 100, pingTimeoutMs: 100 })
+  const { lost: error, written } = lost(await made.post(requestOf()))
   assert.match(error.message, /stalled/)
   assert.equal(written, true)
-  assert.partialDeepStrictEqual(await made.post(asked()), { status: 200 })
+  assert.partialDeepStrictEqual(await made.post(requestOf()), { status: 200 })
 })
 
-test('http2: a session that was idle for long is asked before it gets a request, so that none is in doubt', async (t) => {
+test('http2: after a long idle time a session must answer a PING before it gets a request, so that no request is uncertain', async (t) => {
   const there = await peer(t, fine)
   const relay = await stallable(t, there.url)
-  const made = client(t, relay.url, { silentMs: 50, pongMs: 100 })
-  await made.post(asked())
+  const made = client(t, relay.url, { pingAfterMs: 50, pingTimeoutMs: 100 })
+  await made.post(requestOf())
   relay.stall()
   await new Promise((resolve) => setTimeout(resolve, 60))
-  assert.partialDeepStrictEqual(await made.post(asked()), { status: 200 })
+  assert.partialDeepStrictEqual(await made.post(requestOf()), { status: 200 })
   assert.equal(there.seen, 2)
 })
 
-test('http2: TLS only with a certificate that is trusted', async (t) => {
+test('http2: TLS requires a trusted certificate', async (t) => {
   const certificate = makeCertificate()
   const { url } = await standIn(t, certificate)
-  const { lost: error, written } = lost(await client(t, url).post(asked()))
+  const { lost: error, written } = lost(await client(t, url).post(requestOf()))
   assert.match(error.code ?? '', /SELF_SIGNED/)
   assert.equal(written, false)
-  assert.partialDeepStrictEqual(await client(t, url, { ca: certificate.cert }).post(asked()), { status: 200 })
+  assert.partialDeepStrictEqual(await client(t, url, { ca: certificate.cert }).post(requestOf()), { status: 200 })
 })
 
-test('http2: closing lets end what is under way, takes nothing new, and leaves nothing open', async (t) => {
+test('http2: close() waits for requests in flight, refuses new ones, and leaves no session open', async (t) => {
   let answer: (() => void) | undefined
   const there = await peer(t, (stream, number) => {
     answer = () => fine(stream, number)
   })
   const made = createHttp2Client({ origin: there.url })
-  const sending = made.post(asked())
+  const sending = made.post(requestOf())
   await until(() => answer, { what: 'arrived' })
   const closing = made.close()
-  assert.equal(lost(await made.post(asked())).written, false)
+  assert.equal(lost(await made.post(requestOf())).written, false)
   answer?.()
   assert.partialDeepStrictEqual(await sending, { status: 200 })
   await closing
@@ -317,11 +325,11 @@ test('http2: closing lets end what is under way, takes nothing new, and leaves n
   await made.close()
 })
 
-test('http2: a header that cannot be written fails that request alone', async (t) => {
+test('http2: an invalid header fails only its request', async (t) => {
   const there = await peer(t, fine)
   const made = client(t, there.url)
-  assert.equal(lost(await made.post(asked(10_000, { headers: ['connection', 'close'] }))).written, false)
-  assert.partialDeepStrictEqual(await made.post(asked()), { status: 200 })
+  assert.equal(lost(await made.post(requestOf(10_000, { headers: ['connection', 'close'] }))).written, false)
+  assert.partialDeepStrictEqual(await made.post(requestOf()), { status: 200 })
 })
 
 async function standIn(t: TestContext, certificate?: { key: string; cert: string }) {
@@ -335,7 +343,7 @@ async function standIn(t: TestContext, certificate?: { key: string; cert: string
     faults,
     tokenOf: () => '',
     serve: () => ({ status: 200, body: '{}', accepted: true }),
-    arrived: (arrival) => arrivals.push(arrival),
+    onArrival: (arrival) => arrivals.push(arrival),
   })
   t.after(() => server.close())
   return { url: server.url, faults, arrivals }
@@ -356,7 +364,7 @@ async function tcp(t: TestContext, onSocket: (socket: Socket) => void): Promise<
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-/** Passes bytes on until it is told to swallow those of the connections that it has. */
+/** A proxy that forwards bytes until stall() makes it discard those of the current connections. */
 async function stallable(t: TestContext, to: string): Promise<{ readonly url: string; stall(): void }> {
   const { connect } = await import('node:net')
   const stalled = new Set<Socket>()

@@ -28,7 +28,7 @@ const accept = (t: TestContext) =>
       JSON.stringify(Array.isArray(read) ? { successful: read.map(done), failed: [], fatal: [] } : done(read)),
     )
   })
-/** An operator that answers everything with this. */
+/** An operator with the same answer for every request. */
 const always = (t: TestContext, status: number, body = '{"error":"said so"}', headers: Record<string, string> = {}) =>
   stranger(t, (_received, response) => response.writeHead(status, headers).end(body))
 
@@ -42,7 +42,7 @@ for (const mode of ['single', 'batch'] as const) {
   })
 }
 
-test('§4.1, §5: a batch is the messages’ texts as they came, with the key, under the base URL’s path', async (t) => {
+test('§4.1, §5: a batch has the unchanged texts of the messages, the key, and the path of the base URL', async (t) => {
   const { url, received } = await accept(t)
   const odd = message(1, {
     text: '{ "activity" : {"id":1, "n": 1e400, "brand_id":1,"user_id":"1001"}, "title":"\\u00e9 é" }',
@@ -62,7 +62,7 @@ test('§4.1, §5: a batch is the messages’ texts as they came, with the key, u
   assert.equal(headers['x-fasttrack-id'], undefined)
 })
 
-test('§4.1: a single request is the message’s text, with the tracking headers of its record', async (t) => {
+test('§4.1: a single request has the message’s text as its body and the tracking headers of its record', async (t) => {
   const { url, received } = await accept(t)
   const text =
     '{"activity":{"id":9007199254740993,"brand_id":2,"user_id":"1001","activity_id":7,"action_group_id":8,"trigger_hash":"h4sh","action_id":9}}'
@@ -83,7 +83,7 @@ test('§4.1: a single request is the message’s text, with the tracking headers
   })
 })
 
-test('what cannot stand in a header stays in the body', async (t) => {
+test('a value that is not valid in a header is only in the body', async (t) => {
   const { url, received } = await accept(t)
   const text = message(1).text.replace('"hash"', '"日本 7"')
   const [result] = await api(t, url, { mode: 'single' }).send([message(1, { text })], contextOf())
@@ -92,7 +92,7 @@ test('what cannot stand in a header stays in the body', async (t) => {
   assert.equal(received[0]?.headers['x-fasttrack-id'], '1')
 })
 
-test('a trigger hash with spaces or tabs inside travels in its header', async (t) => {
+test('a trigger hash with spaces or tabs inside is sent in its header', async (t) => {
   const { url, received } = await accept(t)
   for (const hash of ['welcome bonus 7', 'a\tb']) {
     const text = message(1).text.replace('"hash"', '"x"')
@@ -114,7 +114,7 @@ test('a trigger hash with spaces or tabs inside travels in its header', async (t
   assert.equal(received.at(-1)?.headers['x-fasttrack-triggerhash'], undefined, 'a space at the ends would be lost')
 })
 
-test('tracking that a message brings along is sent on', async (t) => {
+test('tracking in the context of a message is sent', async (t) => {
   const { url, received } = await accept(t)
   const context = { tracking: { 'x-fasttrack-id': 'theirs', 'x-fasttrack-actioncommunicationprofileid': '4' } }
   await api(t, url, { mode: 'single' }).send([message(1, { context })], contextOf())
@@ -162,7 +162,7 @@ for (const [status, blame] of [
   })
 }
 
-test('§7.2.2: each message goes by its category, an absent one comes again, and oddities are told', async (t) => {
+test('§7.2.2: each message gets its category, an absent message is fatal, and anomalies are reported', async (t) => {
   const answer = {
     successful: [{ id: 1, push_id: 'p1' }],
     failed: [{ id: 2, error: 'no' }],
@@ -179,7 +179,7 @@ test('§7.2.2: each message goes by its category, an absent one comes again, and
   assert.equal(results[0]?.answer, JSON.stringify(answer))
 })
 
-test('an answer that accounts for none of its messages is the provider’s fault', async (t) => {
+test('an answer with none of the messages is the provider’s fault', async (t) => {
   for (const body of ['{"successful":[],"failed":[],"fatal":[]}', '{}', 'hello', '']) {
     const { url } = await always(t, 200, body)
     for (const result of await api(t, url).send(messages(2), contextOf()))
@@ -187,11 +187,11 @@ test('an answer that accounts for none of its messages is the provider’s fault
   }
 })
 
-/** A server that does this to each connection once it has read something. */
-async function rude(t: TestContext, what: (socket: import('node:net').Socket) => void): Promise<string> {
+/** A server that runs an action on each connection after the first data. */
+async function rude(t: TestContext, action: (socket: import('node:net').Socket) => void): Promise<string> {
   const server = createServer((socket) => {
     socket.on('error', () => {})
-    socket.once('data', () => what(socket))
+    socket.once('data', () => action(socket))
     t.after(() => socket.destroy())
   }).listen(0, '127.0.0.1')
   await new Promise((resolve) => server.once('listening', resolve))
@@ -201,7 +201,7 @@ async function rude(t: TestContext, what: (socket: import('node:net').Socket) =>
 const only = async (provider: Provider, ms?: number, signal?: AbortSignal): Promise<Result> =>
   (await provider.send(messages(1), contextOf(ms, signal)))[0] as Result
 
-test('row 8: an answer lost after the request was written leaves it uncertain', async (t) => {
+test('row 8: if the answer is lost after the request was written, the message is uncertain', async (t) => {
   const head = 'HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n'
   const ways = [
     await rude(t, (socket) => socket.resetAndDestroy()),
@@ -223,7 +223,7 @@ test('row 8: an answer lost after the request was written leaves it uncertain', 
   }
 })
 
-test('row 8: without a connection nothing has arrived', async (t) => {
+test('row 8: without a connection the message has not arrived', async (t) => {
   const port = await new Promise<number>((resolve) => {
     const server = createServer().listen(0, '127.0.0.1', () => {
       const { port } = server.address() as { port: number }
@@ -238,7 +238,7 @@ test('row 8: without a connection nothing has arrived', async (t) => {
   }
 })
 
-test('a request that is aborted while it waits for a connection is never written, and not uncertain', async (t) => {
+test('a request that is aborted while it waits for a connection is not written, and its message is not uncertain', async (t) => {
   const { url, received } = await stranger(t, () => {})
   const provider = api(t, url, { concurrency: 1, mode: 'single' })
   const sent: { stop: AbortController; result: Promise<Fatal> }[] = []
@@ -263,7 +263,7 @@ test('a request that is aborted while it waits for a connection is never written
   )
 })
 
-test('an answer without end is cut off: what a single’s status says counts, a batch comes again', async (t) => {
+test('an endless answer is cut off: the status decides about a single message, and a batch is fatal', async (t) => {
   const endless = () =>
     stranger(t, (_received, response) => {
       response.writeHead(200)
@@ -281,7 +281,7 @@ test('an answer without end is cut off: what a single’s status says counts, a 
   })
 })
 
-test('check() sends an empty batch, and says whether the operator answers and takes the key', async (t) => {
+test('check() sends an empty batch, and reports whether the operator answers and accepts the key', async (t) => {
   const says = async (mode: 'single' | 'batch', status: number, body: string): Promise<string> => {
     const { url, received } = await always(t, status, body)
     const [first] = (await api(t, `${url}/base`, { mode }).check?.()) ?? []
@@ -294,19 +294,19 @@ test('check() sends an empty batch, and says whether the operator answers and ta
   assert.match(await says('batch', 401, '{}'), /^false it refuses the key \(401\); set api_key/)
   assert.match(await says('single', 401, '{}'), /^false it refuses the key/)
   assert.match(await says('batch', 404, '{}'), /^false .*with 404.*check the path of url.*POST \/base\/channels/)
-  assert.match(await says('single', 404, '{}'), /^true it answers \(404\); .*cannot be tried/)
+  assert.match(await says('single', 404, '{}'), /^true it answers \(404\); .*cannot be checked/)
   assert.match(
     await says('batch', 503, '{"error":"no provider"}'),
-    /^false .*503: \{"error":"no provider"}; ask the operator/,
+    /^false .*503: \{"error":"no provider"}; report it to the operator/,
   )
   for (const odd of ['[]', '{}', 'null', '"x"', '<html>', '{"successful":[1]}'])
-    assert.match(await says('batch', 200, odd), /^false .*ask the operator/)
+    assert.match(await says('batch', 200, odd), /^false .*report it to the operator/)
   const [down] = (await api(t, 'http://127.0.0.1:1').check?.()) ?? []
   assert.equal(down?.ok, false)
-  assert.match(down?.remedy ?? '', /check the address/)
+  assert.match(down?.remedy ?? '', /check url/)
 })
 
-test('check() names a clock that is more than a minute off', async (t) => {
+test('check() reports a clock that is wrong by more than a minute', async (t) => {
   const off = (ms: number) => always(t, 401, '{}', { date: new Date(Date.now() + ms).toUTCString() })
   const [, behind] = (await api(t, (await off(300_000)).url).check?.()) ?? []
   assert.match(behind?.what ?? '', /clock is (299|300|301) s behind http/)

@@ -24,7 +24,7 @@ test('recording: each message is a line in the file before it is accepted', asyn
   )
 })
 
-test('recording: what cannot be written is not accepted', async (t) => {
+test('recording: if a message cannot be written, it is not accepted', async (t) => {
   const folder = await temporary(t)
   await writeFile(join(folder, 'file'), '')
   const provider = recording({ file: join(folder, 'file', 'within') })
@@ -32,7 +32,7 @@ test('recording: what cannot be written is not accepted', async (t) => {
   assert.deepEqual(provider.last, [])
 })
 
-test('recording: the folder is made when there is something to write', async (t) => {
+test('recording: the folder is created with the first message', async (t) => {
   const file = join(await temporary(t), 'not', 'yet', 'pushes.ndjson')
   const provider = recording({ file })
   await assert.rejects(readFile(file))
@@ -40,7 +40,7 @@ test('recording: the folder is made when there is something to write', async (t)
   assert.equal((await readFile(file, 'utf8')).trimEnd().split('\n').length, 2)
 })
 
-test('recording: the last thousand are kept in memory', async () => {
+test('recording: the last 1,000 messages are kept in memory', async () => {
   const provider = recording()
   await provider.send(messages(900), contextOf())
   await provider.send(messages(900, 901), contextOf())

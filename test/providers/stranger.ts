@@ -9,7 +9,7 @@ export interface Received {
   readonly body: string
 }
 
-/** A plain operator: it notes what it gets and answers as it is told. */
+/** A plain operator, which records requests and answers with a given function. */
 export async function stranger(
   t: TestContext,
   answer: (received: Received, response: ServerResponse) => void,

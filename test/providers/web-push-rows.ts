@@ -1,4 +1,4 @@
-// The table of a push service's answers, as data: status and body → outcome, and what it proves against the subscription.
+// The answers table of Web Push: for each status and body, the outcome and the verdict about the subscription.
 
 export interface WebPushRow {
   readonly row: string

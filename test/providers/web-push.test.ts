@@ -1,4 +1,4 @@
-// What every push service must do, and each row of the table of answers, through the stand-in.
+// The requirements for every push service, and each row of the answers table, with the stand-in.
 
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
@@ -59,7 +59,7 @@ test('two brands with equal user ids have devices of their own', async (t) => {
   )
 })
 
-test('it reaches subscriptions of browsers, and only of its apps where it has some', () => {
+test('the service reaches subscriptions of browsers, and only of its apps if they are configured', () => {
   const keys = makeVapidKeys()
   const all = webPush({ ...keys, subject })
   const some = webPush({ ...keys, subject, name: 'shop', apps: ['shop.example'] })
@@ -86,13 +86,13 @@ for (const { row, status, headers = {}, body, outcome, token } of webPushRows) {
     if (answer.category === 'fatal') {
       assert.equal(answer.uncertain, undefined)
       assert.equal(answer.retryAfterMs, headers['retry-after'] ? 7_000 : undefined)
-      // One maker's push service says nothing about the others'; only a refused credential does.
+      // An answer of one vendor's push service concerns only the message; a refused credential concerns all.
       assert.equal(answer.blame, token === 'mismatch' ? 'provider' : 'message')
     }
   })
 }
 
-test('another key than the one subscribed with is our configuration, until the credential is known to be right', async (t) => {
+test('a key other than that of the subscription is a misconfiguration, until the credential is proven', async (t) => {
   const { standIn, service } = await ready(t)
   const theirs = standIn.subscribe({ applicationServerKey: makeVapidKeys().publicKey })
   assert.partialDeepStrictEqual(await service.send(pushTo(deviceOf(theirs)), contextOf()), {
@@ -104,14 +104,14 @@ test('another key than the one subscribed with is our configuration, until the c
   })
 })
 
-test('a subscription that is not known any more is gone', async (t) => {
+test('a subscription that no longer exists is gone', async (t) => {
   const { standIn, service, device } = await ready(t)
   const to = device()
   standIn.forget(to.token)
   assert.partialDeepStrictEqual(await service.send(pushTo(to), contextOf()), { category: 'failed', token: 'gone' })
 })
 
-test('an answer lost after acceptance is uncertain, and the next attempt is shown in the place of the first', async (t) => {
+test('if the answer is lost after acceptance, the message is uncertain, and the next attempt replaces the first on the device', async (t) => {
   const { standIn, service, device } = await ready(t)
   const to = device()
   standIn.play({ reset: 'after', times: 1 })
@@ -139,7 +139,7 @@ test('a connection that is reset before acceptance is fatal, and nothing is show
   assert.equal(standIn.arrivals[0]?.accepted, false)
 })
 
-test('where nothing listens, the message has certainly not arrived', async (t) => {
+test('if no server listens, the message has certainly not arrived', async (t) => {
   const { standIn, service, device } = await ready(t)
   const to = device()
   await standIn.close()
@@ -148,14 +148,14 @@ test('where nothing listens, the message has certainly not arrived', async (t) =
   assert.ok(!('uncertain' in answer))
 })
 
-test('it answers at the deadline: the message may have arrived', async (t) => {
+test('a send ends at the deadline, and the message may have arrived', async (t) => {
   const holding = await startHolding(t)
   const { service, device } = await ready(t, { origins: { 'https://fcm.googleapis.com': holding.url } })
   const answer = await service.send(pushTo(device()), contextOf(1_000))
   assert.partialDeepStrictEqual(answer, { category: 'fatal', reason: 'timeout', blame: 'message', uncertain: true })
 })
 
-test('after the deadline, or when the process is stopping, nothing is sent', async (t) => {
+test('after the deadline, or while the process is stopping, nothing is sent', async (t) => {
   const { standIn, service, device } = await ready(t)
   const late = await service.send(pushTo(device()), contextOf(-1))
   assert.partialDeepStrictEqual(late, { category: 'fatal', reason: 'timeout' })
@@ -165,7 +165,7 @@ test('after the deadline, or when the process is stopping, nothing is sent', asy
   assert.deepEqual(standIn.arrivals, [])
 })
 
-test('a stop while the answer is awaited ends it, uncertain', async (t) => {
+test('a stop while the answer is awaited ends the send, and the message is uncertain', async (t) => {
   const holding = await startHolding(t)
   const { service, device } = await ready(t, { origins: { 'https://fcm.googleapis.com': holding.url } })
   const stop = new AbortController()
@@ -180,7 +180,7 @@ test('a stop while the answer is awaited ends it, uncertain', async (t) => {
   })
 })
 
-test('closing lets what is under way end well, and takes nothing new', async (t) => {
+test('close() waits for sends in flight and refuses new ones', async (t) => {
   const holding = await startHolding(t)
   const { service, device } = await ready(t, { origins: { 'https://fcm.googleapis.com': holding.url } })
   const sending = service.send(pushTo(device()), contextOf())
@@ -205,18 +205,18 @@ test('a message that is too large for a browser fails before it is sent, and the
   const tooLarge = { ...push, content: { body: 'x'.repeat(mostPayloadBytes - around + 1) } }
   const answer = await service.send(tooLarge, contextOf())
   assert.partialDeepStrictEqual(answer, { category: 'failed', reason: 'too_large' })
-  assert.match(errorOf(answer), /has 3994 bytes for a browser and may have 3993/)
+  assert.match(errorOf(answer), /has 3994 bytes, and the maximum is 3993/)
   assert.equal(standIn.arrivals.length, 1)
 })
 
-test('a message that has expired fails and is not sent', async (t) => {
+test('an expired message fails and is not sent', async (t) => {
   const { standIn, service, device } = await ready(t)
   const answer = await service.send(pushTo(device(), { expiresAt: Date.now() }), contextOf())
   assert.partialDeepStrictEqual(answer, { category: 'failed', reason: 'expired' })
   assert.deepEqual(standIn.arrivals, [])
 })
 
-test('a subscription whose end has passed fails, is gone, and is not sent to', async (t) => {
+test('an expired subscription fails as gone, and nothing is sent to it', async (t) => {
   const { standIn, service, keys } = await ready(t)
   const subscribe = (expirationTime: number) =>
     deviceOf(standIn.subscribe({ applicationServerKey: keys.publicKey, expirationTime }))
@@ -227,15 +227,15 @@ test('a subscription whose end has passed fails, is gone, and is not sent to', a
   assert.equal(ahead.category, 'successful')
 })
 
-test('an urgency that there is not fails with the words that there are', async (t) => {
+test('an unknown urgency fails with the list of valid ones', async (t) => {
   const { service, device } = await ready(t)
   const content = { overrides: { 'web-push': { urgency: 'urgent' } } }
   const answer = await service.send(pushTo(device(), { content }), contextOf())
   assert.partialDeepStrictEqual(answer, { category: 'failed', reason: 'invalid' })
-  assert.match(errorOf(answer), /very-low, low, normal, high/)
+  assert.match(errorOf(answer), /very-low, low, normal or high/)
 })
 
-test('a token that is not a subscription fails as a mismatch, whatever it is, and never throws', async (t) => {
+test('any token that is not a subscription fails as a mismatch, without an exception', async (t) => {
   const { standIn, service, device } = await ready(t)
   const good = JSON.parse(device().token) as { endpoint: string; keys: { p256dh: string; auth: string } }
   const offCurve = Buffer.from(good.keys.p256dh, 'base64url')
@@ -267,12 +267,12 @@ test('a token that is not a subscription fails as a mismatch, whatever it is, an
   for (const token of tokens) {
     const answer = await service.send(pushTo(deviceOf(token)), contextOf())
     assert.partialDeepStrictEqual(answer, { category: 'failed', token: 'mismatch' }, token.slice(0, 200))
-    assert.match(errorOf(answer), /is not a PushSubscription: .*; link JSON.stringify\(subscription\)/)
+    assert.match(errorOf(answer), /is not a PushSubscription: .*; link the browser.s JSON.stringify\(subscription\)/)
   }
   assert.deepEqual(standIn.arrivals, [])
 })
 
-test('keys in the other alphabet of base64, with padding, are read too', async (t) => {
+test('keys in base64 with padding are accepted too', async (t) => {
   const { standIn, service, device } = await ready(t)
   const { token } = device()
   const parsed = JSON.parse(token) as { endpoint: string; keys: { p256dh: string; auth: string } }
@@ -283,7 +283,7 @@ test('keys in the other alphabet of base64, with padding, are read too', async (
   assert.equal(standIn.shown(token).length, 1)
 })
 
-test('nothing of the token or of our private key is in any answer, whatever the push service repeats', async (t) => {
+test('no outcome contains parts of the token or of our private key, even if the push service repeats them', async (t) => {
   const { standIn, service, device, keys } = await ready(t)
   const to = device()
   const { endpoint, keys: theirs } = JSON.parse(to.token) as { endpoint: string; keys: Record<string, string> }
@@ -333,7 +333,7 @@ test('a redirect is not followed', async (t) => {
   assert.equal(reached, 0)
 })
 
-test('an endpoint with a query keeps it, as those of Windows have their token there', async (t) => {
+test('the query of an endpoint is kept, because Windows has the token there', async (t) => {
   const seen: string[] = []
   const server = createServer((request, response) => {
     seen.push(request.url ?? '')
@@ -349,7 +349,7 @@ test('an endpoint with a query keeps it, as those of Windows have their token th
   assert.deepEqual(seen, ['/w/?token=BQYA%2bA%3d%3d'])
 })
 
-test('many messages at once all arrive, and the process goes on with other things meanwhile', async (t) => {
+test('many messages at once all arrive, and do not block the process', async (t) => {
   const { standIn, service, device } = await ready(t)
   const to = device()
   let turns = 0
@@ -359,14 +359,14 @@ test('many messages at once all arrive, and the process goes on with other thing
   assert.ok(answers.every(({ category }) => category === 'successful'))
   assert.equal(standIn.shown(to.token).length, 300)
   assert.ok(turns > 10, `other things had ${turns} turns`)
-  // One signature for one push service, not one for each message.
+  // One signature per push service, not one per message.
   assert.equal(new Set(standIn.arrivals.map(({ headers }) => headers.authorization)).size, 1)
 })
 
-test('keys, subject, hosts and origins that cannot be right are refused at once, with what to do', () => {
+test('invalid keys, subjects, hosts and origins are refused at once, with a remedy', () => {
   const keys = makeVapidKeys()
   for (const [over, pattern] of [
-    [{ privateKey: makeVapidKeys().privateKey }, /not the one that belongs to the private key.*bellwire vapid/],
+    [{ privateKey: makeVapidKeys().privateKey }, /does not belong to the private key.*bellwire vapid/],
     [{ publicKey: 'x' }, /public key is not 65 bytes/],
     [{ privateKey: 'x' }, /private key is not 32 bytes/],
     [{ subject: 'ops@example.com' }, /neither mailto: nor https:/],

@@ -1,24 +1,24 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { keyring } from '../../src/runtime/access.ts'
+import { createKeyFinder } from '../../src/runtime/access.ts'
 
 const old = { name: 'old', key: 'key-of-last-year' }
 const fresh = { name: 'fresh', key: 'key-of-this-year' }
 
-test('each of two live keys is found, anything else is not', () => {
-  const whose = keyring([old, fresh])
-  assert.equal(whose('key-of-last-year'), old)
-  assert.equal(whose('key-of-this-year'), fresh)
+test('each of two valid keys is found, any other text is not', () => {
+  const findKey = createKeyFinder([old, fresh])
+  assert.equal(findKey('key-of-last-year'), old)
+  assert.equal(findKey('key-of-this-year'), fresh)
   for (const wrong of [undefined, '', 'key-of-this-yea', 'key-of-this-year ', 'KEY-OF-THIS-YEAR', 'x'.repeat(600)]) {
-    assert.equal(whose(wrong), undefined, JSON.stringify(wrong))
+    assert.equal(findKey(wrong), undefined, JSON.stringify(wrong))
   }
 })
 
-test('a key that nobody could present is refused at the start', () => {
-  assert.throws(() => keyring([{ name: 'empty', key: '' }]), /the key empty must have 1 to 512 bytes/)
-  assert.throws(() => keyring([{ name: 'long', key: 'ü'.repeat(300) }]), /the key long/)
+test('a key that no header could contain is refused at the start', () => {
+  assert.throws(() => createKeyFinder([{ name: 'empty', key: '' }]), /the key empty must have 1 to 512 bytes/)
+  assert.throws(() => createKeyFinder([{ name: 'long', key: 'ü'.repeat(300) }]), /the key long/)
 })
 
-test('an empty ring opens for nobody', () => {
-  assert.equal(keyring([])(''), undefined)
+test('without keys, no key is found', () => {
+  assert.equal(createKeyFinder([])(''), undefined)
 })

@@ -4,75 +4,75 @@ import { type Breaker, createBreaker } from '../../src/runtime/breaker.ts'
 
 const create = (): Breaker => createBreaker({ after: 3, firstMs: 1_000, mostMs: 4_000 }, () => 1)
 
-function opened(): Breaker {
+function createOpen(): Breaker {
   const breaker = create()
-  assert.equal(breaker.failed(false, 0), undefined)
-  assert.equal(breaker.failed(false, 0), undefined)
-  assert.equal(breaker.failed(false, 0), 1_000)
+  assert.equal(breaker.recordFailure(false, 0), undefined)
+  assert.equal(breaker.recordFailure(false, 0), undefined)
+  assert.equal(breaker.recordFailure(false, 0), 1_000)
   return breaker
 }
 
-test('it opens after so many failures in a row, not in all', () => {
+test('it opens only after consecutive failures', () => {
   const breaker = create()
   for (let i = 0; i < 10; i++) {
-    breaker.failed(false, 0)
-    breaker.failed(false, 0)
-    assert.equal(breaker.worked(false), false)
+    breaker.recordFailure(false, 0)
+    breaker.recordFailure(false, 0)
+    assert.equal(breaker.recordSuccess(false), false)
   }
   assert.equal(breaker.admit(0), 'go')
 })
 
-test('open, it says when to ask again; then one call probes and the others wait', () => {
-  const breaker = opened()
+test('while open, it returns the time to wait; then one call is the probe and the others wait', () => {
+  const breaker = createOpen()
   assert.deepEqual(breaker.admit(400), { retryAfterMs: 600 })
   assert.equal(breaker.admit(1_000), 'probe')
   assert.deepEqual(breaker.admit(1_000), { retryAfterMs: 1_000 })
 })
 
-test('a probe that works closes it', () => {
-  const breaker = opened()
+test('a successful probe closes it', () => {
+  const breaker = createOpen()
   breaker.admit(1_000)
-  assert.equal(breaker.worked(true), true)
+  assert.equal(breaker.recordSuccess(true), true)
   assert.equal(breaker.admit(1_000), 'go')
-  assert.equal(breaker.failed(false, 1_000), undefined)
+  assert.equal(breaker.recordFailure(false, 1_000), undefined)
 })
 
-test('probes that fail keep it open for longer and longer, or for as long as they were told', () => {
-  const breaker = opened()
+test('failed probes keep it open for a growing time, or for the time of Retry-After', () => {
+  const breaker = createOpen()
   breaker.admit(1_000)
-  assert.equal(breaker.failed(true, 1_000), 2_000)
+  assert.equal(breaker.recordFailure(true, 1_000), 2_000)
   breaker.admit(3_000)
-  assert.equal(breaker.failed(true, 3_000), 4_000)
+  assert.equal(breaker.recordFailure(true, 3_000), 4_000)
   breaker.admit(7_000)
-  assert.equal(breaker.failed(true, 7_000), 4_000)
+  assert.equal(breaker.recordFailure(true, 7_000), 4_000)
   breaker.admit(11_000)
-  assert.equal(breaker.failed(true, 11_000, 60_000), 60_000)
+  assert.equal(breaker.recordFailure(true, 11_000, 60_000), 60_000)
 })
 
-test('calls from before it opened neither close it nor lengthen it', () => {
-  const breaker = opened()
-  assert.equal(breaker.worked(false), false)
-  assert.equal(breaker.failed(false, 500), undefined)
+test('calls that began before it opened neither close it nor extend it', () => {
+  const breaker = createOpen()
+  assert.equal(breaker.recordSuccess(false), false)
+  assert.equal(breaker.recordFailure(false, 500), undefined)
   assert.deepEqual(breaker.admit(900), { retryAfterMs: 100 })
 })
 
-test('a probe that says nothing lets another one go', () => {
-  const breaker = opened()
+test('after a probe with an unknown outcome, another probe is admitted', () => {
+  const breaker = createOpen()
   breaker.admit(1_000)
-  breaker.unknown(true)
+  breaker.recordUnknown(true)
   assert.equal(breaker.admit(1_000), 'probe')
 })
 
-test('a pause that was asked for opens it at once, for so long; another one within does not lengthen it', () => {
+test('a pause opens it at once for the requested time, and a second pause does not extend it', () => {
   const breaker = createBreaker({ after: 3, firstMs: 1_000, mostMs: 4_000 }, () => 1)
   assert.equal(breaker.pause(false, 0, 30_000), 30_000)
   assert.equal(breaker.pause(false, 10, 60_000), undefined)
   assert.equal(breaker.restMs(10_000), 20_000)
   assert.equal(breaker.restMs(30_000), 0)
   assert.equal(breaker.admit(30_000), 'probe')
-  assert.equal(breaker.restMs(30_000), 1_000, 'while the probe is out')
+  assert.equal(breaker.restMs(30_000), 1_000, 'while the probe is in flight')
   assert.equal(breaker.pause(true, 30_000, 5_000), 5_000)
   breaker.admit(35_000)
-  assert.equal(breaker.worked(true), true)
+  assert.equal(breaker.recordSuccess(true), true)
   assert.equal(breaker.restMs(35_000), 0)
 })

@@ -20,16 +20,16 @@ async function serve(t: TestContext, routes: (app: FastifyInstance) => void): Pr
   return url
 }
 
-const inside = 'PostgreSQL: connect ECONNREFUSED 10.1.2.3:5432'
+const internalError = 'PostgreSQL: connect ECONNREFUSED 10.1.2.3:5432'
 
-test('no answer names what is inside, an address or a statement; the log does, with the stack', async (t) => {
+test('responses name no internal address or statement; the log names them, with the stack', async (t) => {
   const url = await serve(t, (app) => {
     healthRoutes(app, {
-      check: () => Promise.reject(new StoreUnavailable(inside)),
+      check: () => Promise.reject(new StoreUnavailable(internalError)),
       signal: new AbortController().signal,
     })
-    app.get('/app/inbox', () => Promise.reject(new StoreUnavailable(inside)))
-    app.get('/bug', () => Promise.reject(new TypeError(`Statement select_devices: ${inside}`)))
+    app.get('/app/inbox', () => Promise.reject(new StoreUnavailable(internalError)))
+    app.get('/bug', () => Promise.reject(new TypeError(`Statement select_devices: ${internalError}`)))
   })
   for (const path of ['/readyz', '/app/inbox', '/bug']) {
     const logged = event('request.refused', (refused) => refused.path === path)
@@ -41,12 +41,12 @@ test('no answer names what is inside, an address or a statement; the log does, w
     assert.match(JSON.parse(text).error, /log says why/)
     const { cause = '' } = await logged
     assert.match(cause, /10\.1\.2\.3/)
-    // A store that is away is no bug of ours, and there is one such line for each request.
+    // An unavailable store is not a bug in our code, and every request logs a line for it.
     assert.equal(cause.includes('http.test.ts'), path === '/bug')
   }
 })
 
-test('text that no store takes is a 400 that names it, wherever it was found', async (t) => {
+test('text that cannot be stored is answered 400 with the name of its column, wherever it is found', async (t) => {
   const url = await serve(t, (app) => {
     app.get('/found', () => Promise.reject(new UnstorableText('user_id')))
   })
@@ -55,13 +55,13 @@ test('text that no store takes is a 400 that names it, wherever it was found', a
   assert.match(((await answer.json()) as { error: string }).error, /^user_id holds U\+0000/)
 })
 
-test('a route that takes a body and admits nobody cannot be registered', () => {
+test('a route with a body but without authentication cannot be registered', () => {
   const app = createHttp('operator', 1024)
   assert.throws(() => app.post('/open', async () => 'anybody'), /POST \/open .*give the route an onRequest/)
   assert.doesNotThrow(() => app.get('/open', async () => 'anybody'))
 })
 
-test('every answer says that its content type is not to be guessed', async (t) => {
+test('every response forbids to guess its content type', async (t) => {
   const url = await serve(t, (app) => {
     app.get('/fine', async () => 'fine')
     app.get('/refused', () => Promise.reject(new HttpError(403, 'no')))

@@ -12,13 +12,13 @@ import { startControl } from '../../src/stand-ins/control.ts'
 
 type Headers = Readonly<Record<string, string>>
 
-/** What a browser sends for pages elsewhere: each shows one thing that gives it away. PORT is the server's. */
-const strangers: readonly (readonly [from: string, headers: Headers, status: number])[] = [
-  ['a name that was rebound to 127.0.0.1', { host: 'evil.example' }, 403],
-  ['a name that was rebound, with the port', { host: 'evil.example:PORT', 'sec-fetch-site': 'same-origin' }, 403],
-  ['a name that begins like an address', { host: '127.0.0.1.evil.example:PORT' }, 403],
-  ['a name that ends like ours', { host: 'notlocalhost:PORT' }, 403],
-  ['a name with an address before it', { host: '127.0.0.1:PORT@evil.example:PORT' }, 403],
+/** Headers that a browser sends for pages of other sites; each case has one suspicious header. PORT is the server's port. */
+const foreignRequests: readonly (readonly [from: string, headers: Headers, status: number])[] = [
+  ['a host name rebound to 127.0.0.1', { host: 'evil.example' }, 403],
+  ['a rebound host name with the port', { host: 'evil.example:PORT', 'sec-fetch-site': 'same-origin' }, 403],
+  ['a host name that begins with an address', { host: '127.0.0.1.evil.example:PORT' }, 403],
+  ['a host name that ends like ours', { host: 'notlocalhost:PORT' }, 403],
+  ['a host name after an address and @', { host: '127.0.0.1:PORT@evil.example:PORT' }, 403],
   ['another port', { host: '127.0.0.1:1' }, 403],
   ['no port', { host: '127.0.0.1' }, 403],
   ['another site', { origin: 'https://evil.example' }, 403],
@@ -35,7 +35,7 @@ const types: readonly Headers[] = [
   {},
 ]
 
-test('a web page elsewhere can neither make faults nor read devices of the stand-ins', async (t) => {
+test('a web page of another site can neither inject faults into the stand-ins nor read their devices', async (t) => {
   const standIns = await startStandIns()
   const control = await startControl(standIns)
   t.after(async () => {
@@ -44,7 +44,7 @@ test('a web page elsewhere can neither make faults nor read devices of the stand
   })
   const { token } = standIns.addDevice({ service: 'fcm' })
   const fault = '{"service":"fcm","every":1,"goaway":true}'
-  await holdsAgainstStrangers(
+  await refusesForeignRequests(
     control.url,
     ['/', '/devices', '/shown', '/arrivals', '/faults'],
     ['/faults', '/devices'],
@@ -59,7 +59,7 @@ test('a web page elsewhere can neither make faults nor read devices of the stand
   assert.equal(made.status, 200)
 })
 
-test('a web page elsewhere can neither get tokens from the demo nor send, and the page itself can', async (t) => {
+test('the demo page can get tokens and send, a web page of another site cannot', async (t) => {
   const server = await startPageServer(0)
   t.after(() => server.close())
   let minted = 0
@@ -70,9 +70,9 @@ test('a web page elsewhere can neither get tokens from the demo nor send, and th
     records: createRecords(server.url),
     phones: { list: [], onChange: () => () => {} } as Partial<Phones> as Phones,
   })
-  const who = '{"brand":"1","user_id":"1001"}'
+  const user = '{"brand":"1","user_id":"1001"}'
   const changes = ['/demo/token', '/demo/send', '/demo/phone']
-  await holdsAgainstStrangers(server.url, ['/demo/cast', '/demo/events'], changes, who)
+  await refusesForeignRequests(server.url, ['/demo/cast', '/demo/events'], changes, user)
   assert.equal(minted, 0)
   const { port } = new URL(server.url)
   for (const host of [`127.0.0.1:${port}`, `localhost:${port}`, `LOCALHOST:${port}`, `[::1]:${port}`]) {
@@ -82,28 +82,29 @@ test('a web page elsewhere can neither get tokens from the demo nor send, and th
       'sec-fetch-site': 'same-origin',
       'content-type': 'application/json',
     }
-    assert.equal((await ask(server.url, 'POST', '/demo/token', headers, who)).status, 200, host)
+    assert.equal((await ask(server.url, 'POST', '/demo/token', headers, user)).status, 200, host)
   }
-  // Another site may link to the page, but not be it.
+  // Another site may link to the page.
   const linked = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate' }
   assert.equal((await ask(server.url, 'GET', '/', linked)).status, 200)
   assert.equal((await ask(server.url, 'GET', '/', { host: 'evil.example' })).status, 403)
 })
 
-test('port 80 need not be named, and a request without a host is refused', () => {
-  const of = (host: string, port: number) => judgeLocalRequest({ method: 'GET', headers: { host } }, port)?.status
+test('Host may omit port 80, and a request without Host is refused', () => {
+  const statusOf = (host: string, port: number) => judgeLocalRequest({ method: 'GET', headers: { host } }, port)?.status
   assert.equal(judgeLocalRequest({ method: 'GET', headers: {} }, 80)?.status, 403)
-  assert.deepEqual([of('localhost', 80), of('localhost', 4680), of('localhost:80', 80)], [undefined, 403, undefined])
+  const statuses = [statusOf('localhost', 80), statusOf('localhost', 4680), statusOf('localhost:80', 80)]
+  assert.deepEqual(statuses, [undefined, 403, undefined])
 })
 
-async function holdsAgainstStrangers(
+async function refusesForeignRequests(
   url: string,
   reads: readonly string[],
   changes: readonly string[],
   body: string,
 ): Promise<void> {
   const { port } = new URL(url)
-  for (const [from, headers, status] of strangers) {
+  for (const [from, headers, status] of foreignRequests) {
     const sent = Object.fromEntries(
       Object.entries(headers).map(([name, text]) => [name, text.replaceAll('PORT', port)]),
     )
@@ -123,7 +124,7 @@ interface Answer {
   readonly text: string
 }
 
-/** Not fetch, which sets Host and Origin itself. A stream is not waited for. */
+/** Uses no fetch(), which sets Host and Origin itself. Does not wait for the end of an event stream. */
 function ask(url: string, method: string, path: string, headers: Headers = {}, body?: string): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const { hostname, port } = new URL(url)

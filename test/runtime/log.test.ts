@@ -12,7 +12,7 @@ const settled = {
   uncertain: false,
 }
 
-test('each attempt is one structured line', (t) => {
+test('each attempt writes one structured line', (t) => {
   const lines = logged(t)
   emit('message.settled', { brand: '1', ...settled })
   emit('message.settled', { brand: '2', ...settled, category: 'fatal', rule: 'timeout', attempt: 2, uncertain: true })
@@ -25,7 +25,7 @@ test('each attempt is one structured line', (t) => {
   assert.equal(lines().length, 2)
 })
 
-test('what is below the level is not written, and costs no subscription', (t) => {
+test('events below the level are not written, and have no subscription', (t) => {
   const lines = logged(t, { level: 'warn' })
   emit('message.settled', { brand: '1', ...settled })
   emit('store.commit', { callers: 1, rows: 1, ms: 1, durable: true })
@@ -36,7 +36,7 @@ test('what is below the level is not written, and costs no subscription', (t) =>
   )
 })
 
-test('a secret is never written, wherever it comes from and whatever it contains', (t) => {
+test('a secret is never written, wherever it occurs and whatever characters it contains', (t) => {
   const canaries = ['canary-key-0000000000001', 'canary"quoted\\key000001', 'canary-key', 'p(a)ss+[w]ord*canary']
   for (const format of ['json', 'text'] as const) {
     const lines = logged(t, { format, secrets: canaries, level: 'debug' })
@@ -59,14 +59,14 @@ test('a secret is never written, wherever it comes from and whatever it contains
   }
 })
 
-test("users' ids are not written", (t) => {
+test('user ids are not written', (t) => {
   const lines = logged(t, { level: 'debug' })
   emit('inbox.opened', { brand: '1', userId: 'user-canary', streams: 1 })
   assert.equal(lines().length, 1)
   assert.doesNotMatch(lines().join(''), /user-canary/)
 })
 
-test('a person reads one line of text for each', (t) => {
+test('the text format writes one line for each event', (t) => {
   const lines = logged(t, { format: 'text' })
   emit('server.listening', { side: 'operator', url: 'http://127.0.0.1:7001' })
   emit('lane.held', { lane: '1/push', reason: 'two words', forMs: 5 })
@@ -78,7 +78,7 @@ test('a person reads one line of text for each', (t) => {
   assert.match(plain[1] ?? '', /warn {2}lane held {2}lane=1\/push reason="two words" forMs=5\n$/)
 })
 
-test('what commands a terminal is escaped in text, and stays readable', (t) => {
+test('the text format escapes terminal control characters readably', (t) => {
   const lines = logged(t, { format: 'text' })
   emit('lane.held', { lane: '1/push', reason: 'a\u009b31mb\u202ec\u007f', forMs: 5 })
   emit('lane.held', { lane: 'x\u009b2J', reason: 'plain', forMs: 5 })
@@ -89,7 +89,7 @@ test('what commands a terminal is escaped in text, and stays readable', (t) => {
   assert.match(text, /reason=a\\u009b31mb\\u202ec\\u007f/)
 })
 
-test('after its stop nothing is written', (t) => {
+test('after stop() nothing is written', (t) => {
   const written: string[] = []
   const log = startLog({ level: 'info', format: 'json', to: { write: (line) => written.push(line) } })
   t.after(() => log.stop())

@@ -3,9 +3,9 @@ import test, { type TestContext } from 'node:test'
 import { createLoop, type Loop } from '../../src/runtime/loop.ts'
 import { event } from '../support/wait.ts'
 
-/** A loop whose turns a test waits for, and ends by hand. */
-function stepwise(t: TestContext, rest = Number.POSITIVE_INFINITY) {
-  const begun: (() => void)[] = []
+/** A loop whose turns the test awaits and ends. */
+function createManualLoop(t: TestContext, rest = Number.POSITIVE_INFINITY) {
+  const waiters: (() => void)[] = []
   let turns = 0
   let end = Promise.withResolvers<number>()
   const loop: Loop = createLoop({
@@ -13,7 +13,7 @@ function stepwise(t: TestContext, rest = Number.POSITIVE_INFINITY) {
     turn: () => {
       turns++
       end = Promise.withResolvers()
-      for (const resolve of begun.splice(0)) resolve()
+      for (const resolve of waiters.splice(0)) resolve()
       return end.promise
     },
   })
@@ -24,45 +24,45 @@ function stepwise(t: TestContext, rest = Number.POSITIVE_INFINITY) {
   return {
     loop,
     turns: () => turns,
-    begins: () => new Promise<void>((resolve) => begun.push(resolve)),
-    end: () => end.resolve(rest),
+    nextTurn: () => new Promise<void>((resolve) => waiters.push(resolve)),
+    endTurn: () => end.resolve(rest),
   }
 }
 
 test('it rests until it is woken', async (t) => {
-  const { loop, turns, begins, end } = stepwise(t)
+  const { loop, turns, nextTurn, endTurn } = createManualLoop(t)
   loop.start()
-  end()
+  endTurn()
   await new Promise(setImmediate)
   assert.equal(turns(), 1)
-  const second = begins()
+  const second = nextTurn()
   loop.wake()
   await second
 })
 
-test('it rests for as long as the turn said', async (t) => {
-  const { loop, begins, end } = stepwise(t, 5)
+test('it rests for the time that the turn returned', async (t) => {
+  const { loop, nextTurn, endTurn } = createManualLoop(t, 5)
   loop.start()
-  const second = begins()
-  end()
+  const second = nextTurn()
+  endTurn()
   await second
 })
 
-test('woken during a turn it takes one more, never two at a time', async (t) => {
-  const { loop, turns, begins, end } = stepwise(t)
+test('woken during a turn, it runs one more turn, never two at a time', async (t) => {
+  const { loop, turns, nextTurn, endTurn } = createManualLoop(t)
   loop.start()
   for (let i = 0; i < 5; i++) loop.wake()
   assert.equal(turns(), 1)
-  const second = begins()
-  end()
+  const second = nextTurn()
+  endTurn()
   await second
-  end()
+  endTurn()
   await new Promise(setImmediate)
   assert.equal(turns(), 2)
 })
 
-test('stopping waits for the turn, and no other follows', async (t) => {
-  const { loop, turns, end } = stepwise(t, 0)
+test('stop() waits for the current turn, and no other turn follows', async (t) => {
+  const { loop, turns, endTurn } = createManualLoop(t, 0)
   loop.start()
   let stopped = false
   const stop = loop.stop().then(() => {
@@ -70,14 +70,14 @@ test('stopping waits for the turn, and no other follows', async (t) => {
   })
   await new Promise(setImmediate)
   assert.equal(stopped, false)
-  end()
+  endTurn()
   await stop
   loop.wake()
   await new Promise(setImmediate)
   assert.equal(turns(), 1)
 })
 
-test('a turn that throws is reported and repeated, however often it is woken meanwhile', async () => {
+test('a turn that throws is reported and retried after the backoff, however often the loop is woken', async () => {
   let turns = 0
   const loop = createLoop({
     name: 'failing',

@@ -5,7 +5,7 @@ import { createMetrics, metricsText } from '../../src/runtime/metrics.ts'
 
 const settled = { channel: 'push', ref: 'r', rule: 'x', attempt: 1 }
 
-test('messages are counted by outcome, uncertain ones apart', async (t) => {
+test('messages are counted by outcome, and uncertain ones also separately', async (t) => {
   const { read } = measured(t)
   for (const brand of ['1', '2']) {
     emit('message.settled', { ...settled, brand, category: 'successful', uncertain: false })
@@ -18,18 +18,18 @@ test('messages are counted by outcome, uncertain ones apart', async (t) => {
   assert.equal(await read('bellwire_received_total{channel="push",mode="batch"}'), 40)
 })
 
-test('a message of a killed process that may have arrived is uncertain, too', async (t) => {
+test('a message of a killed process that may have arrived counts as uncertain', async (t) => {
   const { read } = measured(t)
-  const taken = { brand: '1', channel: 'push', ref: 'r', attempt: 2 }
-  emit('message.taken_over', { ...taken, uncertain: true })
-  emit('message.taken_over', { ...taken, uncertain: false })
+  const takenOver = { brand: '1', channel: 'push', ref: 'r', attempt: 2 }
+  emit('message.taken_over', { ...takenOver, uncertain: true })
+  emit('message.taken_over', { ...takenOver, uncertain: false })
   assert.equal(await read('bellwire_uncertain_total{channel="push"}'), 1)
   emit('message.settled', { ...settled, brand: '1', category: 'fatal', uncertain: true })
   assert.equal(await read('bellwire_uncertain_total{channel="push"}'), 2)
   assert.equal(await read('bellwire_taken_over_total{uncertain="true"}'), 1)
 })
 
-test('a label that the configuration does not name is counted as other, and makes no series of its own', async (t) => {
+test('a label value that is not allowed is counted as other, without a series of its own', async (t) => {
   const { metrics, read } = measured(t)
   metrics.allow('kind', ['apns'])
   for (const kind of ['apns', 'http:a', 'http:b', 'http:c'])
@@ -41,7 +41,7 @@ test('a label that the configuration does not name is counted as other, and make
   assert.equal(await read('bellwire_devices_linked_total{brand="1",kind="http:a"}'), 1)
 })
 
-test('counts go on from scrape to scrape', async (t) => {
+test('counters accumulate from scrape to scrape', async (t) => {
   const { read } = measured(t)
   emit('queue.put', { lane: '1/push', accepted: 3, repeated: 1 })
   assert.equal(await read('bellwire_put_total{lane="1/push"}'), 3)
@@ -58,7 +58,7 @@ test('warnings and refusals are counted', async (t) => {
   assert.equal(await read('bellwire_requests_refused_total{side="operator",status="401"}'), 1)
 })
 
-test('calls and transactions are timed', async (t) => {
+test('durations of calls and transactions are measured', async (t) => {
   const { read } = measured(t)
   emit('call.done', { provider: 'fcm', messages: 10, ms: 30, rule: 'x', fatal: 2, failed: 1 })
   emit('store.commit', { callers: 3, rows: 12, ms: 1.5, durable: true })
@@ -68,7 +68,7 @@ test('calls and transactions are timed', async (t) => {
   assert.equal(await read('bellwire_commit_rows_sum{durable="true"}'), 12)
 })
 
-test('states follow what happens', async (t) => {
+test('gauges follow the events', async (t) => {
   const { read } = measured(t)
   assert.equal(await read('bellwire_store_up'), 1)
   emit('store.lost', { error: 'x' })
@@ -82,18 +82,18 @@ test('states follow what happens', async (t) => {
   assert.equal(await read('bellwire_store_up'), 1)
 })
 
-test('depths are asked for on each scrape; one that cannot answer takes nothing else away', async (t) => {
+test('lane depths are read at each scrape; a failed read affects no other metric', async (t) => {
   const { metrics, read } = measured(t)
   let count = 5
   const end = metrics.depths(async () => [{ lane: '1/push', state: 'waiting', count: count++ }])
-  metrics.depths(async () => assert.fail('the store is away'))
+  metrics.depths(async () => assert.fail('the store is unavailable'))
   assert.equal(await read('bellwire_lane_depth{lane="1/push",state="waiting"}'), 5)
   assert.equal(await read('bellwire_lane_depth{lane="1/push",state="waiting"}'), 6)
   end()
   assert.equal(await read('bellwire_lane_depth{lane="1/push",state="waiting"}'), undefined)
 })
 
-test('the size of each table is read on each scrape, by side', async (t) => {
+test('table sizes are read at each scrape, by side', async (t) => {
   const { metrics, read } = measured(t)
   const end = metrics.sizes('operator', async () => [{ table: 'requests', bytes: 8192 }])
   assert.equal(await read('bellwire_store_bytes{side="operator",table="requests"}'), 8192)
@@ -101,7 +101,7 @@ test('the size of each table is read on each scrape, by side', async (t) => {
   assert.equal(await read('bellwire_store_bytes{side="operator",table="requests"}'), undefined)
 })
 
-test('the metrics of this process have what Node says of itself too', async () => {
+test("the metrics of this process include Node's default metrics", async () => {
   assert.match(await metricsText(), /^process_cpu_seconds_total /m)
 })
 

@@ -1,4 +1,4 @@
-// Both sides as parts of somebody's server: Express 5, Fastify 5 (with and without middie) and node:http, over real connections.
+// Both sides mounted in a host server: Express 5, Fastify 5 (with and without middie) and node:http, over real connections.
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -13,7 +13,7 @@ import { createPlatform, type Platform } from '../../src/platform/create-platfor
 import { chain } from '../../src/runtime/mount.ts'
 import { element, keys, temporary, witness } from '../support/sides.ts'
 
-/** JSON.parse would make another number of it. */
+/** JSON.parse would change this number. */
 const largeId = '9007199254740993'
 const batch = JSON.stringify([element({ id: 0 })]).replace('"id":0', `"id":${largeId}`)
 
@@ -27,14 +27,14 @@ for (const prefix of ['', '/bellwire']) {
     const app = express()
     if (prefix === '') app.use(operator.handler)
     else app.use(prefix, operator.handler)
-    await serves(await expressUrl(t, app), prefix)
+    await checkHost(await expressUrl(t, app), prefix)
   })
 
   test(`Fastify 5, ${where}: batches arrive byte by byte, the host keeps its parsers and routes, administration is not public`, async (t) => {
     const operator = await started(t)
     const app = Fastify()
     await app.register(operator.fastify, { prefix })
-    await serves(await fastifyUrl(t, app), prefix)
+    await checkHost(await fastifyUrl(t, app), prefix)
   })
 
   test(`Fastify 5 with middie, ${where}: batches arrive byte by byte, and the host keeps its routes`, async (t) => {
@@ -43,7 +43,7 @@ for (const prefix of ['', '/bellwire']) {
     await app.register(middie)
     if (prefix === '') app.use(operator.handler)
     else app.use(prefix, operator.handler)
-    await serves(await fastifyUrl(t, app), prefix)
+    await checkHost(await fastifyUrl(t, app), prefix)
   })
 }
 
@@ -59,26 +59,26 @@ test('a Fastify prefix may have parameters', async (t) => {
   assert.deepEqual(JSON.parse(text).servers, [{ url: `${url}/tenants/a/inside` }])
 })
 
-test('node:http: what nobody knows is answered 404, and administration is there only where it is served', async (t) => {
+test('node:http: unknown paths are answered 404, and administration is reachable only where it is mounted', async (t) => {
   const operator = await started(t)
   const alone = await httpUrl(t, createServer(operator.handler))
   assert.equal((await send(`${alone}/channels/push/batch`)).status, 200)
   for (const path of ['/', '/mine', '/channels', '/app/inbox', ...adminOnly]) {
     const { status, text } = await ask(alone + path)
     assert.deepEqual([path, status], [path, 404])
-    assert.match((JSON.parse(text) as { error: string }).error, /^there is nothing at/)
+    assert.match((JSON.parse(text) as { error: string }).error, /^\/.* does not exist/)
   }
   const whole = await httpUrl(t, createServer(chain(operator.handler, operator.admin.handler)))
   assert.equal((await send(`${whole}/channels/push/batch`)).status, 200)
   assert.equal((await ask(`${whole}/metrics`)).status, 200)
   assert.equal((await ask(`${whole}/admin/summary`)).status, 401)
-  assert.match((await ask(`${whole}/`)).text, /GET \/docs shows what there is/)
+  assert.match((await ask(`${whole}/`)).text, /GET \/docs lists the routes/)
   const health = await httpUrl(t, createServer(chain(operator.handler, operator.health.handler)))
   assert.equal((await ask(`${health}/readyz`)).status, 200)
   assert.equal((await ask(`${health}/metrics`)).status, 404)
 })
 
-test('no form of an address leads past the handler of the interface to administration', async (t) => {
+test('no form of a URL reaches administration through the handler of the interface', async (t) => {
   const operator = await started(t)
   const { port } = new URL(await httpUrl(t, createServer(operator.handler)))
   for (const path of [
@@ -94,7 +94,7 @@ test('no form of an address leads past the handler of the interface to administr
   assert.equal(await statusOf(Number(port), `http://127.0.0.1:${port}/reconciliation`), 405)
 })
 
-test('the method is judged only at paths of its own', async (t) => {
+test('a wrong method at one of its own paths is answered 405', async (t) => {
   const operator = await started(t)
   const app = express()
   app.use(operator.handler)
@@ -103,7 +103,7 @@ test('the method is judged only at paths of its own', async (t) => {
   assert.deepEqual([status, headers.get('allow')], [405, 'POST'])
 })
 
-test('behind express.json() a request is answered with what to change, and does not hang', async (t) => {
+test('behind express.json() a request is answered with the remedy, and does not hang', async (t) => {
   const operator = await started(t)
   const app = express()
   app.use(express.json())
@@ -113,7 +113,7 @@ test('behind express.json() a request is answered with what to change, and does 
   const { status, text } = await send(`${url}/channels/push/batch`)
   assert.equal(status, 500)
   assert.match((JSON.parse(text) as { error: string }).error, /before express\.json\(\).*rawBody = bytes/)
-  // A request without a body has lost nothing.
+  // A request without a body is not affected.
   assert.equal((await ask(`${url}/metrics`)).status, 200)
 })
 
@@ -137,7 +137,7 @@ test('behind express.json() that keeps the bytes, and behind express.raw(), ids 
   }
 })
 
-test('before it has started a side answers 503 at its own paths, and leaves others alone', async (t) => {
+test('before start() a side answers 503 at its own paths, and not at others', async (t) => {
   const operator = createOperator({ store: 'sqlite:never-opened.db', keys: [keys.one], suppression: 'none' })
   const app = express()
   app.use(operator.handler)
@@ -147,7 +147,7 @@ test('before it has started a side answers 503 at its own paths, and leaves othe
   assert.deepEqual([status, headers.get('retry-after')], [503, '1'])
 })
 
-test('a platform is mounted likewise, and takes streams of any length through Fastify', async (t) => {
+test('a platform is mounted in the same way, and accepts streams of any length through Fastify', async (t) => {
   const platform = await startedPlatform(t)
   const app = Fastify({ bodyLimit: 100 })
   await app.register(platform.fastify)
@@ -161,8 +161,8 @@ test('a platform is mounted likewise, and takes streams of any length through Fa
   assert.equal((JSON.parse(text) as { accepted: number }).accepted, 50)
 })
 
-/** A host with a route of its own; the part of Bellwire is mounted there already. */
-async function serves(url: string, prefix: string): Promise<void> {
+/** Checks a host that has its own routes and the mounted part of Bellwire. */
+async function checkHost(url: string, prefix: string): Promise<void> {
   const { status, text } = await send(`${url}${prefix}/channels/push/batch`)
   assert.equal(status, 200, text)
   assert.ok(text.includes(`"id":${largeId}`), text)
@@ -224,13 +224,13 @@ interface Answered {
 const send = (url: string, body = batch, type = 'application/json'): Promise<Answered> =>
   ask(url, { method: 'POST', body, headers: { 'content-type': type, 'x-api-key': keys.one.key } })
 
-/** Bounded: what hangs fails. */
+/** With a time limit, so that a request that hangs fails. */
 async function ask(url: string, options: RequestInit = {}): Promise<Answered> {
   const response = await fetch(url, { ...options, signal: AbortSignal.timeout(20_000) })
   return { status: response.status, headers: response.headers, text: await response.text() }
 }
 
-/** As it is: fetch() would tidy the path up first. */
+/** Sends the path unchanged; fetch() would normalize it. */
 async function statusOf(port: number, path: string): Promise<number | undefined> {
   const asked = request({ port, path, host: '127.0.0.1', agent: false }).end()
   const [response] = await once(asked, 'response')

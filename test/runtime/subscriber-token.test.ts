@@ -13,7 +13,7 @@ const other = 'another secret of more than thirty-two bytes'
 const start = 1_800_000_000_000
 const now = (): number => start
 
-test('a token says whose inbox it opens, in which brand and until when', async () => {
+test('a token contains its user, brand and expiry', async () => {
   for (const brand of ['1', '2']) {
     const token = await createSubscriberToken({ secret, brand, userId: '1001', now })
     assert.deepEqual(await verifySubscriberToken(token, { secrets: [secret], now }), {
@@ -24,7 +24,7 @@ test('a token says whose inbox it opens, in which brand and until when', async (
   }
 })
 
-test('a token of either live secret is taken while one replaces the other', async () => {
+test('during a rotation, tokens signed with either secret are accepted', async () => {
   const token = await createSubscriberToken({ secret: other, brand: '1', userId: '1001', now })
   assert.equal((await verifySubscriberToken(token, { secrets: [secret, other], now })).userId, '1001')
   await assert.rejects(verifySubscriberToken(token, { secrets: [secret], now }), (error: Error) => {
@@ -34,7 +34,7 @@ test('a token of either live secret is taken while one replaces the other', asyn
   })
 })
 
-test('a token that has expired is refused with what to do', async () => {
+test('an expired token is refused with the remedy', async () => {
   const token = await createSubscriberToken({ secret, brand: '1', userId: '1001', ttlSeconds: 60, now })
   await verifySubscriberToken(token, { secrets: [secret], now: () => start + 62_000 })
   await assert.rejects(
@@ -43,7 +43,7 @@ test('a token that has expired is refused with what to do', async () => {
   )
 })
 
-test('a token that lives longer than 24 hours is refused, whoever signed it, and is not made', async () => {
+test('a token that is valid for longer than 24 hours is refused, whoever signed it, and is not created', async () => {
   const seconds = start / 1000
   const sign = (iat: number | undefined, exp: number): Promise<string> => {
     const token = new SignJWT({ sub: '1001', brand: '1', ...(iat !== undefined && { iat }) })
@@ -64,7 +64,7 @@ test('a token that lives longer than 24 hours is refused, whoever signed it, and
     [undefined, seconds + 86_410],
     [seconds, seconds + 315_360_000],
     [seconds - 80_000, seconds + 6_410],
-    // Said to be of the future: counted from now.
+    // `iat` in the future: the lifetime counts from now.
     [seconds + 315_000_000, seconds + 315_000_600],
   ] as const)
     await assert.rejects(verify(await sign(iat, exp)), (error: Error) => {
@@ -76,7 +76,7 @@ test('a token that lives longer than 24 hours is refused, whoever signed it, and
   await assert.rejects(making, /ttlSeconds is 86401: .*at most 86400/)
 })
 
-test('a token that is not ours is refused, whatever it claims', async () => {
+test('a token with wrong claims, without a signature or in another format is refused', async () => {
   const key = Buffer.from(secret)
   const sign = (claims: object, aud = 'bellwire-app'): Promise<string> =>
     new SignJWT({ sub: '1001', brand: '1', ...claims })
@@ -102,7 +102,7 @@ test('a token that is not ours is refused, whatever it claims', async () => {
   }
 })
 
-test('a short secret is refused before anything is signed with it', async () => {
+test('a short secret is refused before a token is signed with it', async () => {
   assert.throws(() => checkSecrets([]), /set app\.secrets/)
   assert.throws(() => checkSecrets([secret, 'short']), /app\.secrets\[1\] has fewer than 32 bytes: .*openssl/)
   await assert.rejects(createSubscriberToken({ secret: 'short', brand: '1', userId: '1001' }), /fewer than 32 bytes/)

@@ -1,35 +1,35 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { createWaiting, within } from '../../src/runtime/within.ts'
+import { createAbortableWait, within } from '../../src/runtime/within.ts'
 
-test('within: the answer, or that there was none in time', async () => {
+test('within() returns the result, or throws after the time limit', async () => {
   assert.equal(await within(10_000, Promise.resolve(1)), 1)
   await assert.rejects(within(1, new Promise(() => {})), /no answer within 1 ms/)
 })
 
-test('waiting: one thing after the other, and what was given up ends the wait that is on and all later ones', async () => {
-  const waiting = createWaiting()
-  assert.equal(await waiting.on(Promise.resolve(1)), 1)
-  await assert.rejects(waiting.on(Promise.reject(new Error('its own'))), /its own/)
-  const never = waiting.on(new Promise(() => {}))
-  waiting.giveUp(new Error('the client left'))
-  waiting.giveUp(new Error('later'))
+test('an abortable wait awaits one promise after another, and abort() ends the current wait and all later ones', async () => {
+  const wait = createAbortableWait()
+  assert.equal(await wait.for(Promise.resolve(1)), 1)
+  await assert.rejects(wait.for(Promise.reject(new Error('its own'))), /its own/)
+  const never = wait.for(new Promise(() => {}))
+  wait.abort(new Error('the client left'))
+  wait.abort(new Error('later'))
   await assert.rejects(never, /the client left/)
-  await assert.rejects(waiting.on(new Promise(() => {})), /the client left/)
+  await assert.rejects(wait.for(new Promise(() => {})), /the client left/)
 })
 
-test('waiting: an answer is not kept once it was given', async () => {
+test('an abortable wait keeps no result in memory', async () => {
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc') as () => void
-  const waiting = createWaiting()
+  const wait = createAbortableWait()
   const answers = await Promise.all(
-    Array.from({ length: 10 }, async () => new WeakRef(await waiting.on(Promise.resolve({})))),
+    Array.from({ length: 10 }, async () => new WeakRef(await wait.for(Promise.resolve({})))),
   )
-  await waiting.on(Promise.resolve())
-  await turn()
+  await wait.for(Promise.resolve())
+  await nextTurn()
   collect()
   assert.deepEqual(
     answers.map((answer) => answer.deref()),

@@ -1,4 +1,4 @@
-// The stand-in of APNs by what is documented of the real one, spoken to by a plain client.
+// Tests the APNs stand-in against the documentation of APNs, with a plain client.
 
 import assert from 'node:assert/strict'
 import { createPrivateKey } from 'node:crypto'
@@ -50,7 +50,7 @@ test('a notification is answered with its id', async (t) => {
   assert.match(developed.headers['apns-unique-id'] ?? '', /./)
 })
 
-test('what APNs does not take is refused by its name', async (t) => {
+test('a notification that APNs would refuse is refused with its reason', async (t) => {
   const { standIn, production, authorization, send } = await stage(t)
   const token = standIn.device()
   const gone = standIn.device()
@@ -83,7 +83,7 @@ test('what APNs does not take is refused by its name', async (t) => {
   assert.deepEqual(standIn.shown(token), [])
 })
 
-test('a provider token must be signed by a key of the team, be new, and be for this environment and topic', async (t) => {
+test('a provider token must be new, signed by a key of the team, and valid for the environment and topic', async (t) => {
   let now = Date.now()
   const { standIn, authorization, send } = await stage(t, { clock: () => now })
   const { credentials } = standIn
@@ -102,7 +102,7 @@ test('a provider token must be signed by a key of the team, be new, and be for t
   assert.equal(await reason(authorization), 'ExpiredProviderToken')
 })
 
-test('a key whose tokens are renewed again and again is told so', async (t) => {
+test('too many new tokens of a key are refused as TooManyProviderTokenUpdates', async (t) => {
   let now = Date.now()
   const { standIn, send } = await stage(t, { clock: () => now })
   const token = standIn.device()
@@ -115,7 +115,7 @@ test('a key whose tokens are renewed again and again is told so', async (t) => {
   assert.equal(await renewed(0), undefined)
 })
 
-test('one notification is kept for a device that is away: the newest, while it lives', async (t) => {
+test('only the newest notification is stored for an offline device, until it expires', async (t) => {
   let now = Date.now()
   const { standIn, send } = await stage(t, { clock: () => now })
   const at = (seconds: number) => String(Math.floor(now / 1000) + seconds)
@@ -138,7 +138,7 @@ test('one notification is kept for a device that is away: the newest, while it l
   assert.deepEqual(kept(away), [])
 })
 
-test('the same collapse identity replaces what is shown; a background notification is not shown', async (t) => {
+test('a notification replaces one with the same collapse identity; a background notification is not shown', async (t) => {
   const { standIn, send } = await stage(t)
   const token = standIn.device()
   const custom = { aps: { alert: 'plain' }, url: 'https://a', image: 'https://i', n: 5 }

@@ -6,7 +6,7 @@ import test from 'node:test'
 import { connect, createServer } from 'node:tls'
 import { makeCertificate } from '../../src/stand-ins/certificate.ts'
 
-test('the certificate is valid now, its own authority, and names this machine and its host', () => {
+test('the certificate is valid, is its own authority, and has the names of this machine and its host', () => {
   const certificate = new X509Certificate(makeCertificate('push.example.test').cert)
   assert.ok(certificate.ca && certificate.verify(certificate.publicKey))
   assert.equal(certificate.checkHost('push.example.test'), 'push.example.test')
@@ -17,7 +17,7 @@ test('the certificate is valid now, its own authority, and names this machine an
   assert.ok(from < Date.now() && to > Date.now())
 })
 
-test('who trusts the certificate is served over TLS, and nobody else', async (t) => {
+test('only a client that trusts the certificate connects over TLS', async (t) => {
   const { key, cert } = makeCertificate()
   const server = createServer({ key, cert }, (socket) => socket.on('error', () => {}).end('served'))
   server.listen(0, '127.0.0.1')

@@ -11,7 +11,7 @@ import { startControl } from '../../src/stand-ins/control.ts'
 
 type Asked = Readonly<{ status: number; body: Record<string, never> }>
 
-/** Stand-ins as a test in any language has them: by HTTP. */
+/** The stand-ins with their control API, as a test in any language uses them. */
 async function controlled(t: TestContext) {
   const keys = makeVapidKeys()
   const standIns = await startStandIns({ vapidPublicKey: keys.publicKey })
@@ -73,7 +73,7 @@ async function controlled(t: TestContext) {
 const caOf = ({ ca }: { readonly ca?: string }): { ca?: string } => (ca === undefined ? {} : { ca })
 const ref = (n: number): string => `019aa7c2-5f3e-7000-9c1b-00000000000${n}`
 
-test('a device of each service is made by HTTP, reached by its real protocol, and shows what it got', async (t) => {
+test('a device of each service is added over HTTP, reached by the real protocol, and shows its notifications', async (t) => {
   const { ask, make, push } = await controlled(t)
   const wishes = [
     { service: 'fcm', name: 'phone' },
@@ -101,7 +101,7 @@ test('a device of each service is made by HTTP, reached by its real protocol, an
   assert.equal((await ask('GET', '/arrivals?service=apns')).body.next, 1)
 })
 
-test('a fault plays until it is over or taken back', async (t) => {
+test('a fault is active until it ends or is removed', async (t) => {
   const { ask, make, push } = await controlled(t)
   const [one, two] = [await make({ service: 'fcm' }), await make({ service: 'fcm' })]
   const answer = { status: 503, headers: { 'retry-after': '7' }, body: '{"error":{"code":503,"status":"UNAVAILABLE"}}' }
@@ -119,7 +119,7 @@ test('a fault plays until it is over or taken back', async (t) => {
   assert.equal((await ask('DELETE', '/faults')).status, 200)
 })
 
-test('a device is switched off and on, and its app removed', async (t) => {
+test('a device is switched off and on, and its app is removed', async (t) => {
   const { ask, make, push } = await controlled(t)
   const device = await make({ service: 'apns', online: false })
   await push(device, ref(1), 'kept')
@@ -131,23 +131,23 @@ test('a device is switched off and on, and its app removed', async (t) => {
   assert.partialDeepStrictEqual(await push(device, ref(2), 'T'), { category: 'failed', token: 'gone' })
 })
 
-test('what cannot be meant is refused with what can', async (t) => {
+test('an invalid request is refused with the valid values', async (t) => {
   const { ask } = await controlled(t)
   for (const [method, path, body, status, pattern] of [
-    ['POST', '/devices', {}, 400, /service is missing: one of fcm, apns, web-push/],
+    ['POST', '/devices', {}, 400, /service is missing: expected one of fcm, apns, web-push/],
     ['POST', '/devices', { service: 'sms' }, 400, /service must be one of/],
-    ['POST', '/devices', { service: 'fcm', onlin: true }, 400, /there is no onlin here: there are service, name/],
+    ['POST', '/devices', { service: 'fcm', onlin: true }, 400, /onlin is unknown; known are service, name/],
     ['POST', '/devices', 'x', 400, /must be a JSON object/],
     ['POST', '/devices', `"${'x'.repeat(300_000)}"`, 413, /larger than/],
     ['POST', '/devices/7', { online: true }, 404, /no device 7/],
-    ['POST', '/faults', { service: 'fcm', evry: 2 }, 400, /there is no evry/],
+    ['POST', '/faults', { service: 'fcm', evry: 2 }, 400, /evry is unknown/],
     ['POST', '/faults', { service: 'fcm', answer: { status: 'x' } }, 400, /answer must be/],
     ['POST', '/faults', { service: 'fcm', device: 9 }, 404, /no device 9/],
     ['DELETE', '/faults/3', undefined, 404, /no fault 3/],
     ['GET', '/arrivals?service=x', undefined, 400, /service must be one of/],
     ['GET', '/shown?device=1', undefined, 404, /no device 1/],
     ['PUT', '/devices', undefined, 405, /use GET or POST/],
-    ['GET', '/nothing', undefined, 404, /GET \/ says what there is/],
+    ['GET', '/nothing', undefined, 404, /GET \/ lists the requests/],
   ] as const) {
     const answer = await ask(method, path, body)
     assert.equal(answer.status, status, `${method} ${path}`)

@@ -2,58 +2,58 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { createFaults } from '../../src/stand-ins/faults.ts'
 
-const meets = (count: number, meet: () => unknown) =>
-  Array.from({ length: count }, meet).flatMap((fault, i) => (fault ? [i + 1] : []))
+const matches = (count: number, match: () => unknown) =>
+  Array.from({ length: count }, match).flatMap((fault, i) => (fault ? [i + 1] : []))
 
-test('a fault plays until it is taken back', () => {
+test('a fault is active until it is removed', () => {
   const faults = createFaults()
   const stop = faults.play({ delayMs: 5 })
-  assert.deepEqual(faults.meet('a'), { delayMs: 5 })
-  assert.deepEqual(faults.meet('b'), { delayMs: 5 })
+  assert.deepEqual(faults.match('a'), { delayMs: 5 })
+  assert.deepEqual(faults.match('b'), { delayMs: 5 })
   stop()
-  assert.equal(faults.meet('a'), undefined)
+  assert.equal(faults.match('a'), undefined)
   stop()
 })
 
-test('a fault may be for one token, for every so-manieth request, and for so many', () => {
+test('a fault can apply to one token, to every n-th request, and to a number of requests', () => {
   const faults = createFaults()
   faults.play({ token: 'a', times: 2 })
-  assert.equal(faults.meet('b'), undefined)
+  assert.equal(faults.match('b'), undefined)
   assert.deepEqual(
-    meets(4, () => faults.meet('a')),
+    matches(4, () => faults.match('a')),
     [1, 2],
   )
   faults.play({ every: 3 })
   assert.deepEqual(
-    meets(9, () => faults.meet('a')),
+    matches(9, () => faults.match('a')),
     [3, 6, 9],
   )
 })
 
-test('a share is drawn from a fixed seed: the same run draws the same', () => {
+test('a share is random with a fixed seed, so each run has the same result', () => {
   const draw = (seed?: number) => {
     const faults = createFaults(seed)
     faults.play({ share: 0.1 })
-    return meets(2_000, () => faults.meet('a'))
+    return matches(2_000, () => faults.match('a'))
   }
   assert.deepEqual(draw(), draw())
   assert.notDeepEqual(draw(1), draw(2))
   assert.ok(draw().length > 150 && draw().length < 250, String(draw().length))
 })
 
-test('of several faults the first that fits is met, and the others still count what they are asked', () => {
+test('the first applicable fault decides; a fault counts requests for `every` even if another fault applies', () => {
   const faults = createFaults()
   faults.play({ every: 2, delayMs: 1 })
   faults.play({ delayMs: 2 })
   assert.deepEqual(
-    [faults.meet('a'), faults.meet('a'), faults.meet('a')],
+    [faults.match('a'), faults.match('a'), faults.match('a')],
     [{ delayMs: 2 }, { every: 2, delayMs: 1 }, { delayMs: 2 }],
   )
 })
 
-test('a share that is not drawn leaves the others their turn, and its times', () => {
+test('a fault that its share leaves out does not use up its times, and the next fault applies', () => {
   const faults = createFaults()
   faults.play({ share: 0, times: 1, reset: 'before' })
   faults.play({ delayMs: 2 })
-  assert.deepEqual(faults.meet('a'), { delayMs: 2 })
+  assert.deepEqual(faults.match('a'), { delayMs: 2 })
 })

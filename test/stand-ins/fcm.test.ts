@@ -1,4 +1,4 @@
-// The stand-in of FCM by what is documented of the real one, spoken to by a plain client.
+// Tests the FCM stand-in against the documentation of FCM, with a plain client.
 
 import assert from 'node:assert/strict'
 import { createPrivateKey } from 'node:crypto'
@@ -7,7 +7,7 @@ import test, { type TestContext } from 'node:test'
 import { SignJWT } from 'jose'
 import { type FcmStandIn, type FcmStandInOptions, fcmStandIn } from '../../src/stand-ins/fcm.ts'
 import type { ServiceAccountJson } from '../../src/stand-ins/fcm-token-endpoint.ts'
-import type { Shown } from '../../src/stand-ins/stand-in.ts'
+import type { ShownNotification } from '../../src/stand-ins/stand-in.ts'
 import { type Spoken, speaker } from './speak.ts'
 
 async function stage(t: TestContext, options: FcmStandInOptions = {}) {
@@ -74,7 +74,7 @@ const errorOf = ({ json }: Spoken) =>
     details?: { errorCode?: string; fieldViolations?: { field: string }[] }[]
   }
 
-test('the token endpoint gives access only for an assertion that is signed, aimed and timed right', async (t) => {
+test('the token endpoint issues a token only for an assertion with a valid signature, audience and time', async (t) => {
   const { standIn } = await stage(t)
   const account = standIn.credentials
   const ask = async (of: ServiceAccountJson, claims: Claims = {}) =>
@@ -98,7 +98,7 @@ test('the token endpoint gives access only for an assertion that is signed, aime
   assert.equal((await grant(standIn, { grant_type: jwtBearer, assertion: 'no' })).status, 400)
 })
 
-test('a send needs an access token that lives, of that very project', async (t) => {
+test('a send needs a valid access token of the same project', async (t) => {
   let now = Date.now()
   const { standIn, speak, bearer, path, send } = await stage(t, { clock: () => now })
   const message = { token: standIn.device(), notification: { title: 'a' } }
@@ -118,7 +118,7 @@ test('a send needs an access token that lives, of that very project', async (t) 
   assert.equal((await send(message)).status, 401)
 })
 
-test('tokens of others, of the past and of nobody are told apart', async (t) => {
+test('tokens of other projects, removed tokens and unknown tokens have different errors', async (t) => {
   const { standIn, send } = await stage(t)
   standIn.project('other')
   const other = await send({ token: standIn.device({ project: 'other' }) })
@@ -137,7 +137,7 @@ test('tokens of others, of the past and of nobody are told apart', async (t) => 
   assert.equal((await send({ token: fid })).status, 400)
 })
 
-test('what FCM does not take is refused by its name', async (t) => {
+test('a message that FCM would refuse is refused with its error', async (t) => {
   const { standIn, send } = await stage(t)
   const token = standIn.device()
   for (const [message, expected] of [
@@ -163,7 +163,7 @@ test('what FCM does not take is refused by its name', async (t) => {
   assert.deepEqual(standIn.shown(token), [])
 })
 
-test('what is only to be validated is not delivered', async (t) => {
+test('a message with validate_only is not delivered', async (t) => {
   const { standIn, send } = await stage(t)
   const token = standIn.device()
   const answered = await send({ token, notification: { title: 'a' } }, { validate_only: true })
@@ -172,10 +172,10 @@ test('what is only to be validated is not delivered', async (t) => {
   assert.equal(standIn.arrivals[0]?.accepted, false)
 })
 
-test('a device shows what comes, and the same tag replaces', async (t) => {
+test('a device shows notifications, and a notification replaces one with the same tag', async (t) => {
   const { standIn, send } = await stage(t)
   const token = standIn.device()
-  const heard: [string, Shown][] = []
+  const heard: [string, ShownNotification][] = []
   const stop = standIn.onShown((token, shown) => heard.push([token, shown]))
   const tagged = (title: string, tag: string) => ({
     token,
@@ -205,7 +205,7 @@ test('a device shows what comes, and the same tag replaces', async (t) => {
   )
 })
 
-test('ten messages wait for a device that is away, none beyond its lifetime, and more than a hundred are all lost', async (t) => {
+test('messages are stored for an offline device until they expire; with more than 100, all are lost', async (t) => {
   let now = Date.now()
   const { standIn, send } = await stage(t, { clock: () => now })
   const token = standIn.device({ online: false })
@@ -227,7 +227,7 @@ test('ten messages wait for a device that is away, none beyond its lifetime, and
   assert.deepEqual(standIn.shown(flooded), [])
 })
 
-test('arrivals are kept as they came', async (t) => {
+test('arrivals are recorded unchanged', async (t) => {
   const { standIn, send } = await stage(t)
   const token = standIn.device()
   await send({ token, notification: { title: 'a' } })

@@ -1,4 +1,4 @@
-// A plain HTTP/2 client: the stand-ins are tested without what they stand in for our own services.
+// A plain HTTP/2 client, so that the stand-ins are tested without our own push services.
 
 import { connect } from 'node:http2'
 import type { TestContext } from 'node:test'

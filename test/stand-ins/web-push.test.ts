@@ -1,4 +1,4 @@
-// The stand-in against the documents, by requests that none of our own code made: so that it may judge our code.
+// Tests the stand-in against the RFCs, with requests that none of our own code made, so that it can verify our code.
 
 import assert from 'node:assert/strict'
 import { createECDH, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
@@ -35,7 +35,7 @@ function authorization(signer: Signer, claims: object, header: object = { typ: '
 
 const inSeconds = (seconds: number): number => Math.floor(Date.now() / 1_000) + seconds
 
-/** POSTs a text to a subscription as anybody might; a header that is undefined is left out. */
+/** POSTs an encrypted text to a subscription. A header with the value undefined is left out. */
 async function post(
   token: string,
   text: string,
@@ -69,7 +69,7 @@ test('the example of RFC 8291, appendix A, is decrypted', () => {
   assert.equal(decrypt(body, receiver, auth).toString(), 'When I grow up, I want to be a watermelon')
 })
 
-test('a message is accepted, decrypted and shown; what is not JSON is its text', async (t) => {
+test('a message is accepted, decrypted and shown; a payload that is not JSON is the body', async (t) => {
   const standIn = await start(t)
   const token = standIn.subscribe()
   const news: string[] = []
@@ -97,7 +97,7 @@ test('a message is accepted, decrypted and shown; what is not JSON is its text',
   )
 })
 
-test('what is wrong with a request is answered as push services do, and not shown', async (t) => {
+test('an invalid request is answered with the error of push services, and its message is not shown', async (t) => {
   const standIn = await start(t)
   const token = standIn.subscribe()
   for (const [headers, status, errno] of [
@@ -125,7 +125,7 @@ test('what is wrong with a request is answered as push services do, and not show
   assert.equal(standIn.shown(token).length, 1)
 })
 
-test('only who has the key that a subscription was made with may send to it', async (t) => {
+test('only the holder of a subscription’s key may send to it', async (t) => {
   const standIn = await start(t)
   const signer = newSigner()
   const token = standIn.subscribe({ applicationServerKey: signer.publicKey })
@@ -133,7 +133,7 @@ test('only who has the key that a subscription was made with may send to it', as
   const sending = async (header: string | undefined) => (await post(token, 'x', { authorization: header })).status
   assert.equal(await sending(authorization(signer, right)), 201)
   assert.equal(await sending(authorization(signer, { ...right, sub: 'https://www.example.com' })), 201)
-  for (const [what, header] of [
+  for (const [title, header] of [
     ['none', undefined],
     ['nonsense', 'vapid x'],
     ['another scheme', authorization(signer, right).replace('vapid', 'Bearer')],
@@ -146,12 +146,12 @@ test('only who has the key that a subscription was made with may send to it', as
     ['another algorithm', authorization(signer, right, { alg: 'none' })],
     ['another signature', authorization({ ...newSigner(), publicKey: signer.publicKey }, right)],
   ] as const)
-    assert.equal(await sending(header), 401, what)
+    assert.equal(await sending(header), 401, title)
   assert.equal(await sending(authorization(newSigner(), right)), 403)
   assert.equal(standIn.shown(token).length, 2)
 })
 
-test('the origin that endpoints carry is the audience', async (t) => {
+test('the origin of the endpoints is the audience', async (t) => {
   const standIn = await start(t, { origin: 'https://fcm.googleapis.com' })
   const signer = newSigner()
   const token = standIn.subscribe({ applicationServerKey: signer.publicKey })
@@ -161,7 +161,7 @@ test('the origin that endpoints carry is the audience', async (t) => {
   assert.equal((await post(here, 'x', { authorization: authorization(signer, claims) })).status, 201)
 })
 
-test('an offline device gets all that it missed when it is back, and nothing after its lifetime', async (t) => {
+test('an offline device gets the stored messages when it is online again, but no expired ones', async (t) => {
   let now = Date.now()
   const standIn = await start(t, { now: () => now })
   const token = standIn.subscribe()
@@ -186,7 +186,7 @@ test('an offline device gets all that it missed when it is back, and nothing aft
   assert.equal(bodies().at(-1), 'at once')
 })
 
-test('a topic replaces what is kept under it, once; one that is shown is replaced by its tag', async (t) => {
+test('a message replaces a stored one with the same topic; a shown one is replaced by its tag', async (t) => {
   const standIn = await start(t)
   const token = standIn.subscribe()
   const send = (tag: string, title: string, topic: string) =>
@@ -209,7 +209,7 @@ test('a topic replaces what is kept under it, once; one that is shown is replace
   ])
 })
 
-test('what cannot be decrypted is accepted and not shown, as it is with browsers', async (t) => {
+test('a message that cannot be decrypted is accepted but not shown, as in browsers', async (t) => {
   const standIn = await start(t)
   const [token, other] = [standIn.subscribe(), standIn.subscribe()]
   const { endpoint } = JSON.parse(token) as { endpoint: string }
@@ -218,7 +218,7 @@ test('what cannot be decrypted is accepted and not shown, as it is with browsers
   assert.deepEqual([standIn.shown(token), standIn.shown(other)], [[], []])
 })
 
-test('faults are played: answers, latency, resets before and after acceptance', async (t) => {
+test('faults: answers, latency, and resets before and after acceptance', async (t) => {
   const standIn = await start(t)
   const [token, other] = [standIn.subscribe(), standIn.subscribe()]
   const stop = standIn.play({ token, answer: { status: 503, headers: { 'retry-after': '7' } } })
@@ -250,7 +250,7 @@ test('faults are played: answers, latency, resets before and after acceptance', 
   )
 })
 
-test('it closes while requests wait and Firefox is connected', async () => {
+test('close() works while requests wait and Firefox is connected', async () => {
   const standIn = await startWebPushStandIn()
   const token = standIn.subscribe()
   const socket = new WebSocket(standIn.autopush, 'push-notification')
@@ -262,13 +262,13 @@ test('it closes while requests wait and Firefox is connected', async () => {
   await Promise.all([waiting, closed])
 })
 
-test('over the WebSocket: hello, register, notification, ack, and again after a lost connection what was not acked', async (t) => {
+test('over the WebSocket: hello, register, notification and ack; unacknowledged messages are sent again after a reconnect', async (t) => {
   const standIn = await start(t)
   const first = await connect(t, standIn, {})
   assert.equal(first.hello.status, 200)
   const channelID = '8e1a2b3c-0000-4000-8000-000000000001'
-  first.say({ messageType: 'register', channelID })
-  const { pushEndpoint: endpoint, status } = await first.hear()
+  first.send({ messageType: 'register', channelID })
+  const { pushEndpoint: endpoint, status } = await first.receive()
   assert.equal(status, 200)
   const post = (text: string, topic = '') =>
     fetch(endpoint as string, {
@@ -277,7 +277,7 @@ test('over the WebSocket: hello, register, notification, ack, and again after a 
       body: text,
     })
   assert.equal((await post('one', 'topic')).status, 201)
-  const one = await first.hear()
+  const one = await first.receive()
   assert.partialDeepStrictEqual(one, {
     messageType: 'notification',
     channelID,
@@ -286,28 +286,28 @@ test('over the WebSocket: hello, register, notification, ack, and again after a 
     data: Buffer.from('one').toString('base64url'),
     headers: { encoding: 'aes128gcm' },
   })
-  first.say({ messageType: 'ack', updates: [{ channelID, version: one.version, code: 100 }] })
-  first.say({})
-  assert.deepEqual(await first.hear(), {})
+  first.send({ messageType: 'ack', updates: [{ channelID, version: one.version, code: 100 }] })
+  first.send({})
+  assert.deepEqual(await first.receive(), {})
   await post('two')
-  await first.hear()
-  await first.leave()
+  await first.receive()
+  await first.disconnect()
   await post('three')
 
   const again = await connect(t, standIn, { uaid: first.hello.uaid })
   assert.equal(again.hello.uaid, first.hello.uaid)
-  const missed = [await again.hear(), await again.hear()].map(({ data }) =>
+  const missed = [await again.receive(), await again.receive()].map(({ data }) =>
     Buffer.from(String(data), 'base64url').toString(),
   )
   assert.deepEqual(missed, ['two', 'three'])
-  again.say({ messageType: 'unregister', channelID })
-  assert.partialDeepStrictEqual(await again.hear(), { messageType: 'unregister', status: 200 })
+  again.send({ messageType: 'unregister', channelID })
+  assert.partialDeepStrictEqual(await again.receive(), { messageType: 'unregister', status: 200 })
   assert.equal((await post('four')).status, 410)
   const stranger = await connect(t, standIn, { uaid: 'unknown' })
   assert.notEqual(stranger.hello.uaid, 'unknown')
 })
 
-test('a WebSocket that does not speak the protocol is closed, and nothing else happens', async (t) => {
+test('a WebSocket with another protocol is closed, without other effects', async (t) => {
   const standIn = await start(t)
   for (const text of ['not JSON', '[', '7', '{"messageType":"register","channelID":"x"}']) {
     const socket = new WebSocket(standIn.autopush, 'push-notification')
@@ -318,31 +318,31 @@ test('a WebSocket that does not speak the protocol is closed, and nothing else h
   assert.equal((await post(standIn.subscribe(), 'x')).status, 201)
 })
 
-type Said = Readonly<Record<string, unknown>>
+type ServerMessage = Readonly<Record<string, unknown>>
 
 async function connect(t: TestContext, standIn: WebPushStandIn, hello: object) {
   const socket = new WebSocket(standIn.autopush, 'push-notification')
-  const heard: Said[] = []
-  const waiting: ((said: Said) => void)[] = []
+  const received: ServerMessage[] = []
+  const waiting: ((message: ServerMessage) => void)[] = []
   socket.on('message', (data) => {
-    const said = JSON.parse(String(data)) as Said
+    const message = JSON.parse(String(data)) as ServerMessage
     const next = waiting.shift()
-    if (next) next(said)
-    else heard.push(said)
+    if (next) next(message)
+    else received.push(message)
   })
   await once(socket, 'open')
   assert.equal(socket.protocol, 'push-notification')
   t.after(() => socket.terminate())
-  const say = (message: object): void => socket.send(JSON.stringify(message))
-  const hear = (): Promise<Said> => {
-    const said = heard.shift()
-    return said ? Promise.resolve(said) : new Promise((resolve) => waiting.push(resolve))
+  const send = (message: object): void => socket.send(JSON.stringify(message))
+  const receive = (): Promise<ServerMessage> => {
+    const message = received.shift()
+    return message ? Promise.resolve(message) : new Promise((resolve) => waiting.push(resolve))
   }
-  say({ messageType: 'hello', use_webpush: true, ...hello })
-  const leave = async (): Promise<void> => {
+  send({ messageType: 'hello', use_webpush: true, ...hello })
+  const disconnect = async (): Promise<void> => {
     const closed = once(socket, 'close')
     socket.close()
     await closed
   }
-  return { hello: await hear(), say, hear, leave }
+  return { hello: await receive(), send, receive, disconnect }
 }

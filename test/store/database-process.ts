@@ -1,4 +1,5 @@
-// A real process with a database of its own, that tests kill and stop. Started as a program it answers calls over IPC.
+// A separate process with its own database connection, which tests can kill and suspend. Run as a program, it answers calls
+// over IPC.
 
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -11,16 +12,16 @@ import { addUsers, migrations } from './users.ts'
 export interface DatabaseProcess {
   /** Calls one of the functions below. */
   call(name: keyof ReturnType<typeof functions>, ...args: unknown[]): Promise<unknown>
-  /** Resolves when the process has told this. */
-  told(what: string): Promise<void>
-  /** The ids of the first so many rows that were acknowledged. */
+  /** Resolves when the process has reported the event. */
+  reported(event: string): Promise<void>
+  /** The ids of the first `count` acknowledged rows. */
   acknowledged(count: number): Promise<readonly string[]>
   stop(): void
   resume(): void
   kill(): Promise<void>
 }
 
-/** Opens the database of this url in another process, which is killed at the latest when the test ends. */
+/** Opens a database in another process, which is killed when the test ends. */
 export async function forkDatabase(
   t: TestContext,
   url: string,
@@ -30,21 +31,21 @@ export async function forkDatabase(
   const exited = once(child, 'exit')
   t.after(() => kill())
   const answers = new Map<number, PromiseWithResolvers<unknown>>()
-  const told = new Map<string, PromiseWithResolvers<void>>()
+  const reports = new Map<string, PromiseWithResolvers<void>>()
   const ids: string[] = []
-  let enough: { count: number; resolve: (ids: readonly string[]) => void } | undefined
-  let number = 0
+  let acknowledgement: { count: number; resolve: (ids: readonly string[]) => void } | undefined
+  let lastId = 0
 
-  const tellingOf = (what: string): PromiseWithResolvers<void> => {
-    const telling = told.get(what) ?? Promise.withResolvers()
-    told.set(what, telling)
-    return telling
+  const reportOf = (event: string): PromiseWithResolvers<void> => {
+    const report = reports.get(event) ?? Promise.withResolvers()
+    reports.set(event, report)
+    return report
   }
 
-  child.on('message', (message: { id?: number; value?: unknown; error?: string; told?: string; row?: string }) => {
+  child.on('message', (message: { id?: number; value?: unknown; error?: string; event?: string; row?: string }) => {
     if (message.row !== undefined) {
-      if (ids.push(message.row) === enough?.count) enough.resolve(ids)
-    } else if (message.told !== undefined) tellingOf(message.told).resolve()
+      if (ids.push(message.row) === acknowledgement?.count) acknowledgement.resolve(ids)
+    } else if (message.event !== undefined) reportOf(message.event).resolve()
     else if (message.error === undefined) answers.get(message.id as number)?.resolve(message.value)
     else answers.get(message.id as number)?.reject(new Error(message.error))
   })
@@ -55,20 +56,20 @@ export async function forkDatabase(
   }
 
   await Promise.race([
-    tellingOf('open').promise,
+    reportOf('open').promise,
     exited.then(() => {
-      throw new Error('the process ended before it had opened the database')
+      throw new Error('the process ended before the database was open')
     }),
   ])
   return {
     call(name, ...args) {
       const answer = Promise.withResolvers<unknown>()
-      answers.set(++number, answer)
-      child.send({ id: number, name, args })
+      answers.set(++lastId, answer)
+      child.send({ id: lastId, name, args })
       return answer.promise
     },
-    told: (what) => tellingOf(what).promise,
-    acknowledged: (count) => new Promise((resolve) => (enough = { count, resolve })),
+    reported: (event) => reportOf(event).promise,
+    acknowledged: (count) => new Promise((resolve) => (acknowledgement = { count, resolve })),
     stop: () => void child.kill('SIGSTOP'),
     resume: () => void child.kill('SIGCONT'),
     kill,
@@ -78,7 +79,7 @@ export async function forkDatabase(
 function functions(url: string, options: Partial<OpenOptions>) {
   const opening = openDatabase(url, { migrations, ...options })
   const owned = new Map<string, Ownership>()
-  const tell = (what: string): void => void process.send?.({ told: what })
+  const report = (event: string): void => void process.send?.({ event })
   return {
     opened: async () => void (await opening),
     owner: async () => (await opening).owner,
@@ -86,14 +87,14 @@ function functions(url: string, options: Partial<OpenOptions>) {
       const ownership = await (await opening).own(name)
       if (!ownership) return false
       owned.set(name, ownership)
-      ownership.lost.addEventListener('abort', () => tell(`lost ${name}`))
+      ownership.lost.addEventListener('abort', () => report(`lost ${name}`))
       return true
     },
     async release(name: string) {
       await owned.get(name)?.release()
     },
     async listen(topic: string) {
-      ;(await opening).onWake(topic, () => tell(`woken ${topic}`))
+      ;(await opening).onWake(topic, () => report(`woken ${topic}`))
     },
     async wake(topic: string) {
       const database = await opening
@@ -102,7 +103,7 @@ function functions(url: string, options: Partial<OpenOptions>) {
     async add(brand: string, id: string) {
       await (await opening).commit([op(addUsers, [[brand, id, 0, 0, null]])])
     },
-    /** Sixteen writers that go on for ever, each row told when it is acknowledged. */
+    /** Starts sixteen writers that never end and report each acknowledged row. */
     async write(durable: boolean) {
       const database = await opening
       const writer = async (w: number): Promise<void> => {
@@ -119,16 +120,16 @@ function functions(url: string, options: Partial<OpenOptions>) {
 
 if (import.meta.main) {
   const [url, options] = process.argv.slice(2)
-  const known = functions(url as string, JSON.parse(options as string))
-  process.on('message', async ({ id, name, args }: { id: number; name: keyof typeof known; args: never[] }) => {
+  const api = functions(url as string, JSON.parse(options as string))
+  process.on('message', async ({ id, name, args }: { id: number; name: keyof typeof api; args: never[] }) => {
     try {
-      const value = await (known[name] as (...args: never[]) => Promise<unknown>)(...args)
+      const value = await (api[name] as (...args: never[]) => Promise<unknown>)(...args)
       process.send?.({ id, value })
     } catch (error) {
       process.send?.({ id, error: (error as Error).message })
     }
   })
   process.on('disconnect', () => process.exit())
-  await known.opened()
-  process.send?.({ told: 'open' })
+  await api.opened()
+  process.send?.({ event: 'open' })
 }

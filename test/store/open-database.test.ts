@@ -11,16 +11,16 @@ const refused: readonly [title: string, url: string, message: RegExp][] = [
   [
     'an unknown scheme',
     'mysql://root:secret@host/db',
-    /"mysql:\/\/…@host\/db" is not a store: write sqlite:PATH or postgres:/,
+    /"mysql:\/\/…@host\/db" is not the address of a store: write sqlite:PATH or postgres:/,
   ],
-  ['a path alone', './bellwire.db', /is not a store: write sqlite:PATH/],
+  ['a path alone', './bellwire.db', /is not the address of a store: write sqlite:PATH/],
   ['sqlite without a path', 'sqlite:', /needs a path/],
-  ['a schema that would need quotes', 'postgres://host/db?schema=Robert"', /must be of small letters/],
-  ['a url that cannot be read', 'postgres://user:se@secret:x@/db', /cannot be read.*special characters/],
+  ['a schema that would need quotes', 'postgres://host/db?schema=Robert"', /lowercase letters, digits and _/],
+  ['an invalid url', 'postgres://user:se@secret:x@/db', /is not a valid URL.*special characters/],
   [
-    'a server that is not there',
+    'a server that is not running',
     'postgres://user:secret@127.0.0.1:1/db',
-    /PostgreSQL at 127\.0\.0\.1:1\/db cannot be reached: .*ECONNREFUSED.*Check that it runs/,
+    /PostgreSQL at 127\.0\.0\.1:1\/db cannot be reached: .*ECONNREFUSED.*Check that it is running/,
   ],
 ]
 for (const [title, url, message] of refused) {

@@ -39,7 +39,7 @@ check('a commit is one round trip, and one transaction', async (open) => {
   assert.notEqual(c?.id, a.id)
 })
 
-check('what is durable is in the log on disk when the commit resolves', async (open, url) => {
+check('a durable commit is flushed to disk when it resolves', async (open, url) => {
   const database = await open()
   for (let i = 0; i < 20; i++) {
     const [, [written]] = await database.commit([op(addUsers, [user('1', `u${i}`)]), op(logPosition, [[]])])
@@ -48,7 +48,7 @@ check('what is durable is in the log on disk when the commit resolves', async (o
   }
 })
 
-check('the writer itself never waits for the disk', async (open) => {
+check('the writer connection commits without waiting for the disk', async (open) => {
   const database = await open()
   const [[row]] = await database.commit([op(synchronousCommit, [[]])])
   assert.equal(row?.setting, 'off')
@@ -63,7 +63,7 @@ check('a statement that failed can be prepared again', async (open) => {
     route: 'n',
     text: (rows) => `select r.n, 1 / r.n as result from ${rows} r`,
   })
-  // It fails when it is first prepared, when it is known, and again after others.
+  // It fails at its first preparation, when it is prepared already, and again after other statements.
   for (let i = 0; i < 3; i++) {
     await assert.rejects(database.commit([op(divide, [[0]])]), /divide: division by zero/)
     await database.commit([op(addUsers, [user('1', `u${i}`)])])
@@ -71,7 +71,7 @@ check('a statement that failed can be prepared again', async (open) => {
   }
 })
 
-check('two processes never own the same, and SIGKILL frees it', async (open, url, t) => {
+check('two processes never hold the same lock, and SIGKILL frees it', async (open, url, t) => {
   const other = await forkDatabase(t, url)
   const database = await open()
   const owner = (await other.call('owner')) as string
@@ -87,7 +87,7 @@ check('two processes never own the same, and SIGKILL frees it', async (open, url
   assert.deepEqual(await database.alive([owner, database.owner]), new Set([database.owner]))
 })
 
-check('what one process releases another can own', async (open, url, t) => {
+check('a lock released by one process can be acquired by another', async (open, url, t) => {
   const other = await forkDatabase(t, url)
   const database = await open()
   const mine = await database.own('1/push')
@@ -97,7 +97,7 @@ check('what one process releases another can own', async (open, url, t) => {
 })
 
 check(
-  'a process that is stopped for longer than the lease loses what it owns, and cannot commit when it wakes',
+  'a process that is suspended for longer than the lease loses its locks, and cannot commit when it resumes',
   async (open, url, t) => {
     const other = await forkDatabase(t, url, { leaseMs: 1_000 })
     const database = await open()
@@ -110,7 +110,7 @@ check(
     const commit = other.call('add', '1', 'stale')
     other.resume()
     await assert.rejects(commit, /connection lost|not connected|idle-session timeout/)
-    await other.told('lost 1/push')
+    await other.reported('lost 1/push')
     await until(
       () =>
         other.call('add', '1', 'fresh').then(
@@ -128,12 +128,12 @@ check(
   },
 )
 
-check('a process that is silent but not stopped keeps what it owns', async (open, url) => {
+check('an idle process that is not suspended keeps its locks', async (open, url) => {
   const database = await open({ leaseMs: 1_000 })
   const mine = await database.own('1/push')
   const { pid } = await writerOf(database)
   const silentSince = performance.now()
-  // Its session is seen answering heartbeats long after the lease would have ended.
+  // Its session still sends heartbeats long after the lease would have ended.
   await until(
     async () => {
       const [row] = await query(
@@ -148,7 +148,7 @@ check('a process that is silent but not stopped keeps what it owns', async (open
 })
 
 check(
-  'a session that stopped in the middle of a transaction is ended for whoever wants what it owns',
+  'a session that stalls within a transaction is ended when another process wants its lock',
   async (open, url, t) => {
     const database = await open({ leaseMs: 1_000 })
     const stalled = new pg.Client({
@@ -167,7 +167,7 @@ check(
   },
 )
 
-check('our lock found missing counts as lost: a pooler shared our connection out', async (open) => {
+check('if our lock is missing, the connection counts as lost: a transaction pooler has switched it', async (open) => {
   const database = await open({ leaseMs: 1_000 })
   const mine = await database.own('1/push')
   const lost = event('store.lost')
@@ -177,7 +177,7 @@ check('our lock found missing counts as lost: a pooler shared our connection out
 })
 
 check(
-  'a connection killed in mid-flight rejects what waits, and the next one works with a new owner',
+  'when the connection is killed, waiting commits are rejected, and the next connection has a new owner',
   async (open, url) => {
     const database = await open()
     const { pid } = await writerOf(database)
@@ -200,7 +200,7 @@ check(
     }
     await lost
     assert.equal(mine?.lost.aborted, true)
-    await assert.rejects(database.commit([op(addUsers, [user('1', 'while away')])]), StoreUnavailable)
+    await assert.rejects(database.commit([op(addUsers, [user('1', 'while disconnected')])]), StoreUnavailable)
 
     await back
     assert.notEqual(database.owner, owner)
@@ -223,27 +223,27 @@ check('a reader killed between reads is replaced', async (open, url) => {
   assert.notEqual(after, before)
 })
 
-check('a transaction that takes too long is given up', async (open) => {
+check('a transaction that exceeds its timeout is rejected', async (open) => {
   const database = await open({ answerWithinMs: 300 })
   await assert.rejects(database.commit([op(sleep, [[]])]), StoreUnavailable)
   await database.commit([op(addUsers, [user('1', 'next')])])
 })
 
-check('waking reaches every process, and again after the listener was killed', async (open, url, t) => {
+check('wake() notifies every process, also after the listener was killed', async (open, url, t) => {
   const other = await forkDatabase(t, url)
   const database = await open()
   await other.call('listen', 'lane 1')
   await database.commit([database.wake('lane 1')])
-  await other.told('woken lane 1')
+  await other.reported('woken lane 1')
 
-  let ours = 0
-  database.onWake('lane 1', () => ours++)
+  let ownNotifications = 0
+  database.onWake('lane 1', () => ownNotifications++)
   await database.commit([database.wake('lane 1')])
   const woken = new Promise<void>((resolve) => database.onWake('lane 2', resolve))
   await other.call('wake', 'lane 2')
   await woken
-  // Notifications come in the order of the commits: our own came first, and told nobody a second time.
-  assert.equal(ours, 1)
+  // Notifications arrive in commit order: our own arrived first, and did not run the listener a second time.
+  assert.equal(ownNotifications, 1)
 
   const [listener] = await query(
     url,
@@ -251,11 +251,11 @@ check('waking reaches every process, and again after the listener was killed', a
   )
   const again = new Promise<void>((resolve) => database.onWake('lane 3', resolve))
   await query(url, `select pg_terminate_backend(${listener?.pid})`)
-  // What was missed meanwhile is made good by telling every listener.
+  // After the reconnection every listener is notified, since notifications may have been missed.
   await again
 })
 
-check('schemas of one database are strangers', async (open) => {
+check('schemas of one database are independent', async (open) => {
   const [here, there] = [await open(), await openDatabase(await freshSchema(), { migrations })]
   await here.commit([op(addUsers, [user('1', '1001')])])
   assert.ok(await here.own('1/push'))
@@ -271,7 +271,7 @@ check('several processes that start at once apply each migration once', async (o
   assert.equal((await users(databases[0] as Database)).length, 4)
 })
 
-/** Executes a statement and never says that this was all. Resolves with the error that ends it. */
+/** Executes a statement without ever ending the request. Resolves with the error that ends it. */
 function halfTransaction(client: pg.Client): Promise<Error> {
   const { promise, resolve } = Promise.withResolvers<Error>()
   client.query({

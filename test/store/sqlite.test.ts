@@ -25,7 +25,7 @@ test('sqlite: a file that another process has open is refused at once, with the 
   for (let i = 0; i < 2; i++) {
     await assert.rejects(openDatabase(url, { migrations }), (error: Error) => {
       assert.ok(error instanceof StoreUnavailable)
-      assert.match(error.message, /is open in another process.*stop that one/)
+      assert.match(error.message, /is open in another process.*stop the other process/)
       return true
     })
   }
@@ -42,7 +42,7 @@ test('sqlite: a file that another process has open is refused at once, with the 
   )
 })
 
-test('sqlite: a new file, its log and its folder are for this user alone, whatever the umask', async (t) => {
+test('sqlite: a new file, its log and its folder are accessible only to this user, whatever the umask', async (t) => {
   const before = process.umask(0)
   t.after(() => process.umask(before))
   const path = join(folder, 'a', 'private', 'x.db')
@@ -54,50 +54,50 @@ test('sqlite: a new file, its log and its folder are for this user alone, whatev
   assert.deepEqual(await Promise.all([join(path, '..'), join(path, '../..')].map(modeOf)), ['700', '700'])
 
   const shared = `${path}-shared`
-  const beside = await openDatabase(`sqlite:${shared}`, { migrations, shared: true })
-  t.after(() => beside.close())
-  await beside.commit([op(addUsers, [user('1', '1')])])
+  const sharedDatabase = await openDatabase(`sqlite:${shared}`, { migrations, shared: true })
+  t.after(() => sharedDatabase.close())
+  await sharedDatabase.commit([op(addUsers, [user('1', '1')])])
   assert.deepEqual(await Promise.all([shared, `${shared}-wal`, `${shared}-shm`].map(modeOf)), ['600', '600', '600'])
 })
 
 test('sqlite: a file that cannot be opened is named, with the reason and the remedy', async () => {
   const text = join(folder, 'notes.txt')
-  await writeFile(text, 'this is no database, and long enough for that to be seen by anybody who looks')
-  for (const [path, why] of [
+  await writeFile(text, 'this text is not a database, and it is long enough for SQLite to read a whole header')
+  for (const [path, reason] of [
     [text, /notes\.txt is not a SQLite database: name another file/],
     [folder, /bellwire-sqlite-\w+ is a folder: name a file in it/],
-    [join(text, 'x.db'), /x\.db cannot be opened for writing \((ENOTDIR|EEXIST).*give it and its folder/],
-    ['/sys/bellwire/x.db', /x\.db cannot be opened for writing \(E\w+.*give it and its folder/],
-    ['/sys/x.db', /x\.db cannot be opened for writing \(E\w+.*give it and its folder/],
+    [join(text, 'x.db'), /x\.db cannot be opened for writing \((ENOTDIR|EEXIST).*owner of the file and its folder/],
+    ['/sys/bellwire/x.db', /x\.db cannot be opened for writing \(E\w+.*owner of the file and its folder/],
+    ['/sys/x.db', /x\.db cannot be opened for writing \(E\w+.*owner of the file and its folder/],
   ] as const)
     await assert.rejects(openDatabase(`sqlite:${path}`, { migrations }), (error: Error) => {
       assert.ok(error instanceof StoreUnavailable, error.message)
-      assert.match(error.message, why)
+      assert.match(error.message, reason)
       return true
     })
 })
 
-test('sqlite: what is durable is flushed to the disk before it resolves, and only that', async (t) => {
+test('sqlite: a durable commit is flushed to disk before it resolves, other commits are not', async (t) => {
   const database = await openDatabase(await fresh(), { migrations })
   t.after(() => database.close())
-  // Nothing else in this process asks the file system for anything now.
-  let asked = 0
-  const hook = createHook({ init: (_id, type) => void (type === 'FSREQCALLBACK' && asked++) }).enable()
+  // Nothing else in this process accesses the file system now.
+  let requests = 0
+  const hook = createHook({ init: (_id, type) => void (type === 'FSREQCALLBACK' && requests++) }).enable()
   t.after(() => hook.disable())
   const flushes = async (durable: boolean): Promise<number> => {
-    const before = asked
+    const before = requests
     await database.commit([op(addUsers, [user('1', `${durable} ${before}`)])], { durable })
-    return asked - before
+    return requests - before
   }
   assert.deepEqual([await flushes(false), await flushes(true), await flushes(false), await flushes(true)], [0, 1, 0, 1])
 })
 
-test('sqlite: a log that cannot be brought to disk fails those who asked for it, from then on', async (t) => {
+test('sqlite: after a failed flush all durable commits fail', async (t) => {
   const url = await fresh()
   const database = await openDatabase(url, { migrations })
   t.after(() => database.close())
   await rm(`${url.slice('sqlite:'.length)}-wal`)
-  await assert.rejects(database.commit([op(addUsers, [user('1', 'a')])]), /mend the disk and start again/)
+  await assert.rejects(database.commit([op(addUsers, [user('1', 'a')])]), /repair the disk and restart/)
   await assert.rejects(database.commit([op(addUsers, [user('1', 'b')])]), StoreUnavailable)
   await database.commit([op(addUsers, [user('1', 'c')])], { durable: false })
 })
@@ -110,7 +110,7 @@ test('sqlite: a second opening in the same process is refused too', async (t) =>
   await database.commit([op(addUsers, [user('1', '1001')])])
 })
 
-test('sqlite: a database in memory is like any other', async () => {
+test('sqlite: a database in memory works like any other', async () => {
   const database = await openDatabase('sqlite::memory:', { migrations })
   await database.commit([op(addUsers, [user('1', '1001'), user('2', '1001')])])
   assert.equal((await users(database)).length, 2)

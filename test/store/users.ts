@@ -1,4 +1,4 @@
-// The tables that the database tests use.
+// The tables of the database tests.
 
 import type { Migration, Value } from '../../src/store/database.ts'
 import { statement } from '../../src/store/statement.ts'
@@ -25,7 +25,7 @@ export const addUsers = statement<{ id: string }>({
     on conflict (brand, id) do nothing returning id`,
 })
 
-/** The same, which says only whether all were added. */
+/** The same, but returns only whether all users were added. */
 export const addAll = statement<{ complete: number }>({
   name: 'add_all',
   rank: 10,

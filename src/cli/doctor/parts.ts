@@ -6,7 +6,7 @@ import type { Config, OperatorConfig, PlatformConfig } from '../../config/table.
 import type { OperatorOptions } from '../../operator/options.ts'
 import { providerOf } from '../../platform/create-platform.ts'
 import type { Check } from '../../providers/provider.ts'
-import { lookAtStore } from '../../store/look.ts'
+import { inspectStore } from '../../store/inspect-store.ts'
 import { operatorOptions, platformOptions } from '../compose.ts'
 import { lookAtContent } from './content.ts'
 import type { Part } from './part.ts'
@@ -21,7 +21,7 @@ export async function partsOf(config: Config): Promise<readonly Part[]> {
   ]
 }
 
-/** A risk that is not accepted is an error of the configuration: here are only those that are. */
+/** Only accepted risks: any other risk is an error of the configuration. */
 function acceptedRisk({ risk, path, what, remedy }: Risk): Part {
   return { setting: path, look: async () => [{ ok: true, warning: true, what: `${what} (accepted: ${risk})`, remedy }] }
 }
@@ -29,7 +29,7 @@ function acceptedRisk({ risk, path, what, remedy }: Risk): Part {
 function sideParts(side: 'operator' | 'platform', config: OperatorConfig | PlatformConfig): readonly Part[] {
   const lists = side === 'operator' ? ['keys', 'admin_keys'] : ['keys']
   return [
-    { setting: `${side}.store`, look: () => lookAtStore(config.store) },
+    { setting: `${side}.store`, look: () => inspectStore(config.store) },
     portPart(side, `${side}.port`, config),
     ...(config.admin ? [portPart(side, `${side}.admin.port`, config.admin)] : []),
     ...lists.map((list) => ({

@@ -10,7 +10,7 @@ export async function lookAtSide(
 ): Promise<readonly Check[]> {
   if (port === 0) return []
   const address = addressOf(host, port)
-  const remedy = `set ${setting} to a free one, or stop what listens there`
+  const remedy = `set ${setting} to a free port, or stop the program that listens there`
   let response: Response
   try {
     response = await fetch(`http://${address}/readyz`, { signal: AbortSignal.timeout(patienceMs) })

@@ -23,7 +23,7 @@ export interface OutcomesOptions {
   readonly until: number
   readonly signal: AbortSignal
   readonly settled: (record: SentRecord, outcome: RecordOutcome) => Promise<void>
-  /** Those that wait, each time after they were asked for. */
+  /** Called after each poll with the waiting records. */
   readonly waiting: (outcomes: readonly RecordOutcome[]) => void
 }
 

@@ -3,12 +3,12 @@
 import { relative } from 'node:path'
 import { styleText } from 'node:util'
 import type { MadeDevice, StandIns } from '../../stand-ins/all.ts'
-import type { Shown } from '../../stand-ins/stand-in.ts'
+import type { ShownNotification } from '../../stand-ins/stand-in.ts'
 import { writtenKeys } from './folder.ts'
 
 export interface Voice {
   running(control: string, folder: string, files: readonly string[], standIns: StandIns): void
-  shown(device: MadeDevice, shown: Shown): void
+  shown(device: MadeDevice, shown: ShownNotification): void
 }
 
 /** One JSON object in a line for each thing that happens. */

@@ -16,7 +16,7 @@ export interface DescribedRoute {
   readonly query?: Readonly<Record<string, string | TSchema>>
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: Contents
-  /** Statuses beside those of every such route, and when. */
+  /** Statuses beside the common ones of all routes, and their causes. */
   readonly refuses?: Readonly<Record<number, string>>
   /** Left out: some JSON object. */
   readonly gives?: Contents
@@ -44,7 +44,7 @@ export const whole = (description?: string) =>
 
 /** How many a page may have. */
 export const limitOf = (most: number, otherwise = 100) =>
-  Type.Integer({ minimum: 1, description: `At most so many, up to ${most}; ${otherwise} where it is left out.` })
+  Type.Integer({ minimum: 1, description: `Most entries, up to ${most}. Default: ${otherwise}.` })
 
 /** The number of a brand, in a path or a query. */
 export const brandNumber = (description = 'The number of the brand.') =>

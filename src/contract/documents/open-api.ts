@@ -18,7 +18,7 @@ export interface OpenApiOptions {
 }
 
 /**
- * The document of one side. Its `servers` are named by who serves it: only they know where it is fetched from.
+ * The document of one side. Its `servers` are filled in by the server that sends it, which has the request's address.
  *
  * @example openApi({ title: 'Operator', description: '…', operations: operatorOperations, groups: [] }).paths['/reconciliation']
  */

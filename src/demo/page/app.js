@@ -1,4 +1,4 @@
-// The site of one of the two operators, as one of its users sees it.
+// The site of one of the two operators, for one of its users.
 
 import { ask, followDemo, Refused } from '/demo.js'
 import { followInbox } from '/inbox-client.js'
@@ -14,19 +14,19 @@ const journal = createJournal()
 const phones = createPhones({ onSwitch: (id, online) => change('/demo/phone', { id, online }) })
 const sentNote = createSentNote($('send-note'))
 
-/** The demo that is running, or ran last. */
+/** The current or the last run of the demo. */
 let demo
 let connected = false
 let people = []
 let current
 let inboxState = 'connecting'
-let leave = () => {}
+let stopInbox = () => {}
 
 $('who').addEventListener('change', () => {
   location.hash = $('who').value
 })
 addEventListener('hashchange', () => {
-  if (person()) become(person())
+  if (personInHash()) switchTo(personInHash())
 })
 $('send').addEventListener('click', () => void send($('send'), 'site'))
 $('send-push').addEventListener('click', () => void send($('send-push'), 'push'))
@@ -36,7 +36,7 @@ void followDemo({
   onConnect(cast) {
     connected = true
     journal.clear()
-    if (cast.run !== demo?.run) begin(cast)
+    if (cast.run !== demo?.run) startRun(cast)
     showState()
   },
   onDisconnect() {
@@ -52,14 +52,14 @@ void followDemo({
   onPhone: phones.follow,
 })
 
-/** With a demo that this page has not met: at first, and when it was restarted. */
-function begin(cast) {
+/** Starts with a new run of the demo: at first, and after each restart. */
+function startRun(cast) {
   demo = cast
   people = cast.brands.flatMap((brand) => brand.users.map((user) => ({ brand, user, key: `${brand.id}/${user.id}` })))
   $('who').replaceChildren(...cast.brands.map(optionsOf))
   phones.restarted()
   sentNote.restarted()
-  show(person() ?? people.find(({ key }) => key === current?.key) ?? people[0])
+  show(personInHash() ?? people.find(({ key }) => key === current?.key) ?? people[0])
 }
 
 function optionsOf(brand) {
@@ -69,19 +69,19 @@ function optionsOf(brand) {
   return group
 }
 
-function person() {
+function personInHash() {
   return people.find(({ key }) => `#${key}` === location.hash)
 }
 
-function become(someone) {
+function switchTo(person) {
   sentNote.clear()
-  show(someone)
+  show(person)
 }
 
-function show(someone) {
-  leave()
-  current = someone
-  const { brand, user, key } = someone
+function show(person) {
+  stopInbox()
+  current = person
+  const { brand, user, key } = person
   document.documentElement.dataset.brand = brand.id
   $('who').value = key
   $('brand-name').textContent = brand.name
@@ -91,13 +91,13 @@ function show(someone) {
   $('toasts').replaceChildren()
   inbox.open(key)
   phones.open(brand, user)
-  leave = followInbox({
+  stopInbox = followInbox({
     url: demo.operator,
     getToken: () => getToken(brand.id, user.id),
     onNotification(notification, live) {
       inbox.add(notification, live)
       if (!live) return
-      // In view, the list shows it at its top.
+      // If the list is in view, it shows the notification at its top.
       if (inbox.isInView()) announce(notification)
       else showToast(notification)
       ring()
@@ -105,7 +105,7 @@ function show(someone) {
     onState(state, error) {
       inboxState = state
       if (state === 'live') inbox.explain('Nothing here yet. Send an on-site notification.')
-      if (state === 'refused') inbox.explain(`The operator keeps this inbox closed. It says: “${error}”.`)
+      if (state === 'refused') inbox.explain(`The operator keeps this inbox closed, with the reason: “${error}”.`)
       showState()
     },
   })
@@ -120,7 +120,7 @@ function leadFor(user) {
 
 const firstName = ({ name }) => name.split(' ')[0]
 
-// In life this is the operator's backend, which knows who is signed in.
+// In production, the token comes from the operator's backend, which has the signed-in user.
 async function getToken(brand, user) {
   const { token } = await ask('/demo/token', { brand, user_id: user })
   return token
@@ -128,7 +128,7 @@ async function getToken(brand, user) {
 
 async function send(button, channel) {
   if (button.ariaDisabled === 'true') return
-  // Not disabled: it would lose the focus.
+  // A disabled button would lose the focus.
   button.ariaDisabled = 'true'
   try {
     sentNote.sent(await change('/demo/send', { brand: current?.brand.id, user_id: current?.user.id, channel }))

@@ -1,17 +1,17 @@
-// The demo behind the page, which may be stopped and started again while the page is open.
+// The connection to the demo, which may be restarted while the page is open.
 
 const retryMs = 1_000
-const patienceMs = 15_000
+const timeoutMs = 15_000
 
 /**
- * Follows the demo for as long as the page is open. Before each connection the cast is read anew: a demo that was restarted
- * has another `run`, and its operator another address.
+ * Follows the demo while the page is open. The cast is read before each connection, because a restarted demo has another `run`
+ * and another URL of the operator.
  *
  * @param {object} listeners
- * @param {(cast: { run: string, brands: object[], operator: string }) => void} listeners.onConnect  Before the events of a connection, which begin anew with each.
- * @param {() => void} listeners.onDisconnect  Also after each attempt that was in vain.
- * @param {(entry: object) => void} listeners.onEntry  What became of a message so far.
- * @param {(phone: object) => void} listeners.onPhone  All that a phone shows.
+ * @param {(cast: { run: string, brands: object[], operator: string }) => void} listeners.onConnect  Called before the events of a connection. Each connection sends all events again.
+ * @param {() => void} listeners.onDisconnect  Called also after each failed attempt to connect.
+ * @param {(entry: object) => void} listeners.onEntry  Receives the current state of a message.
+ * @param {(phone: object) => void} listeners.onPhone  Receives the current state of a phone.
  */
 export async function followDemo({ onConnect, onDisconnect, onEntry, onPhone }) {
   while (true) {
@@ -29,13 +29,13 @@ export async function followDemo({ onConnect, onDisconnect, onEntry, onPhone }) 
   }
 }
 
-/** The demo said no. Other errors mean that it did not answer. */
+/** The demo refused a request. Any other error means that it did not answer. */
 export class Refused extends Error {}
 
-/** Asks the page's own server; with a body, by POST. */
+/** Sends a request to the page's own server: a POST if there is a body, else a GET. */
 export async function ask(path, body) {
   const response = await fetch(path, {
-    signal: AbortSignal.timeout(patienceMs),
+    signal: AbortSignal.timeout(timeoutMs),
     ...(body && { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
   })
   const answer = await response.json()

@@ -1,6 +1,6 @@
-// Small helpers to build elements. Text is always set as text: what is in a message never becomes markup.
+// Small helpers to build elements. Text is always set as text, so the content of a message never becomes markup.
 
-/** `element('p', 'note-body', 'Hello')`, or with children in place of the text. */
+/** `element('p', 'note-body', 'Hello')`, or with children instead of the text. */
 export function element(name, className, ...content) {
   const made = document.createElement(name)
   if (className) made.className = className
@@ -18,7 +18,7 @@ export function icon(path, box = 12) {
   return svg
 }
 
-/** A notification's picture, or a plain one of the brand's colour. */
+/** The image of a notification, or a plain square in the brand's colour. */
 export function thumb({ image_url: url }) {
   if (!safe(url)) return element('span', 'thumb')
   const image = element('img', 'thumb')
@@ -28,7 +28,7 @@ export function thumb({ image_url: url }) {
   return image
 }
 
-/** A message may carry any address; only these schemes are followed. */
+/** A message may contain any URL. Only these schemes are allowed. */
 export function safe(url) {
   if (!url) return false
   try {

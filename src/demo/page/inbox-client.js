@@ -1,17 +1,17 @@
-// Follows one user's inbox: the list first, then the stream from exactly there. No framework, no build step; a site may
-// copy this file. Needs `eventsource-parser`, because the browser's own EventSource cannot send a token in a header.
+// Follows one user's inbox: first the list, then the stream from the end of the list. A site can copy this file: it needs no
+// framework and no build step, only `eventsource-parser`, because the browser's own EventSource cannot send a token in a header.
 
 import { createParser } from '/vendor/eventsource-parser/index.js'
 
-const listed = 30
-/** The server gives a sign of life every 15 seconds: three missing mean that the connection is dead. */
+const pageSize = 30
+/** The server sends a heartbeat every 15 seconds. If three are missing, the connection is dead. */
 const silenceMs = 45_000
 
 /**
  * @param {object} options
- * @param {string} options.url  The operator's address, e.g. `https://api.example.com`.
- * @param {() => Promise<string>} options.getToken  A fresh subscriber token from your backend. Asked again after a 401.
- * @param {(notification: object, live: boolean) => void} options.onNotification  Once for each site_notification_id.
+ * @param {string} options.url  The operator's URL, e.g. `https://api.example.com`.
+ * @param {() => Promise<string>} options.getToken  Returns a new subscriber token from your backend. Called again after a 401.
+ * @param {(notification: object, live: boolean) => void} options.onNotification  Called once for each site_notification_id.
  * @param {(state: 'connecting' | 'live' | 'reconnecting' | 'refused', error?: string) => void} options.onState
  * @returns {() => void} stops following
  */
@@ -43,14 +43,14 @@ export function followInbox({ url, getToken, onNotification, onState }) {
       }
       if (stopped.signal.aborted) return
       onState('reconnecting')
-      await rest(Math.min(retryMs * 2 ** Math.max(0, failures - 1), 15_000) * (0.5 + Math.random() / 2))
+      await sleep(Math.min(retryMs * 2 ** Math.max(0, failures - 1), 15_000) * (0.5 + Math.random() / 2))
     }
   }
 
   async function list() {
-    const response = await call(`/app/inbox?limit=${listed}`, {}, stopped.signal)
+    const response = await call(`/app/inbox?limit=${pageSize}`, {}, stopped.signal)
     const page = await response.json()
-    for (const notification of page.items.reverse()) tell(notification, false)
+    for (const notification of page.items.reverse()) notify(notification, false)
     lastEventId = page.last_event_id
   }
 
@@ -65,15 +65,15 @@ export function followInbox({ url, getToken, onNotification, onState }) {
       alive()
       const signal = AbortSignal.any([stopped.signal, silence.signal])
       const response = await call('/app/inbox/stream', { 'last-event-id': lastEventId }, signal)
-      let again = false
+      let listAgain = false
       const parser = createParser({
         onRetry: (ms) => {
           retryMs = ms
         },
         onEvent: ({ event, id, data }) => {
           if (id !== undefined) lastEventId = id
-          if (event === 'notification') tell(JSON.parse(data), true)
-          else if (event === 'reset') again = true
+          if (event === 'notification') notify(JSON.parse(data), true)
+          else if (event === 'reset') listAgain = true
           else if (event === 'ready') {
             failures = 0
             onState('live')
@@ -83,9 +83,9 @@ export function followInbox({ url, getToken, onNotification, onState }) {
       for await (const text of chunks(response.body)) {
         alive()
         parser.feed(text)
-        // Too much was missed to be sent one by one.
-        if (again) {
-          again = false
+        // Too many notifications were missed, so the stream does not send them.
+        if (listAgain) {
+          listAgain = false
           await list()
         }
       }
@@ -94,7 +94,7 @@ export function followInbox({ url, getToken, onNotification, onState }) {
     }
   }
 
-  function tell(notification, live) {
+  function notify(notification, live) {
     if (known.has(notification.site_notification_id)) return
     known.add(notification.site_notification_id)
     onNotification(notification, live)
@@ -111,7 +111,7 @@ export function followInbox({ url, getToken, onNotification, onState }) {
     throw new Refused(response.status, error ?? `HTTP ${response.status}`)
   }
 
-  function rest(ms) {
+  function sleep(ms) {
     return new Promise((resolve) => {
       const done = () => {
         clearTimeout(timer)
@@ -133,7 +133,7 @@ class Refused extends Error {
   }
 }
 
-// Not every browser can `for await` over a stream.
+// Some browsers do not support `for await` over a stream.
 async function* chunks(body) {
   const reader = body.pipeThrough(new TextDecoderStream()).getReader()
   while (true) {

@@ -2,13 +2,13 @@ import { ago, element, safe, thumb } from '/elements.js'
 
 const most = 60
 
-/** The list of notifications of whoever is looked at, newest first, with what was seen kept in this browser. */
+/** The notifications of the selected user, newest first. The browser's local storage has the ids of the seen ones. */
 export function createInboxList({ onUnseen }) {
   const list = document.getElementById('notes')
   const empty = document.getElementById('notes-empty')
   let notes = []
   let seen = new Set()
-  let store
+  let storageKey
 
   setInterval(() => {
     for (const { item, at } of notes) item.querySelector('time').textContent = ago(at)
@@ -16,16 +16,16 @@ export function createInboxList({ onUnseen }) {
 
   return {
     open(key) {
-      store = `bellwire-demo-seen/${key}`
+      storageKey = `bellwire-demo-seen/${key}`
       try {
-        seen = new Set(JSON.parse(localStorage.getItem(store) ?? '[]'))
+        seen = new Set(JSON.parse(localStorage.getItem(storageKey) ?? '[]'))
       } catch {
         seen = new Set()
       }
       notes = []
       list.replaceChildren()
       this.explain('')
-      count()
+      updateUnseen()
     },
     add(notification, live) {
       const at = Date.parse(notification.created_at)
@@ -34,22 +34,22 @@ export function createInboxList({ onUnseen }) {
       notes.unshift({ id: notification.site_notification_id, item, at })
       list.prepend(item)
       for (const old of notes.splice(most)) old.item.remove()
-      count()
+      updateUnseen()
     },
     seeAll() {
       for (const { id } of notes) seen.add(id)
-      keep()
+      saveSeen()
     },
-    /** Whether what is added is seen: the top of the list, below the bar on top. */
+    /** Whether a new notification is visible: the top of the list is in view, below the header. */
     isInView() {
       const { top } = list.getBoundingClientRect()
       const { bottom } = document.querySelector('.top').getBoundingClientRect()
       return top >= bottom && top + 60 <= innerHeight && list.scrollTop < 30
     },
-    /** What is said while there is nothing to list. */
+    /** Sets the text for an empty list. */
     explain(text) {
       empty.textContent = text
-      count()
+      updateUnseen()
     },
   }
 
@@ -64,7 +64,7 @@ export function createInboxList({ onUnseen }) {
     button.type = 'button'
     button.addEventListener('click', () => {
       seen.add(id)
-      keep()
+      saveSeen()
       if (safe(notification.url)) location.assign(notification.url)
     })
     const item = element('li', 'note', button)
@@ -72,12 +72,12 @@ export function createInboxList({ onUnseen }) {
     return item
   }
 
-  function keep() {
-    localStorage.setItem(store, JSON.stringify([...seen].slice(-300)))
-    count()
+  function saveSeen() {
+    localStorage.setItem(storageKey, JSON.stringify([...seen].slice(-300)))
+    updateUnseen()
   }
 
-  function count() {
+  function updateUnseen() {
     let unseen = 0
     for (const { id, item } of notes) {
       const isNew = !seen.has(id)

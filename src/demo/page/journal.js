@@ -1,32 +1,32 @@
 import { element, icon } from '/elements.js'
 
-const mostWays = 6
+const mostRows = 6
 const tick = 'm2.5 6.5 2.5 2.5 4.500-5.500'
 const cross = 'm3 3 6 6m0-6-6 6'
 
-/** Shows each message's way from the platform to the person, as the demo's own journal tells it. */
+/** The message log: shows how far each message has come, from the events of the demo's journal. */
 export function createJournal() {
   const list = document.getElementById('ways')
-  const ways = new Map()
+  const rows = new Map()
 
   return {
     clear() {
-      ways.clear()
+      rows.clear()
       list.replaceChildren()
     },
     show(entry) {
-      const fresh = way(entry)
-      const shown = ways.get(entry.key)
-      if (shown) shown.replaceWith(fresh)
-      else list.prepend(fresh)
-      ways.set(entry.key, fresh)
-      while (list.children.length > mostWays) list.lastElementChild.remove()
+      const row = rowOf(entry)
+      const previous = rows.get(entry.key)
+      if (previous) previous.replaceWith(row)
+      else list.prepend(row)
+      rows.set(entry.key, row)
+      while (list.children.length > mostRows) list.lastElementChild.remove()
       document.getElementById('ways-empty').hidden = true
     },
   }
 }
 
-function way(entry) {
+function rowOf(entry) {
   const row = element('li', 'way')
   row.dataset.key = entry.key
   row.dataset.outcome = entry.state
@@ -41,7 +41,7 @@ function way(entry) {
   return row
 }
 
-/** Which of the three stops it has passed. */
+/** The three stops of a message, and which of them it has passed. */
 function track({ state, channel }) {
   const marks = {
     unreadable: ['refused', '', ''],

@@ -6,7 +6,7 @@ const labels = { laptop: 'Laptop' }
 const signal = 'M1 12.500h2.200V9H1zM5 12.500h2.200V6H5zM9 12.500h2.200V3H9zM13 12.500h2.200V0H13z'
 const services = { fcm: 'FCM', apns: 'APNs', 'web-push': 'Web Push' }
 
-/** One lock screen, with a switch that takes the device offline. `show` draws a state; it is whole each time. */
+/** A lock screen, with a switch that takes the device offline. `show` draws a complete state. */
 export function createPhone({ owner, state: { name, service }, onSwitch }) {
   const kind = name === 'laptop' ? 'laptop' : 'phone'
   const rows = new Map()
@@ -29,31 +29,31 @@ export function createPhone({ owner, state: { name, service }, onSwitch }) {
   toggle.type = 'button'
   toggle.setAttribute('role', 'switch')
   toggle.setAttribute('aria-label', `${owner.first}’s ${name} is online`)
-  toggle.addEventListener('click', () => void flip())
+  toggle.addEventListener('click', () => void switchDevice())
   const text = element('div', 'phone-text', element('h3', 'phone-name', labels[name] ?? name), status)
-  const made = element('li', 'phone', element('div', 'phone-stage', element('div', 'phone-body', screen)), element('div', 'phone-foot', text, toggle))
-  made.dataset.kind = kind
-  made.dataset.maker = service
+  const item = element('li', 'phone', element('div', 'phone-stage', element('div', 'phone-body', screen)), element('div', 'phone-foot', text, toggle))
+  item.dataset.kind = kind
+  item.dataset.maker = service
 
   return {
-    element: made,
+    element: item,
     show(state, refusal) {
-      made.dataset.id = state.id
+      item.dataset.id = state.id
       status.id = `state-${state.id}`
       toggle.setAttribute('aria-describedby', status.id)
-      made.dataset.online = state.online
+      item.dataset.online = state.online
       toggle.setAttribute('aria-checked', state.online)
-      say(status, words(state, refusal))
+      setText(status, words(state, refusal))
       drawNotes(state)
       this.tick()
       drawn = true
     },
     tick() {
       const now = new Date()
-      say(clock, clockOf(now))
-      say(made.querySelector('.phone-time'), clockOf(now))
-      say(date, now.toLocaleDateString([], { weekday: 'long', day: 'numeric', month: 'long' }))
-      for (const { row, at } of rows.values()) say(row.querySelector('time'), since(at))
+      setText(clock, clockOf(now))
+      setText(item.querySelector('.phone-time'), clockOf(now))
+      setText(date, now.toLocaleDateString([], { weekday: 'long', day: 'numeric', month: 'long' }))
+      for (const { row, at } of rows.values()) setText(row.querySelector('time'), since(at))
     },
   }
 
@@ -65,7 +65,7 @@ export function createPhone({ owner, state: { name, service }, onSwitch }) {
       row.remove()
       rows.delete(id)
     }
-    // Oldest first, so that each new one is put on top.
+    // The oldest is drawn first, because each new notification is added on top.
     for (const note of visible.toReversed()) {
       if (rows.has(note.id)) continue
       const row = noteRow(owner.app, note)
@@ -77,18 +77,18 @@ export function createPhone({ owner, state: { name, service }, onSwitch }) {
   }
 
   function ring() {
-    made.classList.remove('rings')
-    requestAnimationFrame(() => made.classList.add('rings'))
+    item.classList.remove('rings')
+    requestAnimationFrame(() => item.classList.add('rings'))
   }
 
-  async function flip() {
+  async function switchDevice() {
     if (switching) return
     switching = true
     try {
       await onSwitch(toggle.getAttribute('aria-checked') !== 'true')
     } catch (error) {
       status.setAttribute('role', 'alert')
-      say(status, error instanceof Refused ? `Not switched: ${error.message}.` : 'Not switched: the demo did not answer.')
+      setText(status, error instanceof Refused ? `Not switched: ${error.message}.` : 'Not switched: the demo did not answer.')
     } finally {
       switching = false
     }
@@ -127,13 +127,13 @@ function since(time, now = Date.now()) {
   return minutes < 60 ? `${minutes} min` : clockOf(new Date(time))
 }
 
-/** As a lock screen has it: without AM and PM. */
+/** The time in the style of a lock screen, without AM and PM. */
 function clockOf(now) {
   const parts = new Intl.DateTimeFormat([], { hour: 'numeric', minute: '2-digit' }).formatToParts(now)
   return parts.filter(({ type }) => type !== 'dayPeriod').map(({ value }) => value).join('').trim()
 }
 
-/** Screen readers would read what is written again. */
-function say(node, text) {
+/** Sets a changed text only: a screen reader would read a repeated text again. */
+function setText(node, text) {
   if (node.textContent !== text) node.textContent = text
 }

@@ -1,10 +1,10 @@
 import { createPhone } from '/phone.js'
 
-/** The phones of whoever is looked at, as the demo tells what each of them shows. */
+/** The phones of the selected user, drawn from the events of the demo. */
 export function createPhones({ onSwitch }) {
   const host = document.getElementById('phones')
   const states = new Map()
-  /** Why nothing rang, in the operator's words, by user. */
+  /** The operator's reasons for refused pushes, by user. */
   const refusals = new Map()
   let owner
   let shown = new Map()
@@ -32,7 +32,7 @@ export function createPhones({ onSwitch }) {
       refusals.set(`${brand}/${user_id}`, note)
       for (const each of states.values()) show(each)
     },
-    /** Another demo has phones of its own. */
+    /** A new run of the demo has new phones. */
     restarted() {
       states.clear()
       refusals.clear()

@@ -1,42 +1,42 @@
 import { Refused } from '/demo.js'
 
-/** Says what became of the message that was sent last from this page, as the demo's events tell it. */
+/** Shows the state of the message that was last sent from this page, from the events of the demo. */
 export function createSentNote(node) {
-  /** An event may be faster than the answer that says which message it is about. */
+  /** Entries by key, because an event may arrive before the answer to the request that sent its message. */
   const entries = new Map()
   let last
 
   return {
     sent(entry) {
       last = entries.get(entry.key) ?? entry
-      say(wordsFor(last))
+      setText(wordsFor(last))
     },
     notSent(error) {
       last = undefined
-      say(error instanceof Refused ? `Not sent: ${error.message}.` : 'Probably not sent: the demo did not answer.')
+      setText(error instanceof Refused ? `Not sent: ${error.message}.` : 'Probably not sent: the demo did not answer.')
     },
     disconnected() {
-      if (last?.state === 'waiting') say(`The connection was lost while “${last.title}” was on its way.`)
+      if (last?.state === 'waiting') setText(`The connection was lost while “${last.title}” was on its way.`)
     },
     follow(entry) {
       entries.set(entry.key, entry)
       if (entry.key !== last?.key) return
       last = entry
-      say(wordsFor(entry))
+      setText(wordsFor(entry))
     },
-    /** Another demo numbers its messages anew. */
+    /** A new run of the demo uses the same keys again. */
     restarted() {
       entries.clear()
-      if (last?.state === 'waiting') say(`What became of “${last.title}” is not known: the demo was restarted.`)
+      if (last?.state === 'waiting') setText(`The outcome of “${last.title}” is unknown: the demo was restarted.`)
       last = undefined
     },
     clear() {
       last = undefined
-      say('')
+      setText('')
     },
   }
 
-  function say(text) {
+  function setText(text) {
     if (node.textContent !== text) node.textContent = text
   }
 }

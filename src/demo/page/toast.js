@@ -1,17 +1,17 @@
 import { element, icon, thumb } from '/elements.js'
 
-const staysMs = 7_000
+const durationMs = 7_000
 
-/** Shows a notification for some seconds in place of the one before; longer while it is pointed at or has the focus. */
+/** Shows a notification for 7 seconds, in place of the previous one. It stays while it has the pointer or the focus. */
 export function showToast(notification) {
   const { title = 'New notification', body } = notification
   const text = element('a', 'toast-text', element('p', 'toast-title', title))
   text.href = '#inbox'
-  // The address names the user who is looked at.
+  // The URL's hash identifies the selected user, so it must not change.
   text.addEventListener('click', (event) => {
     event.preventDefault()
     document.getElementById('inbox').focus()
-    leave()
+    hide()
   })
   if (body) text.append(element('p', 'toast-body', body))
   const close = element('button', 'toast-close', icon('m2.5 2.5 7 7m0-7-7 7'))
@@ -21,15 +21,15 @@ export function showToast(notification) {
   toast.dataset.id = notification.site_notification_id
 
   let timer
-  const leave = () => {
+  const hide = () => {
     toast.classList.add('leaves')
     setTimeout(() => toast.remove(), 260)
   }
   const wait = () => {
     clearTimeout(timer)
-    timer = setTimeout(leave, staysMs)
+    timer = setTimeout(hide, durationMs)
   }
-  close.addEventListener('click', leave)
+  close.addEventListener('click', hide)
   for (const name of ['pointerenter', 'focusin']) toast.addEventListener(name, () => clearTimeout(timer))
   for (const name of ['pointerleave', 'focusout']) toast.addEventListener(name, wait)
 
@@ -37,7 +37,7 @@ export function showToast(notification) {
   wait()
 }
 
-/** For screen readers: what others see by themselves. */
+/** Announces a notification to screen readers only. */
 export function announce({ title = 'New notification', body = '' }) {
   document.getElementById('toasts').replaceChildren(element('p', 'visually-hidden', `${title}. ${body}`))
 }

@@ -4,7 +4,7 @@ import { Client } from 'undici'
 import { apiKeyHeader, reconciliation } from '../../contract/endpoints.ts'
 import type { ReconciliationField as Field } from '../../contract/records.ts'
 import { shortened } from '../../contract/storable.ts'
-import { discarded } from '../../runtime/discarded.ts'
+import { collectDiscarded } from '../../runtime/collect-discarded.ts'
 import { Refused } from './refusal.ts'
 
 export interface Asking {
@@ -67,7 +67,7 @@ export async function ask({ url, apiKey, field, idleMs, totalMs, signal }: Askin
       if (done) return
       read += value.length
       yield value
-      discarded(value.length)
+      collectDiscarded(value.length)
     }
   }
 

@@ -1,31 +1,31 @@
-// What an answer of APNs means: the table of its reasons, row by row. Pure.
+// The meaning of an answer from APNs, for each of its reasons. Pure.
 
 import type { Fatal } from '../../contract/outcome.ts'
 import { shortened } from '../../contract/storable.ts'
 import { objectIn } from '../../runtime/json.ts'
-import { type Headers, type Judged, judgementsOf } from '../judge-answer.ts'
+import { type Headers, type Judgement, outcomeBuilders } from '../judge-answer.ts'
 import type { DeviceAnswer } from '../push-service.ts'
 
 const topicRemedy =
-  "check topic and apps: each must be a bundle id of the key's team, and the key may be limited to some"
+  "check topic and apps: each must be a bundle id of the key's team, and the key may be limited to some topics"
 const keyRemedy = 'check key, key_id and team_id, that the key is for APNs and was not revoked, and the clock'
-const environmentRemedy = 'the key is for one environment only: set environments to it, or use a key for both'
+const environmentRemedy = 'the key is for one environment only: set environments accordingly, or use a key for both'
 
-/** The reason decides; the status only where there is none, or one that is new. */
-const misconfigurations = new Map<string, readonly [what: string, remedy: string]>(
+/** The reason decides. The status decides only if the reason is missing or unknown. */
+const misconfigurations = new Map<string, readonly [problem: string, remedy: string]>(
   Object.entries({
-    DeviceTokenNotForTopic: ['the topic is not that of the app with this token', topicRemedy],
+    DeviceTokenNotForTopic: ['the topic is not that of the app that has this token', topicRemedy],
     BadTopic: ['the topic is not valid', topicRemedy],
     MissingTopic: ['there is no topic', topicRemedy],
     TopicDisallowed: ['the key may not send to this topic', topicRemedy],
-    ExpiredProviderToken: ['our token is taken for expired although it is new', "set this machine's clock"],
+    ExpiredProviderToken: ['our token is refused as expired although it is new', "set this machine's clock"],
     InvalidProviderToken: ['our token is refused', keyRemedy],
-    MissingProviderToken: ['our token did not arrive', 'check proxies on the way: the header authorization is missing'],
+    MissingProviderToken: ['our token did not arrive', 'check proxies in between: the authorization header is missing'],
     BadCertificate: ['the certificate is refused', keyRemedy],
     BadCertificateEnvironment: ['the certificate is for the other environment', environmentRemedy],
     Forbidden: ['the key may not do this', keyRemedy],
     UnrelatedKeyIdInToken: [
-      'the connection began with another key',
+      'the connection was opened with another key',
       'check key_id, and proxies that share connections',
     ],
     BadEnvironmentKeyIdInToken: ['the key is for the other environment', environmentRemedy],
@@ -33,7 +33,7 @@ const misconfigurations = new Map<string, readonly [what: string, remedy: string
   }),
 )
 
-const faults: ReadonlySet<string> = new Set([
+const invalidRequests: ReadonlySet<string> = new Set([
   'BadCollapseId',
   'BadExpirationDate',
   'BadMessageId',
@@ -47,7 +47,7 @@ const faults: ReadonlySet<string> = new Set([
 ])
 
 /**
- * @param now epoch milliseconds, for a Retry-After that is a date
+ * @param now epoch milliseconds: needed if Retry-After is a date
  * @example readApnsAnswer(410, {}, '{"reason":"Unregistered","timestamp":1763721600000}', now)
  * // { category: 'failed', reason: 'rejected', token: 'gone', goneSince: 1763721600000, rule: 'apns 410 Unregistered', … }
  */
@@ -55,8 +55,8 @@ export function readApnsAnswer(status: number, headers: Headers, body: string, n
   return judgeApns(status, headers, body, now).answer
 }
 
-/** The same, with the remedy apart. */
-export function judgeApns(status: number, headers: Headers, body: string, now: number): Judged {
+/** Like readApnsAnswer, and with the remedy. */
+export function judgeApns(status: number, headers: Headers, body: string, now: number): Judgement {
   const id = headers['apns-id']
   if (status === 200) {
     if (typeof id === 'string') return { answer: { category: 'successful', rule: 'apns 200', providerId: id } }
@@ -65,18 +65,18 @@ export function judgeApns(status: number, headers: Headers, body: string, now: n
   const { reason, timestamp } = readBody(body)
   const code = reason ?? ''
   const words = ` (${shortened(reason ?? String(status), 100)})`
-  const { failed, fatal, misconfigured } = judgementsOf({ service: 'apns', status, headers, body, code, words, now })
+  const { failed, fatal, misconfigured } = outcomeBuilders({ service: 'apns', status, headers, body, code, words, now })
 
   const wrong = misconfigurations.get(code)
   if (wrong) return misconfigured(...wrong)
-  if (reason !== undefined && faults.has(reason)) return failed('APNs does not take this notification')
+  if (reason !== undefined && invalidRequests.has(reason)) return failed('APNs does not accept this notification')
 
   switch (reason) {
     case 'BadDeviceToken':
-      return failed('this is no token of this environment', { token: 'mismatch' })
+      return failed('this is not a token of this environment', { token: 'mismatch' })
     case 'Unregistered':
     case 'ExpiredToken':
-      return failed('the app is no longer installed there', {
+      return failed('the app is no longer installed on the device', {
         token: 'gone',
         ...(timestamp !== undefined && { goneSince: timestamp }),
       })
@@ -89,35 +89,35 @@ export function judgeApns(status: number, headers: Headers, body: string, now: n
     case 'TooManyProviderTokenUpdates':
       return fatal('our token was renewed too often', { reason: 'rate_limited' })
     case 'InternalServerError':
-      return fatal('it has a trouble of its own', { blame: 'message' })
+      return fatal('internal error of APNs', { blame: 'message' })
     case 'ServiceUnavailable':
     case 'Shutdown':
-      return fatal('it is away')
+      return fatal('APNs is unavailable')
     default:
       return byStatus()
   }
 
-  /** A reason that is new, or none. */
-  function byStatus(): Judged {
+  /** The reason is missing or unknown. */
+  function byStatus(): Judgement {
     if (status === 413) return failed('the notification is too large', { reason: 'too_large' })
     if (status === 429) return fatal('too many notifications', { reason: 'rate_limited' })
-    if (status === 403) return misconfigured('it refuses us', keyRemedy)
+    if (status === 403) return misconfigured('APNs refuses our request', keyRemedy)
     if (reason === undefined && status < 500) return { answer: notApns(status, body), remedy: addressRemedy }
-    if (status >= 400 && status <= 499) return failed('APNs does not take this notification')
-    return fatal(`it answered ${status}`)
+    if (status >= 400 && status <= 499) return failed('APNs does not accept this notification')
+    return fatal(`APNs answered ${status}`)
   }
 }
 
-const addressRemedy = 'check the address of APNs, and proxies on the way'
+const addressRemedy = 'check the URL of APNs, and proxies in between'
 
-/** Apple says a reason with each refusal, and names the notification with each success. */
+/** APNs always answers with a reason, or with the apns-id of an accepted notification. So another server has answered. */
 function notApns(status: number, body: string): Fatal {
   return {
     category: 'fatal',
     reason: status < 300 ? 'nonsense' : 'misconfigured',
     blame: 'provider',
     rule: `apns ${status}`,
-    error: `apns: something that is not APNs answered ${status}; ${addressRemedy}`,
+    error: `apns: a server that is not APNs answered ${status}; ${addressRemedy}`,
     ...(status < 300 && { uncertain: true }),
     answer: shortened(body),
   }

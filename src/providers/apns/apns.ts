@@ -1,11 +1,11 @@
-// Apple Push Notification service, by a signing key (.p8), in production and sandbox.
+// Apple Push Notification service (APNs) with a signing key (.p8), in the environments production and sandbox.
 
 import type { Failed, Fatal } from '../../contract/outcome.ts'
 import { clockCheck } from '../clock-check.ts'
 import type { Exchanged } from '../exchange.ts'
 import { createHttp2Client } from '../http2/client.ts'
 import type { Check, SendContext } from '../provider.ts'
-import { conceal, expired, lostPush } from '../push-outcomes.ts'
+import { expired, lostPush, removeSecrets } from '../push-outcomes.ts'
 import type { DeviceAnswer, Push, PushService } from '../push-service.ts'
 import { judgeApns, readApnsAnswer } from './answer.ts'
 import { apnsNotification, type Notification } from './notification.ts'
@@ -14,29 +14,29 @@ import { type ApnsKey, createProviderTokens } from './provider-token.ts'
 export type Environment = 'production' | 'sandbox'
 
 export interface ApnsOptions extends ApnsKey {
-  /** The credential's name in the configuration. apns. */
+  /** Name of the credential in the configuration. Default: apns. */
   readonly name?: string
-  /** The app (bundle id) of devices that do not say theirs. */
+  /** The app (bundle id) of devices for which no app is known. */
   readonly topic: string
-  /** Further apps of the team; devices of other apps are not reached. */
+  /** Further apps of the team. Devices of other apps are not reached. */
   readonly apps?: readonly string[]
-  /** Which of Apple's two worlds are used. Both. */
+  /** APNs environments to use. Default: both. */
   readonly environments?: readonly Environment[]
-  /** https://api.push.apple.com; http:// speaks HTTP/2 without TLS. */
+  /** URL of production. Default: https://api.push.apple.com. An http:// URL uses HTTP/2 without TLS. */
   readonly baseUrl?: string
-  /** https://api.sandbox.push.apple.com */
+  /** URL of the sandbox. Default: https://api.sandbox.push.apple.com. */
   readonly sandboxUrl?: string
   /** Certificates to trust instead of the system's, as PEM. */
   readonly ca?: string
-  /** Most sends at a time. 1,000. */
+  /** Maximum number of sends in flight. Default: 1,000. */
   readonly concurrency?: number
-  /** Most connections to each environment. 2. */
+  /** Maximum number of connections to each environment. Default: 2. */
   readonly connections?: number
 }
 
 /**
- * Sends to devices of kind `apns`. One whose environment is not known is tried in production, and in the sandbox if its token is
- * not known there; which took it is remembered.
+ * Sends to devices of kind `apns`. If the environment of a device is unknown, production is tried first, then the sandbox. A
+ * device that the sandbox accepted is remembered.
  *
  * @example
  * const service = apns({ key: await readFile('AuthKey_ABC.p8', 'utf8'), keyId: 'ABC…', teamId: 'DEF…', topic: 'com.example.app' })
@@ -51,20 +51,20 @@ export function apns(options: ApnsOptions): PushService {
     sandbox: options.sandboxUrl ?? 'https://api.sandbox.push.apple.com',
   }
   const tokens = createProviderTokens(options)
-  // A connection is bound to the key that it began with, so no service shares another's.
-  const worlds = (['production', 'sandbox'] as const)
+  // APNs binds a connection to the key of its first request, so each service has connections of its own.
+  const targets = (['production', 'sandbox'] as const)
     .filter((environment) => environments.includes(environment))
     .map((environment) => {
       const { origin, pathname } = new URL(addresses[environment])
       const client = createHttp2Client({ origin, connections, ...(ca !== undefined && { ca }) })
       return { environment, origin, client, path: `${pathname.replace(/\/+$/, '')}/3/device/` }
     })
-  type World = (typeof worlds)[number]
-  /** Devices whose environment nobody said, and which the sandbox took: it is asked first from then on. */
+  type Target = (typeof targets)[number]
+  /** Tokens of unknown environment that the sandbox accepted. The sandbox is tried first for them. */
   const inSandbox = new Set<string>()
 
   function post(
-    { client, path }: World,
+    { client, path }: Target,
     hex: string,
     token: string,
     { headers, body }: Notification,
@@ -81,33 +81,34 @@ export function apns(options: ApnsOptions): PushService {
   }
 
   async function attempt(
-    world: World,
+    target: Target,
     notification: Notification,
     push: Push,
     context: SendContext,
   ): Promise<DeviceAnswer> {
-    for (let again = false; ; again = true) {
+    for (let retried = false; ; retried = true) {
       const got = tokens.get(Date.now())
       const token = typeof got === 'string' ? got : await got
-      const exchanged = await post(world, push.device.token, token, notification, context)
+      const exchanged = await post(target, push.device.token, token, notification, context)
       if ('lost' in exchanged) return lostPush('apns', exchanged, context)
       const { status, headers } = exchanged
-      const body = status === 200 ? '' : conceal(exchanged.body.toString(), push.device.token, token)
+      const body = status === 200 ? '' : removeSecrets(exchanged.body.toString(), push.device.token, token)
       const answer = readApnsAnswer(status, headers, body, Date.now())
       if (answer.category === 'successful') return { ...answer, ref: push.ref }
-      if (answer.rule === 'apns 429 TooManyProviderTokenUpdates') tokens.tooMany(token, Date.now())
-      if (again || answer.rule !== 'apns 403 ExpiredProviderToken' || !tokens.expired(token, Date.now())) return answer
+      if (answer.rule === 'apns 429 TooManyProviderTokenUpdates') tokens.onTooMany(token, Date.now())
+      if (retried || answer.rule !== 'apns 403 ExpiredProviderToken' || !tokens.onExpired(token, Date.now()))
+        return answer
     }
   }
 
-  /** For a device whose environment is not known. */
+  /** Sends to a device of unknown environment. */
   async function tryEach(notification: Notification, push: Push, context: SendContext): Promise<DeviceAnswer> {
     const { token } = push.device
-    let answer: DeviceAnswer = notHere
-    for (const world of inSandbox.has(token) ? worlds.toReversed() : worlds) {
-      answer = await attempt(world, notification, push, context)
+    let answer: DeviceAnswer = notConfigured
+    for (const target of inSandbox.has(token) ? targets.toReversed() : targets) {
+      answer = await attempt(target, notification, push, context)
       if (answer.rule === 'apns 400 BadDeviceToken') continue
-      if (world.environment === 'sandbox' && answer.category === 'successful') rememberSandbox(token)
+      if (target.environment === 'sandbox' && answer.category === 'successful') rememberSandbox(token)
       return answer
     }
     return answer
@@ -118,30 +119,31 @@ export function apns(options: ApnsOptions): PushService {
     inSandbox.add(token)
   }
 
-  async function tryImpossible(world: World): Promise<readonly Check[]> {
+  /** Sends to a token that cannot exist. */
+  async function checkTarget(target: Target): Promise<readonly Check[]> {
     const context = { deadline: Date.now() + 10_000, signal: new AbortController().signal }
     const notification = {
       headers: ['apns-topic', topic, 'apns-push-type', 'alert'],
       body: '{"aps":{"alert":"check"}}',
     }
-    const exchanged = await post(world, '0'.repeat(64), await tokens.get(Date.now()), notification, context)
+    const exchanged = await post(target, '0'.repeat(64), await tokens.get(Date.now()), notification, context)
     if ('lost' in exchanged) {
       const what = lostPush('apns', exchanged, context).error
       return [
         {
           ok: false,
-          what: `${world.environment}: ${what}`,
-          remedy: `check the network and firewalls on the way to ${world.origin}`,
+          what: `${target.environment}: ${what}`,
+          remedy: `check the network, and firewalls between this machine and ${target.origin}`,
         },
       ]
     }
     const { answer, remedy } = judgeApns(exchanged.status, exchanged.headers, exchanged.body.toString(), Date.now())
     const clock = clockCheck('APNs', exchanged.headers.date, Date.now())
-    // The token cannot be one: who says so has taken key, team and topic.
+    // APNs checks key, team and topic before it refuses the token.
     const ok = answer.category === 'successful' || answer.token !== undefined
     const what = ok
-      ? `APNs (${world.environment}) takes key ${options.keyId} for ${topic}`
-      : `${world.environment}: ${(answer as Fatal).error}`
+      ? `APNs (${target.environment}) accepts key ${options.keyId} for ${topic}`
+      : `${target.environment}: ${(answer as Fatal).error}`
     return [ok ? { ok, what } : { ok, what, remedy: remedy ?? 'try again later' }, ...(clock ? [clock] : [])]
   }
 
@@ -154,41 +156,41 @@ export function apns(options: ApnsOptions): PushService {
       (environment === undefined || environments.includes(environment)),
     send(push, context) {
       if (push.expiresAt <= Date.now()) return Promise.resolve(expired('apns'))
-      if (!deviceToken.test(push.device.token)) return Promise.resolve(noToken)
+      if (!deviceToken.test(push.device.token)) return Promise.resolve(malformedToken)
       const notification = apnsNotification(push, topic)
       if ('category' in notification) return Promise.resolve(notification)
       const { environment } = push.device
       if (environment === undefined) return tryEach(notification, push, context)
-      const world = worlds.find((each) => each.environment === environment)
-      return world ? attempt(world, notification, push, context) : Promise.resolve(notHere)
+      const target = targets.find((each) => each.environment === environment)
+      return target ? attempt(target, notification, push, context) : Promise.resolve(notConfigured)
     },
     async check() {
-      return (await Promise.all(worlds.map(tryImpossible))).flat()
+      return (await Promise.all(targets.map(checkTarget))).flat()
     },
     async close() {
-      await Promise.all(worlds.map(({ client }) => client.close()))
+      await Promise.all(targets.map(({ client }) => client.close()))
     },
   }
 }
 
-/** They are developers' own, so these are many. */
+/** Only developers' own devices are in the sandbox, so this is plenty. */
 const mostRemembered = 10_000
 
-/** Apple asks for that: its table is small. */
+/** Apple asks not to index these headers, because its HPACK table is small. */
 const unindexed = ['apns-id', 'apns-expiration', 'apns-collapse-id']
 
-/** Apple's tokens are 64 hexadecimal digits today and may become longer. Anything else could end the connection that all share. */
+/** A token has 64 hexadecimal digits today and may become longer. Another form could make APNs close the shared connection. */
 const deviceToken = /^[0-9A-Za-z]{1,400}$/
 
-/** It says nothing about the credential, and the link stays: whoever linked it in the wrong form can link it again. */
-const noToken: Failed = {
+/** A malformed token says nothing about the credential. The link stays: the app can link the device again in the right form. */
+const malformedToken: Failed = {
   category: 'failed',
   reason: 'rejected',
   rule: 'apns not sent: token',
-  error: 'apns: the device token is not letters and digits (400 at most); link it in hexadecimal, as the app gets it',
+  error: 'apns: the device token must be letters and digits (400 at most); link the hexadecimal token of the app',
 }
 
-const notHere: Fatal = {
+const notConfigured: Fatal = {
   category: 'fatal',
   reason: 'misconfigured',
   blame: 'provider',

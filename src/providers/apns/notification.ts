@@ -5,11 +5,11 @@ import type { Failed } from '../../contract/outcome.ts'
 import { collapseId } from '../collapse.ts'
 import { merged } from '../merge.ts'
 import { apnsHeaders, headerFault } from '../override-headers.ts'
-import { bytesOver, notValid, tooLarge } from '../push-outcomes.ts'
+import { bytesOver, invalidMessage, tooLarge } from '../push-outcomes.ts'
 import type { Push } from '../push-service.ts'
 
 export interface Notification {
-  /** Names and values in turn. */
+  /** Names and values, alternating. */
   readonly headers: readonly string[]
   readonly body: string
 }
@@ -18,31 +18,32 @@ const mostBytes = 4096
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
 /**
- * One notification for one device. A second attempt has the same apns-id and replaces the first by its apns-collapse-id (design
- * §5.5). Data, url, image and push_id stand beside `aps`, as texts; `overrides.apns` is merged into the payload, its `headers`
- * into the headers. What has no text is a background notification.
+ * Makes one notification for one device. A second attempt has the same apns-id and replaces the first by its apns-collapse-id
+ * (design §5.5). Data, url, image and push_id are texts beside `aps`. `overrides.apns` is merged into the payload, and its
+ * `headers` into the headers. A message without title and body becomes a background notification.
  *
- * @returns headers (but for authorization) and body, or why it must not be sent
+ * @returns headers (without authorization) and body, or the outcome of a message that must not be sent
  */
 export function apnsNotification({ ref, device, content, expiresAt }: Push, topic: string): Notification | Failed {
   const { title, body, image_url: image, url } = content
   const texts = dataTexts(content)
-  if (Object.hasOwn(texts, 'aps')) return notValid('apns', 'data may not have the key "aps": it is Apple\'s; rename it')
+  if (Object.hasOwn(texts, 'aps'))
+    return invalidMessage('apns', 'data may not have the key "aps": it is reserved by Apple; rename it')
   const shows = title !== undefined || body !== undefined
   if (url !== undefined) texts.url = url
   if (image !== undefined) texts.image = image
   texts.push_id = ref
-  // What is undefined is not in the JSON.
+  // Undefined members are left out of the JSON.
   const aps = {
     alert: shows ? { title, body } : undefined,
     'content-available': shows ? undefined : 1,
-    // The app's extension may fetch the picture before it is shown.
+    // Allows the app's extension to fetch the image before the notification is shown.
     'mutable-content': image === undefined ? undefined : 1,
   }
   const over = content.overrides?.apns
   const fault = headerFault(over?.headers, apnsHeaders, 'overrides.apns.headers')
-  if (fault !== undefined) return notValid('apns', fault)
-  const set = setIn(over?.headers)
+  if (fault !== undefined) return invalidMessage('apns', fault)
+  const overrideHeaders = readHeaders(over?.headers)
   const payload = JSON.stringify(merged({ aps, ...texts }, over && payloadOf(over)))
   const bytes = bytesOver(mostBytes, payload)
   if (bytes !== undefined) return tooLarge('apns', bytes, mostBytes)
@@ -53,14 +54,14 @@ export function apnsNotification({ ref, device, content, expiresAt }: Push, topi
     'apns-topic',
     device.app ?? topic,
     'apns-push-type',
-    set.get('apns-push-type') ?? (shows ? 'alert' : 'background'),
+    overrideHeaders.get('apns-push-type') ?? (shows ? 'alert' : 'background'),
     'apns-priority',
-    set.get('apns-priority') ?? (shows ? '10' : '5'),
-    // The header is a moment, not a time to live.
+    overrideHeaders.get('apns-priority') ?? (shows ? '10' : '5'),
+    // The header is a point in time, not a time to live.
     'apns-expiration',
-    set.get('apns-expiration') ?? String(Math.floor(expiresAt / 1000)),
+    overrideHeaders.get('apns-expiration') ?? String(Math.floor(expiresAt / 1000)),
     'apns-collapse-id',
-    set.get('apns-collapse-id') ?? collapseId(ref, 64),
+    overrideHeaders.get('apns-collapse-id') ?? collapseId(ref, 64),
   ]
   if (uuid.test(id)) headers.push('apns-id', id)
   return { headers, body: payload }
@@ -70,8 +71,8 @@ const payloadOf = ({ headers: _, ...payload }: Readonly<Record<string, unknown>>
 
 const none: ReadonlyMap<string, string> = new Map()
 
-/** Names are compared without case, as HTTP does. */
-function setIn(headers: unknown): ReadonlyMap<string, string> {
+/** The override headers by their names in lower case, because HTTP ignores case. */
+function readHeaders(headers: unknown): ReadonlyMap<string, string> {
   if (headers === undefined || headers === null) return none
   return new Map(Object.entries(headers as Record<string, string>).map(([name, value]) => [name.toLowerCase(), value]))
 }

@@ -1,4 +1,4 @@
-// The token that we sign for APNs (a JWT, ES256): shared by all sends, the same in every process, renewed as Apple demands.
+// The provider token for APNs (a JWT, ES256). All sends and all processes use the same token, and Apple limits its renewals.
 
 import { createPrivateKey, type KeyObject } from 'node:crypto'
 import { SignJWT } from 'jose'
@@ -11,32 +11,32 @@ export interface ApnsKey {
 }
 
 export interface ProviderTokens {
-  /** At once but for the first time and every half hour. */
+  /** Returns the token: a promise the first time and every half hour, when a new token is signed. */
   get(now: number): string | Promise<string>
-  /** APNs says that this one has expired. @returns whether there is now a better one */
-  expired(token: string, now: number): boolean
-  /** APNs says that tokens come too often: back to the one before this one, while it is good. */
-  tooMany(token: string, now: number): void
+  /** Reports that APNs refused a token as expired. @returns whether get() now gives a newer token */
+  onExpired(token: string, now: number): boolean
+  /** Reports that APNs complained of too many new tokens. The previous token is used again while it is valid. */
+  onTooMany(token: string, now: number): void
 }
 
-interface Held {
+interface SignedToken {
   readonly token: string
   readonly issuedAt: number
-  /** Used so long. */
+  /** The token is used until this time. */
   readonly until: number
 }
 
 const minute = 60_000
-/** Apple refuses tokens older than an hour, and a new one within 20 minutes of the last. */
-const oldest = 60 * minute
-const leastBetween = 20 * minute
-const keptFor = 45 * minute
+/** Apple refuses tokens older than an hour, and a new token within 20 minutes after the last. */
+const maxAge = 60 * minute
+const leastInterval = 20 * minute
+const usedFor = 45 * minute
 const halfHour = 30 * minute
 
 /**
- * When a token that is made now says that it was issued: at the last half hour that is at least 15 minutes ago. Many processes with
- * one key must not each show Apple another time (it answers TooManyProviderTokenUpdates), and this way all have the same at
- * any moment, also after a restart. Its age is 15 to 45 minutes: our clock may be a quarter of an hour wrong either way.
+ * The issue time of a token that is signed now: the last half hour that is at least 15 minutes ago. So all processes with one key
+ * have the same issue time at any moment, even after a restart; with different times, Apple answers TooManyProviderTokenUpdates.
+ * The age of a token is 15 to 45 minutes, so our clock may be wrong by 15 minutes either way.
  *
  * @example issuedAt(Date.parse('2026-11-21T12:40:00Z')) // 12:00; at 12:45 it is 12:30
  */
@@ -46,8 +46,8 @@ export function issuedAt(now: number): number {
 
 export function createProviderTokens({ key: pem, keyId, teamId }: ApnsKey): ProviderTokens {
   const key = apnsSigningKey(pem)
-  let held: Held | undefined
-  let before: Held | undefined
+  let current: SignedToken | undefined
+  let previous: SignedToken | undefined
   let forcedAt = Number.NEGATIVE_INFINITY
   let signing: Promise<string> | undefined
 
@@ -57,8 +57,8 @@ export function createProviderTokens({ key: pem, keyId, teamId }: ApnsKey): Prov
       .setIssuer(teamId)
       .setIssuedAt(Math.floor(at / 1000))
       .sign(key)
-    before = held ?? before
-    held = { token, issuedAt: at, until: at + keptFor }
+    previous = current ?? previous
+    current = { token, issuedAt: at, until: at + usedFor }
     return token
   }
 
@@ -72,21 +72,21 @@ export function createProviderTokens({ key: pem, keyId, teamId }: ApnsKey): Prov
   return {
     get(now) {
       if (signing) return signing
-      if (held && now < held.until) return held.token
+      if (current && now < current.until) return current.token
       return signOnce(issuedAt(now))
     },
-    expired(token, now) {
-      if (signing || held?.token !== token) return true
-      // A new one that is refused as well, or again so soon: it is the clock, and more tokens make it worse.
-      if (now - forcedAt < leastBetween) return false
+    onExpired(token, now) {
+      if (signing || current?.token !== token) return true
+      // If a new token is refused so soon, the clock is wrong, and more tokens would make it worse.
+      if (now - forcedAt < leastInterval) return false
       forcedAt = now
       void signOnce(now)
       return true
     },
-    tooMany(token, now) {
-      if (held?.token !== token || !before || now - before.issuedAt > oldest - 5 * minute) return
-      held = { ...before, until: Math.min(now + leastBetween, before.issuedAt + oldest - minute) }
-      before = undefined
+    onTooMany(token, now) {
+      if (current?.token !== token || !previous || now - previous.issuedAt > maxAge - 5 * minute) return
+      current = { ...previous, until: Math.min(now + leastInterval, previous.issuedAt + maxAge - minute) }
+      previous = undefined
     },
   }
 }
@@ -97,10 +97,10 @@ export function apnsSigningKey(pem: string): KeyObject {
   try {
     key = createPrivateKey(pem)
   } catch {
-    throw new Error(`it is no private key: ${howToGet}`)
+    throw new Error(`the file is not a private key: ${howToGet}`)
   }
   if (key.asymmetricKeyType !== 'ec' || key.asymmetricKeyDetails?.namedCurve !== 'prime256v1')
-    throw new Error(`it is no key for APNs (EC, P-256): ${howToGet}`)
+    throw new Error(`the key is not a key for APNs (EC, P-256): ${howToGet}`)
   return key
 }
 

@@ -1,4 +1,5 @@
-// Access tokens for FCM: fetched with an assertion that the service account signs (RFC 7523), kept, renewed early, by one at a time.
+// Access tokens for FCM. They are fetched with an assertion signed by the service account (RFC 7523), cached, and renewed early.
+// At most one fetch is in flight.
 
 import { SignJWT } from 'jose'
 import { Pool } from 'undici'
@@ -7,24 +8,24 @@ import { retryAfterMs } from '../../contract/retry-after.ts'
 import { shortened } from '../../contract/storable.ts'
 import { objectIn } from '../../runtime/json.ts'
 import { type Exchanged, exchange } from '../exchange.ts'
-import { conceal, explained } from '../push-outcomes.ts'
+import { describeConnectionError, removeSecrets } from '../push-outcomes.ts'
 import { defaultTokenUri, type ServiceAccount, signingKey } from './service-account.ts'
 
 export interface AccessTokens {
-  /** At once where there is one. While it is being renewed early, the old one serves. */
+  /** Returns the cached token, also while it is being renewed early, or the promise of a new one. */
   get(): string | Promise<string | Fatal>
-  /** This one was refused: the next get() fetches another. */
+  /** Discards a token that FCM refused. The next get() fetches another. */
   drop(token: string): void
-  /** Asks for a new one, for `bellwire doctor`. */
-  ask(): Promise<{ readonly refused?: Fatal; readonly date?: unknown }>
+  /** Fetches a token for `bellwire doctor`. */
+  check(): Promise<{ readonly refused?: Fatal; readonly date?: unknown }>
   close(): Promise<void>
 }
 
 const scope = 'https://www.googleapis.com/auth/firebase.messaging'
 const timeoutMs = 10_000
-/** Renewed so long before its end, or at half of a shorter life. */
+/** A token is renewed this long before it expires, or after half of its lifetime if that is shorter. */
 const earlyMs = 5 * 60_000
-/** A refusal is repeated to all who ask within this time: Google is not asked for each message. */
+/** After a refusal, get() repeats the refusal for this time, so that Google does not get a request for each message. */
 const refusedForMs = 1_000
 
 interface Fetched {
@@ -37,7 +38,7 @@ export function createAccessTokens(account: ServiceAccount, ca?: string): Access
   const key = signingKey(account.private_key)
   const { origin, pathname, search } = new URL(uri)
   const pool = new Pool(origin, { connections: 1, allowH2: false, connect: ca === undefined ? {} : { ca } })
-  let held: { readonly token: string; readonly renewAt: number; readonly endsAt: number } | undefined
+  let current: { readonly token: string; readonly renewAt: number; readonly endsAt: number } | undefined
   let refused: { readonly fatal: Fatal; readonly until: number } | undefined
   let fetching: Promise<string | Fatal> | undefined
 
@@ -59,7 +60,7 @@ export function createAccessTokens(account: ServiceAccount, ca?: string): Access
     if ('lost' in exchanged) return { answer: notReached(exchanged) }
     const { status, headers, body } = exchanged
     const wait = retryAfterMs(headers['retry-after'], Date.now())
-    return { answer: readTokenAnswer(status, conceal(body.toString(), assertion), wait), date: headers.date }
+    return { answer: readTokenAnswer(status, removeSecrets(body.toString(), assertion), wait), date: headers.date }
   }
 
   async function renew(): Promise<string | Fatal> {
@@ -71,7 +72,7 @@ export function createAccessTokens(account: ServiceAccount, ca?: string): Access
     }
     const { token, lifetimeMs } = answer
     const early = Math.min(earlyMs, lifetimeMs / 2)
-    held = { token, renewAt: startedAt + lifetimeMs - early, endsAt: startedAt + lifetimeMs - early / 10 }
+    current = { token, renewAt: startedAt + lifetimeMs - early, endsAt: startedAt + lifetimeMs - early / 10 }
     return token
   }
 
@@ -85,19 +86,19 @@ export function createAccessTokens(account: ServiceAccount, ca?: string): Access
   return {
     get() {
       const now = Date.now()
-      if (held && now < held.renewAt) return held.token
+      if (current && now < current.renewAt) return current.token
       const waiting = refused && now < refused.until
-      if (held && now < held.endsAt) {
-        // Whatever comes of it is asked for again when this one has ended.
+      if (current && now < current.endsAt) {
+        // A failure is ignored: the token is fetched again when the current one has expired.
         if (!waiting) fetchOnce().catch(() => {})
-        return held.token
+        return current.token
       }
       return waiting && refused ? Promise.resolve(refused.fatal) : fetchOnce()
     },
     drop(token) {
-      if (held?.token === token) held = undefined
+      if (current?.token === token) current = undefined
     },
-    async ask() {
+    async check() {
       const { answer, date } = await fetchToken()
       return { ...('category' in answer && { refused: answer }), date }
     },
@@ -107,39 +108,39 @@ export function createAccessTokens(account: ServiceAccount, ca?: string): Access
   }
 }
 
-/** What the token endpoint's answer means. The body is Google's, without our secrets. */
+/** Reads an answer of the token endpoint. Our secrets have been removed from its body. */
 export function readTokenAnswer(
   status: number,
   body: string,
   wait?: number,
 ): { readonly token: string; readonly lifetimeMs: number } | Fatal {
-  const said = objectIn(body) ?? {}
-  if (status === 200 && typeof said.access_token === 'string') {
-    const seconds = typeof said.expires_in === 'number' && said.expires_in > 0 ? said.expires_in : 3599
-    return { token: said.access_token, lifetimeMs: seconds * 1000 }
+  const answer = objectIn(body) ?? {}
+  if (status === 200 && typeof answer.access_token === 'string') {
+    const seconds = typeof answer.expires_in === 'number' && answer.expires_in > 0 ? answer.expires_in : 3599
+    return { token: answer.access_token, lifetimeMs: seconds * 1000 }
   }
   const ours = status >= 300 && status <= 499 && status !== 408 && status !== 429
-  const code = typeof said.error === 'string' ? said.error : ''
-  const why = typeof said.error_description === 'string' ? said.error_description : code
+  const code = typeof answer.error === 'string' ? answer.error : ''
+  const problem = typeof answer.error_description === 'string' ? answer.error_description : code
   return {
     category: 'fatal',
     reason: ours ? 'misconfigured' : status === 429 ? 'rate_limited' : status < 300 ? 'nonsense' : 'unavailable',
     blame: 'provider',
     rule: `fcm token ${status}${code && ` ${shortened(code, 50)}`}`,
     error: shortened(
-      `fcm: Google gives out no access token (${status}${why && `: ${why}`})${ours ? `; ${remedyFor(why, code)}` : ''}`,
+      `fcm: Google issued no access token (${status}${problem && `: ${problem}`})${ours ? `; ${remedyFor(problem, code)}` : ''}`,
     ),
-    // A body with a token in it is not one to write down.
+    // The body of a 200 may contain a token, so it is not stored.
     ...(status !== 200 && { answer: shortened(body) }),
     ...(wait !== undefined && { retryAfterMs: wait }),
   }
 }
 
-function remedyFor(why: string, code: string): string {
-  if (/timeframe|iat and exp/i.test(why)) return "set this machine's clock"
-  if (/account not found/i.test(why)) return 'the service account was deleted: make another one and its key'
-  if (/signature/i.test(why)) return 'the key was deleted or is of another account: download a new one'
-  if (code === '') return "check token_uri of the service account's file"
+function remedyFor(problem: string, code: string): string {
+  if (/timeframe|iat and exp/i.test(problem)) return "set this machine's clock"
+  if (/account not found/i.test(problem)) return 'the service account was deleted: create a new one with a key'
+  if (/signature/i.test(problem)) return 'the key was deleted or belongs to another account: download a new one'
+  if (code === '') return "check token_uri in the service account's file"
   return 'check that the service account is enabled and its key is not revoked'
 }
 
@@ -149,6 +150,6 @@ function notReached({ lost }: Extract<Exchanged, { lost: Error }>): Fatal {
     reason: 'unavailable',
     blame: 'provider',
     rule: 'fcm token not reached',
-    error: shortened(`fcm: the token endpoint is not reached: ${explained(lost)}`),
+    error: shortened(`fcm: the token endpoint cannot be reached: ${describeConnectionError(lost)}`),
   }
 }

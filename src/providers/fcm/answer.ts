@@ -1,19 +1,19 @@
-// What an answer of FCM means: the table of its errors, row by row. Pure.
+// The meaning of an answer from FCM, for each of its errors. Pure.
 
 import { shown } from '../../contract/shown.ts'
 import { shortened } from '../../contract/storable.ts'
 import { objectIn } from '../../runtime/json.ts'
-import { type Headers, type Judged, judgementsOf } from '../judge-answer.ts'
+import { type Headers, type Judgement, outcomeBuilders } from '../judge-answer.ts'
 import type { DeviceAnswer } from '../push-service.ts'
 
-/** Google asks for at least this pause where it gives none. */
+/** Google's documentation asks for at least this pause if an answer has no Retry-After. */
 const quotaWaitMs = 60_000
 
 /**
- * details[].errorCode first, then error.status, then the HTTP status. Note that a NOT_FOUND alone is about the project: taking it
- * for a dead token would wipe every device over one wrong setting.
+ * Reads details[].errorCode, else error.status, else the HTTP status. NOT_FOUND alone concerns the project: if it were read as a
+ * dead token, one wrong setting would unlink every device.
  *
- * @param now epoch milliseconds, for a Retry-After that is a date
+ * @param now epoch milliseconds: needed if Retry-After is a date
  * @example readFcmAnswer(404, {}, '{"error":{…"errorCode":"UNREGISTERED"…}}', now)
  * // { category: 'failed', reason: 'rejected', token: 'gone', rule: 'fcm 404 UNREGISTERED', … }
  */
@@ -21,26 +21,26 @@ export function readFcmAnswer(status: number, headers: Headers, body: string, no
   return judgeFcm(status, headers, body, now).answer
 }
 
-/** The same, with the remedy apart. */
-export function judgeFcm(status: number, headers: Headers, body: string, now: number): Judged {
-  const said = readBody(body)
-  if (status >= 200 && status <= 299) return { answer: accepted(status, said, body) }
-  const code = said.errorCode ?? said.status ?? byStatus(status, said)
-  const words = said.message === undefined ? '' : `: ${said.message}`
-  const { failed, fatal, misconfigured } = judgementsOf({ service: 'fcm', status, headers, body, code, words, now })
+/** Like readFcmAnswer, and with the remedy. */
+export function judgeFcm(status: number, headers: Headers, body: string, now: number): Judgement {
+  const parsed = readBody(body)
+  if (status >= 200 && status <= 299) return { answer: accepted(status, parsed, body) }
+  const code = parsed.errorCode ?? parsed.status ?? byStatus(status, parsed)
+  const words = parsed.message === undefined ? '' : `: ${parsed.message}`
+  const { failed, fatal, misconfigured } = outcomeBuilders({ service: 'fcm', status, headers, body, code, words, now })
 
   switch (code) {
     case 'INVALID_ARGUMENT':
-      if (said.aboutToken) return failed('this is no registration token of FCM', { token: 'mismatch' })
-      return failed('FCM does not take this message')
+      if (parsed.aboutToken) return failed('this is not a registration token of FCM', { token: 'mismatch' })
+      return failed('FCM does not accept this message')
     case 'SENDER_ID_MISMATCH':
       return failed('the token belongs to another Firebase project', { token: 'mismatch' })
     case 'UNREGISTERED':
-      return failed('the app is no longer installed there, or got a new token', { token: 'gone' })
+      return failed('the app is no longer installed on the device, or has a new token', { token: 'gone' })
     case 'THIRD_PARTY_AUTH_ERROR':
     case 'APNS_AUTH_ERROR':
       return misconfigured(
-        "Apple or the browser's push service refuses the key that Firebase has",
+        "Apple or the browser's push service refuses the key that is stored in Firebase",
         'upload the APNs key or web push certificate in the Firebase console under Cloud Messaging',
       )
     case 'UNAUTHENTICATED':
@@ -54,41 +54,41 @@ export function judgeFcm(status: number, headers: Headers, body: string, now: nu
         'enable the Firebase Cloud Messaging API and give the account the role Firebase Cloud Messaging API Admin',
       )
     case 'NOT_FOUND':
-      return misconfigured('there is no such project', 'check project_id of the service account, and base_url')
+      return misconfigured('the project does not exist', 'check project_id of the service account, and base_url')
     case 'QUOTA_EXCEEDED':
     case 'RESOURCE_EXHAUSTED':
       return fatal('too many messages at a time', {
         reason: 'rate_limited',
-        // One device's own limit is not the project's.
-        blame: said.aboutDevice ? 'message' : 'provider',
+        // The limit of one device does not affect the project.
+        blame: parsed.aboutDevice ? 'message' : 'provider',
         retryAfterMs: quotaWaitMs,
       })
     case 'INTERNAL':
-      return fatal('it has a trouble of its own', { blame: 'message' })
+      return fatal('internal error of FCM', { blame: 'message' })
     case 'UNAVAILABLE':
-      return fatal('it is overloaded or away')
+      return fatal('FCM is overloaded or unavailable')
     case 'TOO_LARGE':
       return failed('the message is too large', { reason: 'too_large' })
     case 'GATEWAY':
-      // What stands between got no answer from FCM itself: it may have taken the message.
+      // A gateway got no answer from FCM, which may have accepted the message.
       return fatal(`a gateway answered ${status}`, { uncertain: true })
     case 'ADDRESS':
-      return misconfigured(`something that is not FCM answered ${status}`, 'check base_url, and proxies on the way')
+      return misconfigured(`a server that is not FCM answered ${status}`, 'check base_url, and proxies in between')
     default:
-      if (status >= 400 && status <= 499) return failed('FCM does not take this message')
-      return fatal(`it answered ${status}`)
+      if (status >= 400 && status <= 499) return failed('FCM does not accept this message')
+      return fatal(`FCM answered ${status}`)
   }
 }
 
-/** For answers without a word of Google's. */
-function byStatus(status: number, { parsed }: Said): string {
+/** The error code of an answer without an error of Google. */
+function byStatus(status: number, { recognized }: ParsedBody): string {
   switch (status) {
     case 401:
       return 'UNAUTHENTICATED'
     case 403:
-      return parsed ? 'PERMISSION_DENIED' : 'ADDRESS'
+      return recognized ? 'PERMISSION_DENIED' : 'ADDRESS'
     case 404:
-      return parsed ? 'NOT_FOUND' : 'ADDRESS'
+      return recognized ? 'NOT_FOUND' : 'ADDRESS'
     case 413:
       return 'TOO_LARGE'
     case 429:
@@ -101,11 +101,11 @@ function byStatus(status: number, { parsed }: Said): string {
     case 504:
       return 'GATEWAY'
     default:
-      return status < 500 && !parsed ? 'ADDRESS' : ''
+      return status < 500 && !recognized ? 'ADDRESS' : ''
   }
 }
 
-function accepted(status: number, { name }: Said, body: string): DeviceAnswer {
+function accepted(status: number, { name }: ParsedBody, body: string): DeviceAnswer {
   if (name !== undefined) return { category: 'successful', rule: `fcm ${status}`, providerId: name }
   return {
     category: 'fatal',
@@ -113,13 +113,14 @@ function accepted(status: number, { name }: Said, body: string): DeviceAnswer {
     blame: 'provider',
     uncertain: true,
     rule: `fcm ${status} without a name`,
-    error: `fcm: something that is not FCM answered ${status}; check base_url, and proxies on the way`,
+    error: `fcm: a server that is not FCM answered ${status}; check base_url, and proxies in between`,
     answer: shortened(body),
   }
 }
 
-interface Said {
-  readonly parsed: boolean
+interface ParsedBody {
+  /** The body has the form of an FCM answer. */
+  readonly recognized: boolean
   readonly name?: string
   readonly errorCode?: string
   readonly status?: string
@@ -135,13 +136,13 @@ interface Detail {
   readonly violations?: unknown
 }
 
-function readBody(body: string): Said {
+function readBody(body: string): ParsedBody {
   const { name, error } = (objectIn(body) ?? {}) as {
     name?: unknown
     error?: { status?: unknown; message?: unknown; details?: unknown } | null
   }
-  if (typeof name === 'string') return { parsed: true, name }
-  if (typeof error !== 'object' || error === null) return { parsed: false }
+  if (typeof name === 'string') return { recognized: true, name }
+  if (typeof error !== 'object' || error === null) return { recognized: false }
   const details = (Array.isArray(error.details) ? error.details : []).filter(
     (each): each is Detail => typeof each === 'object' && each !== null,
   )
@@ -149,7 +150,7 @@ function readBody(body: string): Said {
   const fields = details.flatMap(({ fieldViolations }) => (Array.isArray(fieldViolations) ? fieldViolations : []))
   const message = typeof error.message === 'string' ? error.message : undefined
   return {
-    parsed: true,
+    recognized: true,
     ...(errorCode !== undefined && { errorCode }),
     ...(typeof error.status === 'string' && { status: error.status }),
     ...(message !== undefined && { message }),

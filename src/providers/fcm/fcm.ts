@@ -5,7 +5,7 @@ import { clockCheck } from '../clock-check.ts'
 import type { Exchanged } from '../exchange.ts'
 import { createHttp2Client } from '../http2/client.ts'
 import type { Check, SendContext } from '../provider.ts'
-import { conceal, expired, inTime, lostPush } from '../push-outcomes.ts'
+import { expired, lostPush, removeSecrets, waitUntilDeadline } from '../push-outcomes.ts'
 import type { DeviceAnswer, PushService } from '../push-service.ts'
 import { createAccessTokens } from './access-token.ts'
 import { judgeFcm, readFcmAnswer } from './answer.ts'
@@ -13,24 +13,24 @@ import { fcmMessage } from './message.ts'
 import { readServiceAccount, type ServiceAccount } from './service-account.ts'
 
 export interface FcmOptions {
-  /** The credential's name in the configuration. fcm. */
+  /** Name of the credential in the configuration. Default: fcm. */
   readonly name?: string
-  /** The JSON file of the service account, from the Firebase console: its text, or what is in it. */
+  /** The JSON file of the service account from the Firebase console: its text, or the parsed JSON. */
   readonly serviceAccount: ServiceAccount | string
-  /** https://fcm.googleapis.com; http:// speaks HTTP/2 without TLS. */
+  /** Default: https://fcm.googleapis.com. An http:// URL uses HTTP/2 without TLS. */
   readonly baseUrl?: string
   /** Certificates to trust instead of the system's, as PEM, for FCM and the token endpoint. */
   readonly ca?: string
-  /** The apps whose devices it reaches; absent: all, and so are devices whose app is not known. */
+  /** Apps whose devices are reached. Default: all. Devices of an unknown app are always reached. */
   readonly apps?: readonly string[]
-  /** Most sends at a time. 1,000. */
+  /** Maximum number of sends in flight. Default: 1,000. */
   readonly concurrency?: number
-  /** Most connections; each carries as many sends at a time as FCM allows, about 100. 10. */
+  /** Maximum number of connections. FCM limits the sends in flight on each, to about 100. Default: 10. */
   readonly connections?: number
 }
 
 /**
- * Sends to registration tokens (`fcm_token`) and Firebase installation ids (`fcm_fid`) by a service account.
+ * Sends to registration tokens (`fcm_token`) and Firebase installation ids (`fcm_fid`) with a service account.
  *
  * @example
  * const service = fcm({ serviceAccount: await readFile('service-account.json', 'utf8') })
@@ -46,10 +46,10 @@ export function fcm(options: FcmOptions): PushService {
   const tokens = createAccessTokens(serviceAccount, ca)
   const client = createHttp2Client({ origin, connections, ...(ca !== undefined && { ca }) })
 
-  /** At once but for the first time and every hour. Fatal: there is none. */
+  /** Returns the access token: a promise the first time and every hour, when it is fetched. Fatal: no token could be fetched. */
   function accessToken(context: SendContext): string | Promise<string | Fatal> {
     const token = tokens.get()
-    return typeof token === 'string' ? token : inTime(token, context).then((got) => got ?? noToken(context))
+    return typeof token === 'string' ? token : waitUntilDeadline(token, context).then((got) => got ?? noToken(context))
   }
 
   function post(body: string, token: string, context: SendContext): Promise<Exchanged> {
@@ -58,22 +58,25 @@ export function fcm(options: FcmOptions): PushService {
     return client.post({ path, headers, body, deadline, signal })
   }
 
-  async function tryFake(): Promise<readonly Check[]> {
-    const fake = JSON.stringify({ validate_only: true, message: { token: 'bellwire-doctor' } })
+  /** Sends to a token that cannot exist. */
+  async function checkSend(): Promise<readonly Check[]> {
+    const body = JSON.stringify({ validate_only: true, message: { token: 'bellwire-doctor' } })
     const context = { deadline: Date.now() + 10_000, signal: new AbortController().signal }
     const token = await accessToken(context)
     if (typeof token !== 'string')
-      return [{ ok: false, what: token.error, remedy: 'see the check of the access token' }]
-    const exchanged = await post(fake, token, context)
+      return [{ ok: false, what: token.error, remedy: 'fix the access token first: see its check' }]
+    const exchanged = await post(body, token, context)
     if ('lost' in exchanged) {
       const what = lostPush('fcm', exchanged, context).error
-      return [{ ok: false, what, remedy: `check base_url, the network and firewalls on the way to ${origin}` }]
+      return [
+        { ok: false, what, remedy: `check base_url, the network, and firewalls between this machine and ${origin}` },
+      ]
     }
     const clock = clockCheck('FCM', exchanged.headers.date, Date.now())
     const { answer, remedy } = judgeFcm(exchanged.status, exchanged.headers, exchanged.body.toString(), Date.now())
-    // A token that cannot be one is refused only by who took all the rest.
+    // FCM checks everything else before it refuses the token.
     const ok = answer.category === 'successful' || answer.token !== undefined
-    const what = ok ? `FCM takes sends for project ${serviceAccount.project_id}` : (answer as Fatal).error
+    const what = ok ? `FCM accepts sends for project ${serviceAccount.project_id}` : (answer as Fatal).error
     return [
       ok ? { ok, what } : { ok, what, remedy: remedy ?? 'try again later' },
       ...(clock && !clock.ok ? [clock] : []),
@@ -90,23 +93,23 @@ export function fcm(options: FcmOptions): PushService {
       if (push.expiresAt <= now) return expired('fcm')
       const message = fcmMessage(push, now)
       if ('category' in message) return message
-      for (let again = false; ; again = true) {
+      for (let retried = false; ; retried = true) {
         const got = accessToken(context)
         const token = typeof got === 'string' ? got : await got
         if (typeof token !== 'string') return token
         const exchanged = await post(message.body, token, context)
         if ('lost' in exchanged) return lostPush('fcm', exchanged, context)
         const { status, headers, body } = exchanged
-        const text = status === 200 ? body.toString() : conceal(body.toString(), push.device.token, token)
+        const text = status === 200 ? body.toString() : removeSecrets(body.toString(), push.device.token, token)
         const answer = readFcmAnswer(status, headers, text, Date.now())
         if (answer.category === 'successful') return { ...answer, ref: push.ref }
-        // It may have been revoked or have aged: one new one, once.
-        if (again || !isRefused(answer)) return answer
+        // The token may be revoked or expired: the send is retried once with a new one.
+        if (retried || !isRefused(answer)) return answer
         tokens.drop(token)
       }
     },
     async check() {
-      const { refused, date } = await tokens.ask()
+      const { refused, date } = await tokens.check()
       const clock = clockCheck('Google', date, Date.now())
       const account = `${serviceAccount.client_email} of project ${serviceAccount.project_id}`
       if (refused) {
@@ -114,9 +117,9 @@ export function fcm(options: FcmOptions): PushService {
         return [{ ok: false, what: refused.error, remedy }, ...(clock ? [clock] : [])]
       }
       return [
-        { ok: true, what: `Google gives an access token to ${account}` },
+        { ok: true, what: `Google issues an access token for ${account}` },
         ...(clock ? [clock] : []),
-        ...(await tryFake()),
+        ...(await checkSend()),
       ]
     },
     async close() {
@@ -125,7 +128,7 @@ export function fcm(options: FcmOptions): PushService {
   }
 }
 
-/** Wrong at once, and named, not fatal at the first push. */
+/** Reads the service account. An error is thrown at once and names the option, instead of making the first push fatal. */
 function accountOf(name: string, given: FcmOptions['serviceAccount']): ServiceAccount {
   try {
     return readServiceAccount(given)

@@ -5,20 +5,20 @@ import type { Failed } from '../../contract/outcome.ts'
 import { collapseId } from '../collapse.ts'
 import { isObject, merged } from '../merge.ts'
 import { apnsHeaders, headerFault, webPushHeaders } from '../override-headers.ts'
-import { bytesOver, notValid, tooLarge } from '../push-outcomes.ts'
+import { bytesOver, invalidMessage, tooLarge } from '../push-outcomes.ts'
 import type { Push } from '../push-service.ts'
 
 const mostBytes = 4096
-/** FCM's limit is on what the device gets; this one keeps the rest of a message from being megabytes. */
+/** FCM limits the part that the device receives. This limit is for the whole message. */
 const mostBodyBytes = 32 * 1024
 /** 28 days. */
 const mostTtlSeconds = 2_419_200
 
 /**
- * One message for one device. A second attempt replaces the first on the device by its tag (design §5.5). There is never a
- * `collapse_key` of its own for a message: FCM keeps only four of them per device.
+ * Makes the message for one device. A second attempt replaces the first on the device by its tag (design §5.5). Messages have no
+ * `collapse_key` of their own, because FCM stores only four per device.
  *
- * @returns the body as text, or why it must not be sent
+ * @returns the body as text, or the outcome of a message that must not be sent
  */
 export function fcmMessage({ ref, device, content, expiresAt }: Push, now: number): { body: string } | Failed {
   const { title, body, image_url: image, url } = content
@@ -27,7 +27,7 @@ export function fcmMessage({ ref, device, content, expiresAt }: Push, now: numbe
   const data = dataTexts(content)
   if (url !== undefined) data.url = url
   data.push_id = ref
-  // What is undefined is not in the JSON.
+  // Undefined members are left out of the JSON.
   const ours = {
     token: device.kind === 'fcm_fid' ? undefined : device.token,
     fid: device.kind === 'fcm_fid' ? device.token : undefined,
@@ -45,19 +45,19 @@ export function fcmMessage({ ref, device, content, expiresAt }: Push, now: numbe
     },
     webpush: {
       headers: { TTL: ttl, Topic: collapseId(ref, 32) },
-      // FCM takes no other addresses here.
+      // FCM accepts only https links here.
       fcm_options: url?.startsWith('https://') ? { link: url } : undefined,
     },
   }
   const over = content.overrides?.fcm
-  const aimed = over && targets.find((target) => Object.hasOwn(over, target))
-  if (aimed !== undefined)
-    return notValid('fcm', `overrides.fcm may not name a target (${aimed}): the device is the message's`)
+  const target = over && targets.find((name) => Object.hasOwn(over, name))
+  if (target !== undefined)
+    return invalidMessage('fcm', `overrides.fcm may not set ${target}: the target is the user's device`)
   const fault = over && faultOf(over)
-  return fault === undefined ? checked(merged(ours, over)) : notValid('fcm', fault)
+  return fault === undefined ? checked(merged(ours, over)) : invalidMessage('fcm', fault)
 }
 
-/** Values that FCM hands on to the phones' makers, whose refusal would look like that of a wrong key. The rest FCM judges itself. */
+/** Validates values that FCM passes on to APNs and others: their refusal would look like a wrong key. FCM validates the rest. */
 function faultOf({ android, apns, webpush }: Readonly<Record<string, unknown>>): string | undefined {
   const { ttl, priority } = isObject(android) ? android : {}
   if (has(ttl) && !(typeof ttl === 'string' && /^\d{1,7}(\.\d{1,9})?s$/.test(ttl)))
@@ -80,12 +80,15 @@ function checked(message: Readonly<Record<string, unknown>>): { body: string } |
     /^(from$|message_type$|gcm|google)/.test(key),
   )
   if (reserved !== undefined)
-    return notValid('fcm', `data may not have the key ${JSON.stringify(reserved)}: FCM keeps it for itself; rename it`)
+    return invalidMessage(
+      'fcm',
+      `data may not have the key ${JSON.stringify(reserved)}: it is reserved by FCM; rename it`,
+    )
   const body = JSON.stringify({ message })
-  // The limit is on what the device gets. Nearly always the whole body is below it.
+  // The limit applies to the part that the device receives. In most messages even the whole body is below it.
   const bytes = bytesOver(mostBytes, body) && bytesOver(mostBytes, JSON.stringify({ notification, data }))
   if (bytes !== undefined) return tooLarge('fcm', bytes, mostBytes)
-  const all = bytesOver(mostBodyBytes, body)
-  if (all !== undefined) return tooLarge('fcm', all, mostBodyBytes)
+  const bodyBytes = bytesOver(mostBodyBytes, body)
+  if (bodyBytes !== undefined) return tooLarge('fcm', bodyBytes, mostBodyBytes)
   return { body }
 }

@@ -1,6 +1,6 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto'
 
-/** What Bellwire needs of the JSON file that the Firebase console gives out. */
+/** The members of the Firebase console's JSON file that Bellwire needs. */
 export interface ServiceAccount {
   readonly project_id: string
   readonly client_email: string
@@ -12,21 +12,21 @@ export interface ServiceAccount {
 export const defaultTokenUri = 'https://oauth2.googleapis.com/token'
 
 /**
- * Reads a service account: the text of its file, or the JSON in it.
+ * Reads a service account: the text of its file, or the parsed JSON.
  *
- * @throws an error that says what is wrong and what to do, and repeats nothing of the file
+ * @throws an error with the fault and the remedy, without any part of the file
  */
 export function readServiceAccount(given: unknown): ServiceAccount {
   const account = (typeof given === 'string' ? parse(given) : given) as Unchecked | null | undefined
-  if (typeof account !== 'object' || account === null) throw new Error(`it is no service account: ${howToGet}`)
+  if (typeof account !== 'object' || account === null) throw new Error(`not a service account: ${howToGet}`)
   if (account.type !== undefined && account.type !== 'service_account')
-    throw new Error(`it is a credential of another type than service_account: ${howToGet}`)
+    throw new Error(`not a service account, but a credential of another type: ${howToGet}`)
   for (const name of ['project_id', 'client_email', 'private_key'] as const) {
-    if (typeof account[name] !== 'string' || account[name] === '') throw new Error(`it has no ${name}: ${howToGet}`)
+    if (typeof account[name] !== 'string' || account[name] === '') throw new Error(`${name} is missing: ${howToGet}`)
   }
   const { token_uri: tokenUri } = account
   if (tokenUri !== undefined && (typeof tokenUri !== 'string' || !URL.canParse(tokenUri)))
-    throw new Error(`its token_uri is no address: ${howToGet}`)
+    throw new Error(`token_uri is not a URL: ${howToGet}`)
   signingKey(account.private_key as string)
   return account as ServiceAccount
 }
@@ -37,10 +37,8 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    if (text === '') throw new Error(`it is empty: ${howToGet}`)
-    throw new Error(
-      `it is no JSON: ${text.includes('{') ? '' : 'give the text of the file, not its path, or '}${howToGet}`,
-    )
+    if (text === '') throw new Error(`the file is empty: ${howToGet}`)
+    throw new Error(`not JSON: ${text.includes('{') ? '' : 'pass the text of the file, not its path, or '}${howToGet}`)
   }
 }
 
@@ -50,9 +48,9 @@ export function signingKey(pem: string): KeyObject {
   try {
     key = createPrivateKey(pem)
   } catch {
-    throw new Error(`its private_key cannot be read: ${howToGet}`)
+    throw new Error(`private_key cannot be read: ${howToGet}`)
   }
-  if (key.asymmetricKeyType !== 'rsa') throw new Error(`its private_key is no RSA key: ${howToGet}`)
+  if (key.asymmetricKeyType !== 'rsa') throw new Error(`private_key is not an RSA key: ${howToGet}`)
   return key
 }
 

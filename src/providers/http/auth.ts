@@ -1,4 +1,4 @@
-// How a request says who sends it.
+// The authentication of requests.
 
 import { type OAuth2Options, oauth2Client } from './oauth2.ts'
 import { signatureHeaders } from './standard-webhooks.ts'
@@ -14,17 +14,17 @@ export type AuthOptions =
   | { readonly kind: 'standard-webhooks'; readonly secret: string }
 
 export interface Auth {
-  /** The headers for one request; rejects with a TokenError where there is no token to be had. */
+  /** The headers for one request. Rejects with a TokenError if no token is available. */
   headers(request: {
     readonly id: string
     readonly body: string
     readonly now: number
   }): Promise<Record<string, string>>
-  /** The provider answered 401. @returns whether it is worth trying once again, with a new token */
-  refused(headers: Readonly<Record<string, string>>): boolean
-  /** A token can be had; absent: only a message shows whether the credentials are right. */
+  /** Reports that the provider answered 401 to these headers. @returns whether to send the request again, with a new token */
+  onRefused(headers: Readonly<Record<string, string>>): boolean
+  /** Checks that a token can be fetched. Absent: only a message shows whether the credentials are right. */
   check?(): Promise<void>
-  /** Texts that must not be repeated from an answer. */
+  /** Texts that must be removed from an answer. */
   secrets(): readonly string[]
   close(): Promise<void>
 }
@@ -32,46 +32,46 @@ export interface Auth {
 export function createAuth(options: AuthOptions): Auth {
   switch (options.kind) {
     case 'none':
-      return fixed({}, [])
+      return fixedAuth({}, [])
     case 'header':
-      return fixed({ [options.name.toLowerCase()]: options.value }, [options.value])
+      return fixedAuth({ [options.name.toLowerCase()]: options.value }, [options.value])
     case 'basic': {
       const pair = Buffer.from(`${options.user}:${options.password}`).toString('base64')
-      return fixed({ authorization: `Basic ${pair}` }, [options.password, pair])
+      return fixedAuth({ authorization: `Basic ${pair}` }, [options.password, pair])
     }
     case 'bearer':
-      return fixed({ authorization: `Bearer ${options.token}` }, [options.token])
+      return fixedAuth({ authorization: `Bearer ${options.token}` }, [options.token])
     case 'standard-webhooks':
       return {
-        ...fixed({}, [options.secret]),
+        ...fixedAuth({}, [options.secret]),
         headers: async ({ id, body, now }) => signatureHeaders({ secret: options.secret, id, body, now }),
       }
     case 'oauth2':
-      return oauth2(options)
+      return oauth2Auth(options)
   }
 }
 
-function fixed(headers: Record<string, string>, secrets: readonly string[]): Auth {
-  return { headers: async () => headers, refused: () => false, secrets: () => secrets, close: async () => {} }
+function fixedAuth(headers: Record<string, string>, secrets: readonly string[]): Auth {
+  return { headers: async () => headers, onRefused: () => false, secrets: () => secrets, close: async () => {} }
 }
 
-function oauth2(options: OAuth2Options): Auth {
+function oauth2Auth(options: OAuth2Options): Auth {
   const client = oauth2Client(options)
   const tokens = tokenSource(client.fetch)
   const bearer = 'Bearer '
-  let [last, before] = ['', '']
+  let [last, previous] = ['', '']
   return {
     async headers() {
       const token = await tokens.get()
-      if (token !== last) [last, before] = [token, last]
+      if (token !== last) [last, previous] = [token, last]
       return { authorization: bearer + token }
     },
-    refused({ authorization = '' }) {
+    onRefused({ authorization = '' }) {
       tokens.drop(authorization.slice(bearer.length))
       return true
     },
     check: async () => void (await client.fetch()),
-    secrets: () => [options.clientSecret, last, before],
+    secrets: () => [options.clientSecret, last, previous],
     close: client.close,
   }
 }

@@ -1,11 +1,11 @@
-// What `bellwire doctor` can see of a provider without sending anything to anybody.
+// The checks of an HTTP provider for `bellwire doctor`. They send no message.
 
 import { Pool } from 'undici'
 import { clockCheck } from '../clock-check.ts'
 import type { Check } from '../provider.ts'
 import type { Auth } from './auth.ts'
 
-const patienceMs = 5_000
+const timeoutMs = 5_000
 
 export interface CheckSender {
   readonly name: string
@@ -15,14 +15,14 @@ export interface CheckSender {
 }
 
 export async function checkSender({ name, origin, auth, ca }: CheckSender): Promise<readonly Check[]> {
-  return [...(await reach(name, origin, ca)), ...(await token(name, auth))]
+  return [...(await checkConnection(name, origin, ca)), ...(await checkToken(name, auth))]
 }
 
-async function reach(name: string, origin: string, ca: string | undefined): Promise<readonly Check[]> {
+async function checkConnection(name: string, origin: string, ca: string | undefined): Promise<readonly Check[]> {
   const pool = new Pool(origin, { connections: 1, ...(ca !== undefined && { connect: { ca } }) })
   try {
-    // Its root: what is there does not matter, and no message comes of it.
-    const signal = AbortSignal.timeout(patienceMs)
+    // A GET of the root path sends no message. Any answer is good.
+    const signal = AbortSignal.timeout(timeoutMs)
     const { statusCode, headers, body } = await pool.request({ method: 'GET', path: '/', signal })
     body.on('error', () => {}).destroy()
     const what = `${name}: ${origin} answers (${statusCode})`
@@ -30,23 +30,23 @@ async function reach(name: string, origin: string, ca: string | undefined): Prom
     return [{ ok: true, what }, ...(clock ? [clock] : [])]
   } catch (error) {
     const { code = '', message } = error as Error & { code?: string }
-    const why = message.includes(code) ? message : `${code} ${message}`.trim()
+    const problem = message.includes(code) ? message : `${code} ${message}`.trim()
     const remedy = /CERT|SELF_SIGNED|VERIFY/.test(code)
-      ? 'check the certificate, or set ca to the file of its authority'
-      : 'check the address, the network and the certificate'
-    return [{ ok: false, what: `${name}: ${origin} does not answer: ${why}`, remedy }]
+      ? 'check the certificate, or set ca to the certificate file of the authority that signed it'
+      : 'check url, the network and the certificate'
+    return [{ ok: false, what: `${name}: ${origin} does not answer: ${problem}`, remedy }]
   } finally {
     await pool.destroy()
   }
 }
 
-async function token(name: string, auth: Auth): Promise<readonly Check[]> {
+async function checkToken(name: string, auth: Auth): Promise<readonly Check[]> {
   if (auth.check === undefined) return []
   try {
     await auth.check()
     return [{ ok: true, what: `${name}: the token endpoint accepts the credentials` }]
   } catch (error) {
-    const remedy = 'check token_url, client_id, client_secret, scope and credentials of auth'
+    const remedy = 'check token_url, client_id, client_secret, scope and credentials under auth'
     return [{ ok: false, what: `${name}: ${(error as Error).message}`, remedy }]
   }
 }

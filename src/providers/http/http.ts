@@ -1,4 +1,4 @@
-// The general HTTP provider, in its two modes: a message goes to the user's id, or to one device's token.
+// The general HTTP provider, in its two modes: a message is sent to a user's id, or to a device's token.
 
 import { createHash } from 'node:crypto'
 import { type ContentMapping, readPushContent, textMissingAt } from '../../contract/content.ts'
@@ -12,18 +12,18 @@ import { createSender, type Overrides } from './sender.ts'
 import { piecesOf } from './template.ts'
 
 export interface HttpProviderOptions extends HttpOptions {
-  /** Where content stands in a request element (row 4). */
+  /** Places of the content in a request element (row 4). */
   readonly content?: ContentMapping
-  /** How long a message is worth showing, from its first attempt. 24 h. */
+  /** Lifetime of a message, from its first attempt. Default: 24 hours. */
   readonly lifetimeMs?: number
 }
 
 const dayMs = 24 * 3_600_000
-/** An alert for each message would hide the others. */
+/** One alert per message would hide other alerts. */
 const alertEveryMs = 60_000
 
 /**
- * Sends each message to its user's id: for providers that know the operator's users themselves. No device is registered here.
+ * Sends each message to its user's id, for providers that have the operator's users themselves. No devices are registered.
  *
  * @example
  * httpProvider({ preset: 'onesignal', secrets: [{ name: 'app_id', value: '…' }, { name: 'api_key', value: '…' }] })
@@ -64,7 +64,7 @@ export function httpProvider(options: HttpProviderOptions): Provider {
   function alert(error: string): void {
     if (performance.now() - alertedAt < alertEveryMs) return
     alertedAt = performance.now()
-    emit('provider.alert', { provider: name, error, remedy: 'operator.push; bellwire doctor looks at it' })
+    emit('provider.alert', { provider: name, error, remedy: 'check operator.push; bellwire doctor checks it too' })
   }
 
   return {
@@ -115,15 +115,15 @@ export function httpService(options: HttpOptions): PushService {
   }
 }
 
-/** The user's id as the provider knows it. */
+/** The provider's id of the user. */
 function userOf({ userId, brand }: Message, template: string): string {
-  const value: Readonly<Record<string, string>> = { user_id: userId, brand }
+  const values: Readonly<Record<string, string>> = { user_id: userId, brand }
   return piecesOf(template)
-    .map((piece) => (typeof piece === 'string' ? piece : (value[piece.name] ?? '')))
+    .map((piece) => (typeof piece === 'string' ? piece : (values[piece.name] ?? '')))
     .join('')
 }
 
-/** For one device of several the same message is another request: a UUID made of both, so that a repetition has it again. */
+/** The id of a request: a UUID derived from message and device. It differs between devices and is the same on every attempt. */
 function idFor(ref: string, token: string): string {
   const hex = createHash('sha256').update(`${ref}\n${token}`).digest('hex')
   const variant = '89ab'.charAt(Number.parseInt(hex.charAt(16), 16) & 3)
@@ -144,6 +144,6 @@ function expired(name: string, lifetimeMs?: number): Result {
     category: 'failed',
     reason: 'expired',
     rule: `${name}: expired`,
-    error: `${name}: not sent, because the message's lifetime${after} is over`,
+    error: `${name}: not sent, because the message's lifetime${after} has ended`,
   }
 }

@@ -11,13 +11,13 @@ export interface OAuth2Options {
   readonly clientSecret: string
   readonly scope?: string
   readonly audience?: string
-  /** Where the client's name and secret go: into an Authorization header (the default), or into the form. */
+  /** Place of the client id and secret: an Authorization header (the default), or the form. */
   readonly credentials?: 'header' | 'form'
 }
 
-/** No token could be had. */
+/** No access token could be fetched. */
 export class TokenError extends Error {
-  /** It is our credentials that were refused; else the token endpoint could not answer. */
+  /** True if our credentials were refused, false if the token endpoint could not answer. */
   readonly refused: boolean
 
   constructor(message: string, refused: boolean) {
@@ -26,10 +26,10 @@ export class TokenError extends Error {
   }
 }
 
-const patienceMs = 10_000
+const timeoutMs = 10_000
 const mostBytes = 64 * 1024
 
-/** Asks the token endpoint. @throws TokenError, without secrets in its text */
+/** A client of the token endpoint. `fetch` rejects with a TokenError, whose text contains no secrets. */
 export function oauth2Client({ tokenUrl, clientId, clientSecret, scope, audience, credentials }: OAuth2Options): {
   fetch(): Promise<FetchedToken>
   close(): Promise<void>
@@ -57,19 +57,19 @@ export function oauth2Client({ tokenUrl, clientId, clientSecret, scope, audience
         headers,
         body: Buffer.from(form.toString()),
         most: mostBytes,
-        signal: AbortSignal.timeout(patienceMs),
+        signal: AbortSignal.timeout(timeoutMs),
       })
       if ('lost' in answer) throw new TokenError(`the token endpoint ${host} does not answer`, false)
       const { status } = answer
       if (status !== 200) {
         const refused = status >= 400 && status < 500 && ![408, 425, 429].includes(status)
-        const why = refused ? ': check token_url, client_id, client_secret and scope' : ''
-        throw new TokenError(`the token endpoint ${host} answered ${status}${why}`, refused)
+        const remedy = refused ? ': check token_url, client_id, client_secret and scope' : ''
+        throw new TokenError(`the token endpoint ${host} answered ${status}${remedy}`, refused)
       }
       const { access_token: token, expires_in: seconds } = objectIn(answer.body.toString()) ?? {}
       if (typeof token !== 'string' || !/^[\x21-\x7e]+$/.test(token))
         throw new TokenError(`the token endpoint ${host} answered without an access_token: check token_url`, true)
-      // RFC 6749 §5.1 leaves expires_in out where something else says it: an hour is what most mean.
+      // expires_in is optional (RFC 6749 §5.1). The usual lifetime is one hour.
       const life = typeof seconds === 'string' ? Number(seconds) : seconds
       return { token, lifeMs: typeof life === 'number' && life > 0 ? life * 1000 : 3_600_000 }
     },

@@ -1,11 +1,11 @@
 import type { Preset } from './options.ts'
 
 /**
- * OneSignal, which knows the operator's users by their external id, so that no device needs to be registered here. It wants the
- * secrets `app_id` and `api_key`.
+ * OneSignal identifies the operator's users by their external id, so no devices need to be registered with Bellwire. The preset
+ * needs the secrets `app_id` and `api_key`.
  *
- * An answer of 200 with an empty id means that nothing was sent: the user is not known there, or has no subscription.
- * The idempotency key makes a repetition after a lost answer harmless.
+ * An answer of 200 with an empty id means that nothing was sent: OneSignal does not know the user, or the user has no
+ * subscription. The idempotency key makes a retry after a lost answer harmless.
  */
 export const onesignal: Preset = {
   name: 'onesignal',
@@ -31,7 +31,7 @@ export const onesignal: Preset = {
     {
       when: { status: 200, body_path: '/errors/invalid_aliases', exists: true },
       means: 'gone',
-      reason: 'OneSignal knows no user of this external id: call OneSignal.login(user id) in the app',
+      reason: 'OneSignal has no user with this external id: call OneSignal.login(user id) in the app',
     },
     {
       when: { status: 200, body_path: '/errors', exists: true },

@@ -1,25 +1,25 @@
-// What is said about a general HTTP provider. Pure.
+// The options of a general HTTP provider. Pure.
 
 import type { Json } from '../../runtime/json.ts'
 import type { AuthOptions } from './auth.ts'
 import { onesignal } from './onesignal.ts'
 import type { Rule } from './rules.ts'
 
-/** The description of a provider. Its texts may hold {{placeholders}}. */
+/** The description of a provider. Its texts may contain {{placeholders}}. */
 export interface Description {
-  /** Where requests are POSTed. Placeholders may stand in path and query, never in the host. */
+  /** The URL for POST requests. Placeholders are allowed in the path and the query, not in the host. */
   readonly url: string
   readonly headers?: readonly { readonly name: string; readonly value: string }[]
   readonly auth?: AuthOptions
-  /** The JSON that is sent. Absent: no body. */
+  /** The JSON body of a request. Absent: no body. */
   readonly body?: Json
-  /** Before the rules that statuses have by themselves (rules.ts). */
+  /** Rules that are tried before the default rules for statuses (rules.ts). */
   readonly rules?: readonly Rule[]
-  /** Where the provider's own identifier stands in its answer, as a JSON Pointer. */
+  /** JSON Pointer to the provider's own identifier in its answer. */
   readonly id?: string
 }
 
-/** A description that comes with us. */
+/** A description that is part of Bellwire. */
 export interface Preset extends Description {
   readonly name: string
 }
@@ -27,22 +27,22 @@ export interface Preset extends Description {
 export const presets: readonly Preset[] = [onesignal]
 
 export interface HttpOptions extends Partial<Description> {
-  /** For people, logs and metrics, and per device the NAME of the kind `http:NAME`. Default: the preset's name, else 'http'. */
+  /** Name in logs and metrics; for devices also the NAME of the kind `http:NAME`. Default: the preset's name, else 'http'. */
   readonly name?: string
-  /** Begins with this description; what is said beside it replaces its parts, headers and rules are put before its own. */
+  /** Base description. Other options replace its parts, but headers are added, and rules are tried before those of the preset. */
   readonly preset?: string
-  /** Texts that templates use as {{secret.NAME}} and that are never shown. */
+  /** Texts that templates use as {{secret.NAME}}. They are never shown. */
   readonly secrets?: readonly { readonly name: string; readonly value: string }[]
   /**
-   * How the provider knows a user: what {{user_id}} becomes. Where one provider serves several brands it has to hold
+   * Template for the provider's id of a user: the value of {{user_id}}. If one provider serves several brands, it must contain
    * {{brand}}, because user 1001 of two brands are two people (row 31).
    */
   readonly userId?: string
-  /** Members of the body that a message may set itself, by its overrides for `http`. None by default: they could name another target. */
+  /** Members of the body that the overrides for `http` may set. Default: none, because a member could name another target. */
   readonly overrides?: readonly string[]
-  /** Requests at a time. 64. */
+  /** Maximum number of requests in flight. Default: 64. */
   readonly concurrency?: number
-  /** A certificate authority of your own, as PEM. */
+  /** Certificate of a private authority, as PEM. */
   readonly ca?: string
 }
 
@@ -58,8 +58,8 @@ export interface Resolved extends Description {
   readonly ca?: string
 }
 
-/** The options with their preset and defaults. */
-export function resolve(options: HttpOptions): Resolved {
+/** Merges the options with their preset and the defaults. */
+export function resolveOptions(options: HttpOptions): Resolved {
   const preset = presets.find(({ name }) => name === options.preset)
   const { url = preset?.url ?? '', auth = preset?.auth, body = preset?.body, id = preset?.id, ca } = options
   const secrets = new Map((options.secrets ?? []).map(({ name, value }) => [name, value]))
@@ -86,8 +86,8 @@ function withSecrets(auth: AuthOptions, secrets: ReadonlyMap<string, string>): A
   return { ...auth, value: auth.value.replace(secretOf, (whole, name) => secrets.get(name) ?? whole) }
 }
 
-/** An address as its origin and what follows; nothing is normalized, because placeholders stand in it. */
-export function partsOf(url: string): { readonly origin: string; readonly path: string } {
+/** Splits a URL into its origin and the rest. Nothing is normalized, because the URL may contain placeholders. */
+export function splitUrl(url: string): { readonly origin: string; readonly path: string } {
   const [, origin = '', path = ''] = /^([^:]*:\/\/[^/?#]*)(.*)$/s.exec(url) ?? []
   return { origin, path: path.startsWith('/') ? path : `/${path}` }
 }

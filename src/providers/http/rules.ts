@@ -1,43 +1,43 @@
-// Ordered rules from an answer to what it means. The first that fits decides. Pure.
+// Ordered rules that map an answer to its meaning. The first rule that matches decides. Pure.
 
 import { shown } from '../../contract/shown.ts'
 
 export type Meaning = 'successful' | 'failed' | 'fatal' | 'gone' | 'mismatch' | 'misconfigured'
 
 export interface Condition {
-  /** 200, '4xx', or several of them: any of these. */
+  /** A status such as 200, a class such as '4xx', or a list of these, of which one must match. */
   readonly status?: number | string | readonly (number | string)[]
-  /** Where to look in the JSON answer (RFC 6901). What is not JSON has nothing anywhere. */
+  /** JSON Pointer (RFC 6901) to a value of the answer. An answer that is not JSON has no values. */
   readonly body_path?: string
-  /** The value there, as text: '200' fits 200 and "200". */
+  /** The value at body_path, compared as text: '200' matches 200 and "200". */
   readonly equals?: string
-  /** A regular expression that the value there fits, as text. */
+  /** A regular expression that the value at body_path matches, as text. */
   readonly matches?: string
-  /** Something is there, neither null nor empty. */
+  /** The value at body_path exists and is neither null nor empty. */
   readonly exists?: boolean
-  /** Nothing is there, or null, or something empty. */
+  /** The value at body_path does not exist, or is null or empty. */
   readonly absent?: boolean
 }
 
 export interface Rule {
   readonly when: Condition
   /**
-   * gone: the provider no longer knows the user or the device. mismatch: the token is not one of this credential's.
-   * misconfigured: our own settings or credentials are wrong, so sending pauses and no message is burned.
+   * gone: the provider no longer knows the user or the device. mismatch: the token does not belong to this credential.
+   * misconfigured: our own settings or credentials are wrong, so sending is paused and no message is failed.
    */
   readonly means: Meaning
-  /** For people: what it means and how to mend it. */
+  /** An explanation for people, and how to fix the cause. */
   readonly reason?: string
-  /** Taken for a proof only after an accepted send since the start; until then it may be our own address that is wrong. */
+  /** Fails messages only after an accepted send since the process started. Before, our own URL may be wrong: they are fatal. */
   readonly proven?: true
 }
 
-/** What follows every list of rules: the meaning that statuses have by themselves. */
+/** The default rules: the meaning of each status. They follow every list of rules. */
 export const defaultRules: readonly Rule[] = [
   { when: { status: '2xx' }, means: 'successful' },
   { when: { status: [401, 402, 403, 407] }, means: 'misconfigured', reason: 'check the credentials and the account' },
   { when: { status: [408, 425, 429] }, means: 'fatal' },
-  { when: { status: [404, 405] }, means: 'failed', reason: 'check the address', proven: true },
+  { when: { status: [404, 405] }, means: 'failed', reason: 'check the URL', proven: true },
   { when: { status: '4xx' }, means: 'failed' },
   // 1xx, 3xx (redirects are never followed) and 5xx.
   { when: {}, means: 'fatal' },
@@ -50,25 +50,25 @@ export interface Decided {
 }
 
 /**
- * Which rule decides?
+ * Finds the first rule that matches an answer.
  *
- * @param json the body, undefined where it is not JSON
+ * @param json the body, undefined if it is not JSON
  * @example decide(rulesOf([{ when: { status: 200, body_path: '/id', absent: true }, means: 'failed' }]), 200, { id: '' }).rule.means // 'failed'
  */
 export function decide(rules: readonly CompiledRule[], status: number, json: unknown): Decided {
-  return rules.find(({ fits }) => fits(status, json)) as CompiledRule
+  return rules.find(({ matches }) => matches(status, json)) as CompiledRule
 }
 
 export interface CompiledRule extends Decided {
-  readonly fits: (status: number, json: unknown) => boolean
+  readonly matches: (status: number, json: unknown) => boolean
 }
 
-/** The given rules, then the default ones, ready to decide. */
+/** Compiles the given rules, followed by the default rules. */
 export function rulesOf(rules: readonly Rule[]): readonly CompiledRule[] {
-  return [...rules, ...defaultRules].map((rule) => ({ rule, name: nameOf(rule.when), fits: compile(rule.when) }))
+  return [...rules, ...defaultRules].map((rule) => ({ rule, name: nameOf(rule.when), matches: compile(rule.when) }))
 }
 
-function compile({ status, body_path, equals, matches, exists, absent }: Condition): CompiledRule['fits'] {
+function compile({ status, body_path, equals, matches, exists, absent }: Condition): CompiledRule['matches'] {
   const statuses = status === undefined ? undefined : [status].flat().map(String)
   const pattern = matches === undefined ? undefined : new RegExp(matches, 'u')
   return (answered, json) => {
@@ -84,7 +84,7 @@ function compile({ status, body_path, equals, matches, exists, absent }: Conditi
   }
 }
 
-/** The value at a JSON Pointer, undefined where there is none. */
+/** The value at a JSON Pointer, or undefined. */
 export function at(json: unknown, pointer: string): unknown {
   let value = json
   for (const part of pointer.split('/').slice(1)) {
@@ -95,10 +95,10 @@ export function at(json: unknown, pointer: string): unknown {
   return value
 }
 
-/** Long texts are not searched to their end: an expression may be slow. */
+/** Only the beginning of a long text is searched, because a regular expression may be slow. */
 const mostSearched = 4_000
 
-/** A value as a rule sees it: texts as they are, everything else as JSON. */
+/** The text that a rule compares: a text itself, or another value as JSON. */
 export function textOf(value: unknown): string | undefined {
   if (value === undefined || value === null) return undefined
   return typeof value === 'string' ? value.slice(0, mostSearched) : shown(value, mostSearched)
@@ -109,7 +109,7 @@ function isEmpty(value: unknown): boolean {
   return typeof value === 'object' && Object.keys(value).length === 0
 }
 
-/** For evidence and logs. */
+/** The name of a rule in evidence and logs. */
 function nameOf({ status, body_path, equals, matches, exists, absent }: Condition): string {
   const words = [
     status === undefined ? '' : [status].flat().join(' or '),
@@ -122,17 +122,18 @@ function nameOf({ status, body_path, equals, matches, exists, absent }: Conditio
   return words.filter((word) => word !== '').join(' ') || 'any other answer'
 }
 
-/** What is wrong with a rule, as words for its writer. */
+/** Describes the first fault of a rule, or returns undefined. */
 export function faultOf({ when }: Rule): string | undefined {
   const { status, body_path, equals, matches, exists, absent } = when
   const wrong = status === undefined ? undefined : [status].flat().find((one) => !/^[1-5](\d\d|xx)$/.test(String(one)))
   if (wrong !== undefined) return `status: expected a number such as 404, or 4xx, found ${wrong}`
   if (body_path !== undefined && !/^(?:\/(?:[^~/]|~[01])*)+$/.test(body_path))
     return 'body_path: expected a JSON Pointer such as /id or /errors/0/code'
-  const looks = [equals, matches, exists, absent].some((one) => one !== undefined)
-  if (looks && body_path === undefined)
-    return 'body_path is missing: it says where equals, matches, exists and absent look'
-  if (!looks && body_path !== undefined) return 'body_path alone says nothing: add equals, matches, exists or absent'
+  const testsBody = [equals, matches, exists, absent].some((one) => one !== undefined)
+  if (testsBody && body_path === undefined)
+    return 'body_path is missing: equals, matches, exists and absent test the value at body_path'
+  if (!testsBody && body_path !== undefined)
+    return 'body_path alone has no effect: add equals, matches, exists or absent'
   if (matches !== undefined && !isPattern(matches)) return `matches: ${matches} is not a regular expression`
   return undefined
 }

@@ -1,8 +1,8 @@
-// One request to the provider and what its answer means: the same for users and for devices.
+// Sends one request to the provider and interprets its answer, in the same way for users and for devices.
 
 import { Pool } from 'undici'
 import { retryAfterMs } from '../../contract/retry-after.ts'
-import { withoutSecrets } from '../../runtime/without-secrets.ts'
+import { redactSecrets } from '../../runtime/redact-secrets.ts'
 import { type Exchanged, type ExchangeRequest, exchange } from '../exchange.ts'
 import type { Check, SendContext } from '../provider.ts'
 import type { DeviceAnswer } from '../push-service.ts'
@@ -11,7 +11,7 @@ import { bodyTemplate } from './body.ts'
 import { checkSender } from './check.ts'
 import { faultsOf } from './faults.ts'
 import { TokenError } from './oauth2.ts'
-import { type HttpOptions, partsOf, resolve } from './options.ts'
+import { type HttpOptions, resolveOptions, splitUrl } from './options.ts'
 import { decide, rulesOf } from './rules.ts'
 import { headerTemplate, pathTemplate } from './template.ts'
 import { type Delivery, type Mode, valuesOf } from './values.ts'
@@ -27,19 +27,19 @@ export interface Sender {
 
 export type Overrides = Readonly<Record<string, unknown>>
 
-/** Longer answers are a mistake. */
+/** A longer answer is a fault of the provider. */
 const mostAnswerBytes = 256 * 1024
-/** Of address and headers together; Node and nginx take no more. What a message makes longer is its own fault. */
+/** Limit for URL and headers together: Node and nginx accept no more. If its values exceed the limit, the message fails. */
 const mostHeadChars = 8 * 1024
-const longestTimer = 2 ** 31 - 1
+const longestTimerMs = 2 ** 31 - 1
 
-/** @throws an error that names everything that is wrong with the options */
+/** @throws an error that lists all faults of the options */
 export function createSender(options: HttpOptions, mode: Mode): Sender {
   const faults = faultsOf(options, mode)
   if (faults.length > 0) throw new Error(faults.map((f) => `${f.at}: ${f.what}\n    ${f.remedy}`).join('\n'))
-  const all = resolve(options)
+  const all = resolveOptions(options)
   const { name, secrets, concurrency } = all
-  const { origin, path } = partsOf(all.url)
+  const { origin, path } = splitUrl(all.url)
   const pathOf = pathTemplate(path)
   const headersOf = all.headers.map(({ name, value }) => [name.toLowerCase(), headerTemplate(value)] as const)
   const bodyOf = bodyTemplate(all.body, all.overrides)
@@ -52,17 +52,17 @@ export function createSender(options: HttpOptions, mode: Mode): Sender {
     bodyTimeout: 0,
     ...(all.ca !== undefined && { connect: { ca: all.ca } }),
   })
-  /** An accepted send since the start: address and credentials are right. */
+  /** A send was accepted since the process started, so URL and credentials are right. */
   let proven = false
 
-  /** Signed or with a token, and with another token once where the provider refuses the first. */
+  /** POSTs with authentication. If the provider refuses the token, the request is sent once more with a new one. */
   async function post(request: Omit<ExchangeRequest, 'most'>, id: string): Promise<Exchanged> {
     for (let tries = 1; ; tries++) {
       const signing = auth.headers({ id, body: request.body.toString(), now: Date.now() })
-      const said = await abortable(signing, request.signal)
-      const headers = { ...request.headers, ...said }
+      const authHeaders = await abortable(signing, request.signal)
+      const headers = { ...request.headers, ...authHeaders }
       const answer = await exchange(pool, { ...request, headers, most: mostAnswerBytes })
-      if (tries > 1 || 'lost' in answer || answer.status !== 401 || !auth.refused(said)) return answer
+      if (tries > 1 || 'lost' in answer || answer.status !== 401 || !auth.onRefused(authHeaders)) return answer
     }
   }
 
@@ -71,20 +71,20 @@ export function createSender(options: HttpOptions, mode: Mode): Sender {
     concurrency,
     async send(delivery, overrides, context) {
       const now = Date.now()
-      const look = valuesOf(delivery, secrets, now)
-      const path = pathOf(look)
+      const findValue = valuesOf(delivery, secrets, now)
+      const path = pathOf(findValue)
       if (path === undefined) return unaddressable(name)
-      const body = bodyOf(look, overrides)
+      const body = bodyOf(findValue, overrides)
       const headers: Record<string, string> = { accept: 'application/json' }
       if (body !== undefined) headers['content-type'] = 'application/json'
-      for (const [header, render] of headersOf) headers[header] = render(look)
-      const written = Object.entries(headers).reduce(
+      for (const [header, render] of headersOf) headers[header] = render(findValue)
+      const chars = Object.entries(headers).reduce(
         (sum, [header, value]) => sum + header.length + value.length,
         path.length,
       )
-      if (written > mostHeadChars) return headTooLong(name, written, mostHeadChars)
-      // Not every caller's signal aborts at the deadline.
-      const ms = Math.min(longestTimer, Math.max(0, context.deadline - now))
+      if (chars > mostHeadChars) return headTooLong(name, chars, mostHeadChars)
+      // Some callers have a signal that does not abort at the deadline.
+      const ms = Math.min(longestTimerMs, Math.max(0, context.deadline - now))
       const signal = AbortSignal.any([context.signal, AbortSignal.timeout(ms)])
       let answer: Exchanged
       try {
@@ -107,7 +107,7 @@ export function createSender(options: HttpOptions, mode: Mode): Sender {
         status,
         json,
         text,
-        hide: (said) => withoutSecrets(said, hidden),
+        hide: (answered) => redactSecrets(answered, hidden),
         retryAfterMs: retryAfterMs(answer.headers['retry-after'], Date.now()),
         idPath: all.id,
         ref: delivery.ref,
@@ -118,29 +118,29 @@ export function createSender(options: HttpOptions, mode: Mode): Sender {
     check: () => checkSender({ name, origin, auth, ...(all.ca !== undefined && { ca: all.ca }) }),
     close: async () => {
       await auth.close()
-      // Several brands may share it, and each closes it.
+      // Several brands may share the sender, and each of them closes it.
       if (!pool.closed && !pool.destroyed) await pool.close()
     },
   }
 }
 
-/** What an answer may repeat and must not get into evidence and logs: the token, and what only its reader should read. */
+/** Texts of a request that must not appear in evidence and logs if an answer repeats them: token, content and user id. */
 function privateOf({ token = '', userId, content }: Delivery): readonly string[] {
-  // Short ids are parts of other numbers, too.
+  // A short id could be a part of other numbers.
   const { title = '', body = '', data = '' } = content
   return [token, title, body, data, userId.length >= 8 ? userId : '']
 }
 
-/** Numbers that a double cannot hold become texts, so that an identifier keeps its digits. */
+/** Parses JSON. Integers beyond the safe range become texts, so that an identifier keeps its digits. */
 function jsonOf(text: string): unknown {
   try {
-    return JSON.parse(text, exact as (this: unknown, key: string, value: unknown) => unknown)
+    return JSON.parse(text, keepDigits as (this: unknown, key: string, value: unknown) => unknown)
   } catch {
     return undefined
   }
 }
 
-function exact(_key: string, value: unknown, { source }: { readonly source?: string }): unknown {
+function keepDigits(_key: string, value: unknown, { source }: { readonly source?: string }): unknown {
   return typeof value === 'number' && !Number.isSafeInteger(value) && Number.isInteger(value) ? source : value
 }
 

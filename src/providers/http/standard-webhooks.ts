@@ -1,9 +1,9 @@
 import { createHmac } from 'node:crypto'
 
 /**
- * The headers of a signed request (Standard Webhooks 1.0). One HMAC: a library would bring more code than it spares.
+ * The headers of a signed request (Standard Webhooks 1.0). The signature is a single HMAC, so no library is used.
  *
- * @param secret whsec_ and base64, as the receiver gave it
+ * @param secret whsec_ and base64, as issued by the receiver
  * @example signatureHeaders({ secret: 'whsec_…', id: 'p1', body: '{}', now: Date.now() })
  */
 export function signatureHeaders({

@@ -1,21 +1,21 @@
-// Templates of the general HTTP provider: texts with {{placeholders}}, rendered for the place where they stand, so that no
-// content can become another header, another part of the address or other JSON. Pure.
+// Templates of the general HTTP provider: texts with {{placeholders}}. Values are escaped for JSON, headers or the URL, so
+// content cannot add a header or change the structure of the URL or the JSON. Pure.
 
 import type { Json } from '../../runtime/json.ts'
 
-/** What a placeholder stands for: as JSON, and as text where it is a part of a longer text. */
+/** The value of a placeholder: as JSON, and as text for use within a longer text. */
 export interface Value {
   readonly json: string
   readonly text: string
 }
 
-/** The value of a placeholder, undefined where the message has none. */
-export type Look = (name: string) => Value | undefined
+/** Finds the value of a placeholder, or undefined if the message has none. */
+export type FindValue = (name: string) => Value | undefined
 
 export type Piece = string | { readonly name: string }
 
 /**
- * A text, cut at its placeholders.
+ * Splits a text at its placeholders.
  *
  * @example piecesOf('Hi {{user_id}}!') // ['Hi ', { name: 'user_id' }, '!']
  */
@@ -26,16 +26,16 @@ export function piecesOf(text: string): readonly Piece[] {
     .map((piece) => (/^\{\{[^{}]*\}\}$/.test(piece) ? { name: piece.slice(2, -2).trim() } : piece))
 }
 
-export type RenderJson = (look: Look) => string | undefined
+export type RenderJson = (findValue: FindValue) => string | undefined
 
 /**
- * A JSON value whose texts may hold placeholders, as a function that writes it. A text that is exactly one placeholder becomes the
- * value with its JSON type; in a longer text the value stands as text. What is absent is left out, and so is whatever
- * had only absent things in it.
+ * Compiles a JSON value whose texts may contain placeholders to a function that renders it. A text that is exactly one
+ * placeholder becomes the value with its JSON type; within a longer text the value becomes text. Absent values are left out, and
+ * so are objects and arrays with absent members only.
  *
  * @example
- * jsonTemplate({ to: ['{{user_id}}'], contents: { en: '{{body}}' }, note: 'for {{user_id}}' })(look)
- * // '{"to":["1001"],"note":"for 1001"}' where the message has no body
+ * jsonTemplate({ to: ['{{user_id}}'], contents: { en: '{{body}}' }, note: 'for {{user_id}}' })(findValue)
+ * // '{"to":["1001"],"note":"for 1001"}' if the message has no body
  */
 export function jsonTemplate(node: Json): RenderJson {
   if (typeof node === 'string') return textTemplate(node)
@@ -44,59 +44,59 @@ export function jsonTemplate(node: Json): RenderJson {
     ? node.map((item: Json) => ['', jsonTemplate(item)] as const)
     : Object.entries(node).map(([name, value]) => [`${JSON.stringify(name)}:`, jsonTemplate(value as Json)] as const)
   const [open, close] = Array.isArray(node) ? '[]' : '{}'
-  return (look) => {
-    const written: string[] = []
-    for (const [before, render] of members) {
-      const value = render(look)
-      if (value !== undefined) written.push(before + value)
+  return (findValue) => {
+    const rendered: string[] = []
+    for (const [prefix, render] of members) {
+      const value = render(findValue)
+      if (value !== undefined) rendered.push(prefix + value)
     }
-    return written.length === 0 && members.length > 0 ? undefined : open + written.join(',') + close
+    return rendered.length === 0 && members.length > 0 ? undefined : open + rendered.join(',') + close
   }
 }
 
 function textTemplate(text: string): RenderJson {
   const pieces = piecesOf(text)
   const [only] = pieces
-  if (pieces.length === 1 && typeof only === 'object') return (look) => look(only.name)?.json
+  if (pieces.length === 1 && typeof only === 'object') return (findValue) => findValue(only.name)?.json
   if (pieces.every((piece) => typeof piece === 'string')) return constant(JSON.stringify(text))
-  return (look) => JSON.stringify(joined(pieces, look, (value) => value))
+  return (findValue) => JSON.stringify(renderPieces(pieces, findValue, (value) => value))
 }
 
 /**
- * The value of a header. Placeholders are percent-encoded but for printable ASCII, so no content can end the header; the
- * operator's own secrets stand as they are.
+ * Compiles the value of a header. In placeholder values, all characters but printable ASCII are percent-encoded, so content
+ * cannot end the header. The operator's own secrets are not encoded.
  *
- * @example headerTemplate('{{title}}')(look) // 'Gr%C3%BC%C3%9Fe', for the title Grüße
+ * @example headerTemplate('{{title}}')(findValue) // 'Gr%C3%BC%C3%9Fe', for the title Grüße
  */
-export function headerTemplate(text: string): (look: Look) => string {
+export function headerTemplate(text: string): (findValue: FindValue) => string {
   const pieces = piecesOf(text)
-  return (look) => joined(pieces, look, (value, name) => (isSecret(name) ? value : asHeader(value)))
+  return (findValue) => renderPieces(pieces, findValue, (value, name) => (isSecret(name) ? value : asHeader(value)))
 }
 
 /**
- * The path and query of an address. Values are percent-encoded.
+ * Compiles the path and query of a URL. Values are percent-encoded.
  *
- * @returns a function that gives undefined where a value would make another path of it: nothing, `.` or `..` for a whole segment
- * @example pathTemplate('/users/{{user_id}}/push?app={{app}}')(look) // '/users/a%2Fb/push?app=x'
+ * @returns a function that returns undefined if a value would change the path: an empty segment, `.` or `..`
+ * @example pathTemplate('/users/{{user_id}}/push?app={{app}}')(findValue) // '/users/a%2Fb/push?app=x'
  */
-export function pathTemplate(text: string): (look: Look) => string | undefined {
+export function pathTemplate(text: string): (findValue: FindValue) => string | undefined {
   const [path = '', query] = cutOnce(text, '?')
   const segments = path.split('/').map(piecesOf)
-  const after = query === undefined ? undefined : piecesOf(query)
+  const queryPieces = query === undefined ? undefined : piecesOf(query)
   const encode = (value: string): string => encodeURIComponent(value.toWellFormed())
-  return (look) => {
-    const shown: string[] = []
+  return (findValue) => {
+    const rendered: string[] = []
     for (const pieces of segments) {
-      const segment = joined(pieces, look, encode)
+      const segment = renderPieces(pieces, findValue, encode)
       if (pieces.some((piece) => typeof piece === 'object') && /^\.{0,2}$/.test(segment)) return undefined
-      shown.push(segment)
+      rendered.push(segment)
     }
-    return shown.join('/') + (after === undefined ? '' : `?${joined(after, look, encode)}`)
+    return rendered.join('/') + (queryPieces === undefined ? '' : `?${renderPieces(queryPieces, findValue, encode)}`)
   }
 }
 
 /**
- * Every placeholder of a template with the place where it stands, and each text that looks like one and is none.
+ * Finds every placeholder of a template with its place, and every `{{` that does not begin a placeholder (without a name).
  *
  * @example placeholdersOf({ to: ['{{user_id}}'] }, 'body') // [{ name: 'user_id', at: 'body.to[0]' }]
  */
@@ -114,15 +114,19 @@ export function placeholdersOf(node: Json, at: string): { readonly name?: string
   ])
 }
 
-function joined(pieces: readonly Piece[], look: Look, escaped: (value: string, name: string) => string): string {
+function renderPieces(
+  pieces: readonly Piece[],
+  findValue: FindValue,
+  escaped: (value: string, name: string) => string,
+): string {
   return pieces
-    .map((piece) => (typeof piece === 'string' ? piece : escaped(look(piece.name)?.text ?? '', piece.name)))
+    .map((piece) => (typeof piece === 'string' ? piece : escaped(findValue(piece.name)?.text ?? '', piece.name)))
     .join('')
 }
 
-/** Printable ASCII stays; the rest, and the percent sign itself, is encoded, so that it can be read back. */
+/** Percent-encodes all characters but printable ASCII. The percent sign is encoded too, so that the value can be decoded. */
 function asHeader(value: string): string {
-  return value.toWellFormed().replace(/[^\x20-\x24\x26-\x7e]+/gu, (odd) => encodeURIComponent(odd))
+  return value.toWellFormed().replace(/[^\x20-\x24\x26-\x7e]+/gu, (unsafe) => encodeURIComponent(unsafe))
 }
 
 const isSecret = (name: string): boolean => name.startsWith('secret.')

@@ -1,4 +1,4 @@
-// An access token that is fetched once for all who need it, and anew before it expires.
+// Caches an access token for all requests, and fetches a new one before it expires.
 
 export interface FetchedToken {
   readonly token: string
@@ -6,30 +6,30 @@ export interface FetchedToken {
 }
 
 export interface TokenSource {
-  /** A token that is good for a while. Rejects where none can be had. */
+  /** Returns a valid token. Rejects if none can be fetched. */
   get(): Promise<string>
-  /** The provider refused this one: the next get() fetches another. */
+  /** Discards a token that the provider refused. The next get() fetches another. */
   drop(token: string): void
 }
 
-/** Fetched anew so long before the end, at the latest when half of its life is over. */
+/** A token is renewed this long before it expires, or after half of its lifetime if that is shorter. */
 const earlyMs = 5 * 60_000
-/** A fetch that failed is not repeated before, as long as the old token is still good. */
-const restMs = 5_000
+/** Pause after a failed renewal, while the old token is still valid. */
+const retryAfterMs = 5_000
 
 /**
- * @param fetch asks the token endpoint; never called while another call of it is under way
+ * @param fetch requests a token from the token endpoint; at most one call is in flight
  * @example const tokens = tokenSource(() => fetchToken(options)); await tokens.get()
  */
 export function tokenSource(fetch: () => Promise<FetchedToken>, clock: () => number = Date.now): TokenSource {
-  let held: { readonly token: string; readonly until: number; renewAt: number } | undefined
+  let current: { readonly token: string; readonly until: number; renewAt: number } | undefined
   let fetching: Promise<string> | undefined
 
   function renew(): Promise<string> {
     fetching ??= fetch()
       .then(({ token, lifeMs }) => {
         const now = clock()
-        held = { token, until: now + lifeMs, renewAt: now + lifeMs - Math.min(earlyMs, lifeMs / 2) }
+        current = { token, until: now + lifeMs, renewAt: now + lifeMs - Math.min(earlyMs, lifeMs / 2) }
         return token
       })
       .finally(() => {
@@ -41,16 +41,16 @@ export function tokenSource(fetch: () => Promise<FetchedToken>, clock: () => num
   return {
     async get() {
       const now = clock()
-      if (held === undefined || now >= held.until) return renew()
-      if (now >= held.renewAt) {
-        held.renewAt = now + restMs
-        // Nobody waits for it: the old one is still good.
+      if (current === undefined || now >= current.until) return renew()
+      if (now >= current.renewAt) {
+        current.renewAt = now + retryAfterMs
+        // The caller does not wait: the old token is still valid.
         renew().catch(() => {})
       }
-      return held.token
+      return current.token
     },
     drop(token) {
-      if (held?.token === token) held = undefined
+      if (current?.token === token) current = undefined
     },
   }
 }

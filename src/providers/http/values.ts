@@ -1,10 +1,10 @@
-// What the placeholders of a template stand for. Pure.
+// The values of the placeholders of a template. Pure.
 
 import type { Content } from '../../contract/content.ts'
 import type { Activity } from '../../contract/read-activity.ts'
-import type { Look, Value } from './template.ts'
+import type { FindValue, Value } from './template.ts'
 
-/** Whom a template is about: the message's user, or one device. */
+/** The target of a request: the message's user, or one device. */
 export type Mode = 'user' | 'device'
 
 const always = [
@@ -32,19 +32,19 @@ const ofUser = [
 ] as const
 const ofDevice = ['token', 'app'] as const
 
-/** The names of all placeholders but the secrets. */
+/** The names of all placeholders, except secrets. */
 export const placeholders: { readonly [M in Mode]: readonly string[] } = {
   user: [...always, ...ofUser],
   device: [...always, ...ofDevice],
 }
 
-/** One request's worth: a message for a user, or for one of the user's devices. */
+/** The content of one request: a message for a user, or for one of the user's devices. */
 export interface Delivery {
   readonly ref: string
-  /** What a provider tells requests apart by: the ref, and per device another one for each device, the same on each attempt. */
+  /** Identifies the request to the provider: the ref, or in device mode an id derived from ref and token. Constant on retries. */
   readonly deliveryId: string
   readonly brand: string
-  /** How the provider knows the user. */
+  /** The provider's id of the user. */
   readonly userId: string
   readonly content: Content
   /** Epoch milliseconds. */
@@ -55,7 +55,7 @@ export interface Delivery {
 }
 
 /** @param now epoch milliseconds */
-export function valuesOf(delivery: Delivery, secrets: ReadonlyMap<string, string>, now: number): Look {
+export function valuesOf(delivery: Delivery, secrets: ReadonlyMap<string, string>, now: number): FindValue {
   const { content, activity, expiresAt } = delivery
   return (name) => {
     switch (name) {
@@ -108,7 +108,7 @@ function text(value: string | null | undefined): Value | undefined {
   return value === undefined || value === null ? undefined : { json: JSON.stringify(value), text: value }
 }
 
-/** JSON text that stands as it is: numbers keep all their digits. */
+/** JSON text that is used unchanged, so that numbers keep all their digits. */
 function digits(json: string | null | undefined): Value | undefined {
   return json === undefined || json === null ? undefined : { json, text: json }
 }

@@ -1,4 +1,4 @@
-// From what the provider answered to an outcome of the interface. Pure.
+// Converts the answer of a provider to an outcome of the interface. Pure.
 
 import type { Evidence, Failed, Fatal, Reason } from '../../contract/outcome.ts'
 import { shortened } from '../../contract/storable.ts'
@@ -12,13 +12,13 @@ export interface Answered {
   readonly name: string
   readonly mode: Mode
   readonly decided: Decided
-  /** The provider has accepted something since the start. */
+  /** The provider has accepted a send since the process started. */
   readonly proven: boolean
   readonly status: number
   readonly json: unknown
-  /** The body as it came. */
+  /** The text of the body. */
   readonly text: string
-  /** Takes out of the provider's words what must not be repeated. */
+  /** Removes secrets and personal data from the provider's text. */
   readonly hide: (text: string) => string
   readonly retryAfterMs: number | undefined
   readonly idPath: string | undefined
@@ -29,10 +29,10 @@ export function readAnswer(answered: Answered): DeviceAnswer {
   const { name, mode, decided, proven, status, json, text, hide, idPath, ref } = answered
   const { rule } = decided
   const evidence: Evidence = { rule: `${name} ${status} (${decided.name})`, answer: shortened(hide(text)) }
-  const words = errorIn(json)
-  const said = words && shortened(hide(words), 200)
+  const message = errorIn(json)
+  const shown = message && shortened(hide(message), 200)
   const error = shortened(
-    `${name} answered ${status}${said === undefined ? '' : `: ${said}`}${rule.reason === undefined ? '' : `; ${rule.reason}`}`,
+    `${name} answered ${status}${shown === undefined ? '' : `: ${shown}`}${rule.reason === undefined ? '' : `; ${rule.reason}`}`,
   )
   switch (rule.means) {
     case 'successful': {
@@ -59,7 +59,7 @@ export function readAnswer(answered: Answered): DeviceAnswer {
   }
 }
 
-/** No answer, or half of one. */
+/** The outcome if no answer or only a part of it arrived. */
 export function lostAnswer(
   name: string,
   { lost, written }: Extract<Exchanged, { lost: Error }>,
@@ -100,23 +100,23 @@ export function noToken(name: string, { message, refused }: TokenError): Fatal {
   }
 }
 
-/** A value would have made another path of the address. */
+/** The outcome if a value would have changed the path of the URL. */
 export function unaddressable(name: string): Failed {
   return {
     category: 'failed',
     reason: 'invalid',
     rule: `${name}: not addressable`,
-    error: `${name}: a value of this message is empty, "." or ".." and cannot be a part of the address`,
+    error: `${name}: a value of this message is empty, "." or ".." and cannot be a segment of the URL's path`,
   }
 }
 
-/** A value would have made the address or a header longer than providers take. */
+/** The outcome if a value would have made the URL or a header longer than providers accept. */
 export function headTooLong(name: string, chars: number, most: number): Failed {
   return {
     category: 'failed',
     reason: 'too_large',
     rule: `${name}: address or headers too long`,
-    error: `${name}: address and headers have ${chars} characters and may have ${most}; shorten the texts, or use them in the body only`,
+    error: `${name}: URL and headers have ${chars} characters, and the maximum is ${most}; shorten the texts, or use them in the body only`,
   }
 }
 
@@ -140,13 +140,13 @@ function reasonOf(status: number): Reason {
   return status === 408 || status === 504 ? 'timeout' : 'unavailable'
 }
 
-/** Of a 500, or of a rule about one message, that message may be the cause; the others say that nobody is served. */
+/** The provider is to blame for statuses that affect all messages. Any other fatal status may be the fault of one message. */
 function blameOf(status: number): Fatal['blame'] {
   return status === 429 || status === 408 || status > 500 || (status >= 300 && status < 400) ? 'provider' : 'message'
 }
 
-/** Where providers put the words for people. */
-const usualPlaces = [
+/** Common places of the error message in an answer. */
+const errorPaths = [
   '/error/message',
   '/error',
   '/message',
@@ -157,10 +157,10 @@ const usualPlaces = [
   '/msg',
 ]
 
-/** What the provider says was wrong. */
+/** Finds the provider's error message. */
 function errorIn(json: unknown): string | undefined {
-  for (const place of usualPlaces) {
-    const value = at(json, place)
+  for (const path of errorPaths) {
+    const value = at(json, path)
     if (typeof value === 'string' && value !== '') return value
   }
   return undefined

@@ -1,7 +1,7 @@
-// HTTP/2 over node:http2, for the services that are reached by many small requests: FCM and APNs.
+// An HTTP/2 client over node:http2, for services that receive many small requests: FCM and APNs.
 //
-// undici speaks HTTP/2 too and recovers by itself, but costs nearly twice the CPU for a message (docs/performance.md).
-// What it takes to recover is in connection.ts: the peer says which streams it has not looked at, and those are sent again.
+// undici supports HTTP/2 too and recovers by itself, but uses nearly twice the CPU for a message (docs/performance.md). Here
+// recovery relies on connection.ts: the peer reports the streams that it has not processed, and their requests are sent again.
 
 import type { Exchanged } from '../exchange.ts'
 import {
@@ -14,45 +14,50 @@ import {
 } from './connection.ts'
 
 export interface Http2Options extends Partial<ConnectionLimits> {
-  /** https://api.push.apple.com; http:// speaks HTTP/2 without TLS. */
+  /** https://api.push.apple.com. An http:// origin uses HTTP/2 without TLS. */
   readonly origin: string
   /** Certificates to trust instead of the system's, as PEM. */
   readonly ca?: string
-  /** Most sessions at a time; another is opened when those there are full. */
+  /** Maximum number of sessions. A further session is opened when the streams of the others are in use. */
   readonly connections?: number
 }
 
-export interface Asked extends Http2Request {
-  /** Epoch milliseconds: no answer comes later. */
+export interface PostRequest extends Http2Request {
+  /** Epoch milliseconds. The answer is not awaited any longer. */
   readonly deadline: number
-  /** Listened to once, however many requests share it. */
+  /** The client adds one listener to a signal, even if many requests share it. */
   readonly signal: AbortSignal
 }
 
 export interface Http2Client {
-  /** POSTs and collects the answer. Never rejects. Written: the other side may have acted on the request. */
-  post(asked: Asked): Promise<Exchanged>
-  /** Nothing new is taken; what is under way may end within a few seconds. */
+  /** POSTs and collects the answer. Never rejects. `written`: the other side may have acted on the request. */
+  post(request: PostRequest): Promise<Exchanged>
+  /** Accepts no further requests, and gives requests in flight a grace period of 5 seconds. */
   close(): Promise<void>
 }
 
-/** A peer that refuses the same request again and again would be asked for ever. Connections that end are often no fault of it. */
-const mostResends = { refused: 5, 'left behind': 100 }
-/** With others at work, a session that could not be opened is not tried again at once. */
+/** Maximum number of resends of one request. The limit after refusals is low: a peer may refuse the same request every time. */
+const mostResends = { refused: 5, unprocessed: 100 }
+/** While other sessions are usable, the next attempt to open a session waits this long after a failed one. */
 const reopenAfterMs = 1_000
 const closeWithinMs = 5_000
-/** Peers end a connection, and with it everybody's requests, over headers that are larger than they take. */
+/** If the headers of one request are too large, a peer closes the connection, with all requests on it. */
 const mostHeaderBytes = 16 * 1024
-const defaults: ConnectionLimits = { streams: 1_000, connectMs: 10_000, silentMs: 10_000, pongMs: 5_000 }
+const defaults: ConnectionLimits = {
+  streams: 1_000,
+  connectTimeoutMs: 10_000,
+  pingAfterMs: 10_000,
+  pingTimeoutMs: 5_000,
+}
 
 interface Job {
-  readonly asked: Asked
+  readonly request: PostRequest
   readonly done: (exchanged: Exchanged) => void
-  /** Its place among those that are not done; -1: it is done. */
-  at: number
-  /** How often each has happened to it. */
-  readonly resends: { refused: number; 'left behind': number }
-  giveUp?: ((why: 'late' | 'aborted') => void) | undefined
+  /** Index in `jobs`; -1: the job is done. */
+  index: number
+  /** How often the request was refused, and how often it was unprocessed. */
+  readonly resends: { refused: number; unprocessed: number }
+  cancelStream?: ((reason: 'late' | 'aborted') => void) | undefined
 }
 
 /**
@@ -62,153 +67,153 @@ interface Job {
  * // { status: 200, headers, body, cut } or { lost: Error, written: true }
  */
 export function createHttp2Client(options: Http2Options): Http2Client {
-  const { origin, ca, connections: most = 1, ...limits } = options
+  const { origin, ca, connections: mostConnections = 1, ...limits } = options
   const connections: Connection[] = []
-  /** Without a stream, in order of arrival; those that were refused go first. */
+  /** Jobs that wait for a stream, in order of arrival. Jobs that are sent again go first. */
   const waiting: Job[] = []
-  const refused: Job[] = []
-  /** Not done, in no order. */
+  const resending: Job[] = []
+  /** All jobs that are not done, in no order. */
   const jobs: Job[] = []
-  const listenedTo = new WeakSet<AbortSignal>()
+  const watchedSignals = new WeakSet<AbortSignal>()
   let closed = false
   let mayOpenAt = 0
 
-  function place(job: Job): void {
+  function startOrQueue(job: Job): void {
     for (const connection of connections) {
-      if (connection.free() <= 0) continue
+      if (connection.freeStreams() <= 0) continue
       start(job, connection)
       return
     }
     const { resends } = job
-    ;(resends.refused + resends['left behind'] > 0 ? refused : waiting).push(job)
-    open()
+    ;(resends.refused + resends.unprocessed > 0 ? resending : waiting).push(job)
+    openIfNeeded()
   }
 
   function start(job: Job, connection: Connection): void {
     try {
-      job.giveUp = connection.start(job.asked, (end) => ended(job, end))
+      job.cancelStream = connection.start(job.request, (end) => finishOrResend(job, end))
     } catch (error) {
-      // node:http2 throws a TypeError for a header that it does not write. Nothing left.
+      // node:http2 throws a TypeError for an invalid header, before it writes anything.
       const { message } = error as Error
       job.done({ lost: error instanceof TypeError ? unencodable(message) : (error as Error), written: false })
     }
   }
 
-  /** It waits no longer. */
-  function forget(job: Job): void {
-    for (const line of [waiting, refused]) {
-      const at = line.indexOf(job)
-      if (at >= 0) line.splice(at, 1)
+  function removeFromQueues(job: Job): void {
+    for (const queue of [waiting, resending]) {
+      const index = queue.indexOf(job)
+      if (index >= 0) queue.splice(index, 1)
     }
   }
 
-  function ended(job: Job, end: End): void {
-    job.giveUp = undefined
+  function finishOrResend(job: Job, end: End): void {
+    job.cancelStream = undefined
     if (typeof end === 'object') job.done(end)
     else if (closed || ++job.resends[end] > mostResends[end])
-      job.done({ lost: new Error('the other side refused the request without looking at it'), written: false })
-    else place(job)
+      job.done({ lost: new Error('the other side refused the request without processing it'), written: false })
+    else startOrQueue(job)
   }
 
-  function open(): void {
+  function openIfNeeded(): void {
     let usable = 0
     for (const connection of connections) {
       if (connection.state === 'opening') return
       if (isUsable(connection)) usable++
     }
-    if (closed || usable >= most || (usable > 0 && Date.now() < mayOpenAt)) return
+    if (closed || usable >= mostConnections || (usable > 0 && Date.now() < mayOpenAt)) return
     const connection = openConnection(
       origin,
       ca,
       { ...defaults, ...limits },
       {
         changed() {
-          pump(connection)
-          if (waiting.length + refused.length > 0) open()
+          startWaiting(connection)
+          if (waiting.length + resending.length > 0) openIfNeeded()
         },
         ended(error, opened) {
           connections.splice(connections.indexOf(connection), 1)
           if (!opened) mayOpenAt = Date.now() + reopenAfterMs
           if (!opened && !connections.some(isUsable))
-            for (const job of [...refused.splice(0), ...waiting.splice(0)]) job.done({ lost: error, written: false })
-          if (waiting.length + refused.length > 0) open()
+            for (const job of [...resending.splice(0), ...waiting.splice(0)]) job.done({ lost: error, written: false })
+          if (waiting.length + resending.length > 0) openIfNeeded()
         },
       },
     )
     connections.push(connection)
   }
 
-  function pump(connection: Connection): void {
-    if (waiting.length + refused.length === 0) return
-    for (let free = connection.free(); free > 0; free--) {
-      const job = refused.shift() ?? waiting.shift()
+  function startWaiting(connection: Connection): void {
+    if (waiting.length + resending.length === 0) return
+    for (let free = connection.freeStreams(); free > 0; free--) {
+      const job = resending.shift() ?? waiting.shift()
       if (!job) return
       start(job, connection)
     }
   }
 
-  /** Ends a wait: whoever waits is told, and what is under way is given up. */
-  function leave(job: Job, why: 'late' | 'aborted', lost: Error): void {
-    const { giveUp } = job
-    giveUp?.(why)
-    if (!giveUp) forget(job)
-    job.done({ lost, written: giveUp !== undefined })
+  /** Resolves the job with an error, and cancels its stream if the request is in flight. */
+  function cancel(job: Job, reason: 'late' | 'aborted', lost: Error): void {
+    const { cancelStream } = job
+    cancelStream?.(reason)
+    if (!cancelStream) removeFromQueues(job)
+    job.done({ lost, written: cancelStream !== undefined })
   }
 
-  function listen(signal: AbortSignal): void {
-    if (listenedTo.has(signal)) return
-    listenedTo.add(signal)
+  function watchSignal(signal: AbortSignal): void {
+    if (watchedSignals.has(signal)) return
+    watchedSignals.add(signal)
     const abort = (): void => {
-      for (const job of jobs.filter(({ asked }) => asked.signal === signal)) leave(job, 'aborted', reasonOf(signal))
+      for (const job of jobs.filter(({ request }) => request.signal === signal))
+        cancel(job, 'aborted', reasonOf(signal))
     }
     signal.addEventListener('abort', abort, { once: true })
   }
 
   return {
-    post(asked) {
-      const { deadline, signal } = asked
+    post(request) {
+      const { deadline, signal } = request
       const left = deadline - Date.now()
       if (signal.aborted) return unsent(reasonOf(signal))
       if (left <= 0) return unsent(new Error('the deadline had passed'))
-      if (closed) return unsent(new Error('it is closed'))
-      const bytes = headerBytes(asked)
+      if (closed) return unsent(new Error('the HTTP/2 client is closed'))
+      const bytes = headerBytes(request)
       if (bytes > mostHeaderBytes)
         return unsent(
-          unencodable(`the headers have ${bytes} bytes and may have ${mostHeaderBytes}: shorten the overrides`),
+          unencodable(`the headers have ${bytes} bytes; the maximum is ${mostHeaderBytes}: shorten the overrides`),
         )
-      listen(signal)
+      watchSignal(signal)
       return new Promise((resolve) => {
-        const timer = setTimeout(() => leave(job, 'late', new Error(`no answer within ${left} ms`)), left)
+        const timer = setTimeout(() => cancel(job, 'late', new Error(`no answer within ${left} ms`)), left)
         const job: Job = {
-          asked,
-          at: jobs.length,
-          resends: { refused: 0, 'left behind': 0 },
+          request,
+          index: jobs.length,
+          resends: { refused: 0, unprocessed: 0 },
           done(exchanged) {
-            if (job.at < 0) return
+            if (job.index < 0) return
             clearTimeout(timer)
             const last = jobs.pop() as Job
-            if (last !== job) jobs[job.at] = last
-            last.at = job.at
-            job.at = -1
+            if (last !== job) jobs[job.index] = last
+            last.index = job.index
+            job.index = -1
             resolve(exchanged)
           },
         }
         jobs.push(job)
-        place(job)
+        startOrQueue(job)
       })
     },
     async close() {
       closed = true
-      for (const job of [...refused.splice(0), ...waiting.splice(0)])
-        job.done({ lost: new Error('it was closed'), written: false })
+      for (const job of [...resending.splice(0), ...waiting.splice(0)])
+        job.done({ lost: new Error('the HTTP/2 client was closed'), written: false })
       await Promise.all([...connections].map((connection) => connection.close(closeWithinMs)))
     },
   }
 }
 
-const unencodable = (what: string): Error => Object.assign(new Error(what), { code: notEncodable })
+const unencodable = (problem: string): Error => Object.assign(new Error(problem), { code: notEncodable })
 
-/** As RFC 9113 §6.5.2 counts them, but in characters: our headers are ASCII. */
+/** The header size by RFC 9113 §6.5.2. Characters are counted as bytes, because our headers are ASCII. */
 function headerBytes({ path, headers }: Http2Request): number {
   let bytes = path.length
   for (let i = 0; i < headers.length; i += 2)
@@ -216,7 +221,7 @@ function headerBytes({ path, headers }: Http2Request): number {
   return bytes
 }
 
-const isUsable = ({ state }: Connection): boolean => state === 'opening' || state === 'open' || state === 'asking'
+const isUsable = ({ state }: Connection): boolean => state === 'opening' || state === 'open' || state === 'pinging'
 
 const unsent = async (lost: Error): Promise<Exchanged> => ({ lost, written: false })
 

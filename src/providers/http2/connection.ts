@@ -1,4 +1,4 @@
-// One HTTP/2 session: what it can take now, and how each request on it ends.
+// One HTTP/2 session: how many streams are free, and how each request ends.
 
 import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants, sensitiveHeaders } from 'node:http2'
 import type { Socket } from 'node:net'
@@ -6,56 +6,55 @@ import type { Exchanged } from '../exchange.ts'
 
 export interface Http2Request {
   readonly path: string
-  /** Names, in small letters, and values in turn: as an object they would cost a sixth of a request's CPU. */
+  /** Names in lower case and values, alternating. An object instead of this array would cost a sixth of a request's CPU. */
   readonly headers: readonly string[]
-  /** Names of headers with other values each time. Their names are kept in the table that both sides share (HPACK), not those. */
+  /** Names of headers whose values differ in each request. The HPACK table keeps their names, but not their values. */
   readonly unindexed?: readonly string[]
   readonly body: string
 }
 
 /**
- * refused, left behind (by a connection that ended): the peer did not look at it, and it may be sent again. That is known, not
- * guessed.
+ * How a request ended. 'refused' (the peer reset the stream) and 'unprocessed' (the connection ended first): the protocol
+ * guarantees that the peer has not processed the request, so it can be sent again.
  */
-export type End = Exchanged | 'refused' | 'left behind'
+export type End = Exchanged | 'refused' | 'unprocessed'
 
 export interface ConnectionLimits {
-  /** Requests at a time, where the peer allows more. */
+  /** Maximum number of concurrent streams, even if the peer allows more. */
   readonly streams: number
-  readonly connectMs: number
-  /** After so long without a word from the peer it is asked for one (PING) before it gets anything new. */
-  readonly silentMs: number
-  /** How long the peer may take to answer a PING. */
-  readonly pongMs: number
+  readonly connectTimeoutMs: number
+  /** If nothing was received from the peer for this time, it must answer a PING before it gets another request. */
+  readonly pingAfterMs: number
+  readonly pingTimeoutMs: number
 }
 
 export interface Connection {
-  /** opening, open; asking: a PING is out; leaving: takes nothing new, what is under way may end; ended. */
-  readonly state: 'opening' | 'open' | 'asking' | 'leaving' | 'ended'
-  /** How many more requests it takes now. Of a peer that has been silent for long it is first asked whether it is there. */
-  free(): number
-  /** @returns a function that gives the request up */
-  start(request: Http2Request, ended: (end: End) => void): (why: 'late' | 'aborted') => void
-  /** Lets what is under way end, but no longer than this. */
+  /** pinging: a PING is not answered yet; draining: no further requests are started, and requests in flight may end. */
+  readonly state: 'opening' | 'open' | 'pinging' | 'draining' | 'ended'
+  /** How many more requests can be started now. Sends a PING and returns 0 if the idle peer has been silent for `pingAfterMs`. */
+  freeStreams(): number
+  /** @returns a function that cancels the request */
+  start(request: Http2Request, onEnd: (end: End) => void): (reason: 'late' | 'aborted') => void
+  /** Closes the connection when no request is in flight, or after `withinMs`. */
   close(withinMs: number): Promise<void>
 }
 
 export interface ConnectionListener {
-  /** There may be room for more. */
+  /** The number of free streams may have changed. */
   changed(): void
-  /** @param opened whether it had ever been usable */
+  /** @param opened whether the connection was ever usable */
   ended(error: Error, opened: boolean): void
 }
 
-/** The `code` of an error that is about one stream, not about the connection. */
+/** The `code` of an error that concerns one stream, not the connection. */
 export const streamReset = 'STREAM_RESET'
 
-/** The `code` of an error about a request that cannot be written: it never left. */
+/** The `code` of an error for a request that cannot be encoded, and so was not sent. */
 export const notEncodable = 'NOT_ENCODABLE'
 
-/** An answer of a push provider is never longer. */
+/** Answers of push providers are always shorter. */
 const mostAnswerBytes = 64 * 1024
-/** With nothing under way, so long for the last frames. */
+/** With no requests in flight, the time that remains for the last frames. */
 const lingerMs = 250
 const { NGHTTP2_REFUSED_STREAM, NGHTTP2_CANCEL } = constants
 
@@ -67,91 +66,92 @@ export function openConnection(
   listener: ConnectionListener,
 ): Connection {
   let state: Connection['state'] = 'opening'
-  let underWay = 0
-  let heardAt = Date.now()
+  let inFlight = 0
+  let receivedAt = Date.now()
   let error: Error | undefined
-  /** Streams with higher numbers were not looked at (RFC 9113 §6.8). */
-  let lastLookedAt = Number.POSITIVE_INFINITY
-  let most = 0
+  /** The peer has not processed streams with higher numbers (RFC 9113 §6.8). */
+  let lastProcessed = Number.POSITIVE_INFINITY
+  let mostStreams = 0
   let opened = false
-  let begun = false
+  let requested = false
 
   const { protocol, host } = new URL(origin)
   const everyRequest = [':method', 'POST', ':scheme', protocol.slice(0, -1), ':authority', host]
   const session: ClientHttp2Session = connect(origin, ca === undefined ? {} : { ca })
   let socket: Socket | undefined
-  let hangingUp: NodeJS.Timeout | undefined
+  let destroyTimer: NodeJS.Timeout | undefined
   session.on('connect', (_session, connected) => {
     socket = connected
   })
-  let patience = setTimeout(() => give(`no HTTP/2 connection within ${limits.connectMs} ms`), limits.connectMs)
-  const watch = setInterval(() => {
-    if (state === 'open' && underWay > 0 && Date.now() - heardAt > limits.silentMs) ask()
-  }, limits.silentMs / 4).unref()
+  const { connectTimeoutMs, pingAfterMs, pingTimeoutMs } = limits
+  let timeout = setTimeout(() => fail(`no HTTP/2 connection within ${connectTimeoutMs} ms`), connectTimeoutMs)
+  const silenceCheck = setInterval(() => {
+    if (state === 'open' && inFlight > 0 && Date.now() - receivedAt > pingAfterMs) ping()
+  }, pingAfterMs / 4).unref()
 
-  // Only the peer's settings say how many streams it takes; APNs begins with 1 and raises it later.
+  // The peer's settings limit the number of streams. APNs begins with 1 and raises the limit later.
   session.on('remoteSettings', ({ maxConcurrentStreams = 100 }) => {
-    heardAt = Date.now()
-    most = Math.min(limits.streams, maxConcurrentStreams)
+    receivedAt = Date.now()
+    mostStreams = Math.min(limits.streams, maxConcurrentStreams)
     if (state === 'opening') {
-      clearTimeout(patience)
+      clearTimeout(timeout)
       state = 'open'
       opened = true
     }
     listener.changed()
   })
-  session.on('goaway', (code, lastStream, why) => {
-    lastLookedAt = Math.min(lastLookedAt, lastStream)
-    error ??= new Error(`the other side ended the connection (GOAWAY ${code}${readable(why)})`)
-    if (state !== 'ended') state = 'leaving'
-    if (underWay === 0) hangUp()
+  session.on('goaway', (code, lastStream, data) => {
+    lastProcessed = Math.min(lastProcessed, lastStream)
+    error ??= new Error(`the other side ended the connection (GOAWAY ${code}${readReason(data)})`)
+    if (state !== 'ended') state = 'draining'
+    if (inFlight === 0) destroyLater()
   })
   session.on('error', (happened) => {
     error ??= happened
   })
   session.on('close', () => {
     state = 'ended'
-    clearTimeout(patience)
-    clearTimeout(hangingUp)
-    clearInterval(watch)
+    clearTimeout(timeout)
+    clearTimeout(destroyTimer)
+    clearInterval(silenceCheck)
     listener.ended(error ?? new Error('the other side closed the connection'), opened)
   })
 
-  /** Node waits for the peer to close its half, and some never do. */
-  function hangUp(withinMs = lingerMs): void {
-    clearTimeout(hangingUp)
-    hangingUp = setTimeout(() => {
+  /** Node waits for the peer to close its half of the connection, and some peers never do. */
+  function destroyLater(withinMs = lingerMs): void {
+    clearTimeout(destroyTimer)
+    destroyTimer = setTimeout(() => {
       session.destroy()
       socket?.destroy()
     }, withinMs)
   }
 
-  function give(why: string): void {
-    error ??= new Error(why)
-    if (state !== 'opening') state = 'leaving'
+  function fail(reason: string): void {
+    error ??= new Error(reason)
+    if (state !== 'opening') state = 'draining'
     session.destroy()
     socket?.destroy()
   }
 
-  function ask(): void {
+  function ping(): void {
     if (session.closed || session.destroyed) return
-    state = 'asking'
-    patience = setTimeout(() => give(`stalled: no answer to a PING within ${limits.pongMs} ms`), limits.pongMs)
-    session.ping((refused) => {
-      clearTimeout(patience)
-      if (refused) give(refused.message)
-      if (state !== 'asking') return
-      heardAt = Date.now()
+    state = 'pinging'
+    timeout = setTimeout(() => fail(`stalled: no answer to a PING within ${pingTimeoutMs} ms`), pingTimeoutMs)
+    session.ping((pingError) => {
+      clearTimeout(timeout)
+      if (pingError) fail(pingError.message)
+      if (state !== 'pinging') return
+      receivedAt = Date.now()
       state = 'open'
       listener.changed()
     })
   }
 
-  function end(stream: ClientHttp2Stream): End {
-    // Without a number it never went out.
-    if (stream.id === undefined || stream.id > lastLookedAt) return 'left behind'
+  function endOf(stream: ClientHttp2Stream): End {
+    // A stream without a number was never sent.
+    if (stream.id === undefined || stream.id > lastProcessed) return 'unprocessed'
     if (stream.rstCode === NGHTTP2_REFUSED_STREAM) return 'refused'
-    const lost = session.destroyed ? (error ?? new Error('the connection was lost')) : wasReset(stream.rstCode)
+    const lost = session.destroyed ? (error ?? new Error('the connection was lost')) : resetError(stream.rstCode)
     return { lost, written: true }
   }
 
@@ -159,35 +159,35 @@ export function openConnection(
     get state() {
       return state
     },
-    free() {
+    freeStreams() {
       if (state !== 'open' || session.closed || session.destroyed) return 0
-      if (underWay === 0 && Date.now() - heardAt > limits.silentMs) {
-        ask()
+      if (inFlight === 0 && Date.now() - receivedAt > pingAfterMs) {
+        ping()
         return 0
       }
-      return most - underWay
+      return mostStreams - inFlight
     },
-    start({ path, headers, unindexed, body }, ended) {
+    start({ path, headers, unindexed, body }, onEnd) {
       const all = [...everyRequest, ':path', path, ...headers]
-      if (begun && unindexed) Object.assign(all, { [sensitiveHeaders]: unindexed })
-      begun = true
+      if (requested && unindexed) Object.assign(all, { [sensitiveHeaders]: unindexed })
+      requested = true
       const stream = session.request(all)
-      underWay++
+      inFlight++
       let status: number | undefined
-      let answered: Extract<Exchanged, { status: number }>['headers'] = {}
+      let answerHeaders: Extract<Exchanged, { status: number }>['headers'] = {}
       const chunks: Buffer[] = []
       let bytes = 0
-      // Told once. Node keeps a stream for long after it has closed: what belongs to the request must not hang on it.
-      let tell: typeof ended | undefined = ended
+      // Called once, then released: Node keeps a closed stream for long, and the request must not stay in memory with it.
+      let callback: typeof onEnd | undefined = onEnd
       const finish = (end: End): void => {
-        const told = tell
-        tell = undefined
-        told?.(end)
+        const callOnce = callback
+        callback = undefined
+        callOnce?.(end)
       }
       stream.on('response', (responseHeaders) => {
-        heardAt = Date.now()
+        receivedAt = Date.now()
         status = responseHeaders[':status']
-        answered = responseHeaders as typeof answered
+        answerHeaders = responseHeaders as typeof answerHeaders
       })
       stream.on('data', (chunk: Buffer) => {
         bytes += chunk.length
@@ -196,22 +196,22 @@ export function openConnection(
       stream.on('end', () => {
         if (status === undefined) return
         const body = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)
-        finish({ status, headers: answered, body, cut: bytes > mostAnswerBytes })
+        finish({ status, headers: answerHeaders, body, cut: bytes > mostAnswerBytes })
       })
-      // Told by 'close', which follows whatever happens.
+      // 'close' follows every 'error', and its handler ends the request.
       stream.on('error', () => {})
       stream.on('close', () => {
-        underWay--
-        if (tell) finish(end(stream))
-        if (state === 'leaving' && underWay === 0) hangUp()
+        inFlight--
+        if (callback) finish(endOf(stream))
+        if (state === 'draining' && inFlight === 0) destroyLater()
         listener.changed()
       })
       stream.end(body)
-      return (why) => {
-        tell = undefined
+      return (reason) => {
+        callback = undefined
         stream.close(NGHTTP2_CANCEL)
-        // Slow, or gone? Nothing new goes there before that is known.
-        if (why === 'late' && state === 'open') ask()
+        // The peer may be slow or dead. It gets no further request before it has answered a PING.
+        if (reason === 'late' && state === 'open') ping()
       }
     },
     async close(withinMs) {
@@ -220,21 +220,21 @@ export function openConnection(
       session.once('close', () => resolve())
       if (state === 'opening') session.destroy()
       else {
-        state = 'leaving'
+        state = 'draining'
         session.close()
       }
-      hangUp(underWay === 0 ? lingerMs : withinMs)
+      destroyLater(inFlight === 0 ? lingerMs : withinMs)
       await promise
     },
   }
 }
 
-/** APNs says why, as JSON, in the GOAWAY frame. */
-function readable(why: Buffer | undefined): string {
-  const text = why?.subarray(0, 200).toString('latin1') ?? ''
+/** The debug data of a GOAWAY frame, if it is text. APNs gives the reason there as JSON. */
+function readReason(data: Buffer | undefined): string {
+  const text = data?.subarray(0, 200).toString('latin1') ?? ''
   return /^[\x20-\x7e]+$/.test(text) ? `: ${text}` : ''
 }
 
-function wasReset(code: number | undefined): Error {
+function resetError(code: number | undefined): Error {
   return Object.assign(new Error(`the other side reset the stream (code ${code})`), { code: streamReset })
 }

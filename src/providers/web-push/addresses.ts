@@ -1,14 +1,14 @@
-// Which network addresses are out on the internet, and which are inside: of this machine, its network, its cloud.
+// Tells public network addresses from internal ones: those of this machine, its network and its cloud.
 
 import { BlockList, isIP } from 'node:net'
 
 const inside4 = [
   '0.0.0.0/8', // this network
   '10.0.0.0/8', // private
-  '100.64.0.0/10', // shared by carriers (CGNAT); some clouds have their metadata here
+  '100.64.0.0/10', // shared by carriers (CGNAT); metadata service of some clouds
   '127.0.0.0/8', // loopback
-  '168.63.129.16/32', // Azure's host, although the number is a public one
-  '169.254.0.0/16', // link-local: metadata of most clouds
+  '168.63.129.16/32', // Azure's host, although it is a public address
+  '169.254.0.0/16', // link-local: metadata service of most clouds
   '172.16.0.0/12', // private
   '192.0.0.0/24', // IETF protocols
   '192.0.2.0/24', // documentation
@@ -21,7 +21,7 @@ const inside4 = [
   '240.0.0.0/4', // reserved, broadcast
 ]
 
-// Of IPv6 only global unicast is outside, so loopback, ULA (fc00::/7), link-local and IPv4-mapped addresses need no line.
+// Only global unicast addresses of IPv6 are public, so loopback, ULA (fc00::/7), link-local and IPv4-mapped ones need no entry.
 const outside6 = ['2000::/3']
 const inside6 = [
   '2001::/23', // IETF protocols, Teredo: carries an IPv4 address
@@ -30,7 +30,7 @@ const inside6 = [
   '3fff::/20', // documentation
 ]
 
-// Where a network has IPv6 only, NAT64 translates a name's IPv4 address into this prefix: inside is what is inside there.
+// In an IPv6-only network, NAT64 maps IPv4 addresses into this prefix. A mapped address is internal if the IPv4 address is.
 const nat64 = '64:ff9b::'
 
 const inside = new BlockList()
@@ -49,7 +49,7 @@ function add(blocks: BlockList, subnet: string): void {
 }
 
 /**
- * Whether an address is out on the internet. What is not an address is not.
+ * Whether a text is a public IP address.
  *
  * @example isPublic('142.250.74.42') // true
  * @example isPublic('::ffff:127.0.0.1') // false

@@ -1,20 +1,20 @@
-// What `bellwire doctor` shows of Web Push.
+// The checks of Web Push for `bellwire doctor`.
 
 import { Pool } from 'undici'
 import type { Check } from '../provider.ts'
-import { type GuardOptions, guardedConnect } from './guarded-connect.ts'
+import { type GuardedConnectOptions, guardedConnect } from './guarded-connect.ts'
 import { type EndpointRules, pushHosts } from './judge-endpoint.ts'
 import { judgeKeys, judgeSubject, judgeSubjectForApple, type Vapid } from './vapid.ts'
 
-const patienceMs = 5_000
-/** Push services take a VAPID header for at most 24 hours; a clock that is off by minutes is a sign of one that will be off by hours. */
+const timeoutMs = 5_000
+/** Push services accept a VAPID header for at most 24 hours. A clock that is wrong by minutes may later be wrong by hours. */
 const mostSkewMs = 5 * 60_000
 
-/** Looks at keys and subject, and asks the push services whether they are there and what time it is. */
-export async function checkWebPush(options: Vapid & EndpointRules & GuardOptions): Promise<readonly Check[]> {
+/** Checks the keys and the subject, that the push services can be reached, and this machine's clock against theirs. */
+export async function checkWebPush(options: Vapid & EndpointRules & GuardedConnectOptions): Promise<readonly Check[]> {
   return [
     ...checkVapid(options),
-    ...(await Promise.all(reachable(options).map((at) => checkOrigin(at, options)))).flat(),
+    ...(await Promise.all(targetsOf(options).map((at) => checkOrigin(at, options)))).flat(),
   ]
 }
 
@@ -25,30 +25,30 @@ export function checkVapid(vapid: Vapid): readonly Check[] {
   const apple = subject === undefined ? judgeSubjectForApple(vapid.subject) : undefined
   return [
     keys === undefined
-      ? { ok: true, what: 'Web Push: the VAPID keys are a pair' }
+      ? { ok: true, what: 'Web Push: the VAPID keys are a valid pair' }
       : {
           ok: false,
           what: `Web Push: ${keys}`,
-          remedy: 'take both from the pair that the site subscribes with, or make a new one with: bellwire vapid',
+          remedy: 'use the key pair with which the site subscribes, or generate a new one with: bellwire vapid',
         },
     subject === undefined && apple === undefined
-      ? { ok: true, what: 'Web Push: every push service takes the VAPID subject' }
+      ? { ok: true, what: 'Web Push: every push service accepts the VAPID subject' }
       : {
           ok: false,
           what: `Web Push: ${subject ?? `${apple}, which Apple refuses (403 BadJwtToken)`}`,
-          remedy: 'write a real address of yours, as mailto:ops@example.com or https://www.example.com',
+          remedy: 'set subject to a real contact address, such as mailto:ops@example.com or https://www.example.com',
         },
   ]
 }
 
-interface Reach {
+interface Target {
   readonly name: string
   readonly origin: string
   readonly guarded: boolean
 }
 
-/** Names that can be asked; a pattern cannot, but for Mozilla's the first name is known. */
-function reachable({ hosts = [], origins = {} }: EndpointRules): readonly Reach[] {
+/** The push services to check. Patterns are left out, except Mozilla's, for which one host is known. */
+function targetsOf({ hosts = [], origins = {} }: EndpointRules): readonly Target[] {
   const names = [...pushHosts, ...hosts]
     .map((host) => host.replace('*.push.services.mozilla.com', 'updates.push.services.mozilla.com'))
     .filter((host) => !host.includes('*') && host !== 'jmt17.google.com')
@@ -59,11 +59,11 @@ function reachable({ hosts = [], origins = {} }: EndpointRules): readonly Reach[
   })
 }
 
-async function checkOrigin({ name, origin, guarded }: Reach, guard: GuardOptions): Promise<readonly Check[]> {
+async function checkOrigin({ name, origin, guarded }: Target, guard: GuardedConnectOptions): Promise<readonly Check[]> {
   const pool = new Pool(origin, guarded ? { connect: guardedConnect(guard) } : {})
   try {
     const before = Date.now()
-    const { body, headers } = await pool.request({ method: 'GET', path: '/', signal: AbortSignal.timeout(patienceMs) })
+    const { body, headers } = await pool.request({ method: 'GET', path: '/', signal: AbortSignal.timeout(timeoutMs) })
     await body.dump()
     const reached = { ok: true, what: `Web Push: ${name} can be reached` }
     return [reached, ...checkClock(name, headers.date, before, Date.now())]
@@ -73,7 +73,7 @@ async function checkOrigin({ name, origin, guarded }: Reach, guard: GuardOptions
       {
         ok: false,
         what: `Web Push: ${name} cannot be reached (${code ?? message})`,
-        remedy: `let this machine connect to ${name}, port 443; without it its browsers get nothing`,
+        remedy: `allow connections from this machine to ${name}, port 443; otherwise its browsers get no messages`,
       },
     ]
   } finally {
@@ -82,16 +82,16 @@ async function checkOrigin({ name, origin, guarded }: Reach, guard: GuardOptions
 }
 
 function checkClock(name: string, date: unknown, before: number, after: number): readonly Check[] {
-  const theirs = typeof date === 'string' ? Date.parse(date) : Number.NaN
-  if (Number.isNaN(theirs)) return []
-  // Their time has no fractions of a second.
-  const skew = theirs > after ? theirs - after : Math.max(0, before - theirs - 1_000)
+  const peerTime = typeof date === 'string' ? Date.parse(date) : Number.NaN
+  if (Number.isNaN(peerTime)) return []
+  // The Date header has no fractions of a second.
+  const skew = peerTime > after ? peerTime - after : Math.max(0, before - peerTime - 1_000)
   if (skew <= mostSkewMs) return []
   return [
     {
       ok: false,
-      what: `Web Push: this clock is ${Math.round(skew / 60_000)} minutes ${theirs > after ? 'behind' : 'ahead of'} that of ${name}`,
-      remedy: 'set the clock by NTP: what we sign is dated',
+      what: `Web Push: this machine's clock is ${Math.round(skew / 60_000)} minutes ${peerTime > after ? 'behind' : 'ahead of'} that of ${name}`,
+      remedy: 'synchronize the clock with NTP: signatures have a time',
     },
   ]
 }

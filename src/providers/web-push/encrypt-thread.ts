@@ -1,30 +1,30 @@
-// A thread that encrypts (RFC 8291): see encryptor.ts.
+// The program of an encryption thread (RFC 8291): see encryptor.ts.
 
 import { parentPort } from 'node:worker_threads'
 import library from 'web-push'
 
-export interface Asked {
+export interface EncryptionJob {
   readonly id: number
   readonly payload: Uint8Array
-  /** Of the subscription, as the browser gave them. */
+  /** The keys of the subscription, unchanged. */
   readonly keys: { readonly p256dh: string; readonly auth: string }
 }
 
-export type Encrypted =
+export type EncryptionResult =
   | { readonly id: number; readonly body: Uint8Array<ArrayBuffer> }
   | { readonly id: number; readonly error: string }
 
-/** So many are handed back together: fewer would cost more, and the first should not wait for the last. */
-const together = 16
+/** Number of results per message. Fewer would cost more; with more, the first result would wait longer. */
+const resultsPerMessage = 16
 
-parentPort?.on('message', (asked: readonly Asked[]) => {
-  for (let from = 0; from < asked.length; from += together)
-    parentPort?.postMessage(asked.slice(from, from + together).map(encrypted))
+parentPort?.on('message', (jobs: readonly EncryptionJob[]) => {
+  for (let from = 0; from < jobs.length; from += resultsPerMessage)
+    parentPort?.postMessage(jobs.slice(from, from + resultsPerMessage).map(encrypt))
 })
 
-function encrypted({ id, payload, keys }: Asked): Encrypted {
+function encrypt({ id, payload, keys }: EncryptionJob): EncryptionResult {
   try {
-    // Of the endpoint it looks only at what made Google's older services special.
+    // The library uses the endpoint only to recognize Google's older services.
     const subscription = { endpoint: 'https://push.example', keys }
     const { body } = library.generateRequestDetails(subscription, Buffer.from(payload), { vapidDetails: null as never })
     return { id, body: new Uint8Array(body as Buffer) }

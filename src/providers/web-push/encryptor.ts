@@ -2,35 +2,36 @@ import { availableParallelism } from 'node:os'
 import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { gather } from '../../runtime/gather.ts'
-import type { Asked, Encrypted } from './encrypt-thread.ts'
+import type { EncryptionJob, EncryptionResult } from './encrypt-thread.ts'
 
 export interface Encryptor {
-  /** The body of a request with this payload, for who has these keys, or why they are none. Rejects if its thread has ended. */
-  encrypt(payload: Uint8Array, keys: Asked['keys']): Promise<Encrypted>
+  /** Encrypts a payload with a subscription's keys. @returns the body, or an error for invalid keys. Rejects if its thread dies. */
+  encrypt(payload: Uint8Array, keys: EncryptionJob['keys']): Promise<EncryptionResult>
   close(): Promise<void>
 }
 
 interface Thread {
   readonly worker: Worker
-  ask(asked: Asked): void
-  readonly asked: Map<number, PromiseWithResolvers<Encrypted>>
+  post(job: EncryptionJob): void
+  /** The promises of the jobs in flight, by id. */
+  readonly pending: Map<number, PromiseWithResolvers<EncryptionResult>>
 }
 
-// With the name's end as this file has it: a plain './x.ts' in `new URL` is not rewritten when this is built.
-const thread = new URL(`./encrypt-thread${extname(import.meta.url)}`, import.meta.url)
-/** Another thread is worth starting when each has so many before it. */
-const worthAnother = 8
+// The extension is that of this file (.ts or .js), because the build does not rewrite './x.ts' in `new URL`.
+const threadProgram = new URL(`./encrypt-thread${extname(import.meta.url)}`, import.meta.url)
+/** Another thread is started when every thread has at least this many jobs. */
+const jobsForNewThread = 8
 
 /**
- * Encrypts in threads. It takes some 0.3 ms of computing a message, in which nothing else in the process has its turn; a thousand
- * messages at once would stop it. The first thread is started with the first message, others when that is not enough.
+ * Encrypts in threads. A message takes about 0.3 ms of processor time; in the main thread, a thousand messages would block the
+ * process. The first thread starts with the first message, further threads when the others are busy.
  *
- * @param most threads; one less than the machine has cores, four at most
+ * @param most maximum number of threads. Default: one less than the machine has cores, but 1 to 4.
  * @example const { body } = await createEncryptor().encrypt(Buffer.from('{"title":"Hello"}'), subscription.keys)
  */
 export function createEncryptor(
   most: number = Math.min(4, Math.max(1, availableParallelism() - 1)),
-  program: URL = thread,
+  program: URL = threadProgram,
 ): Encryptor {
   const threads = new Set<Thread>()
   let ids = 0
@@ -38,22 +39,22 @@ export function createEncryptor(
 
   function start(): Thread {
     const worker = new Worker(program, { resourceLimits: { maxYoungGenerationSizeMb: 8, maxOldGenerationSizeMb: 64 } })
-    // What is asked in one turn is handed over together: each handing over wakes the thread.
-    const started: Thread = { asked: new Map(), worker, ask: gather((asked) => worker.postMessage(asked)) }
-    const lost = (error: Error): void => {
+    // The jobs of one turn of the event loop are posted in one message, since each message wakes the thread.
+    const started: Thread = { pending: new Map(), worker, post: gather((jobs) => worker.postMessage(jobs)) }
+    const rejectPending = (error: Error): void => {
       threads.delete(started)
-      for (const { reject } of started.asked.values()) reject(error)
-      started.asked.clear()
+      for (const { reject } of started.pending.values()) reject(error)
+      started.pending.clear()
     }
-    worker.on('error', (error) => lost(error as Error))
-    worker.on('exit', () => lost(new Error('the thread that encrypts has ended')))
-    worker.on('message', (those: readonly Encrypted[]) => {
-      for (const encrypted of those) {
-        started.asked.get(encrypted.id)?.resolve(encrypted)
-        started.asked.delete(encrypted.id)
+    worker.on('error', (error) => rejectPending(error as Error))
+    worker.on('exit', () => rejectPending(new Error('the encryption thread has ended')))
+    worker.on('message', (results: readonly EncryptionResult[]) => {
+      for (const result of results) {
+        started.pending.get(result.id)?.resolve(result)
+        started.pending.delete(result.id)
       }
     })
-    // Whoever waits has a deadline, and with it a timer.
+    // A pending job need not keep the process alive: its caller has a deadline, and so a timer.
     worker.unref()
     threads.add(started)
     return started
@@ -61,19 +62,19 @@ export function createEncryptor(
 
   function leastBusy(): Thread {
     let least: Thread | undefined
-    for (const thread of threads) if (!least || thread.asked.size < least.asked.size) least = thread
-    return !least || (least.asked.size >= worthAnother && threads.size < most) ? start() : least
+    for (const thread of threads) if (!least || thread.pending.size < least.pending.size) least = thread
+    return !least || (least.pending.size >= jobsForNewThread && threads.size < most) ? start() : least
   }
 
   return {
     encrypt(payload, keys) {
-      if (closed) return Promise.reject(new Error('it is closed'))
-      const { ask, asked } = leastBusy()
-      const answered = Promise.withResolvers<Encrypted>()
+      if (closed) return Promise.reject(new Error('the encryptor is closed'))
+      const { post, pending } = leastBusy()
+      const result = Promise.withResolvers<EncryptionResult>()
       const id = ++ids
-      asked.set(id, answered)
-      ask({ id, payload, keys })
-      return answered.promise
+      pending.set(id, result)
+      post({ id, payload, keys })
+      return result.promise
     },
     async close() {
       closed = true

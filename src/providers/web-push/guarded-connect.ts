@@ -1,39 +1,39 @@
-// Connections that lead out to the internet only (SSRF). The name is looked up once, the addresses are judged, and it is those
-// addresses that are connected to: a name server that answers otherwise a moment later (DNS rebinding) is not asked again.
+// Connects to public addresses only, against SSRF. A name is resolved once, its addresses are checked, and the connection uses
+// exactly these addresses. So a name server that changes its answer (DNS rebinding) has no effect.
 
 import { type LookupAddress, type LookupOptions, lookup as systemLookup } from 'node:dns'
 import { isIP, type LookupFunction } from 'node:net'
 import { buildConnector } from 'undici'
 import { isPublic } from './addresses.ts'
 
-export interface GuardOptions {
-  /** How names are looked up; the system's way. */
+export interface GuardedConnectOptions {
+  /** Name resolver. Default: the system's. */
   readonly lookup?: LookupFunction
-  /** Which addresses may be connected to. */
+  /** Whether connections to an address are allowed. Default: public addresses. */
   readonly allowed?: (address: string) => boolean
-  /** Of the certificate authority, as PEM; the system's. */
+  /** Certificate of the authority to trust, as PEM. Default: the system's authorities. */
   readonly ca?: string
 }
 
-/** The error of a connection that would have led inside. Its code is FORBIDDEN_ADDRESS. */
+/** The error of a connection to an address that is not allowed. Its code is FORBIDDEN_ADDRESS. */
 export class ForbiddenAddress extends Error {
   readonly code = 'FORBIDDEN_ADDRESS'
 
   constructor(host: string, address: string) {
-    super(`${host} is at ${address}, an address inside this machine or its network: not connected`)
+    super(`${host} has the address ${address}, which is in this machine or its network: not connected`)
   }
 }
 
 /**
- * How an undici pool connects.
+ * A connector for an undici pool.
  *
  * @example new Pool('https://fcm.googleapis.com', { connect: guardedConnect() })
  */
-export function guardedConnect(options: GuardOptions = {}): buildConnector.connector {
+export function guardedConnect(options: GuardedConnectOptions = {}): buildConnector.connector {
   const { lookup = systemLookup as LookupFunction, allowed = isPublic, ca } = options
   const connect = buildConnector({ lookup: guardedLookup(lookup, allowed), timeout: 10_000, ...(ca && { ca }) })
   return (target, callback) => {
-    // What is an address already is not looked up.
+    // A host that is an IP address is not looked up.
     const host = target.hostname.replace(/^\[|\]$/g, '')
     if (isIP(host) !== 0 && !allowed(host)) return callback(new ForbiddenAddress('the endpoint', host), null)
     connect(target, callback)
@@ -45,7 +45,7 @@ function guardedLookup(lookup: LookupFunction, allowed: (address: string) => boo
     lookup(hostname, { ...options, all: true }, (error, found) => {
       if (error) return callback(error, '')
       const addresses = found as LookupAddress[]
-      // One bad address is enough: no push service has any, and whoever answers so wants something.
+      // One forbidden address refuses the whole name: no push service has such an address, so the answer is probably an attack.
       const forbidden = addresses.find(({ address }) => !allowed(address))
       if (forbidden) return callback(new ForbiddenAddress(hostname, forbidden.address), '')
       const [first] = addresses

@@ -1,4 +1,4 @@
-// Endpoints of subscriptions are user input: whoever links one tells us where to send requests. So only to push services.
+// Checks the endpoints of subscriptions. An endpoint is user input and the target of requests, so it must be a push service.
 
 import { isIP } from 'node:net'
 import { readSubscription } from './subscription.ts'
@@ -13,21 +13,21 @@ export const pushHosts: readonly string[] = [
 ]
 
 export interface EndpointRules {
-  /** Hosts of further push services: 'push.example.com', '*.push.example.com', with a port where it is not 443. */
+  /** Hosts of further push services: 'push.example.com', '*.push.example.com', with a port if it is not 443. */
   readonly hosts?: readonly string[]
   /**
-   * Origins of endpoints that are served elsewhere, for stand-ins and tests: {'https://fcm.googleapis.com': 'http://127.0.0.1:7010'}.
-   * Nothing else leads to an address inside this machine or its network.
+   * Replacement origins of endpoints, for stand-ins and tests: {'https://fcm.googleapis.com': 'http://127.0.0.1:7010'}. All other
+   * endpoints must have public addresses.
    */
   readonly origins?: Readonly<Record<string, string>>
 }
 
 /**
- * May we send to this subscription's endpoint? For the moment when it is linked; when it is sent to it is judged again, and its
- * name is looked up under guard (guarded-connect.ts).
+ * Decides whether messages may be sent to the endpoint of a subscription. Call it when a device is linked. Before each send the
+ * endpoint is checked again, and the addresses of its name are checked too (guarded-connect.ts).
  *
  * @param subscription the device's token: the PushSubscription as JSON text
- * @returns undefined where we may; else why not, without anything secret
+ * @returns undefined if the endpoint is allowed, else the reason, without secrets
  * @example judgeEndpoint('{"endpoint":"http://169.254.169.254/latest/meta-data/",…}', {}) // 'its endpoint is not https …'
  */
 export function judgeEndpoint(subscription: string, rules: EndpointRules): string | undefined {
@@ -36,25 +36,25 @@ export function judgeEndpoint(subscription: string, rules: EndpointRules): strin
 }
 
 export function judgeUrl(url: URL, { hosts = [], origins = {} }: EndpointRules): string | undefined {
-  if (url.username !== '' || url.password !== '') return 'its endpoint carries a user name or password'
+  if (url.username !== '' || url.password !== '') return 'its endpoint contains a user name or password'
   if (Object.hasOwn(origins, url.origin)) return undefined
   if (url.protocol !== 'https:') return 'its endpoint is not https'
-  // The parser has made 127.0.0.1 of 2130706433, 0x7f.1 and 0177.0.0.1.
-  if (isIP(url.hostname.replace(/^\[|\]$/g, '')) !== 0) return 'its endpoint is an address of numbers, not a name'
+  // The URL parser has converted 2130706433, 0x7f.1 and 0177.0.0.1 to 127.0.0.1.
+  if (isIP(url.hostname.replace(/^\[|\]$/g, '')) !== 0) return 'its endpoint has an IP address instead of a host name'
   if ([...pushHosts, ...hosts].some((pattern) => fits(url, pattern))) return undefined
   const host = url.host.length > 80 ? `${url.host.slice(0, 80)}…` : url.host
-  return `its endpoint is at ${host}, which is not a push service that is known here; if it is one, add it to hosts`
+  return `its endpoint is at ${host}, which is not a known push service; if it is one, add it to hosts`
 }
 
 function fits({ hostname, port }: URL, pattern: string): boolean {
-  const [name = '', itsPort = ''] = pattern.toLowerCase().split(':')
-  // The parser leaves 443 out, as a person may not.
-  if (port !== (itsPort === '443' ? '' : itsPort)) return false
+  const [name = '', patternPort = ''] = pattern.toLowerCase().split(':')
+  // The URL parser removes port 443; a pattern may have it.
+  if (port !== (patternPort === '443' ? '' : patternPort)) return false
   return name.startsWith('*.') ? hostname.endsWith(name.slice(1)) : hostname === name
 }
 
 /**
- * What is wrong with the rules themselves, as sentences. Origins have no path, and hosts are names.
+ * Describes the faults of the rules. An origin must have no path, and a host must be a name.
  *
  * @example judgeRules({ hosts: ['https://push.example.com'] }) // ['hosts: https://push.example.com is not a host …']
  */

@@ -1,25 +1,25 @@
 import { Pool } from 'undici'
-import { type GuardOptions, guardedConnect } from './guarded-connect.ts'
+import { type GuardedConnectOptions, guardedConnect } from './guarded-connect.ts'
 import { createAuthorization, type Vapid } from './vapid.ts'
 
-/** One push service: how it is reached, and how we name ourselves to it. */
+/** One push service: its connections, and the Authorization header for it. */
 export interface Origin {
   readonly pool: Pool
   authorization(now: number): string
 }
 
-export interface OriginsOptions extends GuardOptions {
+export interface OriginsOptions extends GuardedConnectOptions {
   readonly vapid: Vapid
-  /** Origins that are served elsewhere; these alone may be inside. */
+  /** Replacement origins. Only these may have an address in this machine or its network. */
   readonly origins?: Readonly<Record<string, string>>
-  /** Most connections to one of them: over HTTP/1.1 each carries one message at a time. */
+  /** Maximum number of connections to one origin. Over HTTP/1.1 a connection carries one message at a time. */
   readonly connections: number
 }
 
-/** Some makers have a host for each region; endpoints are user input, so there is an end to it. */
+/** Some vendors have a host for each region. The number is limited because endpoints are user input. */
 const mostOrigins = 256
 
-/** The push services that were sent to lately, each with its own connections. */
+/** Keeps connections to the push services that were used last. */
 export function createOrigins({ vapid, origins = {}, connections, ...guard }: OriginsOptions): {
   of(origin: string): Origin
   close(): Promise<void>
@@ -28,19 +28,19 @@ export function createOrigins({ vapid, origins = {}, connections, ...guard }: Or
   const closing = new Set<Promise<void>>()
 
   function close(pool: Pool): void {
-    // What is under way on it ends well.
+    // Requests in flight are completed.
     const closed = pool.close().catch(() => {})
     closing.add(closed)
     void closed.finally(() => closing.delete(closed))
   }
 
   function open(origin: string): Origin {
-    const elsewhere = Object.hasOwn(origins, origin) ? origins[origin] : undefined
-    const pool = new Pool(elsewhere ?? origin, {
+    const replacement = Object.hasOwn(origins, origin) ? origins[origin] : undefined
+    const pool = new Pool(replacement ?? origin, {
       connections,
       headersTimeout: 0,
       bodyTimeout: 0,
-      ...(elsewhere === undefined && { connect: guardedConnect(guard) }),
+      ...(replacement === undefined && { connect: guardedConnect(guard) }),
     })
     return { pool, authorization: createAuthorization(origin, vapid) }
   }
@@ -48,7 +48,7 @@ export function createOrigins({ vapid, origins = {}, connections, ...guard }: Or
   return {
     of(origin) {
       const found = known.get(origin) ?? open(origin)
-      // The one that was not used for the longest time stands first.
+      // Moves the origin to the end: the least recently used origin is first.
       known.delete(origin)
       known.set(origin, found)
       if (known.size > mostOrigins) {

@@ -1,4 +1,4 @@
-// What a push service's answer means: for the message, and for the subscription (RFC 8030 §5, §7.3; RFC 8292 §4.2).
+// The meaning of a push service's answer for the message and for the subscription (RFC 8030 §5, §7.3; RFC 8292 §4.2).
 
 import { retryAfterMs } from '../../contract/retry-after.ts'
 import { shortened } from '../../contract/storable.ts'
@@ -7,12 +7,12 @@ import type { DeviceAnswer } from '../push-service.ts'
 export type AnswerHeaders = Readonly<Record<string, string | readonly string[] | undefined>>
 
 /**
- * Reads the answer to one message. One credential reaches the push services of several browser makers, so what one of them cannot
- * do now is blamed on the message: the others go on. Only a refused credential is blamed on the provider. Such an answer says
- * token 'mismatch' too: where the same credential has had sends accepted, it is this subscription that was made for another key,
- * and whoever knows that (the service guard) fails the message instead of pausing.
+ * Reads the answer to one message. One credential reaches the push services of several browser vendors, so a failure of one of
+ * them is blamed on the message, and the others are not paused. Only a refused credential is blamed on the provider. The answer
+ * then has token 'mismatch' too: if the credential is proven, the subscription was made for another key, and the service guard
+ * fails the message instead of pausing.
  *
- * @param now epoch milliseconds, for a Retry-After that is a date
+ * @param now epoch milliseconds: needed if Retry-After is a date
  * @example readWebPushAnswer(410, {}, '') // { category: 'failed', reason: 'rejected', token: 'gone', rule: 'web-push 410', … }
  * @example readWebPushAnswer(503, { 'retry-after': '7' }, '') // { category: 'fatal', reason: 'unavailable', retryAfterMs: 7000, … }
  */
@@ -33,7 +33,7 @@ export function readWebPushAnswer(
     ...answer,
     ...(token && { token }),
   })
-  const again = (reason: 'rate_limited' | 'unavailable' | 'nonsense', text: string): DeviceAnswer => {
+  const retryable = (reason: 'rate_limited' | 'unavailable' | 'nonsense', text: string): DeviceAnswer => {
     const wait = retryAfterMs(headers['retry-after'], now)
     return {
       category: 'fatal',
@@ -50,9 +50,9 @@ export function readWebPushAnswer(
     const { location } = headers
     return { category: 'successful', rule, ...(typeof location === 'string' && { providerId: shortened(location) }) }
   }
-  // Row 8: a redirect is never followed, and here it could lead anywhere.
-  if (status >= 300 && status < 400) return again('nonsense', 'a redirect, which is never followed')
-  if (status >= 500) return again('unavailable', 'it has trouble of its own; the message is sent again')
+  // Row 8: a redirect is never followed. Its target would be unchecked.
+  if (status >= 300 && status < 400) return retryable('nonsense', 'a redirect, which is never followed')
+  if (status >= 500) return retryable('unavailable', 'an internal error; the message is sent again')
   switch (status) {
     case 401:
     case 403:
@@ -62,14 +62,14 @@ export function readWebPushAnswer(
         blame: 'provider',
         token: 'mismatch',
         error: error(
-          'it refuses our VAPID keys or subject; use the keys that the subscription was made with (bellwire doctor looks at them)',
+          'it refuses our VAPID keys or subject; use the keys with which the subscription was made (bellwire doctor checks them)',
         ),
         rule,
         ...answer,
       }
     case 404:
     case 410:
-      return rejected('this subscription does not exist any more; it is unlinked', 'gone')
+      return rejected('the subscription no longer exists; it is unlinked', 'gone')
     case 413:
       return {
         category: 'failed',
@@ -78,13 +78,13 @@ export function readWebPushAnswer(
         rule,
         ...answer,
       }
-    case 406: // Windows says so where others say 429
+    case 406: // Windows answers 406 instead of 429
     case 429:
-      return again('rate_limited', 'too many messages; it is sent again later')
+      return retryable('rate_limited', 'too many messages; the message is sent again later')
     case 408:
     case 425:
-      return again('unavailable', 'it did not take the message now; it is sent again')
+      return retryable('unavailable', 'it did not accept the message now; the message is sent again')
     default:
-      return rejected('it does not take this message')
+      return rejected('it does not accept this message')
   }
 }

@@ -1,30 +1,30 @@
 import { ECDH } from 'node:crypto'
 import { objectIn } from '../../runtime/json.ts'
 
-/** A browser's PushSubscription as its toJSON() gives it: what is linked as a device of kind 'webpush', as JSON text. */
+/** A browser's PushSubscription, as returned by its toJSON(). Its JSON text is the token of a device of kind 'webpush'. */
 export interface Subscription {
   readonly endpoint: string
   readonly url: URL
-  /** base64url: a P-256 point of 65 bytes, and 16 random bytes. */
+  /** A P-256 point of 65 bytes, and 16 random bytes, both in base64url. */
   readonly keys: { readonly p256dh: string; readonly auth: string }
-  /** Epoch milliseconds: the browser's own word for when it ends. */
+  /** End of the subscription in epoch milliseconds, as the browser reported it. */
   readonly expirationTime?: number
 }
 
-const longest = 8_192
+const mostChars = 8_192
 
 /**
- * Reads a device's token. It is user input: whatever it contains, there is a subscription to which a message can be encrypted,
- * or a sentence that says what is wrong. The sentence never contains a part of the token.
+ * Reads the token of a device, which is user input. The result is a subscription to which a message can be encrypted, or an
+ * error. The error never contains a part of the token.
  *
  * @example readSubscription('{"endpoint":"https://fcm.googleapis.com/fcm/send/…","keys":{"p256dh":"B…","auth":"…"}}')
  */
 export function readSubscription(token: string): Subscription | { readonly error: string } {
-  if (token.length > longest) return { error: `it is longer than ${longest} characters` }
+  if (token.length > mostChars) return { error: `it is longer than ${mostChars} characters` }
   const value = objectIn(token)
   if (value === undefined) return { error: 'it is not a JSON object' }
   const { endpoint, keys, expirationTime } = value
-  if (typeof endpoint !== 'string' || !URL.canParse(endpoint)) return { error: 'its endpoint is not an address' }
+  if (typeof endpoint !== 'string' || !URL.canParse(endpoint)) return { error: 'its endpoint is not a URL' }
   if (typeof keys !== 'object' || keys === null) return { error: 'it has no keys' }
   const { p256dh, auth } = keys as { readonly p256dh?: unknown; readonly auth?: unknown }
   const point = bytes(p256dh)
@@ -39,7 +39,7 @@ export function readSubscription(token: string): Subscription | { readonly error
   }
 }
 
-/** Browsers write base64url without padding; pages that encode by themselves often write the other alphabet, with padding. */
+/** Browsers write base64url without padding. Pages that encode the keys themselves often write base64 with padding. */
 function bytes(text: unknown): Buffer | undefined {
   if (typeof text !== 'string' || !/^[A-Za-z0-9_+/-]{1,128}={0,2}$/.test(text)) return undefined
   return Buffer.from(text, 'base64url')

@@ -1,23 +1,23 @@
-// Voluntary Application Server Identification (RFC 8292): who we are to a push service. A subscription is made for one public key,
-// and only who has its private key may send to it.
+// Voluntary Application Server Identification (RFC 8292): identifies the sender to a push service. A subscription is made for one
+// public key, and only the holder of the private key may send to it.
 
 import { createECDH } from 'node:crypto'
 import library from 'web-push'
 
 export interface VapidKeys {
-  /** base64url of the point, 65 bytes: what pages give to pushManager.subscribe() as applicationServerKey. */
+  /** The point of 65 bytes in base64url. Pages pass it to pushManager.subscribe() as applicationServerKey. */
   readonly publicKey: string
-  /** base64url, 32 bytes. */
+  /** 32 bytes in base64url. */
   readonly privateKey: string
 }
 
 export interface Vapid extends VapidKeys {
-  /** Whom the push service may turn to: mailto: or https:. */
+  /** Contact address for the push service: mailto: or https:. */
   readonly subject: string
 }
 
 /**
- * A new pair. Made once for a site: with another pair every subscription has to be made anew.
+ * Generates a key pair. A site keeps one pair: with another pair, every browser has to subscribe again.
  *
  * @example const { publicKey, privateKey } = makeVapidKeys()
  */
@@ -25,7 +25,7 @@ export function makeVapidKeys(): VapidKeys {
   return library.generateVAPIDKeys()
 }
 
-/** What is wrong with the keys; undefined: they are a pair. */
+/** Describes the fault of the keys, or returns undefined if they are a valid pair. */
 export function judgeKeys({ publicKey, privateKey }: VapidKeys): string | undefined {
   const point = bytesOf(publicKey)
   if (point?.length !== 65) return 'the public key is not 65 bytes in base64url'
@@ -35,18 +35,16 @@ export function judgeKeys({ publicKey, privateKey }: VapidKeys): string | undefi
   try {
     curve.setPrivateKey(secret)
   } catch {
-    return 'the private key is not one of the curve P-256'
+    return 'the private key is not valid for the curve P-256'
   }
-  return curve.getPublicKey().equals(point)
-    ? undefined
-    : 'the public key is not the one that belongs to the private key'
+  return curve.getPublicKey().equals(point) ? undefined : 'the public key does not belong to the private key'
 }
 
 function bytesOf(text: string): Buffer | undefined {
   return /^[A-Za-z0-9_-]+$/.test(text) ? Buffer.from(text, 'base64url') : undefined
 }
 
-/** What no push service takes; undefined: it is a subject. */
+/** Describes the fault of a subject that every push service refuses, or returns undefined. */
 export function judgeSubject(subject: string): string | undefined {
   if (/^mailto:.+@.+$/.test(subject)) return undefined
   return subject.startsWith('https://') && URL.canParse(subject)
@@ -54,7 +52,7 @@ export function judgeSubject(subject: string): string | undefined {
     : 'the subject is neither mailto: nor https:'
 }
 
-/** What Apple alone refuses, as 403 BadJwtToken; undefined: nothing. */
+/** Describes the fault of a subject that only Apple refuses, with 403 BadJwtToken, or returns undefined. */
 export function judgeSubjectForApple(subject: string): string | undefined {
   if (/[<>\s]/.test(subject)) return 'the subject has angle brackets or spaces'
   const host = subject.startsWith('mailto:') ? subject.slice(subject.lastIndexOf('@') + 1) : new URL(subject).hostname
@@ -63,13 +61,13 @@ export function judgeSubjectForApple(subject: string): string | undefined {
   return undefined
 }
 
-const livesMs = 12 * 3_600_000
-/** No message is under way longer than that. */
-const spareMs = 3_600_000
+const lifetimeMs = 12 * 3_600_000
+/** No request is in flight longer than this. */
+const renewBeforeMs = 3_600_000
 
 /**
- * The Authorization header for one push service, by its origin. It is signed for 12 hours (24 are allowed: this leaves room for a
- * wrong clock) and kept until the last of them begins; signing costs as much as encrypting.
+ * Makes the Authorization header for one push service, by its origin. The signature is valid for 12 hours: 24 are allowed, and
+ * the rest is a margin for a wrong clock. It is cached until its last hour begins, because signing costs as much as encrypting.
  */
 export function createAuthorization(
   audience: string,
@@ -78,12 +76,11 @@ export function createAuthorization(
   let header = ''
   let expiresAt = 0
   return (now) => {
-    // Also where the clock was put back: it would promise more than 24 hours.
-    if (now < expiresAt - livesMs || now >= expiresAt - spareMs) {
-      expiresAt = now + livesMs
+    // The first condition applies if the clock was set back: the signature might be valid for more than 24 hours.
+    if (now < expiresAt - lifetimeMs || now >= expiresAt - renewBeforeMs) {
+      expiresAt = now + lifetimeMs
       const exp = Math.floor(expiresAt / 1_000)
-      const made = library.getVapidHeaders(audience, subject, publicKey, privateKey, 'aes128gcm', exp)
-      header = made.Authorization
+      header = library.getVapidHeaders(audience, subject, publicKey, privateKey, 'aes128gcm', exp).Authorization
     }
     return header
   }

@@ -1,4 +1,4 @@
-// Web Push (RFC 8030, 8291, 8292) as a push service: one VAPID key pair reaches the browsers of all makers.
+// Web Push (RFC 8030, 8291, 8292) as a push service: one VAPID key pair reaches the browsers of all vendors.
 
 import type { LookupFunction } from 'node:net'
 import type { Fatal } from '../../contract/outcome.ts'
@@ -17,28 +17,28 @@ import { readSubscription, type Subscription } from './subscription.ts'
 import { judgeKeys, judgeSubject, type VapidKeys } from './vapid.ts'
 
 export interface WebPushOptions extends VapidKeys {
-  /** 'web-push'. */
+  /** Name of the credential. Default: 'web-push'. */
   readonly name?: string
-  /** Whom a push service may turn to: mailto:ops@example.com or https://www.example.com. */
+  /** Contact address for push services: mailto:ops@example.com or https://www.example.com. */
   readonly subject: string
-  /** Only devices of these apps, where several sites have keys of their own; absent: all. */
+  /** Apps whose devices are reached. Default: all. Set it if several sites have keys of their own. */
   readonly apps?: readonly string[]
   /** Hosts of further push services: 'push.example.com', '*.push.example.com', 'push.example.com:8443'. */
   readonly hosts?: readonly string[]
-  /** Origins of endpoints that are served elsewhere, for stand-ins and tests: these alone may lead inside this machine or its network. */
+  /** Replacement origins of endpoints, for stand-ins and tests. Only these may have an address in this machine or its network. */
   readonly origins?: Readonly<Record<string, string>>
-  /** Most sends at a time; 100. */
+  /** Maximum number of sends in flight. Default: 100. */
   readonly concurrency?: number
-  /** How names are looked up; the system's way. What it finds is judged all the same. */
+  /** Name resolver. Default: the system's. Its addresses are checked too. */
   readonly lookup?: LookupFunction
 }
 
 const mostAnswerBytes = 4_096
 
 /**
- * Sends to browsers. The payload is the JSON text of payload.ts; `overrides: {"web-push": {"urgency": "high"}}` says how urgent it is.
+ * Sends to browsers. The payload is JSON, see payload.ts. `overrides: {"web-push": {"urgency": "high"}}` sets the urgency.
  *
- * @throws where keys, subject, hosts or origins cannot be right
+ * @throws if keys, subject, hosts or origins are invalid
  * @example
  * const service = webPush({ publicKey: 'B…', privateKey: '…', subject: 'mailto:ops@example.com' })
  * await service.send({ ref, device: { kind: 'webpush', token: JSON.stringify(subscription), … }, content, expiresAt }, context)
@@ -47,7 +47,7 @@ const mostAnswerBytes = 4_096
 export function webPush(options: WebPushOptions): PushService {
   const { name = 'web-push', apps, concurrency = 100 } = options
   const wrong = [judgeKeys(options), judgeSubject(options.subject), ...judgeRules(options)].filter(Boolean)
-  if (wrong.length > 0) throw new Error(`${name}: ${wrong.join('; ')} (bellwire vapid makes a pair of keys)`)
+  if (wrong.length > 0) throw new Error(`${name}: ${wrong.join('; ')} (bellwire vapid generates a key pair)`)
   const origins = createOrigins({ ...options, vapid: options, connections: concurrency })
   const encryptor = createEncryptor()
   let closed = false
@@ -56,10 +56,10 @@ export function webPush(options: WebPushOptions): PushService {
     const { ref, device, content, expiresAt } = push
     const subscription = readSubscription(device.token)
     if ('error' in subscription) return unreadable(subscription.error)
-    const why = judgeUrl(subscription.url, options)
-    if (why !== undefined) return notThere(why)
+    const refusal = judgeUrl(subscription.url, options)
+    if (refusal !== undefined) return forbiddenEndpoint(refusal)
     const now = Date.now()
-    if (subscription.expirationTime !== undefined && subscription.expirationTime <= now) return lapsed
+    if (subscription.expirationTime !== undefined && subscription.expirationTime <= now) return subscriptionExpired
     if (expiresAt <= now) return expired
     const urgency = urgencyOf(content)
     if (typeof urgency !== 'string') return invalid(urgency.error)
@@ -107,7 +107,7 @@ export function webPush(options: WebPushOptions): PushService {
       signal,
     })
     if ('lost' in answer) return answer
-    // The endpoint is as good as a password, and services like to repeat it.
+    // The endpoint is a secret like a password, and push services often repeat it in their answers.
     const redact = redactor({ url, keys, ...subscription })
     const { location, 'retry-after': retryAfter } = answer.headers
     const headers = { location: redact(String(location ?? '')) || undefined, 'retry-after': retryAfter }
@@ -154,7 +154,7 @@ function withinDeadline({ deadline, signal }: SendContext): {
   }
 }
 
-/** No answer. Of one maker's push service that says nothing about the others, so the message is blamed. */
+/** The outcome without an answer. The message is to blame, because other vendors' push services may still work. */
 function lost({ lost: error, written }: Lost, late: boolean, { signal }: SendContext): Fatal {
   if (signal.aborted) return { ...stopping, ...(written && { uncertain: true }) }
   const { code = '', message } = error
@@ -168,7 +168,7 @@ function lost({ lost: error, written }: Lost, late: boolean, { signal }: SendCon
     error: late
       ? 'the push service did not answer in time; the message is sent again'
       : inside
-        ? `${text}; check the name server, or name its origin under origins if that is meant`
+        ? `${text}; check the name server, or, if this is intended, add the origin to origins`
         : `the push service cannot be reached (${text}); the message is sent again`,
     ...(written && { uncertain: true }),
   }
@@ -182,35 +182,35 @@ const stopping: Fatal = {
   error: 'this process is stopping; the message is sent again',
 }
 
-const unreadable = (why: string): DeviceAnswer => ({
+const unreadable = (problem: string): DeviceAnswer => ({
   category: 'failed',
   reason: 'rejected',
   token: 'mismatch',
   rule: 'web-push unreadable subscription',
-  error: `the device's token is not a PushSubscription: ${why}; link JSON.stringify(subscription) as the browser gives it`,
+  error: `the device's token is not a PushSubscription: ${problem}; link the browser's JSON.stringify(subscription) unchanged`,
 })
 
-// The token is kept: a setting may be what is wrong.
-const notThere = (why: string): DeviceAnswer => ({
+// The token is kept, because a wrong setting may be the cause.
+const forbiddenEndpoint = (refusal: string): DeviceAnswer => ({
   category: 'failed',
   reason: 'rejected',
   rule: 'web-push endpoint not allowed',
-  error: `nothing is sent to this subscription: ${why}`,
+  error: `nothing is sent to this subscription: ${refusal}`,
 })
 
-const lapsed: DeviceAnswer = {
+const subscriptionExpired: DeviceAnswer = {
   category: 'failed',
   reason: 'rejected',
   token: 'gone',
   rule: 'web-push subscription expired',
-  error: 'the subscription had an end, which has passed; the page has to subscribe anew',
+  error: 'the subscription has expired; the page has to subscribe again',
 }
 
 const expired: DeviceAnswer = {
   category: 'failed',
   reason: 'expired',
   rule: 'web-push message expired',
-  error: 'the message had expired before it was sent; give it a longer lifetime',
+  error: 'the message expired before it could be sent; give it a longer lifetime',
 }
 
 const invalid = (error: string): DeviceAnswer => ({
@@ -224,5 +224,5 @@ const tooLarge = (bytes: number): DeviceAnswer => ({
   category: 'failed',
   reason: 'too_large',
   rule: 'web-push payload',
-  error: `the message has ${bytes} bytes for a browser and may have ${mostPayloadBytes}; shorten its body or data`,
+  error: `the payload for the browser has ${bytes} bytes, and the maximum is ${mostPayloadBytes}; shorten its body or data`,
 })

@@ -1,27 +1,31 @@
-// Mozilla's push protocol, as far as Firefox needs it: JSON messages over a WebSocket, subprotocol push-notification. Firefox is led
-// here by its preferences dom.push.serverURL = ws://127.0.0.1:PORT/ and dom.push.testing.allowInsecureServerURL = true.
+// The part of Mozilla's push protocol that Firefox needs: JSON messages over a WebSocket, subprotocol push-notification. To
+// connect Firefox, set its preferences dom.push.serverURL = ws://127.0.0.1:PORT/ and dom.push.testing.allowInsecureServerURL =
+// true.
 
 import { randomUUID } from 'node:crypto'
 import type { Server } from 'node:http'
 import { type WebSocket, WebSocketServer } from 'ws'
 import { objectIn } from '../../runtime/json.ts'
-import type { Adopted, Adopting } from '../web-push.ts'
+import type { BrowserOptions, BrowserSubscription } from '../web-push.ts'
 import type { Mail } from './mailbox.ts'
 
-/** One Firefox: its channels are its subscriptions. */
+/** One installation of Firefox. Its channels are its subscriptions. */
 interface Agent {
-  readonly channels: Map<string, Adopted>
+  readonly channels: Map<string, BrowserSubscription>
   socket: WebSocket | undefined
 }
 
-/** Takes the WebSocket connections of a server. */
-export function serveAutopush(server: Server, { adopt }: { adopt(browser: Adopting): Adopted }): { close(): void } {
+/** Serves the WebSocket connections of a server. */
+export function serveAutopush(
+  server: Server,
+  { addBrowser }: { addBrowser(browser: BrowserOptions): BrowserSubscription },
+): { close(): void } {
   const agents = new Map<string, Agent>()
   const sockets = new WebSocketServer({ server, handleProtocols: () => 'push-notification' })
 
   sockets.on('connection', (socket) => {
     let agent: Agent | undefined
-    const say = (message: object): void => socket.send(JSON.stringify(message))
+    const send = (message: object): void => socket.send(JSON.stringify(message))
 
     socket.on('error', () => socket.terminate())
     socket.on('close', () => {
@@ -34,21 +38,21 @@ export function serveAutopush(server: Server, { adopt }: { adopt(browser: Adopti
       if (message === undefined) return socket.close(1003, 'not a message')
       const { channelID = '' } = message
       if (message.messageType === 'hello') return hello(message)
-      // A ping is an empty object, and answered with one.
-      if (message.messageType === undefined) return say({})
+      // A ping is an empty object, and so is its answer.
+      if (message.messageType === undefined) return send({})
       if (agent === undefined) return socket.close(4401, 'hello comes first')
       switch (message.messageType) {
         case 'register': {
           const channel = agent.channels.get(channelID) ?? register(agent, channelID, message.key)
-          return say({ messageType: 'register', channelID, status: 200, pushEndpoint: channel.endpoint })
+          return send({ messageType: 'register', channelID, status: 200, pushEndpoint: channel.endpoint })
         }
         case 'unregister':
           agent.channels.get(channelID)?.forget()
           agent.channels.delete(channelID)
-          return say({ messageType: 'unregister', channelID, status: 200 })
+          return send({ messageType: 'unregister', channelID, status: 200 })
         case 'ack':
           for (const { channelID: id = '', version = '' } of message.updates ?? [])
-            agent.channels.get(id)?.done(version)
+            agent.channels.get(id)?.acknowledge(version)
       }
     })
 
@@ -58,13 +62,13 @@ export function serveAutopush(server: Server, { adopt }: { adopt(browser: Adopti
       agent = known ?? { channels: new Map(), socket }
       agent.socket = socket
       agents.set(id, agent)
-      say({ messageType: 'hello', status: 200, uaid: id, use_webpush: true, broadcasts: {} })
-      // What it missed.
+      send({ messageType: 'hello', status: 200, uaid: id, use_webpush: true, broadcasts: {} })
+      // Delivers the messages that were stored while it was offline.
       for (const channel of agent.channels.values()) channel.setOnline(true)
     }
   })
 
-  function register(agent: Agent, channelID: string, key: string | undefined): Adopted {
+  function register(agent: Agent, channelID: string, key: string | undefined): BrowserSubscription {
     const deliver = ({ id, ttl, topic, body }: Mail): void =>
       agent.socket?.send(
         JSON.stringify({
@@ -77,7 +81,7 @@ export function serveAutopush(server: Server, { adopt }: { adopt(browser: Adopti
         }),
       )
     const applicationServerKey = key?.replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '')
-    const channel = adopt({ applicationServerKey, deliver })
+    const channel = addBrowser({ applicationServerKey, deliver })
     agent.channels.set(channelID, channel)
     return channel
   }

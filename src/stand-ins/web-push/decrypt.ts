@@ -1,4 +1,4 @@
-// What a browser does with a message (RFC 8291, RFC 8188), written anew from the documents: it shares no code with the sender.
+// Decrypts a message like a browser (RFC 8291, RFC 8188). Written from the RFCs, without any code of the sender.
 
 import { createDecipheriv, type ECDH, hkdfSync } from 'node:crypto'
 
@@ -7,7 +7,7 @@ const text = (word: string): Buffer => Buffer.from(`${word}\0`)
 /**
  * Decrypts a body of content coding aes128gcm in one record.
  *
- * @throws where it was not encrypted for these keys
+ * @throws if the body was not encrypted for these keys
  */
 export function decrypt(body: Buffer, receiver: ECDH, auth: Buffer): Buffer {
   const salt = body.subarray(0, 16)
@@ -23,7 +23,7 @@ export function decrypt(body: Buffer, receiver: ECDH, auth: Buffer): Buffer {
   const decipher = createDecipheriv('aes-128-gcm', key, nonce)
   decipher.setAuthTag(record.subarray(-16))
   const padded = Buffer.concat([decipher.update(record.subarray(0, -16)), decipher.final()])
-  // Zeros are padding; before them stands 2, which marks the last record.
+  // Zeros are padding. The byte before them is 2, which marks the last record.
   const end = padded.findLastIndex((byte) => byte !== 0)
   if (padded[end] !== 2) throw new Error('not the last record')
   return padded.subarray(0, end)

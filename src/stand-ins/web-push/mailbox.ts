@@ -7,34 +7,34 @@ export interface Mail {
   readonly ttl: number
   readonly topic?: string
   readonly body: Buffer
-  /** How many of the same topic it replaced while they were kept. */
+  /** How many stored messages with the same topic it has replaced. */
   readonly replaced: number
 }
 
 export interface Mailbox {
-  /** What has not expired and its device does not have, oldest first. */
+  /** The messages that have neither expired nor been acknowledged, oldest first. */
   kept(): readonly Mail[]
-  /** Delivers it, or keeps it until the device is there. One that is kept under the same topic is replaced (RFC 8030 §5.4). */
+  /** Stores a message, and delivers it if the device is online. It replaces a stored one with the same topic (RFC 8030 §5.4). */
   put(mail: Mail): void
-  /** The device has it. */
-  done(id: string): void
-  /** When it is there, what has not expired is delivered (a lifetime of 0 was now or never): also what was delivered before, but not said to be done. */
+  /** Deletes a message that the device has confirmed. */
+  acknowledge(id: string): void
+  /** Back online, the device gets all stored messages that have not expired, also those that it did not acknowledge. */
   setOnline(online: boolean): void
 }
 
-/** The messages of one subscription that its device does not have yet. */
+/** Stores the messages of one subscription until its device acknowledges them. */
 export function createMailbox(deliver: (mail: Mail) => void, now: () => number, online = true): Mailbox {
   const kept = new Map<string, Mail>()
   return {
     kept: () => [...kept.values()].filter(({ expiresAt }) => expiresAt > now()),
     put(mail) {
-      const before = mail.topic && [...kept.values()].find(({ topic }) => topic === mail.topic)
-      if (before) kept.delete(before.id)
-      const newest = before ? { ...mail, replaced: before.replaced + 1 } : mail
+      const previous = mail.topic && [...kept.values()].find(({ topic }) => topic === mail.topic)
+      if (previous) kept.delete(previous.id)
+      const newest = previous ? { ...mail, replaced: previous.replaced + 1 } : mail
       kept.set(newest.id, newest)
       if (online) deliver(newest)
     },
-    done: (id) => void kept.delete(id),
+    acknowledge: (id) => void kept.delete(id),
     setOnline(value) {
       online = value
       if (!online) return

@@ -1,8 +1,8 @@
 import { type Refusal, refuseVapid, type VapidCheck } from './vapid.ts'
 
-/** What a request says of its message. */
-export interface Posting {
-  /** Seconds. */
+/** The message properties in the headers of a request. */
+export interface MessageHeaders {
+  /** Time to live in seconds. */
   readonly ttl: number
   readonly topic?: string
 }
@@ -12,8 +12,8 @@ export type Headers = Readonly<Record<string, string>>
 const longestSeconds = 2_419_200
 const mostBytes = 4_096
 
-/** Reads a message's headers as a push service does (RFC 8030 §5, RFC 8291 §4). */
-export function readRequest(headers: Headers, bytes: number, vapid: VapidCheck): Posting | Refusal {
+/** Validates the headers of a message like a push service (RFC 8030 §5, RFC 8291 §4). */
+export function readRequest(headers: Headers, bytes: number, vapid: VapidCheck): MessageHeaders | Refusal {
   const { ttl, topic, urgency = 'normal' } = headers
   if (bytes > mostBytes) return { status: 413, errno: 104, message: `the body is longer than ${mostBytes} bytes` }
   if (ttl === undefined) return { status: 400, errno: 111, message: 'the TTL header is missing' }

@@ -1,34 +1,34 @@
 import { objectIn } from '../../runtime/json.ts'
 import { allTexts, onlyTexts } from '../fields.ts'
-import type { Kept, Shown } from '../stand-in.ts'
+import type { PendingNotification, ShownNotification } from '../stand-in.ts'
 
-/** What a device shows. One with the tag of one that is shown takes its place. */
+/** The notifications that a device shows. A notification replaces an earlier one with the same tag. */
 export interface Screen {
-  readonly shown: readonly Shown[]
-  show(text: string, at: number, replaced: number): Shown
+  readonly shown: readonly ShownNotification[]
+  show(text: string, at: number, replaced: number): ShownNotification
 }
 
 /**
- * Shows messages as a site's service worker does that reads JSON with title, body, image, url, data, and tags by push_id. Any other text is
- * the body.
+ * Shows messages like a site's service worker: the payload is JSON with title, body, image, url and data, and the tag is push_id.
+ * Any other text is the body.
  */
 export function createScreen(): Screen {
-  const shown: Shown[] = []
+  const shown: ShownNotification[] = []
   return {
     shown,
     show(text, at, replaced) {
       const content = readContent(text)
-      const before = shown.findIndex(({ tag }) => tag !== undefined && tag === content.tag)
-      const [old] = before === -1 ? [] : shown.splice(before, 1)
-      const fresh = { ...content, at, replaced: replaced + (old ? old.replaced + 1 : 0) }
-      shown.push(fresh)
-      return fresh
+      const index = shown.findIndex(({ tag }) => tag !== undefined && tag === content.tag)
+      const [previous] = index === -1 ? [] : shown.splice(index, 1)
+      const notification = { ...content, at, replaced: replaced + (previous ? previous.replaced + 1 : 0) }
+      shown.push(notification)
+      return notification
     },
   }
 }
 
-/** What a message says, however it is written. */
-export function readContent(text: string): Kept {
+/** Reads the content of a message: JSON members, or else the text as the body. */
+export function readContent(text: string): PendingNotification {
   const value = objectIn(text)
   if (value === undefined) return { body: text, data: {} }
   const { push_id: tag, title, body, image, url, data } = value

@@ -2,7 +2,7 @@ import { createPublicKey, verify } from 'node:crypto'
 
 export interface Refusal {
   readonly status: number
-  /** As Mozilla's push service numbers its errors. */
+  /** Error number of Mozilla's push service. */
   readonly errno: number
   readonly message: string
 }
@@ -10,7 +10,7 @@ export interface Refusal {
 export interface VapidCheck {
   /** The origin of the endpoint. */
   readonly audience: string
-  /** The applicationServerKey with which the subscription was made; absent: made without one, for anybody. */
+  /** The applicationServerKey with which the subscription was made. Absent: every server may send to it. */
   readonly key?: string | undefined
   /** Epoch milliseconds. */
   readonly now: number
@@ -18,7 +18,7 @@ export interface VapidCheck {
 
 const dayMs = 24 * 3_600_000
 
-/** Judges an Authorization header by RFC 8292: undefined where it is in order. */
+/** Checks an Authorization header by RFC 8292. Undefined if it is valid. */
 export function refuseVapid(header: string | undefined, { audience, key, now }: VapidCheck): Refusal | undefined {
   if (header === undefined) return key === undefined ? undefined : unauthorized('the Authorization header is missing')
   const { t: token = '', k = '' } = Object.fromEntries(
@@ -33,7 +33,7 @@ export function refuseVapid(header: string | undefined, { audience, key, now }: 
   if (typeof sub !== 'string' || !/^(mailto:|https:)./.test(sub))
     return unauthorized('sub is neither mailto: nor https:')
   if (key !== undefined && k !== key)
-    return { status: 403, errno: 109, message: 'the key is not the one with which the subscription was made' }
+    return { status: 403, errno: 109, message: 'the subscription was made with another key' }
   return undefined
 }
 
@@ -53,9 +53,9 @@ function readToken(token: string, key: string): Readonly<Record<string, unknown>
       { key: signer, dsaEncoding: 'ieee-p1363' },
       Buffer.from(signature, 'base64url'),
     )
-    return signed ? (json(claims) as Record<string, unknown>) : 'the signature is not that of the key'
+    return signed ? (json(claims) as Record<string, unknown>) : 'the signature does not match the key'
   } catch {
-    return 'this is not readable as vapid t=…, k=…'
+    return 'the header cannot be read as vapid t=…, k=…'
   }
 }
 

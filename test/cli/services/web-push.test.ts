@@ -84,6 +84,6 @@ test('keys that are not a pair are refused without repeating them', () => {
   assert.throws(
     () => webPushOptions(config, 'operator.push.devices.services[0]'),
     ({ message }: Error) =>
-      /services\[0\]\.private_key: .*not the one that belongs/.test(message) && !message.includes(privateKey),
+      /services\[0\]\.private_key: .*does not belong/.test(message) && !message.includes(privateKey),
   )
 })

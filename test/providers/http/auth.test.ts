@@ -3,7 +3,7 @@ import test from 'node:test'
 import { signatureHeaders } from '../../../src/providers/http/standard-webhooks.ts'
 import { type FetchedToken, tokenSource } from '../../../src/providers/http/token-source.ts'
 
-test('a signature is that of the Standard Webhooks specification', () => {
+test('a signature follows the Standard Webhooks specification', () => {
   assert.deepEqual(
     signatureHeaders({
       secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
@@ -34,17 +34,17 @@ function fetches() {
 }
 const hour = 3_600_000
 
-test('a token is fetched once for all who wait for it, and kept', async () => {
+test('a token is fetched once for all waiting callers, and cached', async () => {
   const { waiting, tokens } = fetches()
-  const asked = [tokens.get(), tokens.get(), tokens.get()]
+  const requested = [tokens.get(), tokens.get(), tokens.get()]
   assert.equal(waiting.length, 1)
   waiting[0]?.resolve({ token: 'a', lifeMs: hour })
-  assert.deepEqual(await Promise.all(asked), ['a', 'a', 'a'])
+  assert.deepEqual(await Promise.all(requested), ['a', 'a', 'a'])
   assert.equal(await tokens.get(), 'a')
   assert.equal(waiting.length, 1)
 })
 
-test('it is renewed five minutes before its end, and nobody waits for that', async () => {
+test('a token is renewed five minutes before it expires, and no caller waits for that', async () => {
   const { waiting, clock, tokens } = fetches()
   const first = tokens.get()
   waiting[0]?.resolve({ token: 'a', lifeMs: hour })
@@ -57,7 +57,7 @@ test('it is renewed five minutes before its end, and nobody waits for that', asy
   assert.equal(await tokens.get(), 'b')
 })
 
-test('where renewing fails, the old one serves until its end, and the endpoint is asked again in a while', async () => {
+test('if a renewal fails, the old token is used until it expires, and the renewal is retried later', async () => {
   const { waiting, clock, tokens } = fetches()
   const first = tokens.get()
   waiting[0]?.resolve({ token: 'a', lifeMs: hour })
@@ -79,15 +79,15 @@ test('where renewing fails, the old one serves until its end, and the endpoint i
   await assert.rejects(late, /still down/)
 })
 
-test('a token that was refused is fetched anew, once, also where many were refused with it', async () => {
+test('a refused token is replaced once, even if many requests were refused with it', async () => {
   const { waiting, tokens } = fetches()
   const first = tokens.get()
   waiting[0]?.resolve({ token: 'a', lifeMs: hour })
   await first
   tokens.drop('a')
-  const asked = [tokens.get(), tokens.get()]
+  const requested = [tokens.get(), tokens.get()]
   waiting[1]?.resolve({ token: 'b', lifeMs: hour })
-  assert.deepEqual(await Promise.all(asked), ['b', 'b'])
+  assert.deepEqual(await Promise.all(requested), ['b', 'b'])
   tokens.drop('a')
   assert.equal(await tokens.get(), 'b')
   assert.equal(waiting.length, 2)

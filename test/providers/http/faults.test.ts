@@ -10,39 +10,42 @@ const secrets = [
   { name: 'api_key', value: 'k' },
 ]
 
-test('whatever a message would stumble over is said before the first one is sent', () => {
+test('faults of the options are reported before the first message is sent', () => {
   const cases: readonly (readonly [HttpOptions, RegExp])[] = [
     [{}, /^url: missing/],
-    [{ url: 'ftp://x/y' }, /^url: expected an address/],
-    [{ url: 'https://{{user_id}}.example/x' }, /^url: expected .*may follow the host only/s],
+    [{ url: 'ftp://x/y' }, /^url: expected a URL/],
+    [{ url: 'https://{{user_id}}.example/x' }, /^url: expected .*after the host only/s],
     [{ url: 'https://api.example{{user_id}}/x' }, /^url: expected/],
-    [{ url: 'https://u:p@api.example/' }, /^url: holds a user and a password.*basic/s],
-    [{ url: 'https://api.example/a b' }, /^url: holds characters/],
-    [{ url: 'https://api.example/a#b' }, /^url: holds characters/],
+    [{ url: 'https://u:p@api.example/' }, /^url: contains a user name or password.*basic/s],
+    [{ url: 'https://api.example/a b' }, /^url: contains characters/],
+    [{ url: 'https://api.example/a#b' }, /^url: contains characters/],
     [
       { url, body: { to: '{{userid}}' } },
       /^body\.to: there is no placeholder \{\{userid}}.*did you mean \{\{user_id}}/s,
     ],
     [{ url, body: ['{{activity.user}}'] }, /^body\[0]: .*did you mean \{\{activity\.user_id}}/s],
-    [{ url, body: '{{wholly_wrong_name}}' }, /there are: user_id, brand/],
-    [{ url, body: '{{token}}' }, /known per device only/],
+    [{ url, body: '{{wholly_wrong_name}}' }, /known are: user_id, brand/],
+    [{ url, body: '{{token}}' }, /available per device only/],
     [{ url, body: '{{secret.key}}' }, /add \{name: key, value: …} under secrets/],
-    [{ url, body: '{{user_id' }, /without being a placeholder/],
-    [{ url, body: { '{{user_id}}': 1 } }, /without being a placeholder.*in values only/s],
-    [{ url, headers: [{ name: 'X Y', value: '1' }] }, /not the name of a header/],
-    [{ url, headers: [{ name: 'Host', value: 'evil' }] }, /set by the connection/],
-    [{ url, headers: [{ name: 'X-Y', value: 'a\r\nX-Z: 1' }] }, /must not stand in a header/],
+    [{ url, body: '{{user_id' }, /does not begin a placeholder/],
+    [{ url, body: { '{{user_id}}': 1 } }, /does not begin a placeholder.*in values only/s],
+    [{ url, headers: [{ name: 'X Y', value: '1' }] }, /not a valid header name/],
+    [{ url, headers: [{ name: 'Host', value: 'evil' }] }, /set by the HTTP client/],
+    [{ url, headers: [{ name: 'X-Y', value: 'a\r\nX-Z: 1' }] }, /not allowed in a header/],
     [{ url, headers: [{ name: 'X-Y', value: '{{titel}}' }] }, /did you mean \{\{title}}/],
     [{ url, auth: { kind: 'header', name: 'x', value: '{{user_id}}' } }, /^auth: there is no placeholder/],
-    [{ url, headers: [{ name: 'X-Api-Key', value: 'abcdefabcdef0123' }] }, /^headers\.X-Api-Key: holds a credential/],
+    [
+      { url, headers: [{ name: 'X-Api-Key', value: 'abcdefabcdef0123' }] },
+      /^headers\.X-Api-Key: contains a credential/,
+    ],
     [
       { url, auth: { kind: 'oauth2', tokenUrl: 'here', clientId: 'c', clientSecret: 's' } },
-      /^auth: the token endpoint is no address/,
+      /^auth: the token endpoint is not a URL/,
     ],
     [{ url, auth: { kind: 'standard-webhooks', secret: 'whsec_c2hvcnQ=' } }, /^auth: expected whsec_/],
     [{ url, rules: [{ when: { status: 'all' }, means: 'failed' }] }, /^rules\[0]: status/],
-    [{ url, body: [1], overrides: ['x'] }, /^overrides: the body is no object/],
-    [{ url, userId: '{{title}}' }, /^user_id: \{\{title}} does not say who/],
+    [{ url, body: [1], overrides: ['x'] }, /^overrides: the body is not an object/],
+    [{ url, userId: '{{title}}' }, /^user_id: \{\{title}} does not identify/],
     [{ preset: 'onesignl' }, /^preset: .*did you mean onesignal/s],
     [{ preset: 'onesignal', secrets: [{ name: 'app_id', value: 'a' }] }, /auth: .*secret\.api_key/],
   ]
@@ -53,7 +56,7 @@ test('whatever a message would stumble over is said before the first one is sent
   }
 })
 
-test('headers of keys may hold placeholders', () => {
+test('headers for keys may contain placeholders', () => {
   const headers = [
     { name: 'Idempotency-Key', value: '{{delivery_id}}' },
     { name: 'X-Api-Key', value: 'Key {{secret.api_key}}' },
@@ -61,16 +64,16 @@ test('headers of keys may hold placeholders', () => {
   assert.deepEqual(faultsOf({ url, headers, secrets }, 'user'), [])
 })
 
-test('per device there are a token and an app, and no activity', () => {
+test('device mode has the placeholders token and app, but no activity', () => {
   assert.deepEqual(faultsOf({ url, body: ['{{token}}', '{{app}}'] }, 'device'), [])
-  assert.throws(() => httpService({ url, body: '{{activity.id}}' }), /known per user only/)
+  assert.throws(() => httpService({ url, body: '{{activity.id}}' }), /available per user only/)
   assert.throws(
     () => httpService({ url, name: 'My Pager' }),
     /^Error: name: My Pager cannot be a part of a device's kind/,
   )
 })
 
-test('two brands with the same user ids are told apart, or the configuration is refused', () => {
+test('options that do not distinguish the users of two brands are refused', () => {
   const one = { preset: 'onesignal', secrets }
   assert.deepEqual(faultsOf(one, 'user', ['1']), [])
   assert.match(faultsOf(one, 'user', ['1', '2'])[0]?.remedy ?? '', /user_id: "\{\{brand}}-\{\{user_id}}"/)

@@ -51,7 +51,7 @@ providerSuite({
 const ok = [{ when: {}, means: 'successful' as const }]
 const plain = { preset: undefined, auth: { kind: 'none' as const } } as unknown as Partial<HttpProviderOptions>
 
-test('OneSignal gets the message for the user of its id, and its answer is read', async (t) => {
+test('OneSignal gets the message with the user’s id, and its answer is read', async (t) => {
   const { there, send } = await oneSignal(t)
   const ref = uuidv7()
   const text = textOf(1, {
@@ -68,8 +68,8 @@ test('OneSignal gets the message for the user of its id, and its answer is read'
     rule: 'onesignal 200 (200 /id exists)',
     answer: '{"id":"os-1","external_id":null}',
   })
-  const [asked] = there.asked
-  const { ttl, ...body } = JSON.parse(asked?.text ?? '')
+  const [request] = there.requests
+  const { ttl, ...body } = JSON.parse(request?.text ?? '')
   assert.ok(ttl > 86_390 && ttl <= 86_400, String(ttl))
   assert.deepEqual(body, {
     app_id: appId,
@@ -87,25 +87,25 @@ test('OneSignal gets the message for the user of its id, and its answer is read'
   })
 })
 
-test('a user whom OneSignal does not know, or who has no subscription, is a failed message: 200 without an id sends nothing', async (t) => {
+test('a message to a user who is unknown or has no subscription fails: OneSignal answers 200 without an id', async (t) => {
   const { there, send } = await oneSignal(t)
   const unknown = await send({ userId: 'nobody', text: textOf(1, undefined, 'nobody') })
   assert.partialDeepStrictEqual(unknown, { category: 'failed', reason: 'no_device' })
-  assert.match((unknown as { error: string }).error, /knows no user of this external id/)
+  assert.match((unknown as { error: string }).error, /has no user with this external id/)
   const unsubscribed = await send({ userId: '1002', text: textOf(1, undefined, '1002') })
   assert.partialDeepStrictEqual(unsubscribed, { category: 'failed', reason: 'no_device' })
   assert.match((unsubscribed as { error: string }).error, /All included players are not subscribed/)
   assert.deepEqual(there.sent, [])
 })
 
-test('a repetition after a lost answer reaches nobody twice', async (t) => {
+test('a retry after a lost answer does not send the message twice', async (t) => {
   const { there, send } = await oneSignal(t)
   const ref = uuidv7()
   let first = true
-  there.script = (asked, response) => {
+  there.script = (request, response) => {
     if (!first) return false
     first = false
-    there.sent.push(JSON.parse(asked.text).idempotency_key)
+    there.sent.push(JSON.parse(request.text).idempotency_key)
     response.destroy()
     return true
   }
@@ -114,12 +114,12 @@ test('a repetition after a lost answer reaches nobody twice', async (t) => {
   const again = await send({ ref, attempt: 2 })
   assert.equal(again.category, 'successful')
   assert.deepEqual(
-    there.asked.map(({ text }) => JSON.parse(text).idempotency_key),
+    there.requests.map(({ text }) => JSON.parse(text).idempotency_key),
     [ref, ref],
   )
 })
 
-test('wrong credentials burn no message, and somebody is told', async (t) => {
+test('wrong credentials fail no message, and raise an alert', async (t) => {
   const { send } = await oneSignal(t, {
     secrets: [secrets[0], { name: 'api_key', value: 'os_wrong_key' }] as typeof secrets,
   })
@@ -129,7 +129,7 @@ test('wrong credentials burn no message, and somebody is told', async (t) => {
   assert.match((await alerted).error, /answered 403: Access denied\. Check the key\./)
 })
 
-test('an app that OneSignal does not know is our configuration, and content that it refuses is the message', async (t) => {
+test('an unknown app is a misconfiguration, and refused content fails the message', async (t) => {
   const { send } = await oneSignal(t, { secrets: [{ name: 'app_id', value: 'other' }, secrets[1]] as typeof secrets })
   assert.partialDeepStrictEqual(await send(), { category: 'fatal', reason: 'misconfigured' })
   const right = await oneSignal(t)
@@ -143,17 +143,17 @@ test('two brands with the same user id are two people to the provider', async (t
   assert.equal((await send()).category, 'successful')
   assert.equal((await send({ brand: '2', text: textOf(1, undefined, '1001', 2) })).category, 'successful')
   assert.deepEqual(
-    there.asked.map(({ text }) => JSON.parse(text).include_aliases.external_id),
+    there.requests.map(({ text }) => JSON.parse(text).include_aliases.external_id),
     [['1-1001'], ['2-1001']],
   )
 })
 
-test('every row of the table: outcome and what is known of the token, Retry-After honoured, no redirect followed', async (t) => {
+test('each row of the answers table: outcome, verdict about the token, Retry-After, and no redirect followed', async (t) => {
   const { there, send } = await pager(t, { rules: rowRules })
   there.script = say(200, { id: 'x' })
   assert.equal((await send()).category, 'successful')
   for (const { row, status, headers = {}, body, outcome, token } of httpRows) {
-    there.script = (_asked, response) => {
+    there.script = (_request, response) => {
       answer(response, status, body, headers)
       return true
     }
@@ -163,12 +163,12 @@ test('every row of the table: outcome and what is known of the token, Retry-Afte
     assert.equal('uncertain' in result, false, row)
     assert.match(result.rule, new RegExp(`^pager ${status} `), row)
   }
-  assert.ok(there.asked.every(({ path }) => path === '/push'))
+  assert.ok(there.requests.every(({ path }) => path === '/push'))
 })
 
-test('an address that never worked is not believed against a message; one that did, is', async (t) => {
+test('a 404 fails a message only after an accepted send; before, the URL may be wrong', async (t) => {
   const { there, send } = await oneSignal(t)
-  there.script = (_asked, response) => {
+  there.script = (_request, response) => {
     answer(response, 404, { errors: ['no such route'] })
     return true
   }
@@ -180,9 +180,9 @@ test('an address that never worked is not believed against a message; one that d
   assert.partialDeepStrictEqual(await send(), { category: 'failed', reason: 'rejected' })
 })
 
-test('an answer without end is cut off', async (t) => {
+test('an endless answer is cut off', async (t) => {
   const { there, send } = await oneSignal(t)
-  there.script = (_asked, response) => {
+  there.script = (_request, response) => {
     response.writeHead(200)
     const more = (): void => {
       while (!response.destroyed && response.write('x'.repeat(65_536)));
@@ -194,14 +194,14 @@ test('an answer without end is cut off', async (t) => {
   assert.partialDeepStrictEqual(await send(), { category: 'fatal', reason: 'nonsense', uncertain: true })
 })
 
-test('no connection is not uncertain', async (t) => {
+test('without a connection a message is not uncertain', async (t) => {
   const { send } = await oneSignal(t, { url: 'http://127.0.0.1:1/x' })
   const result = await send()
   assert.partialDeepStrictEqual(result, { category: 'fatal', reason: 'unavailable', blame: 'provider' })
   assert.equal('uncertain' in result, false)
 })
 
-test('what a message says of itself stands in address, headers and body without becoming more than it is', async (t) => {
+test('values of a message in URL, headers and body cannot change their structure', async (t) => {
   const { there, send } = await oneSignal(t, {
     ...plain,
     headers: [{ name: 'X-Title', value: '{{title}}' }],
@@ -210,13 +210,13 @@ test('what a message says of itself stands in address, headers and body without 
   })
   const evil = 'x","admin":true,"y":"\r\nX-Evil: 1/../../'
   await send({ userId: evil, text: textOf(1, { title: 'a\r\nX-Evil: 1' }, 'u1') })
-  const [asked] = there.asked
-  assert.equal(asked?.headers['x-evil'], undefined)
-  assert.equal(asked?.headers['x-title'], 'a%0D%0AX-Evil: 1')
-  assert.deepEqual(JSON.parse(asked?.text ?? ''), { note: `to ${evil}`, id: 1, hash: 'h' })
+  const [request] = there.requests
+  assert.equal(request?.headers['x-evil'], undefined)
+  assert.equal(request?.headers['x-title'], 'a%0D%0AX-Evil: 1')
+  assert.deepEqual(JSON.parse(request?.text ?? ''), { note: `to ${evil}`, id: 1, hash: 'h' })
 })
 
-test('a message whose user would change the address fails alone', async (t) => {
+test('only a message whose user id would change the URL fails', async (t) => {
   const there = await startPushProvider(t)
   const provider = httpProvider({ url: `${there.url}/users/{{user_id}}/push`, body: { t: '{{title}}' }, rules: ok })
   t.after(() => provider.close?.())
@@ -229,15 +229,15 @@ test('a message whose user would change the address fails alone', async (t) => {
     results.map(({ category }) => category),
     ['failed', 'successful', 'successful'],
   )
-  assert.deepEqual(there.asked.map(({ path }) => path).sort(), ['/users/1001/push', '/users/a%2Fb/push'])
+  assert.deepEqual(there.requests.map(({ path }) => path).sort(), ['/users/1001/push', '/users/a%2Fb/push'])
 })
 
-test('nothing is sent after its lifetime', async (t) => {
+test('an expired message is not sent', async (t) => {
   const { there, send } = await oneSignal(t, { lifetimeMs: 60_000 })
   assert.partialDeepStrictEqual(await send({ ref: uuidv7() }), { category: 'successful' })
   const old = '018f0000-0000-7000-8000-000000000000'
   assert.partialDeepStrictEqual(await send({ ref: old }), { category: 'failed', reason: 'expired' })
-  assert.equal(there.asked.length, 1)
+  assert.equal(there.requests.length, 1)
 })
 
 test('content that cannot be read fails the message', async (t) => {
@@ -246,25 +246,25 @@ test('content that cannot be read fails the message', async (t) => {
     category: 'failed',
     reason: 'invalid',
   })
-  assert.equal(there.asked.length, 0)
+  assert.equal(there.requests.length, 0)
 })
 
-test('a message sets only what the operator allows it to', async (t) => {
+test('a message can override only the members that the operator allows', async (t) => {
   const { there, send } = await oneSignal(t, { overrides: ['priority'] })
   const overrides = { http: { priority: 10, included_segments: ['All'] } }
   await send({ text: textOf(1, { body: 'B', overrides }) })
-  const body = JSON.parse(there.asked[0]?.text ?? '')
+  const body = JSON.parse(there.requests[0]?.text ?? '')
   assert.equal(body.priority, 10)
   assert.equal(body.included_segments, undefined)
 })
 
-test('a text that makes a header longer than providers take fails its message, and nothing is sent', async (t) => {
+test('a text that makes a header too long fails its message, and nothing is sent', async (t) => {
   const { there, send } = await oneSignal(t, { headers: [{ name: 'X-Title', value: '{{title}}' }] })
   assert.partialDeepStrictEqual(await send({ text: textOf(1, { title: 'a'.repeat(90_000) }) }), {
     category: 'failed',
     reason: 'too_large',
   })
-  assert.equal(there.asked.length, 0)
+  assert.equal(there.requests.length, 0)
 })
 
 const device = (over: Partial<Device> = {}): Device => ({
@@ -298,12 +298,12 @@ async function pager(t: TestContext, over: object = {}) {
 }
 const say =
   (status: number, body: unknown): PushProvider['script'] =>
-  (_asked, response) => {
+  (_request, response) => {
     answer(response, status, body)
     return true
   }
 
-test('per device, the token is sent and the answer says what it is worth', async (t) => {
+test('in device mode the token is sent, and the answer gives a verdict about it', async (t) => {
   const { there, service, send } = await pager(t)
   assert.deepEqual(
     ['http:pager', 'http:other', 'apns'].map((kind) => service.reaches(device({ kind: kind as Device['kind'] }))),
@@ -315,8 +315,12 @@ test('per device, the token is sent and the answer says what it is worth', async
     ref: 'p-1',
     providerId: '9223372036854775807',
   })
-  assert.equal(there.asked[0]?.headers.authorization, 'Bearer pager-secret-token')
-  assert.deepEqual(JSON.parse(there.asked[0]?.text ?? ''), { to: 'canary-token-0001', app: 'com.example', text: 'B' })
+  assert.equal(there.requests[0]?.headers.authorization, 'Bearer pager-secret-token')
+  assert.deepEqual(JSON.parse(there.requests[0]?.text ?? ''), {
+    to: 'canary-token-0001',
+    app: 'com.example',
+    text: 'B',
+  })
   there.script = say(410, {})
   assert.partialDeepStrictEqual(await send(), { category: 'failed', token: 'gone' })
   there.script = say(400, { code: 'OTHER_APP' })
@@ -325,17 +329,17 @@ test('per device, the token is sent and the answer says what it is worth', async
   assert.equal('token' in (await send()), false)
 })
 
-test('each device of a message has an idempotency key of its own, the same on each attempt', async (t) => {
+test('each device of a message has its own idempotency key, the same on each attempt', async (t) => {
   const { there, send } = await pager(t)
   there.script = say(200, {})
   for (const token of ['a-token', 'b-token', 'a-token']) await send({ token })
-  const keys = there.asked.map(({ headers }) => headers['idempotency-key'])
+  const keys = there.requests.map(({ headers }) => headers['idempotency-key'])
   assert.equal(keys[0], keys[2])
   assert.notEqual(keys[0], keys[1])
   assert.match(String(keys[0]), /^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
 })
 
-test('a token or a key that the provider repeats is in no error and no evidence', async (t) => {
+test('errors and evidence do not contain a token or key that the provider repeats', async (t) => {
   const { there, send } = await pager(t, { secrets: [{ name: 'k', value: 'canary"secret' }] })
   there.script = say(400, { error: { message: 'bad canary-token-0001, key canary"secret pager-secret-token' } })
   const result = await send()
@@ -343,10 +347,10 @@ test('a token or a key that the provider repeats is in no error and no evidence'
   assert.doesNotMatch(JSON.stringify(result), /canary|pager-secret/)
 })
 
-test('an answer that repeats the request as JSON is read all the same', async (t) => {
+test('an answer that repeats the request as JSON is read correctly', async (t) => {
   const { there, send } = await oneSignal(t)
-  there.script = (asked, response) => {
-    answer(response, 400, { request: JSON.parse(asked.text), error: { message: 'no' } })
+  there.script = (request, response) => {
+    answer(response, 400, { request: JSON.parse(request.text), error: { message: 'no' } })
     return true
   }
   const result = await send({ text: textOf(1, { title: '"quoted"', body: 'true', data: { secret: 'canary' } }) })
@@ -354,14 +358,14 @@ test('an answer that repeats the request as JSON is read all the same', async (t
   assert.doesNotMatch(JSON.stringify(result), /canary/)
 })
 
-test('a deadline that is far away is no deadline that has passed', async (t) => {
+test('a deadline in the far future is not treated as passed', async (t) => {
   const { provider } = await oneSignal(t)
   const context = { deadline: Number.MAX_SAFE_INTEGER, signal: new AbortController().signal }
   const [result] = await provider.send([message(1, { text: textOf(1), ref: uuidv7() })], context)
   assert.equal(result?.category, 'successful')
 })
 
-test('each kind of authentication is what the other side expects', async (t) => {
+test('the provider accepts each kind of authentication', async (t) => {
   const there = await startPushProvider(t)
   there.script = say(200, {})
   const kinds = [
@@ -375,7 +379,7 @@ test('each kind of authentication is what the other side expects', async (t) => 
     await provider.send([message(1)], contextOf())
     await provider.close?.()
   }
-  const [none, header, basic, signed] = there.asked.map(({ headers }) => headers)
+  const [none, header, basic, signed] = there.requests.map(({ headers }) => headers)
   assert.equal(none?.authorization, undefined)
   assert.equal(header?.['x-key'], 'k S')
   assert.equal(basic?.authorization, `Basic ${Buffer.from('ann:pass:word').toString('base64')}`)
@@ -392,7 +396,7 @@ interface Issuer {
 async function withOAuth2(t: TestContext) {
   const there = await startPushProvider(t)
   const issuer: Issuer = { issued: 0, forms: [], status: 200 }
-  /** Tokens that the provider takes. */
+  /** Tokens that the provider accepts. */
   const good = new Set<string>()
   there.script = ({ path, headers, text }, response) => {
     if (path === '/token') {
@@ -417,7 +421,7 @@ async function withOAuth2(t: TestContext) {
   return { issuer, good, send, provider }
 }
 
-test('an access token is fetched once, and once again when it was refused', async (t) => {
+test('an access token is fetched once, and again after a refusal', async (t) => {
   const { issuer, good, send } = await withOAuth2(t)
   assert.ok((await send(20)).every(({ category }) => category === 'successful'))
   assert.equal(issuer.issued, 1)
@@ -430,7 +434,7 @@ test('an access token is fetched once, and once again when it was refused', asyn
   assert.equal(issuer.issued, 2)
 })
 
-test('a token that is refused again and again is our configuration, and costs two requests', async (t) => {
+test('a token that is always refused is a misconfiguration, and takes two requests', async (t) => {
   const { issuer, good, send } = await withOAuth2(t)
   good.add = () => good
   const [result] = await send(1)
@@ -438,7 +442,7 @@ test('a token that is refused again and again is our configuration, and costs tw
   assert.equal(issuer.issued, 2)
 })
 
-test('credentials that the token endpoint refuses are our configuration; one that is down is not', async (t) => {
+test('credentials that the token endpoint refuses are a misconfiguration; an unavailable endpoint is not', async (t) => {
   const { issuer, send, provider } = await withOAuth2(t)
   issuer.status = 401
   assert.partialDeepStrictEqual((await send(1))[0], { category: 'fatal', reason: 'misconfigured', blame: 'provider' })
@@ -453,13 +457,13 @@ test('credentials that the token endpoint refuses are our configuration; one tha
   assert.equal('uncertain' in (down as Result), false)
 })
 
-test('a check says whether the provider answers, and whether the clocks agree', async (t) => {
+test('check() reports whether the provider answers and whether the clocks agree', async (t) => {
   const { there, provider } = await oneSignal(t)
   assert.deepEqual(
     (await provider.check?.())?.map(({ ok, what }) => `${ok} ${what}`),
     [`true onesignal: ${there.url} answers (404)`, `true this machine's clock agrees with ${there.url}'s`],
   )
-  there.script = (_asked, response) => {
+  there.script = (_request, response) => {
     answer(response, 200, {}, { date: new Date(Date.now() - 600_000).toUTCString() })
     return true
   }

@@ -1,40 +1,40 @@
-// A provider of others, over HTTP, as OneSignal is one: it verifies who asks, knows users, and sends a message once.
+// A double of an HTTP provider such as OneSignal: it authenticates requests, has users, and sends each message once.
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
 
-export interface Asked {
+export interface ProviderRequest {
   readonly method: string
   readonly path: string
   readonly headers: IncomingMessage['headers']
-  /** The body as it came. */
+  /** The text of the body. */
   readonly text: string
 }
 
-/** Answers by itself; undefined: the provider answers as it always does. */
-export type Script = (asked: Asked, response: ServerResponse) => boolean
+/** Replaces the provider's answer. @returns whether it has answered */
+export type Script = (request: ProviderRequest, response: ServerResponse) => boolean
 
 export interface PushProvider {
   readonly url: string
-  readonly asked: Asked[]
-  /** Idempotency keys of what was really sent, in order. */
+  readonly requests: ProviderRequest[]
+  /** Idempotency keys of the messages that were sent, in order. */
   readonly sent: string[]
-  /** Takes over until it is taken back with undefined. */
+  /** Replaces the provider's answers until it is undefined. */
   script: Script | undefined
 }
 
 export const appId = 'b2f7f966-d8cc-11e4-bed1-df8f05be55ba'
 export const apiKey = 'os_v2_app_canary_key_0001'
 
-/** Knows the users 1001 and 1-1001 and 2-1001; 1002 has no subscription. */
+/** Has the users 1001, 1-1001 and 2-1001; 1002 has no subscription. */
 const users: Readonly<Record<string, boolean>> = { '1001': true, '1-1001': true, '2-1001': true, '1002': false }
 
 export async function startPushProvider(t: TestContext): Promise<PushProvider> {
   const ids = new Map<string, string>()
-  const provider: PushProvider & { asked: Asked[]; sent: string[] } = {
+  const provider: PushProvider & { requests: ProviderRequest[]; sent: string[] } = {
     url: '',
-    asked: [],
+    requests: [],
     sent: [],
     script: undefined,
   }
@@ -42,13 +42,13 @@ export async function startPushProvider(t: TestContext): Promise<PushProvider> {
     const chunks: Buffer[] = []
     for await (const chunk of request) chunks.push(chunk as Buffer)
     const { method = '', url = '', headers } = request
-    const asked: Asked = { method, path: url, headers, text: Buffer.concat(chunks).toString() }
-    if (method === 'POST') provider.asked.push(asked)
-    if (provider.script?.(asked, response)) return
-    notify(asked, response)
+    const received: ProviderRequest = { method, path: url, headers, text: Buffer.concat(chunks).toString() }
+    if (method === 'POST') provider.requests.push(received)
+    if (provider.script?.(received, response)) return
+    notify(received, response)
   })
 
-  function notify({ method, path, headers, text }: Asked, response: ServerResponse): ServerResponse {
+  function notify({ method, path, headers, text }: ProviderRequest, response: ServerResponse): ServerResponse {
     if (method !== 'POST' || path !== '/notifications') return answer(response, 404, { errors: ['Not found'] })
     if (headers.authorization !== `Key ${apiKey}`)
       return answer(response, 403, { errors: ['Access denied. Check the key.'] })

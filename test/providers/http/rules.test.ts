@@ -5,7 +5,7 @@ import { decide, faultOf, type Rule, rulesOf } from '../../../src/providers/http
 const meaning = (rules: readonly Rule[], status: number, json?: unknown): string =>
   decide(rulesOf(rules), status, json).rule.means
 
-test('statuses have a meaning by themselves', () => {
+test('statuses have a default meaning', () => {
   const meanings: readonly (readonly [string, readonly number[]])[] = [
     ['successful', [200, 201, 202, 204, 299]],
     ['misconfigured', [401, 402, 403, 407]],
@@ -16,7 +16,7 @@ test('statuses have a meaning by themselves', () => {
     for (const status of statuses) assert.equal(meaning([], status), means, String(status))
 })
 
-test('the first rule that fits decides', () => {
+test('the first rule that matches decides', () => {
   const rules: Rule[] = [
     { when: { status: 410 }, means: 'gone' },
     { when: { status: [400, '41x'.replace('x', '8')], body_path: '/code', equals: '7' }, means: 'mismatch' },
@@ -34,24 +34,24 @@ test('the first rule that fits decides', () => {
   for (const id of ['x', 0, false, ['x']]) assert.equal(meaning(rules, 200, { id }), 'successful')
 })
 
-test('an answer that is not JSON has nothing anywhere', () => {
+test('an answer that is not JSON has no values', () => {
   const rules: Rule[] = [{ when: { body_path: '/id', exists: true }, means: 'failed' }]
   assert.equal(meaning(rules, 200, undefined), 'successful')
   assert.equal(meaning([{ when: { body_path: '/constructor', exists: true }, means: 'failed' }], 200, {}), 'successful')
 })
 
-test('the name of what decided says the rule', () => {
+test('the name of the decision describes the rule', () => {
   const rules: Rule[] = [{ when: { status: [200, '3xx'], body_path: '/id', absent: true }, means: 'failed' }]
   assert.equal(decide(rulesOf(rules), 200, {}).name, '200 or 3xx /id absent')
   assert.equal(decide(rulesOf([]), 503, {}).name, 'any other answer')
 })
 
-test('a rule that cannot be meant is refused with the reason', () => {
+test('an invalid rule is refused with the reason', () => {
   for (const [when, pattern] of [
     [{ status: 'ok' }, /expected a number such as 404, or 4xx, found ok/],
     [{ status: [200, 600] }, /found 600/],
     [{ body_path: 'id', exists: true }, /JSON Pointer/],
-    [{ body_path: '/id' }, /says nothing/],
+    [{ body_path: '/id' }, /has no effect/],
     [{ equals: 'x' }, /body_path is missing/],
     [{ body_path: '/id', matches: '(' }, /not a regular expression/],
   ] as const)

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { bodyTemplate } from '../../../src/providers/http/body.ts'
 import {
+  type FindValue,
   headerTemplate,
   jsonTemplate,
-  type Look,
   pathTemplate,
   piecesOf,
   placeholdersOf,
@@ -14,17 +14,17 @@ import type { Json } from '../../../src/runtime/json.ts'
 
 const text = (value: string) => ({ json: JSON.stringify(value), text: value })
 const lookIn =
-  (values: Readonly<Record<string, string>>): Look =>
+  (values: Readonly<Record<string, string>>): FindValue =>
   (name) =>
     name in values ? text(values[name] as string) : undefined
 
-test('a text is cut at its placeholders', () => {
+test('a text is split at its placeholders', () => {
   assert.deepEqual(piecesOf('Hi {{user_id}}!'), ['Hi ', { name: 'user_id' }, '!'])
   assert.deepEqual(piecesOf('{{ user_id }}{{token}}'), [{ name: 'user_id' }, { name: 'token' }])
   assert.deepEqual(piecesOf('{user_id} {{}'), ['{user_id} {{}'])
 })
 
-test('a text that is exactly one placeholder takes the JSON type of its value, in a longer text it stands as text', () => {
+test('a text that is exactly one placeholder has the JSON type of its value; within a longer text the value is text', () => {
   const look = valuesOf(
     {
       ref: 'p-1',
@@ -53,7 +53,7 @@ test('a text that is exactly one placeholder takes the JSON type of its value, i
   )
 })
 
-test('what is absent is left out, and so is what had only absent things in it', () => {
+test('absent values are left out, and so are objects and arrays with absent values only', () => {
   const render = jsonTemplate({
     to: ['{{a}}', '{{b}}'],
     contents: { en: '{{b}}' },
@@ -80,7 +80,7 @@ const nasty = [
   '\r\nX-Evil: 1',
 ]
 
-test('no content becomes other JSON, whatever it is', () => {
+test('no content changes the structure of the JSON', () => {
   const render = jsonTemplate({ only: '{{v}}', inside: 'a {{v}} b' })
   for (const v of nasty) {
     const read = JSON.parse(render(lookIn({ v, 'secret.k': 'leaked' })) as string) as Record<string, Json>
@@ -88,7 +88,7 @@ test('no content becomes other JSON, whatever it is', () => {
   }
 })
 
-test('no content ends a header, and what was encoded can be read back', () => {
+test('no content ends a header, and encoded values can be decoded', () => {
   const render = headerTemplate('t={{v}}')
   for (const v of nasty) {
     const value = render(lookIn({ v }))
@@ -98,7 +98,7 @@ test('no content ends a header, and what was encoded can be read back', () => {
   assert.equal(headerTemplate('Key {{secret.k}}')(lookIn({ 'secret.k': '100%' })), 'Key 100%')
 })
 
-test('no content becomes another part of the address', () => {
+test('no content changes the structure of the URL', () => {
   const render = pathTemplate('/apps/a-{{v}}/users/{{v}}/push?to={{v}}&x=1')
   assert.equal(
     render(lookIn({ v: 'a/b?c=d#e&f g' })),
@@ -119,7 +119,7 @@ test('no content becomes another part of the address', () => {
   assert.equal(pathTemplate('/send?to={{v}}')(lookIn({})), '/send?to=')
 })
 
-test('a message sets only the members that it may', () => {
+test('a message can set only the allowed members', () => {
   const render = bodyTemplate({ to: '{{v}}', priority: 5 }, ['priority', 'badge'])
   const overrides = { priority: 10, badge: JSON.parse('{"n":1}'), to: 'everybody', filters: [] }
   assert.equal(render(lookIn({ v: '1001' }), overrides), '{"to":"1001","priority":10,"badge":{"n":1}}')
@@ -127,7 +127,7 @@ test('a message sets only the members that it may', () => {
   assert.equal(bodyTemplate({ to: '{{v}}' }, [])(lookIn({ v: '1' }), overrides), '{"to":"1"}')
 })
 
-test('every placeholder is found with its place, and what only looks like one', () => {
+test('every placeholder is found with its place, and so is every {{ that begins none', () => {
   assert.deepEqual(placeholdersOf({ a: ['x', '{{b}} {{c'], '{{d}}': 'e' }, 'body'), [
     { name: 'b', at: 'body.a[1]' },
     { at: 'body.a[1]' },

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { isPublic } from '../../../src/providers/web-push/addresses.ts'
 
-test('addresses out on the internet are public', () => {
+test('addresses on the internet are public', () => {
   for (const address of [
     '8.8.8.8',
     '142.250.74.42',
@@ -14,7 +14,7 @@ test('addresses out on the internet are public', () => {
     assert.ok(isPublic(address), address)
 })
 
-test('addresses of this machine, its network, its carrier and its cloud are not, in any notation', () => {
+test('addresses of this machine, its network, its carrier and its cloud are not public, in any notation', () => {
   for (const address of [
     '0.0.0.0',
     '10.1.2.3',
@@ -54,7 +54,7 @@ test('addresses of this machine, its network, its carrier and its cloud are not,
     assert.ok(!isPublic(address), address)
 })
 
-test('what is not an address is not public', () => {
+test('a text that is not an IP address is not public', () => {
   for (const text of ['', 'localhost', '127.1', '2130706433', '0x7f000001', '8.8.8.8.8'])
     assert.ok(!isPublic(text), text)
 })

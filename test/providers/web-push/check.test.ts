@@ -7,7 +7,7 @@ import { checkVapid, checkWebPush } from '../../../src/providers/web-push/check.
 import { makeVapidKeys } from '../../../src/providers/web-push/vapid.ts'
 import { ready, subject } from './fixture.ts'
 
-/** There is no internet in tests. */
+/** Tests have no access to the internet. */
 const lookup: LookupFunction = (_host, _options, callback) =>
   callback(Object.assign(new Error('no name server'), { code: 'ENOTFOUND' }), '')
 
@@ -25,7 +25,7 @@ async function serverWithClock(t: TestContext, clock: () => number): Promise<str
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-test('a right credential whose push services answer is in order', async (t) => {
+test('a valid credential with reachable push services passes all checks', async (t) => {
   const here = await serverWithClock(t, Date.now)
   const origins = Object.fromEntries(elsewhere.map((origin) => [origin, here]))
   const { service } = await ready(t, { origins })
@@ -33,8 +33,8 @@ test('a right credential whose push services answer is in order', async (t) => {
   assert.deepEqual(
     checks?.map(({ ok, what }) => [ok, what]),
     [
-      [true, 'Web Push: the VAPID keys are a pair'],
-      [true, 'Web Push: every push service takes the VAPID subject'],
+      [true, 'Web Push: the VAPID keys are a valid pair'],
+      [true, 'Web Push: every push service accepts the VAPID subject'],
       [true, 'Web Push: fcm.googleapis.com can be reached'],
       [true, 'Web Push: updates.push.services.mozilla.com can be reached'],
       [true, 'Web Push: web.push.apple.com can be reached'],
@@ -42,32 +42,35 @@ test('a right credential whose push services answer is in order', async (t) => {
   )
 })
 
-test('keys that are no pair, and subjects that are not taken, say how to mend them', () => {
+test('invalid keys and subjects are reported with a remedy', () => {
   const keys = makeVapidKeys()
   const [pair] = checkVapid({ ...keys, privateKey: makeVapidKeys().privateKey, subject })
-  assert.match(`${pair?.ok} ${pair?.what} ${pair?.remedy}`, /^false .*belongs to the private key .*bellwire vapid/)
-  const [, nobody] = checkVapid({ ...keys, subject: 'me' })
-  assert.match(`${nobody?.ok} ${nobody?.what} ${nobody?.remedy}`, /^false .*neither mailto: nor https: .*mailto:ops@/)
+  assert.match(`${pair?.ok} ${pair?.what} ${pair?.remedy}`, /^false .*belong to the private key .*bellwire vapid/)
+  const [, invalid] = checkVapid({ ...keys, subject: 'me' })
+  assert.match(
+    `${invalid?.ok} ${invalid?.what} ${invalid?.remedy}`,
+    /^false .*neither mailto: nor https: .*mailto:ops@/,
+  )
   const [, apple] = checkVapid({ ...keys, subject: 'mailto:me@localhost' })
   assert.match(`${apple?.ok} ${apple?.what}`, /^false .*localhost, not at a public domain, which Apple refuses/)
 })
 
-test('push services that cannot be reached are named, each with the remedy', async () => {
+test('push services that cannot be reached are reported, each with a remedy', async () => {
   const checks = await checkWebPush({ ...makeVapidKeys(), subject, hosts: ['push.example.com', '*.x.example'], lookup })
   const lost = checks.filter(({ ok }) => !ok)
   assert.equal(lost.length, 4)
   for (const { what, remedy } of lost) {
     assert.match(what, /cannot be reached \(ENOTFOUND\)/)
-    assert.match(remedy ?? '', /let this machine connect to /)
+    assert.match(remedy ?? '', /allow connections from this machine to /)
   }
   assert.match(lost.map(({ what }) => what).join(), /push\.example\.com/)
 })
 
-test('a clock that is wrong is noticed, and which way', async (t) => {
+test('a wrong clock is reported, with its direction', async (t) => {
   const minutes = 60_000
   for (const [theirs, words] of [
-    [20 * minutes, /this clock is 20 minutes behind that of/],
-    [-20 * minutes, /this clock is 20 minutes ahead of that of/],
+    [20 * minutes, /this machine's clock is 20 minutes behind that of/],
+    [-20 * minutes, /this machine's clock is 20 minutes ahead of that of/],
     [2 * minutes, undefined],
     [-2 * minutes, undefined],
   ] as const) {

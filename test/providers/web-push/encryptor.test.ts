@@ -37,7 +37,7 @@ test('each message is encrypted for its own browser, over several threads', asyn
   )
 })
 
-test('nothing of it is computed in the thread that asks', async (t) => {
+test('encryption does not run in the calling thread', async (t) => {
   const { encrypt } = encryptor(t, 1)
   const { keys, read } = browser()
   t.mock.method(crypto, 'createECDH', () => assert.fail('computed here'))
@@ -45,7 +45,7 @@ test('nothing of it is computed in the thread that asks', async (t) => {
   assert.equal('body' in encrypted && read(encrypted.body), 'x')
 })
 
-test('keys that are none are an answer, and the others go on', async (t) => {
+test('invalid keys give an error, and other jobs are not affected', async (t) => {
   const { encrypt } = encryptor(t, 1)
   const { keys, read } = browser()
   const wrong = { ...keys, p256dh: Buffer.alloc(65, 4).toString('base64url') }
@@ -54,7 +54,7 @@ test('keys that are none are an answer, and the others go on', async (t) => {
   assert.equal('body' in good && read(good.body), 'x')
 })
 
-test('a thread that ends fails what it had, and another takes its place', async (t) => {
+test('the jobs of a thread that ends are rejected, and another thread replaces it', async (t) => {
   const mortal = createEncryptor(1, new URL('../../support/mortal-thread.ts', import.meta.url))
   t.after(() => mortal.close())
   const { keys, read } = browser()
@@ -67,7 +67,7 @@ test('a thread that ends fails what it had, and another takes its place', async 
   assert.equal('body' in next && read(next.body), 'x')
 })
 
-test('closed, it encrypts no more', async () => {
+test('a closed encryptor refuses jobs', async () => {
   const { encrypt, close } = createEncryptor(1)
   const { keys } = browser()
   await encrypt(inBrief('x'), keys)

@@ -21,11 +21,11 @@ export interface Ready {
   readonly standIn: WebPushStandIn
   readonly keys: VapidKeys
   readonly service: PushService
-  /** A device of user 1001 of brand 1 unless said otherwise. */
+  /** A device; by default of user 1001 of brand 1. */
   device(over?: Partial<Device>): Device
 }
 
-/** The service, led to a stand-in that takes the place of Google's push service. */
+/** The service, connected to a stand-in of Google's push service. */
 export async function ready(
   t: TestContext,
   options: Partial<WebPushOptions> = {},
@@ -61,10 +61,10 @@ export const contextOf = (ms = 10_000, signal: AbortSignal = new AbortController
   signal,
 })
 
-/** A push service that answers when it is told to. */
+/** A push service whose answers the test releases. */
 export async function startHolding(t: TestContext): Promise<{
   readonly url: string
-  /** Resolves when a request has come. */
+  /** Resolves when a request has arrived. */
   readonly come: Promise<unknown>
   answer(): void
 }> {

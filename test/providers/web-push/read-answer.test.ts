@@ -3,7 +3,7 @@ import test from 'node:test'
 import { readWebPushAnswer } from '../../../src/providers/web-push/read-answer.ts'
 import { webPushRows } from '../web-push-rows.ts'
 
-test('every status has an outcome with a rule, and where it is not successful a sentence', () => {
+test('every status has an outcome with a rule, and with an error unless it is successful', () => {
   for (let status = 100; status < 600; status++) {
     const answer = readWebPushAnswer(status, {}, 'body')
     assert.equal(answer.rule, `web-push ${status}`)
@@ -11,14 +11,14 @@ test('every status has an outcome with a rule, and where it is not successful a 
   }
 })
 
-test('a subscription is given up for 404 and 410 only, and our credential doubted for 401 and 403 only', () => {
+test('only 404 and 410 make a subscription gone, and only 401 and 403 speak against our credential', () => {
   const of = (token: string | undefined) =>
     Array.from({ length: 500 }, (_, i) => i + 100).filter((status) => readWebPushAnswer(status, {}, '').token === token)
   assert.deepEqual(of('gone'), [404, 410])
   assert.deepEqual(of('mismatch'), [401, 403])
 })
 
-test('the table, pure', () => {
+test('each row of the answers table', () => {
   for (const { row, status, headers = {}, body, outcome, token } of webPushRows) {
     const answer = readWebPushAnswer(status, headers, body)
     assert.deepEqual([answer.category, answer.token ?? 'kept'], [outcome, token], row)

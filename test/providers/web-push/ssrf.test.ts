@@ -1,4 +1,4 @@
-// Endpoints are user input. Real sockets: what must not be reached counts who came.
+// Endpoints are user input. With real sockets: servers that must not be reached count their connections.
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -7,14 +7,14 @@ import { type AddressInfo, createServer, type LookupFunction } from 'node:net'
 import test, { type TestContext } from 'node:test'
 import { Pool } from 'undici'
 import { exchange } from '../../../src/providers/exchange.ts'
-import { type GuardOptions, guardedConnect } from '../../../src/providers/web-push/guarded-connect.ts'
+import { type GuardedConnectOptions, guardedConnect } from '../../../src/providers/web-push/guarded-connect.ts'
 import { makeVapidKeys } from '../../../src/providers/web-push/vapid.ts'
 import { webPush } from '../../../src/providers/web-push/web-push.ts'
 import { makeCertificate } from '../../../src/stand-ins/certificate.ts'
 import { startWebPushStandIn } from '../../../src/stand-ins/web-push.ts'
 import { contextOf, deviceOf, pushTo, subject } from './fixture.ts'
 
-/** Something inside that must not be reached. */
+/** A server on an internal address, which must not be reached. */
 async function inside(t: TestContext): Promise<{ readonly port: number; readonly came: () => number }> {
   let came = 0
   const server = createServer((socket) => {
@@ -27,7 +27,7 @@ async function inside(t: TestContext): Promise<{ readonly port: number; readonly
   return { port: (server.address() as AddressInfo).port, came: () => came }
 }
 
-/** A name server that answers as it is told, each time the next; the last again and again. */
+/** A name server with a list of answers, one for each look-up. The last answer is repeated. */
 function answering(...answers: readonly (readonly string[])[]): { readonly lookup: LookupFunction; asked: number } {
   const server = {
     asked: 0,
@@ -48,7 +48,7 @@ async function deviceAt(t: TestContext, origin: string) {
   return deviceOf(standIn.subscribe())
 }
 
-test('a name that leads inside is not connected to, whatever the inside is written like', async (t) => {
+test('a name with an internal address is not connected to, in any notation of the address', async (t) => {
   const { port, came } = await inside(t)
   const host = `push.example.test:${port}`
   const device = await deviceAt(t, `https://${host}`)
@@ -73,14 +73,14 @@ test('a name that leads inside is not connected to, whatever the inside is writt
     })
     assert.match(
       answer.category === 'fatal' ? answer.error : '',
-      /push\.example\.test is at .* an address inside this machine/,
+      /push\.example\.test has the address .* in this machine/,
     )
     assert.ok(!('uncertain' in answer))
   }
   assert.equal(came(), 0)
 })
 
-test('the real look-up is judged as well: localhost is not connected to', async (t) => {
+test('the addresses of the system’s resolver are checked too: localhost is not connected to', async (t) => {
   const { port, came } = await inside(t)
   const pool = new Pool(`https://localhost:${port}`, { connect: guardedConnect() })
   t.after(() => pool.destroy())
@@ -89,7 +89,7 @@ test('the real look-up is judged as well: localhost is not connected to', async 
   assert.equal(came(), 0)
 })
 
-test('an endpoint of numbers is not connected to even if it came so far', async (t) => {
+test('guardedConnect() refuses an IP address of this machine, in any notation', async (t) => {
   const { port, came } = await inside(t)
   for (const origin of [`https://127.0.0.1:${port}`, `https://[::ffff:7f00:1]:${port}`, `https://2130706433:${port}`]) {
     const pool = new Pool(origin, { connect: guardedConnect() })
@@ -100,7 +100,7 @@ test('an endpoint of numbers is not connected to even if it came so far', async 
   assert.equal(came(), 0)
 })
 
-test('endpoints that are not allowed do not even have their name looked up', async (t) => {
+test('the name of a forbidden endpoint is not even looked up', async (t) => {
   const { port, came } = await inside(t)
   const names = answering(['127.0.0.1'])
   const service = webPush({ ...makeVapidKeys(), subject, lookup: names.lookup })
@@ -112,16 +112,16 @@ test('endpoints that are not allowed do not even have their name looked up', asy
       reason: 'rejected',
       rule: 'web-push endpoint not allowed',
     })
-    // A setting may be what is wrong: the device is kept.
+    // The device is kept, because a wrong setting may be the cause.
     assert.equal(answer.token, undefined)
   }
   assert.deepEqual([came(), names.asked], [0, 0])
 })
 
-// Here 127.0.0.1 stands for the internet, and 127.0.0.9 for the inside.
+// In these tests 127.0.0.1 is a public address, and 127.0.0.9 an internal one.
 const outThere = (address: string): boolean => address === '127.0.0.1'
 
-test('the address that was judged is the one connected to, over TLS and HTTP/2, without another look-up', async (t) => {
+test('the connection uses the address that was checked, over TLS and HTTP/2, without another look-up', async (t) => {
   const { url, ca, requests } = await pushServer(t)
   const names = answering(['127.0.0.1'], ['127.0.0.9'])
   const pool = poolTo(t, url, { lookup: names.lookup, allowed: outThere, ca })
@@ -133,7 +133,7 @@ test('the address that was judged is the one connected to, over TLS and HTTP/2, 
   assert.deepEqual([names.asked, requests()], [1, 3])
 })
 
-test('a name that leads inside at its second look-up (DNS rebinding) is not connected to', async (t) => {
+test('a name with an internal address at its second look-up (DNS rebinding) is not connected to', async (t) => {
   const { url, ca, requests, cut } = await pushServer(t)
   const names = answering(['127.0.0.1'], ['127.0.0.9'])
   const pool = poolTo(t, url, { lookup: names.lookup, allowed: outThere, ca })
@@ -146,7 +146,7 @@ test('a name that leads inside at its second look-up (DNS rebinding) is not conn
   assert.deepEqual([names.asked, requests()], [2, 1])
 })
 
-test('a name without an address, and one that cannot be looked up, are errors like any other', async (t) => {
+test('a name without an address, and a failed look-up, are ordinary connection errors', async (t) => {
   for (const lookup of [
     answering([]).lookup,
     ((_host, _options, callback) =>
@@ -158,7 +158,7 @@ test('a name without an address, and one that cannot be looked up, are errors li
   }
 })
 
-function poolTo(t: TestContext, origin: string, options: GuardOptions): Pool {
+function poolTo(t: TestContext, origin: string, options: GuardedConnectOptions): Pool {
   const pool = new Pool(origin, { connect: guardedConnect(options) })
   t.after(() => pool.destroy())
   return pool
@@ -169,7 +169,7 @@ function post(pool: Pool) {
   return exchange(pool, { path: '/x', headers: {}, body, most: 100, signal: AbortSignal.timeout(10_000) })
 }
 
-/** A push service by the name push.example.test. */
+/** A push service named push.example.test. */
 async function pushServer(t: TestContext) {
   const { cert, key } = makeCertificate('push.example.test')
   let requests = 0

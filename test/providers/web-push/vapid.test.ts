@@ -8,17 +8,17 @@ import {
   makeVapidKeys,
 } from '../../../src/providers/web-push/vapid.ts'
 
-test('new keys are a pair, and no two pairs are the same', () => {
+test('new keys are a valid pair, and each pair is different', () => {
   const [one, two] = [makeVapidKeys(), makeVapidKeys()]
   assert.equal(judgeKeys(one), undefined)
-  assert.match(judgeKeys({ ...one, privateKey: two.privateKey }) ?? '', /not the one that belongs to the private key/)
-  assert.match(judgeKeys({ ...one, publicKey: 'A'.repeat(87) }) ?? '', /not the one that belongs/)
+  assert.match(judgeKeys({ ...one, privateKey: two.privateKey }) ?? '', /does not belong to the private key/)
+  assert.match(judgeKeys({ ...one, publicKey: 'A'.repeat(87) }) ?? '', /does not belong/)
   assert.match(judgeKeys({ ...one, publicKey: `${one.publicKey}=` }) ?? '', /not 65 bytes in base64url/)
-  assert.match(judgeKeys({ ...one, privateKey: 'A'.repeat(43) }) ?? '', /not one of the curve/)
+  assert.match(judgeKeys({ ...one, privateKey: 'A'.repeat(43) }) ?? '', /not valid for the curve/)
   assert.match(judgeKeys({ ...one, privateKey: '' }) ?? '', /not 32 bytes/)
 })
 
-test('subjects that Apple alone refuses are told apart from those that nobody takes', () => {
+test('subjects that only Apple refuses are distinguished from subjects that every push service refuses', () => {
   for (const subject of ['mailto:ops@example.com', 'https://www.example.com', 'https://www.example.com/push']) {
     assert.equal(judgeSubject(subject), undefined, subject)
     assert.equal(judgeSubjectForApple(subject), undefined, subject)
@@ -39,11 +39,11 @@ test('subjects that Apple alone refuses are told apart from those that nobody ta
   }
 })
 
-test('the header is signed once for eleven hours, and never promises more than 24', () => {
+test('the header is signed once in eleven hours, and never valid for more than 24', () => {
   const vapid = { ...makeVapidKeys(), subject: 'mailto:ops@example.com' }
   const authorization = createAuthorization('https://fcm.googleapis.com', vapid)
   const hour = 3_600_000
-  // The library looks at the real clock, too.
+  // The library uses the real clock, too.
   const start = Date.now()
   const first = authorization(start)
   const claims = (header: string) =>
@@ -56,7 +56,7 @@ test('the header is signed once for eleven hours, and never promises more than 2
   assert.equal(authorization(start + 11 * hour - 1), first)
   const second = authorization(start + 11 * hour)
   assert.notEqual(second, first)
-  // A clock that was put back.
+  // The clock was set back.
   const third = authorization(start - hour)
   assert.equal(claims(third).exp, Math.floor((start + 11 * hour) / 1_000))
 })

@@ -8,7 +8,7 @@ import type { AddressInfo, Server } from 'node:net'
 import type { TestContext } from 'node:test'
 import { createServer as createTlsServer, type TLSSocket } from 'node:tls'
 import { makeCertificate } from '../../../src/stand-ins/certificate.ts'
-import type { Adopted, WebPushStandIn } from '../../../src/stand-ins/web-push.ts'
+import type { BrowserSubscription, WebPushStandIn } from '../../../src/stand-ins/web-push.ts'
 import { bytes, fixed64, number, readVarint, varint } from './protobuf.ts'
 
 /** Where Chromium's subscriptions are, as it is built by distributions. */
@@ -20,7 +20,7 @@ const mcsVersion = 41
 
 /** @returns the switches that lead Chromium here; it must ignore certificate errors, too */
 export async function startFakeGcm(t: TestContext, standIn: WebPushStandIn): Promise<readonly string[]> {
-  const subscriptions = new Map<string, Adopted>()
+  const subscriptions = new Map<string, BrowserSubscription>()
   let connection: TLSSocket | undefined
   const setOnline = (online: boolean): void => {
     for (const subscription of subscriptions.values()) subscription.setOnline(online)
@@ -51,7 +51,7 @@ export async function startFakeGcm(t: TestContext, standIn: WebPushStandIn): Pro
       return `token=${subtype}`
     }
     const id = randomBytes(16).toString('hex')
-    const subscription = standIn.adopt({
+    const subscription = standIn.addBrowser({
       id,
       applicationServerKey: sender,
       online: connection !== undefined,
@@ -72,7 +72,7 @@ export async function startFakeGcm(t: TestContext, standIn: WebPushStandIn): Pro
           bytes(21, mail.body),
         ]
         connection?.write(frame(tags.dataMessage, Buffer.concat(stanza)))
-        subscription.done(mail.id)
+        subscription.acknowledge(mail.id)
       },
     })
     subscriptions.set(subtype, subscription)

@@ -12,20 +12,21 @@ import type { StandIns } from '../stand-ins/all.ts'
 import { brands, hasExcludedThemselves } from './cast.ts'
 import { startPushServices } from './push-services.ts'
 
-export interface World {
+export interface Servers {
   readonly operator: { readonly url: string; readonly adminKey: string }
   readonly platform: { readonly url: string; readonly adminKey: string }
-  /** The push services, strangers to both. */
+  /** The stand-ins of the push services. */
   readonly standIns: StandIns
   stop(): Promise<void>
 }
 
 /**
- * Starts an operator and a platform as they would run in life: each with its own store and port, with nothing in common
- * but HTTP and the API keys that were agreed. Beyond the operator are the push services, which are stand-ins. `origins` are
- * the addresses of the operators' pages.
+ * Starts an operator and a platform as in production: each has its own store and port, and they share only API keys. They talk
+ * over HTTP. The push services of the operator are stand-ins.
+ *
+ * @param origins the origins of the operators' pages
  */
-export async function startWorld(origins: readonly string[]): Promise<World> {
+export async function startServers(origins: readonly string[]): Promise<Servers> {
   const folder = await mkdtemp(join(tmpdir(), 'bellwire-demo-'))
   const undo: (() => Promise<unknown>)[] = [() => rm(folder, { recursive: true, force: true })]
   const stop = async (): Promise<void> => {
@@ -89,7 +90,7 @@ export async function startWorld(origins: readonly string[]): Promise<World> {
   }
 }
 
-/** In life: a query of the operator's user database. */
+/** In production, this would be a query of the operator's user database. */
 const selfExclusion: AttributeSource = {
   name: 'demo',
   fields: ['excluded'],

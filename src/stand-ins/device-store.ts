@@ -1,0 +1,78 @@
+// The devices of a stand-in, with the notifications that they show and those stored while they are offline.
+
+import type { Devices, PendingNotification, ShownNotification } from './stand-in.ts'
+
+/** One notification for a device. */
+export interface PushNotification extends PendingNotification {
+  /** Epoch milliseconds: it is not stored any longer. */
+  readonly expiresAt: number
+}
+
+export interface DeviceStoreOptions {
+  /** Adds a notification to those stored for an offline device. The real services have different limits. */
+  readonly keep: (kept: readonly PushNotification[], notification: PushNotification) => readonly PushNotification[]
+  readonly clock: () => number
+}
+
+export interface DeviceStore<Kind> extends Devices {
+  add(token: string, kind: Kind, online?: boolean): void
+  /** The kind of the device with this token. `goneSince`: since when the token is invalid. */
+  find(token: string): { readonly kind: Kind; readonly goneSince?: number } | undefined
+  deliver(token: string, notification: PushNotification): void
+}
+
+interface DeviceState<Kind> {
+  readonly kind: Kind
+  online: boolean
+  goneSince?: number
+  kept: readonly PushNotification[]
+  readonly shown: ShownNotification[]
+}
+
+export function createDeviceStore<Kind>({ keep, clock }: DeviceStoreOptions): DeviceStore<Kind> {
+  const devices = new Map<string, DeviceState<Kind>>()
+  const listeners = new Set<(token: string, shown: ShownNotification) => void>()
+
+  function show(token: string, device: DeviceState<Kind>, { expiresAt: _, ...notification }: PushNotification): void {
+    const { tag } = notification
+    const index = tag === undefined ? -1 : device.shown.findIndex((other) => other.tag === tag)
+    const replaced = index === -1 ? 0 : (device.shown[index] as ShownNotification).replaced + 1
+    const shown: ShownNotification = { at: clock(), ...notification, replaced }
+    if (index === -1) device.shown.push(shown)
+    else device.shown[index] = shown
+    for (const listener of listeners) listener(token, shown)
+  }
+
+  return {
+    add(token, kind, online = true) {
+      devices.set(token, { kind, online, kept: [], shown: [] })
+    },
+    find: (token) => devices.get(token),
+    deliver(token, notification) {
+      const device = devices.get(token)
+      if (!device) return
+      if (device.online) show(token, device, notification)
+      else if (notification.expiresAt > clock()) device.kept = keep(device.kept, notification)
+    },
+    shown: (token) => devices.get(token)?.shown ?? [],
+    kept: (token) => devices.get(token)?.kept.filter(({ expiresAt }) => expiresAt > clock()) ?? [],
+    onShown(listener) {
+      listeners.add(listener)
+      return () => void listeners.delete(listener)
+    },
+    setOnline(token, online) {
+      const device = devices.get(token)
+      if (!device) return
+      device.online = online
+      if (!online) return
+      const now = clock()
+      const { kept } = device
+      device.kept = []
+      for (const notification of kept) if (notification.expiresAt > now) show(token, device, notification)
+    },
+    forget(token) {
+      const device = devices.get(token)
+      if (device) device.goneSince = clock()
+    },
+  }
+}

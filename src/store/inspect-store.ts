@@ -1,0 +1,200 @@
+// Inspects a store for `bellwire doctor`, without changing anything. It never opens a SQLite file as a database, since the file
+// belongs to the process that serves it.
+
+import { constants } from 'node:fs'
+import { access, open, stat, statfs } from 'node:fs/promises'
+import { dirname, resolve } from 'node:path'
+import pg from 'pg'
+import { readableByAll } from '../runtime/readable-by-all.ts'
+import { configOf } from './postgres-address.ts'
+import { messageOf } from './postgres-errors.ts'
+
+/** One result of the inspection. */
+export interface StoreFinding {
+  readonly ok: boolean
+  readonly warning?: true
+  readonly what: string
+  readonly remedy?: string
+}
+
+/** @example await inspectStore('sqlite:operator.db') // [{ ok: true, what: '…/operator.db exists and is writable' }] */
+export async function inspectStore(url: string): Promise<readonly StoreFinding[]> {
+  if (!url.startsWith('sqlite:')) return inspectPostgres(url)
+  const path = url.slice('sqlite:'.length)
+  return path === ':memory:'
+    ? [{ ok: true, what: 'in memory: lost when the process ends' }]
+    : inspectFile(resolve(path))
+}
+
+const leastFreeBytes = 64 * 1024 * 1024
+
+async function inspectFile(path: string): Promise<readonly StoreFinding[]> {
+  const folder = await nearestFolder(dirname(path))
+  try {
+    await access(folder, constants.W_OK | constants.X_OK)
+  } catch {
+    return [
+      {
+        ok: false,
+        what: `${folder} is not writable by this user`,
+        remedy: 'make the user who runs Bellwire its owner',
+      },
+    ]
+  }
+  const { bavail, bsize } = await statfs(folder)
+  const free = bavail * bsize
+  const space: readonly StoreFinding[] =
+    free >= leastFreeBytes
+      ? []
+      : [
+          {
+            ok: false,
+            what: `the disk of ${folder} has only ${Math.floor(free / 1024 / 1024)} MiB free`,
+            remedy: 'free disk space',
+          },
+        ]
+  const found = await stat(path).catch(() => undefined)
+  if (found === undefined)
+    return [{ ok: true, what: `${path} does not exist yet: the first start creates it` }, ...space]
+  if (found.isDirectory()) return [{ ok: false, what: `${path} is a folder`, remedy: 'name a file in it' }]
+  return [await inspectHeader(path), ...space, ...(await checkPermissions(path))]
+}
+
+/** The file, and the -wal and -shm files of SQLite, contain messages, device tokens and browser keys. */
+async function checkPermissions(path: string): Promise<readonly StoreFinding[]> {
+  const open: string[] = []
+  for (const file of [path, `${path}-wal`, `${path}-shm`]) if (await readableByAll(file)) open.push(file)
+  if (open.length === 0) return []
+  const what = `every user of this machine may read ${open.join(', ')}`
+  return [{ ok: true, warning: true, what, remedy: `chmod 600 ${open.join(' ')}` }]
+}
+
+async function inspectHeader(path: string): Promise<StoreFinding> {
+  try {
+    await access(path, constants.R_OK | constants.W_OK)
+    const file = await open(path, 'r')
+    try {
+      const { buffer, bytesRead } = await file.read(Buffer.alloc(16), 0, 16, 0)
+      if (bytesRead > 0 && buffer.toString('latin1') !== 'SQLite format 3\0')
+        return { ok: false, what: `${path} is not a SQLite database`, remedy: 'name another file in store' }
+    } finally {
+      await file.close()
+    }
+    return { ok: true, what: `${path} exists and is writable (${megabytes(await bytesOf(path))})` }
+  } catch (error) {
+    return { ok: false, what: `${path}: ${messageOf(error)}`, remedy: 'make the user who runs Bellwire its owner' }
+  }
+}
+
+/** Bytes of the file and its write-ahead log. */
+async function bytesOf(path: string): Promise<number> {
+  const files = await Promise.all([path, `${path}-wal`].map((file) => stat(file).catch(() => undefined)))
+  return files.reduce((sum, file) => sum + (file?.size ?? 0), 0)
+}
+
+const megabytes = (bytes: number): string => `${(bytes / 1024 / 1024).toFixed(1)} MB`
+
+/** The folder, or its nearest ancestor that exists. */
+async function nearestFolder(folder: string): Promise<string> {
+  const found = await stat(folder).catch(() => undefined)
+  const parent = dirname(folder)
+  return found?.isDirectory() || parent === folder ? folder : nearestFolder(parent)
+}
+
+const timeoutMs = 5_000
+/** Leases and retries use both clocks. */
+const mostSkewMs = 60_000
+
+async function inspectPostgres(url: string): Promise<readonly StoreFinding[]> {
+  let client: pg.Client
+  let schema: string | undefined
+  try {
+    const { schema: named, ...config } = configOf(url)
+    schema = named
+    client = new pg.Client({
+      ...config,
+      application_name: 'bellwire doctor',
+      connectionTimeoutMillis: timeoutMs,
+      query_timeout: timeoutMs,
+    })
+  } catch (error) {
+    return [{ ok: false, what: messageOf(error), remedy: 'write store: postgres://USER:PASSWORD@HOST/DATABASE' }]
+  }
+  client.on('error', () => {})
+  const where = `PostgreSQL at ${client.host}:${client.port}/${client.database ?? ''}`
+  try {
+    await client.connect()
+    const { rows } = await client.query<ServerState>(selectState, [schema ?? null])
+    return judgeServer(where, schema, rows[0] as ServerState)
+  } catch (error) {
+    const { code = '' } = error as { code?: string }
+    return [
+      {
+        ok: false,
+        what: `${where}: ${messageOf(error)}`,
+        remedy: remedies[code] ?? 'check that it is running, and check the address in store',
+      },
+    ]
+  } finally {
+    await client.end().catch(() => {})
+  }
+}
+
+const selectState = `
+  select current_setting('server_version_num')::int as number, current_setting('server_version') as name,
+    (extract(epoch from clock_timestamp()) * 1000)::float8 as now, pg_is_in_recovery() as standby,
+    has_database_privilege(current_database(), 'create') as may_create,
+    (select has_schema_privilege(n.oid, 'create') from pg_namespace n where n.nspname = coalesce($1, current_schema())) as may_use,
+    (select coalesce(sum(pg_total_relation_size(c.oid)), 0)::float8 from pg_class c join pg_namespace n on n.oid = c.relnamespace
+     where n.nspname = coalesce($1, current_schema()) and c.relkind = 'r') as bytes`
+
+interface ServerState {
+  readonly number: number
+  readonly name: string
+  readonly now: number
+  readonly standby: boolean
+  readonly may_create: boolean
+  /** null: the schema does not exist yet. */
+  readonly may_use: boolean | null
+  /** Bytes of all tables in the schema, with their indexes. */
+  readonly bytes: number
+}
+
+const remedies: Readonly<Record<string, string>> = {
+  '28P01': 'check the password in store',
+  '28000': 'check the user in store, and pg_hba.conf',
+  '3D000': 'create the database, or name another one in store',
+  '53300': 'the server has no free connections: raise max_connections, or close unused ones',
+}
+
+function judgeServer(where: string, schema: string | undefined, state: ServerState): readonly StoreFinding[] {
+  if (state.number < 150_000)
+    return [{ ok: false, what: `${where} is version ${state.name}`, remedy: 'Bellwire needs 15 or later' }]
+  if (state.standby)
+    return [{ ok: false, what: `${where} is a read-only standby`, remedy: 'name the primary server in store' }]
+  const schemaName = schema ?? 'the schema of this user'
+  if (!(state.may_use ?? state.may_create))
+    return [
+      {
+        ok: false,
+        what: `${where}: this user may not create tables in ${schemaName}`,
+        remedy:
+          state.may_use === null
+            ? `create the schema for this user, or grant create on the database`
+            : `grant create on schema ${schema ?? '…'} to this user`,
+      },
+    ]
+  const skew = Date.now() - state.now
+  const clock: readonly StoreFinding[] =
+    Math.abs(skew) <= mostSkewMs
+      ? []
+      : [
+          {
+            ok: false,
+            what: `this machine's clock is ${Math.round(Math.abs(skew) / 1000)} s ${skew > 0 ? 'ahead of' : 'behind'} the clock of ${where}`,
+            remedy: 'synchronize both clocks with NTP',
+          },
+        ]
+  const size = `the tables of ${schema ?? 'the default schema'} take ${megabytes(state.bytes)}`
+  return [{ ok: true, what: `${where} answers (${state.name}), and this user may create tables; ${size}` }, ...clock]
+}

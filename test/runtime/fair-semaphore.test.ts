@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { createFairSemaphore } from '../../src/runtime/fair-semaphore.ts'
+
+const soon = (): number => Date.now() + 10_000
+
+test('it grants at most its number of permits, and serves waiters in order', async () => {
+  const semaphore = createFairSemaphore(2, 10)
+  assert.deepEqual([semaphore.acquire(soon()), semaphore.acquire(soon())], [true, true])
+  const served: number[] = []
+  const waiting = [1, 2, 3].map(async (n) => {
+    assert.equal(await semaphore.acquire(soon()), true)
+    served.push(n)
+  })
+  for (let n = 0; n < 3; n++) semaphore.release()
+  await Promise.all(waiting)
+  assert.deepEqual(served, [1, 2, 3])
+  semaphore.release()
+  semaphore.release()
+  assert.equal(semaphore.acquire(soon()), true, 'released permits without waiters are free')
+})
+
+test('the number of waiters is limited, and an expired waiter leaves the queue', async () => {
+  const semaphore = createFairSemaphore(1, 2)
+  void semaphore.acquire(soon())
+  const late = semaphore.acquire(Date.now() + 20)
+  const patient = semaphore.acquire(soon())
+  assert.equal(semaphore.acquire(soon()), 'full')
+  assert.equal(await late, false)
+  const next = semaphore.acquire(soon())
+  assert.notEqual(next, 'full')
+  semaphore.release()
+  assert.equal(await patient, true)
+  semaphore.release()
+  assert.equal(await next, true)
+})
+
+test('parties are served round-robin, however many callers of one party wait', async () => {
+  const semaphore = createFairSemaphore(1, 1_000)
+  void semaphore.acquire(soon())
+  const served: string[] = []
+  const wait = async (party: string): Promise<void> => {
+    assert.equal(await semaphore.acquire(soon(), party), true)
+    served.push(party)
+  }
+  const waiting = ['1', '1', '1', '1', '2', '3', '2'].map(wait)
+  for (let n = 0; n < 3; n++) semaphore.release()
+  await Promise.all(waiting.slice(4, 6))
+  waiting.push(wait('4'))
+  for (let n = 0; n < 5; n++) semaphore.release()
+  await Promise.all(waiting)
+  assert.deepEqual(served, ['1', '2', '3', '4', '1', '2', '1', '1'])
+})
+
+test('a party with less than its share of waiters may wait although another party uses the whole limit', () => {
+  const semaphore = createFairSemaphore(1, 4)
+  void semaphore.acquire(soon())
+  for (let n = 0; n < 4; n++) assert.notEqual(semaphore.acquire(soon(), '1'), 'full')
+  assert.equal(semaphore.acquire(soon(), '1'), 'full')
+  for (let n = 0; n < 2; n++) assert.notEqual(semaphore.acquire(soon(), '2'), 'full')
+  assert.equal(semaphore.acquire(soon(), '2'), 'full')
+})
