@@ -195,6 +195,6 @@ function judgeServer(where: string, schema: string | undefined, state: ServerSta
             remedy: 'synchronize both clocks with NTP',
           },
         ]
-  const size = `the tables of ${schema ?? 'the default schema'} take ${megabytes(state.bytes)}`
+  const size = `the tables of ${schemaName} take ${megabytes(state.bytes)}`
   return [{ ok: true, what: `${where} answers (${state.name}), and this user may create tables; ${size}` }, ...clock]
 }
