@@ -5,7 +5,8 @@ import { checkDeviceEvent, type Demand, type ReadDeviceEvent, readDeviceEvent } 
 import { readJsonBody } from '../contract/json-body.ts'
 import { HttpError } from '../runtime/http.ts'
 import { eventsOf, type Judge, type Reading } from './device-event.ts'
-import type { Change, Registry } from './registry.ts'
+import type { Change } from './device-rows.ts'
+import type { Registry } from './registry.ts'
 
 export interface Intake {
   readonly registry: Pick<Registry, 'take'>

@@ -5,8 +5,9 @@ import { emit } from '../runtime/events.ts'
 import { gather } from '../runtime/gather.ts'
 import type { Database, Migration, Op, Value } from '../store/database.ts'
 import { op } from '../store/statement.ts'
-import type { Device, DeviceKind } from './device.ts'
-import { channelOf, type DeviceEvent, type StampedEvent } from './device-event.ts'
+import type { Device } from './device.ts'
+import type { DeviceEvent, StampedEvent } from './device-event.ts'
+import { type Change, changeOf, deviceOf, linkAgain, stateOf, unlinkOf } from './device-rows.ts'
 import type { DeviceSource, Holder } from './device-source.ts'
 import { deviceId, idOf } from './identity.ts'
 import { bareLink, linked, merge, owner, type TokenState, unknown, unlinked } from './ownership.ts'
@@ -35,9 +36,6 @@ import {
 import { clampTo, justAfter, type Timestamp, timestampOf } from './timestamp.ts'
 
 export const deviceMigrations: readonly Migration[] = [deviceTables, removalTables]
-
-/** What an event did. none: nothing, because something later was known, or it was known already. */
-export type Change = 'linked' | 'moved' | 'kept' | 'unlinked' | 'none'
 
 export interface Registry extends DeviceSource {
   /**
@@ -105,7 +103,7 @@ export function createRegistry(options: RegistryOptions): Registry {
     const ops = [op(selectStates, asked), op(selectExcess, limits), ...writeOps(events, now()), ...also] as const
     const [rows, excess] = await database.commit(ops)
     const was = new Map(rows.map((row) => [row.ticket, row]))
-    // Those of one device, one after the other.
+    // Events of one device apply one after the other.
     const states = new Map<string, TokenState>()
     const changes = events.map((event, i) => {
       const key = `${event.brand} ${event.id}`
@@ -124,11 +122,11 @@ export function createRegistry(options: RegistryOptions): Registry {
     return [...users.values()].map(({ brand, userId }) => [++tickets, brand, userId, most])
   }
 
-  /** By an unlink just after the link, as removals are: linked again, before or after, the device stays (row 20). */
+  /** Removes devices by an unlink just after their link. A device that is linked again stays (row 20). */
   async function replace(rows: readonly DeviceRow[], most: number): Promise<void> {
     if (rows.length === 0) return
     const devices = rows.map(deviceOf)
-    await write(devices.map(proved), unlink(devices, `replaced: the user has more than ${most} devices`))
+    await write(devices.map(unlinkOf), unlink(devices, `replaced: the user has more than ${most} devices`))
   }
 
   /** All calls in one turn of the event loop share a look-up. */
@@ -163,8 +161,8 @@ export function createRegistry(options: RegistryOptions): Registry {
   }
 
   /**
-   * Gives those without a time theirs before they are committed, because others are told the same time (row 20): now, or
-   * just after the last that is known of the device, whichever is later.
+   * Gives each event without a time its time before the commit, because the same time is published (row 20): now, or just
+   * after the last event of the device, whichever is later.
    */
   async function stampAll(events: readonly DeviceEvent[]): Promise<readonly StampedEvent[]> {
     const unstamped = events.flatMap(({ at, brand, id }, i) => (at === undefined ? [[i, brand, id]] : []))
@@ -172,7 +170,7 @@ export function createRegistry(options: RegistryOptions): Registry {
     const rows = await database.read(op(selectLast, unstamped))
     const known = new Map(rows.map(({ ticket, last }) => [ticket, last]))
     const clock = timestampOf(now())
-    // Those of one device, one after the other.
+    // Events of one device apply one after the other.
     const latest = new Map<string, Timestamp>()
     return events.map((event, i) => {
       const key = `${event.brand} ${event.id}`
@@ -184,7 +182,7 @@ export function createRegistry(options: RegistryOptions): Registry {
   }
 
   function unlink(devices: readonly Device[], why: string): readonly Op[] {
-    return [...removeOps(devices, why, now()), ...(told?.tell(devices.map(proved)) ?? [])]
+    return [...removeOps(devices, why, now()), ...(told?.tell(devices.map(unlinkOf)) ?? [])]
   }
 
   return {
@@ -272,26 +270,6 @@ interface Refreshing {
 }
 const restoredAtATime = 1_000
 
-/** What the tables say of a device that matters to an event. */
-function stateOf(
-  { userId }: Pick<Device, 'userId'>,
-  { link_at, linked_to, ended_at, unlinked_at }: StateRow,
-): TokenState {
-  const link = link_at !== null && linked_to !== null ? linked(bareLink(link_at, linked_to)) : unknown
-  const ended = linked_to !== null && ended_at !== null ? merge(link, unlinked(linked_to, ended_at)) : link
-  return unlinked_at !== null ? merge(ended, unlinked(userId, unlinked_at)) : ended
-}
-
-function changeOf({ what, userId }: DeviceEvent, before: TokenState, after: TokenState): Change {
-  const was = owner(before)
-  const is = owner(after)
-  if (what === 'unlink') return was === userId && is !== userId ? 'unlinked' : 'none'
-  if (is !== userId) return 'none'
-  if (was === undefined) return 'linked'
-  if (was !== userId) return 'moved'
-  return before.link?.at === after.link?.at ? 'none' : 'kept'
-}
-
 function announce({ brand, id, userId, kind, origin }: DeviceEvent, change: Change, before: TokenState): void {
   if (change === 'linked') emit('device.linked', { brand, userId, device: id, kind, origin })
   else if (change === 'unlinked') emit('device.unlinked', { brand, userId, device: id, kind, origin })
@@ -299,22 +277,7 @@ function announce({ brand, id, userId, kind, origin }: DeviceEvent, change: Chan
     emit('device.moved', { brand, userId, from: owner(before) as string, device: id, kind, origin })
 }
 
-/** What removeOps() writes, as an event. It is told even if the link is another one by now: then it says nothing new. */
-function proved({ brand, userId, token, kind, app = '', environment, linkedAt }: Device): StampedEvent {
-  const at = justAfter(linkedAt)
-  const of = { brand, userId, id: deviceId(token), token, kind, app }
-  return {
-    what: 'unlink',
-    ...of,
-    environment: environment ?? '',
-    channel: channelOf(kind),
-    origin: '',
-    at,
-    skipPublishing: false,
-  }
-}
-
-/** Row 20: what is too far ahead of our clock is taken as of now. */
+/** Row 20: an event whose time is too far ahead of this clock counts as of now. */
 function clampAll(events: readonly DeviceEvent[], now: number): readonly DeviceEvent[] {
   const clamp = clampTo(now)
   return events.map((event) => {
@@ -327,38 +290,6 @@ function clampAll(events: readonly DeviceEvent[], now: number): readonly DeviceE
   })
 }
 
-function deviceOf({ brand, device, user_id: userId, kind, token, app, environment, link_at }: DeviceRow): Device {
-  return {
-    brand,
-    userId,
-    kind: kind as DeviceKind,
-    token,
-    id: device,
-    ...(app !== '' && { app }),
-    ...(environment !== '' && { environment: environment as 'production' | 'sandbox' }),
-    linkedAt: link_at,
-  }
-}
-
 function recent(filter: RemovalFilter, now: number): RemovalFilter {
   return { ...filter, since: Math.max(filter.since ?? 0, now - removalsKeptMs) }
-}
-
-/** Just after the removal, and before whatever happened since: see removeOps(). */
-function linkAgain(row: RemovalRow): StampedEvent {
-  const { brand, user_id: userId, device: id, token, app, channel, origin } = row
-  return {
-    what: 'link',
-    brand,
-    userId,
-    id,
-    token,
-    kind: row.kind as DeviceKind,
-    app,
-    environment: row.environment as DeviceEvent['environment'],
-    channel,
-    origin,
-    at: justAfter(row.at),
-    skipPublishing: false,
-  }
 }
