@@ -20,7 +20,7 @@ export type IdChunk = { readonly json: Uint8Array; readonly count: number } | { 
 export interface Snapshot {
   /** The point in time by the source's own clock, ISO 8601 in UTC, read before the first row. */
   readonly timestamp: string
-  /** To be iterated once. An early `return` or the signal cancels the query at the source. An exception means that the list is incomplete. */
+  /** Can be iterated once. An early `return` or the signal cancels the query. If the iterator throws, the list is incomplete. */
   readonly chunks: AsyncIterable<IdChunk>
 }
 

@@ -33,7 +33,7 @@ export function openPostgres(url: string, { asOf = serverClock, maxLagMs }: Engi
       const storable = users.filter((user) => !user.includes('\0') && user.isWellFormed())
       if (storable.length === 0 || queries.length === 0) return []
       return readers.use(lookUp, async (client) => {
-        if (maxLagMs !== undefined) await refuseOld(client, asOf, maxLagMs)
+        if (maxLagMs !== undefined) await checkAge(client, asOf, maxLagMs)
         const bound = queries.map(({ field, text }) => ({ field, text: bindBrand(text, brand) }))
         for (const { field, text } of bound) if (!kinds.has(text)) kinds.set(text, await kindOf(client, field, text))
         const ids = bound.map(({ text }) => kinds.get(text) as IdKind)
@@ -101,7 +101,7 @@ async function timeOf(client: pg.Client, asOf: string): Promise<string> {
   throw new Error('the age of the data is unknown: the query as_of returned no time')
 }
 
-async function refuseOld(client: pg.ClientBase, asOf: string, maxLagMs: number): Promise<void> {
+async function checkAge(client: pg.ClientBase, asOf: string, maxLagMs: number): Promise<void> {
   const { rows } = await client.query<{ lag: number | null }>(
     `select (extract(epoch from clock_timestamp() - (${asOf}\n)::timestamptz) * 1000)::float8 as lag`,
   )

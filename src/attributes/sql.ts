@@ -14,7 +14,7 @@ export interface SqlOptions {
    * @example { blocked: 'select player_id from players where brand_id = :brand and blocked' }
    */
   readonly queries: Readonly<Partial<Record<Field, string>>>
-  /** A query that returns the time of the data. Default: the server's clock; on a standby, the time of the last replayed transaction. */
+  /** A query that returns the time of the data. Default: the server's clock, or on a standby the last replayed transaction. */
   readonly asOf?: string
   /** A look-up fails if the data is older than this. Default: no limit. */
   readonly maxLagMs?: number

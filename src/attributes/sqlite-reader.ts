@@ -31,7 +31,7 @@ function prepared(text: string): StatementSync {
 }
 
 function lookUp({ look, users, parts, asOf, maxLagMs }: LookUpRequest): ReaderMessage {
-  if (asOf !== undefined && maxLagMs !== undefined) refuseOld(asOf, maxLagMs)
+  if (asOf !== undefined && maxLagMs !== undefined) checkAge(asOf, maxLagMs)
   // A column without a type may store an id as a number: search for both forms, and compare them as text later.
   const ids = JSON.stringify(users.flatMap((user) => (isInteger(user) ? [user, Number(user)] : [user])))
   const found = parts.flatMap(({ field, query }) => {
@@ -49,7 +49,7 @@ function isInteger(user: string): boolean {
   return /^(?:0|-?[1-9]\d{0,15})$/.test(user) && Number.isSafeInteger(Number(user))
 }
 
-function refuseOld(asOf: string, maxLagMs: number): void {
+function checkAge(asOf: string, maxLagMs: number): void {
   const row = prepared(`select (julianday('now') - julianday((${asOf}\n))) * 86400000 as lag`).get()
   const lag = typeof row?.lag === 'number' ? row.lag : Number.POSITIVE_INFINITY
   if (lag > maxLagMs) throw new Error(`the data is ${Math.round(lag)} ms old; max_lag is ${maxLagMs} ms`)
