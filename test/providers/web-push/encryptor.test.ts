@@ -55,7 +55,7 @@ test('keys that are none are an answer, and the others go on', async (t) => {
 })
 
 test('a thread that ends fails what it had, and another takes its place', async (t) => {
-  const mortal = createEncryptor(1, new URL('../../support/mortal-thread.ts', import.meta.url))
+  const mortal = createEncryptor(1, new URL('../../support/crashing-thread.ts', import.meta.url))
   t.after(() => mortal.close())
   const { keys, read } = browser()
   const [died, behind] = await Promise.allSettled([
