@@ -13,11 +13,7 @@ type Ids = Iterable<string> | AsyncIterable<string>
  */
 export function functionSource(
   fields: readonly Field[],
-  filterUsers: (
-    brand: string,
-    userIds: readonly string[],
-    field: Field,
-  ) => Iterable<string> | Promise<Iterable<string>>,
+  lookUp: (brand: string, userIds: readonly string[], field: Field) => Iterable<string> | Promise<Iterable<string>>,
   name = 'function',
   listUsers?: (brand: string, field: Field, signal: AbortSignal) => Ids | Promise<Ids>,
 ): AttributeSource {
@@ -26,7 +22,7 @@ export function functionSource(
     fields,
     async among(brand, userIds, asked) {
       const answers = await Promise.all(
-        asked.map(async (field) => [field, new Set(await filterUsers(brand, userIds, field))] as const),
+        asked.map(async (field) => [field, new Set(await lookUp(brand, userIds, field))] as const),
       )
       return new Map(answers)
     },

@@ -45,9 +45,7 @@ const removalFilter = Type.Object(
     until: Type.Optional(Type.String({ format: 'date-time', description: filterDescriptions.until })),
     restorable: Type.Optional(Type.Boolean({ description: filterDescriptions.restorable })),
     all: Type.Optional(
-      Type.Literal(true, {
-        description: 'Restore all removed devices of the brand. Required if no other filter is given.',
-      }),
+      Type.Literal(true, { description: 'All removed devices of the brand. Required without another filter.' }),
     ),
   } satisfies Record<keyof typeof filterDescriptions | 'all', unknown>,
   { additionalProperties: false },
@@ -243,10 +241,7 @@ function brandOf(given: unknown, key: AccessKey): string {
   const brand = given ?? (key.brands?.length === 1 ? key.brands[0] : undefined)
   const text = typeof brand === 'number' && Number.isSafeInteger(brand) ? String(brand) : brand
   if (typeof text !== 'string' || !/^(0|[1-9]\d{0,18})$/.test(text))
-    throw new HttpError(
-      400,
-      'brand is missing or invalid: give its number, such as "1", or use a key that is bound to one brand',
-    )
+    throw new HttpError(400, 'brand is missing or invalid: give its number, such as "1", or use a key of one brand')
   if (!(key.brands?.includes(text) ?? true))
     throw new HttpError(403, `the key ${key.name} may not act for brand ${text}`)
   return text
@@ -255,8 +250,7 @@ function brandOf(given: unknown, key: AccessKey): string {
 /** Rejects a filter with an unknown member, which would otherwise match more devices than intended. */
 function filterOf(given: Readonly<Record<string, unknown>>, key: AccessKey): RemovalFilter {
   for (const [name, value] of Object.entries(given)) {
-    if (!filterNames.includes(name))
-      throw new HttpError(400, `${name} is not a filter: the filters are ${filterNames.join(', ')}`)
+    if (!filterNames.includes(name)) throw new HttpError(400, `${name} is not a filter: use ${filterNames.join(', ')}`)
     if (name !== 'brand' && name !== 'restorable' && typeof value !== 'string')
       throw new HttpError(400, `${name} must be a string`)
   }

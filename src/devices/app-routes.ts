@@ -21,7 +21,7 @@ export interface DeviceAppOptions {
   /** Origins of the web pages that may call these routes (CORS). */
   readonly origins: readonly string[]
   readonly judge?: Judge | undefined
-  /** Whether a push service can reach the device. Other devices are rejected. */
+  /** Whether the device is reached by a push service or published to the platform. Other devices are rejected. */
   readonly reaches: (device: Device) => boolean
   /** Most devices of a user after a link by an app, and most tokens in one request. */
   readonly most: number
@@ -91,10 +91,7 @@ export const deviceAppRoutes: FastifyPluginAsync<DeviceAppOptions> = async (oute
         const { brand, userId } = callerOf(request)
         const record = readAppRecord(request, userId)
         if ('tokens' in record && record.tokens.length > most)
-          throw new HttpError(
-            400,
-            `tokens has ${record.tokens.length} entries: a user may have at most ${most} devices`,
-          )
+          throw new HttpError(400, `tokens has ${record.tokens.length} entries: a user may have ${most} devices`)
         const cost = 'tokens' in record ? Math.max(1, record.tokens.length) : 1
         const waitMs = allowance.take(`${what} ${brand} ${userId}`, cost, Date.now())
         if (waitMs > 0) throw rateLimitError(perMinute, waitMs)

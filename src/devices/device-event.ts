@@ -35,7 +35,7 @@ export interface Reading {
   readonly what: 'link' | 'unlink'
   readonly brand: string
   readonly judge?: Judge | undefined
-  /** Whether a push service can reach the device. Absent: not checked. */
+  /** Whether the device can receive messages; see reachable(). Absent: not checked. */
   readonly reaches?: ((device: Device) => boolean) | undefined
 }
 

@@ -45,8 +45,5 @@ function onlyBrandOf(key: AccessKey): string {
     throw new HttpError(403, `the key ${key.name} lacks the scope devices: add it in the configuration`)
   const [brand, ...others] = key.brands ?? []
   if (brand !== undefined && others.length === 0) return brand
-  throw new HttpError(
-    403,
-    `the key ${key.name} must be bound to exactly one brand: add brands: [1] to it in the configuration`,
-  )
+  throw new HttpError(403, `the key ${key.name} must be bound to exactly one brand: add brands: [1] to it`)
 }

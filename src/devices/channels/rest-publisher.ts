@@ -31,11 +31,7 @@ export function restPublisher({ url, apiKey, connections = 8 }: RestPublisherOpt
   const headers = { [apiKeyHeader]: apiKey, 'content-type': 'application/json' }
   let alertedAt = Number.NEGATIVE_INFINITY
 
-  async function publishMessage(
-    { what, body }: DeviceMessage,
-    deadline: number,
-    signal: AbortSignal,
-  ): Promise<Outcome> {
+  async function postRecord({ what, body }: DeviceMessage, deadline: number, signal: AbortSignal): Promise<Outcome> {
     const { path } = what === 'link' ? deviceLink : deviceUnlink
     const late = AbortSignal.timeout(Math.max(1, deadline - Date.now()))
     try {
@@ -83,7 +79,7 @@ export function restPublisher({ url, apiKey, connections = 8 }: RestPublisherOpt
       const outcomes: Outcome[] = []
       for (const message of messages) {
         const before = outcomes.at(-1)
-        outcomes.push(before?.category === 'fatal' ? before : await publishMessage(message, deadline, signal))
+        outcomes.push(before?.category === 'fatal' ? before : await postRecord(message, deadline, signal))
       }
       outcomes.forEach(alert)
       return inOrder(outcomes)

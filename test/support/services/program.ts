@@ -64,7 +64,7 @@ export interface Server {
   end(keep?: 'keep'): Promise<void>
 }
 
-/** Resolves when the server is ready. A shell kills the server when our end of the pipe closes, so it never outlives this process. */
+/** Resolves when the server is ready. A shell kills it when our end of the pipe closes, so it never outlives this process. */
 export async function startServer(options: ServerOptions): Promise<Server> {
   const { program, args, env = process.env, folder, ready, withinMs = 90_000 } = options
   const guard =
