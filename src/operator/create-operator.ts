@@ -150,7 +150,7 @@ async function composeOn(
     database,
     // Its other processes, if there are any.
     shared: database.engine === 'postgres',
-    told: outbox.lanes.length > 0 ? outbox : undefined,
+    outbox: outbox.lanes.length > 0 ? outbox : undefined,
     devicesPerUser: most.services,
   })
   const devices = { registry, judge: options.judgeDevice }

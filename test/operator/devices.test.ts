@@ -82,7 +82,7 @@ onEachEngine('an app says nothing about time, origin or publishing: it is refuse
       const body = { tokens: [fcm('t1')], [name]: value }
       const refused = await post(`${url}/app/devices/${what}`, body, undefined, await bearer('1'))
       assert.equal(refused.status, 400)
-      assert.match(refused.body.error, new RegExp(`^${name} is not taken from an app`))
+      assert.match(refused.body.error, new RegExp(`^${name} is not accepted from an app`))
     }
   assert.deepEqual(await devicesOf(url, '1'), [])
   await post(`${url}/app/devices/link`, { tokens: [fcm('t1')], more: 1 }, undefined, await bearer('1'))
@@ -149,7 +149,7 @@ onEachEngine('an app links only what a push service here reaches; a service link
   const refused = await post(`${url}/app/devices/link`, { tokens: [token] }, undefined, await bearer('1'))
   assert.deepEqual(
     [refused.status, refused.body.error],
-    [400, 'tokens[0] is not accepted: no push service is configured here that reaches it (http:made-up)'],
+    [400, 'tokens[0] is not accepted: no configured push service can reach it (http:made-up)'],
   )
   const record = { brand: '1', user_id: '1001', tokens: [token] }
   assert.equal((await post(`${url}/admin/devices/link`, record, services.key)).body.linked, 1)

@@ -235,7 +235,7 @@ test('a query that cannot be run is told before anything is streamed', async (t)
   const unknown = await post(url + path, { field: 'blocked' }, one)
   assert.equal(unknown.status, 503)
   assert.match(unknown.body.error, /no such column: no_such/)
-  assert.match((await post(url + path, { field: 'excluded' }, one)).body.error, /gives 2 columns/)
+  assert.match((await post(url + path, { field: 'excluded' }, one)).body.error, /returns 2 columns/)
 })
 
 onPostgres('an error of the query after its first rows closes the list with that error', async (t, store) => {
