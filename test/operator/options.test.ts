@@ -93,7 +93,7 @@ test('everything that is wrong with a platform is told at once', () => {
 
 test('an operator that a lane cannot call, and a service account that is none, are named where they are given', () => {
   assert.deepEqual(refused(() => operatorApi({ url: 'operator.example', apiKey: '' })).paths, ['url', 'apiKey'])
-  assert.throws(() => fcm({ serviceAccount: '' }), /^Error: fcm: serviceAccount: it is empty: download a new one/)
+  assert.throws(() => fcm({ serviceAccount: '' }), /^Error: fcm: serviceAccount: the file is empty: download a new one/)
   assert.throws(() => fcm({ serviceAccount: './account.json' }), /serviceAccount: .*the text of the file, not its path/)
   assert.throws(() => fcm({ serviceAccount: {} as never }), /serviceAccount: it has no project_id/)
 })
