@@ -95,7 +95,7 @@ test('an operator that a lane cannot call, and a service account that is none, a
   assert.deepEqual(refused(() => operatorApi({ url: 'operator.example', apiKey: '' })).paths, ['url', 'apiKey'])
   assert.throws(() => fcm({ serviceAccount: '' }), /^Error: fcm: serviceAccount: the file is empty: download a new one/)
   assert.throws(() => fcm({ serviceAccount: './account.json' }), /serviceAccount: .*the text of the file, not its path/)
-  assert.throws(() => fcm({ serviceAccount: {} as never }), /serviceAccount: it has no project_id/)
+  assert.throws(() => fcm({ serviceAccount: {} as never }), /serviceAccount: project_id is missing/)
 })
 
 test('what is right is taken', () => {
