@@ -1,5 +1,5 @@
 // COPY (…) TO STDOUT of one text column, converted to the bytes of the response as it arrives. Each id is scanned once, while
-// it is copied; only an id that needs escaping becomes a string. (pg-copy-streams emits one buffer per row, which costs twice
+// it is copied; only an id that needs escaping becomes a string. (pg-copy-streams returns the rows as lines, which costs twice
 // the CPU for the same list.) https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-COPY
 
 import type pg from 'pg'

@@ -1,6 +1,6 @@
 /**
- * What a device's token is, and so which push services can reach it: 'fcm_token' and 'fcm_fid' (FCM registration tokens and
- * Firebase installation ids), 'apns', 'webpush', or 'http:NAME' for a provider of the operator's own choice.
+ * The kind of a device's token, which decides which push services can reach it: 'fcm_token' and 'fcm_fid' (FCM registration
+ * tokens and Firebase installation ids), 'apns', 'webpush', or 'http:NAME' for a provider of the operator's own choice.
  */
 export type DeviceKind = 'fcm_token' | 'fcm_fid' | 'apns' | 'webpush' | `http:${string}`
 

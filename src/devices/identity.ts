@@ -1,4 +1,4 @@
-// The key of a device. The text of its token is no key, because one device may have several forms of it.
+// The key of a device. The text of a token cannot be the key, because the same token may be written in several forms.
 
 import { hash } from 'node:crypto'
 
