@@ -101,7 +101,7 @@ function formatOf(file: string): 'ndjson' | 'csv' {
 }
 
 function brandNumber(text: string): string {
-  const value = brand({ says: '' }).parse(text, '')
+  const value = brand({ help: '' }).parse(text, '')
   if (value === undefined) throw new InvalidArgumentError('Write the number of the brand.')
   return value
 }

@@ -5,70 +5,70 @@ import { endWithReader } from './closed-output.ts'
 import { CliError, exit } from './exit.ts'
 
 // Only the command that is asked for is loaded: `bellwire send` must not wait for a database driver.
-const commands: readonly { name: string; says: string; load: () => Promise<Command> }[] = [
+const commands: readonly { name: string; help: string; load: () => Promise<Command> }[] = [
   {
     name: 'demo',
-    says: 'run both sides here, with sample traffic and a page to watch',
+    help: 'run both sides here, with sample traffic and a page to watch',
     load: async () => (await import('./demo.ts')).demoCommand(),
   },
   {
     name: 'operator',
-    says: 'run the API that an operator hosts',
+    help: 'run the API that an operator hosts',
     load: async () => (await import('./operator.ts')).operatorCommand(),
   },
   {
     name: 'platform',
-    says: 'run the engine that calls operators',
+    help: 'run the engine that calls operators',
     load: async () => (await import('./platform.ts')).platformCommand(),
   },
   {
     name: 'send',
-    says: 'send a file of activity records and wait until they have arrived',
+    help: 'send a file of activity records and wait until they have arrived',
     load: async () => (await import('./send.ts')).sendCommand(),
   },
   {
     name: 'devices',
-    says: 'import, list and restore the devices of an operator',
+    help: 'import, list and restore the devices of an operator',
     load: async () => (await import('./devices.ts')).devicesCommand(),
   },
   {
     name: 'doctor',
-    says: 'look at everything that is configured, and say what is wrong and how to mend it',
+    help: 'look at everything that is configured, and say what is wrong and how to mend it',
     load: async () => (await import('./doctor.ts')).doctorCommand(),
   },
   {
     name: 'removals',
-    says: 'show whether the removal of dead devices was stopped, and let it go on',
+    help: 'show whether the removal of dead devices was stopped, and let it go on',
     load: async () => (await import('./removals.ts')).removalsCommand(),
   },
   {
     name: 'stand-ins',
-    says: 'run doubles of FCM, APNs and Web Push, to try push without any account',
+    help: 'run doubles of FCM, APNs and Web Push, to try push without any account',
     load: async () => (await import('./stand-ins.ts')).standInsCommand(),
   },
   {
     name: 'reconcile',
-    says: "compare an operator's list with the CRM and report what differs",
+    help: "compare an operator's list with the CRM and report what differs",
     load: async () => (await import('./reconcile.ts')).reconcileCommand(),
   },
   {
     name: 'attributes',
-    says: "import users' attributes into the platform's CRM",
+    help: "import users' attributes into the platform's CRM",
     load: async () => (await import('./attributes.ts')).attributesCommand(),
   },
   {
     name: 'migrate',
-    says: 'bring the stores up to date',
+    help: 'bring the stores up to date',
     load: async () => (await import('./migrate.ts')).migrateCommand(),
   },
   {
     name: 'config',
-    says: 'check or print the configuration',
+    help: 'check or print the configuration',
     load: async () => (await import('./config.ts')).configCommand(),
   },
   {
     name: 'vapid',
-    says: 'make a pair of keys for Web Push',
+    help: 'make a pair of keys for Web Push',
     load: async () => (await import('./vapid.ts')).vapidCommand(),
   },
 ]
@@ -86,9 +86,9 @@ export async function main(args: readonly string[]): Promise<number> {
       '\nExamples:\n  bellwire demo\n  bellwire operator --config bellwire.yaml\n  bellwire send --file activities.ndjson --channel push\n\nNO_COLOR=1 turns colours off.\n',
     )
   const asked = args[0] === 'help' ? args[1] : args[0]
-  for (const { name, says, load } of commands) {
+  for (const { name, help, load } of commands) {
     program.addCommand(
-      name === asked ? (await load()).name(name).description(says) : new Command(name).description(says),
+      name === asked ? (await load()).name(name).description(help) : new Command(name).description(help),
     )
   }
   for (const command of [program, ...program.commands, ...program.commands.flatMap((command) => command.commands)])
