@@ -113,7 +113,7 @@ interface AttributesConfig {
   readonly suppression?: ValueOf<(typeof attributeSettings)['suppression']>
 }
 
-/** Checks that each brand has an attribute source or that suppression is off explicitly: a forgotten source must not message blocked users. */
+/** Requires a source for each brand or `suppression: none`, so that a forgotten source cannot cause messages to blocked users. */
 export function checkAttributes(
   { keys, attributes, suppression }: AttributesConfig,
   where: string,

@@ -17,8 +17,9 @@ interface Match {
 
 /**
  * Applies environment variables on top of the file. A setting's variable is its path: BELLWIRE_OPERATOR_PORT. A list or a group
- * is written as YAML; an item of a list is addressed by its index: BELLWIRE_OPERATOR_KEYS_0_KEY. With the suffix _FILE, a secret is
- * read from the named file. Unknown variables are refused, so that a typing error does not silently leave the default in place.
+ * is written as YAML; an item of a list is addressed by its index: BELLWIRE_OPERATOR_KEYS_0_KEY. With the suffix _FILE, a secret
+ * is read from the named file. Unknown variables are refused, so that a typing error does not silently leave the default in
+ * place.
  */
 export function applyEnvironment(raw: Raw, table: Setting, env: NodeJS.ProcessEnv, problems: Problem[]): Raw {
   const matches: (Match & { readonly name: string; readonly text: string })[] = []

@@ -28,7 +28,7 @@ export interface Leaf<T> {
   readonly remedy?: string
 }
 
-/** Any JSON, written as YAML: an unquoted 5 or true keeps its type, a quoted one is a text. It is printed, so it must hold no secret. */
+/** Any JSON, written as YAML: an unquoted 5 or true keeps its type, a quoted one is a text. It is printed, so it is no secret. */
 export interface JsonSetting {
   readonly type: 'json'
   readonly help: string
