@@ -80,7 +80,11 @@ test('an address with a dangerous scheme is refused; web, app and relative addre
     'blob:https://x/1',
   ]) {
     const read = readContent(JSON.stringify({ url }))
-    assert.match((read as { error: string }).error, /^url at \/url has the scheme [a-z]+: which is never opened; use https/, url)
+    assert.match(
+      (read as { error: string }).error,
+      /^url at \/url has the scheme [a-z]+: which is never opened; use https/,
+      url,
+    )
   }
   assert.ok('error' in readPushContent('{"image_url":"javascript:alert(1)"}'))
   for (const url of ['https://example.com/b', 'http://x', 'app://bonus', 'larkspur:deposit', '/bonus', 'bonus?x=1', ''])
