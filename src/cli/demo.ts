@@ -9,7 +9,7 @@ export function demoCommand(): Command {
   return new Command('demo')
     .description('run both sides locally, with sample traffic and a web page')
     .option('--once', 'exit when the sample traffic has arrived; the exit code is 0 only if all of it did')
-    .option('--port <number>', 'the port of the page; 0 is any free port', port)
+    .option('--port <number>', 'the port of the page; 0 chooses a free port', port)
     .addHelpText('after', '\nExamples:\n  bellwire demo\n  bellwire demo --once\n  bellwire demo --port 8080\n')
     .action(async (options: { once?: true; port?: number }) => {
       const { runDemo } = await import('../demo/demo.ts')
@@ -36,8 +36,5 @@ function port(text: string): number {
 
 function explain(error: Error & { code?: string; port?: number }): never {
   if (error.code !== 'EADDRINUSE') throw error
-  throw new CliError(
-    exit.usage,
-    `port ${error.port} is in use: choose another with --port, or any free port with --port 0`,
-  )
+  throw new CliError(exit.usage, `port ${error.port} is in use: choose another with --port; --port 0 finds a free one`)
 }

@@ -71,10 +71,7 @@ async function runImport(options: ImportOptions): Promise<number> {
   const info = stdin ? undefined : await statFile(file)
   const timestamp = options.asOf ?? info?.changed
   if (timestamp === undefined)
-    throw new CliError(
-      exit.usage,
-      'standard input has no time: give --as-of, and the same one if you repeat the import',
-    )
+    throw new CliError(exit.usage, 'standard input has no time: give --as-of, the same one in each import of the data')
   const format = options.format ?? (/\.csv$/i.test(file) ? 'csv' : 'ndjson')
   const progress = createProgress(process.stderr)
   const summary = await withOperatorClient(options, 'devices', progress.print, (client) =>
@@ -110,9 +107,7 @@ function listCommand(): Command {
     .option('--json', 'print the answer as one JSON object')
     .action(async (options: Addressed & { brand: string; user: string; json?: true }) => {
       const query = new URLSearchParams({ brand: options.brand, user_id: options.user })
-      const answer = await withOperatorClient(options, 'read', notify, (client) =>
-        client.get(`/admin/devices?${query}`),
-      )
+      const answer = await withOperatorClient(options, 'read', log, (client) => client.get(`/admin/devices?${query}`))
       const { devices } = answer as { devices: Record<string, string>[] }
       if (options.json) console.log(JSON.stringify(answer))
       else if (devices.length === 0) console.log('no devices')
@@ -164,7 +159,7 @@ function removedCommand(): Command {
   )
     .option('--json', 'print one JSON object per line')
     .action(async (options: FilterOptions) => {
-      await withOperatorClient(options, 'read', notify, async (client) => {
+      await withOperatorClient(options, 'read', log, async (client) => {
         for (let after: string | null = ''; after !== null; ) {
           const query = new URLSearchParams({ ...filterOf(options), limit: '1000', ...(after !== '' && { after }) })
           const { removed, next } = (await client.get(`/admin/devices/removed?${query}`)) as Removed
@@ -201,7 +196,7 @@ function restoreCommand(): Command {
           'select devices with --user, --why, --since or --until, or all devices with --all',
         )
       const body = JSON.stringify({ brand, ...filter, ...(options.all && { all: true }) })
-      const { answer } = await withOperatorClient(options, 'manage', notify, (client) =>
+      const { answer } = await withOperatorClient(options, 'manage', log, (client) =>
         client.post('/admin/devices/restore', body),
       )
       const { restored } = answer as { restored: number }
@@ -209,4 +204,4 @@ function restoreCommand(): Command {
     })
 }
 
-const notify = (text: string): void => console.error(text)
+const log = (text: string): void => console.error(text)

@@ -24,9 +24,7 @@ export function reconcileCommand(): Command {
     'a key with the scopes read and manage; default: the first such key of the configuration',
   )
     .requiredOption('--brand <number>', 'the brand')
-    .addOption(
-      new Option('--field <field>', 'the field to compare').choices(reconciliationFields).makeOptionMandatory(),
-    )
+    .addOption(new Option('--field <field>', 'the field').choices(reconciliationFields).makeOptionMandatory())
     .option('--any-size', 'accept a list that shrank or grew beyond the limits')
     .addOption(new Option('--sample <count>', 'the number of users to print').argParser(parseCount).default(10))
     .addOption(new Option('--timeout <time>', 'the longest wait').argParser(time).default(3_600_000, '1h'))
@@ -84,10 +82,7 @@ async function runAndReport(
   let run = started as ShownRun
   while (run.ended_at === null) {
     if (Date.now() > deadline)
-      throw new CliError(
-        exit.failed,
-        `run ${run.run} is still ${run.state} and continues: GET ${path} returns its state`,
-      )
+      throw new CliError(exit.failed, `run ${run.run} is still ${run.state} and continues: GET ${path} shows it`)
     await sleep(pollMs, signal)
     run = (await client.get(path)) as ShownRun
     progress.show(run.state, run.ids, undefined, describePace(run))

@@ -44,9 +44,7 @@ function listCommand(): Command {
   return withOperator(command, 'read', shortPatience)
     .option('--json', 'print the answer as one JSON object')
     .action(async (options: RemovalsOptions) => {
-      const answer = await withOperatorClient(options, 'read', notify, (client) =>
-        client.get('/admin/devices/removals'),
-      )
+      const answer = await withOperatorClient(options, 'read', log, (client) => client.get('/admin/devices/removals'))
       const { services } = answer as { services: readonly Listed[] }
       if (options.json) console.log(JSON.stringify(answer))
       else if (services.length === 0) console.log('No recent sends, and no stopped removals.')
@@ -57,23 +55,17 @@ function listCommand(): Command {
 }
 
 function confirmCommand(): Command {
-  return withOperator(
-    new Command('confirm').description('resume the removals of a push service'),
-    'manage',
-    shortPatience,
-  )
+  return withOperator(new Command('confirm').description('resume the removals'), 'manage', shortPatience)
     .argument('<service>', 'the name of the push service')
     .addOption(
-      new Option('--for <time>', 'the time during which removals are not limited')
-        .argParser(time)
-        .default(time('1h'), '1h'),
+      new Option('--for <time>', 'how long removals are not limited').argParser(time).default(time('1h'), '1h'),
     )
     .option('--json', 'print the answer as one JSON object')
     .addHelpText('after', '\nExample:\n  bellwire removals confirm fcm --for 4h\n')
     .action(async (service: string, options: RemovalsOptions & { readonly for: number }) => {
       const minutes = options.for / 60_000
       const body = JSON.stringify({ service, for_minutes: minutes })
-      const { answer } = await withOperatorClient(options, 'manage', notify, (client) =>
+      const { answer } = await withOperatorClient(options, 'manage', log, (client) =>
         client.post('/admin/devices/removals/confirm', body),
       )
       console.log(
@@ -84,7 +76,7 @@ function confirmCommand(): Command {
     })
 }
 
-const notify = (text: string): void => console.error(text)
+const log = (text: string): void => console.error(text)
 
 function phrase({ service, stopped, stopped_at: at, stopped_for: of, allowed_until: until, lately }: Listed): string {
   const count = `${lately.removals} removals in ${lately.sends} sends recently`

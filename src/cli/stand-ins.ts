@@ -12,7 +12,7 @@ export function standInsCommand(): Command {
     .option('--dir <folder>', 'the folder for credentials and a bellwire.yaml that uses them', './stand-ins')
     .option(
       '--port <number>',
-      'the port of the control API; the stand-ins use the next five; 0 is any free ports',
+      'the port of the control API; the stand-ins use the next five; 0 chooses free ports',
       port,
       defaultPort,
     )
@@ -72,10 +72,7 @@ function port(text: string): number {
 
 function explain(error: Error & { code?: string; port?: number }): never {
   if (error.code !== 'EADDRINUSE') throw error
-  throw new CliError(
-    exit.usage,
-    `port ${error.port} is in use: choose others with --port, or any free ports with --port 0`,
-  )
+  throw new CliError(exit.usage, `port ${error.port} is in use: choose others with --port; --port 0 finds free ones`)
 }
 
 const help = `

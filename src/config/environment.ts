@@ -6,7 +6,7 @@ import { readYaml } from './read-yaml.ts'
 import { holdsSecret, type Setting, type Settings } from './setting.ts'
 
 /** Variables that are not settings: the path of the file, and the defaults of --url and --key of `bellwire send`. */
-const notSettings = ['BELLWIRE_CONFIG', 'BELLWIRE_URL', 'BELLWIRE_KEY']
+const others = ['BELLWIRE_CONFIG', 'BELLWIRE_URL', 'BELLWIRE_KEY']
 
 type Path = readonly (string | number)[]
 interface Match {
@@ -18,8 +18,7 @@ interface Match {
 /**
  * Applies environment variables on top of the file. A setting's variable is its path: BELLWIRE_OPERATOR_PORT. A list or a group
  * is written as YAML; an item of a list is addressed by its index: BELLWIRE_OPERATOR_KEYS_0_KEY. With the suffix _FILE, a secret
- * is read from the named file. Unknown variables are refused, so that a typing error does not silently leave the default in
- * place.
+ * is read from the named file. Unknown variables are refused, because a typing error must not go unnoticed.
  */
 export function applyEnvironment(raw: Raw, table: Setting, env: NodeJS.ProcessEnv, problems: Problem[]): Raw {
   const matches: (Match & { readonly name: string; readonly text: string })[] = []
@@ -56,9 +55,7 @@ export function secretFilesOf(table: Setting, env: NodeJS.ProcessEnv): readonly 
 function settingVariables(env: NodeJS.ProcessEnv): [name: string, value: string][] {
   return Object.entries(env)
     .filter((entry): entry is [string, string] => Boolean(entry[1]))
-    .filter(
-      ([name]) => name.startsWith('BELLWIRE_') && !name.startsWith('BELLWIRE_TEST_') && !notSettings.includes(name),
-    )
+    .filter(([name]) => name.startsWith('BELLWIRE_') && !name.startsWith('BELLWIRE_TEST_') && !others.includes(name))
 }
 
 const findSetting = (name: string, table: Setting): Match | undefined =>
@@ -148,7 +145,7 @@ function setAt(into: Raw, path: Path, value: Raw, name: string, problems: Proble
 }
 
 function unknownVariable(name: string, table: Setting): Problem {
-  const suggestion = meant(name, variableNames(table, '').concat(notSettings))
+  const suggestion = meant(name, variableNames(table, '').concat(others))
   return {
     path: '',
     where: name,

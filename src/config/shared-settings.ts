@@ -12,7 +12,7 @@ export const moduleOf = (what: string, exported: string) => ({
 
 export const listening = (port: string, adminPort: string) => ({
   host: text({ help: 'The address to listen on; 0.0.0.0 is all addresses.', default: '127.0.0.1' }),
-  port: integer(0, 65_535)({ help: 'The port to listen on; 0 is any free port.', default: port }),
+  port: integer(0, 65_535)({ help: 'The port to listen on; 0 chooses a free port.', default: port }),
   public_url: url({
     help: 'The public address of this side, for the examples of /docs. Default: host and port.',
     optional: true,
@@ -27,7 +27,7 @@ export const listening = (port: string, adminPort: string) => ({
         help: 'The address for /admin, /metrics, /docs, /openapi.json and /asyncapi.json. Without `admin`, the main port serves them.',
         default: '127.0.0.1',
       }),
-      port: integer(0, 65_535)({ help: 'The port of that address; 0 is any free port.', default: adminPort }),
+      port: integer(0, 65_535)({ help: 'The port of that address; 0 chooses a free port.', default: adminPort }),
     },
   ),
   connections: integer(

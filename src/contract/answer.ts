@@ -74,10 +74,8 @@ export function readBatchAnswer(wire: WireAnswer & { readonly ids: readonly stri
   const read = readBatchBody(wire.body, ids, channel)
   if (typeof read === 'string') {
     const error = `the operator answered 200, but the body is not a batch response record: ${read}`
-    return sameForAll(
-      ids,
-      fatal('provider', 'nonsense', error, { rule: '§2.4 unreadable', answer: excerptOf(wire) }, wait),
-    )
+    const evidence = { rule: '§2.4 unreadable', answer: excerptOf(wire) }
+    return sameForAll(ids, fatal('provider', 'nonsense', error, evidence, wait))
   }
   const { entries, warnings } = read
   // An answer without any of the messages indicates an outage of the operator.

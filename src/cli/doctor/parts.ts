@@ -23,10 +23,8 @@ export async function partsOf(config: Config): Promise<readonly Part[]> {
 
 /** A warning about an accepted risk. (A risk that is not accepted is an error of the configuration.) */
 function acceptedRisk({ risk, path, what, remedy }: Risk): Part {
-  return {
-    setting: path,
-    check: async () => [{ ok: true, warning: true, what: `${what} (accepted: ${risk})`, remedy }],
-  }
+  const check = async () => [{ ok: true, warning: true as const, what: `${what} (accepted: ${risk})`, remedy }]
+  return { setting: path, check }
 }
 
 function sideParts(side: 'operator' | 'platform', config: OperatorConfig | PlatformConfig): readonly Part[] {

@@ -5,7 +5,7 @@ import { type Group, list, type ValueOf } from '../setting.ts'
 export const apnsSettings = {
   name: text({ help: 'The name of the push service, in logs and alerts.', default: 'apns' }),
   key: path({ help: "The .p8 file of Apple's signing key.", optional: true, secretFile: true }),
-  key_text: text({ help: 'The contents of the .p8 file, instead of its path.', optional: true, secret: true }),
+  key_text: text({ help: 'The contents of that file, instead of its path.', optional: true, secret: true }),
   key_id: text({ help: 'The id of the key, 10 characters, as in the name of the file.' }),
   team_id: text({ help: 'The id of the team, 10 characters.' }),
   topic: text({ help: 'The bundle id of the app, for devices without one.' }),

@@ -9,7 +9,7 @@ export const fcmSettings = {
     optional: true,
     secretFile: true,
   }),
-  credentials_json: text({ help: 'The contents of the JSON file, instead of its path.', optional: true, secret: true }),
+  credentials_json: text({ help: 'The contents of that file, instead of its path.', optional: true, secret: true }),
   apps: list(text({ help: 'A package name.' }), {
     help: 'The apps whose devices it reaches. Default: all.',
     optional: true,
