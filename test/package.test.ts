@@ -133,7 +133,7 @@ for (const [version, { skip, program: node }] of nodes) {
     await writeFile(config, 'operator: {prot: 7001}\n')
     const { code, err } = await bellwire(t, node, ['config', '--check', '--config', config]).ended
     assert.equal(code, 2)
-    assert.match(err, /operator\.prot: there is no such setting\n {4}did you mean port\?/)
+    assert.match(err, /operator\.prot: unknown setting\n {4}did you mean port\?/)
   })
 
   test(`${title}: a copy of the examples runs`, { skip }, async (t) => {

@@ -30,10 +30,10 @@ function importCommand(): Command {
   )
     .description('import users and their attributes')
     .requiredOption('-f, --file <file>', 'CSV with a first line of names, or NDJSON; - reads standard input')
-    .addOption(new Option('--brand <number>', 'whose users they are').argParser(brandNumber).makeOptionMandatory())
-    .addOption(new Option('--format <format>', 'default: by the name of the file').choices(['ndjson', 'csv']))
-    .option('--as-of <time>', 'when the export was made: lines without updated_at count as changed then')
-    .option('--json', 'end with the summary as one JSON object')
+    .addOption(new Option('--brand <number>', 'the brand of the users').argParser(brandNumber).makeOptionMandatory())
+    .addOption(new Option('--format <format>', 'default: by the extension of the file').choices(['ndjson', 'csv']))
+    .option('--as-of <time>', 'the time of the export, for lines without updated_at')
+    .option('--json', 'print the summary as one JSON object')
     .addHelpText('after', help)
     .action(async (options: ImportOptions) => {
       process.exitCode = await importAttributes(options)
@@ -41,10 +41,10 @@ function importCommand(): Command {
 }
 
 const help = `
-Columns: user_id, any of the nine fields of §2.5 with true or false, and updated_at, the time of the last change. Others are left aside.
-Importing a file again is safe: what is known keeps its time, what is older than what is known is not taken.
+Columns: user_id, any of the nine reconciliation fields with true or false, and updated_at, the time of the last change. Other columns
+are ignored. It is safe to import a file again: unchanged values keep their time, and values older than the known ones are ignored.
 
-Exit codes: 0 all lines were read, 1 some were not, 2 wrong usage, 3 the platform cannot be reached.
+Exit codes: 0 all lines imported, 1 some lines refused, 2 wrong usage, 3 the platform cannot be reached.
 
 Examples:
   bellwire attributes import --brand 1 --file users.csv
@@ -57,13 +57,13 @@ async function importAttributes(options: ImportOptions): Promise<number> {
   const bytes = file === '-' ? undefined : await sizeOf(file)
   const progress = createProgress(process.stderr)
   const query = options.asOf === undefined ? '' : `?as_of=${encodeURIComponent(options.asOf)}`
-  const importing = (client: Client) =>
+  const runImport = (client: Client) =>
     importFile({
       stream: file === '-' ? process.stdin : createReadStream(file, { highWaterMark: 1 << 20 }),
       format,
       path: `/admin/attributes/${options.brand}${query}`,
       client,
-      read: (read, users) => progress.show('importing', read, bytes, `${users.toLocaleString('en')} users`),
+      onProgress: (read, users) => progress.show('importing', read, bytes, `${users.toLocaleString('en')} users`),
     })
   try {
     const summary = await withSide(
@@ -71,11 +71,11 @@ async function importAttributes(options: ImportOptions): Promise<number> {
       options,
       {
         scopes: ['manage'],
-        notice: progress.say,
-        later: 'Importing the same file again later is safe',
-        interrupted: 'interrupted; import the same file again to go on',
+        notify: progress.print,
+        retryHint: 'It is safe to import the same file again later',
+        interrupted: 'interrupted; import the same file again to continue',
       },
-      importing,
+      runImport,
     )
     progress.end()
     const { users, changed, refused_count, refused } = summary
@@ -97,11 +97,11 @@ async function importAttributes(options: ImportOptions): Promise<number> {
 function formatOf(file: string): 'ndjson' | 'csv' {
   if (/\.(ndjson|jsonl)$/i.test(file)) return 'ndjson'
   if (/\.csv$/i.test(file)) return 'csv'
-  throw new CliError(exit.usage, `what is in ${file}? Say it with --format ndjson or --format csv`)
+  throw new CliError(exit.usage, `unknown format of ${file}: give --format ndjson or --format csv`)
 }
 
 function brandNumber(text: string): string {
-  const value = brand({ says: '' }).parse(text, '')
-  if (value === undefined) throw new InvalidArgumentError('Write the number of the brand.')
+  const value = brand({ help: '' }).parse(text, '')
+  if (value === undefined) throw new InvalidArgumentError('Give the number of a brand.')
   return value
 }

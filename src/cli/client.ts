@@ -2,80 +2,80 @@ import { Pool } from 'undici'
 import { CliError, exit } from './exit.ts'
 import { interruptible } from './interruptible.ts'
 
-/** Who is called, in the sentences that a person reads. */
-export interface Called {
+/** The called side, as error messages describe it. */
+export interface Peer {
   readonly side: 'platform' | 'operator'
-  /** Which key opens it: 'platform.keys with the scopes enqueue and read'. */
+  /** The required key: 'platform.keys with the scopes enqueue and read'. */
   readonly key: string
-  /** What a person may do when we give up. */
-  readonly later?: string
+  /** Advice for the user after the client gave up. */
+  readonly retryHint?: string
 }
 
 export interface ClientOptions {
-  /** Where it listens; a path in it is kept. */
+  /** The base URL, which may contain a path. */
   readonly url: string
   readonly key: string
-  readonly called: Called
-  /** How long it may be away before we give up. */
+  readonly peer: Peer
+  /** The longest outage before the client gives up. */
   readonly patienceMs: number
   readonly signal: AbortSignal
-  /** Told when it stays away, and when it is back. */
-  readonly notice: (text: string) => void
+  /** Called with a message when an outage lasts, and when it ends. */
+  readonly notify: (text: string) => void
 }
 
 export interface Client {
-  /** Sends until it is answered; what it sends must be safe to repeat. @returns the answer and how many times it was sent */
+  /** Retries until there is an answer, so the request must be idempotent. @returns the answer and the number of attempts */
   post(path: string, body: string | Buffer, type?: string): Promise<{ readonly answer: unknown; readonly sent: number }>
   get(path: string): Promise<unknown>
   close(): Promise<void>
 }
 
-const firstWaitMs = 100
-const longestWaitMs = 5_000
-/** A single busy answer is nobody's business. */
-const worthTellingMs = 500
+const firstBackoffMs = 100
+const maxBackoffMs = 5_000
+/** A shorter outage is not reported. */
+const notifyAfterMs = 500
 
-/** A client of a running side's /admin that outlives its restarts. */
-export function createClient({ url, key, called, patienceMs, signal, notice }: ClientOptions): Client {
+/** A client of a running side's /admin that retries while the side restarts. */
+export function createClient({ url, key, peer, patienceMs, signal, notify }: ClientOptions): Client {
   const { origin, pathname } = new URL(url)
   const base = pathname.replace(/\/+$/, '')
   const pool = new Pool(origin, { connections: 8, connectTimeout: 5_000, headersTimeout: 60_000, bodyTimeout: 60_000 })
-  let awaySince: number | undefined
-  let told = false
+  let downSince: number | undefined
+  let notified = false
 
-  async function untilAnswered(
+  async function requestWithRetries(
     method: 'GET' | 'POST',
     path: string,
     body: string | Buffer | null,
     type: string,
   ): Promise<{ answer: unknown; sent: number }> {
     for (let sent = 1; ; sent++) {
-      const tried = await attempt(method, base + path, body, type)
-      if ('answer' in tried) {
-        if (awaySince !== undefined && told)
-          notice(`the ${called.side} is back after ${seconds(Date.now() - awaySince)}`)
-        awaySince = undefined
-        told = false
-        return { answer: tried.answer, sent }
+      const result = await attempt(method, base + path, body, type)
+      if ('answer' in result) {
+        if (downSince !== undefined && notified)
+          notify(`the ${peer.side} answers again after ${seconds(Date.now() - downSince)}`)
+        downSince = undefined
+        notified = false
+        return { answer: result.answer, sent }
       }
       const now = Date.now()
-      awaySince ??= now
-      if (!told && now - awaySince >= worthTellingMs) {
-        told = true
-        notice(`${url} does not answer (${tried.trouble}): trying again for ${seconds(patienceMs)}`)
+      downSince ??= now
+      if (!notified && now - downSince >= notifyAfterMs) {
+        notified = true
+        notify(`${url} does not answer (${result.failure}): retrying for ${seconds(patienceMs)}`)
       }
-      if (now - awaySince > patienceMs)
+      if (now - downSince > patienceMs)
         throw new CliError(
           exit.unreachable,
-          `${url} has not answered for ${seconds(patienceMs)} (${tried.trouble}). Is the ${called.side} running, and is --url right? ${called.later ?? 'Doing the same again later is safe'}`,
+          `${url} has not answered for ${seconds(patienceMs)} (${result.failure}). Check that the ${peer.side} is running and that --url is right. ${peer.retryHint ?? 'It is safe to repeat the command later'}`,
         )
-      await rest(tried.retryAfterMs ?? Math.random() * Math.min(longestWaitMs, firstWaitMs * 2 ** sent), signal)
+      await sleep(result.retryAfterMs ?? Math.random() * Math.min(maxBackoffMs, firstBackoffMs * 2 ** sent), signal)
     }
   }
 
   return {
-    post: (path, body, type = 'application/json') => untilAnswered('POST', path, body, type),
-    get: async (path) => (await untilAnswered('GET', path, null, 'application/json')).answer,
+    post: (path, body, type = 'application/json') => requestWithRetries('POST', path, body, type),
+    get: async (path) => (await requestWithRetries('GET', path, null, 'application/json')).answer,
     close: () => pool.destroy(),
   }
 
@@ -84,7 +84,7 @@ export function createClient({ url, key, called, patienceMs, signal, notice }: C
     path: string,
     body: string | Buffer | null,
     type: string,
-  ): Promise<{ answer: unknown } | Trouble> {
+  ): Promise<{ answer: unknown } | Failure> {
     signal.throwIfAborted()
     let status: number
     let text: string
@@ -104,17 +104,18 @@ export function createClient({ url, key, called, patienceMs, signal, notice }: C
     } catch (error) {
       signal.throwIfAborted()
       const { code, message } = error as Error & { code?: string }
-      return { trouble: code ?? message }
+      return { failure: code ?? message }
     }
-    if (status >= 500 || status === 408 || status === 429) return { trouble: `status ${status}`, ...waitOf(retryAfter) }
+    if (status >= 500 || status === 408 || status === 429)
+      return { failure: `status ${status}`, ...readRetryAfter(retryAfter) }
     throw new CliError(
       exit.usage,
-      `${url}${path.slice(base.length)} answers ${status}: ${errorOf(text)}${remedyOf(status, called)}`,
+      `${url}${path.slice(base.length)} answers ${status}: ${errorOf(text)}${remedyOf(status, peer)}`,
     )
   }
 }
 
-/** Gives the work a client until it ends, or Ctrl-C ends it. */
+/** Runs the work with a client, and closes the client afterwards. Ctrl-C aborts the work. */
 export function withClient<T>(
   options: Omit<ClientOptions, 'signal'>,
   interrupted: string,
@@ -130,14 +131,14 @@ export function withClient<T>(
   })
 }
 
-interface Trouble {
-  readonly trouble: string
+interface Failure {
+  readonly failure: string
   readonly retryAfterMs?: number
 }
 
-function waitOf(header: unknown): { retryAfterMs?: number } {
-  const given = Number(header)
-  return given > 0 ? { retryAfterMs: Math.min(given * 1000, longestWaitMs) } : {}
+function readRetryAfter(header: unknown): { retryAfterMs?: number } {
+  const delay = Number(header)
+  return delay > 0 ? { retryAfterMs: Math.min(delay * 1000, maxBackoffMs) } : {}
 }
 
 function errorOf(text: string): string {
@@ -145,35 +146,35 @@ function errorOf(text: string): string {
     const { error } = JSON.parse(text) as { error?: unknown }
     if (typeof error === 'string') return error
   } catch {
-    // Not ours: a proxy, or another server.
+    // The answer is from a proxy or another server.
   }
-  return text.slice(0, 200) || 'nothing more'
+  return text.slice(0, 200) || 'empty answer'
 }
 
-function remedyOf(status: number, { side, key }: Called): string {
+function remedyOf(status: number, { side, key }: Peer): string {
   if (status === 401 || status === 403) return `. Give a key of ${key}, with BELLWIRE_KEY or --key-file`
   if (status !== 404 && status !== 405) return ''
   return side === 'platform'
-    ? '. Is --url the platform, not the operator?'
-    : '. Is --url the operator, not the platform, and does it push to devices (operator.push.devices)?'
+    ? '. Check that --url is the platform, not the operator'
+    : '. Check that --url is the operator, not the platform, and that it pushes to devices (operator.push.devices)'
 }
 
 function seconds(ms: number): string {
   return `${Math.round(ms / 100) / 10} s`
 }
 
-/** Waits, unless the command is ended. */
-export function rest(ms: number, signal: AbortSignal): Promise<void> {
+/** Waits. Rejects when the signal aborts. */
+export function sleep(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
-    const end = (): void => {
+    const abort = (): void => {
       clearTimeout(timer)
       reject(signal.reason)
     }
     const timer = setTimeout(() => {
-      signal.removeEventListener('abort', end)
+      signal.removeEventListener('abort', abort)
       resolve()
     }, ms)
-    if (signal.aborted) end()
-    else signal.addEventListener('abort', end, { once: true })
+    if (signal.aborted) abort()
+    else signal.addEventListener('abort', abort, { once: true })
   })
 }

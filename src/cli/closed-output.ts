@@ -1,15 +1,15 @@
 /**
- * A closed output (`bellwire demo | head -5`) is not an error: a server stops, any other command ends with
- * its exit code so far.
+ * Treats a closed pipe (`bellwire demo | head -5`) as a request to stop, not as an error: a running server is stopped as by
+ * SIGTERM, any other command exits.
  */
-export function endWithReader(): void {
-  let gone = false
+export function stopOnClosedOutput(): void {
+  let closed = false
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (gone) return
+    if (closed) return
     if (error.code !== 'EPIPE') throw error
-    gone = true
+    closed = true
     if (!process.emit('SIGTERM', 'SIGTERM')) process.exit()
   })
-  // Progress without a reader.
+  // Progress output may be lost.
   process.stderr.on('error', () => {})
 }

@@ -1,4 +1,4 @@
-// From the settings of operator.attributes, suppression and reconciliation to what createOperator takes.
+// Converts operator.attributes, operator.suppression and operator.reconciliation to options of createOperator.
 
 import type { AttributeSource } from '../attributes/attribute-source.ts'
 import { combine } from '../attributes/combine.ts'
@@ -14,7 +14,7 @@ export async function attributeOptions(
   config: OperatorConfig,
 ): Promise<Pick<OperatorOptions, 'attributes' | 'suppression' | 'reconciliation'>> {
   const { suppression, reconciliation } = config
-  const attributes = await sources(config)
+  const attributes = await createSources(config)
   return {
     ...(attributes && { attributes }),
     ...(suppression?.is === 'none' && { suppression: 'none' as const }),
@@ -29,12 +29,12 @@ export async function attributeOptions(
   }
 }
 
-async function sources({ attributes, keys }: OperatorConfig): Promise<AttributeSource | undefined> {
+async function createSources({ attributes, keys }: OperatorConfig): Promise<AttributeSource | undefined> {
   if (attributes.length === 0) return undefined
   const all = [...new Set(keys.flatMap((key) => key.brands))]
   const parts = await Promise.all(
     attributes.map(async (settings, i) => ({
-      source: await sourceOf(settings, `operator.attributes[${i}]`),
+      source: await createSource(settings, `operator.attributes[${i}]`),
       brands: settings.brands ?? all,
     })),
   )
@@ -45,7 +45,7 @@ async function sources({ attributes, keys }: OperatorConfig): Promise<AttributeS
   }
 }
 
-async function sourceOf(settings: OperatorConfig['attributes'][number], path: string): Promise<AttributeSource> {
+async function createSource(settings: OperatorConfig['attributes'][number], path: string): Promise<AttributeSource> {
   switch (settings.is) {
     case 'file':
       return fileSource(settings.file, settings.brand === undefined ? {} : { brand: settings.brand }).catch(

@@ -1,4 +1,4 @@
-// From the checked configuration to the options of createOperator and createPlatform: the only place that knows both.
+// Converts the validated configuration to the options of createOperator and createPlatform.
 
 import { loadProvider } from '../config/module.ts'
 import type { OperatorConfig, PlatformConfig } from '../config/table.ts'
@@ -9,7 +9,7 @@ import { operatorApi } from '../providers/operator-api.ts'
 import type { Provider } from '../providers/provider.ts'
 import { recording } from '../providers/recording.ts'
 import { attributeOptions } from './compose-attributes.ts'
-import { linkChannel, publishing } from './device-channels.ts'
+import { linkChannel, publishOptions } from './device-channels.ts'
 import { localUrl } from './local-url.ts'
 import { composeHttpProvider } from './services/http.ts'
 import { judgeOf, pushDevices } from './services/index.ts'
@@ -27,7 +27,7 @@ export async function operatorOptions(config: OperatorConfig): Promise<OperatorO
     ...(config.push?.is === 'devices' && { judgeDevice: judgeOf(config.push.devices) }),
     ...(site && { site }),
     ...(await attributeOptions(config)),
-    publish: config.publish.map(publishing),
+    publish: config.publish.map(publishOptions),
     deviceLimits: deviceLimitsOf(config.device_limits),
     ...(app && {
       app: {
@@ -79,14 +79,16 @@ const deviceLimitsOf = ({ app, services, app_per_minute: appPerMinute }: Operato
   appPerMinute,
 })
 
-/** With administration on an address of its own, /docs would otherwise show that one. */
-function publicUrlOf({ public_url: said, admin, host, port }: OperatorConfig | PlatformConfig): { publicUrl?: string } {
-  if (said !== undefined) return { publicUrl: said }
+/** The address that /docs shows. If the admin API has a separate address, it is still that of the interface. */
+function publicUrlOf({ public_url: publicUrl, admin, host, port }: OperatorConfig | PlatformConfig): {
+  publicUrl?: string
+} {
+  if (publicUrl !== undefined) return { publicUrl }
   return admin && port !== 0 ? { publicUrl: localUrl({ host, port }) } : {}
 }
 
-function reconciliationOptions(given: PlatformConfig['reconciliation'][number]): ReconciliationOptions {
-  const { brand, url, api_key: apiKey, fields, every, grace, limits } = given
+function reconciliationOptions(config: PlatformConfig['reconciliation'][number]): ReconciliationOptions {
+  const { brand, url, api_key: apiKey, fields, every, grace, limits } = config
   const { id, idle, total, ...size } = limits
   return {
     brand,

@@ -1,10 +1,11 @@
 import { type Command, Option } from 'commander'
 
-/** --config, the same for every command. */
+/** Adds the option --config, which all commands share. */
 export function withConfig(command: Command): Command {
   return command.addOption(
-    new Option('-c, --config <file>', 'the configuration; default: bellwire.yaml here, if there is one').env(
-      'BELLWIRE_CONFIG',
-    ),
+    new Option(
+      '-c, --config <file>',
+      'the configuration file; default: bellwire.yaml in this folder, if it exists',
+    ).env('BELLWIRE_CONFIG'),
   )
 }

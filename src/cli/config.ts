@@ -8,9 +8,12 @@ import { CliError, exit } from './exit.ts'
 
 export function configCommand(): Command {
   return withConfig(new Command())
-    .option('--check', 'only say whether it is right (the exit code says it too)')
-    .option('--print', 'print it as it applies, defaults and environment included, without secrets (the default)')
-    .option('--json', 'print it as JSON')
+    .option('--check', 'only check the configuration; the exit code is 0 if it is valid')
+    .option(
+      '--print',
+      'print the effective configuration, with defaults and environment, without secrets (the default)',
+    )
+    .option('--json', 'print JSON')
     .addHelpText(
       'after',
       '\nExamples:\n  bellwire config --check\n  BELLWIRE_OPERATOR_PORT=8080 bellwire config --print\n',
@@ -20,17 +23,16 @@ export function configCommand(): Command {
       if (!config.operator && !config.platform)
         throw new CliError(
           exit.usage,
-          'nothing is configured: there is no section operator or platform, and perhaps no bellwire.yaml here',
+          'no section operator or platform is configured; check that this folder has a bellwire.yaml, or give --config',
         )
       if (!check) return console.log(json ? JSON.stringify(redacted(config)) : printConfig(config).trimEnd())
       await composeAll(config)
-      console.log(json ? '{"ok":true}' : 'The configuration is right.')
+      console.log(json ? '{"ok":true}' : 'The configuration is valid.')
     })
 }
 
 /**
- * Puts both sides together as a start does, since modules, credentials and lists of users are files of their own. Nothing is
- * started.
+ * Builds the options of both sides as a start does, to check modules, credentials and files of users. It starts nothing.
  *
  * @throws ConfigError with the problems of both sides
  */
@@ -40,7 +42,7 @@ async function composeAll({ operator, platform }: Config): Promise<void> {
     operator && operatorOptions(operator),
     platform && platformOptions(platform),
   ])
-  // Reached only where a module left something open: that must not hold the command.
+  // Exits even if a user's module left a handle open.
   setTimeout(() => process.exit(), 500).unref()
   const errors = composed.flatMap((each) => (each.status === 'rejected' ? [each.reason as Error] : []))
   const other = errors.find((error) => !(error instanceof ConfigError))

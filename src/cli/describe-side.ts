@@ -1,4 +1,4 @@
-// The summary of a side's configuration in its first log line.
+// The description of a side's configuration in its first log line.
 
 import { maskAddress } from '../config/address.ts'
 import type { OperatorConfig, PlatformConfig } from '../config/table.ts'
@@ -15,9 +15,9 @@ export function describeOperator({ store, keys, push, site, publish }: OperatorC
   return {
     side: 'operator',
     store: maskAddress(store),
-    brands: listed(keys.flatMap(({ brands }) => brands)),
-    channels: listed(channels),
-    push_services: listed(services ?? []),
+    brands: joinUnique(keys.flatMap(({ brands }) => brands)),
+    channels: joinUnique(channels),
+    push_services: joinUnique(services ?? []),
     lanes: publish.length,
   }
 }
@@ -26,11 +26,11 @@ export function describePlatform({ store, lanes, device_links: links }: Platform
   return {
     side: 'platform',
     store: maskAddress(store),
-    brands: listed(lanes.map(({ brand }) => brand)),
-    channels: listed(lanes.map(({ channel }) => channel)),
+    brands: joinUnique(lanes.map(({ brand }) => brand)),
+    channels: joinUnique(lanes.map(({ channel }) => channel)),
     lanes: lanes.length,
     device_links: links.length,
   }
 }
 
-const listed = (names: readonly string[]): string => [...new Set(names)].join(', ') || 'none'
+const joinUnique = (names: readonly string[]): string => [...new Set(names)].join(', ') || 'none'

@@ -1,4 +1,4 @@
-// From the checked configuration to the channels that device links travel over.
+// Converts the validated configuration to publishers and consumers of device links.
 
 import { type DeviceLinksConfig, defaultName, type PublishConfig } from '../config/device-channels-settings.ts'
 import { amqpConsumer } from '../devices/channels/amqp-consumer.ts'
@@ -11,10 +11,10 @@ import type { DeviceConsumer, DevicePublisher } from '../devices/device-channel.
 import type { LinkChannel } from '../devices/link-channels.ts'
 import type { Publishing } from '../devices/outbox.ts'
 
-export function publishing({ brand, to, providers, origin, timeout, retry }: PublishConfig): Publishing {
+export function publishOptions({ brand, to, providers, origin, timeout, retry }: PublishConfig): Publishing {
   return {
     brand,
-    publisher: publisherTo(to, brand),
+    publisher: createPublisher(to, brand),
     ...(providers && { providers: providers.includes('all') ? 'all' : providers }),
     ...(origin !== undefined && { origin }),
     timeoutMs: timeout,
@@ -22,7 +22,7 @@ export function publishing({ brand, to, providers, origin, timeout, retry }: Pub
   }
 }
 
-function publisherTo(to: PublishConfig['to'], brand: string): DevicePublisher {
+function createPublisher(to: PublishConfig['to'], brand: string): DevicePublisher {
   switch (to.is) {
     case 'rest':
       return restPublisher({ url: to.rest, apiKey: to.api_key, connections: to.connections })
@@ -39,10 +39,10 @@ function publisherTo(to: PublishConfig['to'], brand: string): DevicePublisher {
 
 export function linkChannel({ from, brand, origins = [] }: DeviceLinksConfig): LinkChannel {
   const byOrigin = Object.fromEntries(origins.map(({ origin, brand }) => [origin, brand]))
-  return { consumer: consumerOf(from, defaultName(brand)), brands: brand ?? byOrigin }
+  return { consumer: createConsumer(from, defaultName(brand)), brands: brand ?? byOrigin }
 }
 
-function consumerOf(from: DeviceLinksConfig['from'], name: string): DeviceConsumer {
+function createConsumer(from: DeviceLinksConfig['from'], name: string): DeviceConsumer {
   switch (from.is) {
     case 'amqp':
       return amqpConsumer({

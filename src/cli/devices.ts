@@ -33,21 +33,18 @@ interface ImportOptions extends Addressed {
 }
 
 function importCommand(): Command {
-  return withOperator(new Command('import').description('link every token of a file'), 'devices')
+  return withOperator(new Command('import').description('link all tokens of a file'), 'devices')
     .requiredOption(
       '-f, --file <file>',
-      'NDJSON of link records, or CSV with a row for each token; - reads standard input',
+      'NDJSON with link records, or CSV with one token per row; - reads standard input',
     )
-    .option('--brand <number>', 'the brand of records without a brand')
-    .option(
-      '--provider <provider>',
-      'the provider of those that do not name theirs: firebase, apns, webpush or your own',
-    )
+    .option('--brand <number>', 'the brand of records without one')
+    .option('--provider <provider>', 'the provider of records without one: firebase, apns, webpush or your own')
     .addOption(
-      new Option('--format <format>', 'default: by the ending of the file, else ndjson').choices(['csv', 'ndjson']),
+      new Option('--format <format>', 'default: by the extension of the file, else ndjson').choices(['csv', 'ndjson']),
     )
-    .option('--as-of <time>', 'when those records without a timestamp were true; default: when the file was changed')
-    .option('--json', 'end with the summary as one JSON object')
+    .option('--as-of <time>', 'the timestamp of records without one; default: when the file was changed')
+    .option('--json', 'print the summary as one JSON object')
     .addHelpText('after', importHelp)
     .action(async (options: ImportOptions) => {
       process.exitCode = await runImport(options)
@@ -55,13 +52,12 @@ function importCommand(): Command {
 }
 
 const importHelp = `
-CSV has the columns user_id and token, and provider or kind (fcm_token, fcm_fid, apns, webpush, http:NAME); channel, app, environment,
-timestamp, brand and origin may be there. A line of NDJSON is either the same as an object, or {"user_id", "tokens": […]}.
+CSV needs the columns user_id and token, and provider or kind (fcm_token, fcm_fid, apns, webpush, http:NAME). The columns channel, app,
+environment, timestamp, brand and origin are optional. A line of NDJSON is an object with the same fields, or {"user_id", "tokens": […]}.
 
-Importing a file again is safe: each link counts from the time that the file gives it, so that whoever logged out or moved since stays
-as they are.
+It is safe to import a file again. Each link has the time from the file, so a later logout or a later link to another user still counts.
 
-Exit codes: 0 all imported, 1 some lines were refused, 2 wrong usage, 3 the operator cannot be reached.
+Exit codes: 0 all lines imported, 1 some lines refused, 2 wrong usage, 3 the operator cannot be reached.
 
 Examples:
   bellwire devices import --file tokens.csv --brand 1 --provider firebase
@@ -72,17 +68,17 @@ Examples:
 async function runImport(options: ImportOptions): Promise<number> {
   const { file, brand, provider, json } = options
   const stdin = file === '-'
-  const about = stdin ? undefined : await lookAt(file)
-  const timestamp = options.asOf ?? about?.changed
+  const info = stdin ? undefined : await statFile(file)
+  const timestamp = options.asOf ?? info?.changed
   if (timestamp === undefined)
-    throw new CliError(exit.usage, 'from when is what comes on standard input? Give --as-of, the same each time')
+    throw new CliError(exit.usage, 'standard input has no time: give --as-of, the same one in each import of the data')
   const format = options.format ?? (/\.csv$/i.test(file) ? 'csv' : 'ndjson')
   const progress = createProgress(process.stderr)
-  const summary = await withOperatorClient(options, 'devices', progress.say, (client) =>
+  const summary = await withOperatorClient(options, 'devices', progress.print, (client) =>
     importFile({
       file,
       read: () => (stdin ? process.stdin : createReadStream(file, { highWaterMark: 1 << 20 })),
-      bytes: about?.bytes,
+      bytes: info?.bytes,
       format,
       defaults: { brand, provider, timestamp, origin: 'import' },
       client,
@@ -93,31 +89,31 @@ async function runImport(options: ImportOptions): Promise<number> {
   return summary.refused === 0 ? exit.ok : exit.failed
 }
 
-async function lookAt(file: string): Promise<{ bytes: number | undefined; changed: string }> {
+async function statFile(file: string): Promise<{ bytes: number | undefined; changed: string }> {
   try {
     await (await open(file)).close()
-    const found = await stat(file)
-    if (found.isDirectory()) throw new Error('it is a folder')
-    return { bytes: found.isFile() ? found.size : undefined, changed: found.mtime.toISOString() }
+    const stats = await stat(file)
+    if (stats.isDirectory()) throw new Error('it is a folder')
+    return { bytes: stats.isFile() ? stats.size : undefined, changed: stats.mtime.toISOString() }
   } catch (error) {
     throw new CliError(exit.usage, `${file} cannot be read: ${(error as Error).message}`)
   }
 }
 
 function listCommand(): Command {
-  return withOperator(new Command('list').description("a user's devices"), 'read', shortPatience)
+  return withOperator(new Command('list').description('list the devices of a user'), 'read', shortPatience)
     .requiredOption('--brand <number>', 'the brand')
     .requiredOption('--user <user_id>', 'the user')
-    .option('--json', 'as the operator answers')
+    .option('--json', 'print the answer as one JSON object')
     .action(async (options: Addressed & { brand: string; user: string; json?: true }) => {
       const query = new URLSearchParams({ brand: options.brand, user_id: options.user })
-      const answer = await withOperatorClient(options, 'read', say, (client) => client.get(`/admin/devices?${query}`))
+      const answer = await withOperatorClient(options, 'read', log, (client) => client.get(`/admin/devices?${query}`))
       const { devices } = answer as { devices: Record<string, string>[] }
       if (options.json) console.log(JSON.stringify(answer))
       else if (devices.length === 0) console.log('no devices')
-      for (const one of options.json ? [] : devices)
+      for (const device of options.json ? [] : devices)
         console.log(
-          [one.linked_at, one.kind, one.token, one.app, one.environment, `from ${one.origin || '?'}`]
+          [device.linked_at, device.kind, device.token, device.app, device.environment, `from ${device.origin || '?'}`]
             .filter(Boolean)
             .join('  '),
         )
@@ -137,15 +133,15 @@ interface FilterOptions extends Addressed {
 function withFilter(command: Command): Command {
   return command
     .requiredOption('--brand <number>', 'the brand')
-    .option('--user <user_id>', 'only of this user')
-    .option('--why <reason>', 'only with this reason, word for word')
-    .option('--since <time>', 'only removed since, such as 2026-01-31T10:00:00Z')
-    .option('--until <time>', 'only removed until')
+    .option('--user <user_id>', 'only devices of this user')
+    .option('--why <reason>', 'only devices removed for exactly this reason')
+    .option('--since <time>', 'only devices removed since this time, such as 2026-01-31T10:00:00Z')
+    .option('--until <time>', 'only devices removed until this time')
 }
 
 function filterOf({ brand, user, why, since, until }: FilterOptions): Record<string, string> {
-  const given = { brand, user_id: user, why, since, until }
-  return Object.fromEntries(Object.entries(given).filter((entry): entry is [string, string] => entry[1] !== undefined))
+  const filter = { brand, user_id: user, why, since, until }
+  return Object.fromEntries(Object.entries(filter).filter((entry): entry is [string, string] => entry[1] !== undefined))
 }
 
 interface Removed {
@@ -156,25 +152,25 @@ interface Removed {
 function removedCommand(): Command {
   return withFilter(
     withOperator(
-      new Command('removed').description('devices that providers proved dead, 30 days back'),
+      new Command('removed').description('list the dead devices that were removed in the last 30 days'),
       'read',
       shortPatience,
     ),
   )
-    .option('--json', 'one JSON object in a line')
+    .option('--json', 'print one JSON object per line')
     .action(async (options: FilterOptions) => {
-      await withOperatorClient(options, 'read', say, async (client) => {
+      await withOperatorClient(options, 'read', log, async (client) => {
         for (let after: string | null = ''; after !== null; ) {
           const query = new URLSearchParams({ ...filterOf(options), limit: '1000', ...(after !== '' && { after }) })
           const { removed, next } = (await client.get(`/admin/devices/removed?${query}`)) as Removed
-          for (const one of removed) {
-            const state = one.restorable
+          for (const device of removed) {
+            const state = device.restorable
               ? 'can be restored'
-              : one.restored_at
-                ? `restored ${one.restored_at}`
+              : device.restored_at
+                ? `restored ${device.restored_at}`
                 : 'is in use again'
-            const line = [one.removed_at, one.user_id, one.kind, one.why, state].filter(Boolean).join('  ')
-            console.log(options.json ? JSON.stringify(one) : line)
+            const line = [device.removed_at, device.user_id, device.kind, device.why, state].filter(Boolean).join('  ')
+            console.log(options.json ? JSON.stringify(device) : line)
           }
           after = next
         }
@@ -186,23 +182,26 @@ function restoreCommand(): Command {
   return withFilter(
     withOperator(new Command('restore').description('link removed devices again'), 'manage', shortPatience),
   )
-    .option('--all', 'all removed devices of the brand, instead of a selection by the options above')
-    .option('--json', 'as the operator answers')
+    .option('--all', 'restore all removed devices of the brand, without a filter')
+    .option('--json', 'print the answer as one JSON object')
     .addHelpText(
       'after',
-      '\nA device is linked again unless its user logged out since, or it is linked to somebody by now.\n\nExample:\n  bellwire devices restore --brand 1 --why "fcm 403 SENDER_ID_MISMATCH" --since 2026-01-31T10:00:00Z\n',
+      '\nA device is linked again unless its user has logged out since, or the device is linked to a user now.\n\nExample:\n  bellwire devices restore --brand 1 --why "fcm 403 SENDER_ID_MISMATCH" --since 2026-01-31T10:00:00Z\n',
     )
     .action(async (options: FilterOptions) => {
       const { brand, ...filter } = filterOf(options)
       if ((Object.keys(filter).length === 0) !== (options.all === true))
-        throw new CliError(exit.usage, 'name the devices with --user, --why, --since or --until, or all with --all')
+        throw new CliError(
+          exit.usage,
+          'select devices with --user, --why, --since or --until, or all devices with --all',
+        )
       const body = JSON.stringify({ brand, ...filter, ...(options.all && { all: true }) })
-      const { answer } = await withOperatorClient(options, 'manage', say, (client) =>
+      const { answer } = await withOperatorClient(options, 'manage', log, (client) =>
         client.post('/admin/devices/restore', body),
       )
       const { restored } = answer as { restored: number }
-      console.log(options.json ? JSON.stringify(answer) : `${restored.toLocaleString('en')} devices are linked again`)
+      console.log(options.json ? JSON.stringify(answer) : `${restored.toLocaleString('en')} devices were linked again`)
     })
 }
 
-const say = (text: string): void => console.error(text)
+const log = (text: string): void => console.error(text)

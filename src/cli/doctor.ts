@@ -18,47 +18,45 @@ interface DoctorOptions {
 
 export function doctorCommand(): Command {
   return withConfig(new Command())
-    .addOption(
-      new Option('--timeout <time>', 'how long a look at one part may take').argParser(time).default(10_000, '10s'),
-    )
-    .option('--strict', 'end with 1 also where there are only warnings')
-    .option('--json', 'print what was found as one JSON object')
+    .addOption(new Option('--timeout <time>', 'timeout of each check').argParser(time).default(10_000, '10s'))
+    .option('--strict', 'exit with code 1 if there are warnings')
+    .option('--json', 'print the findings as one JSON object')
     .addHelpText('after', help)
     .action(async ({ config: file, timeout, strict, json }: DoctorOptions) => {
-      const { findings, secrets } = await examine(file, timeout)
+      const { findings, secrets } = await checkConfiguration(file, timeout)
       const problems = findings.filter(({ ok }) => !ok).length
       const warnings = findings.filter(({ ok, warning }) => ok && warning).length
       const ok = problems === 0 && !(strict && warnings > 0)
       const text = json
         ? JSON.stringify({ ok, problems, warnings, findings })
         : `${findings.map(phrase).join('\n')}\n\n${conclusion(problems, warnings)}`
-      // The last line of defence: whatever somebody else's answer repeated, it does not get out.
-      const shown = `${redactSecrets(text, secrets)}\n`
+      // The answer of another server may contain a secret: mask all secrets before printing.
+      const output = `${redactSecrets(text, secrets)}\n`
       process.exitCode = ok ? exit.ok : exit.failed
-      // What hangs must not hold the command when all has been said.
-      process.stdout.write(shown, () => process.exit())
+      // Exits even if a check still hangs.
+      process.stdout.write(output, () => process.exit())
     })
 }
 
-async function examine(
+async function checkConfiguration(
   file: string | undefined,
-  withinMs: number,
+  timeoutMs: number,
 ): Promise<{ findings: readonly Finding[]; secrets: readonly string[] }> {
   try {
     const config = await loadConfig(file)
     if (!config.operator && !config.platform)
       throw new CliError(
         exit.usage,
-        'nothing is configured: there is no section operator or platform, and perhaps no bellwire.yaml here',
+        'no section operator or platform is configured; check that this folder has a bellwire.yaml, or give --config',
       )
-    const [{ partsOf }, { lookAtAll }, { secretFiles }] = await Promise.all([
+    const [{ partsOf }, { checkAll }, { secretFiles }] = await Promise.all([
       import('./doctor/parts.ts'),
       import('./doctor/part.ts'),
       import('./doctor/secret-files.ts'),
     ])
-    const read: Finding = { setting: 'configuration', ok: true, what: 'every setting is known and right' }
+    const valid: Finding = { setting: 'configuration', ok: true, what: 'all settings are valid' }
     const parts = [secretFiles(file, config, process.env), ...(await partsOf(config))]
-    return { findings: [read, ...(await lookAtAll(parts, withinMs))], secrets: secretsOf(config) }
+    return { findings: [valid, ...(await checkAll(parts, timeoutMs))], secrets: secretsOf(config) }
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
     const findings = error.problems.map(({ path, where, what, remedy }) => ({
@@ -78,15 +76,17 @@ function phrase({ ok, warning, setting, what, remedy }: Finding): string {
 }
 
 function conclusion(problems: number, warnings: number): string {
-  const counted = problems === 0 ? 'No problems' : problems === 1 ? 'One problem' : `${problems} problems`
-  if (warnings === 0) return `${counted}.`
-  return `${counted}, ${warnings === 1 ? 'one warning' : `${warnings} warnings`}.`
+  const problemCount = problems === 0 ? 'No problems' : problems === 1 ? 'One problem' : `${problems} problems`
+  if (warnings === 0) return `${problemCount}.`
+  return `${problemCount}, ${warnings === 1 ? 'one warning' : `${warnings} warnings`}.`
 }
 
 const help = `
-Reads the configuration and looks at everything in it: settings, stores, whether each side runs, providers (address, certificate, credentials,
-clock), the operators behind the lanes (address, key), sources of attributes. It sends no message and changes nothing, and may be run beside
-running servers. Exit code 0: no problems; 1: there are some, or with --strict a warning.
+Checks the configuration and all that it names: settings, stores, whether each side runs, providers (address, certificate, credentials,
+clock), the operators of the lanes (address, key), attribute sources. It sends no messages and changes nothing, so it is safe to run
+beside running servers.
+
+Exit codes: 0 no problems, 1 problems, or with --strict warnings.
 
 Examples:
   bellwire doctor

@@ -1,7 +1,7 @@
-/** What the exit codes of every command mean; docs/running.md says the same. */
+/** The exit codes of all commands, documented in docs/running.md. */
 export const exit = {
   ok: 0,
-  /** It ran, but not everything arrived or went well. */
+  /** The command ran, but not everything succeeded. */
   failed: 1,
   /** The command line or the configuration is wrong. */
   usage: 2,
@@ -11,7 +11,7 @@ export const exit = {
 
 export type ExitCode = (typeof exit)[keyof typeof exit]
 
-/** Ends the command with this code and this sentence, without a stack. */
+/** Ends the command with this exit code and message, without a stack trace. */
 export class CliError extends Error {
   readonly exitCode: ExitCode
 

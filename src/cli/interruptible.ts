@@ -1,27 +1,27 @@
 import { CliError, exit } from './exit.ts'
 
 /**
- * Work that Ctrl-C and SIGTERM end by the signal that it is given.
+ * Runs the work with an AbortSignal that Ctrl-C and SIGTERM abort.
  *
- * @param interrupted what a person is told then: how to go on
- * @example return await interruptible('interrupted; send the same file again to go on', (signal) => sendFile({ …, signal }))
+ * @param interrupted the error message after an interrupt, which tells the user how to continue
+ * @example return await interruptible('interrupted; send the same file again to continue', (signal) => sendFile({ …, signal }))
  */
 export async function interruptible<T>(interrupted: string, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-  const ended = new AbortController()
-  const interrupt = (): void => ended.abort()
+  const controller = new AbortController()
+  const interrupt = (): void => controller.abort()
   process.once('SIGINT', interrupt).once('SIGTERM', interrupt)
   try {
-    return await work(ended.signal)
+    return await work(controller.signal)
   } catch (error) {
-    if (!ended.signal.aborted) throw error
+    if (!controller.signal.aborted) throw error
     throw new CliError(exit.failed, interrupted)
   } finally {
     process.off('SIGINT', interrupt).off('SIGTERM', interrupt)
   }
 }
 
-/** Resolves at the first Ctrl-C or SIGTERM; what a second one does is the caller's. */
-export function signalled(): Promise<void> {
+/** Resolves at the first Ctrl-C or SIGTERM. The caller handles a second one. */
+export function waitForSignal(): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {
       process.off('SIGINT', done).off('SIGTERM', done)

@@ -1,5 +1,5 @@
-/** The address at which a program on this machine reaches a listener. */
+/** The URL at which this machine reaches a server that listens on host and port. */
 export function localUrl({ host, port }: { readonly host: string; readonly port: number }): string {
-  const near = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host
-  return `http://${near.includes(':') ? `[${near}]` : near}:${port}`
+  const target = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host
+  return `http://${target.includes(':') ? `[${target}]` : target}:${port}`
 }

@@ -1,81 +1,81 @@
 import { readFile } from 'node:fs/promises'
 import { Command, CommanderError } from 'commander'
 import { ConfigError } from '../config/problem.ts'
-import { endWithReader } from './closed-output.ts'
+import { stopOnClosedOutput } from './closed-output.ts'
 import { CliError, exit } from './exit.ts'
 
-// Only the command that is asked for is loaded: `bellwire send` must not wait for a database driver.
-const commands: readonly { name: string; says: string; load: () => Promise<Command> }[] = [
+// Only the requested command is loaded, so that `bellwire send` does not load a database driver.
+const commands: readonly { name: string; help: string; load: () => Promise<Command> }[] = [
   {
     name: 'demo',
-    says: 'run both sides here, with sample traffic and a page to watch',
+    help: 'run both sides locally, with sample traffic and a web page',
     load: async () => (await import('./demo.ts')).demoCommand(),
   },
   {
     name: 'operator',
-    says: 'run the API that an operator hosts',
+    help: 'run the API that an operator hosts',
     load: async () => (await import('./operator.ts')).operatorCommand(),
   },
   {
     name: 'platform',
-    says: 'run the engine that calls operators',
+    help: 'run the engine that calls operators',
     load: async () => (await import('./platform.ts')).platformCommand(),
   },
   {
     name: 'send',
-    says: 'send a file of activity records and wait until they have arrived',
+    help: 'send a file of activity request records and wait for their outcomes',
     load: async () => (await import('./send.ts')).sendCommand(),
   },
   {
     name: 'devices',
-    says: 'import, list and restore the devices of an operator',
+    help: 'import, list and restore the devices of an operator',
     load: async () => (await import('./devices.ts')).devicesCommand(),
   },
   {
     name: 'doctor',
-    says: 'look at everything that is configured, and say what is wrong and how to mend it',
+    help: 'check the configuration and all that it names, and suggest fixes',
     load: async () => (await import('./doctor.ts')).doctorCommand(),
   },
   {
     name: 'removals',
-    says: 'show whether the removal of dead devices was stopped, and let it go on',
+    help: 'show whether the removal of dead devices has stopped, and resume it',
     load: async () => (await import('./removals.ts')).removalsCommand(),
   },
   {
     name: 'stand-ins',
-    says: 'run doubles of FCM, APNs and Web Push, to try push without any account',
+    help: 'run stand-ins of FCM, APNs and Web Push, to try push without an account',
     load: async () => (await import('./stand-ins.ts')).standInsCommand(),
   },
   {
     name: 'reconcile',
-    says: "compare an operator's list with the CRM and report what differs",
+    help: "compare an operator's list with the CRM and report discrepancies",
     load: async () => (await import('./reconcile.ts')).reconcileCommand(),
   },
   {
     name: 'attributes',
-    says: "import users' attributes into the platform's CRM",
+    help: "import users' attributes into the platform's CRM",
     load: async () => (await import('./attributes.ts')).attributesCommand(),
   },
   {
     name: 'migrate',
-    says: 'bring the stores up to date',
+    help: 'migrate the stores to the current schema',
     load: async () => (await import('./migrate.ts')).migrateCommand(),
   },
   {
     name: 'config',
-    says: 'check or print the configuration',
+    help: 'check or print the configuration',
     load: async () => (await import('./config.ts')).configCommand(),
   },
   {
     name: 'vapid',
-    says: 'make a pair of keys for Web Push',
+    help: 'make a key pair for Web Push',
     load: async () => (await import('./vapid.ts')).vapidCommand(),
   },
 ]
 
-/** Runs one command line and gives its exit code. */
+/** Runs one command line and returns its exit code. */
 export async function main(args: readonly string[]): Promise<number> {
-  endWithReader()
+  stopOnClosedOutput()
   const program = new Command('bellwire')
     .description(
       'Both ends of the operator integration interface: the API that an operator hosts, and the engine that calls it.',
@@ -85,14 +85,14 @@ export async function main(args: readonly string[]): Promise<number> {
       'after',
       '\nExamples:\n  bellwire demo\n  bellwire operator --config bellwire.yaml\n  bellwire send --file activities.ndjson --channel push\n\nNO_COLOR=1 turns colours off.\n',
     )
-  const asked = args[0] === 'help' ? args[1] : args[0]
-  for (const { name, says, load } of commands) {
+  const requested = args[0] === 'help' ? args[1] : args[0]
+  for (const { name, help, load } of commands) {
     program.addCommand(
-      name === asked ? (await load()).name(name).description(says) : new Command(name).description(says),
+      name === requested ? (await load()).name(name).description(help) : new Command(name).description(help),
     )
   }
   for (const command of [program, ...program.commands, ...program.commands.flatMap((command) => command.commands)])
-    command.exitOverride().showHelpAfterError(`(${fullName(command)} --help shows how)`)
+    command.exitOverride().showHelpAfterError(`(see ${fullName(command)} --help)`)
   if (args.length === 0) {
     program.outputHelp()
     return exit.ok
@@ -109,7 +109,7 @@ const fullName = (command: Command): string =>
   command.parent ? `${fullName(command.parent)} ${command.name()}` : command.name()
 
 function explain(error: unknown): number {
-  // Commander has said what is wrong already; help and version come this way too, with 0.
+  // Commander has printed the message already. Help and version arrive here too, with exit code 0.
   if (error instanceof CommanderError) return error.exitCode === 0 ? exit.ok : exit.usage
   if (error instanceof ConfigError) {
     const count = error.problems.length
@@ -125,10 +125,10 @@ function explain(error: unknown): number {
 }
 
 async function version(): Promise<string> {
-  // The same path from src/cli and from dist/cli.
-  const about = await readFile(new URL('../../package.json', import.meta.url), 'utf8')
-  return (JSON.parse(about) as { version: string }).version
+  // The path is the same from src/cli and from dist/cli.
+  const packageJson = await readFile(new URL('../../package.json', import.meta.url), 'utf8')
+  return (JSON.parse(packageJson) as { version: string }).version
 }
 
-// In a checkout. Where it is installed, bin/bellwire.cjs calls main.
+// Runs in a checkout. In an installed package, bin/bellwire.cjs calls main.
 if (import.meta.main) process.exitCode = await main(process.argv.slice(2))

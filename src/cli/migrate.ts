@@ -13,7 +13,7 @@ const stores = {
 
 export function migrateCommand(): Command {
   return withConfig(new Command())
-    .option('--json', 'print what was applied as one JSON object')
+    .option('--json', 'print the applied migrations as one JSON object')
     .addHelpText('after', help)
     .action(async ({ config: file, json }: { config?: string; json?: true }) => {
       const config = await loadConfig(file)
@@ -22,15 +22,16 @@ export function migrateCommand(): Command {
       for (const side of ['operator', 'platform'] as const) {
         const store = config[side]?.store
         if (store === undefined) continue
-        const done: string[] = []
+        const appliedHere: string[] = []
         for (const { url, migrations } of await stores[side](store)) {
           const names = await migrateDatabase(url, migrations).catch((error: unknown) => {
             throw storeError(error, side)
           })
-          done.push(...names)
+          appliedHere.push(...names)
         }
-        applied[side] = done
-        if (!json) console.log(`${side}: ${done.length > 0 ? `applied ${done.join(', ')}` : 'up to date'}`)
+        applied[side] = appliedHere
+        if (!json)
+          console.log(`${side}: ${appliedHere.length > 0 ? `applied ${appliedHere.join(', ')}` : 'up to date'}`)
       }
       if (Object.keys(applied).length === 0)
         throw new CliError(exit.usage, 'the configuration has no section operator or platform')
@@ -39,8 +40,8 @@ export function migrateCommand(): Command {
 }
 
 const help = `
-Applies the pending migrations to the store of each side in the configuration. The sides do the same when they start, so this is for
-those who want it done before. A SQLite store must not be in use.
+Applies the pending migrations to the store of each configured side. A side also applies them when it starts; this command applies
+them in advance. A SQLite store must not be in use.
 
 Examples:
   bellwire migrate --config bellwire.yaml

@@ -1,15 +1,15 @@
-/** A bar on a terminal, a line every few seconds elsewhere. */
+/** A progress bar on a terminal; elsewhere a line every few seconds. */
 export interface Progress {
-  /** How far it is; `total` in the same unit as `done`, absent when it cannot be known. */
+  /** Updates the progress. `total` has the same unit as `done`; undefined if it is unknown. */
   show(label: string, done: number, total: number | undefined, note: string): void
-  /** A line of its own, which the bar does not overwrite. */
-  say(text: string): void
+  /** Prints a line that the bar does not overwrite. */
+  print(text: string): void
   end(): void
 }
 
 const width = 30
 
-/** @param now for the pace at which it is drawn; epoch milliseconds */
+/** @param now the clock that limits how often the bar is drawn, in epoch milliseconds */
 export function createProgress(
   to: NodeJS.WriteStream | { write(text: string): unknown; isTTY?: false },
   now = Date.now,
@@ -23,23 +23,23 @@ export function createProgress(
     if (terminal && line !== '') to.write('\r\x1b[K')
   }
   return {
-    show(nowDoing, done, total, note) {
+    show(newLabel, done, total, note) {
       const part = total === undefined ? 0 : total === 0 ? 1 : Math.min(1, done / total)
       line = terminal
-        ? `${nowDoing} ${bar(part)} ${percent(part, total)} ${note}`
-        : `${nowDoing}: ${percent(part, total)} ${note}`
-      // The end of a part is always drawn, and so is its beginning.
-      if (part < 1 && nowDoing === label && now() - drawnAt < everyMs) return
-      if (!terminal && nowDoing !== label && part < 1) {
-        label = nowDoing
+        ? `${newLabel} ${bar(part)} ${percent(part, total)} ${note}`
+        : `${newLabel}: ${percent(part, total)} ${note}`
+      // The end of each phase is always drawn, and on a terminal also its beginning.
+      if (part < 1 && newLabel === label && now() - drawnAt < everyMs) return
+      if (!terminal && newLabel !== label && part < 1) {
+        label = newLabel
         return
       }
-      label = nowDoing
+      label = newLabel
       drawnAt = now()
       if (terminal) to.write(`\r\x1b[K${line.slice(0, ((to as NodeJS.WriteStream).columns ?? 80) - 1)}`)
       else to.write(`${line}\n`)
     },
-    say(text) {
+    print(text) {
       clear()
       to.write(`${text}\n`)
     },

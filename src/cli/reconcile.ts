@@ -1,7 +1,7 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { reconciliationFields } from '../contract/records.ts'
 import type { ShownRun } from '../platform/reconcile/shown-run.ts'
-import { type Client, rest } from './client.ts'
+import { type Client, sleep } from './client.ts'
 import { CliError, exit } from './exit.ts'
 import { createProgress, type Progress } from './progress.ts'
 import { phraseReport, type Report, type Sampled } from './reconcile/report.ts'
@@ -24,11 +24,11 @@ export function reconcileCommand(): Command {
     'a key with the scopes read and manage; default: the first such key of the configuration',
   )
     .requiredOption('--brand <number>', 'the brand')
-    .addOption(new Option('--field <field>', 'the field of §2.5').choices(reconciliationFields).makeOptionMandatory())
-    .option('--any-size', 'believe the list even if it shrank or grew beyond the limits')
-    .addOption(new Option('--sample <count>', 'how many users to show').argParser(count).default(10))
-    .addOption(new Option('--timeout <time>', 'how long to wait').argParser(time).default(3_600_000, '1h'))
-    .option('--json', 'end with the report as one JSON object')
+    .addOption(new Option('--field <field>', 'the field').choices(reconciliationFields).makeOptionMandatory())
+    .option('--any-size', 'accept a list that shrank or grew beyond the limits')
+    .addOption(new Option('--sample <count>', 'the number of users to print').argParser(parseCount).default(10))
+    .addOption(new Option('--timeout <time>', 'the longest wait').argParser(time).default(3_600_000, '1h'))
+    .option('--json', 'print the report as one JSON object')
     .addHelpText('after', help)
     .action(async (options: ReconcileOptions) => {
       process.exitCode = await reconcile(options)
@@ -36,10 +36,10 @@ export function reconcileCommand(): Command {
 }
 
 const help = `
-The running platform does it: it asks the operator of the brand (platform.reconciliation), and compares the answer with its CRM. Nothing
-is changed. docs/reconciling.md says what the findings mean, and how they are corrected.
+The running platform requests the list from the operator of the brand (platform.reconciliation) and compares it with its CRM. It changes
+nothing. docs/reconciling.md explains the findings and how to correct them.
 
-Exit codes: 0 no discrepancies, 1 discrepancies, 2 the answer was refused, or wrong usage, 3 the platform cannot be reached.
+Exit codes: 0 no discrepancies, 1 discrepancies, 2 list refused or wrong usage, 3 the platform cannot be reached.
 
 Examples:
   bellwire reconcile --brand 1 --field blocked
@@ -54,9 +54,9 @@ async function reconcile(options: ReconcileOptions): Promise<number> {
       options,
       {
         scopes: ['read', 'manage'],
-        notice: progress.say,
-        later: 'The run goes on without us: GET /admin/reconciliations lists it',
-        interrupted: 'interrupted; the run goes on: GET /admin/reconciliations lists it',
+        notify: progress.print,
+        retryHint: 'The run continues on the platform: GET /admin/reconciliations lists it',
+        interrupted: 'interrupted; the run continues on the platform: GET /admin/reconciliations lists it',
       },
       (client, signal) => runAndReport(options, client, progress, signal),
     )
@@ -74,18 +74,18 @@ async function runAndReport(
   progress: Progress,
   signal: AbortSignal,
 ): Promise<Report> {
-  const until = Date.now() + timeout
+  const deadline = Date.now() + timeout
   const body = JSON.stringify({ brand, field, any_size: anySize })
-  const asked = (await client.post('/admin/reconciliations', body)).answer as ShownRun & { fresh: boolean }
-  if (!asked.fresh) progress.say('a run of this field is under way already: waiting for that one')
-  const path = `/admin/reconciliations/${asked.run}`
-  let run = asked as ShownRun
+  const started = (await client.post('/admin/reconciliations', body)).answer as ShownRun & { fresh: boolean }
+  if (!started.fresh) progress.print('a run of this field is already in progress: waiting for it')
+  const path = `/admin/reconciliations/${started.run}`
+  let run = started as ShownRun
   while (run.ended_at === null) {
-    if (Date.now() > until)
-      throw new CliError(exit.failed, `run ${run.run} is still ${run.state}: it goes on, and GET ${path} shows it`)
-    await rest(pollMs, signal)
+    if (Date.now() > deadline)
+      throw new CliError(exit.failed, `run ${run.run} is still ${run.state} and continues: GET ${path} shows it`)
+    await sleep(pollMs, signal)
     run = (await client.get(path)) as ShownRun
-    progress.show(run.state, run.ids, undefined, noteOf(run))
+    progress.show(run.state, run.ids, undefined, describePace(run))
   }
   const { discrepancies } = (await client.get(`${path}/discrepancies?limit=${sample}`)) as {
     discrepancies: readonly Sampled[]
@@ -95,7 +95,7 @@ async function runAndReport(
 
 const pollMs = 200
 
-function noteOf({ ids, ids_per_second: pace, memory_bytes: memory }: ShownRun): string {
+function describePace({ ids, ids_per_second: pace, memory_bytes: memory }: ShownRun): string {
   const parts = [`${ids.toLocaleString('en')} ids`]
   if (pace !== null) parts.push(`${pace.toLocaleString('en')} ids/s`)
   if (memory > 0) parts.push(`${Math.round(memory / 2 ** 20)} MB`)
@@ -107,9 +107,9 @@ function exitCodeOf({ state, discrepancies }: ShownRun): number {
   return discrepancies.operator_only + discrepancies.crm_only > 0 ? exit.failed : exit.ok
 }
 
-function count(text: string): number {
+function parseCount(text: string): number {
   const value = Number(text)
   if (!Number.isInteger(value) || value < 1 || value > 10_000)
-    throw new InvalidArgumentError('Write a whole number from 1 to 10000.')
+    throw new InvalidArgumentError('Give a whole number from 1 to 10000.')
   return value
 }

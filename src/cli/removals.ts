@@ -1,4 +1,4 @@
-// A client of the operator's /admin: what the removal brake stopped, and the confirmation that lets it go on.
+// A client of the operator's /admin: lists the stops of the removal brake, and confirms removals.
 
 import { Command, Option } from 'commander'
 import { shortPatience, withOperator, withOperatorClient } from './devices/operator-client.ts'
@@ -28,8 +28,8 @@ export function removalsCommand(): Command {
 }
 
 const help = `
-When a push service says of very many devices that they are dead, none is removed any more until a person looked: perhaps it is
-the credential that is wrong. Meanwhile no message is lost.
+If a push service reports implausibly many devices as dead, removals stop until a person confirms them, because the credential may be
+wrong. No message is lost meanwhile.
 
 Examples:
   bellwire removals
@@ -39,51 +39,51 @@ Examples:
 
 function listCommand(): Command {
   const command = new Command('list').description(
-    'each push service, and whether its removals were stopped (the default)',
+    'list the push services and whether their removals have stopped (the default)',
   )
   return withOperator(command, 'read', shortPatience)
     .option('--json', 'print the answer as one JSON object')
     .action(async (options: RemovalsOptions) => {
-      const answer = await withOperatorClient(options, 'read', say, (client) => client.get('/admin/devices/removals'))
+      const answer = await withOperatorClient(options, 'read', log, (client) => client.get('/admin/devices/removals'))
       const { services } = answer as { services: readonly Listed[] }
       if (options.json) console.log(JSON.stringify(answer))
-      else if (services.length === 0) console.log('Nothing was sent lately, and nothing is stopped.')
+      else if (services.length === 0) console.log('No recent sends, and no stopped removals.')
       else for (const service of services) console.log(phrase(service))
-      // A script may check whether a person has to decide.
+      // For scripts: exit code 1 means that a person must act.
       process.exitCode = services.some(({ stopped }) => stopped) ? exit.failed : exit.ok
     })
 }
 
 function confirmCommand(): Command {
-  return withOperator(new Command('confirm').description('let the removals go on'), 'manage', shortPatience)
-    .argument('<service>', 'the push service, as the list shows it')
+  return withOperator(new Command('confirm').description('resume the removals'), 'manage', shortPatience)
+    .argument('<service>', 'the name of the push service')
     .addOption(
-      new Option('--for <time>', 'time in which removals are not counted').argParser(time).default(time('1h'), '1h'),
+      new Option('--for <time>', 'how long removals are not limited').argParser(time).default(time('1h'), '1h'),
     )
     .option('--json', 'print the answer as one JSON object')
     .addHelpText('after', '\nExample:\n  bellwire removals confirm fcm --for 4h\n')
     .action(async (service: string, options: RemovalsOptions & { readonly for: number }) => {
       const minutes = options.for / 60_000
       const body = JSON.stringify({ service, for_minutes: minutes })
-      const { answer } = await withOperatorClient(options, 'manage', say, (client) =>
+      const { answer } = await withOperatorClient(options, 'manage', log, (client) =>
         client.post('/admin/devices/removals/confirm', body),
       )
       console.log(
         options.json
           ? JSON.stringify(answer)
-          : `${service}: dead devices are removed again, for ${minutes} min without counting.`,
+          : `${service}: dead devices are removed again, without a limit for ${minutes} min.`,
       )
     })
 }
 
-const say = (text: string): void => console.error(text)
+const log = (text: string): void => console.error(text)
 
 function phrase({ service, stopped, stopped_at: at, stopped_for: of, allowed_until: until, lately }: Listed): string {
-  const count = `${lately.removals} removals in ${lately.sends} sends lately`
+  const count = `${lately.removals} removals in ${lately.sends} sends recently`
   if (!stopped)
     return `${service}: removing (${count}${until === undefined ? '' : `; confirmed until ${clock(until)}`})`
   const since = at === undefined ? '' : ` since ${clock(at)}`
-  return `${service}: STOPPED${since}, after ${of?.removals} removals in ${of?.sends} sends. Look whether its credential is right, then: bellwire removals confirm ${service}`
+  return `${service}: STOPPED${since}, after ${of?.removals} removals in ${of?.sends} sends. Check its credential, then run: bellwire removals confirm ${service}`
 }
 
 const clock = (ms: number): string => new Date(ms).toISOString()

@@ -20,56 +20,57 @@ type Side = 'platform' | 'operator'
 
 const keysOf = { platform: 'keys', operator: 'admin_keys' } as const
 
-const named = (scopes: readonly Scope[]): string => `${scopes.length > 1 ? 'scopes' : 'scope'} ${scopes.join(' and ')}`
+const phraseScopes = (scopes: readonly Scope[]): string =>
+  `${scopes.length > 1 ? 'scopes' : 'scope'} ${scopes.join(' and ')}`
 
 /**
- * --url and --key of a running side, or its configuration, and how long to wait for it.
+ * Adds the options --url, --key, --key-file, --config and --patience.
  *
- * @param key the hint about the key in errors
+ * @param key the description of the key in the help text
  */
 export function withAddress(command: Command, side: Side, key: string, patience = '2min'): Command {
   return withConfig(command)
     .addOption(
-      new Option('--url <url>', `the ${side}; default: where the configuration says that it listens`).env(
+      new Option('--url <url>', `the URL of the ${side}; default: its address in the configuration`).env(
         'BELLWIRE_URL',
       ),
     )
     .addOption(
       new Option(
         '--key <key>',
-        `${key}. ps shows it to every user of this machine: prefer --key-file or the variable`,
+        `${key}. ps shows it to all users of this machine: prefer --key-file or the variable`,
       ).env('BELLWIRE_KEY'),
     )
     .option('--key-file <file>', 'read the key from this file')
     .addOption(
-      new Option('--patience <time>', `how long the ${side} may be away`)
+      new Option('--patience <time>', `the longest outage of the ${side} before the command gives up`)
         .argParser(time)
         .default(time(patience), patience),
     )
 }
 
-/** Which running side is meant: from the command line or, for what is not given there, from the configuration. */
+/** The address and the key of the running side, from the command line or else from the configuration. */
 export async function runningSide(
   side: Side,
-  { url, config: file, ...given }: Omit<Addressed, 'patience'>,
+  { url, config: file, ...options }: Omit<Addressed, 'patience'>,
   scopes: readonly Scope[],
 ): Promise<{ readonly url: string; readonly key: string }> {
   if (url !== undefined && !/^https?:/.test(url))
     throw new CliError(exit.usage, `--url is not an http or https address: ${url}`)
-  const key = given.keyFile === undefined ? given.key : await readKey(given.keyFile)
+  const key = options.keyFile === undefined ? options.key : await readKey(options.keyFile)
   if (url !== undefined && key !== undefined) return { url, key }
   const { platform, operator } = await loadConfig(file)
   const listening = side === 'platform' ? platform : operator
   if (!listening)
-    throw new CliError(exit.usage, `which ${side}? Give --url and a key, or a configuration with a section ${side}`)
+    throw new CliError(exit.usage, `no ${side}: give --url and a key, or a configuration with a section ${side}`)
   const keys = side === 'platform' ? platform?.keys : operator?.admin_keys
   const found = keys?.find((each) => scopes.every((scope) => each.scopes.includes(scope)))
   if (key === undefined && !found)
     throw new CliError(
       exit.usage,
-      `no key of ${side}.${keysOf[side]} has ${scopes.length > 1 ? 'both' : 'the'} ${named(scopes)}: add one, or give BELLWIRE_KEY or --key-file`,
+      `no key of ${side}.${keysOf[side]} has ${scopes.length > 1 ? 'both' : 'the'} ${phraseScopes(scopes)}: add one, or give BELLWIRE_KEY or --key-file`,
     )
-  // Commands use paths under /admin.
+  // All commands call /admin.
   return { url: url ?? localUrl(listening.admin ?? listening), key: key ?? (found?.key as string) }
 }
 
@@ -81,27 +82,27 @@ async function readKey(file: string): Promise<string> {
   return key.trim()
 }
 
-export interface Talk {
+export interface Session {
   readonly scopes: readonly Scope[]
-  readonly notice: (text: string) => void
-  /** What becomes of it when nobody answers in time. */
-  readonly later?: string
-  /** What a person is told who ends it with Ctrl-C. */
+  readonly notify: (text: string) => void
+  /** Advice for the user if the side does not answer in time. */
+  readonly retryHint?: string
+  /** The error message after Ctrl-C. */
   readonly interrupted: string
 }
 
-/** Gives the work a client of the running side until it ends, or Ctrl-C ends it. */
+/** Runs the work with a client of the running side. Ctrl-C aborts it. */
 export async function withSide<T>(
   side: Side,
   addressed: Addressed,
-  { scopes, later, interrupted, ...talk }: Talk,
+  { scopes, retryHint, interrupted, notify }: Session,
   work: (client: Client, signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  const called = {
+  const peer = {
     side,
-    key: `${side}.${keysOf[side]} with the ${named(scopes)}`,
-    ...(later !== undefined && { later }),
+    key: `${side}.${keysOf[side]} with the ${phraseScopes(scopes)}`,
+    ...(retryHint !== undefined && { retryHint }),
   }
   const { url, key } = await runningSide(side, addressed, scopes)
-  return withClient({ url, key, patienceMs: addressed.patience, ...talk, called }, interrupted, work)
+  return withClient({ url, key, patienceMs: addressed.patience, notify, peer }, interrupted, work)
 }

@@ -24,14 +24,14 @@ export function sendCommand(): Command {
     'platform',
     'a key with the scopes enqueue and read; default: the first such key of the configuration',
   )
-    .requiredOption('-f, --file <file>', 'activity request records, one on each line (NDJSON); - reads standard input')
+    .requiredOption('-f, --file <file>', 'activity request records, one per line (NDJSON); - reads standard input')
     .addOption(new Option('--channel <channel>', 'the channel').choices(['push', 'site']).default('push'))
-    .option('--out <file>', 'write line, id, outcome and identifier of each record there, as NDJSON')
+    .option('--out <file>', 'write line, id, outcome and identifier of each record to this file, as NDJSON')
     .addOption(
-      new Option('--timeout <time>', 'how long to wait for the outcomes').argParser(time).default(3_600_000, '1h'),
+      new Option('--timeout <time>', 'the longest wait for the outcomes').argParser(time).default(3_600_000, '1h'),
     )
-    .option('--no-wait', 'do not wait for the outcomes: end when every record is in the queue')
-    .option('--json', 'end with the summary as one JSON object')
+    .option('--no-wait', 'exit when all records are in the queue, without waiting for their outcomes')
+    .option('--json', 'print the summary as one JSON object')
     .addHelpText('after', help)
     .action(async (options: SendOptions) => {
       process.exitCode = await send(options)
@@ -39,9 +39,9 @@ export function sendCommand(): Command {
 }
 
 const help = `
-Sending a file again is safe: what the platform knows already is not sent twice, and has its first outcome.
+It is safe to send a file again: records that the platform has already accepted are skipped and keep their outcome.
 
-Exit codes: 0 all successful (with --no-wait: all in the queue), 1 some are not, 2 wrong usage, 3 the platform cannot be reached.
+Exit codes: 0 all successful (with --no-wait: all in the queue), 1 not all, 2 wrong usage, 3 the platform cannot be reached.
 
 Examples:
   bellwire send --file activities.ndjson --channel push
@@ -55,7 +55,7 @@ async function send(options: SendOptions): Promise<number> {
   const progress = createProgress(process.stderr)
   try {
     const summary = await interruptible(
-      'interrupted; send the same file again to go on: nothing is sent twice',
+      'interrupted; send the same file again to continue: accepted records are skipped',
       (signal) =>
         sendFile({
           ...options,
@@ -72,8 +72,8 @@ async function send(options: SendOptions): Promise<number> {
     )
     progress.end()
     console.log(options.json ? JSON.stringify(summary) : phraseSummary(summary))
-    const well = options.wait ? allSuccessful(summary) : summary.refused === 0
-    return well ? exit.ok : exit.failed
+    const succeeded = options.wait ? allSuccessful(summary) : summary.refused === 0
+    return succeeded ? exit.ok : exit.failed
   } finally {
     progress.end()
   }

@@ -7,7 +7,7 @@ import { metrics } from '../runtime/metrics.ts'
 import { chain, type Handler } from '../runtime/mount.ts'
 import type { Service } from '../runtime/service.ts'
 import { CliError, exit } from './exit.ts'
-import { signalled } from './interruptible.ts'
+import { waitForSignal } from './interruptible.ts'
 import { storeError } from './store-error.ts'
 
 interface Address {
@@ -22,9 +22,10 @@ interface Settings extends Address {
 }
 
 /**
- * Runs one side until SIGTERM or SIGINT: log and metrics first, then the store, then the port, because what listens must be
- * able to answer; stopping goes the other way and is bounded, a second signal ends at once. An uncaught error, for example in a
- * user's module, is logged and stops the side the same way: the supervisor starts it again.
+ * Runs one side until SIGTERM or SIGINT. It starts the log and the metrics, then opens the store, then the port, so that the side
+ * can answer as soon as it listens. A stop goes in reverse order, within a grace period; a second signal exits immediately. An
+ * uncaught error, for example in a user's module, is logged and stops the side in the same way: the process supervisor restarts
+ * it.
  */
 export async function serve(
   description: Events['server.starting'],
@@ -36,56 +37,56 @@ export async function serve(
   const { level, format } = config.log
   const asText = format === 'text' || (format === 'auto' && process.stdout.isTTY === true)
   const log = startLog({ level, format: asText ? 'text' : 'json', secrets: secretsOf(config) })
-  const failed = uncaught()
+  const failed = waitForUncaughtError()
   try {
     metrics()
     emit('server.starting', description)
-    const served = await create()
-    const stopped = signalled()
-    await served.start().catch((error: unknown) => {
+    const service = await create()
+    const stopped = waitForSignal()
+    await service.start().catch((error: unknown) => {
       throw storeError(error, side)
     })
-    const listening = await listenFor(side, served, settings).catch(async (error: unknown) => {
-      log.stop() // it did not run, so it does not say that it stops
-      await served.stop(0).catch(() => {})
+    const listening = await listenFor(side, service, settings).catch(async (error: unknown) => {
+      log.stop() // the side never ran, so no stop is logged
+      await service.stop(0).catch(() => {})
       throw error
     })
     await Promise.race([stopped, failed])
-    process.once('SIGINT', () => endNow(log, exit.failed)).once('SIGTERM', () => endNow(log, exit.failed))
-    // Not kept alive by this, but ended by it: what a provider still holds open must not hold the process.
+    process.once('SIGINT', () => exitNow(log, exit.failed)).once('SIGTERM', () => exitNow(log, exit.failed))
+    // Exits even if a provider keeps a handle open. The timer itself does not keep the process alive.
     setTimeout(() => {
       console.error(
-        `bellwire: not everything ended within ${side}.stop_within; what is unfinished goes on at the next start`,
+        `bellwire: the stop took longer than ${side}.stop_within; unfinished work continues after the next start`,
       )
-      endNow(log, exit.failed)
+      exitNow(log, exit.failed)
     }, settings.stop_within + 1_000).unref()
-    // Together: requests under way need the side to be answered, and the side must see that no more come.
+    // Concurrently: open requests need the side for their answers, and the side waits until no more requests arrive.
     const closing = listening.map((each) => each.close(settings.stop_within))
-    await Promise.all([...closing, served.stop(settings.stop_within)])
+    await Promise.all([...closing, service.stop(settings.stop_within)])
   } finally {
     log.stop()
   }
 }
 
-/** Everything on one port; with `admin`, administration on an address of its own. */
+/** Listens on one port; with `admin`, the routes that the other party does not need have a separate address. */
 async function listenFor(
   side: Side,
   { handler, admin, health }: Service,
-  { host, port, connections, admin: apart }: Settings,
+  { host, port, connections, admin: adminAddress }: Settings,
 ): Promise<readonly Listening[]> {
-  if (!apart) return [await listenAt(side, side, chain(handler, admin.handler), { host, port, connections })]
-  const first = await listenAt(side, side, chain(handler, health.handler), { host, port, connections })
-  const second = listenAt(`${side}.admin`, side, admin.handler, { ...apart, part: 'admin' })
+  if (!adminAddress) return [await listenAt(side, side, chain(handler, admin.handler), { host, port, connections })]
+  const main = await listenAt(side, side, chain(handler, health.handler), { host, port, connections })
+  const separate = listenAt(`${side}.admin`, side, admin.handler, { ...adminAddress, part: 'admin' })
   return [
-    first,
-    await second.catch(async (error: unknown) => {
-      await first.close(0)
+    main,
+    await separate.catch(async (error: unknown) => {
+      await main.close(0)
       throw error
     }),
   ]
 }
 
-/** @param setting where host and port stand in the configuration */
+/** @param setting the path of the settings host and port */
 function listenAt(
   setting: string,
   side: Side,
@@ -93,23 +94,23 @@ function listenAt(
   options: ListenOptions & { readonly host: string; readonly port: number },
 ): Promise<Listening> {
   return listen(side, handler, options).catch((error: Error) => {
-    throw notListening(setting, options, error)
+    throw listenError(setting, options, error)
   })
 }
 
-function notListening(setting: string, { host, port }: { host: string; port: number }, error: Error): CliError {
+function listenError(setting: string, { host, port }: { host: string; port: number }, error: Error): CliError {
   const { code } = error as NodeJS.ErrnoException
   if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND' || code === 'EAI_AGAIN')
     return new CliError(
       exit.usage,
-      `${setting}.host: ${host} is no address of this machine: write 127.0.0.1, an address that it has, or 0.0.0.0 for all of them`,
+      `${setting}.host: ${host} is not an address of this machine: write 127.0.0.1, another of its addresses, or 0.0.0.0 for all`,
     )
-  const remedy = code === 'EACCES' ? `: this user may not listen on port ${port}, choose one from 1024 up` : ''
+  const remedy = code === 'EACCES' ? `: this user may not listen on port ${port}; choose a port from 1024` : ''
   return new CliError(exit.usage, `${setting}.port: ${error.message}${remedy}`)
 }
 
-/** Resolves at the first uncaught error; the process will end with an error. */
-function uncaught(): Promise<void> {
+/** Resolves at the first uncaught error, which also sets the exit code. */
+function waitForUncaughtError(): Promise<void> {
   return new Promise((resolve) => {
     const fail = (thrown: unknown): void => {
       const { message, stack = message } = thrown instanceof Error ? thrown : new Error(String(thrown))
@@ -121,7 +122,7 @@ function uncaught(): Promise<void> {
   })
 }
 
-function endNow(log: Log, code: number): never {
+function exitNow(log: Log, code: number): never {
   log.stop()
   process.exit(code)
 }

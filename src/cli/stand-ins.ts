@@ -1,35 +1,35 @@
 import { resolve } from 'node:path'
 import { Command, InvalidArgumentError } from 'commander'
 import { CliError, exit } from './exit.ts'
-import { signalled } from './interruptible.ts'
+import { waitForSignal } from './interruptible.ts'
 
-/** Of the control API. The stand-ins take the ports that follow. */
-const usualPort = 4700
+/** The default port of the control API. The stand-ins use the next five ports. */
+const defaultPort = 4700
 
-/** `bellwire stand-ins`: push without any account, for experiments and for tests in any language. */
+/** `bellwire stand-ins`: push without an account, for experiments and for tests in any language. */
 export function standInsCommand(): Command {
   return new Command()
-    .option('--dir <folder>', 'where credentials and a bellwire.yaml that uses them are written', './stand-ins')
+    .option('--dir <folder>', 'the folder for credentials and a bellwire.yaml that uses them', './stand-ins')
     .option(
       '--port <number>',
-      'port of the control API, the stand-ins take the five that follow; 0 takes free ones',
+      'the port of the control API; the stand-ins use the next five; 0 chooses free ports',
       port,
-      usualPort,
+      defaultPort,
     )
-    .option('--json', 'print one JSON object for each thing that happens')
+    .option('--json', 'print one JSON object per event')
     .addHelpText('after', help)
     .action(async ({ dir, port, json }: { dir: string; port: number; json?: true }) => {
       const [
         { startStandIns },
         { startControl },
         { claimFolder, writeFolder },
-        { forPeople, forPrograms },
+        { jsonReporter, textReporter },
         { makeVapidKeys },
       ] = await Promise.all([
         import('../stand-ins/all.ts'),
         import('../stand-ins/control.ts'),
         import('./stand-ins/folder.ts'),
-        import('./stand-ins/say.ts'),
+        import('./stand-ins/reporter.ts'),
         import('../providers/web-push/vapid.ts'),
       ])
       const folder = resolve(dir)
@@ -40,17 +40,17 @@ export function standInsCommand(): Command {
         await standIns.close()
         return explain(error)
       })
-      const voice = json ? forPrograms : forPeople
-      const stopped = signalled()
+      const reporter = json ? jsonReporter : textReporter
+      const stopped = waitForSignal()
       try {
         const files = await writeFolder(folder, standIns, vapid)
         for (const service of ['fcm', 'apns', 'web-push'] as const) {
           standIns[service].onShown((token, shown) => {
-            const device = standIns.devices.find((one) => one.token === token)
-            if (device) voice.shown(device, shown)
+            const device = standIns.devices.find((each) => each.token === token)
+            if (device) reporter.shown(device, shown)
           })
         }
-        voice.running(control.url, folder, files, standIns)
+        reporter.running(control.url, folder, files, standIns)
         await stopped
       } finally {
         await control.close()
@@ -72,21 +72,21 @@ function port(text: string): number {
 
 function explain(error: Error & { code?: string; port?: number }): never {
   if (error.code !== 'EADDRINUSE') throw error
-  throw new CliError(exit.usage, `port ${error.port} is in use: choose others with --port, or --port 0 for free ones`)
+  throw new CliError(exit.usage, `port ${error.port} is in use: choose others with --port; --port 0 finds free ones`)
 }
 
 const help = `
-Runs doubles of FCM, APNs and a Web Push service that speak the real wire protocols: authentication is verified, limits are
-enforced, Web Push is decrypted, devices that are away get what was kept for them. Their control API makes devices, plays faults and shows what
-arrived and what a device shows:
+Runs stand-ins of FCM, APNs and a Web Push service that speak the real wire protocols: they verify authentication, enforce limits,
+decrypt Web Push, and store messages for devices that are offline. Their control API creates devices, injects faults, and lists received
+messages and displayed notifications:
 
   POST /devices      {"service": "fcm" | "apns" | "web-push", "name"?, "app"?, "environment"?, "kind"?, "online"?}
   POST /devices/ID   {"online": false} | {"online": true} | {"gone": true}
   POST /faults       {"service": …, "device"?, "every"?, "share"?, "times"?, "delayMs"?, "reset"?: "before" | "after", "goaway"?: true,
                       "answer"?: {"status": 503, "headers": {"retry-after": "7"}, "body": "…"}}
-  DELETE /faults     takes them back; GET /faults lists them
+  DELETE /faults     removes all faults; GET /faults lists them
   GET /arrivals      ?service=apns&after=10
-  GET /shown         ?device=1&count=2&wait=10 waits up to 10 s until it shows two
+  GET /shown         ?device=1&count=2&wait=10 waits up to 10 s until the device shows two notifications
 
 Examples:
   bellwire stand-ins

@@ -1,7 +1,7 @@
 import { StoreUnavailable } from '../store/store-unavailable.ts'
 import { CliError, exit } from './exit.ts'
 
-const away = new Set([
+const connectionErrors = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
   'ENOTFOUND',
@@ -14,9 +14,10 @@ const away = new Set([
   '53300',
 ])
 
-/** A store that cannot be opened, as the end of a command: unreachable (perhaps only now), or wrongly configured. */
+/** The error for a store that cannot be opened: unreachable (perhaps temporarily), or wrongly configured. */
 export function storeError(error: unknown, side: string): CliError {
   const { message, cause, code } = error as Error & { code?: string; cause?: { code?: string } }
-  const unreachable = error instanceof StoreUnavailable || away.has(cause?.code ?? '') || away.has(code ?? '')
+  const unreachable =
+    error instanceof StoreUnavailable || connectionErrors.has(cause?.code ?? '') || connectionErrors.has(code ?? '')
   return new CliError(unreachable ? exit.unreachable : exit.usage, `${side}.store: ${message}`)
 }

@@ -3,7 +3,7 @@ import { makeVapidKeys } from '../providers/web-push/vapid.ts'
 
 export function vapidCommand(): Command {
   return new Command()
-    .option('--json', 'print the pair as one JSON object')
+    .option('--json', 'print the key pair as one JSON object')
     .addHelpText('after', help)
     .action(({ json }: { json?: true }) => {
       const { publicKey, privateKey } = makeVapidKeys()
@@ -14,9 +14,8 @@ export function vapidCommand(): Command {
 }
 
 const help = `
-Makes a new pair of keys for Web Push, as the settings of a web-push service want them. The site gives the public key to
-pushManager.subscribe() as applicationServerKey; the private key is a secret. Keep the pair: with another one, every browser has to
-subscribe anew.
+Makes a new key pair for the settings of a Web Push service. The site passes the public key to pushManager.subscribe() as
+applicationServerKey; the private key is a secret. Keep the pair: with a different one, every browser must subscribe again.
 
 Examples:
   bellwire vapid

@@ -1,15 +1,15 @@
-// Configured addresses: the secrets in them, and whether a connection is encrypted.
+// Configured addresses: finds and masks their secrets, and finds addresses that are called without TLS.
 
 const userinfo = /^([a-z][a-z0-9+.-]*:\/\/)([^/?#]*)@/i
 const secretParameter = /([?&][^=&#]*(?:pass|key|token|secret|sig|auth)[^=&#]*=)([^&#]*)/gi
-/** Stands where a secret stood. */
+/** The replacement for a masked secret. */
 export const hidden = '********'
 
-/** The passwords and keys in an address, as written and decoded. Empty for a text that is not an address. */
+/** The passwords and keys in an address, as written and percent-decoded. Empty when the text is not an address. */
 export function secretsInAddress(address: string): readonly string[] {
   const found: string[] = []
   replaceSecrets(address, (secret) => {
-    found.push(secret, decoded(secret))
+    found.push(secret, percentDecode(secret))
     return secret
   })
   return [...new Set(found)]
@@ -20,23 +20,25 @@ export function maskAddress(address: string): string {
   return replaceSecrets(address, () => hidden)
 }
 
-function replaceSecrets(address: string, by: (secret: string) => string): string {
+function replaceSecrets(address: string, replace: (secret: string) => string): string {
   if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(address)) return address
   return address
-    .replace(userinfo, (_all, scheme: string, who: string) => {
-      const colon = who.indexOf(':')
-      // A key may stand in the place of the user: https://KEY@host, https://KEY:@host.
-      if (colon < 0 || colon === who.length - 1)
-        return /^http/i.test(scheme) ? `${scheme}${by(who)}@` : `${scheme}${who}@`
-      return `${scheme}${who.slice(0, colon)}:${by(who.slice(colon + 1))}@`
+    .replace(userinfo, (_all, scheme: string, login: string) => {
+      const colon = login.indexOf(':')
+      // The user name may be a key: https://KEY@host, https://KEY:@host.
+      if (colon < 0 || colon === login.length - 1)
+        return /^http/i.test(scheme) ? `${scheme}${replace(login)}@` : `${scheme}${login}@`
+      return `${scheme}${login.slice(0, colon)}:${replace(login.slice(colon + 1))}@`
     })
-    .replace(secretParameter, (all, name: string, value: string) => (isTemplate(value) ? all : `${name}${by(value)}`))
+    .replace(secretParameter, (all, name: string, value: string) =>
+      isTemplate(value) ? all : `${name}${replace(value)}`,
+    )
 }
 
-/** Nothing at all, or a placeholder: {{secret.NAME}}. */
+/** An empty value, or a placeholder such as {{secret.NAME}}. */
 const isTemplate = (value: string): boolean => value === '' || /^\{\{[^{}]*\}\}$/.test(value)
 
-function decoded(text: string): string {
+function percentDecode(text: string): string {
   try {
     return decodeURIComponent(text)
   } catch {
@@ -45,9 +47,9 @@ function decoded(text: string): string {
 }
 
 /**
- * The host to which this address is called without TLS, where that is not this machine.
+ * The host of an address that is called without TLS. Undefined with TLS, and for this machine.
  *
- * @param address of HTTP, AMQP, PostgreSQL or SQLite, or `host:port`
+ * @param address an HTTP, AMQP, PostgreSQL or SQLite address, or `host:port`
  * @example clearTextHost('http://db.example.com/') // 'db.example.com'
  * @example clearTextHost('http://127.0.0.1:7001') // undefined
  */
@@ -61,17 +63,17 @@ export function clearTextHost(address: string, env: NodeJS.ProcessEnv = process.
   return host === undefined || isThisMachine(host) ? undefined : host
 }
 
-/** As the driver reads it: parameters before the address itself, then the variables of libpq. */
+/** The same precedence as the driver: query parameters, then the rest of the address, then libpq's environment variables. */
 function postgresHost({ hostname, searchParams }: URL, env: NodeJS.ProcessEnv): string | undefined {
-  const asked =
+  const wantsTls =
     /^(true|1|no-verify)$/.test(searchParams.get('ssl') ?? '') ||
     ['sslcert', 'sslkey', 'sslrootcert'].some((name) => searchParams.has(name))
-  const mode = searchParams.get('sslmode') ?? (asked ? 'require' : env.PGSSLMODE)
+  const mode = searchParams.get('sslmode') ?? (wantsTls ? 'require' : env.PGSSLMODE)
   if (mode !== undefined && mode !== 'disable' && mode !== 'allow') return undefined
   return searchParams.get('host') || decodeURIComponent(hostname) || env.PGHOST || 'localhost'
 }
 
-/** A loopback address, or the path of a socket. Names of a private network are other machines. */
+/** Whether this is a loopback address or the path of a socket. Hosts of a private network are other machines. */
 export function isThisMachine(host: string): boolean {
   return /^(\/.*|localhost|\[?::1\]?|127(\.\d{1,3}){3})$/.test(host)
 }

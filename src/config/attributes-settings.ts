@@ -7,57 +7,57 @@ import type { Problem } from './problem.ts'
 import { group, list, type ValueOf, variants } from './setting.ts'
 import { moduleOf } from './shared-settings.ts'
 
-const brands = list(brand({ says: 'A brand.' }), {
-  says: 'The brands that it is asked about; left out: all of operator.keys.',
+const brands = list(brand({ help: 'A brand.' }), {
+  help: 'The brands that this source covers. Default: all brands of operator.keys.',
   optional: true,
-  least: 1,
+  minItems: 1,
 })
 
-const query = (says: string) => text({ says, optional: true })
+const query = (help: string) => text({ help, optional: true })
 
 const queries = group(
-  { says: 'For each field a query for the ids of the users for whom it is true; :brand stands for the brand.' },
+  { help: 'One query per field; it selects the ids of the users for whom the field is true. :brand is the brand.' },
   {
-    blocked: query('A query for the ids of blocked users, :brand stands for the brand.'),
-    excluded: query('Likewise of users who excluded themselves.'),
-    active: query('Likewise of active users.'),
-    consent_email: query('Likewise of users who consent to e-mail.'),
-    consent_sms: query('Likewise to SMS.'),
-    consent_telephone: query('Likewise to calls.'),
-    consent_post_mail: query('Likewise to letters.'),
-    consent_site_notification: query('Likewise to on-site notifications.'),
-    consent_push_notification: query('Likewise to push notifications.'),
+    blocked: query('Selects the ids of blocked users. The parameter :brand is the brand.'),
+    excluded: query('Selects the ids of self-excluded users.'),
+    active: query('Selects the ids of active users.'),
+    consent_email: query('Selects the ids of users who consented to e-mail.'),
+    consent_sms: query('Selects the ids of users who consented to SMS.'),
+    consent_telephone: query('Selects the ids of users who consented to telephone calls.'),
+    consent_post_mail: query('Selects the ids of users who consented to postal mail.'),
+    consent_site_notification: query('Selects the ids of users who consented to on-site notifications.'),
+    consent_push_notification: query('Selects the ids of users who consented to push notifications.'),
   },
 )
 
 const source = variants(
   {
-    says: 'One source.',
+    help: 'One source.',
     remedy: 'write {file: ./users.csv}, {sql: postgres://…, queries: …}, {http: https://…}, or {module: ./mine.ts}',
   },
   {
     file: {
-      file: path({ says: 'A CSV or NDJSON file of user attributes: user_id, brand, blocked, excluded, …' }),
-      brand: brand({ says: 'The brand of its users, where the file does not say it.', optional: true }),
+      file: path({ help: 'A CSV or NDJSON file of user attributes: user_id, brand, blocked, excluded, …' }),
+      brand: brand({ help: 'The brand of the users, if the file has no column brand.', optional: true }),
       brands,
     },
     sql: {
-      sql: store({ says: 'The database of your users, PostgreSQL or SQLite. It is only read.', secret: true }),
+      sql: store({ help: 'Your database of users, PostgreSQL or SQLite. Bellwire only reads it.', secret: true }),
       queries,
       as_of: text({
-        says: 'A query for the time of the data, where it is not as fresh as its server: select max(loaded_at) from loads.',
+        help: 'A query for the time of the data, for a copy that lags behind: select max(loaded_at) from loads.',
         optional: true,
       }),
       max_lag: duration({
-        says: 'Send nothing while the data is older than this. Left out: any age will do.',
+        help: 'Nothing is sent while the data is older than this. Default: no limit.',
         optional: true,
       }),
       brands,
     },
     http: {
-      http: url({ says: 'An endpoint of yours that knows the users; docs/reconciliation.md says what it is asked.' }),
-      fields: list(oneOf(...fields)({ says: 'A field.' }), { says: 'The fields that it knows.', least: 1 }),
-      token: text({ says: 'Sent as Authorization: Bearer.', secret: true, optional: true }),
+      http: url({ help: 'Your endpoint for user attributes; docs/reconciliation.md describes its requests.' }),
+      fields: list(oneOf(...fields)({ help: 'A field.' }), { help: 'The fields that it provides.', minItems: 1 }),
+      token: text({ help: 'Sent as Authorization: Bearer.', secret: true, optional: true }),
       brands,
     },
     module: { ...moduleOf('an AttributeSource', 'source'), brands },
@@ -66,53 +66,56 @@ const source = variants(
 
 export const attributeSettings = {
   attributes: list(source, {
-    says: 'Who is blocked, excluded, active, consenting. The same sources refuse sends (§4.1) and answer reconciliation (§2.5).',
+    help: 'Sources of user attributes: blocked, excluded, active, consents. Suppression and reconciliation both read them.',
   }),
   suppression: variants(
     {
-      says: 'Whether sends are refused to blocked, excluded, inactive and unconsented users. Left out: as operator.attributes say.',
-      remedy: 'sources stand under operator.attributes; suppression: none sends to everybody all the same',
+      help: 'Whether messages to blocked, excluded, inactive and unconsented users are suppressed. Default: the sources under operator.attributes decide.',
+      remedy: 'list sources under operator.attributes, or write suppression: none to send to all users',
       optional: true,
     },
     {
       attributes: {
         max_staleness: duration({
-          says: 'How long "this user may be messaged" may be remembered; 0ms: each is asked about right before the send.',
+          help: 'How long the answer "this user may be messaged" is cached. 0ms: the sources are read before every send.',
           default: '0ms',
         }),
-        timeout: duration({ says: 'A source that takes longer cannot answer, and nothing is sent.', default: '5s' }),
+        timeout: duration({
+          help: 'The longest wait for a source. After it nothing is sent: messages are fatal.',
+          default: '5s',
+        }),
       },
       none: {},
     },
   ),
   reconciliation: group(
-    { says: 'Lists of users for the platform (§2.5).' },
+    { help: 'Reconciliation lists for the platform.' },
     {
       streams: integer(
         1,
         1_000,
       )({
-        says: 'Most lists at a time; more are answered 503. A platform may ask for all nine fields at once.',
+        help: 'The most concurrent lists; further requests are answered 503. A platform may request all nine fields at once.',
         default: '9',
       }),
       stall: duration({
-        says: 'A source that gives, or a caller that takes, nothing for so long ends the list.',
+        help: 'A list ends when its source sends nothing, or its caller reads nothing, for this long.',
         default: '30s',
       }),
-      timeout: duration({ says: 'The longest that a list may take.', default: '30min' }),
+      timeout: duration({ help: 'The longest duration of one list.', default: '30min' }),
     },
   ),
 }
 
-interface Checked {
+interface AttributesConfig {
   readonly keys: readonly { readonly brands: readonly string[] }[]
   readonly attributes: ValueOf<(typeof attributeSettings)['attributes']>
   readonly suppression?: ValueOf<(typeof attributeSettings)['suppression']>
 }
 
-/** Nobody is messaged by an oversight: each brand has somebody who knows its users, or it is written that this is not wanted. */
-export function agreeOnAttributes(
-  { keys, attributes, suppression }: Checked,
+/** Requires a source for each brand or `suppression: none`, so that a forgotten source cannot cause messages to blocked users. */
+export function checkAttributes(
+  { keys, attributes, suppression }: AttributesConfig,
   where: string,
   problems: Problem[],
 ): void {
@@ -123,8 +126,8 @@ export function agreeOnAttributes(
     problems.push({
       path: 'operator.attributes',
       where,
-      what: `nothing says who of brand ${uncovered.join(', ')} must not be messaged`,
-      remedy: 'write attributes: [{file: ./users.csv}], or suppression: none to send to everybody',
+      what: `no source covers brand ${uncovered.join(', ')}, so blocked users would be messaged`,
+      remedy: 'write attributes: [{file: ./users.csv}], or suppression: none to send to all users',
     })
   for (const [i, source] of attributes.entries()) {
     if (source.is !== 'sql') continue
@@ -134,8 +137,8 @@ export function agreeOnAttributes(
       problems.push({
         path,
         where,
-        what: 'there is no query',
-        remedy: `write one for each of ${fields.join(', ')} that you know`,
+        what: 'has no query',
+        remedy: `write a query for each field that you have: ${fields.join(', ')}`,
       })
     if ((source.brands ?? all).length < 2) continue
     for (const [field, query] of written) {
@@ -143,8 +146,8 @@ export function agreeOnAttributes(
         problems.push({
           path: `${path}.${field}`,
           where,
-          what: 'gives the same users for several brands',
-          remedy: 'write :brand where the query compares the brand, or one source for each brand with brands: [1]',
+          what: 'selects the same users for every brand',
+          remedy: 'compare the brand with :brand in the query, or write one source per brand with brands: [1]',
         })
     }
   }

@@ -5,9 +5,10 @@ import { readJson } from './read-json.ts'
 import type { Group, Leaf, List, Setting, Settings, ValueOf, Variants } from './setting.ts'
 
 /**
- * Gives the value that was meant, with defaults filled in. What is wrong is added to `problems`; the value is then not usable.
+ * Parses and validates a setting. Errors are appended to `problems`; the returned value is valid only if none were.
  *
- * @param raw undefined: nothing was written
+ * @param raw undefined if the setting is not written
+ * @returns the value, with defaults filled in
  */
 export function check<S extends Setting>(
   setting: S,
@@ -15,19 +16,19 @@ export function check<S extends Setting>(
   path: string,
   problems: Problem[],
 ): ValueOf<S> {
-  const nowhere = { where: '', base: process.cwd() }
-  return checkAny(setting, raw, { path, around: raw?.origin ?? nowhere, problems }) as ValueOf<S>
+  const unknownOrigin = { where: '', base: process.cwd() }
+  return checkAny(setting, raw, { path, parent: raw?.origin ?? unknownOrigin, problems }) as ValueOf<S>
 }
 
-interface At {
+interface Place {
   readonly path: string
-  /** Where the thing around it is written: the place to name when it is missing itself. */
-  readonly around: Origin
+  /** Where the parent is written: the place to report when the setting itself is missing. */
+  readonly parent: Origin
   readonly problems: Problem[]
 }
 
-function checkAny(setting: Setting, raw: Raw | undefined, at: At): unknown {
-  // An empty text is what `key:` with nothing behind it leaves: as good as not written.
+function checkAny(setting: Setting, raw: Raw | undefined, at: Place): unknown {
+  // `key:` without a value is read as an empty text: treat it as not written.
   const given = raw?.type === 'text' && raw.text === '' ? undefined : raw
   if (given === undefined && setting.optional) return undefined
   switch (setting.type) {
@@ -44,33 +45,33 @@ function checkAny(setting: Setting, raw: Raw | undefined, at: At): unknown {
   }
 }
 
-function checkLeaf(leaf: Leaf<unknown>, raw: Raw | undefined, at: At): unknown {
+function checkLeaf(leaf: Leaf<unknown>, raw: Raw | undefined, at: Place): unknown {
   if (raw === undefined) {
-    if (leaf.default !== undefined) return leaf.parse(leaf.default, at.around.base)
+    if (leaf.default !== undefined) return leaf.parse(leaf.default, at.parent.base)
     return missing(leaf, at, leaf.expected)
   }
   if (raw.type !== 'text') return wrong(leaf, raw, at, `expected ${leaf.expected}, found ${nameOf(raw)}`)
   const value = leaf.parse(raw.text, raw.origin.base)
   if (value !== undefined) return value
-  // A secret is not repeated, not even a wrong one.
+  // Never print a secret, not even an invalid one.
   return wrong(leaf, raw, at, `expected ${leaf.expected}${leaf.secret ? '' : `, found ${JSON.stringify(raw.text)}`}`)
 }
 
-function checkList(setting: List<Setting>, raw: Raw | undefined, at: At): unknown {
-  if (raw !== undefined && raw.type !== 'list' && !setting.orOne)
+function checkList(setting: List<Setting>, raw: Raw | undefined, at: Place): unknown {
+  if (raw !== undefined && raw.type !== 'list' && !setting.allowSingle)
     return wrong(setting, raw, at, `expected a list, found ${nameOf(raw)}`)
   const items = raw === undefined ? [] : raw.type === 'list' ? raw.items : [raw]
-  if (items.length < (setting.least ?? 0)) return missing(setting, at, `at least ${setting.least} in the list`)
-  return items.map((item, i) => checkAny(setting.of, item, { ...at, path: `${at.path}[${i}]`, around: item.origin }))
+  if (items.length < (setting.minItems ?? 0)) return missing(setting, at, `a list of at least ${setting.minItems}`)
+  return items.map((item, i) => checkAny(setting.of, item, { ...at, path: `${at.path}[${i}]`, parent: item.origin }))
 }
 
-function checkGroup(setting: Group<Settings>, raw: Raw | undefined, at: At): unknown {
+function checkGroup(setting: Group<Settings>, raw: Raw | undefined, at: Place): unknown {
   if (raw !== undefined && raw.type !== 'map')
     return wrong(setting, raw, at, `expected settings by name, found ${nameOf(raw)}`)
-  return checkSettings(setting.settings, raw ?? emptyMap(at.around), at)
+  return checkSettings(setting.settings, raw ?? emptyMap(at.parent), at)
 }
 
-function checkSettings(settings: Settings, raw: Raw & { type: 'map' }, at: At, alsoKnown?: string): object {
+function checkSettings(settings: Settings, raw: Raw & { type: 'map' }, at: Place, alsoKnown?: string): object {
   for (const [name, { origin }] of raw.entries) {
     if (Object.hasOwn(settings, name) || name === alsoKnown) continue
     const known = Object.keys(settings)
@@ -78,21 +79,25 @@ function checkSettings(settings: Settings, raw: Raw & { type: 'map' }, at: At, a
     at.problems.push({
       path: join(at.path, name),
       where: origin.where,
-      what: 'there is no such setting',
-      remedy: suggestion ? `did you mean ${suggestion}?` : `there are: ${known.join(', ') || 'none'}`,
+      what: 'unknown setting',
+      remedy: suggestion ? `did you mean ${suggestion}?` : `known settings: ${known.join(', ') || 'none'}`,
     })
   }
   const values: Record<string, unknown> = {}
   for (const [name, setting] of Object.entries(settings)) {
     const entry = raw.entries.get(name)
-    const around = entry?.origin ?? at.around
-    const value = checkAny(setting, entry?.value, { ...at, path: join(at.path, name), around })
+    const parent = entry?.origin ?? at.parent
+    const value = checkAny(setting, entry?.value, { ...at, path: join(at.path, name), parent })
     if (value !== undefined) values[name] = value
   }
   return values
 }
 
-function checkVariants(setting: Variants<Readonly<Record<string, Settings>>>, raw: Raw | undefined, at: At): unknown {
+function checkVariants(
+  setting: Variants<Readonly<Record<string, Settings>>>,
+  raw: Raw | undefined,
+  at: Place,
+): unknown {
   const names = Object.keys(setting.variants)
   const expected = `one of ${names.join(', ')}`
   if (raw === undefined) return missing(setting, at, expected)
@@ -110,13 +115,13 @@ function checkVariants(setting: Variants<Readonly<Record<string, Settings>>>, ra
   return { is, ...checkSettings(settings, map, at, 'provider') }
 }
 
-function missing(setting: Setting, at: At, expected: string): undefined {
+function missing(setting: Setting, at: Place, expected: string): undefined {
   const name = environmentName(at.path)
-  const remedy = setting.remedy ?? `add it, or set ${name}`
-  at.problems.push({ path: at.path, where: at.around.where, what: `missing; expected ${expected}`, remedy })
+  const remedy = setting.remedy ?? `add it to the file, or set ${name}`
+  at.problems.push({ path: at.path, where: at.parent.where, what: `missing; expected ${expected}`, remedy })
 }
 
-function wrong(setting: { readonly remedy?: string }, raw: Raw, at: At, what: string): undefined {
+function wrong(setting: { readonly remedy?: string }, raw: Raw, at: Place, what: string): undefined {
   const { remedy } = setting
   at.problems.push({ path: at.path, where: raw.origin.where, what, ...(remedy && { remedy }) })
 }

@@ -1,123 +1,123 @@
-// How device links travel (§4.2, §4.3, row 21): where the operator publishes its, where the platform consumes them.
+// Channels for device links (§4.2, §4.3, row 21): where the operator publishes links, and where the platform consumes them.
 
 import { amqp, brand, broker, duration, integer, oneOf, text, url, yesNo } from './kinds.ts'
 import { group, list, type ValueOf, variants } from './setting.ts'
 
-/** Names that are left out: the same on both sides. */
+/** The default name of a queue, topic or routing key; both sides use the same one. */
 export const defaultName = (brand: string | undefined): string =>
   brand === undefined ? 'device-links' : `device-links.${brand}`
 
 const kafkaAccess = {
-  kafka: list(broker({ says: 'A broker.' }), { says: 'Some of the brokers: host:port.', least: 1 }),
-  tls: yesNo({ says: 'Encrypted.', default: 'false' }),
-  mechanism: oneOf('PLAIN', 'SCRAM-SHA-256', 'SCRAM-SHA-512')({ says: 'How the password is shown.', default: 'PLAIN' }),
-  username: text({ says: 'Left out: no authentication.', optional: true }),
-  password: text({ says: 'Of that user.', secret: true, optional: true }),
+  kafka: list(broker({ help: 'A broker.' }), { help: 'Bootstrap brokers, as host:port.', minItems: 1 }),
+  tls: yesNo({ help: 'Whether to connect with TLS.', default: 'false' }),
+  mechanism: oneOf('PLAIN', 'SCRAM-SHA-256', 'SCRAM-SHA-512')({ help: 'SASL mechanism.', default: 'PLAIN' }),
+  username: text({ help: 'User name. Default: no authentication.', optional: true }),
+  password: text({ help: 'Password of `username`.', secret: true, optional: true }),
 }
 
 export const publish = list(
   group(
-    { says: 'One brand.' },
+    { help: 'One brand.' },
     {
-      brand: brand({ says: 'The brand whose links and unlinks are told.' }),
+      brand: brand({ help: 'The brand whose links and unlinks are published.' }),
       to: variants(
         {
-          says: 'Where the platform takes them.',
+          help: 'The channel over which the platform receives links and unlinks.',
           remedy:
-            'write to: {rest: https://…, api_key: …}, {amqp: amqp://…} or {kafka: [host:port]}, as the platform told you',
+            'write to: {rest: https://…, api_key: …}, {amqp: amqp://…} or {kafka: [host:port]}, as agreed with the platform',
         },
         {
           rest: {
-            rest: url({ says: "The platform's {platform_url}, before /v1/integration/…" }),
-            api_key: text({ says: 'The key that the platform gave, sent as X-Api-Key (row 15).', secret: true }),
-            connections: integer(1, 1_000)({ says: 'Requests at a time, each for another user.', default: '8' }),
+            rest: url({ help: "The platform's {platform_url}, without /v1/integration/…" }),
+            api_key: text({ help: 'The API key issued by the platform, sent as X-Api-Key.', secret: true }),
+            connections: integer(1, 1_000)({ help: 'The most concurrent requests, one per user.', default: '8' }),
           },
           amqp: {
-            amqp: amqp({ says: 'The message-queue broker (AMQP 0-9-1).', secret: true }),
-            exchange: text({ says: "Left out: the default exchange, the key is a queue's name.", optional: true }),
-            routing_key: text({ says: 'Left out: device-links.BRAND.', optional: true }),
+            amqp: amqp({ help: 'The message-queue broker (AMQP 0-9-1).', secret: true }),
+            exchange: text({ help: 'Default: the default exchange, which routes to a queue by name.', optional: true }),
+            routing_key: text({ help: 'Routing key. Default: device-links.BRAND.', optional: true }),
           },
-          kafka: { ...kafkaAccess, topic: text({ says: 'Left out: device-links.BRAND.', optional: true }) },
+          kafka: { ...kafkaAccess, topic: text({ help: 'Topic. Default: device-links.BRAND.', optional: true }) },
         },
       ),
-      providers: list(text({ says: 'firebase, apns, webpush, http:NAME, or all.' }), {
-        says: 'Whose tokens are told (row 18). Left out: firebase, which is all that foreign platforms know.',
+      providers: list(text({ help: 'firebase, apns, webpush, http:NAME, or all.' }), {
+        help: 'The providers whose tokens are published. Default: firebase, the only one that every platform accepts.',
         optional: true,
-        least: 1,
+        minItems: 1,
       }),
       origin: text({
-        says: 'The origin in all published events of the brand. Default: bellwire.',
+        help: 'The origin in published messages, the same for all events of the brand. Default: bellwire.',
         optional: true,
       }),
-      timeout: duration({ says: 'How long a call may take.', default: '15s' }),
+      timeout: duration({ help: 'Timeout of one call.', default: '15s' }),
       retry: group(
-        { says: 'Tried again until it is taken; only 400, 413 and 422 are final (row 19).' },
+        { help: 'Backoff. A failed call is retried until it succeeds; only the statuses 400, 413 and 422 are final.' },
         {
-          first: duration({ says: 'After the first failure, up to this.', default: '1s' }),
-          most: duration({ says: 'And at most this.', default: '5min' }),
+          first: duration({ help: 'Upper bound of the first backoff; it doubles with each attempt.', default: '1s' }),
+          most: duration({ help: 'The longest backoff.', default: '5min' }),
         },
       ),
     },
   ),
-  { says: 'Where the links and unlinks of each brand are told (§6). A brand that is not here tells nobody.' },
+  { help: 'Where the links and unlinks of each brand are published. A brand that is not listed publishes nothing.' },
 )
 export type PublishConfig = ValueOf<typeof publish>[number]
 
 export const deviceLinks = list(
   group(
-    { says: 'One queue or topic.' },
+    { help: 'One queue or topic.' },
     {
       from: variants(
         {
-          says: 'Where the operator publishes.',
+          help: 'The broker to which the operator publishes.',
           remedy: 'write from: {amqp: amqp://…} or {kafka: [host:port]}',
         },
         {
           amqp: {
-            amqp: amqp({ says: 'The message-queue broker (AMQP 0-9-1).', secret: true }),
-            queue: text({ says: 'Left out: device-links.BRAND.', optional: true }),
+            amqp: amqp({ help: 'The message-queue broker (AMQP 0-9-1).', secret: true }),
+            queue: text({ help: 'Queue. Default: device-links.BRAND.', optional: true }),
             dead_queue: text({
-              says: 'What was delivered too often, taken up from there one by one. Left out: QUEUE.dead; none: not ours.',
+              help: 'Dead-letter queue to consume too, one message at a time. Default: QUEUE.dead. none: no dead-letter queue.',
               optional: true,
             }),
             declare: yesNo({
-              says: 'Declare both as quorum queues. false: they are there, as somebody made them.',
+              help: 'Declare both queues as quorum queues. false: the queues must exist.',
               default: 'true',
             }),
             delivery_limit: integer(
               1,
               1_000_000,
             )({
-              says: 'Deliveries without an acknowledgement until the broker puts a message aside.',
+              help: 'Unacknowledged deliveries of a message before the broker moves it to the dead-letter queue.',
               default: '20',
             }),
-            prefetch: integer(1, 10_000)({ says: 'Messages on their way to us at once.', default: '1000' }),
+            prefetch: integer(1, 10_000)({ help: 'AMQP prefetch: the most unacknowledged messages.', default: '1000' }),
           },
           kafka: {
             ...kafkaAccess,
-            topic: text({ says: 'Left out: device-links.BRAND.', optional: true }),
+            topic: text({ help: 'Topic. Default: device-links.BRAND.', optional: true }),
             group: text({
-              says: 'Shared by the processes of one platform, not by topics. Left out: bellwire.TOPIC.',
+              help: 'Consumer group, shared by the processes of one platform but by no other topic. Default: bellwire.TOPIC.',
               optional: true,
             }),
-            declare: yesNo({ says: 'Create the topic where it is missing.', default: 'true' }),
+            declare: yesNo({ help: 'Create the topic if it does not exist.', default: 'true' }),
           },
         },
       ),
-      brand: brand({ says: 'All its messages are of this brand.', optional: true }),
+      brand: brand({ help: 'The brand of all its messages.', optional: true }),
       origins: list(
         group(
-          { says: 'One origin.' },
-          { origin: text({ says: 'As it stands in the message.' }), brand: brand({ says: 'Its brand.' }) },
+          { help: 'One origin.' },
+          { origin: text({ help: 'The origin in the message.' }), brand: brand({ help: 'Its brand.' }) },
         ),
         {
-          says: 'Instead of brand: the brand for each origin. Use it only if you trust every publisher on this topic or queue.',
+          help: 'Instead of brand: maps the origin of a message to a brand. Use it only if you trust every publisher to this queue or topic.',
           optional: true,
-          least: 1,
+          minItems: 1,
         },
       ),
     },
   ),
-  { says: 'Queues and topics that bring device links, beside the two endpoints (§4.3).' },
+  { help: 'Queues and topics from which device links are consumed, in addition to the HTTP endpoints.' },
 )
 export type DeviceLinksConfig = ValueOf<typeof deviceLinks>[number]

@@ -1,4 +1,4 @@
-// How many devices one user may have: each is a call for each of the user's messages.
+// The most devices of one user: each message to the user is a call for each device.
 
 import { integer } from './kinds.ts'
 import { group } from './setting.ts'
@@ -7,25 +7,25 @@ const perUser = integer(1, 1_000)
 
 export const deviceLimits = group(
   {
-    says: 'Limits of the devices of one user. Beyond them the device that was linked the longest time ago is unlinked.',
+    help: 'Limits on the devices of one user. Beyond a limit, the device with the oldest link is unlinked.',
   },
   {
-    app: perUser({ says: 'After a link with a subscriber token, by an app or a page.', default: '20' }),
+    app: perUser({ help: 'The limit for links with a subscriber token, from an app or a page.', default: '20' }),
     services: perUser({
-      says: 'After a link by a service. A message goes to no more devices than this.',
+      help: 'The limit for links from services. A message goes to at most this many devices.',
       default: '200',
     }),
     app_per_minute: integer(
       1,
       1_000_000,
     )({
-      says: 'The most tokens that one user links, and as many that one user unlinks, through /app in a minute; more are answered 429.',
+      help: 'The most links, and the most unlinks, of one user through /app per minute; more are answered 429.',
       default: '200',
     }),
   },
 )
 
 export const devicesPerUser = perUser({
-  says: 'Most devices of one user. Beyond them the device that was linked the longest time ago is unlinked.',
+  help: 'The most devices of one user. Beyond the limit, the device with the oldest link is unlinked.',
   default: '200',
 })

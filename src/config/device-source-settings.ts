@@ -1,29 +1,29 @@
-// Where the devices of users are known: settings of whoever sends to devices.
+// The settings of device sources, which supply the devices of users.
 
 import { duration, store, text, url } from './kinds.ts'
 import { moduleOf } from './shared-settings.ts'
 
-const timeout = duration({ says: 'How long a question may take; then the messages are tried again.', default: '5s' })
+const timeout = duration({ help: 'Timeout of one query; after it the messages are retried.', default: '5s' })
 
-/** A line for each kind of source. */
+/** One entry per kind of source. */
 export const deviceSources = {
   registry: {},
   sql: {
     sql: text({
-      says: 'A query for the devices of :users (and of :brand): user_id, token, kind, and app, environment, linked_at if there are such.',
+      help: 'A query for the devices of :users, and of :brand. Columns: user_id, token, kind; optional: app, environment, linked_at.',
     }),
     holders: text({
-      says: 'A query for whose :tokens are, with the same columns. Left out: a message that names its target needs unregistered targets to be allowed.',
+      help: 'A query for the owners of :tokens, with the same columns. Default: none; messages that name a device then need unregistered_targets.',
       optional: true,
     }),
-    database: store({ says: 'Your own database; it is only read.', secret: true }),
+    database: store({ help: 'Your own database. Bellwire only reads it.', secret: true }),
     timeout,
   },
   http: {
-    http: url({ says: 'Your endpoint: POST {"brand", "user_ids"} is answered with {"devices": […]}.' }),
-    holders: url({ says: 'Your endpoint for POST {"brand", "tokens"}, as with sql.', optional: true }),
-    header: text({ says: 'The header that carries the secret.', default: 'authorization' }),
-    secret: text({ says: 'What is sent in it, such as "Bearer …".', secret: true, optional: true }),
+    http: url({ help: 'Your endpoint. It answers POST {"brand", "user_ids"} with {"devices": […]}.' }),
+    holders: url({ help: 'Your endpoint for the owners of tokens: POST {"brand", "tokens"}.', optional: true }),
+    header: text({ help: 'The header that carries the secret.', default: 'authorization' }),
+    secret: text({ help: 'The value of that header, such as "Bearer …".', secret: true, optional: true }),
     timeout,
   },
   module: moduleOf('a DeviceSource', 'source'),

@@ -1,4 +1,4 @@
-// The settings of push to devices: where devices are found, and the services that reach them.
+// The settings of push to devices: the device source, and the push services.
 
 import { deviceSources } from './device-source-settings.ts'
 import { brand, deviceKind, duration, integer, oneOf, text } from './kinds.ts'
@@ -9,7 +9,7 @@ import { webPushSettings } from './services/web-push.ts'
 import { group, list, type Settings, type ValueOf, variants } from './setting.ts'
 import { moduleOf } from './shared-settings.ts'
 
-/** A line for each kind of push service: its settings stand in src/config/services/. */
+/** One entry per kind of push service; their settings are in src/config/services/. */
 const services = {
   fcm: service(fcmSettings),
   apns: service(apnsSettings),
@@ -18,61 +18,61 @@ const services = {
   module: service(moduleOf('a PushService', 'service')),
 }
 
-/** What every service has beside its own settings. */
+/** Adds the setting that every service has. */
 function service<Own extends Settings>(own: Own) {
-  const brands = list(brand({ says: 'A brand.' }), {
-    says: 'Only devices of these brands, where each has a credential of its own; left out: of all.',
+  const brands = list(brand({ help: 'A brand.' }), {
+    help: 'The brands whose devices it reaches, if each brand has its own credential. Default: all.',
     optional: true,
-    least: 1,
+    minItems: 1,
   })
   return { ...own, brands }
 }
 
 export const devices = group(
-  { says: 'Push messages go to the devices of their users.' },
+  { help: 'Sends each push message to all devices of its user.' },
   {
     source: variants(
       {
-        says: 'Which devices a user has; asked before every delivery. Left out: our own registry, which apps and services feed.',
+        help: 'The source of the devices of users, read before every delivery. Default: the built-in registry, filled by links from apps and services.',
         optional: true,
         remedy: 'write source: registry, {sql: "select …", database: …}, {http: https://…} or {module: ./mine.ts}',
       },
       deviceSources,
     ),
-    services: list(
-      variants({ says: 'What reaches devices of a kind, with one credential.', remedy: 'see docs/push.md' }, services),
-      {
-        says: 'Push services. A device goes to the first in the list that reaches it; each has slots, pauses and alerts of its own.',
-        least: 1,
-        remedy: 'write services: [{provider: fcm, credentials: …}], or another: docs/push.md shows them',
-      },
-    ),
+    services: list(variants({ help: 'A push service with one credential.', remedy: 'see docs/push.md' }, services), {
+      help: 'Push services. The first service in the list that reaches a device sends to it. Each has its own concurrency limit, pauses and alerts.',
+      minItems: 1,
+      remedy: 'write services: [{provider: fcm, credentials: …}], or another service of docs/push.md',
+    }),
     lifetime: duration({
-      says: 'A message that could not be shown so long after its first attempt is not shown any more.',
+      help: 'Time to live of a message, from its first attempt. A message that is older is not shown.',
       default: '24h',
     }),
     unregistered_targets: group(
       {
-        says: 'Device tokens that a message names and that were never linked: taken for devices of this kind. Left out: they are refused.',
+        help: 'The kind assumed for device tokens that a message names and that were never linked. Default: such messages are refused.',
         optional: true,
       },
       {
-        kind: deviceKind({ says: 'Their kind.' }),
-        app: text({ says: 'Their app: a bundle id, a package name.', optional: true }),
-        environment: oneOf('production', 'sandbox')({ says: 'APNs: the world that they are from.', optional: true }),
+        kind: deviceKind({ help: 'Their kind.' }),
+        app: text({ help: 'Their app: a bundle id or a package name.', optional: true }),
+        environment: oneOf('production', 'sandbox')({ help: 'Their APNs environment.', optional: true }),
       },
     ),
     removals: group(
       {
-        says: 'Devices that a provider proves dead are removed; more than one believes, and removing stops until a person confirms.',
+        help: 'Dead devices are unlinked automatically. If implausibly many are reported dead, unlinking stops until someone confirms it.',
       },
       {
-        devices: integer(0, 1_000_000)({ says: 'So many may always be removed within the window.', default: '100' }),
+        devices: integer(0, 1_000_000)({ help: 'Removals that are always allowed within the window.', default: '100' }),
         percent: integer(
           0,
           100,
-        )({ says: "More than that, while they are at most so much of the credential's sends.", default: '10' }),
-        window: duration({ says: 'The window.', default: '10min' }),
+        )({
+          help: "Above `devices`, removals continue only while they are at most this share of the credential's sends, in percent.",
+          default: '10',
+        }),
+        window: duration({ help: 'The period in which removals and sends are counted.', default: '10min' }),
       },
     ),
   },

@@ -1,5 +1,5 @@
 /**
- * The variable that overrides a setting.
+ * The environment variable that overrides a setting.
  *
  * @example environmentName('operator.keys[0].key') // 'BELLWIRE_OPERATOR_KEYS_0_KEY'
  */

@@ -1,29 +1,29 @@
-// The kinds of leaves: how a text is read. Each is a function from the words about a setting to the setting.
+// The types of values and their parsers. Each is a function from a setting's description to the setting.
 
 import { resolve } from 'node:path'
 import type { DeviceKind } from '../devices/device.ts'
 import type { Leaf } from './setting.ts'
 
-type Words = Omit<Leaf<unknown>, 'type' | 'expected' | 'parse' | 'write'>
+type Description = Omit<Leaf<unknown>, 'type' | 'expected' | 'parse' | 'write'>
 
-type More<T> = Pick<Leaf<T>, 'write' | 'opensUs' | 'called'>
+type Extras<T> = Pick<Leaf<T>, 'write' | 'ownApiKey' | 'outbound'>
 
-export function kind<T>(expected: string, parse: Leaf<T>['parse'], more: More<T> = {}) {
-  return <O extends Words>(words: O): Leaf<T> & O => ({ type: 'leaf', expected, parse, ...more, ...words })
+export function kind<T>(expected: string, parse: Leaf<T>['parse'], extras: Extras<T> = {}) {
+  return <O extends Description>(info: O): Leaf<T> & O => ({ type: 'leaf', expected, parse, ...extras, ...info })
 }
 
 export const text = kind('a text', (text) => text)
 
-/** Where something stands in a request element (RFC 6901). */
+/** A JSON Pointer into a request element (RFC 6901). */
 export const pointer = kind('a JSON Pointer, such as /title or /content/title', (text) =>
   /^(?:\/(?:[^~/]|~[01])*)+$/.test(text) ? text : undefined,
 )
 
-export const path = kind('a path, relative to this file', (text, base) => resolve(base, text))
+export const path = kind('a path, relative to the configuration file', (text, base) => resolve(base, text))
 
 export const yesNo = kind('true or false', (text) => ({ true: true, false: false })[text])
 
-/** A brand's number, 0 to 2^63−1 (row 1), kept as its digits. */
+/** A brand's number, 0 to 2^63−1 (row 1), kept as text so that no digit is lost. */
 export const brand = kind('the number of a brand', (text) =>
   /^(0|[1-9]\d{0,18})$/.test(text) && BigInt(text) < 2n ** 63n ? text : undefined,
 )
@@ -31,33 +31,33 @@ export const brand = kind('the number of a brand', (text) =>
 export const url = kind(
   'an http or https address, such as https://operator.example/api',
   (text) => (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol) ? text.replace(/\/+$/, '') : undefined),
-  { called: true },
+  { outbound: true },
 )
 
 export const amqp = kind(
   'an amqp or amqps address, such as amqps://USER:PASSWORD@broker/',
   (text) => (URL.canParse(text) && /^amqps?:$/.test(new URL(text).protocol) ? text : undefined),
-  { called: true },
+  { outbound: true },
 )
 
 export const broker = kind('host:port', (text) => (/^[^\s:/]+:\d{1,5}$/.test(text) ? text : undefined), {
-  called: true,
+  outbound: true,
 })
 
 export const origin = kind('an origin, such as https://www.example.com', (text) =>
   URL.canParse(text) && new URL(text).origin === text ? text : undefined,
 )
 
-/** Short keys can be guessed, and what is rejected here can never leak as "the key is 'test'". */
+/** An API key. Short keys are refused because they can be guessed. */
 export const key = kind(
   'at least 16 characters without spaces',
   (text) => (/^[\x21-\x7e]{16,}$/.test(text) ? text : undefined),
-  { opensUs: true },
+  { ownApiKey: true },
 )
 export const longKey = kind(
   'at least 32 characters without spaces',
   (text) => (/^[\x21-\x7e]{32,}$/.test(text) ? text : undefined),
-  { opensUs: true },
+  { ownApiKey: true },
 )
 
 export const store = kind(
@@ -66,7 +66,7 @@ export const store = kind(
     if (text.startsWith('sqlite:')) return text === 'sqlite:' ? undefined : `sqlite:${resolve(base, text.slice(7))}`
     return URL.canParse(text) && /^postgres(ql)?:$/.test(new URL(text).protocol) ? text : undefined
   },
-  { called: true },
+  { outbound: true },
 )
 
 export const deviceKind = kind<DeviceKind>('fcm_token, fcm_fid, apns, webpush or http:NAME', (text) =>
@@ -86,7 +86,7 @@ export function oneOf<const W extends readonly string[]>(...words: W) {
   )
 }
 
-/** Milliseconds, written with their unit: a bare number would leave open which. */
+/** A duration in milliseconds, written with its unit: a number alone would be ambiguous. */
 export const duration = quantity('a time with its unit: 500ms, 20s, 5min, 24h or 90d', {
   d: 86_400_000,
   h: 3_600_000,
@@ -103,7 +103,7 @@ export const size = quantity('a size with its unit: 512KiB or 16MiB', {
   B: 1,
 })
 
-/** @param units from the largest down to the one that counts 1 */
+/** @param units from the largest to the base unit, which is 1 */
 function quantity(expected: string, units: Readonly<Record<string, number>>) {
   const form = new RegExp(`^(\\d{1,9}(?:\\.\\d+)?) ?(${Object.keys(units).join('|')})$`)
   const parse = (text: string): number | undefined => {

@@ -1,7 +1,7 @@
 import type { Leaf, Setting, Settings } from './setting.ts'
 
-/** One value of the checked configuration, with its place and its setting. */
-export interface Found {
+/** One value of the validated configuration, with its path and its setting. */
+export interface ConfiguredValue {
   /** 'operator.keys[0].key' */
   readonly path: string
   readonly leaf: Leaf<unknown>
@@ -9,11 +9,11 @@ export interface Found {
 }
 
 /**
- * Every leaf that has a value, in the order of the table.
+ * All leaves that have a value, in the order of the settings table.
  *
  * @example leavesOf(table, config).filter(({ leaf }) => leaf.secret)
  */
-export function leavesOf(setting: Setting, value: unknown, path = ''): readonly Found[] {
+export function leavesOf(setting: Setting, value: unknown, path = ''): readonly ConfiguredValue[] {
   if (value === undefined) return []
   switch (setting.type) {
     case 'leaf':
@@ -31,7 +31,7 @@ export function leavesOf(setting: Setting, value: unknown, path = ''): readonly 
   }
 }
 
-function leavesWithin(settings: Settings, values: Record<string, unknown>, path: string): readonly Found[] {
+function leavesWithin(settings: Settings, values: Record<string, unknown>, path: string): readonly ConfiguredValue[] {
   return Object.entries(settings).flatMap(([name, setting]) =>
     leavesOf(setting, values[name], path === '' ? name : `${path}.${name}`),
   )

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { basename, dirname, resolve } from 'node:path'
-import { agree } from './agree.ts'
 import { check } from './check.ts'
-import { override } from './environment.ts'
+import { checkConsistency } from './check-consistency.ts'
+import { applyEnvironment } from './environment.ts'
 import { ConfigError, type Problem } from './problem.ts'
 import { emptyMap, type Raw } from './raw.ts'
 import { readYaml } from './read-yaml.ts'
@@ -10,21 +10,21 @@ import { risksOf } from './risks.ts'
 import { type Config, table } from './table.ts'
 
 /**
- * Reads bellwire.yaml and the environment, checks everything, and gives the frozen configuration.
+ * Reads bellwire.yaml and the environment, validates all settings, and returns the frozen configuration.
  *
- * @param file absent: BELLWIRE_CONFIG, else bellwire.yaml here if there is one, else the environment alone
- * @throws ConfigError with everything that is wrong at once
+ * @param file default: BELLWIRE_CONFIG, else bellwire.yaml in the working directory if it exists, else the environment alone
+ * @throws ConfigError with all problems at once
  * @example const { operator } = await loadConfig('bellwire.yaml')
  */
 export async function loadConfig(file?: string, env: NodeJS.ProcessEnv = process.env): Promise<Config> {
   const problems: Problem[] = []
-  const written = await read(configFile(file, env), (file ?? env.BELLWIRE_CONFIG) !== undefined, problems)
+  const written = await readConfigFile(configFile(file, env), (file ?? env.BELLWIRE_CONFIG) !== undefined, problems)
   if (problems.length > 0) throw new ConfigError(problems)
-  const raw = override(written, table, env, problems)
+  const raw = applyEnvironment(written, table, env, problems)
   const config = check(table, raw, '', problems)
   if (problems.length === 0) {
     const where = basename(written.origin.where)
-    agree(config, where, problems)
+    checkConsistency(config, where, problems)
     for (const { risk, path, what, remedy } of risksOf(config))
       if (!config.accept_risks.includes(risk))
         problems.push({ path, where, what, remedy: `${remedy}, or accept the risk with accept_risks: [${risk}]` })
@@ -33,18 +33,18 @@ export async function loadConfig(file?: string, env: NodeJS.ProcessEnv = process
   return freeze(config)
 }
 
-/** The file that loadConfig() reads, if it is there. */
+/** The path of the file that loadConfig() reads, if it exists. */
 export const configFile = (file: string | undefined, env: NodeJS.ProcessEnv): string =>
   resolve(file ?? env.BELLWIRE_CONFIG ?? 'bellwire.yaml')
 
-async function read(file: string, named: boolean, problems: Problem[]): Promise<Raw> {
+async function readConfigFile(file: string, required: boolean, problems: Problem[]): Promise<Raw> {
   const base = dirname(file)
   try {
     const raw = readYaml(await readFile(file, 'utf8'), basename(file), base, problems)
     return raw.type === 'text' && raw.text === '' ? emptyMap(raw.origin) : raw
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
-    if (code !== 'ENOENT' || named)
+    if (code !== 'ENOENT' || required)
       problems.push({
         path: '',
         where: file,
@@ -55,7 +55,7 @@ async function read(file: string, named: boolean, problems: Problem[]): Promise<
   }
 }
 
-/** In the order of the file, what comes from elsewhere first. */
+/** The line of a problem in the file; 0 for problems from elsewhere, so that they come first. */
 function lineOf({ where }: Problem): number {
   return Number(/:(\d+)$/.exec(where)?.[1] ?? 0)
 }

@@ -1,4 +1,4 @@
-// `module: ./mine.ts`: the way of a user's own code into a running side (design §3).
+// Loads a user's own code for settings such as `module: ./mine.ts` (design §3).
 
 import { basename } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -9,9 +9,9 @@ import type { PushService } from '../providers/push-service.ts'
 import { ConfigError, closestName } from './problem.ts'
 
 /**
- * Imports a Provider from a file of the user's and checks its shape.
+ * Imports a Provider from a user's file and checks its members.
  *
- * @throws ConfigError that names what is missing
+ * @throws ConfigError that names the missing members
  * @example const provider = await loadProvider('/srv/mine.ts', 'provider', 'operator.push')
  */
 export async function loadProvider(file: string, name: string, path: string): Promise<Provider> {
@@ -19,11 +19,11 @@ export async function loadProvider(file: string, name: string, path: string): Pr
     typeof provider.name !== 'string' && 'name: expected a text',
     !(Number.isInteger(provider.max) && provider.max >= 1) && 'max: expected a whole number of messages, at least 1',
     typeof provider.send !== 'function' &&
-      'send: expected a function (messages, context) that answers once for each message',
+      'send: expected a function (messages, context) that returns one result per message',
   ])
 }
 
-/** Likewise an AttributeSource. */
+/** Imports an AttributeSource in the same way. */
 export async function loadSource(file: string, name: string, path: string): Promise<AttributeSource> {
   return load<AttributeSource>(file, name, path, (source) => [
     typeof source.name !== 'string' && 'name: expected a text',
@@ -35,23 +35,26 @@ export async function loadSource(file: string, name: string, path: string): Prom
   ])
 }
 
-/** Likewise a PushService. */
+/** Imports a PushService in the same way. */
 export async function loadPushService(file: string, name: string, path: string): Promise<PushService> {
   return load<PushService>(file, name, path, (service) => [
-    typeof service.name !== 'string' && 'name: expected a text, other than that of every other push service',
-    typeof service.reaches !== 'function' && 'reaches: expected a function (device) that says whether it can reach it',
+    typeof service.name !== 'string' && 'name: expected a text, unique among the push services',
+    typeof service.reaches !== 'function' &&
+      'reaches: expected a function (device) that returns whether the service can reach the device',
     !(Number.isInteger(service.concurrency) && service.concurrency >= 1) &&
-      'concurrency: expected a whole number of sends at a time, at least 1',
-    typeof service.send !== 'function' && 'send: expected a function (push, context) that answers for one device',
+      'concurrency: expected a whole number of concurrent sends, at least 1',
+    typeof service.send !== 'function' &&
+      'send: expected a function (push, context) that returns the result for one device',
   ])
 }
 
-/** Likewise a DeviceSource. */
+/** Imports a DeviceSource in the same way. */
 export async function loadDeviceSource(file: string, name: string, path: string): Promise<DeviceSource> {
   return load<DeviceSource>(file, name, path, (source) => [
     typeof source.name !== 'string' && 'name: expected a text',
-    typeof source.of !== 'function' && 'of: expected a function (brand, userIds, look) that gives a Map of devices',
-    typeof source.holders !== 'function' && 'holders: expected a function (brand, tokens, look) that gives a Map',
+    typeof source.of !== 'function' &&
+      'of: expected a function (brand, userIds, context) that returns a Map of devices',
+    typeof source.holders !== 'function' && 'holders: expected a function (brand, tokens, context) that returns a Map',
   ])
 }
 
@@ -72,19 +75,19 @@ async function load<T extends object>(
     const remedy =
       code === 'ERR_UNSUPPORTED_NODE_MODULES_TYPE_STRIPPING'
         ? 'Node runs no TypeScript below node_modules: copy the file, and the configuration that names it, into your project'
-        : 'paths count from the configuration file'
+        : 'paths are relative to the configuration file'
     return refuse(`cannot be imported: ${message}`, remedy)
   }
   const value = exported[name]
   if (typeof value !== 'object' || value === null) {
     const names = Object.keys(exported)
     const suggestion = closestName(name, names)
-    const there = suggestion
+    const remedy = suggestion
       ? `did you mean ${suggestion}? Set name: ${suggestion}`
-      : `it exports: ${names.join(', ') || 'nothing'}; set name: to one`
-    return refuse(`exports no object named ${name}`, there)
+      : `exports: ${names.join(', ') || 'none'}; set name: to one of them`
+    return refuse(`exports no object named ${name}`, remedy)
   }
-  const wrong = faults(value as T).filter((fault) => fault !== false)
-  if (wrong.length > 0) refuse(`${name} is not what is needed here`, wrong.join('; '))
+  const found = faults(value as T).filter((fault) => fault !== false)
+  if (found.length > 0) refuse(`${name} has missing or invalid members`, found.join('; '))
   return value as T
 }

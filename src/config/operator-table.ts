@@ -7,124 +7,124 @@ import { devices } from './devices-table.ts'
 import { brand, duration, integer, key, longKey, origin, path, pointer, size, store, text, yesNo } from './kinds.ts'
 import { httpUserSettings } from './services/http.ts'
 import { group, list, variants } from './setting.ts'
-import { accessKeys, listening, makeOne, moduleOf, requestBodies } from './shared-settings.ts'
+import { accessKeys, listening, makeKey, moduleOf, requestBodies } from './shared-settings.ts'
 
 export const operator = group(
-  { says: 'The API that an operator hosts (§4.1).', optional: true },
+  { help: 'The API that an operator hosts.', optional: true },
   {
     ...listening('7001', '7101'),
     store: store({
-      says: "Where messages, outcomes and the inbox are kept. Never the platform's.",
+      help: 'The database for messages, outcomes and the inbox. It must not be the database of the platform.',
       default: 'sqlite:operator.db',
       secret: true,
     }),
     keys: list(
       group(
-        { says: 'One key.' },
+        { help: 'One key.' },
         {
-          name: text({ says: 'Whose key it is.' }),
-          key: key({ says: 'The key, sent by the platform as X-Api-Key (§5).', secret: true, remedy: makeOne }),
-          brands: list(brand({ says: 'A brand.' }), {
-            says: 'The brands that it may send for (row 31).',
-            least: 1,
+          name: text({ help: 'The name of the key, for logs.' }),
+          key: key({ help: 'The key, sent by the platform as X-Api-Key.', secret: true, remedy: makeKey }),
+          brands: list(brand({ help: 'A brand.' }), {
+            help: 'The brands for which the key may send.',
+            minItems: 1,
             remedy: 'write brands: [1], with the brand_id that the platform sends',
           }),
         },
       ),
       {
-        says: 'The API keys given to the platform. Several may live at once, so that a key can be replaced.',
-        least: 1,
+        help: 'The API keys issued to the platform. Several keys may be valid at once, so that a key can be rotated.',
+        minItems: 1,
         remedy: 'the platform needs a key to call this API: add one under operator.keys',
       },
     ),
-    admin_keys: accessKeys('Keys for /admin, for services of your own.'),
+    admin_keys: accessKeys('The API keys for /admin, for your own services.'),
     push: variants(
-      { says: 'Where push messages go. Left out: the push endpoints answer 503.', optional: true },
+      { help: 'The provider for push messages. Default: none; the push endpoints answer 503.', optional: true },
       {
         devices: { devices },
         recording: {
-          file: path({ says: 'Where messages are written instead of being sent, as NDJSON.', optional: true }),
+          file: path({ help: 'Writes messages to this NDJSON file instead of sending them.', optional: true }),
         },
         http: httpUserSettings,
         module: moduleOf('a Provider', 'provider'),
       },
     ),
     site: variants(
-      { says: 'Where on-site messages go. Left out: the on-site endpoints answer 503.', optional: true },
+      { help: 'The provider for on-site messages. Default: none; the on-site endpoints answer 503.', optional: true },
       { inbox: {}, module: moduleOf('a Provider', 'provider') },
     ),
     ...attributeSettings,
     publish,
     device_limits: deviceLimits,
     app: group(
-      { says: "What the operator's own pages need to show the inbox.", optional: true },
+      { help: "The API for the operator's own pages and apps.", optional: true },
       {
-        secrets: list(longKey({ says: 'A secret.', secret: true, remedy: 'make one with: openssl rand -hex 32' }), {
-          says: 'Secrets of subscriber tokens: the first signs, all verify.',
-          least: 1,
+        secrets: list(longKey({ help: 'A secret.', secret: true, remedy: 'make one with: openssl rand -hex 32' }), {
+          help: 'Secrets of subscriber tokens: the first one signs, all of them verify.',
+          minItems: 1,
         }),
-        origins: list(origin({ says: 'An origin.' }), { says: 'The sites whose pages may call /app from a browser.' }),
+        origins: list(origin({ help: 'An origin.' }), { help: 'The sites whose pages may call /app from a browser.' }),
         streams: integer(
           1,
           1_000_000,
         )({
-          says: 'The most open inbox streams; more are answered 503. Keep it well below operator.connections.',
+          help: 'The most open inbox streams; further ones are answered 503. Keep it well below operator.connections.',
           default: '10000',
         }),
         streams_per_user: integer(
           1,
           10_000,
-        )({ says: 'The most open inbox streams of one user; more are answered 429.', default: '10' }),
+        )({ help: 'The most open inbox streams of one user; further ones are answered 429.', default: '10' }),
       },
     ),
     content: group(
-      { says: 'Where the content stands in a request element, as JSON Pointers (row 4).' },
+      { help: 'JSON Pointers to the content within a request element.' },
       {
-        title: pointer({ says: 'The title.', default: '/title' }),
-        body: pointer({ says: 'The text.', default: '/body' }),
-        image_url: pointer({ says: 'The address of a picture.', default: '/image_url' }),
-        url: pointer({ says: 'The address that opens.', default: '/url' }),
-        data: pointer({ says: 'An object for the page or the app.', default: '/data' }),
-        token: pointer({ says: 'Push: the one device token that the message is for.', default: '/token' }),
-        tokens: pointer({ says: 'Push: several device tokens.', default: '/tokens' }),
-        recipient: pointer({ says: 'Push: a device token, under its other name.', default: '/recipient' }),
+        title: pointer({ help: 'The title.', default: '/title' }),
+        body: pointer({ help: 'The text.', default: '/body' }),
+        image_url: pointer({ help: 'The URL of an image.', default: '/image_url' }),
+        url: pointer({ help: 'The URL that a click opens.', default: '/url' }),
+        data: pointer({ help: 'An object for the page or the app.', default: '/data' }),
+        token: pointer({ help: 'Push: the device token of a message for one device.', default: '/token' }),
+        tokens: pointer({ help: 'Push: the tokens of several devices.', default: '/tokens' }),
+        recipient: pointer({ help: 'Push: another name of `token`.', default: '/recipient' }),
         overrides: pointer({
-          says: 'Push: an object of what single push services are told beside the content, by kind.',
+          help: 'Push: an object with additional fields for each kind of push service.',
           default: '/overrides',
         }),
         required: yesNo({
-          says: 'true: a message with neither title nor body is failed. false: it is delivered, with a warning. Set it once the pointers are right.',
+          help: 'true: a message with neither title nor body fails. false: it is delivered, and a warning is logged. Set it to true once the pointers are right.',
           default: 'false',
         }),
       },
     ),
     keep: duration({
-      says: 'How long messages and notifications are kept; longer than any retry.',
+      help: 'How long messages and notifications are kept. It must be longer than any retry.',
       default: '90d',
     }),
     keep_contents: duration({
-      says: 'How long request bodies, attempts and calls are kept; at most as long as `keep`. A message’s own row stays for `keep`.',
+      help: 'How long request bodies, attempts and calls are kept, at most `keep`. The row of the message itself stays for `keep`.',
       default: '14d',
     }),
     limits: group(
-      { says: 'What the operator takes on at once.' },
+      { help: 'Limits on requests and on concurrent work.' },
       {
-        body: size({ says: 'Largest request body.', default: '16MiB' }),
+        body: size({ help: 'The largest request body.', default: '16MiB' }),
         ...requestBodies,
-        batch: integer(1, 100_000)({ says: 'Most messages in one batch; the excess is fatal.', default: '10000' }),
+        batch: integer(1, 100_000)({ help: 'The most messages in one batch; the excess is fatal.', default: '10000' }),
         answer_budget: duration({
-          says: "A request is answered within this time; keep it below the platform's timeout.",
+          help: "Every request is answered within this time. Keep it below the platform's timeout.",
           default: '20s',
         }),
         in_progress: integer(
           1,
           10_000_000,
         )({
-          says: 'Most messages in progress; the excess is fatal. A brand with less than its share of them is let in even then, so that another brand’s backlog does not keep its messages out.',
+          help: 'The most messages in progress; the excess is fatal. A brand below its fair share is admitted even above the limit, so that the backlog of another brand does not block it.',
           default: '50000',
         }),
-        provider_concurrency: integer(1, 100_000)({ says: 'Most calls to a provider at a time.', default: '100' }),
-        provider_timeout: duration({ says: 'How long a call to a provider may take.', default: '15s' }),
+        provider_concurrency: integer(1, 100_000)({ help: 'The most concurrent calls to a provider.', default: '100' }),
+        provider_timeout: duration({ help: 'Timeout of one call to a provider.', default: '15s' }),
       },
     ),
   },

@@ -8,19 +8,19 @@ import { group, list, variants } from './setting.ts'
 import { accessKeys, listening, moduleOf, requestBodies } from './shared-settings.ts'
 
 const lane = group(
-  { says: 'One brand and channel.' },
+  { help: 'One brand and channel.' },
   {
-    brand: brand({ says: 'The brand (brand_id).' }),
-    channel: oneOf('push', 'site')({ says: 'The channel.' }),
+    brand: brand({ help: 'The brand (brand_id).' }),
+    channel: oneOf('push', 'site')({ help: 'The channel.' }),
     to: variants(
       {
-        says: 'Who delivers its messages.',
+        help: 'The provider that delivers its messages.',
         remedy: 'write to: {provider: operator-api, url: …, api_key: …}, or to: {module: ./mine.ts}',
       },
       {
         'operator-api': {
-          url: url({ says: "The operator's {base_url}." }),
-          api_key: text({ says: 'The key that the operator gave, sent as X-Api-Key (§5).', secret: true }),
+          url: url({ help: "The operator's {base_url}." }),
+          api_key: text({ help: 'The API key issued by the operator, sent as X-Api-Key.', secret: true }),
         },
         module: moduleOf('a Provider', 'provider'),
       },
@@ -28,36 +28,36 @@ const lane = group(
     mode: oneOf(
       'single',
       'batch',
-    )({ says: 'One message in a request, or many; as the operator wants it.', default: 'batch' }),
+    )({ help: 'Whether a request carries one message or a batch, as the operator requires.', default: 'batch' }),
     max: integer(
       1,
       1_000_000,
     )({
-      says: 'A batch goes when it has so many messages (§4.1 rule 3); single: 1.',
+      help: 'A batch is sent when it has this many messages. With mode single, write 1.',
       default: '500',
     }),
-    bytes: size({ says: 'A batch goes when it is so large.', default: '4MiB' }),
-    span: duration({ says: 'A batch goes when its first message has waited so long.', default: '200ms' }),
-    concurrency: integer(1, 100_000)({ says: 'Most requests at a time.', default: '4' }),
+    bytes: size({ help: 'A batch is sent when it has this size.', default: '4MiB' }),
+    span: duration({ help: 'A batch is sent when its first message has waited this long.', default: '200ms' }),
+    concurrency: integer(1, 100_000)({ help: 'The most concurrent requests.', default: '4' }),
     per_second: integer(
       1,
       10_000_000,
     )({
-      says: 'Most messages a second, as the operator advised (§8.1).',
+      help: 'The most messages per second, as the operator advised. Default: no limit.',
       optional: true,
     }),
-    timeout: duration({ says: 'How long a request may take.', default: '30s' }),
-    failed_actions: yesNo({ says: 'Keep failed messages in Failed Actions (§6.4); else only count.', default: 'true' }),
+    timeout: duration({ help: 'Timeout of one request.', default: '30s' }),
+    failed_actions: yesNo({ help: 'Keep failed messages in Failed Actions; false: only count.', default: 'true' }),
     retry: group(
-      { says: 'When a fatal message is sent again.' },
+      { help: 'Backoff of fatal messages.' },
       {
-        first: duration({ says: 'The first wait, doubled each time, with full jitter.', default: '1s' }),
-        most: duration({ says: 'The longest wait.', default: '5min' }),
+        first: duration({ help: 'The first backoff; it doubles each time, with full jitter.', default: '1s' }),
+        most: duration({ help: 'The longest backoff.', default: '5min' }),
         attempts: integer(
           1,
           1_000_000,
         )({
-          says: 'Give up after so many attempts, into Failed Actions. Left out: never (§7.1).',
+          help: 'After this many attempts a message goes to Failed Actions. Default: no limit.',
           optional: true,
         }),
       },
@@ -66,23 +66,23 @@ const lane = group(
 )
 
 export const platform = group(
-  { says: 'The engine that calls operators.', optional: true },
+  { help: 'The engine that calls operators.', optional: true },
   {
     ...listening('7002', '7102'),
     store: store({
-      says: "Where the queue and Failed Actions are kept. Never the operator's.",
+      help: 'The database for the queue and Failed Actions. It must not be the database of the operator.',
       default: 'sqlite:platform.db',
       secret: true,
     }),
-    keys: accessKeys("Keys for the platform's API."),
+    keys: accessKeys("The API keys for the platform's API."),
     device_links: deviceLinks,
     devices_per_user: devicesPerUser,
-    lanes: list(lane, { says: 'Where the messages of each brand and channel go, and how.' }),
+    lanes: list(lane, { help: 'The lanes: one for each brand and channel.' }),
     reconciliation,
-    body: size({ says: 'Largest JSON request; NDJSON has no limit.', default: '16MiB' }),
+    body: size({ help: 'The largest JSON request body. NDJSON has no limit.', default: '16MiB' }),
     ...requestBodies,
     keep: duration({
-      says: 'How long settled messages and calls are kept; longer than any retry or replay.',
+      help: 'How long settled messages and calls are kept. It must be longer than any retry or replay.',
       default: '90d',
     }),
   },

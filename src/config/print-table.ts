@@ -1,4 +1,4 @@
-// The settings of docs/running.md, from the table: `node src/config/print-table.ts --write` puts them between the markers.
+// Generates the settings reference of docs/running.md: `node src/config/print-table.ts --write` writes it between the markers.
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -10,16 +10,16 @@ import { table } from './table.ts'
 const begin = '<!-- settings: written by `node src/config/print-table.ts --write` -->'
 const end = '<!-- end of settings -->'
 
-/** Every setting as a row of Markdown: name, what is expected, default, what it is. */
+/** One row of Markdown per setting: name, expected value, default, environment variable, description. */
 export function settingsTable(): string {
   const sections = Object.entries(table.settings).map(([name, section]) => {
     const rows = rowsOf(section, name)
-    return `### ${name}\n\n${section.says}\n\n| Setting | Expected | Default | Variable | |\n|---|---|---|---|---|\n${rows.join('\n')}`
+    return `### ${name}\n\n${section.help}\n\n| Setting | Expected | Default | Variable | |\n|---|---|---|---|---|\n${rows.join('\n')}`
   })
   return sections.join('\n\n')
 }
 
-/** The document with its settings brought up to date. */
+/** The document with its settings reference updated. */
 export function withSettings(document: string): string {
   const from = document.indexOf(begin)
   const to = document.indexOf(end)
@@ -54,11 +54,11 @@ function ofVariants(variants: Readonly<Record<string, Settings>>, path: string):
 
 function row(path: string, expected: string, setting: Setting): string {
   const preset = setting.type === 'leaf' ? setting.default : undefined
-  const least = setting.type === 'list' && (setting.least ?? 0) > 0
-  const required = preset === undefined && !setting.optional && (setting.type !== 'list' || least)
+  const hasMinimum = setting.type === 'list' && (setting.minItems ?? 0) > 0
+  const required = preset === undefined && !setting.optional && (setting.type !== 'list' || hasMinimum)
   const shown = preset === undefined ? (required ? '**required**' : '–') : `\`${preset}\``
   const variable = `\`${environmentName(path.replaceAll('[]', '[0]'))}\`${mayComeFromFile(setting) ? ', `…_FILE`' : ''}`
-  return `| \`${path}\` | ${expected} | ${shown} | ${variable} | ${setting.says} |`
+  return `| \`${path}\` | ${expected} | ${shown} | ${variable} | ${setting.help} |`
 }
 
 if (import.meta.main) {

@@ -4,7 +4,7 @@ import { leavesOf } from './leaves.ts'
 import type { Setting, Settings } from './setting.ts'
 import { type Config, table } from './table.ts'
 
-/** The whole configuration as it applies, defaults filled in, without its secrets. As an object; printConfig() gives YAML. */
+/** The effective configuration as an object: defaults filled in, secrets masked. printConfig() returns it as YAML. */
 export function redacted(config: Config): object {
   return redact(table, config) as object
 }
@@ -13,10 +13,10 @@ export function printConfig(config: Config): string {
   return stringify(redacted(config))
 }
 
-/** Every secret text in it, so that the log can make sure that it never writes one. */
+/** All secrets in the configuration, so that the log can mask them. */
 export function secretsOf(config: Config): readonly string[] {
   const found = leavesOf(table, config).flatMap(({ leaf, value }) =>
-    leaf.secret && !leaf.called ? [String(value)] : secretsInAddress(String(value)),
+    leaf.secret && !leaf.outbound ? [String(value)] : secretsInAddress(String(value)),
   )
   return [...new Set(found)]
 }
@@ -25,7 +25,7 @@ function redact(setting: Setting, value: unknown): unknown {
   if (value === undefined) return undefined
   switch (setting.type) {
     case 'leaf':
-      if (setting.secret && !setting.called) return hidden
+      if (setting.secret && !setting.outbound) return hidden
       return setting.write?.(value) ?? (typeof value === 'string' ? maskAddress(value) : value)
     case 'json':
       return value

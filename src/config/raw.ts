@@ -1,9 +1,9 @@
-// What somebody wrote, before it means anything: texts, lists and maps, each knowing where it was written.
+// Unvalidated input: texts, lists and maps, each with the place where it was written.
 
 export interface Origin {
-  /** For people: 'bellwire.yaml:12', 'BELLWIRE_OPERATOR_PORT'. */
+  /** The place that error messages name: 'bellwire.yaml:12', 'BELLWIRE_OPERATOR_PORT'. */
   readonly where: string
-  /** The folder from which relative paths count. */
+  /** The folder to which relative paths refer. */
   readonly base: string
 }
 
@@ -13,7 +13,7 @@ export type Raw =
   | { readonly type: 'map'; readonly entries: Map<string, Entry>; readonly origin: Origin }
 
 export interface Entry {
-  /** Where the key is written. */
+  /** The place of the key. */
   readonly origin: Origin
   readonly value: Raw
 }

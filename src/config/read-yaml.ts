@@ -2,13 +2,14 @@ import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument 
 import type { Problem } from './problem.ts'
 import { emptyMap, type Origin, type Raw } from './raw.ts'
 
-const deepest = 20
+const maxDepth = 20
 
 /**
- * Reads YAML into raw texts, lists and maps. Scalars stay the text that was written (the failsafe schema): a brand keeps all
- * its digits and `no` is not a boolean, because only the setting's kind decides what a text means.
+ * Parses YAML into texts, lists and maps. Scalars stay text (the failsafe schema), because each setting parses its own text:
+ * a brand keeps all its digits, and `no` is not a boolean.
  *
- * @param name what problems call it: 'bellwire.yaml' gives 'bellwire.yaml:12'; a name without lines is used as it is
+ * @param name the source in error messages: 'bellwire.yaml' becomes 'bellwire.yaml:12'
+ * @param lines false: error messages name the source without a line number
  */
 export function readYaml(source: string, name: string, base: string, problems: Problem[], lines = true): Raw {
   const lineCounter = new LineCounter()
@@ -17,14 +18,14 @@ export function readYaml(source: string, name: string, base: string, problems: P
     return { where: lines ? `${name}:${lineCounter.linePos(offset ?? 0).line}` : name, base }
   }
   for (const error of document.errors)
-    problems.push({ path: '', where: originAt(error.pos[0]).where, what: `not YAML: ${error.message}` })
+    problems.push({ path: '', where: originAt(error.pos[0]).where, what: `invalid YAML: ${error.message}` })
   if (document.errors.length > 0) return emptyMap(originAt(0))
 
   const convert = (given: unknown, depth: number): Raw => {
     const node = isAlias(given) ? given.resolve(document) : (given as Node | null | undefined)
     const origin = originAt(node?.range?.[0])
-    if (depth > deepest) {
-      problems.push({ path: '', where: origin.where, what: `nested more than ${deepest} levels deep` })
+    if (depth > maxDepth) {
+      problems.push({ path: '', where: origin.where, what: `nested more than ${maxDepth} levels deep` })
       return { type: 'text', text: '', origin }
     }
     if (isSeq(node)) return { type: 'list', items: node.items.map((item) => convert(item, depth + 1)), origin }

@@ -1,7 +1,7 @@
-// Configurations that work and are insecure. Each is refused unless `accept_risks` names it.
+// Risky settings: valid, but they make an attack possible. They are refused unless `accept_risks` names the risk.
 
 import { clearTextHost, isThisMachine, secretsInAddress } from './address.ts'
-import { type Found, leavesOf } from './leaves.ts'
+import { type ConfiguredValue, leavesOf } from './leaves.ts'
 import { type Config, table } from './table.ts'
 
 export interface Risk {
@@ -11,32 +11,32 @@ export interface Risk {
   readonly remedy: string
 }
 
-const another = 'make another with: openssl rand -hex 24'
+const replaceKey = 'make another with: openssl rand -hex 24'
 
-/** Every risk in the configuration, also those that it accepts. */
+/** All risks in the configuration, including the accepted ones. */
 export function risksOf(config: Config): readonly Risk[] {
   const leaves = leavesOf(table, config)
   return [...sharedKeys(leaves, config), ...exampleKeys(leaves, config), ...weakKeys(leaves), ...clearText(leaves)]
 }
 
-/** The keys of the examples, and of the files that `bellwire stand-ins` writes, are public. */
+/** Whether the key is public: the keys of the examples and of `bellwire stand-ins` are published. */
 export const isExampleKey = (key: string): boolean => /^(example|stand-ins)-/.test(key)
 
-/** A key for one purpose must not open another. */
-function sharedKeys(leaves: readonly Found[], config: Config): readonly Risk[] {
+/** Finds keys with two purposes: a party that gets a key for one purpose must not get access to another. */
+function sharedKeys(leaves: readonly ConfiguredValue[], config: Config): readonly Risk[] {
   const secrets = leaves.filter(({ leaf }) => leaf.secret)
   const role = roles(config)
   return secrets.flatMap(({ path, leaf, value }, i) => {
     const other = secrets
       .slice(0, i)
-      .find((each) => each.value === value && (leaf.opensUs || each.leaf.opensUs) && role(each.path) !== role(path))
+      .find((each) => each.value === value && (leaf.ownApiKey || each.leaf.ownApiKey) && role(each.path) !== role(path))
     if (other === undefined) return []
-    const what = `is the same as ${other.path}: a holder of one of them has the other, too`
-    return [{ risk: 'shared_keys', path, what, remedy: another }]
+    const what = `is the same as ${other.path}: the holder of one of the two keys also holds the other`
+    return [{ risk: 'shared_keys', path, what, remedy: replaceKey }]
   })
 }
 
-/** The purpose of a secret. Both sides of a connection name the same key when one file configures both sides. */
+/** The purpose of a secret. If one file configures both ends of a connection, both ends name the same key. */
 function roles({ platform }: Config): (path: string) => string {
   return (path) => {
     if (/^operator\.keys\b|^platform\.(lanes|reconciliation)\b/.test(path)) return 'sending'
@@ -47,62 +47,57 @@ function roles({ platform }: Config): (path: string) => string {
   }
 }
 
-function exampleKeys(leaves: readonly Found[], config: Config): readonly Risk[] {
+function exampleKeys(leaves: readonly ConfiguredValue[], config: Config): readonly Risk[] {
   return leaves.flatMap(({ path, leaf, value }) => {
     const host = (path.startsWith('operator.') ? config.operator : config.platform)?.host ?? ''
-    if (!leaf.opensUs || !isExampleKey(String(value)) || isThisMachine(host)) return []
+    if (!leaf.ownApiKey || !isExampleKey(String(value)) || isThisMachine(host)) return []
     return [
       {
         risk: 'example_keys',
         path,
-        what: `is a published example, and ${host} can be reached from other machines`,
-        remedy: another,
+        what: `is a published example key, and ${host} is reachable from other machines`,
+        remedy: replaceKey,
       },
     ]
   })
 }
 
-function weakKeys(leaves: readonly Found[]): readonly Risk[] {
+function weakKeys(leaves: readonly ConfiguredValue[]): readonly Risk[] {
   return leaves
-    .filter(({ leaf, value }) => leaf.opensUs && isWeak(String(value)))
-    .map(({ path }) => ({
-      risk: 'weak_keys',
-      path,
-      what: 'can be guessed, since it repeats a short pattern',
-      remedy: another,
-    }))
+    .filter(({ leaf, value }) => leaf.ownApiKey && isWeak(String(value)))
+    .map(({ path }) => ({ risk: 'weak_keys', path, what: 'is easy to guess: it repeats itself', remedy: replaceKey }))
 }
 
-/** Fewer than six different characters, or one part again and again. */
+/** Whether the key has fewer than six different characters, or consists of one repeated part. */
 function isWeak(key: string): boolean {
   return new Set(key).size < 6 || /^(.+)\1+$/.test(key)
 }
 
-function clearText(leaves: readonly Found[]): readonly Risk[] {
+function clearText(leaves: readonly ConfiguredValue[]): readonly Risk[] {
   return leaves.flatMap(({ path, leaf, value }) => {
-    const host = leaf.called ? clearTextHost(String(value)) : undefined
-    const beside = leaves.filter((each) => each.path.startsWith(path.replace(/[^.]+$/, '')))
-    if (host === undefined || !carriesSecret(String(value), beside)) return []
-    const what = `sends credentials to ${host} without TLS: any machine on the way can read them`
-    const remedy = tlsOf(String(value))
-    // Kafka's brokers have their encryption in a setting of its own.
-    if (remedy === tlsSetting && beside.some((each) => /\.tls$/.test(each.path) && each.value === true)) return []
+    const host = leaf.outbound ? clearTextHost(String(value)) : undefined
+    const siblings = leaves.filter((each) => each.path.startsWith(path.replace(/[^.]+$/, '')))
+    if (host === undefined || !carriesSecret(String(value), siblings)) return []
+    const what = `sends credentials to ${host} without TLS, readable for everyone on the network`
+    const remedy = tlsRemedy(String(value))
+    // For Kafka brokers, TLS is a separate setting.
+    if (remedy === tlsSetting && siblings.some((each) => /\.tls$/.test(each.path) && each.value === true)) return []
     return [{ risk: 'clear_text_to_other_hosts', path, what, remedy }]
   })
 }
 
-/** PostgreSQL and AMQP always log in. */
-function carriesSecret(address: string, beside: readonly Found[]): boolean {
+/** Whether calls to this address carry a secret. PostgreSQL and AMQP always log in. */
+function carriesSecret(address: string, siblings: readonly ConfiguredValue[]): boolean {
   return (
     /^(postgres(ql)?|amqp):/i.test(address) ||
     secretsInAddress(address).length > 0 ||
-    beside.some(({ leaf }) => leaf.secret || leaf.secretFile)
+    siblings.some(({ leaf }) => leaf.secret || leaf.secretFile)
   )
 }
 
 const tlsSetting = 'write tls: true'
 
-function tlsOf(address: string): string {
+function tlsRemedy(address: string): string {
   if (/^http:/i.test(address)) return 'write https://…'
   if (/^amqp:/i.test(address)) return 'write amqps://…'
   return /^postgres/i.test(address) ? 'add ?sslmode=verify-full to the address' : tlsSetting

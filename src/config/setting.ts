@@ -1,37 +1,37 @@
-// What a setting can be: a leaf (one text, parsed by its kind), a list, a group, or one of several variants.
-// The whole configuration is one group of these: table.ts.
+// The types of settings: a leaf (one parsed text), a list, a group, or one of several variants.
+// The whole configuration is one group: table.ts.
 
 import type { Json } from '../runtime/json.ts'
 
-/** One value. In YAML and in the environment it is a text; its kind decides what that text means. */
+/** One value. In YAML and in the environment it is a text; `parse` converts it. */
 export interface Leaf<T> {
   readonly type: 'leaf'
   /** Completes the sentence "expected …". */
   readonly expected: string
-  /** Undefined: not such a text. `base` is the folder from which relative paths count. */
+  /** Undefined if the text is invalid. `base` is the folder to which relative paths refer. */
   readonly parse: (text: string, base: string) => T | undefined
-  /** The value as a person would write it; absent: as it is. */
+  /** Formats the value as it is written in YAML; absent: the value itself. */
   write?(value: T): string
-  readonly says: string
-  /** As a person would write it. */
+  readonly help: string
+  /** The default, as it is written in YAML. */
   readonly default?: string
   readonly optional?: true
   /** Never printed or logged. */
   readonly secret?: true
-  /** A secret that opens this process's own API. */
-  readonly opensUs?: true
+  /** A key of this process's own API. */
+  readonly ownApiKey?: true
   /** The path of a file that holds a secret. */
   readonly secretFile?: true
   /** An address that this process calls. */
-  readonly called?: true
-  /** How to put right what is missing or wrong. */
+  readonly outbound?: true
+  /** Tells the user how to fix a missing or invalid value. */
   readonly remedy?: string
 }
 
-/** Any JSON, written as YAML: a plain 5 or true is a number or a yes, a quoted one is a text. Printed as it is, so never a secret. */
+/** Any JSON, written as YAML: an unquoted 5 or true keeps its type, a quoted one is a text. It is printed, so it is no secret. */
 export interface JsonSetting {
   readonly type: 'json'
-  readonly says: string
+  readonly help: string
   readonly optional?: true
   readonly remedy?: string
 }
@@ -39,12 +39,11 @@ export interface JsonSetting {
 export interface List<Of extends Setting> {
   readonly type: 'list'
   readonly of: Of
-  readonly says: string
+  readonly help: string
   readonly optional?: true
-  /** One item may be written without the list around it. */
-  readonly orOne?: true
-  /** Fewest items. */
-  readonly least?: number
+  /** A single item may be written without a list. */
+  readonly allowSingle?: true
+  readonly minItems?: number
   readonly remedy?: string
 }
 
@@ -53,19 +52,19 @@ export type Settings = Readonly<Record<string, Setting>>
 export interface Group<Of extends Settings> {
   readonly type: 'group'
   readonly settings: Of
-  readonly says: string
+  readonly help: string
   readonly optional?: true
   readonly remedy?: string
 }
 
 /**
- * One of several things: written as a word (`none`), by a `provider:` of that name (`{provider: recording, file: …}`), or by the
- * setting of that name (`{module: ./mine.ts}`). The value tells which by its `is`.
+ * One of several alternatives: written as a word (`none`), with `provider:` (`{provider: recording, file: …}`), or as a setting
+ * with the name of the variant (`{module: ./mine.ts}`). In the value, `is` is the name of the variant.
  */
 export interface Variants<Of extends Readonly<Record<string, Settings>>> {
   readonly type: 'variants'
   readonly variants: Of
-  readonly says: string
+  readonly help: string
   readonly optional?: true
   readonly remedy?: string
 }
@@ -116,7 +115,7 @@ export function variants<
   return { type: 'variants', variants: of, ...options }
 }
 
-/** Whether this setting is, or contains, something that must not be printed. */
+/** Whether this setting is a secret or contains one. */
 export function holdsSecret(setting: Setting): boolean {
   switch (setting.type) {
     case 'leaf':

@@ -1,52 +1,52 @@
-// Settings that several parts of the table have in common.
+// Settings that several parts of the table share.
 
 import { brand, duration, integer, key, oneOf, path, size, text, url } from './kinds.ts'
 import { group, list } from './setting.ts'
 
-export const makeOne = 'make one with: openssl rand -hex 24'
+export const makeKey = 'make one with: openssl rand -hex 24'
 
 export const moduleOf = (what: string, exported: string) => ({
-  module: path({ says: `A file of yours that exports ${what}.` }),
-  name: text({ says: 'The name of its export.', default: exported }),
+  module: path({ help: `Your own file that exports ${what}.` }),
+  name: text({ help: 'The name of the export.', default: exported }),
 })
 
 export const listening = (port: string, adminPort: string) => ({
-  host: text({ says: 'The address to listen on; 0.0.0.0 for all.', default: '127.0.0.1' }),
-  port: integer(0, 65_535)({ says: 'The port to listen on; 0 takes a free one.', default: port }),
+  host: text({ help: 'The address to listen on; 0.0.0.0 is all addresses.', default: '127.0.0.1' }),
+  port: integer(0, 65_535)({ help: 'The port to listen on; 0 chooses a free port.', default: port }),
   public_url: url({
-    says: 'Where the other party reaches this side, for the examples of /docs. Left out: host and port.',
+    help: 'The public address of this side, for the examples of /docs. Default: host and port.',
     optional: true,
   }),
   admin: group(
     {
-      says: 'An address of their own for /admin, /metrics, /docs, /openapi.json and /asyncapi.json.',
+      help: 'A separate address for /admin, /metrics, /docs, /openapi.json and /asyncapi.json.',
       optional: true,
     },
     {
       host: text({
-        says: 'The address for /admin, /metrics, /docs, /openapi.json and /asyncapi.json. Without `admin` they are served on the port above.',
+        help: 'The address for /admin, /metrics, /docs, /openapi.json and /asyncapi.json. Without `admin`, the main port serves them.',
         default: '127.0.0.1',
       }),
-      port: integer(0, 65_535)({ says: 'The port for them; 0 takes a free one.', default: adminPort }),
+      port: integer(0, 65_535)({ help: 'The port of that address; 0 chooses a free port.', default: adminPort }),
     },
   ),
   connections: integer(
     1,
     1_000_000,
   )({
-    says: 'The most connections at a time; more are closed at once. Keep it below the limit of open files (ulimit -n).',
+    help: 'The most open connections; further ones are closed immediately. Keep it below the limit of open files (ulimit -n).',
     default: '20000',
   }),
-  stop_within: duration({ says: 'How long a stop may take before the process ends regardless.', default: '20s' }),
+  stop_within: duration({ help: 'Grace period of a stop; after it the process exits regardless.', default: '20s' }),
 })
 
 export const requestBodies = {
   bodies: size({
-    says: 'The most bytes of request bodies in memory at a time; more requests are answered 503 with Retry-After. Raise it if honest callers meet that.',
+    help: 'The most memory for request bodies; further requests are answered 503 with Retry-After. Raise it if legitimate callers reach it.',
     default: '256MiB',
   }),
   body_timeout: duration({
-    says: 'How long a request body may take to arrive; for NDJSON and CSV, how long it may pause. Later, it is answered 408.',
+    help: 'The longest time for a request body to arrive; for NDJSON and CSV, the longest pause. After it the answer is 408.',
     default: '30s',
   }),
 }
@@ -54,21 +54,21 @@ export const requestBodies = {
 export const accessKeys = (what: string) =>
   list(
     group(
-      { says: 'One key.' },
+      { help: 'One key.' },
       {
-        name: text({ says: 'Whose key it is.' }),
-        key: key({ says: 'The key, sent as X-Api-Key.', secret: true, remedy: makeOne }),
-        scopes: list(oneOf('enqueue', 'read', 'manage', 'devices', 'tokens')({ says: 'Permission of the key.' }), {
-          says: 'Permissions: enqueue, read, manage, devices (link and unlink), tokens (create subscriber tokens).',
-          least: 1,
-          remedy: 'write scopes: [read], or a list of enqueue, read, manage, devices and tokens',
+        name: text({ help: 'The name of the key, for logs.' }),
+        key: key({ help: 'The key, sent as X-Api-Key.', secret: true, remedy: makeKey }),
+        scopes: list(oneOf('enqueue', 'read', 'manage', 'devices', 'tokens')({ help: 'A scope.' }), {
+          help: 'The scopes of the key: enqueue, read, manage, devices (link and unlink), tokens (issue subscriber tokens).',
+          minItems: 1,
+          remedy: 'write scopes: [read], or the scopes that it needs: enqueue, read, manage, devices, tokens',
         }),
-        brands: list(brand({ says: 'A brand.' }), {
-          says: 'The brands that it may see; left out: all.',
+        brands: list(brand({ help: 'A brand.' }), {
+          help: 'The brands that the key may access. Default: all.',
           optional: true,
-          least: 1,
+          minItems: 1,
         }),
       },
     ),
-    { says: what },
+    { help: what },
   )

@@ -1,4 +1,4 @@
-// Every setting there is. Checking, defaults, environment names, printing and docs/running.md all come from this table.
+// The table of all settings: the source of validation, defaults, environment variables, printing and docs/running.md.
 
 import { oneOf } from './kinds.ts'
 import { operator } from './operator-table.ts'
@@ -6,7 +6,7 @@ import { platform } from './platform-table.ts'
 import { group, list, type ValueOf } from './setting.ts'
 
 const log = group(
-  { says: 'The log, on standard output.' },
+  { help: 'The log, on standard output.' },
   {
     level: oneOf(
       'debug',
@@ -14,8 +14,8 @@ const log = group(
       'warn',
       'error',
       'silent',
-    )({ says: 'How much is logged; info has one line for each attempt.', default: 'info' }),
-    format: oneOf('auto', 'json', 'text')({ says: 'auto: text on a terminal, JSON elsewhere.', default: 'auto' }),
+    )({ help: 'The lowest level that is logged; info logs one line per attempt.', default: 'info' }),
+    format: oneOf('auto', 'json', 'text')({ help: 'auto: text on a terminal, otherwise JSON.', default: 'auto' }),
   },
 )
 
@@ -25,14 +25,14 @@ const acceptRisks = list(
     'example_keys',
     'shared_keys',
     'weak_keys',
-  )({ says: 'A risk: clear_text_to_other_hosts, example_keys, shared_keys or weak_keys.' }),
+  )({ help: 'A risk: clear_text_to_other_hosts, example_keys, shared_keys or weak_keys.' }),
   {
-    says: 'Risks that are errors unless they are named here; `bellwire doctor` then warns of them. clear_text_to_other_hosts: credentials are sent to another machine without TLS. example_keys: a published key opens an API that other machines can reach. shared_keys: one key has two purposes. weak_keys: a key that can be guessed.',
+    help: 'Accepted risks. A risk that is not listed is an error; for a listed one, `bellwire doctor` prints a warning. clear_text_to_other_hosts: credentials are sent to another machine without TLS. example_keys: a published key opens an API that other machines can reach. shared_keys: one key has two purposes. weak_keys: a key is easy to guess.',
   },
 )
 
 export const table = group(
-  { says: 'The configuration of Bellwire.' },
+  { help: 'The configuration of Bellwire.' },
   { operator, platform, log, accept_risks: acceptRisks },
 )
 

@@ -1,5 +1,5 @@
-// The table of §7, both directions: what a status, a category or an absence means for a message, and how an outcome is answered.
-// Pure. Operator, platform and everything that explains a decision read it here.
+// The table of §7 in both directions: maps statuses, categories and missing entries to outcomes, and outcomes to answers.
+// Pure functions, used by the operator, the platform and all code that explains a decision.
 
 import { readBatchBody } from './batch-body.ts'
 import { type Channel, identifierOf } from './endpoints.ts'
@@ -10,18 +10,18 @@ import { retryAfterMs } from './retry-after.ts'
 import { readSingleBody } from './single-body.ts'
 import { shortened } from './storable.ts'
 
-/** One answer of the operator's API, as it came over the wire. */
+/** One HTTP answer of the operator's API. */
 export interface WireAnswer {
   readonly channel: Channel
   readonly status: number
   readonly body: Uint8Array | string
-  /** The header Retry-After, and the epoch milliseconds when it was read (an HTTP date needs them). */
+  /** The header Retry-After, and the time of its arrival in epoch milliseconds, to interpret an HTTP date. */
   readonly retryAfter?: string | undefined
   readonly now?: number
 }
 
 /**
- * §7.1: 2xx delivered; 4xx failed; 500 and everything else fatal.
+ * §7.1: 2xx is successful, 4xx is failed, all other statuses are fatal.
  *
  * @example readSingleAnswer({ channel: 'push', status: 200, body: '{"push_id":"p1"}' })
  * // { category: 'successful', ref: 'p1', rule: '§7.1 200', answer: '{"push_id":"p1"}' }
@@ -29,55 +29,58 @@ export interface WireAnswer {
 export function readSingleAnswer(wire: WireAnswer): Outcome {
   const { channel, status } = wire
   const { ref, error } = readSingleBody(wire.body, channel)
-  const answer = answerOf(wire)
+  const answer = excerptOf(wire)
   if (status >= 200 && status <= 299) {
     if (ref === undefined) return { category: 'successful', rule: untracked(`§7.1 ${status}`, channel), answer }
     return { category: 'successful', ref, rule: `§7.1 ${status}`, answer }
   }
   const rule = `§7.1 ${status}`
-  const said = error ?? `the operator answered ${status}`
-  if (status >= 400 && status <= 499) return { category: 'failed', reason: reasonOf(status), error: said, rule, answer }
-  // 500 may be this message's own trouble or everybody's: the lane finds out. Any other is the way to the operator.
-  return fatal(status === 500 ? 'call' : 'provider', reasonOf(status), said, { rule, answer }, waitOf(wire))
+  const text = error ?? `the operator answered ${status}`
+  if (status >= 400 && status <= 499) return { category: 'failed', reason: reasonOf(status), error: text, rule, answer }
+  // A 500 may be caused by this message or by an outage: the lane finds out. All other statuses are an outage.
+  return fatal(status === 500 ? 'call' : 'provider', reasonOf(status), text, { rule, answer }, retryAfterOf(wire))
 }
 
 const untracked = (rule: string, channel: Channel): string => `${rule} without ${identifierOf[channel]} (row 6)`
 
-/** By the rule that decided: delivered, but the answer had no identifier (row 6). */
+/** Whether a message was delivered without an identifier in the answer (row 6), judged by the rule of its outcome. */
 export const isUntracked = (rule: string): boolean => rule.endsWith(' (row 6)')
 
 export interface BatchAnswer {
-  /** One for each id that was sent, in the order of `ids`. */
+  /** One outcome per sent id, in the order of `ids`. */
   readonly outcomes: readonly Outcome[]
-  /** What is odd about the answer but changes nothing: ids never sent (row 10), ids in two categories (row 9) … */
+  /** Oddities of the answer that change no outcome: unknown ids (row 10), ids in two categories (row 9) … */
   readonly warnings: readonly string[]
 }
 
 /**
- * §7.2: anything but 200 repeats the whole batch; with 200 each message goes by its category, and an absent one is repeated.
+ * §7.2: with status 200, each message has the outcome of its category, and a missing message is fatal. With any other status, all
+ * messages are fatal.
  *
- * @param wire with `ids`, as text, none twice: an id is never twice in one batch
+ * @param wire with `ids`: the ids as text, without duplicates (a batch never contains an id twice)
  * @example
  * readBatchAnswer({ channel: 'push', ids: ['1', '2'], status: 200, body: '{"successful":[{"id":1,"push_id":"p1"}]}' })
  * // outcomes: successful with ref p1; fatal, rule '§7.2.2 absent'
  */
 export function readBatchAnswer(wire: WireAnswer & { readonly ids: readonly string[] }): BatchAnswer {
   const { channel, ids, status } = wire
-  const wait = waitOf(wire)
+  const wait = retryAfterOf(wire)
   if (status !== 200) {
-    const said = readSingleBody(wire.body, channel).error ?? `the operator answered the batch with ${status}, not 200`
+    const error = readSingleBody(wire.body, channel).error ?? `the operator answered the batch with ${status}, not 200`
     const blame = splittable.has(status) ? 'call' : 'provider'
-    return same(ids, fatal(blame, reasonOf(status), said, { rule: `§7.2.1 ${status}`, answer: answerOf(wire) }, wait))
+    const evidence = { rule: `§7.2.1 ${status}`, answer: excerptOf(wire) }
+    return sameForAll(ids, fatal(blame, reasonOf(status), error, evidence, wait))
   }
   const read = readBatchBody(wire.body, ids, channel)
   if (typeof read === 'string') {
-    const said = `the operator answered 200, but the answer is no batch response record: ${read}`
-    return same(ids, fatal('provider', 'nonsense', said, { rule: '§2.4 unreadable', answer: answerOf(wire) }, wait))
+    const error = `the operator answered 200, but the body is not a batch response record: ${read}`
+    const evidence = { rule: '§2.4 unreadable', answer: excerptOf(wire) }
+    return sameForAll(ids, fatal('provider', 'nonsense', error, evidence, wait))
   }
   const { entries, warnings } = read
-  // Nobody is accounted for: that is no answer about messages, it is an operator in trouble.
+  // An answer without any of the messages indicates an outage of the operator.
   const blame = entries.size === 0 ? 'provider' : blameForFatal(entries.values(), ids.length)
-  const missing = fatal(blame, 'absent', entries.size === 0 ? everyoneAbsent : oneAbsent, absentRule, wait)
+  const missing = fatal(blame, 'absent', entries.size === 0 ? allAbsent : oneAbsent, absentRule, wait)
   const outcomes = ids.map((id): Outcome => {
     const entry = entries.get(id)
     if (entry === undefined) return missing
@@ -102,34 +105,35 @@ export function readBatchAnswer(wire: WireAnswer & { readonly ids: readonly stri
 }
 
 /**
- * The cause of messages in a 200 that must be sent again (row 53). Beside a message that was delivered, each is to blame
- * itself. Two or more, and none was delivered: an outage behind the operator. One alone may be either, and the lane finds out.
+ * Decides the blame for the fatal messages of an answer with status 200 (row 53). If another message was delivered, each fatal
+ * message is to blame itself. If none was delivered, two or more fatal messages mean an outage behind the operator; a single one
+ * may be either, and the lane finds out.
  *
- * @param reported the messages that the answer names
- * @param sent how many messages the batch had
+ * @param reported the messages in the answer
+ * @param sent the number of messages in the batch
  * @example blameForFatal([{ category: 'fatal' }, { category: 'fatal' }], 2) // 'provider'
  */
 export function blameForFatal(reported: Iterable<{ readonly category: Category }>, sent: number): Fatal['blame'] {
-  let again = sent
+  let retried = sent
   for (const { category } of reported) {
     if (category === 'successful') return 'message'
-    if (category === 'failed') again--
+    if (category === 'failed') retried--
   }
-  return again === 1 ? 'call' : 'provider'
+  return retried === 1 ? 'call' : 'provider'
 }
 
-/** These may be one message's fault: the batch is split until it stands alone. Any other is an outage, and splitting would multiply it. */
+/** Statuses that one message may cause: the batch is split to isolate it. Any other is an outage, where a split only adds requests. */
 const splittable: ReadonlySet<number> = new Set([400, 413, 422, 500])
 const absentRule = { rule: '§7.2.2 absent' }
 const oneAbsent = 'absent from the answer'
-const everyoneAbsent = 'the operator answered 200, but the answer accounts for none of the messages sent'
+const allAbsent = 'the operator answered 200, but the answer contains none of the sent messages'
 const noReason = 'the operator gave no reason'
 
 function reasonOf(status: number): Reason {
   if (status === 413) return 'too_large'
   if (status === 429) return 'rate_limited'
   if (status === 408 || status === 504) return 'timeout'
-  // Not about the message: a key, an address or a redirect that somebody must put right.
+  // Not caused by the message: a wrong key, address or redirect, which someone must correct.
   if (status === 401 || status === 403 || status === 404 || status === 405) return 'misconfigured'
   if (status >= 300 && status <= 399) return 'misconfigured'
   if (status >= 400 && status <= 499) return 'rejected'
@@ -155,16 +159,16 @@ function fatal(
   }
 }
 
-function same(ids: readonly string[], outcome: Outcome): BatchAnswer {
+function sameForAll(ids: readonly string[], outcome: Outcome): BatchAnswer {
   return { outcomes: ids.map(() => outcome), warnings: [] }
 }
 
-/** The body, for people. Cut first: it may be long. */
-function answerOf({ body }: WireAnswer): string {
+/** The beginning of the body, for people. It is cut before decoding, because it may be long. */
+function excerptOf({ body }: WireAnswer): string {
   return shortened(typeof body === 'string' ? body : Buffer.from(body.subarray(0, 2_000)).toString('utf8'))
 }
 
-function waitOf({ retryAfter, now }: WireAnswer): number | undefined {
+function retryAfterOf({ retryAfter, now }: WireAnswer): number | undefined {
   return retryAfterMs(retryAfter, now)
 }
 
@@ -175,8 +179,8 @@ export interface SingleAnswer {
 }
 
 /**
- * The operator's answer to a single request (§2.2, §2.3, §7.1). A fatal outcome is always a 503: a 4xx would make the platform drop the
- * message for good, whatever the cause.
+ * The operator's answer to a single request (§2.2, §2.3, §7.1). A fatal outcome is always answered 503, because with a 4xx the
+ * platform would drop the message for good.
  *
  * @example singleAnswer('push', { category: 'successful', ref: 'p1', rule: 'sent' }) // { status: 200, body: '{"push_id":"p1"}' }
  */
@@ -200,20 +204,20 @@ export function singleAnswer(channel: Channel, outcome: Outcome): SingleAnswer {
 
 const defaultRetryAfterMs = 5_000
 
-/** §2.3, and row 12 for a batch. */
+/** The error record of §2.3; row 12 uses it for a batch. */
 export function errorBody(error: string): string {
   return `{"error":${JSON.stringify(error)}}`
 }
 
 export interface BatchItem {
-  /** activity.id as it stood in the request; undefined: there was none, the item cannot be reported (row 27). */
+  /** The source text of activity.id in the request. Undefined if it is missing: the item cannot be reported (row 27). */
   readonly idJson: string | undefined
   readonly outcome: Outcome
 }
 
 /**
- * The body of the operator's answer to a batch (§2.4), always with status 200: three arrays, ids copied from the request digit by digit.
- * An id that came twice is reported once, by the worst: fatal, failed, successful (row 28).
+ * The body of the operator's answer to a batch (§2.4), always with status 200: three arrays, with ids copied digit by digit from
+ * the request. A duplicate id is reported once, with its worst outcome: fatal before failed before successful (row 28).
  *
  * @example batchAnswer('push', [{ idJson: '1', outcome: { category: 'successful', ref: 'p1', rule: 'sent' } }])
  * // '{"successful":[{"id":1,"push_id":"p1"}],"failed":[],"fatal":[]}'
@@ -239,8 +243,8 @@ export function batchAnswer(channel: Channel, items: readonly BatchItem[]): stri
 }
 
 /**
- * Retry-After for a batch: only if all of its messages are fatal because their provider is away, and at least one says for how long.
- * The shortest time counts: by then the first of them can be sent.
+ * Retry-After for a batch, only if all its messages are fatal because of their provider, and at least one has a retryAfterMs. The
+ * shortest one counts: after it the first message can be sent.
  */
 export function batchRetryAfterSeconds(outcomes: readonly Outcome[]): number | undefined {
   let leastMs = Number.POSITIVE_INFINITY
@@ -253,7 +257,7 @@ export function batchRetryAfterSeconds(outcomes: readonly Outcome[]): number | u
 
 const severity = { successful: 0, failed: 1, fatal: 2 } as const
 
-/** An invalid item (§2.1) as an outcome: final, because no repetition will mend it. */
+/** The outcome of an invalid item (§2.1): final, because a retry cannot succeed. */
 export function invalidOutcome(error: string): Failed {
   return { category: 'failed', reason: 'invalid', error: shortened(error), rule: '§2.1 invalid' }
 }

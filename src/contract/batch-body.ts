@@ -1,5 +1,5 @@
-// The batch response record (§2.4), read tolerantly: rows 9, 10 and 11. Ids are compared as text, taken from the source where a
-// number is too large to be exact.
+// A tolerant reader of the batch response record (§2.4; rows 9, 10 and 11). Ids are compared as text. If a number is too large
+// for a double, its digits are taken from the source text.
 
 import { cutElements } from './elements.ts'
 import { type Channel, identifierOf } from './endpoints.ts'
@@ -19,15 +19,15 @@ export interface Entry {
 }
 
 export interface BatchBody {
-  /** By id as text; only ids that were sent. */
+  /** Entries by id as text, only for sent ids. */
   readonly entries: ReadonlyMap<string, Entry>
   readonly warnings: readonly string[]
 }
 
-/** In the order of row 9: where an id stands in two categories, the first of these counts, so that nothing is dropped on a contradiction. */
+/** In the order of row 9: if an id is in two categories, the first one here counts, so that no message is dropped. */
 const categories = ['successful', 'fatal', 'failed'] as const
 
-/** @returns what the answer says of each id that was sent, or why it is no batch response record, in words */
+/** @returns the entry of each sent id; or, as text, why the body is not a batch response record */
 export function readBatchBody(body: Uint8Array | string, ids: readonly string[], channel: Channel): BatchBody | string {
   const read = readJsonBody(body)
   if (typeof read === 'string') return read
@@ -36,25 +36,25 @@ export function readBatchBody(body: Uint8Array | string, ids: readonly string[],
   }
   const sent = new Set(ids)
   const entries = new Map<string, Entry>()
-  const odd = new Map<string, string[]>()
+  const oddities = new Map<string, string[]>()
   for (const [place, category] of categories.entries()) {
     const list = read.fields[category]
     if (list === undefined || list === null) continue
     if (!Array.isArray(list)) {
-      note(odd, `${category} is not an array and was ignored`, readError(list) ?? '')
+      addOddity(oddities, `${category} is not an array and was ignored`, readError(list) ?? '')
       continue
     }
     const texts = idTexts(list) ?? exactIdTexts(read, place)
     for (const [n, item] of list.entries()) {
       const id = texts[n]
-      if (id === undefined) note(odd, `items of ${category} without an id`, readError(item) ?? 'null')
-      else if (!sent.has(id)) note(odd, 'ids that were never sent, ignored (row 10)', id)
+      if (id === undefined) addOddity(oddities, `items of ${category} without an id`, readError(item) ?? 'null')
+      else if (!sent.has(id)) addOddity(oddities, 'unknown ids, ignored', id)
       else if (entries.has(id))
-        note(odd, 'ids reported twice, taken as successful before fatal before failed (row 9)', id)
+        addOddity(oddities, 'ids reported twice; successful counts before fatal, fatal before failed', id)
       else entries.set(id, entryOf(category, item, channel))
     }
   }
-  return { entries, warnings: [...odd].map(([what, which]) => warning(what, which)) }
+  return { entries, warnings: [...oddities].map(([oddity, examples]) => warning(oddity, examples)) }
 }
 
 function entryOf(category: Category, item: unknown, channel: Channel): Entry {
@@ -63,7 +63,7 @@ function entryOf(category: Category, item: unknown, channel: Channel): Entry {
   return { category, ref: readRef(fields[identifierOf[channel]]), error: readError(fields.error) }
 }
 
-/** Undefined as a whole: some number has lost digits. */
+/** The ids as text; undefined if JSON.parse rounded any of them. */
 function idTexts(list: readonly unknown[]): readonly (string | undefined)[] | undefined {
   const texts: (string | undefined)[] = []
   for (const item of list) {
@@ -82,7 +82,7 @@ const idName = namesOf('id')
 function exactIdTexts({ source, at }: JsonBody, place: number): readonly (string | undefined)[] {
   const spans = spansFor(places)
   findMembers(source, at, places, spans)
-  const array = part(source, spans[2 * place] as number, spans[2 * place + 1] as number)
+  const array = slice(source, spans[2 * place] as number, spans[2 * place + 1] as number)
   const { starts, ends } = cutElements(array)
   const found = spansFor(idName)
   return starts.map((start, n) => {
@@ -92,18 +92,19 @@ function exactIdTexts({ source, at }: JsonBody, place: number): readonly (string
   })
 }
 
-function part({ text, units, intact, wellFormed }: Source, start: number, end: number): Source {
+function slice({ text, units, intact, wellFormed }: Source, start: number, end: number): Source {
   return { text: text.slice(start, end), units: units.subarray(start, end), intact, wellFormed }
 }
 
-function note(odd: Map<string, string[]>, what: string, which: string): void {
-  const known = odd.get(what)
-  if (known) known.push(which)
-  else odd.set(what, [which])
+function addOddity(oddities: Map<string, string[]>, oddity: string, example: string): void {
+  const examples = oddities.get(oddity)
+  if (examples) examples.push(example)
+  else oddities.set(oddity, [example])
 }
 
-/** One line for each oddity, however many ids it concerns. */
-function warning(what: string, which: readonly string[]): string {
-  const shown = which.slice(0, 5).map((text) => shortened(text, 60))
-  return `${what}: ${shown.join(', ')}${which.length > shown.length ? ` and ${which.length - shown.length} more` : ''}`
+/** One line per oddity, with the first five ids. */
+function warning(oddity: string, examples: readonly string[]): string {
+  const shown = examples.slice(0, 5).map((text) => shortened(text, 60))
+  const more = examples.length - shown.length
+  return `${oddity}: ${shown.join(', ')}${more > 0 ? ` and ${more} more` : ''}`
 }

@@ -1,4 +1,4 @@
-// Row 19: what the answer to a link or an unlink means for whoever sent it.
+// Row 19: maps the answer to a link or an unlink to the sender's outcome.
 
 import type { Outcome, Reason } from './outcome.ts'
 import { retryAfterMs } from './retry-after.ts'
@@ -7,21 +7,21 @@ import { shortened } from './storable.ts'
 export interface DeviceWireAnswer {
   readonly status: number
   readonly body: string
-  /** The header Retry-After, and the epoch milliseconds when it was read (an HTTP date needs them). */
+  /** The header Retry-After, and the time of its arrival in epoch milliseconds, to interpret an HTTP date. */
   readonly retryAfter?: string | undefined
   readonly now?: number
 }
 
-/** This message will never be taken; the user's next one may be. */
+/** The platform will never accept this message; it may accept the user's next one. */
 const refusals: ReadonlySet<number> = new Set([400, 413, 422])
-/** The key or the address is wrong: every message would be answered like this. */
+/** The key or the address is wrong, so every message gets this answer. */
 const misconfigured: ReadonlySet<number> = new Set([401, 403, 404, 405])
-/** Nobody is there, or too much at once. */
-const away: ReadonlySet<number> = new Set([408, 425, 429, 502, 503, 504])
+/** The platform is unreachable or overloaded. */
+const unavailable: ReadonlySet<number> = new Set([408, 425, 429, 502, 503, 504])
 
 /**
- * 2xx taken; 400, 413, 422 failed; anything else fatal. Whether a 500 is this message's own trouble or everybody's, the lane
- * finds out.
+ * 2xx is successful; 400, 413 and 422 are failed; all other statuses are fatal. A 500 may be caused by this message or by an
+ * outage: the lane finds out.
  *
  * @example readDeviceAnswer({ status: 400, body: '{"error":"no such user"}' }) // failed: no such user
  */
@@ -36,7 +36,7 @@ export function readDeviceAnswer({ status, body, retryAfter, now }: DeviceWireAn
   return {
     category: 'fatal',
     reason: reasonOf(status),
-    blame: misconfigured.has(status) || away.has(status) ? 'provider' : 'call',
+    blame: misconfigured.has(status) || unavailable.has(status) ? 'provider' : 'call',
     error: misconfigured.has(status) ? `${error} (${status}): correct the address or the key` : error,
     rule,
     answer,

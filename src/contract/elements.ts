@@ -1,21 +1,21 @@
-// Cuts a batch (§2.1: an array, each element shaped like a single request) into the source text of its elements.
-// Each is stored and sent on as it came: bytes kept, ids exact, and a bad element is bad alone.
+// Cuts a batch (§2.1: an array of records like that of a single request) into the source text of its elements. Each element is
+// stored and forwarded unchanged, with exact ids, and an invalid element does not affect the others.
 
 import { closeArray, closeObject, comma, endOfValue, openArray, skipSpace, trimEnd } from './scan.ts'
 import type { Source } from './source.ts'
 
 export interface Cut {
-  /** Element n is text.slice(starts[n], ends[n]), without the white space around it. */
+  /** Element n is text.slice(starts[n], ends[n]), without surrounding white space. */
   readonly starts: readonly number[]
   readonly ends: readonly number[]
-  /** Elements nested deeper than mostLevels. */
+  /** The elements that are nested deeper than mostLevels. */
   readonly deep: ReadonlySet<number>
-  /** Why the text as a whole cannot be cut. */
+  /** The reason why the text cannot be cut, if it cannot. */
   readonly error: string | undefined
 }
 
 /**
- * Cuts any text, valid JSON or not: only strings and brackets are followed, so that an element that is no JSON spoils nothing else.
+ * Cuts any text, valid JSON or not. It follows only strings and brackets, so that an invalid element does not affect the others.
  *
  * @example
  * const { starts, ends } = cutElements(sourceOf('[1, {"a":"]"}]')) // '1' and '{"a":"]"}'
@@ -36,7 +36,7 @@ export function cutElements({ units }: Source): Cut {
       const found = endOfValue(units, at)
       stop = found < 0 ? ~found : found
       if (stop === units.length)
-        return cut(`the body is cut short: element ${starts.length} or the array itself never ends`)
+        return cut(`the body is truncated: element ${starts.length} or the array itself does not end`)
       if (found < 0) deep.add(starts.length)
       starts.push(at)
       ends.push(Math.max(at, trimEnd(units, stop)))
@@ -44,8 +44,8 @@ export function cutElements({ units }: Source): Cut {
       at = skipSpace(units, stop + 1)
     }
   }
-  if (units[stop] === closeObject) return cut(`the body is not JSON: the } at character ${stop} closes nothing`)
+  if (units[stop] === closeObject) return cut(`the body is not JSON: unmatched } at character ${stop}`)
   const rest = skipSpace(units, stop + 1)
-  if (rest < units.length) return cut(`the body is not one JSON array: something follows it at character ${rest}`)
+  if (rest < units.length) return cut(`the body must end after the JSON array: unexpected text at character ${rest}`)
   return cut()
 }

@@ -1,4 +1,4 @@
-// §4 and §5 as data: where each side is called, and under which names things travel.
+// §4 and §5 as data: the endpoints of each side, and the names of headers and message types.
 
 /** push: native push; site: on-site notifications. */
 export type Channel = 'push' | 'site'
@@ -10,13 +10,13 @@ export function isChannel(value: unknown): value is Channel {
   return value === 'push' || value === 'site'
 }
 
-/** §2.2, §2.4: the name of the identifier that the operator's API generates for each message. */
+/** §2.2, §2.4: the name of the identifier that the operator generates for each message. */
 export const identifierOf = { push: 'push_id', site: 'site_notification_id' } as const satisfies Record<Channel, string>
 
 export interface Endpoint {
   readonly method: 'POST'
   readonly path: string
-  /** The paragraph of the interface. */
+  /** The section of the interface. */
   readonly section: string
   readonly purpose: string
 }
@@ -90,16 +90,16 @@ export const deviceUnlink: Endpoint = {
   purpose: 'Tell the platform that a device token is unlinked from a user',
 }
 
-/** §4.3: the same two as messages: a property `type` on the broker, a header `type` on the streaming platform. */
+/** §4.3: the types of link and unlink messages, in the property `type` on AMQP and in the header `type` on Kafka. */
 export const deviceMessageType = { link: 'USER_DEVICE_LINK', unlink: 'USER_DEVICE_UNLINK' } as const
 export const deviceMessageTypeName = 'type'
 
-/** §5.1. Lower case, as node:http gives names; names of headers have no case. */
+/** §5.1. In lower case, like all header names in node:http. */
 export const apiKeyHeader = 'x-api-key'
-/** When to come again, in answers of 503 (row 13). */
+/** The time until a retry, in answers with status 503 (row 13). */
 export const retryAfterHeader = 'retry-after'
 
-/** Sent by platforms beside the record, kept with the message and given back as part of `meta` (row 25). */
+/** Headers that platforms send in addition to the record. They are stored with the message and returned in `meta` (row 25). */
 export const trackingHeaders = [
   'x-fasttrack-id',
   'x-fasttrack-triggerhash',

@@ -1,35 +1,36 @@
-// Where the fields of §2.1 stand in an element's source text. The digits are taken from there.
+// Locates the fields of §2.1 in the source text of an element, so that numbers keep all digits.
 
 import { findMembers, namesOf, type Spans, spansFor } from './members.ts'
 import { indexFrom, openObject, quote, skipColon, skipSpace, type Units } from './scan.ts'
 import { type Source, sourceOf } from './source.ts'
 import { mayBeUnstorable } from './storable.ts'
 
-/** What the items of one body share while they are read, in order. */
+/** The state shared by all items of a body, which are read in order. */
 export interface ItemReader {
   readonly source: Source
   readonly spans: Spans
-  /** Some item may hold U+0000 or a lone surrogate. */
+  /** Some item may contain U+0000 or a lone surrogate. */
   readonly suspicious: boolean
-  /** Some item has control characters that JSON lets stand unescaped (U+0080 to U+009F). */
+  /** Some item contains unescaped control characters that JSON allows (U+0080 to U+009F). */
   readonly controls: boolean
-  /** Some item may spell a key with escapes of ASCII letters. */
-  readonly spelled: boolean
-  /** Where the next of these stands: moved on with the items, so that the text is searched once for each. */
+  /** Some item may contain a key with escaped ASCII letters. */
+  readonly escapedKeys: boolean
+  /** The next position of a backslash. It only moves forward, so that the text is searched once. */
   nextBackslash: number
+  /** The next position of the end of the key "activity", kept in the same way. */
   nextActivity: number
 }
 
 export function itemReader(source: Source): ItemReader {
   const suspicious = mayBeUnstorable(source.text) || !source.wellFormed
-  const spelled = source.text.includes('\\u006') || source.text.includes('\\u007')
+  const escapedKeys = source.text.includes('\\u006') || source.text.includes('\\u007')
   return {
     source,
     spans: spansFor(fields),
     suspicious,
-    // ASCII has none, and nearly every body is ASCII.
+    // ASCII has none of them, and nearly every body is ASCII.
     controls: source.units instanceof Uint16Array && /[\x80-\x9f]/.test(source.text),
-    spelled,
+    escapedKeys,
     nextBackslash: -1,
     nextActivity: -1,
   }
@@ -51,7 +52,7 @@ export const activityIdField = 3
 export const actionGroupIdField = 4
 export const actionIdField = 6
 
-/** Finds the source of activity's fields; false where there is no such object. */
+/** Finds the spans of activity's fields; false if the element has no object named `activity`. */
 export function findFields(reader: ItemReader, start: number, end: number): boolean {
   const { source, spans } = reader
   const rest = readFirstActivity(reader, start)
@@ -62,7 +63,7 @@ export function findFields(reader: ItemReader, start: number, end: number): bool
   return at !== -1 && source.units[at] === openObject && findMembers(source, at, fields, spans) !== -1
 }
 
-/** Most elements begin {"activity":{ — then their other members need no look. */
+/** A shortcut for elements that begin with {"activity":{, as most do: their other members are not scanned. */
 function readFirstActivity({ source, spans }: ItemReader, start: number): number {
   const first = firstActivity(source.units, start)
   return first === -1 ? -1 : findMembers(source, first, fields, spans)
@@ -80,16 +81,16 @@ function firstActivity(units: Units, start: number): number {
 const activityName = Buffer.from('activity"', 'latin1')
 
 /**
- * Could a later member of the same name take its place? Looks for the end of the quoted name, because a rare first letter makes the
- * search five times as fast.
+ * Whether no later member `activity` can override the first one. It searches for the end of the quoted name, because a rare first
+ * letter makes the search five times as fast.
  */
 function isOnlyActivity(reader: ItemReader, rest: number, end: number): boolean {
-  if (reader.spelled) return false
+  if (reader.escapedKeys) return false
   if (reader.nextActivity < rest) reader.nextActivity = indexFrom(reader.source.text, 'vity"', rest)
   return reader.nextActivity >= end
 }
 
-/** The source of activity.id in an element that is no JSON, as far as it can be followed. */
+/** The source text of activity.id in an element that is not valid JSON, if it can be found. */
 export function findBrokenId(element: string): string | undefined {
   const source = sourceOf(element)
   const outer = spansFor(outerName)

@@ -1,18 +1,18 @@
-// Rows 1 and 2 of docs/open-points.md: which identifiers there are, and that they keep every digit.
+// Rows 1 and 2 of docs/open-points.md: the valid identifiers, which keep every digit.
 
 import type { Units } from './scan.ts'
 
 const largest = '9223372036854775807'
 export const integerWords = `an integer from 0 to ${largest}, written in digits alone`
 
-/** Longest activity.id written as a string (row 2). */
+/** The longest activity.id that is a string (row 2). */
 export const mostId = 128
-/** Longest user_id and trigger_hash (row 34): with row 2 it keeps the key of a message inside what a PostgreSQL index can hold. */
+/** The longest user_id and trigger_hash (row 34). With row 2 it keeps a message key within the limit of a PostgreSQL index entry. */
 export const mostText = 255
 
 /**
- * Is this piece of JSON an integer of row 1? So 0 and 9223372036854775807 are; -1, 1.0, 1e3 and 9223372036854775808 are not.
- * The piece must come from valid JSON (no leading zeros).
+ * Whether this part of the JSON text is an integer of row 1: 0 and 9223372036854775807 are; -1, 1.0, 1e3 and 9223372036854775808
+ * are not. The text must be valid JSON, so it has no leading zeros.
  */
 export function isInteger(units: Units, start: number, end: number): boolean {
   const digits = end - start
@@ -32,7 +32,7 @@ function isAtMostLargest(units: Units, start: number): boolean {
   return true
 }
 
-/** The same for a text of its own. */
+/** The same check for a complete text. */
 export function isIntegerText(text: string): boolean {
   return (
     /^(0|[1-9][0-9]*)$/.test(text) &&
@@ -41,8 +41,8 @@ export function isIntegerText(text: string): boolean {
 }
 
 /**
- * May it identify something? Control characters may not: they are mistakes, would make keys six times as long, and those from U+0080
- * to U+009F command a terminal as escapes do.
+ * Whether the text has no control characters. In an identifier they are mistakes and would make keys six times as long, and
+ * U+0080 to U+009F act on a terminal like escape sequences.
  */
 export function isPrintable(text: string): boolean {
   for (let i = 0; i < text.length; i++) {
@@ -53,8 +53,8 @@ export function isPrintable(text: string): boolean {
 }
 
 /**
- * By what identifiers are compared: an integer and a string of the same digits are the same (row 2); a value that is neither is only
- * the same as itself.
+ * The text by which identifiers are compared. An integer equals a string of the same digits (row 2); any other value equals only
+ * itself.
  *
  * @example idText('5') === idText('"5"')
  */

@@ -1,4 +1,4 @@
-// An answer's body as a JSON object. Strangers write it: nothing in it may do harm.
+// Reads the body of an answer as a JSON object. The body is untrusted input.
 
 import { isDeep, mostLevels, openObject, skipSpace } from './scan.ts'
 import { type Source, sourceOf } from './source.ts'
@@ -6,12 +6,12 @@ import { shortened } from './storable.ts'
 
 export interface JsonBody {
   readonly source: Source
-  /** Where the object begins in the source. */
+  /** The start of the object in the source. */
   readonly at: number
   readonly fields: Readonly<Record<string, unknown>>
 }
 
-/** @returns the object, or why there is none, in words */
+/** @returns the object; or, as text, the reason why the body is not one */
 export function readJsonBody(body: Uint8Array | string): JsonBody | string {
   const source = sourceOf(body)
   if (!source.intact) return 'it is not UTF-8'

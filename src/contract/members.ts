@@ -1,4 +1,4 @@
-// The source text of an object's members: JSON.parse turns 9007199254740993 into ...992 and 1.0 into 1; the source does not.
+// Finds the source text of an object's members. It keeps exact digits, unlike JSON.parse, which turns 9007199254740993 into ...992.
 
 import {
   backslash,
@@ -15,7 +15,7 @@ import {
 } from './scan.ts'
 import type { Source } from './source.ts'
 
-/** Names to look for, found by their length: no two may be equally long. */
+/** The names to find, indexed by length: no two may have the same length. */
 export interface Names {
   readonly list: readonly string[]
   readonly byLength: readonly ({ readonly index: number; readonly units: Uint8Array } | undefined)[]
@@ -24,13 +24,13 @@ export interface Names {
 export function namesOf(...list: readonly string[]): Names {
   const byLength = new Array<Names['byLength'][number]>(32).fill(undefined)
   for (const [index, name] of list.entries()) {
-    if (byLength[name.length]) throw new Error(`two names of ${name.length} characters: look for them apart`)
+    if (byLength[name.length]) throw new Error(`two names have ${name.length} characters: search for them separately`)
     byLength[name.length] = { index, units: Buffer.from(name, 'latin1') }
   }
   return { list, byLength }
 }
 
-/** Where each name's value begins and ends: 2n and 2n+1 for name n; -1 where it is missing. */
+/** The start and the end of each name's value, at 2n and 2n+1 for name n; -1 if it is missing. */
 export type Spans = Int32Array
 
 export function spansFor(names: Names): Spans {
@@ -38,10 +38,10 @@ export function spansFor(names: Names): Spans {
 }
 
 /**
- * Finds the values of `names` in the object that opens at `at`. As in JSON.parse, the last of several equal names wins and names may
- * be written with escapes.
+ * Finds the values of `names` in the object that opens at `at`. As in JSON.parse, the last of several equal names wins, and names
+ * may contain escapes.
  *
- * @returns the position after the object; -1 where it is no well-formed object (`spans` has what was found before that)
+ * @returns the position after the object; -1 if it is not well-formed (`spans` then has the members before the error)
  */
 export function findMembers({ text, units }: Source, at: number, names: Names, spans: Spans): number {
   for (let n = 0; n < spans.length; n++) spans[n] = -1
@@ -75,7 +75,7 @@ export function findMembers({ text, units }: Source, at: number, names: Names, s
   }
 }
 
-/** endOfValue(), quicker for what most members are: numbers and short strings. */
+/** endOfValue() with a fast path for numbers and short strings, which most members are. */
 function endOfMember(units: Units, at: number): number {
   let i = at
   let unit = units[i]
@@ -98,12 +98,12 @@ function nameAt(text: string, units: Units, start: number, end: number, names: N
     if (j === wanted.length) return name.index
   }
   for (let i = start; i < end; i++) {
-    if (units[i] === backslash) return names.list.indexOf(unescaped(text.slice(start - 1, end + 1)))
+    if (units[i] === backslash) return names.list.indexOf(unescapeName(text.slice(start - 1, end + 1)))
   }
   return -1
 }
 
-function unescaped(quoted: string): string {
+function unescapeName(quoted: string): string {
   try {
     return JSON.parse(quoted) as string
   } catch {

@@ -1,4 +1,4 @@
-// Row 29: what makes a message this message and no other. The brand is a column of its own beside the key, everywhere.
+// Row 29: the key that identifies a message within a brand. The brand is always stored in a separate column.
 
 import { type Channel, channels, isChannel } from './endpoints.ts'
 import { quote } from './quote.ts'
@@ -13,55 +13,55 @@ export interface MessageParts {
 }
 
 /**
- * The same activity.id with any other part is another message. The action group is left out: it is a label of the action.
+ * Two messages are the same if all parts are equal. The action group is not a part, because it is a label of the action.
  *
  * @example
  * messageKey('push', { id: '7', userId: '1001', activityId: '5', actionId: null, triggerHash: 'ab' })
  * // '["push","7","1001","5",null,"ab"]'
  */
 export function messageKey(channel: Channel, { id, userId, activityId, actionId, triggerHash }: MessageParts): string {
-  return `["${channel}",${quote(id)},${quote(userId)}${actionOf(activityId, actionId, triggerHash)}`
+  return `["${channel}",${quote(id)},${quote(userId)}${actionText(activityId, actionId, triggerHash)}`
 }
 
-// The messages of one batch are of one action, nearly always.
-let last: { readonly of: readonly (string | null)[]; readonly text: string } = { of: [], text: '' }
+// A cache of one entry: the messages of a batch nearly always have the same action.
+let cached: { readonly parts: readonly (string | null)[]; readonly text: string } = { parts: [], text: '' }
 
-function actionOf(activityId: string | null, actionId: string | null, triggerHash: string | null): string {
-  const [activity, action, trigger] = last.of
-  if (activity === activityId && action === actionId && trigger === triggerHash) return last.text
-  const of = [activityId, actionId, triggerHash]
-  last = { of, text: `,${of.map(part).join(',')}]` }
-  return last.text
+function actionText(activityId: string | null, actionId: string | null, triggerHash: string | null): string {
+  const [activity, action, trigger] = cached.parts
+  if (activity === activityId && action === actionId && trigger === triggerHash) return cached.text
+  const parts = [activityId, actionId, triggerHash]
+  cached = { parts, text: `,${parts.map(quotePart).join(',')}]` }
+  return cached.text
 }
 
-function part(text: string | null): string {
+function quotePart(text: string | null): string {
   return text === null ? 'null' : quote(text)
 }
 
 /**
- * The ranges of keys that have the messages with this activity.id, with any other parts: keys begin with the channel and the id.
+ * The key ranges of all messages with this activity.id, one range per channel: a key begins with the channel and the id.
  *
  * @example messageKeysOf('7')[0] // { first: '["push","7",', after: '["push","7"-' }
  */
 export function messageKeysOf(id: string): readonly { readonly first: string; readonly after: string }[] {
   return channels.map((channel) => {
-    const beginning = `["${channel}",${quote(id)}`
-    return { first: `${beginning},`, after: `${beginning}-` } // '-' follows ',' in the order of bytes
+    const prefix = `["${channel}",${quote(id)}`
+    return { first: `${prefix},`, after: `${prefix}-` } // '-' follows ',' in byte order
   })
 }
 
-/** The parts again. Throws where the text was not made by messageKey(). */
+/** Parses a key into its parts. Throws if the text is not the result of messageKey(). */
 export function readMessageKey(key: string): MessageParts & { readonly channel: Channel } {
-  const read: unknown = JSON.parse(key)
-  if (Array.isArray(read) && read.length === 6) {
-    const [channel, id, userId, activityId, actionId, triggerHash] = read as unknown[]
+  const parsed: unknown = JSON.parse(key)
+  if (Array.isArray(parsed) && parsed.length === 6) {
+    const [channel, id, userId, activityId, actionId, triggerHash] = parsed as unknown[]
     if (isChannel(channel) && typeof id === 'string' && typeof userId === 'string') {
       if (isPart(activityId) && isPart(actionId) && isPart(triggerHash)) {
         return { channel, id, userId, activityId, actionId, triggerHash }
       }
     }
   }
-  throw new Error(`not the key of a message: ${key}`)
+  throw new Error(`not a message key: ${key}`)
 }
 
 function isPart(value: unknown): value is string | null {

@@ -1,31 +1,31 @@
-// What became of one message. The interface has three words for it (§2.4, §7) and so have we:
-// successful (delivered), failed (final, goes to Failed Actions), fatal (again).
+// The outcome of one attempt, in the three categories of the interface (§2.4, §7): successful (delivered), failed (final, goes to
+// Failed Actions), fatal (retried).
 
-/** Why a message is not successful, in one word that programs may switch on. */
+/** The reason why a message is not successful, as a code for programs. */
 export type Reason =
   | 'invalid' // the message itself is malformed
   | 'suppressed' // blocked, excluded, inactive or without consent
   | 'no_device'
   | 'too_large'
-  | 'rejected' // the other side said no to this message
+  | 'rejected' // the other side refused this message
   | 'expired'
-  | 'absent' // §7.2.2: not in the batch answer
+  | 'absent' // §7.2.2: missing from the answer to the batch
   | 'nonsense' // the other side's answer cannot be read
   | 'overloaded'
   | 'rate_limited'
   | 'unavailable'
   | 'timeout'
-  | 'misconfigured' // our own settings or credentials
-  | 'source_down' // the attribute source cannot answer
+  | 'misconfigured' // our own settings or credentials are wrong
+  | 'source_down' // the attribute source is unavailable
   | 'stopping'
-  | 'in_flight' // another process is sending this very message now
+  | 'in_flight' // another process is sending the same message
 
 export interface Evidence {
-  /** The rule that decided, for people: '§7.2.2 absent', 'fcm 404 UNREGISTERED'. */
+  /** The rule that decided the outcome, for people: '§7.2.2 absent', 'fcm 404 UNREGISTERED'. */
   readonly rule: string
   /** The other side's answer, shortened to at most 500 characters. */
   readonly answer?: string
-  /** The call to the provider that decided, as stored in the table of calls. */
+  /** The id of the provider call that decided the outcome, in the table `calls`. */
   readonly call?: string
 }
 
@@ -46,7 +46,7 @@ export interface Fatal extends Evidence {
   readonly category: 'fatal'
   readonly reason: Reason
   readonly error: string
-  /** message: retry it; call: the call may be split to find the guilty message; provider: hold the lane, no attempt is counted. */
+  /** message: retry it. call: split the call to isolate the guilty message. provider: hold the lane and count no attempt. */
   readonly blame: 'message' | 'call' | 'provider'
   readonly retryAfterMs?: number
   /** The request was written and no answer came: the message may have arrived. */

@@ -1,5 +1,5 @@
-// Request bodies of §4.1 as activity request records (§2.1). Each item is judged alone: a bad one is handed out as invalid, with the
-// id to report it by, and its neighbours never notice. The whole is parsed once; exact values come from the source text.
+// Reads request bodies of §4.1 as activity request records (§2.1). Each item is validated alone: an invalid item is returned with
+// its id, for the report, and does not affect the others. The body is parsed once; exact values come from the source text.
 
 import { isUtf8 } from 'node:buffer'
 import { cutElements } from './elements.ts'
@@ -11,13 +11,13 @@ import { shortened } from './storable.ts'
 
 export type { Activity, InvalidItem, ReadItem } from './read-item.ts'
 
-/** More than this is a mistake, not a batch (row 38). What a batch may hold by agreement with the platform is far less (row 26). */
+/** A larger body is refused as a mistake (row 38). The batch size agreed with the platform is far smaller (row 26). */
 export const mostItems = 100_000
 
 export type ReadBatch =
-  /** `text`: the body, into which the items' `start` points; absent where it is not JSON as a whole, or not fit to be stored. */
+  /** `text`: the body, to which the items' `start` refers; absent if the body is not valid JSON or cannot be stored. */
   | { readonly items: readonly ReadItem[]; readonly text?: string }
-  /** The items cannot be told apart: answer `status` with {error: invalid}; the platform retries the whole batch (§7.2.1). */
+  /** The body cannot be split into items: answer `status` with {error: invalid}; the platform retries the whole batch (§7.2.1). */
   | { readonly invalid: string; readonly status: 400 | 413 }
 
 /**
@@ -30,15 +30,15 @@ export type ReadBatch =
  */
 export function readBatch(body: Uint8Array | string): ReadBatch {
   const source = sourceOf(body)
-  if (!source.intact) return readPieces(source)
+  if (!source.intact) return readElementsAlone(source)
   let parsed: unknown
   try {
     parsed = JSON.parse(source.text)
   } catch {
-    return readPieces(source)
+    return readElementsAlone(source)
   }
   if (!Array.isArray(parsed))
-    return refuse('the body must be a JSON array of activity request records: one alone goes to …/single')
+    return refuse('the body must be a JSON array of activity request records: send a single record to …/single')
   if (parsed.length > mostItems) return tooMany(parsed.length)
   const { starts, ends, deep } = cutElements(source)
   const reader = itemReader(source)
@@ -50,7 +50,7 @@ export function readBatch(body: Uint8Array | string): ReadBatch {
 }
 
 /**
- * Reads the body of a single request. Never throws: what cannot be read is an invalid item, answered 400.
+ * Reads the body of a single request. Never throws: an unreadable body is an invalid item, answered 400.
  *
  * @example readSingle('{"activity":{"id":1,"brand_id":1,"user_id":"1001"},"title":"Hello"}')
  */
@@ -58,10 +58,10 @@ export function readSingle(body: Uint8Array | string): ReadItem {
   const source = sourceOf(body)
   if (skipSpace(source.units, 0) === source.text.length)
     return invalidItem('the body is empty: send a JSON object with "activity"', undefined, '')
-  const item = readPiece(source, 0, source.text.length, itemReader(source))
+  const item = readAlone(source, 0, source.text.length, itemReader(source))
   if ('invalid' in item && source.units[skipSpace(source.units, 0)] === openArray) {
     return invalidItem(
-      'the body is an array: one record goes to …/single, an array of them to …/batch',
+      'the body is an array: send one record to …/single, or an array of records to …/batch',
       undefined,
       item.text,
     )
@@ -70,8 +70,8 @@ export function readSingle(body: Uint8Array | string): ReadItem {
 }
 
 /**
- * Reads newline-delimited records: one item for each line, in order, undefined for a blank line. Give it whole lines: what follows the
- * last line feed counts as one.
+ * Reads newline-delimited records: one item per line, in order; undefined for a blank line. Pass complete lines only: text after
+ * the last line feed counts as a line.
  */
 export function readLines(body: Uint8Array | string): readonly (ReadItem | undefined)[] {
   const source = sourceOf(body)
@@ -80,19 +80,19 @@ export function readLines(body: Uint8Array | string): readonly (ReadItem | undef
   for (let start = 0; start < source.text.length; ) {
     const feed = source.text.indexOf('\n', start)
     const end = feed === -1 ? source.text.length : feed
-    items.push(skipSpace(source.units, start) < end ? readPiece(source, start, end, reader) : undefined)
+    items.push(skipSpace(source.units, start) < end ? readAlone(source, start, end, reader) : undefined)
     start = end + 1
   }
   return items
 }
 
-/** Where not one item could be reported, an answer of 200 would say nothing at all to the sender (row 35). */
+/** Refuses a batch in which no item can be reported, because an answer with status 200 would be empty (row 35). */
 function batchOf(items: readonly ReadItem[], text?: string): ReadBatch {
   const read = { items, ...(text !== undefined && { text }) }
   const [first] = items
   if (first === undefined || !('invalid' in first)) return read
   if (items.some((item) => item.idJson !== undefined)) return read
-  return refuse(`no item of the batch has an activity.id to report it by; the first is ${first.invalid}`)
+  return refuse(`no item of the batch has an activity.id; first item: ${first.invalid}`)
 }
 
 function refuse(invalid: string): ReadBatch {
@@ -103,17 +103,17 @@ function tooMany(count: number): ReadBatch {
   return { invalid: `${count} items in one batch: send at most ${mostItems}`, status: 413 }
 }
 
-/** The body is no JSON, or no text, as a whole: find out which of its elements are to blame. */
-function readPieces(source: Source): ReadBatch {
+/** Reads each element alone, to find the invalid ones in a body that is not valid JSON or not UTF-8. */
+function readElementsAlone(source: Source): ReadBatch {
   const cut = cutElements(source)
   if (cut.error !== undefined) return refuse(source.intact ? cut.error : `the body is not UTF-8, and ${cut.error}`)
   if (cut.starts.length > mostItems) return tooMany(cut.starts.length)
   const reader = itemReader(source)
-  return batchOf(cut.starts.map((start, n) => readPiece(source, start, cut.ends[n] as number, reader)))
+  return batchOf(cut.starts.map((start, n) => readAlone(source, start, cut.ends[n] as number, reader)))
 }
 
-function readPiece(source: Source, from: number, to: number, reader: ItemReader): ReadItem {
-  if (!source.intact) return readDamagedPiece(source, from, to)
+function readAlone(source: Source, from: number, to: number, reader: ItemReader): ReadItem {
+  if (!source.intact) return decodeAlone(source, from, to)
   const start = skipSpace(source.units, from)
   const end = Math.max(start, trimEnd(source.units, to))
   if (isDeep(source.text, source.units, start, end)) return brokenItem(reader, start, end, tooDeep)
@@ -126,10 +126,10 @@ function readPiece(source: Source, from: number, to: number, reader: ItemReader)
   return readItem(reader, start, end, parsed, false)
 }
 
-/** A piece of a body that has bytes which are not UTF-8: either its own are fine, or it is a guilty one. */
-function readDamagedPiece(source: Source, from: number, to: number): ReadItem {
+/** Reads an element of a body that is not UTF-8 as a whole; the element itself may be. */
+function decodeAlone(source: Source, from: number, to: number): ReadItem {
   const bytes = (source.units as Uint8Array).subarray(from, to)
   if (!isUtf8(bytes)) return brokenItem(itemReader(source), from, to, 'not UTF-8: send JSON in UTF-8 (RFC 8259)')
-  const piece = sourceOf(bytes)
-  return readPiece(piece, 0, piece.text.length, itemReader(piece))
+  const element = sourceOf(bytes)
+  return readAlone(element, 0, element.text.length, itemReader(element))
 }

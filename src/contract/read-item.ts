@@ -1,4 +1,4 @@
-// One activity request record (§2.1), checked field by field. Types come from the parsed value, digits from the source text.
+// Validates one activity request record (§2.1) field by field. Types come from the parsed value, digits from the source text.
 
 import {
   actionGroupIdField,
@@ -16,9 +16,9 @@ import { indexFrom, mostLevels, openObject, type Units } from './scan.ts'
 import { shortened, unstorable } from './storable.ts'
 
 export interface Activity {
-  /** activity.id as text: the digits as they came, or the string's value (row 2). What identifies it, whatever its JSON type. */
+  /** activity.id as text: the digits, or the value of the string (row 2). It identifies the item, whatever its JSON type. */
   readonly id: string
-  /** activity.id as it stood in the source: copied into answers. */
+  /** The source text of activity.id, copied into answers. */
   readonly idJson: string
   readonly brandId: string
   readonly userId: string
@@ -27,18 +27,18 @@ export interface Activity {
   readonly actionGroupId: string | null
   readonly triggerHash: string | null
   readonly actionId: string | null
-  /** The whole element as it came: kept, and sent on. */
+  /** The source text of the whole element, stored and forwarded unchanged. */
   readonly text: string
-  /** Where it begins in the body's text, in characters. */
+  /** The position of the element in the text of the body, in characters. */
   readonly start: number
-  /** The same, parsed: content, target and meta are siblings of `activity` (row 4). Numbers in it may be rounded; the fields above are not. */
+  /** The parsed element: content, target and meta are siblings of `activity` (row 4). Unlike the fields above, its numbers may be rounded. */
   readonly element: Readonly<Record<string, unknown>>
 }
 
 export interface InvalidItem {
-  /** Why, for the operator's answer. */
+  /** The error, for the operator's answer. */
   readonly invalid: string
-  /** Whatever stood at activity.id, to report it by (row 27). Undefined: there was nothing, it cannot be reported. */
+  /** The source text at activity.id, of any type, for the report (row 27). Undefined: the item cannot be reported. */
   readonly idJson: string | undefined
   readonly text: string
 }
@@ -51,7 +51,7 @@ export function invalidItem(invalid: string, idJson: string | undefined, text: s
   return { invalid, idJson, text }
 }
 
-/** Checks one element that JSON.parse has read as `parsed`. */
+/** Validates one element; `parsed` is the result of JSON.parse. */
 export function readItem(reader: ItemReader, start: number, end: number, parsed: unknown, deep: boolean): ReadItem {
   const { source, spans } = reader
   const text = source.text.slice(start, end)
@@ -60,11 +60,11 @@ export function readItem(reader: ItemReader, start: number, end: number, parsed:
   const idEnd = spans[2 * idField + 1] as number
   const idJson = idAt === -1 ? undefined : source.text.slice(idAt, idEnd)
   if (reader.nextBackslash < start) reader.nextBackslash = indexFrom(source.text, '\\', start)
-  const plain = reader.nextBackslash >= end && !reader.controls // without escapes there are no others
+  const plain = reader.nextBackslash >= end && !reader.controls // JSON requires escapes for all other control characters
   if (deep) return invalidItem(tooDeep, idJson, text)
   if (reader.suspicious) {
     const found = unstorable(text)
-    if (found !== undefined) return invalidItem(`contains ${found}, which cannot be stored: leave it out`, idJson, text)
+    if (found !== undefined) return invalidItem(`contains ${found}, which cannot be stored: remove it`, idJson, text)
   }
   if (idJson === undefined) return invalidItem('activity.id is missing', undefined, text)
 
@@ -108,9 +108,9 @@ export function readItem(reader: ItemReader, start: number, end: number, parsed:
   }
 }
 
-/** An element that cannot be parsed: its id is looked for all the same, so that it can be reported (row 27). */
+/** An element that cannot be parsed. Its id is searched for nevertheless, so that the item can be reported (row 27). */
 export function brokenItem({ source }: ItemReader, start: number, end: number, invalid: string): InvalidItem {
-  const text = source.text.slice(start, end) // alone: an object that never closes must not reach into its neighbour
+  const text = source.text.slice(start, end) // so that the search for the id ends within this element
   const idJson = findBrokenId(text)
   const reportable = idJson !== undefined && isReportable(idJson) && (source.intact || isAsciiText(idJson))
   return invalidItem(invalid, reportable ? idJson : undefined, shortened(text, text.length))
@@ -122,7 +122,7 @@ interface ActivityFields {
   readonly trigger_hash: unknown
 }
 
-/** Digits as they came; null: not sent; undefined: not an integer of row 1. */
+/** The digits of the source; null if the field was not sent; undefined if it is not an integer of row 1. */
 function integer({ source, spans }: ItemReader, field: number): string | null | undefined {
   const start = spans[2 * field] as number
   if (start === -1) return null
@@ -144,11 +144,11 @@ function notAnInteger({ source, spans }: ItemReader, field: number, idJson: stri
 
 function withoutActivity(units: Units, start: number): string {
   if (units[start] !== openObject) return 'not an activity request record: send a JSON object with "activity"'
-  return 'activity is missing: id, brand_id, user_id and the others belong inside an object named "activity"'
+  return 'activity is missing: put id, brand_id, user_id and the other fields into an object named "activity"'
 }
 
 function mustHave(few: string, most: number): string {
-  return `must have ${few} ${most} characters, none of them a control character`
+  return `must have ${few} ${most} characters and no control characters`
 }
 
 function isReportable(idJson: string): boolean {

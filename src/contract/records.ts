@@ -1,14 +1,14 @@
-// §2 as schemas: for the API documents, for clients in other languages, and as TypeScript types. Further properties are never
-// forbidden (row 3). Requests are not read with these: JSON.parse rounds integers, the reader does not (read-item.ts).
+// §2 as schemas, for the API documents, for clients in other languages and for TypeScript types. Additional properties are always
+// allowed (row 3). Requests are not validated with these schemas, because JSON.parse rounds integers; see read-item.ts.
 
 import { type Static, type TSchema, Type } from 'typebox'
 import { mostId, mostText } from './ids.ts'
 
-// No `maximum`: 2^63 - 1 is no exact JavaScript number. int64 says the same, and the reader holds it exactly (row 1).
+// There is no `maximum`, because 2^63 - 1 is not an exact JavaScript number; int64 implies it, and the reader enforces it (row 1).
 const integer = (description: string) => Type.Integer({ minimum: 0, format: 'int64', description })
 const open = { additionalProperties: true } as const
-// The interface lists all seven; these four may be missing or null (row 33).
-const maybe = <Schema extends TSchema>(schema: Schema) => Type.Optional(Type.Union([schema, Type.Null()]))
+// The interface lists all seven fields; four of them may be missing or null (row 33).
+const optional = <Schema extends TSchema>(schema: Schema) => Type.Optional(Type.Union([schema, Type.Null()]))
 
 /** §2.1: the object named `activity`. */
 export const ActivityFields = Type.Object(
@@ -19,10 +19,10 @@ export const ActivityFields = Type.Object(
     ]),
     brand_id: integer('Unique identifier of the brand on the platform'),
     user_id: Type.String({ minLength: 1, maxLength: mostText, description: 'Unique identifier of the player' }),
-    activity_id: maybe(integer('Unique identifier of the activity set up in the platform')),
-    action_group_id: maybe(integer('Unique identifier of the action group')),
-    trigger_hash: maybe(Type.String({ maxLength: mostText, description: 'Trigger hash' })),
-    action_id: maybe(integer('Unique identifier of the individual action')),
+    activity_id: optional(integer('Unique identifier of the activity set up in the platform')),
+    action_group_id: optional(integer('Unique identifier of the action group')),
+    trigger_hash: optional(Type.String({ maxLength: mostText, description: 'Trigger hash' })),
+    action_id: optional(integer('Unique identifier of the individual action')),
   },
   open,
 )
@@ -41,13 +41,13 @@ export type PushSuccess = Static<typeof PushSuccess>
 export const SiteSuccess = Type.Object({ site_notification_id: Type.String() }, { $id: 'SiteSuccess', ...open })
 export type SiteSuccess = Static<typeof SiteSuccess>
 
-/** §2.3, and every other error body of ours (rows 12, 14, 16, 19). */
+/** §2.3; all our other error bodies use it too (rows 12, 14, 16, 19). */
 export const ErrorRecord = Type.Object({ error: Type.String() }, { $id: 'ErrorRecord', ...open })
 export type ErrorRecord = Static<typeof ErrorRecord>
 
 const identifiers = { push_id: Type.Optional(Type.String()), site_notification_id: Type.Optional(Type.String()) }
 
-/** §2.4: an item of `successful`. Whatever value stood at activity.id is echoed, so that its type is open (rows 2 and 27). */
+/** §2.4: an item of `successful`. `id` echoes the value of activity.id, so it can have any type (rows 2 and 27). */
 export const ReportedMessage = Type.Object({ id: Type.Unknown(), ...identifiers }, open)
 export type ReportedMessage = Static<typeof ReportedMessage>
 
@@ -55,7 +55,7 @@ export type ReportedMessage = Static<typeof ReportedMessage>
 export const RefusedMessage = Type.Object({ id: Type.Unknown(), ...identifiers, error: Type.String() }, open)
 export type RefusedMessage = Static<typeof RefusedMessage>
 
-/** §2.4, as we answer it: all three are always there. A reader must make do with any one of them. */
+/** §2.4. Our answers always contain all three arrays; a reader must accept an answer with any one of them. */
 export const BatchResponse = Type.Object(
   { successful: Type.Array(ReportedMessage), failed: Type.Array(RefusedMessage), fatal: Type.Array(RefusedMessage) },
   { $id: 'BatchResponse', ...open },
@@ -93,7 +93,7 @@ export const ReconciliationResponse = Type.Object(
 )
 export type ReconciliationResponse = Static<typeof ReconciliationResponse>
 
-/** §7.3 and row 17: status 200 all the same; whatever users came before it are worth nothing. */
+/** §7.3 and row 17: an error after the status 200 was sent. All users in the answer must be discarded. */
 export const ReconciliationError = Type.Object(
   { error: Type.String(), users: Type.Optional(Type.Array(Type.String())) },
   { $id: 'ReconciliationError', ...open },

@@ -1,6 +1,6 @@
 /**
- * Reads a Retry-After header: seconds, or an HTTP date if `now` (epoch milliseconds) is given. Undefined where it is neither, absent
- * or given twice; a date that has passed is 0. Whoever waits sets the cap.
+ * Reads a Retry-After header: seconds, or an HTTP date if `now` (epoch milliseconds) is given. Undefined if the header is
+ * missing, invalid or repeated; 0 for a date in the past. The result has no upper bound: the caller limits the wait.
  */
 export function retryAfterMs(header: string | readonly string[] | undefined, now?: number): number | undefined {
   if (typeof header !== 'string') return undefined

@@ -1,4 +1,4 @@
-// The smallest steps through JSON text. They check no grammar: JSON.parse does that. They only find where things end.
+// Low-level scanning of JSON text. These functions only find positions; JSON.parse checks the syntax.
 
 export type Units = Uint8Array | Uint16Array
 
@@ -10,10 +10,10 @@ export const closeArray = 93
 export const openObject = 123
 export const closeObject = 125
 export const colon = 58
-/** White space is never above it; nothing else that may stand outside of strings is below. */
+/** Outside of strings, valid JSON has only white space at or below this code. */
 export const space = 32
 
-/** An element nested deeper than this is refused: recursive code further on must be able to trust it. */
+/** An element nested deeper than this is refused, so that recursive code cannot exhaust the stack. */
 export const mostLevels = 100
 
 /** @returns the first position from `at` on that is not white space */
@@ -36,7 +36,7 @@ export function skipColon(units: Units, key: number): number {
   return units[at] === colon ? skipSpace(units, at + 1) : -1
 }
 
-/** @returns the position of the quote that closes the string opened at `at`; the length where none does */
+/** @returns the position of the quote that closes the string opened at `at`; the length if there is none */
 export function endOfString(units: Units, at: number): number {
   for (let i = at + 1; i < units.length; i++) {
     const unit = units[i]
@@ -47,8 +47,8 @@ export function endOfString(units: Units, at: number): number {
 }
 
 /**
- * @returns the position of what ends the value that begins at `at`: a comma or a closing bracket that is not the value's own;
- * the length where the text is cut short; `~position` where the value is nested deeper than mostLevels
+ * @returns the position of the comma or the closing bracket after the value that begins at `at`; the length if the text is
+ * truncated; `~position` if the value is nested deeper than mostLevels
  */
 export function endOfValue(units: Units, at: number): number {
   const { length } = units
@@ -77,22 +77,22 @@ export function endOfValue(units: Units, at: number): number {
   return deepest > mostLevels ? ~i : i
 }
 
-/** indexOf() that answers the length where there is nothing, so that positions can be compared. */
-export function indexFrom(text: string, what: string, from: number): number {
-  const found = text.indexOf(what, from)
+/** Like indexOf(), but returns the length if there is no match, so that positions can be compared. */
+export function indexFrom(text: string, search: string, from: number): number {
+  const found = text.indexOf(search, from)
   return found === -1 ? text.length : found
 }
 
-/** Is the value that fills start to end nested deeper than mostLevels? Only what opens many brackets is followed sign by sign. */
+/** Whether the value between start and end is nested deeper than mostLevels. It is scanned only if it has many opening brackets. */
 export function isDeep(text: string, units: Units, start: number, end: number): boolean {
   if (end - start <= 2 * mostLevels) return false
-  const value = text.slice(start, end) // so that no search runs on behind it
+  const value = text.slice(start, end) // so that the search ends at the end of the value
   return count(value, '{') + count(value, '[') > mostLevels && endOfValue(units.subarray(start, end), 0) < 0
 }
 
-function count(text: string, what: string): number {
+function count(text: string, search: string): number {
   let found = 0
-  for (let i = text.indexOf(what); i !== -1 && found <= mostLevels; i = text.indexOf(what, i + 1)) found++
+  for (let i = text.indexOf(search); i !== -1 && found <= mostLevels; i = text.indexOf(search, i + 1)) found++
   return found
 }
 

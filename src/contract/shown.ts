@@ -1,8 +1,8 @@
 import { shortened } from './storable.ts'
 
 /**
- * A value of somebody else as it stands in a message to people: as JSON, cut, and whatever it holds. JSON.stringify alone is
- * recursive: a value nested 100,000 levels deep would end the whole request.
+ * Formats an untrusted value for a message to people: as JSON, shortened. JSON.stringify is recursive, so a value nested 100,000
+ * levels deep makes it throw; this function returns a description instead.
  *
  * @example shown({ a: 1 }) // '{"a":1}'
  */
@@ -11,6 +11,6 @@ export function shown(value: unknown, most = 100): string {
   try {
     return shortened(JSON.stringify(value) ?? String(value), most)
   } catch {
-    return `${Array.isArray(value) ? 'an array' : 'an object'} that is nested too deep to be shown`
+    return `${Array.isArray(value) ? 'an array' : 'an object'} that is nested too deeply to be shown`
   }
 }

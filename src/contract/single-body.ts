@@ -1,4 +1,4 @@
-// What the body of a single answer, or of any error answer, says (§2.2, §2.3).
+// Reads the body of a single answer or of an error answer (§2.2, §2.3).
 
 import type { Channel } from './endpoints.ts'
 import { identifierOf } from './endpoints.ts'
@@ -15,7 +15,7 @@ export interface SingleBody {
 
 const identifiers = { push: namesOf('push_id'), site: namesOf('site_notification_id') }
 
-/** Never throws: what is not there or cannot be read is undefined. */
+/** Never throws: a missing or unreadable field is undefined. */
 export function readSingleBody(body: Uint8Array | string, channel: Channel): SingleBody {
   const read = readJsonBody(body)
   if (typeof read === 'string') return { ref: undefined, error: undefined }
@@ -29,8 +29,8 @@ export function readSingleBody(body: Uint8Array | string, channel: Channel): Sin
 }
 
 /**
- * Type and format of an identifier are not shown (§2.2): any text that can be stored and looked up again will do, and any integer that
- * still has its digits. A wrong identifier would be worse than none.
+ * The interface does not define the type of an identifier (§2.2). Accepted are texts that can be stored and looked up, and
+ * integers that JSON.parse did not round: a wrong identifier would be worse than none.
  */
 export function readRef(value: unknown): string | undefined {
   if (typeof value === 'number') return Number.isSafeInteger(value) ? String(value) : undefined
@@ -38,7 +38,7 @@ export function readRef(value: unknown): string | undefined {
   return value.isWellFormed() && !value.includes('\0') ? value : undefined
 }
 
-/** A description in words; whatever else stands there is shown as JSON. */
+/** The error text; a value that is not a string is returned as JSON. */
 export function readError(value: unknown): string | undefined {
   if (typeof value === 'string') return value === '' ? undefined : shortened(value)
   return value === undefined || value === null ? undefined : shown(value, 500)

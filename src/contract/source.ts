@@ -1,21 +1,21 @@
-// A body as text that can be scanned fast: the text for slices, its code units for loops.
+// A request or response body, prepared for fast scanning: its text for slices, its code units for loops.
 
 import { isAscii, isUtf8 } from 'node:buffer'
 
 export interface Source {
   readonly text: string
-  /** One for each character of `text`, so that positions are the same in both. A loop over them costs a third of charCodeAt. */
+  /** The code units of `text`, with the same positions. A loop over them costs a third of charCodeAt. */
   readonly units: Uint8Array | Uint16Array
   /**
-   * False: the bytes are not UTF-8. `text` then has one character for each byte: good enough to find where elements begin
-   * and end (JSON's own signs are ASCII), never to be used as content.
+   * Whether the bytes are UTF-8. If not, `text` has one character per byte. That suffices to find the bounds of elements, because
+   * the syntax of JSON is ASCII, but it must not be used as content.
    */
   readonly intact: boolean
-  /** No lone surrogates in the text itself (it may still spell them as escapes). Bytes that are UTF-8 have none. */
+  /** Whether the text has no lone surrogates, except as escapes. UTF-8 has none. */
   readonly wellFormed: boolean
 }
 
-/** Decodes a body. A byte order mark at its beginning is left out, as RFC 8259 §8.1 permits. */
+/** Decodes a body. A byte order mark is ignored, as RFC 8259 §8.1 permits. */
 export function sourceOf(body: Uint8Array | string): Source {
   if (typeof body === 'string') {
     return sourceOfText(body.charCodeAt(0) === 0xfeff ? body.slice(1) : body, body.isWellFormed())

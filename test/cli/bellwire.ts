@@ -1,4 +1,4 @@
-// Runs the command as a process of its own, as a person does.
+// Runs the command as a separate process, like a user.
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { join } from 'node:path'
@@ -15,9 +15,9 @@ export interface Run {
 export interface Started {
   readonly child: ChildProcess
   readonly ended: Promise<Run>
-  /** The first line of its standard output that matches, from the beginning. */
+  /** Waits for the first line of standard output that matches. */
   line(pattern: RegExp): Promise<string>
-  /** What it has written to its standard output so far. */
+  /** The standard output so far. */
   out(): string
 }
 
@@ -26,7 +26,7 @@ export function start(t: TestContext, args: readonly string[], env?: NodeJS.Proc
   return startProgram(t, [process.execPath, '--conditions=bellwire-source', bin, ...args], env, input)
 }
 
-/** Starts a program; it is killed when the test ends, or after a minute. */
+/** Starts a program. It is killed when the test ends, or after a minute. */
 export function startProgram(
   t: TestContext,
   [program, ...args]: readonly [string, ...string[]],
@@ -68,7 +68,7 @@ export function startProgram(
             .find((line) => pattern.test(line))
           if (found !== undefined) resolve(found)
           else if (child.exitCode !== null)
-            reject(new Error(`it ended with ${child.exitCode} before ${pattern}: ${out}${err}`))
+            reject(new Error(`the process exited with ${child.exitCode} before ${pattern}: ${out}${err}`))
         }
         watchers.add(watch)
         watch()
@@ -76,10 +76,10 @@ export function startProgram(
   }
 }
 
-/** For a configuration with `admin`: free ports for both addresses. */
+/** Free ports for both addresses of a configuration with `admin`. */
 export const freePorts = { BELLWIRE_OPERATOR_PORT: '0', BELLWIRE_OPERATOR_ADMIN_PORT: '0' } as const
 
-/** Where a side listens, as its log says; `admin` is the other address where there are two. */
+/** The addresses of a side with `admin`, from its log. */
 export async function addressesOf(started: Started): Promise<{ url: string; admin: string }> {
   const [url = '', admin = ''] = await Promise.all(
     [/"server\.listening","side":"\w+","url"/, /"server\.listening","side":"\w+","part":"admin"/].map(

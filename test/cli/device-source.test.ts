@@ -15,7 +15,7 @@ function read(yaml: string, base = '/') {
   return { value, problems }
 }
 
-test('each place where devices can be known is written in one way, and built', async (t) => {
+test('every kind of device source can be configured and created', async (t) => {
   const folder = await temporary(t)
   await writeFile(join(folder, 'mine.mjs'), `export const source = { name: 'mine', of() {}, holders() {} }`)
   for (const [yaml, name] of [
@@ -33,7 +33,7 @@ test('each place where devices can be known is written in one way, and built', a
   }
 })
 
-test('what is wrong is said with the setting and the remedy', async () => {
+test('an invalid device source is refused with the setting and the remedy', async () => {
   assert.match(read('{sql: "select 1"}').problems[0]?.path ?? '', /source\.database/)
   assert.match(read('elsewhere').problems[0]?.remedy ?? '', /write source: registry/)
   const { value } = read('{sql: "select 1", database: "postgres://a:b@127.0.0.1:1/c"}')

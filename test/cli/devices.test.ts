@@ -22,13 +22,13 @@ interface Bench {
   bellwire(...args: string[]): Promise<Run>
 }
 
-async function begin(t: TestContext): Promise<Bench> {
+async function setUp(t: TestContext): Promise<Bench> {
   const { url, devices } = await startOperator(t, { adminKeys: [...adminKeys, reader] })
   const env = { BELLWIRE_URL: url, BELLWIRE_KEY: key }
   return { url, devices, folder: await temporary(t), bellwire: (...args) => run(t, ['devices', ...args], env) }
 }
 
-/** A file that was changed at a known time. */
+/** Writes a file with a known modification time. */
 async function write(folder: string, name: string, text: string): Promise<string> {
   const file = join(folder, name)
   await writeFile(file, text)
@@ -36,7 +36,7 @@ async function write(folder: string, name: string, text: string): Promise<string
   return file
 }
 
-const pick = ({ records, tokens, linked, moved, unchanged, refused }: ImportSummary) => [
+const countsOf = ({ records, tokens, linked, moved, unchanged, refused }: ImportSummary) => [
   records,
   tokens,
   linked,
@@ -47,14 +47,14 @@ const pick = ({ records, tokens, linked, moved, unchanged, refused }: ImportSumm
 const usersOf = async (devices: Registry, brand: string, users: string[]): Promise<string[]> =>
   [...(await devices.of(brand, users, look)).keys()].sort()
 
-test('a CSV of tokens is imported, in the brand that is named; again it changes nothing', async (t) => {
-  const { bellwire, devices, folder } = await begin(t)
+test('a CSV file of tokens is imported into the given brand; a second import changes nothing', async (t) => {
+  const { bellwire, devices, folder } = await setUp(t)
   const rows = Array.from({ length: 2_500 }, (_, i) => `u${i},"token ""${i}""",com.example`)
   const file = await write(folder, 'tokens.csv', `\ufeffuser_id,token,app\r\n${rows.join('\r\n')}\r\n`)
   const args = ['import', '--file', file, '--brand', '2', '--provider', 'firebase', '--json']
   const first = await bellwire(...args)
   assert.equal(first.code, 0, first.err)
-  assert.deepEqual(pick(JSON.parse(first.out)), [2_500, 2_500, 2_500, 0, 0, 0])
+  assert.deepEqual(countsOf(JSON.parse(first.out)), [2_500, 2_500, 2_500, 0, 0, 0])
   const [device] = (await devices.of('2', ['u7'], look)).get('u7') ?? []
   assert.deepEqual(device, {
     brand: '2',
@@ -67,11 +67,11 @@ test('a CSV of tokens is imported, in the brand that is named; again it changes 
   })
   assert.deepEqual(await usersOf(devices, '1', ['u7']), [])
   const second = await bellwire(...args)
-  assert.deepEqual(pick(JSON.parse(second.out)), [2_500, 2_500, 0, 0, 2_500, 0])
+  assert.deepEqual(countsOf(JSON.parse(second.out)), [2_500, 2_500, 0, 0, 2_500, 0])
 })
 
-test('whoever logged out since stays logged out when the file is imported again', async (t) => {
-  const { bellwire, url, devices, folder } = await begin(t)
+test('a user who has logged out since stays logged out when the file is imported again', async (t) => {
+  const { bellwire, url, devices, folder } = await setUp(t)
   const file = await write(
     folder,
     'tokens.ndjson',
@@ -91,8 +91,8 @@ test('whoever logged out since stays logged out when the file is imported again'
   assert.deepEqual(await usersOf(devices, '1', ['a', 'b']), ['b'])
 })
 
-test('records of row 18 are taken as they are, with their own time and brand', async (t) => {
-  const { bellwire, url, folder } = await begin(t)
+test('records of row 18 are imported with their own time and brand', async (t) => {
+  const { bellwire, url, folder } = await setUp(t)
   const record = (brand: number) =>
     JSON.stringify({
       brand,
@@ -107,28 +107,28 @@ test('records of row 18 are taken as they are, with their own time and brand', a
   const file = await write(folder, 'tokens.txt', `${record(1)}\n${record(2)}`)
   const { code, out } = await bellwire('import', '--file', file, '--json')
   assert.equal(code, 0)
-  assert.deepEqual(pick(JSON.parse(out)), [2, 4, 4, 0, 0, 0])
+  assert.deepEqual(countsOf(JSON.parse(out)), [2, 4, 4, 0, 0, 0])
   const [device] = (await get(`${url}/admin/devices?brand=2&user_id=1001`, key)).body.devices
   assert.partialDeepStrictEqual(device, { linked_at: '2025-05-05T05:05:05.5Z', origin: 'shop' })
 })
 
-test('bad lines are named by their number in the file, and the others go on', async (t) => {
-  const { bellwire, devices, folder } = await begin(t)
-  const good = (i: number) => `{"user_id":"u${i}","token":"t${i}","kind":"fcm_token"}`
+test('invalid lines are reported with their line number, and the others are imported', async (t) => {
+  const { bellwire, devices, folder } = await setUp(t)
+  const valid = (i: number) => `{"user_id":"u${i}","token":"t${i}","kind":"fcm_token"}`
   const lines = [
-    ...Array.from({ length: 1_200 }, (_, i) => good(i)),
+    ...Array.from({ length: 1_200 }, (_, i) => valid(i)),
     '{"user_id":"x","token":"secret-token"',
     '',
     '{"user_id":5,"token":"secret-token","kind":"apns"}',
     '{"user_id":"x","token":"secret-token","brand":9,"kind":"apns"}',
     '{"user_id":"x","token":"secret-token"}',
-    good(2_000),
+    valid(2_000),
   ]
   const file = await write(folder, 'tokens.ndjson', lines.join('\n'))
   const { code, out, err } = await bellwire('import', '--file', file, '--brand', '1', '--json')
   assert.equal(code, 1)
   const summary = JSON.parse(out) as ImportSummary
-  assert.deepEqual(pick(summary), [1_205, 1_201, 1_201, 0, 0, 4])
+  assert.deepEqual(countsOf(summary), [1_205, 1_201, 1_201, 0, 0, 4])
   assert.deepEqual(
     summary.refused_lines.map(({ line }) => line),
     [1_201, 1_203, 1_204, 1_205],
@@ -147,15 +147,15 @@ test('bad lines are named by their number in the file, and the others go on', as
   assert.match(text.out, /line 5: tokens\[0\]\.provider is not known/)
 })
 
-test('what cannot be imported at all says how to mend it', async (t) => {
-  const { bellwire, url, folder } = await begin(t)
+test('an import that cannot start is refused with a remedy', async (t) => {
+  const { bellwire, url, folder } = await setUp(t)
   const file = await write(folder, 'tokens.ndjson', '{"user_id":"a","token":"t1","kind":"apns"}\n')
   const broken = await write(folder, 'broken.csv', 'user_id,token\na,"t1\n')
-  for (const [args, why] of [
+  for (const [args, message] of [
     [['import', '--file', join(folder, 'none.csv')], /none\.csv cannot be read/],
     [['import', '--file', folder], /is a folder/],
     [['import', '--file', '-'], /--as-of/],
-    [['import', '--file', broken, '--brand', '1'], /not CSV/],
+    [['import', '--file', broken, '--brand', '1'], /not valid CSV/],
     [['import'], /--file/],
     [
       ['import', '--file', file, '--brand', '1', '--key', 'wrong-key-000000000001'],
@@ -164,18 +164,18 @@ test('what cannot be imported at all says how to mend it', async (t) => {
     [['import', '--file', file, '--brand', '1', '--key', reader.key], /lacks the scope devices/],
     [
       ['import', '--file', file, '--brand', '1', '--url', `${url}/elsewhere`],
-      /Is --url the operator, not the platform/,
+      /Check that --url is the operator, not the platform/,
     ],
     [['import', '--file', file, '--url', 'ftp://x'], /not an http or https address/],
     [['list', '--brand', '1'], /--user/],
   ] as const) {
     const { code, err } = await bellwire(...args)
     assert.equal(code, 2, err)
-    assert.match(err, why)
+    assert.match(err, message)
   }
 })
 
-test('the key may come from a file, so that ps does not show it', async (t) => {
+test('the key can be read from a file, so that ps does not show it', async (t) => {
   const { url } = await startOperator(t, { adminKeys })
   const folder = await temporary(t)
   const args = ['devices', 'list', '--brand', '1', '--user', 'a', '--url', url]
@@ -183,24 +183,24 @@ test('the key may come from a file, so that ps does not show it', async (t) => {
   const listed = await run(t, [...args, '--key-file', file])
   assert.deepEqual([listed.code, listed.out], [0, 'no devices\n'], listed.err)
   const overridden = await run(t, [...args, '--key-file', file], { BELLWIRE_KEY: 'some-other-key-0000001' })
-  assert.equal(overridden.code, 0, 'the command line wins over the environment')
+  assert.equal(overridden.code, 0, 'the command line overrides the environment')
   const help = (await run(t, ['devices', 'list', '--help'])).out.replace(/\s+/g, ' ')
   assert.match(
     help,
-    /ps shows it to every user of this machine: prefer --key-file or the variable \(env: BELLWIRE_KEY\)/,
+    /ps shows it to all users of this machine: prefer --key-file or the variable \(env: BELLWIRE_KEY\)/,
   )
-  for (const [name, why] of [
+  for (const [name, message] of [
     ['missing', /--key-file cannot be read: ENOENT.*missing/],
     ['empty', /empty is empty: write the key into it/],
   ] as const) {
     if (name === 'empty') await write(folder, name, '\n')
     const { code, err } = await run(t, [...args, '--key-file', join(folder, name)])
     assert.equal(code, 2)
-    assert.match(err, why)
+    assert.match(err, message)
   }
 })
 
-test('whoever asks for devices or removals does not wait long for an operator that is away', async (t) => {
+test('listing devices or removals does not wait long for an unreachable operator', async (t) => {
   const env = { BELLWIRE_URL: 'http://127.0.0.1:1', BELLWIRE_KEY: key }
   for (const args of [
     ['devices', 'list', '--brand', '1', '--user', 'a'],
@@ -208,13 +208,13 @@ test('whoever asks for devices or removals does not wait long for an operator th
   ]) {
     const { code, err } = await run(t, [...args, '--patience', '100ms'], env)
     assert.equal(code, 3, err)
-    assert.match(err, /has not answered for 0\.1 s \(ECONNREFUSED\)\. Is the operator running/)
+    assert.match(err, /has not answered for 0\.1 s \(ECONNREFUSED\)\. Check that the operator is running/)
     assert.match((await run(t, [...args.slice(0, 2), '--help'])).out, /--patience <time> .*\(default: *10s\)/s)
   }
 })
 
-test('devices are listed, and removals restored', async (t) => {
-  const { bellwire, devices, folder } = await begin(t)
+test('devices are listed, and removed devices are restored', async (t) => {
+  const { bellwire, devices, folder } = await setUp(t)
   const rows = ['a', 'b', 'c'].map((user) => `${user},token-of-${user},1\n${user},token-of-${user},2\n`)
   const file = await write(folder, 'tokens.csv', `user_id,token,brand\n${rows.join('')}`)
   assert.equal((await bellwire('import', '--file', file, '--provider', 'fcm')).code, 0)
@@ -227,9 +227,9 @@ test('devices are listed, and removals restored', async (t) => {
   assert.equal(removed.out.trim().split('\n').length, 3)
   assert.match(removed.out, /fcm_token {2}wrong project {2}can be restored/)
   assert.equal((await bellwire('removed', '--brand', '2')).out, '')
-  assert.match((await bellwire('restore', '--brand', '1', '--user', 'b')).out, /^1 devices are linked again/)
-  const nothingNamed = await bellwire('restore', '--brand', '1')
-  assert.deepEqual([nothingNamed.code, /--user, .*or all with --all/.test(nothingNamed.err)], [2, true])
+  assert.match((await bellwire('restore', '--brand', '1', '--user', 'b')).out, /^1 devices were linked again/)
+  const unfiltered = await bellwire('restore', '--brand', '1')
+  assert.deepEqual([unfiltered.code, /--user, .*or all devices with --all/.test(unfiltered.err)], [2, true])
   assert.deepEqual(JSON.parse((await bellwire('restore', '--brand', '1', '--all', '--json')).out), { restored: 2 })
   assert.deepEqual(await usersOf(devices, '1', ['a', 'b', 'c']), ['a', 'b', 'c'])
   assert.match((await bellwire('removed', '--brand', '1')).out, /restored 2/)

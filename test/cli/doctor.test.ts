@@ -16,7 +16,7 @@ interface Finding {
   readonly remedy?: string
 }
 
-interface Examined {
+interface Report {
   readonly code: number | null
   readonly ok: boolean
   readonly out: string
@@ -24,12 +24,7 @@ interface Examined {
   of(setting: string): Finding[]
 }
 
-async function doctor(
-  t: TestContext,
-  yaml: string,
-  env: NodeJS.ProcessEnv = {},
-  args: string[] = [],
-): Promise<Examined> {
+async function doctor(t: TestContext, yaml: string, env: NodeJS.ProcessEnv = {}, args: string[] = []): Promise<Report> {
   const folder = await temporary(t)
   const file = join(folder, 'bellwire.yaml')
   await writeFile(file, yaml)
@@ -57,22 +52,25 @@ platform:
 const oneSignal = (url: string): string =>
   `{provider: http, preset: onesignal, url: "${url}/notifications", user_id: "{{brand}}-{{user_id}}", secrets: [{name: app_id, value: ${appId}}, {name: api_key, value: ${apiKey}}]}`
 
-test('where all is well it says so, and ends with 0', async (t) => {
-  const there = await startPushProvider(t)
+test('without problems the exit code is 0', async (t) => {
+  const provider = await startPushProvider(t)
   const { url } = await startOperator(t)
-  const found = await doctor(t, operator(oneSignal(there.url)) + platform(url))
-  assert.equal(found.code, 0, found.out)
-  assert.equal(found.ok, true)
-  assert.match(found.of('operator.store')[0]?.what ?? '', /operator\.db does not exist yet: the first start creates it/)
-  assert.deepEqual(
-    found.of('operator.push').map(({ what }) => what),
-    [`onesignal: ${there.url} answers (404)`, `this machine's clock agrees with ${there.url}'s`],
+  const report = await doctor(t, operator(oneSignal(provider.url)) + platform(url))
+  assert.equal(report.code, 0, report.out)
+  assert.equal(report.ok, true)
+  assert.match(
+    report.of('operator.store')[0]?.what ?? '',
+    /operator\.db does not exist yet: the first start creates it/,
   )
-  assert.match(found.of('platform.lanes[0].to')[0]?.what ?? '', /answers and accepts the key/)
-  assert.deepEqual(there.requests, [], 'nothing was sent')
+  assert.deepEqual(
+    report.of('operator.push').map(({ what }) => what),
+    [`onesignal: ${provider.url} answers (404)`, `this machine's clock agrees with ${provider.url}'s`],
+  )
+  assert.match(report.of('platform.lanes[0].to')[0]?.what ?? '', /answers and accepts the key/)
+  assert.deepEqual(provider.requests, [], 'nothing was sent')
 })
 
-test('suppression none, keys of the examples and a provider that only records are warnings, not problems', async (t) => {
+test('suppression: none, example keys and the recording provider are warnings, not problems', async (t) => {
   const yaml = operator('{provider: recording, file: data/pushed.ndjson}').replace(
     operatorKey,
     'example-operator-key-1',
@@ -86,7 +84,7 @@ test('suppression none, keys of the examples and a provider that only records ar
   }
 })
 
-test('a risk is a problem with its remedy; one that was accepted is a warning', async (t) => {
+test('a risk is a problem with a remedy; an accepted risk is a warning', async (t) => {
   const shared = operator(
     'recording',
     `suppression: none\n  admin_keys: [{name: a, key: ${operatorKey}, scopes: [read]}]`,
@@ -101,20 +99,20 @@ test('a risk is a problem with its remedy; one that was accepted is a warning', 
   assert.match(finding?.what ?? '', /accepted: shared_keys/)
 })
 
-test('secrets that every user of the machine may read are warnings: --strict makes them count', async (t) => {
+test('secrets that every user of the machine can read are warnings, and errors with --strict', async (t) => {
   const folder = await temporary(t)
   const files = Object.fromEntries(['bellwire.yaml', 'operator.db', 'key'].map((name) => [name, join(folder, name)]))
   await writeFile(files['bellwire.yaml'] as string, operator('recording'), { mode: 0o644 })
   await writeFile(files['operator.db'] as string, '', { mode: 0o644 })
   await writeFile(files.key as string, 'another-key-of-an-operator', { mode: 0o644 })
-  const adminKeys = join(folder, 'admin-keys') // its group may read it: somebody meant that
+  const adminKeys = join(folder, 'admin-keys') // readable by its group, which may be intended
   await writeFile(adminKeys, '[{name: a, key: admin-key-00000000001, scopes: [read]}]', { mode: 0o640 })
   const env = {
     BELLWIRE_CONFIG: files['bellwire.yaml'],
     BELLWIRE_OPERATOR_ADMIN_KEYS_FILE: adminKeys,
     BELLWIRE_OPERATOR_KEYS_0_KEY_FILE: files.key,
   }
-  const look = async (...args: string[]): Promise<{ code: number | null; warned: string[] }> => {
+  const warnings = async (...args: string[]): Promise<{ code: number | null; warned: string[] }> => {
     const { code, out } = await run(t, ['doctor', '--json', ...args], env)
     const { findings } = JSON.parse(out) as { findings: Finding[] }
     return {
@@ -122,20 +120,20 @@ test('secrets that every user of the machine may read are warnings: --strict mak
       warned: findings.flatMap(({ what }) => /every user of this machine may read ([^ ,]+)/.exec(what)?.[1] ?? []),
     }
   }
-  assert.deepEqual((await look()).warned, [], 'nobody else can enter the folder')
+  assert.deepEqual((await warnings()).warned, [], 'no other user can enter the folder')
   await chmod(folder, 0o755)
-  // The operator's own key comes from a file: the configuration itself holds no secret.
-  assert.deepEqual((await look()).warned, [files.key, files['operator.db']])
+  // The operator's key comes from a file: the configuration itself contains no secret.
+  assert.deepEqual((await warnings()).warned, [files.key, files['operator.db']])
   await writeFile(
     files['bellwire.yaml'] as string,
     operator('recording').replace(operatorKey, 'another-key-of-an-operator'),
   )
-  const { code, warned } = await look('--strict')
+  const { code, warned } = await warnings('--strict')
   assert.deepEqual(warned, [files['bellwire.yaml'], files.key, files['operator.db']])
   assert.equal(code, 1)
 })
 
-test('it changes nothing', async (t) => {
+test('doctor changes no files', async (t) => {
   const folder = await temporary(t)
   await writeFile(join(folder, 'bellwire.yaml'), operator('{provider: recording, file: data/pushed.ndjson}'))
   const { code } = await run(t, ['doctor', '-c', join(folder, 'bellwire.yaml')])
@@ -143,7 +141,7 @@ test('it changes nothing', async (t) => {
   assert.deepEqual(await readdir(folder), ['bellwire.yaml'])
 })
 
-test('every problem is named with its remedy, and it ends with 1', async (t) => {
+test('each problem is reported with a remedy, and the exit code is 1', async (t) => {
   const { url } = await startOperator(t)
   const file = join(await temporary(t), 'users.csv')
   const yaml = operator(oneSignal('http://127.0.0.1:1'), `attributes: [{file: ${file}}]`)
@@ -167,36 +165,36 @@ test('every problem is named with its remedy, and it ends with 1', async (t) => 
   assert.match(readable.of('platform.lanes[0].to')[0]?.what ?? '', /does not answer/)
 })
 
-test('it says where title and body are looked for, and whether messages had neither', async (t) => {
+test('the pointers of title and body are reported, with a warning if messages had neither', async (t) => {
   const { url } = await startOperator(t)
   const port = Number(new URL(url).port)
-  const look = async (more: string) => {
+  const contentFinding = async (more: string) => {
     const { of } = await doctor(t, operator('{provider: recording}', `suppression: none\n  ${more}`, port))
     return of('operator.content')[0]
   }
   assert.match(
-    (await look('content: {title: /headline}'))?.what ?? '',
-    /title stands at \/headline, the body at \/body/,
+    (await contentFinding('content: {title: /headline}'))?.what ?? '',
+    /title is at \/headline, the body at \/body/,
   )
-  assert.match((await look('content: {required: true}'))?.what ?? '', /is refused$/)
+  assert.match((await contentFinding('content: {required: true}'))?.what ?? '', /is refused$/)
   await post(`${url}/channels/site/single`, element({}, { title: undefined, body: undefined }))
-  const found = await look('')
-  assert.equal(found?.warning, true)
-  assert.match(found?.what ?? '', /delivered with neither since it started: 1$/)
+  const finding = await contentFinding('')
+  assert.equal(finding?.warning, true)
+  assert.match(finding?.what ?? '', /delivered with neither since the start: 1$/)
 })
 
-test('a configuration that is wrong is a list of problems too', async (t) => {
+test('errors in the configuration are reported as problems', async (t) => {
   const { code, of } = await doctor(t, operator('{provider: http, preset: onesignal}').replace('port: 0', 'prot: 0'))
   assert.equal(code, 1)
   assert.match(of('operator.prot')[0]?.remedy ?? '', /did you mean port\?/)
 })
 
-test('for people: a mark, the setting, what is the case, and the remedy below', async (t) => {
+test('the text output has a mark, the setting, the finding, and the remedy below', async (t) => {
   const file = join(await temporary(t), 'bellwire.yaml')
   await writeFile(file, operator(oneSignal('http://127.0.0.1:1')))
   const { code, out } = await run(t, ['doctor', '-c', file])
   assert.equal(code, 1)
-  assert.match(out, /^✓ configuration: every setting is known and right$/m)
+  assert.match(out, /^✓ configuration: all settings are valid$/m)
   assert.match(out, /^! operator\.suppression: none: .*\n {4}write attributes: /m)
   assert.match(out, /^✗ operator\.push: onesignal: .*\n {4}check url/m)
   assert.match(out, /\n\nOne problem, one warning\.\n$/)
@@ -207,18 +205,18 @@ test('for people: a mark, the setting, what is the case, and the remedy below', 
   assert.deepEqual([strict.code, strict.out], [1, warned.out])
 })
 
-test('a clock that is off is named', async (t) => {
-  const there = await startPushProvider(t)
-  there.script = (_asked, response) => {
+test('a wrong clock is reported', async (t) => {
+  const provider = await startPushProvider(t)
+  provider.script = (_asked, response) => {
     answer(response, 200, {}, { date: new Date(Date.now() + 3_600_000).toUTCString() })
     return true
   }
-  const { code, of } = await doctor(t, operator(oneSignal(there.url)))
+  const { code, of } = await doctor(t, operator(oneSignal(provider.url)))
   assert.equal(code, 1)
   assert.match(of('operator.push')[1]?.what ?? '', /clock is 3\d{3} s behind http/)
 })
 
-test('what never answers is given up after the time that is allowed', async (t) => {
+test('a check without an answer ends after --timeout', async (t) => {
   const silent = await listening(
     t,
     createServer(() => {}),
@@ -231,11 +229,11 @@ test('what never answers is given up after the time that is allowed', async (t) 
   assert.match(of('operator.push')[0]?.what ?? '', /no answer within 0\.3 s/)
 })
 
-test('a running server goes on undisturbed, and is seen to run', async (t) => {
+test('a running server is detected and not disturbed', async (t) => {
   const folder = await temporary(t)
   const file = join(folder, 'bellwire.yaml')
-  const there = await startPushProvider(t)
-  await writeFile(file, operator(oneSignal(there.url)))
+  const provider = await startPushProvider(t)
+  await writeFile(file, operator(oneSignal(provider.url)))
   const running = start(t, ['operator'], { BELLWIRE_CONFIG: file })
   const { url } = JSON.parse(await running.line(/"server\.listening"/)) as { url: string }
   const env = { BELLWIRE_OPERATOR_PORT: new URL(url).port, BELLWIRE_CONFIG: file }
@@ -243,12 +241,12 @@ test('a running server goes on undisturbed, and is seen to run', async (t) => {
   const send = async (): Promise<number> =>
     (await post(`${url}/channels/push/single`, element({ user_id: '1001' }), operatorKey)).status
   assert.equal(await send(), 200)
-  const looked = Promise.all([1, 2, 3].map(() => run(t, ['doctor', '--json'], env)))
+  const reports = Promise.all([1, 2, 3].map(() => run(t, ['doctor', '--json'], env)))
   for (let i = 0; i < 50; i++) assert.equal(await send(), 200)
-  for (const { code, out } of await looked) {
+  for (const { code, out } of await reports) {
     assert.equal(code, 0, out)
     const findings = (JSON.parse(out) as { findings: Finding[] }).findings
-    assert.match(findings.find(({ setting }) => setting === 'operator.port')?.what ?? '', /it runs on .* and is ready/)
+    assert.match(findings.find(({ setting }) => setting === 'operator.port')?.what ?? '', /^running on .*, ready$/)
     assert.match(
       findings.find(({ setting }) => setting === 'operator.store')?.what ?? '',
       /exists and is writable \(\d+\.\d MB\)/,
@@ -259,22 +257,22 @@ test('a running server goes on undisturbed, and is seen to run', async (t) => {
   assert.equal((await running.ended).code, 0)
 })
 
-test('a port that somebody else has is named', async (t) => {
-  const there = await startPushProvider(t)
-  const port = Number(new URL(there.url).port)
+test('a port that another program uses is reported', async (t) => {
+  const provider = await startPushProvider(t)
+  const port = Number(new URL(provider.url).port)
   const { code, of } = await doctor(t, operator('recording', 'suppression: none', port))
   assert.equal(code, 1)
-  assert.match(of('operator.port')[0]?.what ?? '', /something else listens/)
+  assert.match(of('operator.port')[0]?.what ?? '', /another program listens/)
 })
 
-test('a folder for a store is named', async (t) => {
+test('a store that is a folder is reported', async (t) => {
   const folder = await temporary(t)
   const { code, of } = await doctor(t, operator('recording'), { BELLWIRE_OPERATOR_STORE: `sqlite:${folder}` })
   assert.equal(code, 1)
   assert.match(of('operator.store')[0]?.what ?? '', /is a folder/)
 })
 
-test('a store that is no database, or whose folder may not be written, is named', async (t) => {
+test('a store that is not a database, or in a folder without write access, is reported', async (t) => {
   const folder = await temporary(t)
   await writeFile(join(folder, 'notes.txt'), 'this is not a database')
   const { code, of } = await doctor(t, operator('recording'), {
@@ -282,14 +280,14 @@ test('a store that is no database, or whose folder may not be written, is named'
   })
   assert.equal(code, 1)
   assert.match(of('operator.store')[0]?.what ?? '', /notes\.txt is not a SQLite database/)
-  if (process.getuid?.() === 0) return // root may write everywhere
+  if (process.getuid?.() === 0) return // root has write access everywhere
   await chmod(folder, 0o500)
   const locked = await doctor(t, operator('recording'), { BELLWIRE_OPERATOR_STORE: `sqlite:${join(folder, 'a/b.db')}` })
   await chmod(folder, 0o700)
   assert.match(locked.of('operator.store')[0]?.what ?? '', /is not writable/)
 })
 
-onPostgres('PostgreSQL is reached, and what is wrong with it is named without its password', async (t, store) => {
+onPostgres('PostgreSQL is checked, and its problems are reported without the password', async (t, store) => {
   const right = await doctor(t, operator('recording'), { BELLWIRE_OPERATOR_STORE: store })
   assert.equal(right.code, 0, right.out)
   assert.match(
@@ -303,19 +301,19 @@ onPostgres('PostgreSQL is reached, and what is wrong with it is named without it
   assert.match(missing.of('operator.store')[0]?.remedy ?? '', /create the database/)
   wrong.host = '127.0.0.1:1'
   wrong.password = 'canary-store-password'
-  const away = await doctor(t, operator('recording'), { BELLWIRE_OPERATOR_STORE: wrong.href })
-  assert.equal(away.code, 1)
-  assert.match(away.of('operator.store')[0]?.what ?? '', /ECONNREFUSED/)
-  assert.doesNotMatch(away.out, /canary/)
+  const unreachable = await doctor(t, operator('recording'), { BELLWIRE_OPERATOR_STORE: wrong.href })
+  assert.equal(unreachable.code, 1)
+  assert.match(unreachable.of('operator.store')[0]?.what ?? '', /ECONNREFUSED/)
+  assert.doesNotMatch(unreachable.out, /canary/)
 })
 
-test('the OneSignal example passes but for its key and its suppression', async (t) => {
+test('the OneSignal example has warnings only for its key and its suppression', async (t) => {
   const folder = await temporary(t)
   const file = join(folder, 'onesignal.yaml')
   await copyFile(join(import.meta.dirname, '../../examples/onesignal.yaml'), file)
-  const there = await startPushProvider(t)
+  const provider = await startPushProvider(t)
   const { code, out } = await run(t, ['doctor', '-c', file, '--json'], {
-    BELLWIRE_OPERATOR_PUSH_URL: `${there.url}/notifications`,
+    BELLWIRE_OPERATOR_PUSH_URL: `${provider.url}/notifications`,
     ...freePorts,
   })
   assert.equal(code, 0, out)

@@ -7,7 +7,7 @@ import { run } from './bellwire.ts'
 
 const example = join(import.meta.dirname, '../../examples/bellwire.yaml')
 
-test('help names every command, and each command has its own with examples', async (t) => {
+test('the help lists all commands, and each command has its own help with examples', async (t) => {
   const { code, out } = await run(t, ['--help'])
   assert.equal(code, 0)
   for (const command of [
@@ -33,7 +33,7 @@ test('help names every command, and each command has its own with examples', asy
   }
 })
 
-test('what is not a command, or not an option, ends with 2 and a suggestion', async (t) => {
+test('an unknown command or option exits with 2 and a suggestion', async (t) => {
   const command = await run(t, ['sennd'])
   assert.equal(command.code, 2)
   assert.match(command.err, /Did you mean send\?/)
@@ -42,15 +42,15 @@ test('what is not a command, or not an option, ends with 2 and a suggestion', as
   assert.match(option.err, /Did you mean --channel\?/)
   const missing = await run(t, ['send'])
   assert.equal(missing.code, 2)
-  assert.match(missing.err, /--file.*not specified\n\(bellwire send --help/)
+  assert.match(missing.err, /--file.*not specified\n\(see bellwire send --help\)/)
   const time = await run(t, ['send', '--file', 'x', '--timeout', '5'])
   assert.equal(time.code, 2)
-  assert.match(time.err, /unit, too/)
+  assert.match(time.err, /Add the unit/)
 })
 
-test('the configuration is checked and printed, without secrets, also as JSON', async (t) => {
+test('the configuration is checked, and printed without secrets as JSON', async (t) => {
   const check = await run(t, ['config', '--check', '-c', example])
-  assert.deepEqual([check.code, check.out], [0, 'The configuration is right.\n'])
+  assert.deepEqual([check.code, check.out], [0, 'The configuration is valid.\n'])
   const print = await run(t, ['config', '-c', example, '--json'], { BELLWIRE_OPERATOR_PORT: '8080' })
   const shown = JSON.parse(print.out) as { operator: { port: number }; platform: { lanes: object[] } }
   assert.equal(shown.operator.port, 8080)
@@ -58,19 +58,19 @@ test('the configuration is checked and printed, without secrets, also as JSON', 
   assert.doesNotMatch(print.out, /example-(operator|platform|secret)/)
 })
 
-test('no configuration at all is said, not taken for a right one', async (t) => {
+test('an empty configuration is refused', async (t) => {
   const { code, err } = await run(t, ['config', '--check', '-c', '/dev/null'])
   assert.equal(code, 2)
-  assert.match(err, /nothing is configured/)
+  assert.match(err, /no section operator or platform is configured/)
 })
 
-test('the version is that of the package', async (t) => {
+test('--version prints the version of the package', async (t) => {
   const { out } = await run(t, ['--version'])
   assert.match(out, /^\d+\.\d+\.\d+\n$/)
   assert.equal((await run(t, ['-v'])).out, out)
 })
 
-test('without a command the help is what was asked for; a command without its subcommand is wrong usage', async (t) => {
+test('without a command the help is printed; a command without its subcommand is wrong usage', async (t) => {
   const alone = await run(t, [])
   assert.deepEqual([alone.code, alone.err], [0, ''])
   assert.equal(alone.out, (await run(t, ['--help'])).out)
@@ -80,7 +80,7 @@ test('without a command the help is what was asked for; a command without its su
   assert.match(group.err, /^Usage: bellwire devices/)
 })
 
-test('every time on a command line has its unit', async (t) => {
+test('a time option without a unit is refused', async (t) => {
   for (const args of [
     ['doctor', '--timeout', '5'],
     ['send', '--file', 'x', '--timeout', '5'],
@@ -93,21 +93,21 @@ test('every time on a command line has its unit', async (t) => {
   ]) {
     const { code, err } = await run(t, args)
     assert.equal(code, 2, args.join(' '))
-    assert.match(err, /Write the unit, too: 5s, 5min or 5h\./, args.join(' '))
+    assert.match(err, /Add the unit: 5s, 5min or 5h\./, args.join(' '))
   }
 })
 
-test('each subcommand has help of its own', async (t) => {
+test('each subcommand has its own help', async (t) => {
   const { code, out } = await run(t, ['removals', 'confirm', '--help'])
   assert.equal(code, 0)
   assert.match(out, /^Usage: bellwire removals confirm \[options\] <service>/)
   assert.match(out, /--for <time>/)
   const wrong = await run(t, ['removals', 'confirm'])
   assert.equal(wrong.code, 2)
-  assert.match(wrong.err, /\(bellwire removals confirm --help shows how\)/)
+  assert.match(wrong.err, /\(see bellwire removals confirm --help\)/)
 })
 
-test('a module that cannot be loaded, and whatever else would refuse the start, is found by the check', async (t) => {
+test('config --check finds modules and files that cannot be loaded', async (t) => {
   const folder = await temporary(t)
   const file = join(folder, 'bellwire.yaml')
   await writeFile(join(folder, 'broken.ts'), 'export const provider = {}; throw new Error("boom")')
@@ -130,5 +130,5 @@ platform:
   assert.match(err, /^The configuration has 2 problems:/)
   assert.match(err, /operator\.attributes\[0\]\.file: .*nowhere\.csv/)
   assert.match(err, /broken\.ts {2}platform\.lanes\[0\]\.to\.module: cannot be imported: boom/)
-  assert.equal((await run(t, ['config', '--print', '-c', file])).code, 0, 'what is written can be printed all the same')
+  assert.equal((await run(t, ['config', '--print', '-c', file])).code, 0, '--print does not load modules')
 })

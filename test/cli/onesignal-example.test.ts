@@ -1,4 +1,4 @@
-// examples/onesignal.yaml as a person runs it, against a server that verifies key, app and idempotency as OneSignal does.
+// Runs examples/onesignal.yaml against a server that, like OneSignal, verifies the key, the app and the idempotency key.
 
 import assert from 'node:assert/strict'
 import { copyFile } from 'node:fs/promises'
@@ -8,14 +8,14 @@ import { apiKey, appId, startPushProvider } from '../providers/http/push-provide
 import { element, post, temporary } from '../support/sides.ts'
 import { addressesOf, freePorts, start } from './bellwire.ts'
 
-test('the OneSignal example sends to users by their ids, once, whatever answer was lost', async (t) => {
+test('the OneSignal example sends once to each user id, even if an answer is lost', async (t) => {
   const folder = await temporary(t)
   const config = join(folder, 'onesignal.yaml')
   await copyFile(join(import.meta.dirname, '../../examples/onesignal.yaml'), config)
-  const there = await startPushProvider(t)
+  const provider = await startPushProvider(t)
   const operator = start(t, ['operator', '--config', config], {
     ...freePorts,
-    BELLWIRE_OPERATOR_PUSH_URL: `${there.url}/notifications`,
+    BELLWIRE_OPERATOR_PUSH_URL: `${provider.url}/notifications`,
     BELLWIRE_OPERATOR_PUSH_SECRETS_0_VALUE: appId,
     BELLWIRE_OPERATOR_PUSH_SECRETS_1_VALUE: apiKey,
   })
@@ -24,7 +24,7 @@ test('the OneSignal example sends to users by their ids, once, whatever answer w
 
   const first = await post(`${url}/channels/push/single`, element(), key)
   assert.equal(first.status, 200, first.text)
-  assert.deepEqual(there.sent, [first.body.push_id])
+  assert.deepEqual(provider.sent, [first.body.push_id])
 
   const batch = [
     element({ brand_id: 2 }, { overrides: { http: { priority: 10, included_segments: ['All'] } } }),
@@ -38,7 +38,7 @@ test('the OneSignal example sends to users by their ids, once, whatever answer w
     answer.text,
   )
   assert.match(answer.body.failed[0].error, /has no user with this external id/)
-  const sent = there.requests.map(({ text }) => JSON.parse(text))
+  const sent = provider.requests.map(({ text }) => JSON.parse(text))
   assert.deepEqual(sent.map((body) => body.include_aliases.external_id[0]).sort(), [
     '1-..',
     '1-1001',
@@ -49,7 +49,7 @@ test('the OneSignal example sends to users by their ids, once, whatever answer w
   assert.deepEqual([second.priority, second.included_segments], [10, undefined])
 
   let lost = true
-  there.script = (asked, response) => {
+  provider.script = (asked, response) => {
     if (!lost) return false
     lost = false
     response.destroy()
@@ -60,7 +60,7 @@ test('the OneSignal example sends to users by their ids, once, whatever answer w
   assert.equal(gone.status, 503, gone.text)
   const again = await post(`${url}/channels/push/single`, message, key)
   assert.equal(again.status, 200, again.text)
-  const keys = there.requests.slice(-2).map(({ text }) => JSON.parse(text).idempotency_key)
+  const keys = provider.requests.slice(-2).map(({ text }) => JSON.parse(text).idempotency_key)
   assert.deepEqual(keys, [again.body.push_id, again.body.push_id])
 
   operator.child.kill('SIGTERM')

@@ -1,4 +1,4 @@
-// A pipe whose reader has seen enough: `bellwire … | head -1`.
+// A pipe whose reader closes early: `bellwire … | head -1`.
 
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
@@ -9,13 +9,13 @@ import { temporary } from '../support/sides.ts'
 
 const main = join(import.meta.dirname, '../../src/cli/main.ts')
 
-test('help whose reader goes away ends quietly, with 0', async (t) => {
+test('the help exits with 0 and without an error if its reader closes the pipe', async (t) => {
   const child = piped(t, ['--help'])
   child.stdout?.destroy()
   assert.deepEqual(await endOf(child), { code: 0, err: '' })
 })
 
-test('a demo whose reader goes away stops in order, with 0, and leaves nothing behind', async (t) => {
+test('the demo stops gracefully with 0 and leaves no files if its reader closes the pipe', async (t) => {
   const folder = await temporary(t)
   const child = piped(t, ['demo', '--port', '0'], { TMPDIR: folder })
   const ended = endOf(child)

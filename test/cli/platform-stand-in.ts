@@ -1,4 +1,4 @@
-// The platform's /admin as `bellwire send` sees it, with faults on demand.
+// A stand-in of the platform's /admin for `bellwire send`, with fault injection.
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -6,24 +6,24 @@ import type { TestContext } from 'node:test'
 
 export interface StandIn {
   readonly url: string
-  /** Every request that reached it, in order. */
+  /** All received requests, in order. */
   readonly requests: {
     readonly path: string
     readonly lines: number
     readonly key: string | undefined
     readonly seqs: number
   }[]
-  /** The lines that it holds, with their numbers. */
-  readonly held: ReadonlyMap<string, number>
-  /** Closes the port and cuts all connections; what it holds stays, as on a disk. */
+  /** The accepted lines with their queue numbers. */
+  readonly accepted: ReadonlyMap<string, number>
+  /** Closes the port and all connections; the accepted lines stay, as on disk. */
   kill(): Promise<void>
   restart(): Promise<void>
 }
 
 export interface Behaviour {
-  /** Before a request is looked at: 'cut' ends its connection, a number is answered as the status. */
+  /** Called before a request is processed: 'cut' closes its connection, a number is answered as the status. */
   readonly before?: (request: number, path: string) => 'cut' | number | undefined
-  /** After it was done, before it is answered. */
+  /** Called after a request was processed, before it is answered. */
   readonly after?: (request: number, path: string) => Promise<'cut' | undefined> | 'cut' | undefined
   readonly outcome?: (line: string, seq: number, asked: number) => object
   readonly refuse?: (line: string) => string | undefined
@@ -101,7 +101,7 @@ export async function startStandIn(t: TestContext, behaviour: Behaviour = {}): P
     server = next
     return new Promise((resolve, reject) => {
       next.once('error', reject).listen(port, '127.0.0.1', () => {
-        port = (next.address() as AddressInfo).port // the same again after a restart
+        port = (next.address() as AddressInfo).port // reused after a restart
         resolve()
       })
     })
@@ -113,7 +113,7 @@ export async function startStandIn(t: TestContext, behaviour: Behaviour = {}): P
       server?.closeAllConnections()
     })
   t.after(kill)
-  return { url: `http://127.0.0.1:${port}`, requests, held: seqOf, kill, restart: listen }
+  return { url: `http://127.0.0.1:${port}`, requests, accepted: seqOf, kill, restart: listen }
 }
 
 async function text(request: IncomingMessage): Promise<string> {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { createProgress } from '../../src/cli/progress.ts'
 
-test('a terminal gets one line that is drawn over, at most ten times a second', () => {
+test('on a terminal one line is redrawn, at most ten times a second', () => {
   const { written, to } = recorder(true)
   let now = 1_000
   const progress = createProgress(to, () => now)
@@ -14,11 +14,11 @@ test('a terminal gets one line that is drawn over, at most ten times a second', 
   assert.equal(written.length, 3)
   assert.ok(written.every((text) => text.startsWith('\r\x1b[K') && !text.includes('\n')))
   assert.match(written[1] ?? '', /█{22,23}░{7,8} {2}75 % three/)
-  progress.say('a line of its own')
-  assert.deepEqual(written.slice(3), ['\r\x1b[K', 'a line of its own\n'])
+  progress.print('a separate line')
+  assert.deepEqual(written.slice(3), ['\r\x1b[K', 'a separate line\n'])
 })
 
-test('elsewhere there is a plain line now and then, and one at the end', () => {
+test('without a terminal a plain line is printed every few seconds and at the end', () => {
   const { written, to } = recorder(false)
   let now = 1_000
   const progress = createProgress(to, () => now)
@@ -30,7 +30,7 @@ test('elsewhere there is a plain line now and then, and one at the end', () => {
   assert.deepEqual(written, ['sending:  50 % 50 records\n', 'sending: 100 % 100 records\n', 'waiting: 100 % done\n'])
 })
 
-test('a length that cannot be known gives no percentage', () => {
+test('an unknown length has no percentage', () => {
   const { written, to } = recorder(true)
   createProgress(to).show('sending', 5, undefined, '5 records')
   assert.doesNotMatch(written.join(''), /%/)

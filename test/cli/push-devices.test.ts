@@ -1,4 +1,4 @@
-// The operator as a person runs it, with devices and a push service of his own.
+// Runs the operator with devices and the user's own push service.
 
 import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'
@@ -12,7 +12,7 @@ import { addressesOf, freePorts, run, start } from './bellwire.ts'
 const config = join(import.meta.dirname, '../../examples/devices.yaml')
 const keys = { platform: 'example-operator-key-1', admin: 'example-operator-admin-key' }
 
-test('the example of devices reaches each user’s own, and the brake is asked from the command line', async (t) => {
+test("the devices example reaches each user's devices, and `bellwire removals` lists the brake", async (t) => {
   const folder = await temporary(t)
   const operator = start(t, ['operator', '-c', config], {
     ...freePorts,
@@ -34,7 +34,7 @@ test('the example of devices reaches each user’s own, and the brake is asked f
 
   const listed = await run(t, ['removals', '-c', config, '--url', admin])
   assert.deepEqual([listed.code, listed.err], [0, ''])
-  assert.match(listed.out, /^pager: removing \(0 removals in 3 sends lately\)/)
+  assert.match(listed.out, /^pager: removing \(0 removals in 3 sends recently\)/)
   const confirmed = await run(t, ['removals', 'confirm', 'pager', '--url', admin, '--key', keys.admin])
   assert.equal(confirmed.code, 2)
   assert.match(confirmed.err, /409: removals by pager are not stopped/)
@@ -42,7 +42,7 @@ test('the example of devices reaches each user’s own, and the brake is asked f
   assert.equal((await operator.ended).code, 0)
 })
 
-test('FCM and APNs are configured by their files, each for its own devices, and the app sees the message', async (t) => {
+test('FCM and APNs are configured with files, and each reaches its own devices', async (t) => {
   const folder = await temporary(t)
   const [google, apple] = await Promise.all([fcmStandIn(), apnsStandIn()])
   t.after(() => Promise.all([google.close(), apple.close()]))
@@ -106,7 +106,7 @@ test('FCM and APNs are configured by their files, each for its own devices, and 
   for (const token of Object.values(tokens)) assert.ok(!out.includes(token), 'a token is in the log')
 })
 
-test('a service that is none, and two of one name, are refused with the remedy', async (t) => {
+test('an export that is not a service, and a duplicate name, are refused with a remedy', async (t) => {
   const broken = await run(t, ['operator', '-c', config], { BELLWIRE_OPERATOR_PUSH_DEVICES_SERVICES_0_NAME: 'servce' })
   assert.equal(broken.code, 2)
   assert.match(broken.err, /did you mean service\?/)
@@ -116,5 +116,5 @@ test('a service that is none, and two of one name, are refused with the remedy',
   )
   const twice = await run(t, ['operator', '-c', config], { BELLWIRE_OPERATOR_PUSH_DEVICES_SERVICES: services })
   assert.equal(twice.code, 2)
-  assert.match(twice.err, /services\[1\].*another push service is named pager too/)
+  assert.match(twice.err, /services\[1\].*another push service is also named pager/)
 })

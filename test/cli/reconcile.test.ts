@@ -11,7 +11,7 @@ import { run } from './bellwire.ts'
 const reconcile = (t: test.TestContext, url: string, ...more: string[]) =>
   run(t, ['reconcile', '--brand', '1', '--url', url, ...more], { BELLWIRE_KEY: adminKey.key })
 
-test('bellwire reconcile reports for a person and for programs, and its exit code says what was found', async (t) => {
+test('bellwire reconcile prints text or JSON, and its exit code depends on the findings', async (t) => {
   const lists: Record<string, string> = {
     blocked: listOf(['1001', '1002', 'only "operator"']),
     excluded: listOf(['1003']),
@@ -29,13 +29,13 @@ test('bellwire reconcile reports for a person and for programs, and its exit cod
   assert.match(found.out, /^brand 1, blocked: 3 discrepancies\n/)
   assert.match(
     found.out,
-    /critical +2 {2}blocked says the operator, not the CRM: the CRM goes on messaging them\n +"1002", "only \\"operator\\""\n/,
+    /critical +2 {2}blocked at the operator, not at the CRM: the CRM still messages these users\n +"1002", "only \\"operator\\""\n/,
   )
-  assert.match(found.out, /low +1 {2}blocked says the CRM, not the operator.*\n +"1003"\n/)
+  assert.match(found.out, /low +1 {2}blocked at the CRM, not at the operator.*\n +"1003"\n/)
   assert.match(found.out, /at most \d+ MB in the platform/)
   assert.match(
     found.out,
-    /correct +POST \/admin\/reconciliations\/[\w-]+\/correct \{"what": "tighten"\}: blocked = true for 2 in the CRM/,
+    /correct +POST \/admin\/reconciliations\/[\w-]+\/correct \{"what": "tighten"\}: sets blocked = true for 2 in the CRM/,
   )
 
   const json = JSON.parse((await reconcile(t, url, '--field', 'blocked', '--json', '--sample', '1')).out) as Report
@@ -44,7 +44,7 @@ test('bellwire reconcile reports for a person and for programs, and its exit cod
   const none = await reconcile(t, url, '--field', 'excluded')
   assert.equal(none.code, 0)
   assert.match(none.out, /^brand 1, excluded: no discrepancies\n/)
-  assert.doesNotMatch(none.out, /What to do/)
+  assert.doesNotMatch(none.out, /Next steps/)
 
   const refused = await reconcile(t, url, '--field', 'consent_push_notification')
   assert.equal(refused.code, 2)
@@ -54,7 +54,7 @@ test('bellwire reconcile reports for a person and for programs, and its exit cod
   )
 })
 
-test('bellwire reconcile ends with 2 for a brand that is not configured, and with 3 for a platform that is away', async (t) => {
+test('bellwire reconcile exits with 2 for an unknown brand, and with 3 for an unreachable platform', async (t) => {
   const operator = await startListOperator(t, (response) => void response.end(listOf([])))
   const { url } = await startReconciling(t, 'sqlite::memory:', operator.url)
   const unknown = await run(t, ['reconcile', '--brand', '9', '--field', 'blocked', '--url', url], {
@@ -64,14 +64,14 @@ test('bellwire reconcile ends with 2 for a brand that is not configured, and wit
   assert.match(unknown.err, /platform\.reconciliation/)
   const field = await reconcile(t, url, '--field', 'blokced')
   assert.equal(field.code, 2)
-  const away = await reconcile(t, 'http://127.0.0.1:1', '--field', 'blocked', '--patience', '100ms')
-  assert.equal(away.code, 3)
-  assert.match(away.err, /has not answered/)
+  const unreachable = await reconcile(t, 'http://127.0.0.1:1', '--field', 'blocked', '--patience', '100ms')
+  assert.equal(unreachable.code, 3)
+  assert.match(unreachable.err, /has not answered/)
   const key = await run(t, ['reconcile', '--brand', '1', '--field', 'blocked', '--url', url, '--key', 'wrong'])
   assert.match(key.err, /with the scopes read and manage/)
 })
 
-test('bellwire attributes import reads CSV and NDJSON in requests, and names bad lines by their place in the file', async (t) => {
+test('bellwire attributes import reads CSV and NDJSON, and reports invalid lines with their line number', async (t) => {
   const operator = await startListOperator(t, (response) => void response.end(listOf([])))
   const { url } = await startReconciling(t, 'sqlite::memory:', operator.url)
   const folder = await temporary(t)
@@ -79,26 +79,26 @@ test('bellwire attributes import reads CSV and NDJSON in requests, and names bad
   rows[1_700] = 'bad,maybe,'
   const csv = join(folder, 'users.csv')
   await writeFile(csv, `user_id,blocked,updated_at\r\n${rows.join('\r\n')}\r\n`)
-  const importing = (...args: string[]) =>
+  const runImport = (...args: string[]) =>
     run(t, ['attributes', 'import', '--brand', '1', '--url', url, ...args], { BELLWIRE_KEY: adminKey.key })
-  const first = await importing('--file', csv, '--json')
+  const first = await runImport('--file', csv, '--json')
   assert.equal(first.code, 1, first.err)
   const summary = JSON.parse(first.out)
   assert.deepEqual(
     [summary.users, summary.changed, summary.refused.map((each: { line: number }) => each.line)],
     [2_499, 2_499, [1_702]],
   )
-  const again = await importing('--file', csv)
-  assert.match(again.out, /2,499 users, 0 changed\n {2}refused 1\n {6}line 1702: blocked is "maybe"/)
+  const second = await runImport('--file', csv)
+  assert.match(second.out, /2,499 users, 0 changed\n {2}refused 1\n {6}line 1702: blocked is "maybe"/)
   assert.equal((await get(`${url}/admin/attributes/1/u2498`)).body.attributes.blocked.value, true)
 
   const ndjson = join(folder, 'users.ndjson')
   await writeFile(ndjson, '{"user_id":"v","blocked":true}\n')
-  assert.equal((await importing('--file', ndjson, '--as-of', '2026-01-01T00:00:00Z')).code, 0)
+  assert.equal((await runImport('--file', ndjson, '--as-of', '2026-01-01T00:00:00Z')).code, 0)
   assert.equal(
     (await get(`${url}/admin/attributes/1/v`)).body.attributes.blocked.changed_at,
     '2026-01-01T00:00:00.000Z',
   )
-  assert.equal((await importing('--file', join(folder, 'nothing.csv'))).code, 2)
-  assert.match((await importing('--file', '-')).err, /--format/)
+  assert.equal((await runImport('--file', join(folder, 'nothing.csv'))).code, 2)
+  assert.match((await runImport('--file', '-')).err, /--format/)
 })

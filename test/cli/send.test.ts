@@ -7,12 +7,12 @@ import type { Summary } from '../../src/cli/send/summary.ts'
 import { run, start } from './bellwire.ts'
 import { type StandIn, standInKey, startStandIn } from './platform-stand-in.ts'
 
-test('a file is sent in requests of bounded size, all successful ends with 0', async (t) => {
+test('a file is sent in requests of bounded size, and the exit code is 0 if all are successful', async (t) => {
   const platform = await startStandIn(t)
   const { code, out } = await send(t, platform, lines(2_500))
   assert.equal(code, 0)
   const summary = JSON.parse(out) as Summary
-  assert.deepEqual(pick(summary), {
+  assert.deepEqual(countsOf(summary), {
     lines: 2_500,
     accepted: 2_500,
     repeated: 0,
@@ -23,15 +23,15 @@ test('a file is sent in requests of bounded size, all successful ends with 0', a
   })
   const puts = platform.requests.filter(({ path }) => path === '/admin/activities/push')
   assert.deepEqual(puts.map((put) => put.lines).toSorted(), [1_000, 1_000, 500])
-  assert.equal(platform.held.size, 2_500)
+  assert.equal(platform.accepted.size, 2_500)
 })
 
-test('the same file again is repeated, and has the first outcomes', async (t) => {
+test('sending the same file again counts as repeated and keeps the first outcomes', async (t) => {
   const platform = await startStandIn(t)
   await send(t, platform, lines(50))
   const { code, out } = await send(t, platform, lines(50))
   assert.equal(code, 0)
-  assert.deepEqual(pick(JSON.parse(out) as Summary), {
+  assert.deepEqual(countsOf(JSON.parse(out) as Summary), {
     lines: 50,
     accepted: 0,
     repeated: 50,
@@ -42,7 +42,7 @@ test('the same file again is repeated, and has the first outcomes', async (t) =>
   })
 })
 
-test('failed and refused records end with 1, counted by reason and named by their line in the file', async (t) => {
+test('failed and refused records are reported by reason and line number, with exit code 1', async (t) => {
   const platform = await startStandIn(t, {
     refuse: (line) => (line.includes('"bad"') ? 'activity.id is missing' : undefined),
     outcome: (line) =>
@@ -50,12 +50,12 @@ test('failed and refused records end with 1, counted by reason and named by thei
         ? { category: 'failed', reason: 'suppressed', error: 'blocked' }
         : { category: 'successful', ref: 'r' },
   })
-  // 1,500 lines before it: the refused one is in the second request; the empty lines count as lines of the file.
+  // After 1,500 lines the refused line is in the second request; blank lines count as lines of the file.
   const file = [...lines(1_500), '', '"bad"', '  ', record(7, 1, '1001'), record(8, 2, '1001'), '{"cut":'].join('\n')
   const { code, out } = await send(t, platform, file)
   assert.equal(code, 1)
   const summary = JSON.parse(out) as Summary
-  assert.deepEqual(pick(summary), {
+  assert.deepEqual(countsOf(summary), {
     lines: 1_504,
     accepted: 1_503,
     repeated: 0,
@@ -66,14 +66,14 @@ test('failed and refused records end with 1, counted by reason and named by thei
   })
   assert.deepEqual(summary.refused_lines, [{ line: 1_502, error: 'activity.id is missing' }])
   assert.deepEqual(summary.reasons, { suppressed: { count: 2, example: 'blocked' } })
-  const { out: text, code: again } = await send(t, platform, file, { json: false })
-  assert.equal(again, 1)
+  const { out: text, code: secondCode } = await send(t, platform, file, { json: false })
+  assert.equal(secondCode, 1)
   assert.match(text, /failed +2\n +2 +suppressed: blocked/)
   assert.match(text, /line 1502: activity\.id is missing/)
   assert.match(text, /repeated +1,503/)
 })
 
-test('--out names line, id, outcome and identifier of each record, ids with all their digits', async (t) => {
+test('--out writes line, id, outcome and identifier of each record, with all digits of the id', async (t) => {
   const platform = await startStandIn(t, {
     refuse: (line) => (line.includes('"user_id":""') ? 'activity.user_id is empty' : undefined),
     outcome: (line, seq) =>
@@ -93,9 +93,9 @@ test('--out names line, id, outcome and identifier of each record, ids with all 
   ])
 })
 
-test('lost answers, busy answers and a platform that is killed and restarted lose nothing and double nothing', async (t) => {
-  let gone: (() => void) | undefined
-  const killed = new Promise<void>((resolve) => (gone = resolve))
+test('lost answers, status 503 and a killed and restarted platform cause no losses and no duplicates', async (t) => {
+  let kill: (() => void) | undefined
+  const killed = new Promise<void>((resolve) => (kill = resolve))
   let cuts = 0
   const platform: StandIn = await startStandIn(t, {
     before: (request) => (request % 5 === 2 ? 503 : request === 4 ? 'cut' : undefined),
@@ -103,7 +103,7 @@ test('lost answers, busy answers and a platform that is killed and restarted los
       if (path === '/admin/outcomes') return undefined
       cuts++
       if (cuts === 3) {
-        gone?.() // killed between the commit and the answer
+        kill?.() // killed between the commit and the answer
         return 'cut'
       }
       return cuts % 4 === 0 ? 'cut' : undefined
@@ -117,11 +117,11 @@ test('lost answers, busy answers and a platform that is killed and restarted los
   assert.equal(code, 0, err)
   const summary = JSON.parse(out) as Summary
   assert.equal(summary.successful, 8_000)
-  assert.equal(platform.held.size, 8_000)
+  assert.equal(platform.accepted.size, 8_000)
   assert.ok(summary.requests_repeated > 0)
 })
 
-test('records that wait are asked for again until they have an outcome', async (t) => {
+test('waiting records are polled until they have an outcome', async (t) => {
   const platform = await startStandIn(t, {
     outcome: (_, __, asked) => (asked < 4 ? { category: 'waiting' } : { category: 'successful', ref: 'r' }),
   })
@@ -129,7 +129,7 @@ test('records that wait are asked for again until they have an outcome', async (
   assert.equal(code, 0)
 })
 
-test('what still waits when the time is over is reported as waiting, and ends with 1', async (t) => {
+test('records that wait after --timeout are reported as waiting, with exit code 1', async (t) => {
   const platform = await startStandIn(t, {
     outcome: (_, seq) => (seq > 12_000 ? { category: 'waiting' } : { category: 'successful', ref: 'r' }),
   })
@@ -140,14 +140,14 @@ test('what still waits when the time is over is reported as waiting, and ends wi
   for (const { seqs } of platform.requests) assert.ok(seqs <= 10_000)
 })
 
-test('--no-wait ends when every record is in the queue', async (t) => {
+test('--no-wait exits when all records are in the queue', async (t) => {
   const platform = await startStandIn(t, { outcome: () => ({ category: 'waiting' }) })
   const { code, out } = await send(t, platform, lines(3), { args: ['--no-wait'] })
   assert.equal(code, 0)
   assert.equal((JSON.parse(out) as Summary).waiting, 3)
 })
 
-test('standard input is read with -, a byte order mark and a missing last newline do not matter', async (t) => {
+test('- reads standard input; a byte order mark and a missing last newline are accepted', async (t) => {
   const platform = await startStandIn(t)
   const { code, out } = await run(
     t,
@@ -157,33 +157,33 @@ test('standard input is read with -, a byte order mark and a missing last newlin
   )
   assert.equal(code, 0)
   assert.equal((JSON.parse(out) as Summary).successful, 2)
-  assert.deepEqual([...platform.held.keys()], [`${record(1, 1)}\r`, record(2, 1)])
+  assert.deepEqual([...platform.accepted.keys()], [`${record(1, 1)}\r`, record(2, 1)])
 })
 
-test('a platform that does not answer ends with 3, and says what to look at', async (t) => {
+test('an unreachable platform causes exit code 3 and an error with advice', async (t) => {
   const platform = await startStandIn(t)
   await platform.kill()
   const { code, err } = await send(t, platform, lines(1), { args: ['--patience', '1s'] })
   assert.equal(code, 3)
-  assert.match(err, /has not answered for 1 s \(ECONNREFUSED\)\. Is the platform running/)
-  assert.match(err, /does not answer \(ECONNREFUSED\): trying again/)
+  assert.match(err, /has not answered for 1 s \(ECONNREFUSED\)\. Check that the platform is running/)
+  assert.match(err, /does not answer \(ECONNREFUSED\): retrying/)
   assert.doesNotMatch(err, /stand-in-key/)
 })
 
-test('a wrong key, a wrong address and a file that is no NDJSON end with 2', async (t) => {
+test('a wrong key, a wrong address and a file that is not NDJSON cause exit code 2', async (t) => {
   const platform = await startStandIn(t, { before: (request) => (request > 1 ? 404 : undefined) })
   const wrongKey = await send(t, platform, lines(1), { key: 'another-key-000000000001' })
   assert.equal(wrongKey.code, 2)
   assert.match(wrongKey.err, /answers 401: fault 401\. Give a key .* scopes enqueue and read/)
   const notFound = await send(t, platform, lines(1))
   assert.equal(notFound.code, 2)
-  assert.match(notFound.err, /Is --url the platform/)
+  assert.match(notFound.err, /Check that --url is the platform/)
   const array = await send(t, platform, '[{"activity":{}}]')
   assert.equal(array.code, 2)
   assert.match(array.err, /jq -c/)
 })
 
-test('interrupted, it says that going on is safe', async (t) => {
+test('after an interrupt the message says how to continue', async (t) => {
   const asked = Promise.withResolvers<void>()
   const platform = await startStandIn(t, {
     outcome: () => {
@@ -197,10 +197,10 @@ test('interrupted, it says that going on is safe', async (t) => {
   child.kill('SIGINT')
   const { code, err } = await ended
   assert.equal(code, 1)
-  assert.match(err, /send the same file again to go on/)
+  assert.match(err, /send the same file again to continue/)
 })
 
-test('address and key come from the configuration', async (t) => {
+test('the address and the key are read from the configuration', async (t) => {
   const platform = await startStandIn(t)
   const folder = await folderOf(t)
   await writeFile(
@@ -225,11 +225,11 @@ function record(id: number | string, brand: number, user = `user-${id}`): string
   return `{"activity":{"id":${id},"brand_id":${brand},"user_id":${JSON.stringify(user)},"activity_id":7},"data":{"id":3}}`
 }
 
-function pick({ lines, accepted, repeated, successful, failed, waiting, refused }: Summary) {
+function countsOf({ lines, accepted, repeated, successful, failed, waiting, refused }: Summary) {
   return { lines, accepted, repeated, successful, failed, waiting, refused }
 }
 
-interface Sending {
+interface SendOptions {
   readonly args?: readonly string[]
   readonly key?: string
   readonly json?: boolean
@@ -239,7 +239,7 @@ async function send(
   t: TestContext,
   platform: StandIn,
   content: string | string[],
-  { args = [], key = standInKey, json = true }: Sending = {},
+  { args = [], key = standInKey, json = true }: SendOptions = {},
 ) {
   const file = await fileOf(t, content)
   return run(t, ['send', '--file', file, '--url', platform.url, ...(json ? ['--json'] : []), ...args], {

@@ -21,7 +21,7 @@ const secrets = [
   'example-platform-key',
 ]
 
-test('the example configuration runs both sides, and its file arrives', async (t) => {
+test('both sides run with the example configuration, and the example file is delivered', async (t) => {
   const folder = await folderOf(t)
   for (const file of ['bellwire.yaml', 'users.csv']) await copyFile(join(examples, file), join(folder, file))
   const config = join(folder, 'bellwire.yaml')
@@ -59,7 +59,7 @@ test('the example configuration runs both sides, and its file arrives', async (t
   }
 })
 
-test('a platform killed while a file is sent loses nothing and sends nothing twice', async (t) => {
+test('a platform killed while a file is sent causes no losses and no duplicates', async (t) => {
   const folder = await folderOf(t)
   for (const file of ['bellwire.yaml', 'users.csv']) await copyFile(join(examples, file), join(folder, file))
   const config = join(folder, 'bellwire.yaml')
@@ -86,8 +86,8 @@ test('a platform killed while a file is sent loses nothing and sends nothing twi
   await first.line(/"item\.settled"/)
   first.child.kill('SIGKILL')
   await first.ended
-  const same = { BELLWIRE_PLATFORM_PORT: '0', BELLWIRE_PLATFORM_ADMIN_PORT: new URL(admin).port }
-  await listening(start(t, ['platform', '-c', config], { ...same, ...lanes }))
+  const samePort = { BELLWIRE_PLATFORM_PORT: '0', BELLWIRE_PLATFORM_ADMIN_PORT: new URL(admin).port }
+  await listening(start(t, ['platform', '-c', config], { ...samePort, ...lanes }))
 
   const { code, out, err } = await sending.ended
   assert.equal(code, 0, `${out}${err}`)
@@ -100,7 +100,7 @@ test('a platform killed while a file is sent loses nothing and sends nothing twi
   assert.equal(ids.length, count)
 })
 
-test('modules of the user deliver and suppress', async (t) => {
+test("the user's modules deliver and suppress messages", async (t) => {
   const folder = await folderOf(t)
   const operator = start(t, ['operator', '-c', join(examples, 'modules.yaml')], {
     BELLWIRE_OPERATOR_STORE: `sqlite:${join(folder, 'modules.db')}`,
@@ -129,7 +129,7 @@ test('modules of the user deliver and suppress', async (t) => {
   await operator.line(/^to 1002 of brand 2: Hello$/)
 })
 
-test('a stop is bounded, also when a provider never answers', async (t) => {
+test('a stop ends within the grace period even if a provider never answers', async (t) => {
   const config = await minimal(t)
   const module = join(config, '../hangs.ts')
   await writeFile(
@@ -168,11 +168,11 @@ test('a stop is bounded, also when a provider never answers', async (t) => {
   assert.ok([503, 'cut'].includes(await answer))
 })
 
-for (const [what, fault] of [
-  ['a promise that nobody awaits', `setTimeout(() => Promise.reject(new Error('the cache of the user broke')))`],
+for (const [origin, fault] of [
+  ['a promise that is not awaited', `setTimeout(() => Promise.reject(new Error('the cache of the user broke')))`],
   ['a timer', `setTimeout(() => { throw new Error('the cache of the user broke') })`],
 ] as const) {
-  test(`an error in ${what} of a user's module is logged with its stack, and the process stops in order with 1`, async (t) => {
+  test(`an error in ${origin} of a user's module is logged with its stack, and the process stops gracefully with 1`, async (t) => {
     const config = await minimal(t)
     const module = join(config, '../breaks.ts')
     await writeFile(
@@ -201,7 +201,7 @@ for (const [what, fault] of [
   })
 }
 
-test('a port in use ends with 2, and names the port', async (t) => {
+test('a port in use causes exit code 2 and an error with the port', async (t) => {
   const server = createServer()
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   t.after(() => server.close())
@@ -210,10 +210,10 @@ test('a port in use ends with 2, and names the port', async (t) => {
   const { code, out, err } = await run(t, ['operator', '-c', config], { BELLWIRE_OPERATOR_PORT: String(port) })
   assert.equal(code, 2)
   assert.match(err, new RegExp(`^bellwire: operator\\.port: port ${port} .*in use`))
-  assert.doesNotMatch(out, /stopping/, 'what never listened does not stop')
+  assert.doesNotMatch(out, /stopping/, 'no stop is logged if the side never listened')
 })
 
-test('a host that is no address of this machine ends with 2, and names the host', async (t) => {
+test('a host that is not an address of this machine causes exit code 2 and an error with the host', async (t) => {
   const config = await minimal(t)
   const { code, out, err } = await run(t, ['operator', '-c', config], { BELLWIRE_OPERATOR_HOST: '192.0.2.1' })
   assert.equal(code, 2)
@@ -221,7 +221,7 @@ test('a host that is no address of this machine ends with 2, and names the host'
   assert.doesNotMatch(out, /stopping/)
 })
 
-test('the first line of the log says what is configured, without a password', async (t) => {
+test('the first line of the log describes the configuration without passwords', async (t) => {
   const folder = await folderOf(t)
   for (const file of ['bellwire.yaml', 'users.csv']) await copyFile(join(examples, file), join(folder, file))
   const config = join(folder, 'bellwire.yaml')
@@ -249,7 +249,7 @@ test('the first line of the log says what is configured, without a password', as
   assert.doesNotMatch(platform.out, /canary/)
 })
 
-test('an administration port in use ends with 2, names the setting, and nothing is left listening', async (t) => {
+test('an admin port in use causes exit code 2 and an error with the setting', async (t) => {
   const server = createServer()
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   t.after(() => server.close())
@@ -260,7 +260,7 @@ test('an administration port in use ends with 2, names the setting, and nothing 
   assert.match(err, new RegExp(`operator\\.admin\\.port: port ${port} .*in use`))
 })
 
-test('commands ask the administration address of a configuration that has one', async (t) => {
+test('commands call the admin address if one is configured', async (t) => {
   const config = await minimal(t)
   const admin = `{port: ${await freePort()}}`
   const key = '[{name: back office, key: admin-key-0000000000001, scopes: [read]}]'
@@ -270,7 +270,7 @@ test('commands ask the administration address of a configuration that has one', 
   assert.equal(code, 0, out + err)
 })
 
-test('a store that another process has open ends with 3, at once', async (t) => {
+test('a store that another process has open causes exit code 3 immediately', async (t) => {
   const config = await minimal(t)
   const first = start(t, ['operator', '-c', config])
   await listening(first)
@@ -281,7 +281,7 @@ test('a store that another process has open ends with 3, at once', async (t) => 
   }
 })
 
-test('a store that cannot be opened ends with 3, and says which, why and what to do', async (t) => {
+test('a store that cannot be opened causes exit code 3 and an error with the setting, cause and remedy', async (t) => {
   const config = await minimal(t)
   for (const command of ['operator', 'migrate']) {
     const { code, err } = await run(t, [command, '-c', config], { BELLWIRE_OPERATOR_STORE: `sqlite:${config}` })
@@ -290,7 +290,7 @@ test('a store that cannot be opened ends with 3, and says which, why and what to
   }
 })
 
-test('a database that does not answer ends with 3, without its password', async (t) => {
+test('an unreachable database causes exit code 3 and an error without its password', async (t) => {
   const config = await minimal(t)
   const { code, err } = await run(t, ['operator', '-c', config], {
     BELLWIRE_OPERATOR_STORE: 'postgres://bell:canary@127.0.0.1:1/bell',
@@ -300,12 +300,12 @@ test('a database that does not answer ends with 3, without its password', async 
   assert.doesNotMatch(err, /canary/)
 })
 
-test('a section that is not there, and a wrong one, end with 2', async (t) => {
+test('a missing section and an invalid one cause exit code 2', async (t) => {
   const config = await minimal(t)
   const missing = await run(t, ['platform', '-c', config])
   assert.equal(missing.code, 2)
-  assert.match(missing.err, /bellwire\.yaml has no section platform\. An example is in (\S+)\n$/)
-  const [, example = ''] = /An example is in (\S+)/.exec(missing.err) ?? []
+  assert.match(missing.err, /bellwire\.yaml has no section platform\. For an example see (\S+)\n$/)
+  const [, example = ''] = /For an example see (\S+)/.exec(missing.err) ?? []
   assert.match(await readFile(example, 'utf8'), /^platform:$/m)
   const wrong = await run(t, ['operator', '-c', config], { BELLWIRE_OPERATOR_PROT: '1' })
   assert.equal(wrong.code, 2)
@@ -315,7 +315,7 @@ test('a section that is not there, and a wrong one, end with 2', async (t) => {
   )
 })
 
-test('migrate says what it applied, and nothing the second time', async (t) => {
+test('migrate lists the applied migrations; a second run applies none', async (t) => {
   const config = await minimal(t)
   const first = await run(t, ['migrate', '-c', config, '--json'])
   assert.equal(first.code, 0, first.err)
@@ -324,7 +324,7 @@ test('migrate says what it applied, and nothing the second time', async (t) => {
   assert.equal(second.out, 'operator: up to date\n')
 })
 
-test('a log for people is written when it is asked for', async (t) => {
+test('the log is written as text if configured', async (t) => {
   const operator = start(t, ['operator', '-c', await minimal(t)], { BELLWIRE_LOG_FORMAT: 'text' })
   assert.match(await operator.line(/listening/), /info +listening +side=operator url=http/)
 })

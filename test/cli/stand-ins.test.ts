@@ -1,4 +1,4 @@
-// `bellwire stand-ins` and, on the configuration that it writes, the real operator: two processes and a person's curl.
+// Runs `bellwire stand-ins`, and the real operator with the configuration that it writes, as two processes.
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
@@ -23,7 +23,7 @@ interface Running {
   readonly folder: string
 }
 
-async function running(t: TestContext): Promise<Running> {
+async function startAll(t: TestContext): Promise<Running> {
   const folder = join(await temporary(t), 'written', 'here')
   const standIns = start(t, ['stand-ins', '--dir', folder, '--port', '0', '--json'])
   const { control } = JSON.parse(await standIns.line(/"running"/)) as { control: string }
@@ -32,8 +32,8 @@ async function running(t: TestContext): Promise<Running> {
   return { standIns, operator, control, ...(await addressesOf(operator)), folder }
 }
 
-async function device(control: string, wish: object): Promise<MadeDevice> {
-  const { status, body } = await post(`${control}/devices`, wish, undefined)
+async function createDevice(control: string, options: object): Promise<MadeDevice> {
+  const { status, body } = await post(`${control}/devices`, options, undefined)
   assert.equal(status, 200, JSON.stringify(body))
   return body as MadeDevice
 }
@@ -50,41 +50,41 @@ async function shown(
   return ((await response.json()) as { shown: { title: string; replaced: number }[] }).shown
 }
 
-test('a stand-in device of each service shows what is sent through the real operator', async (t) => {
-  const all = await running(t)
+test('a device of each stand-in shows a message sent through the real operator', async (t) => {
+  const all = await startAll(t)
   const { control, url, standIns, operator, folder } = all
-  const wishes = [
+  const kinds = [
     { service: 'fcm', name: 'phone' },
     { service: 'fcm', kind: 'fcm_fid' },
     { service: 'apns' },
     { service: 'apns', environment: 'sandbox' },
     { service: 'web-push', name: 'browser' },
   ]
-  const devices = await Promise.all(wishes.map((wish) => device(control, wish)))
-  for (const one of devices) assert.equal((await link(all, one, '1', '1001')).status, 200)
-  // Another brand has a user of the same id, with a device of its own.
-  const other = await device(control, { service: 'fcm' })
+  const devices = await Promise.all(kinds.map((kind) => createDevice(control, kind)))
+  for (const device of devices) assert.equal((await link(all, device, '1', '1001')).status, 200)
+  // Another brand has a user with the same id and a different device.
+  const other = await createDevice(control, { service: 'fcm' })
   assert.equal((await link(all, other, '2', '1001')).status, 200)
 
   const message = element({ user_id: '1001' }, { title: 'Hello', body: 'There' })
   const sent = await post(`${url}/channels/push/single`, message, platformKey)
   assert.equal(sent.status, 200, sent.text)
-  for (const one of devices)
+  for (const device of devices)
     assert.deepEqual(
-      (await shown(all, one)).map(({ title }) => title),
+      (await shown(all, device)).map(({ title }) => title),
       ['Hello'],
-      one.service,
+      device.service,
     )
   const line = JSON.parse(await standIns.line(/"shown".*"browser"/)) as Record<string, unknown>
   assert.partialDeepStrictEqual(line, { service: 'web-push', title: 'Hello', body: 'There' })
   const nothing = await fetch(`${control}/shown?device=${other.id}`)
   assert.deepEqual(((await nothing.json()) as { shown: unknown[] }).shown, [])
 
-  const looked = await run(t, ['doctor', '--json', '--config', join(folder, 'bellwire.yaml')], {
+  const report = await run(t, ['doctor', '--json', '--config', join(folder, 'bellwire.yaml')], {
     BELLWIRE_OPERATOR_PORT: new URL(url).port,
     BELLWIRE_OPERATOR_ADMIN_PORT: new URL(all.admin).port,
   })
-  assert.equal(looked.code, 0, looked.out)
+  assert.equal(report.code, 0, report.out)
 
   for (const { child, ended } of [operator, standIns]) {
     child.kill('SIGINT')
@@ -93,9 +93,9 @@ test('a stand-in device of each service shows what is sent through the real oper
   }
 })
 
-test('a fault that is played is met by the operator, and a device shows a repeated message once', async (t) => {
-  const all = await running(t)
-  const phone = await device(all.control, { service: 'fcm' })
+test('a message that is sent again after an injected fault is shown once', async (t) => {
+  const all = await startAll(t)
+  const phone = await createDevice(all.control, { service: 'fcm' })
   await link(all, phone, '2', '1001')
   const fault = await post(
     `${all.control}/faults`,
@@ -123,14 +123,14 @@ test('a fault that is played is met by the operator, and a device shows a repeat
   )
 })
 
-test('the lines that it prints for people work as they stand', async (t) => {
+test('the printed commands work unchanged', async (t) => {
   const folder = await temporary(t)
   const standIns = start(t, ['stand-ins', '--dir', folder, '--port', '0'])
-  await standIns.line(/Ctrl-C ends/)
+  await standIns.line(/Ctrl-C stops/)
   const operator = start(t, ['operator', '--config', join(folder, 'bellwire.yaml')], freePorts)
   const { url, admin } = await addressesOf(operator)
   const text = standIns.out()
-  const commands = text.slice(text.indexOf('  LINK='), text.indexOf('\nWhat devices show'))
+  const commands = text.slice(text.indexOf('  LINK='), text.indexOf('\nNotifications that devices show'))
   assert.equal(commands.match(/curl/g)?.length, 3, text)
   const script = commands.replaceAll('http://127.0.0.1:7001', url).replaceAll('http://127.0.0.1:7101', admin)
   const { stdout } = await promisify(execFile)('sh', ['-c', script], { timeout: 20_000 })
@@ -138,8 +138,8 @@ test('the lines that it prints for people work as they stand', async (t) => {
   assert.match(await standIns.line(/shows/), /fcm device 1 shows "Hello": "There"$/)
 })
 
-test('credentials are for their owner alone, and somebody’s own configuration is left alone', async (t) => {
-  const { folder } = await running(t)
+test('only the owner can read the credentials, and an existing configuration is not overwritten', async (t) => {
+  const { folder } = await startAll(t)
   const files = await readdir(folder)
   for (const name of ['bellwire.yaml', 'fcm-service-account.json', 'fcm-ca.pem', 'apns-key.p8', 'apns-ca.pem']) {
     assert.ok(files.includes(name), name)
@@ -149,12 +149,12 @@ test('credentials are for their owner alone, and somebody’s own configuration 
   await writeFile(join(own, 'bellwire.yaml'), 'operator: {}\n')
   const { code, err } = await run(t, ['stand-ins', '--dir', own, '--port', '0'])
   assert.equal(code, 2)
-  assert.match(err, /name another folder with --dir/)
+  assert.match(err, /choose another folder with --dir/)
   assert.equal(await readFile(join(own, 'bellwire.yaml'), 'utf8'), 'operator: {}\n')
 })
 
 for (const offset of [0, 1, 4] as const) {
-  test(`a port in use ends with 2, and nothing is left running (port + ${offset})`, async (t) => {
+  test(`a port in use causes exit code 2 (port + ${offset})`, async (t) => {
     const taken = createServer()
     await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve))
     t.after(() => taken.close())

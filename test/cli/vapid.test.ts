@@ -3,7 +3,7 @@ import test from 'node:test'
 import { judgeKeys } from '../../src/providers/web-push/vapid.ts'
 import { run } from './bellwire.ts'
 
-test('vapid prints a new pair each time, as the settings want it or as JSON', async (t) => {
+test('vapid prints a new key pair each time, as settings or as JSON', async (t) => {
   const { code, out } = await run(t, ['vapid'])
   assert.equal(code, 0)
   const [, publicKey = '', privateKey = ''] = /^public_key: (\S+)\nprivate_key: (\S+)\n$/.exec(out) ?? []

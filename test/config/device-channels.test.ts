@@ -28,7 +28,7 @@ async function load(t: TestContext, text: string) {
   return loadConfig(file, {})
 }
 
-test('each brand is published and consumed where the settings say, by the same names if they say none', async (t) => {
+test('each brand is published and consumed as configured, with the same default names on both sides', async (t) => {
   const config = await load(
     t,
     configOf(
@@ -65,21 +65,21 @@ test('each brand is published and consumed where the settings say, by the same n
   assert.doesNotMatch(printConfig(config), /secret-of/)
 })
 
-test('brands that are published to one topic need an origin each', async (t) => {
+test('brands that share a topic need different origins', async (t) => {
   const to = 'to: {kafka: ["a:1"], topic: all-links}'
-  const wrong = (publish: string) =>
+  const problemsOf = (publish: string) =>
     load(t, configOf(publish, '[]')).then(
       () => [],
       (error: ConfigError) => error.problems.map(({ path, what }) => `${path}: ${what}`),
     )
-  const what = 'operator.publish[1]: publishes to the same place as brand 1, with the same origin'
-  assert.deepEqual(await wrong(`[{brand: 1, ${to}}, {brand: 2, ${to}}]`), [what])
-  assert.deepEqual(await wrong(`[{brand: 1, ${to}, origin: one}, {brand: 2, ${to}}]`), [what])
-  assert.deepEqual(await wrong(`[{brand: 1, ${to}, origin: one}, {brand: 2, ${to}, origin: one}]`), [what])
-  assert.deepEqual(await wrong(`[{brand: 1, ${to}, origin: one}, {brand: 2, ${to}, origin: two}]`), [])
+  const what = 'operator.publish[1]: has the same destination as brand 1, and their messages cannot be told apart'
+  assert.deepEqual(await problemsOf(`[{brand: 1, ${to}}, {brand: 2, ${to}}]`), [what])
+  assert.deepEqual(await problemsOf(`[{brand: 1, ${to}, origin: one}, {brand: 2, ${to}}]`), [what])
+  assert.deepEqual(await problemsOf(`[{brand: 1, ${to}, origin: one}, {brand: 2, ${to}, origin: one}]`), [what])
+  assert.deepEqual(await problemsOf(`[{brand: 1, ${to}, origin: one}, {brand: 2, ${to}, origin: two}]`), [])
 })
 
-test('what contradicts itself is told with its remedy', async (t) => {
+test('contradictory settings are refused', async (t) => {
   const rest = '{rest: https://platform.example, api_key: k}'
   const text = configOf(
     `[{brand: 1, to: ${rest}}, {brand: 1, to: ${rest}, retry: {first: 1h}}, {brand: 2, to: {kafka: ["a:1"], username: u}}]`,
@@ -94,10 +94,10 @@ test('what contradicts itself is told with its remedy', async (t) => {
     [
       'operator.publish[1]: brand 1 is published already',
       'operator.publish[1].retry: first is longer than most',
-      'operator.publish[2].to: username and password go together',
-      'platform.device_links[0]: needs brand, or origins, and not both',
+      'operator.publish[2].to: has only one of username and password',
+      'platform.device_links[0]: needs either brand or origins',
       'platform.device_links[2]: is consumed already',
-      'platform.device_links[3].origins: o is of another brand already',
+      'platform.device_links[3].origins: o belongs to another brand already',
       'platform.device_links[4].from.group: is the group of another topic',
     ],
   )

@@ -1,4 +1,4 @@
-// The options of the library and the settings of the configuration file are read by the same words and limits.
+// The options of the library and the settings of the configuration file have the same formats and limits.
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
@@ -39,8 +39,8 @@ for (const [name, kind, form] of [
   ['origin', origin, forms.originForm],
   ['store', store, forms.storeForm],
 ] as const)
-  test(`${name}: the same to the library and to the configuration file`, () => {
-    const setting = kind({ says: '' })
+  test(`${name}: the library and the configuration file accept the same values`, () => {
+    const setting = kind({ help: '' })
     assert.equal(form.expected, setting.expected)
     for (const text of samples) assert.equal(form.fits(text), setting.parse(text, '/') !== undefined, text)
   })

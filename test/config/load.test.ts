@@ -42,7 +42,7 @@ test('a brand keeps all its digits', async (t) => {
   assert.deepEqual(operator?.keys[0]?.brands, ['1', '9223372036854775807'])
 })
 
-test('paths count from the folder of the file', async (t) => {
+test('paths are relative to the folder of the file', async (t) => {
   const folder = await folderOf(t)
   const file = join(folder, 'bellwire.yaml')
   await writeFile(file, complete)
@@ -52,7 +52,7 @@ test('paths count from the folder of the file', async (t) => {
   assert.equal(to?.is === 'module' && to.module, join(folder, 'mine.ts'))
 })
 
-test('everything that is wrong is told at once, each with its line, what was expected and the remedy', async (t) => {
+test('all problems are reported at once, each with its line, the expected value and the remedy', async (t) => {
   const problems = await refused(
     t,
     `operator:
@@ -80,26 +80,26 @@ platform:
   assert.match(problems[1]?.remedy ?? '', /openssl/)
 })
 
-test('a wrong secret is not repeated in the error', async (t) => {
+test('an invalid secret is not printed in the error', async (t) => {
   const problems = await refused(t, complete.replace('platform-key-00000000001', 'canary canary'))
   assert.equal(problems.length, 1)
   assert.doesNotMatch(JSON.stringify(problems), /canary/)
 })
 
-test('an unknown setting is refused with a suggestion, one unlike any with the list', async (t) => {
+test('an unknown setting is refused with a suggestion, or with the list of settings', async (t) => {
   const problems = await refused(t, complete.replace('port: 7101', 'prot: 7101\n  something_else: 1'))
   assert.match(problems[0]?.remedy ?? '', /did you mean port\?/)
-  assert.match(problems[1]?.remedy ?? '', /there are: host, port/)
+  assert.match(problems[1]?.remedy ?? '', /known settings: host, port/)
 })
 
-test('what is not YAML is refused with its line', async (t) => {
+test('invalid YAML is refused with its line', async (t) => {
   const [problem] = await refused(t, 'operator:\n  port: [1\nplatform: {}\n')
   assert.match(problem?.where ?? '', /^bellwire\.yaml:[23]$/)
-  const [twice] = await refused(t, `${complete}\nlog: {level: info}\nlog: {level: warn}\n`)
-  assert.match(twice?.what ?? '', /unique/i)
+  const [duplicate] = await refused(t, `${complete}\nlog: {level: info}\nlog: {level: warn}\n`)
+  assert.match(duplicate?.what ?? '', /unique/i)
 })
 
-test('a named file that is not there is refused; without a name the environment may be enough', async () => {
+test('a named file that does not exist is refused; without a name the environment may be enough', async () => {
   await assert.rejects(loadConfig('/nowhere/bellwire.yaml', {}), /--config/)
   const config = await loadConfig(undefined, { BELLWIRE_LOG_LEVEL: 'warn' })
   assert.equal(config.log.level, 'warn')
@@ -117,7 +117,7 @@ test('settings that contradict each other are refused', async (t) => {
   )
 })
 
-test('no two addresses of a configuration may be the same, those of administration included', async (t) => {
+test('all listening addresses of a configuration differ, including those of the admin API', async (t) => {
   const both = complete
     .replace('port: 7101\n', 'port: 7101\n  admin: {port: 7101}\n')
     .replace('platform:\n', 'platform:\n  admin: {host: 127.0.0.1, port: 7101}\n')
@@ -130,41 +130,42 @@ test('no two addresses of a configuration may be the same, those of administrati
   assert.deepEqual((await load(t, free)).operator?.admin, { host: '127.0.0.1', port: 0 })
 })
 
-test('nobody is messaged by an oversight: each brand has a source of attributes, or it is written that it has none', async (t) => {
-  const [nothing] = await refused(t, complete.replace('  suppression: none\n', ''))
-  assert.equal(nothing?.path, 'operator.attributes')
-  assert.match(nothing.remedy ?? '', /suppression: none to send to everybody/)
-  const of = (attributes: string): string => complete.replace('  suppression: none\n', `  attributes: ${attributes}\n`)
-  const [half] = await refused(t, of('[{file: users.csv, brands: [1]}]'))
-  assert.match(half?.what ?? '', /nothing says who of brand 9223372036854775807/)
-  const { operator } = await load(t, of('[{file: users.csv, brands: [1]}, {file: more.csv}]'))
+test('each brand needs an attribute source, unless suppression: none is written', async (t) => {
+  const [uncovered] = await refused(t, complete.replace('  suppression: none\n', ''))
+  assert.equal(uncovered?.path, 'operator.attributes')
+  assert.match(uncovered.remedy ?? '', /suppression: none to send to all users/)
+  const withSources = (attributes: string): string =>
+    complete.replace('  suppression: none\n', `  attributes: ${attributes}\n`)
+  const [half] = await refused(t, withSources('[{file: users.csv, brands: [1]}]'))
+  assert.match(half?.what ?? '', /no source covers brand 9223372036854775807/)
+  const { operator } = await load(t, withSources('[{file: users.csv, brands: [1]}, {file: more.csv}]'))
   assert.equal(operator?.suppression, undefined)
   const [old] = await refused(t, complete.replace('suppression: none', 'suppression: {file: users.csv}'))
-  assert.match(old?.remedy ?? '', /sources stand under operator.attributes/)
+  assert.match(old?.remedy ?? '', /list sources under operator.attributes/)
 })
 
-test('a query that gives the same users for several brands is refused', async (t) => {
-  const of = (query: string, more = ''): string =>
+test('a query that selects the same users for several brands is refused', async (t) => {
+  const withQuery = (query: string, more = ''): string =>
     complete.replace(
       '  suppression: none\n',
       `  attributes:\n    - sql: sqlite:players.db\n      queries: {${query}}\n${more}`,
     )
-  const [problem] = await refused(t, of("blocked: select id from players where note = ':brand' -- :brand"))
+  const [problem] = await refused(t, withQuery("blocked: select id from players where note = ':brand' -- :brand"))
   assert.equal(problem?.path, 'operator.attributes[0].queries.blocked')
-  assert.match(problem.remedy ?? '', /write :brand/)
-  const [none] = await refused(t, of(''))
-  assert.match(none?.what ?? '', /there is no query/)
-  const { operator } = await load(t, of('blocked: select id from players where brand_id = :brand and blocked'))
+  assert.match(problem.remedy ?? '', /compare the brand with :brand/)
+  const [none] = await refused(t, withQuery(''))
+  assert.match(none?.what ?? '', /has no query/)
+  const { operator } = await load(t, withQuery('blocked: select id from players where brand_id = :brand and blocked'))
   const [source] = operator?.attributes ?? []
   assert.equal(
     source?.is === 'sql' && source.queries.blocked,
     'select id from players where brand_id = :brand and blocked',
   )
   const alone = '      brands: [1]\n    - {file: users.csv, brands: [9223372036854775807]}\n'
-  assert.equal((await load(t, of('blocked: select id from players', alone))).operator?.attributes.length, 2)
+  assert.equal((await load(t, withQuery('blocked: select id from players', alone))).operator?.attributes.length, 2)
 })
 
-test('a key that is there twice is refused', async (t) => {
+test('a duplicate key is refused', async (t) => {
   const [problem] = await refused(
     t,
     complete.replace('  suppression', '    - {name: b, key: operator-key-000000000001, brands: [2]}\n  suppression'),
@@ -172,23 +173,23 @@ test('a key that is there twice is refused', async (t) => {
   assert.match(problem?.what ?? '', /twice/)
 })
 
-test('it is printed as it applies and without its secrets, in words that can be read again', async (t) => {
+test('the effective configuration is printed without secrets, in a form that can be loaded again', async (t) => {
   const config = await load(t, complete, { BELLWIRE_PLATFORM_STORE: 'postgres://bell:canary-pass@localhost/bell' })
   const printed = printConfig(config)
   assert.doesNotMatch(printed, /canary|operator-key|platform-key/)
   assert.match(printed, /postgres:\/\/bell:\*+@localhost\/bell/)
   assert.match(printed, /answer_budget: 20s/)
   let keys = 0
-  const again = await load(
+  const reloaded = await load(
     t,
     printed.replaceAll('"********"', () => `another-key-00000000000${++keys}`),
   )
-  assert.equal(again.operator?.limits.answer_budget, 20_000)
-  assert.deepEqual(again.operator?.suppression, { is: 'none' })
-  assert.equal(again.platform?.lanes.length, 2)
+  assert.equal(reloaded.operator?.limits.answer_budget, 20_000)
+  assert.deepEqual(reloaded.operator?.suppression, { is: 'none' })
+  assert.equal(reloaded.platform?.lanes.length, 2)
 })
 
-test('no address is printed with its credentials, and no header of a push provider; the log is told of them', async (t) => {
+test('credentials in addresses and in headers of a push provider are masked in print and known to the log', async (t) => {
   const config = await load(
     t,
     `operator:
@@ -227,7 +228,7 @@ platform:
   )
 })
 
-test('the log is told every secret', async (t) => {
+test('secretsOf() lists every secret for the log', async (t) => {
   const config = await load(t, complete, { BELLWIRE_PLATFORM_STORE: 'postgres://bell:canary%21pass@localhost/bell' })
   assert.deepEqual(secretsOf(config).toSorted(), [
     'canary!pass',

@@ -18,14 +18,14 @@ export const source = { name: 'mine', fields: ['blocked'], among: async (): Prom
 )
 test.after(() => rm(folder, { recursive: true }))
 
-test('a provider and a source of the user are imported, TypeScript as it is', async () => {
+test("a user's provider and source are imported, from TypeScript without a build", async () => {
   assert.equal((await loadProvider(file, 'provider', 'operator.push')).name, 'mine')
   assert.deepEqual((await loadSource(file, 'source', 'operator.suppression')).fields, ['blocked'])
 })
 
-test('what does not have the shape is refused, naming each part that is missing', async () => {
+test('an export with missing members is refused, naming each of them', async () => {
   await assert.rejects(loadProvider(file, 'halfDone', 'operator.push'), (error: Error) => {
-    assert.match(error.message, /mine\.ts {2}operator\.push: halfDone is not what is needed/)
+    assert.match(error.message, /mine\.ts {2}operator\.push: halfDone has missing or invalid members/)
     assert.match(error.message, /max: expected a whole number/)
     assert.match(error.message, /send: expected a function/)
     return true
@@ -33,9 +33,9 @@ test('what does not have the shape is refused, naming each part that is missing'
   await assert.rejects(loadSource(file, 'provider', 'operator.suppression'), /among: expected a function/)
 })
 
-test('an export that is not there is refused with a suggestion', async () => {
+test('a missing export is refused with a suggestion, or with the list of exports', async () => {
   await assert.rejects(loadProvider(file, 'providr', 'operator.push'), /did you mean provider\?/)
-  await assert.rejects(loadProvider(file, 'nothingLikeIt', 'operator.push'), /it exports: .*halfDone/)
+  await assert.rejects(loadProvider(file, 'nothingLikeIt', 'operator.push'), /exports: .*halfDone/)
 })
 
 test('a file that cannot be imported is refused with the reason', async () => {

@@ -6,11 +6,11 @@ import { settingsTable, withSettings } from '../../src/config/print-table.ts'
 
 const running = readFileSync(join(import.meta.dirname, '../../docs/running.md'), 'utf8')
 
-test('docs/running.md lists the settings as they are', () => {
-  assert.ok(running === withSettings(running), 'it is not current: node src/config/print-table.ts --write')
+test('the settings reference in docs/running.md is current', () => {
+  assert.ok(running === withSettings(running), 'outdated; run: node src/config/print-table.ts --write')
 })
 
-test('every setting has a name, what is expected, a default, a variable and a sentence', () => {
+test('every setting has a name, an expected value, a default, a variable and a description', () => {
   const rows = settingsTable()
     .split('\n')
     .filter((line) => line.startsWith('| `'))

@@ -19,7 +19,7 @@ platform:
   keys: [{name: crm, key: platform-key-00000000001, scopes: [enqueue, read]}]
 `
 
-test('a key that was given to the platform must not be an admin key, too', async (t) => {
+test("the platform's key must not also be an admin key", async (t) => {
   const [problem] = await problemsOf(
     t,
     `${operator}  admin_keys: [{name: office, key: operator-key-000000000001, scopes: [manage]}]`,
@@ -30,7 +30,7 @@ test('a key that was given to the platform must not be an admin key, too', async
   assert.doesNotMatch(JSON.stringify(problem), /operator-key-/)
 })
 
-test('no key of ours has a second purpose: not as a publish key, an app secret, a key of the other side, or a password', async (t) => {
+test('an admin key must not also be a publish key, an app secret, a key of the platform or a password', async (t) => {
   const key = 'one-key-for-everything-0000000001'
   const admin = `${operator}  admin_keys: [{name: office, key: ${key}, scopes: [manage]}]\n`
   for (const [path, yaml] of Object.entries({
@@ -43,7 +43,7 @@ test('no key of ours has a second purpose: not as a publish key, an app secret, 
     assert.deepEqual(await pathsOf(t, yaml), [path])
 })
 
-test('where one file configures both sides, the key of their connection stands in both', async (t) => {
+test('if one file configures both sides, both may name the key of their connection', async (t) => {
   const lane = `  lanes: [{brand: 1, channel: push, to: {url: "https://o.example", provider: operator-api, api_key: operator-key-000000000001}}]
   reconciliation: [{brand: 1, url: "https://o.example", api_key: operator-key-000000000001, fields: [blocked]}]
 `
@@ -55,7 +55,7 @@ test('where one file configures both sides, the key of their connection stands i
   assert.deepEqual(await pathsOf(t, operator + publish + links + lane), [])
 })
 
-test('a published key is refused where other machines can reach it', async () => {
+test('an example key is refused if other machines can reach the API', async () => {
   const example = join(import.meta.dirname, '../../examples/bellwire.yaml')
   await loadConfig(example, {})
   await assert.rejects(
@@ -75,7 +75,7 @@ test('a published key is refused where other machines can reach it', async () =>
   )
 })
 
-test('every key that is published here is known as one', () => {
+test('every key in the docs and examples is recognized as an example key', () => {
   const root = join(import.meta.dirname, '../..')
   const files = globSync(['README.md', 'docs/**/*.md', 'examples/**/*.yaml', 'src/cli/stand-ins/*.ts'], { cwd: root })
   const keys = files.flatMap((file) => {
@@ -90,7 +90,7 @@ test('every key that is published here is known as one', () => {
   )
 })
 
-test('a key that repeats itself is refused, however long', async (t) => {
+test('a repetitive key is refused, whatever its length', async (t) => {
   for (const key of ['a'.repeat(40), 'abcabcabcabcabcabc', '12121212121212121212', 'password!password!'])
     assert.deepEqual(await pathsOf(t, operator.replace('operator-key-000000000001', `"${key}"`)), [
       'operator.keys[0].key',
@@ -98,7 +98,7 @@ test('a key that repeats itself is refused, however long', async (t) => {
   assert.deepEqual(await pathsOf(t, `${operator}  app: {secrets: ["${'a'.repeat(32)}"]}`), ['operator.app.secrets[0]'])
 })
 
-test('credentials are not sent to another machine in clear text', async (t) => {
+test('sending credentials to another machine without TLS is refused', async (t) => {
   const service = (settings: string): string => `  push: {devices: {services: [${settings}]}}`
   const attributes = (source: string): string => `  attributes: [${source}]`
   const publish = (to: string): string => `  publish: [{brand: 1, to: ${to}}]`
@@ -159,7 +159,7 @@ test('credentials are not sent to another machine in clear text', async (t) => {
   assert.deepEqual(await pathsOf(t, lane('https://operator.example')), [])
 })
 
-test('this machine is no other host, a private network is', () => {
+test('loopback addresses and sockets are this machine; hosts of a private network are not', () => {
   for (const here of [
     'http://127.0.0.1:7001/x',
     'http://[::1]:7001',

@@ -11,7 +11,7 @@ import {
 } from '../../src/contract/answer.ts'
 import type { Outcome } from '../../src/contract/outcome.ts'
 
-/** Only what a test is about. */
+/** The fields of an outcome that the tests compare. */
 function brief(outcome: Outcome | undefined): string {
   if (outcome === undefined) return 'no outcome'
   if (outcome.category === 'successful') return `successful ${outcome.ref ?? 'untracked'}`
@@ -19,7 +19,7 @@ function brief(outcome: Outcome | undefined): string {
   return `fatal ${outcome.reason}, ${outcome.blame}: ${outcome.error}`
 }
 
-// ── §7.1, as the platform reads it ──────────────────────────────────────────────────────────────────────────────────────
+// ── §7.1: the platform reads answers ──────────────────────────────────────────────────────────────────────────────────────
 
 for (const [status, body, expected, rule] of [
   [200, '{"push_id":"p1"}', 'successful p1', '§7.1 200'],
@@ -78,7 +78,7 @@ test('on-site answers carry site_notification_id', () => {
   )
 })
 
-test('Retry-After is taken over as seconds or as a date, and anything else is left alone', () => {
+test('Retry-After is read as seconds or as a date; any other value is ignored', () => {
   const now = Date.parse('2026-01-01T00:00:00Z')
   for (const [retryAfter, expected] of [
     ['7', 7_000],
@@ -95,7 +95,7 @@ test('Retry-After is taken over as seconds or as a date, and anything else is le
   }
 })
 
-test('what a stranger says is kept short and can be stored', () => {
+test('untrusted texts are shortened and made storable', () => {
   const outcome = readSingleAnswer({
     channel: 'push',
     status: 422,
@@ -109,7 +109,7 @@ test('what a stranger says is kept short and can be stored', () => {
   assert.equal(raw.answer, '\ufffd\ufffda')
 })
 
-// ── §7.2, as the platform reads it ──────────────────────────────────────────────────────────────────────────────────────
+// ── §7.2: the platform reads answers ──────────────────────────────────────────────────────────────────────────────────────
 
 const ids = ['1', '2', '3']
 function batch(body: unknown, status = 200, sent: readonly string[] = ids) {
@@ -123,7 +123,7 @@ function batch(body: unknown, status = 200, sent: readonly string[] = ids) {
   return { outcomes: outcomes.map(brief), rules: outcomes.map(({ rule }) => rule), warnings }
 }
 
-test('each message of a 200 goes by its category, and an absent one is fatal', () => {
+test('with status 200, each message has the outcome of its category, and a missing one is fatal', () => {
   const { outcomes, rules, warnings } = batch({
     successful: [{ id: 3, push_id: 'p3' }],
     failed: [{ id: 1, push_id: 'p1', error: 'blocked' }],
@@ -160,7 +160,7 @@ test('an identifier is kept in every category', () => {
   ])
 })
 
-test('successful without an identifier is delivered, untracked (row 6)', () => {
+test('a successful message without an identifier is delivered but untracked (row 6)', () => {
   const { outcomes, rules } = batch({ successful: [{ id: 1 }, 2, { id: '3', push_id: null }] })
   assert.deepEqual(outcomes, ['successful untracked', 'successful untracked', 'successful untracked'])
   assert.equal(rules[0], '§7.2.2 successful without push_id (row 6)')
@@ -173,18 +173,18 @@ test('an id in two categories: successful before fatal before failed, with a war
     successful: [{ id: 1, push_id: 'p1' }],
   })
   assert.deepEqual(outcomes, ['successful p1', 'fatal unavailable, message: again', 'failed rejected: a'])
-  assert.match(warnings[0] as string, /reported twice.*row 9.*: 1, 1, 2, 3/)
+  assert.match(warnings[0] as string, /reported twice.*: 1, 1, 2, 3/)
 })
 
-test('ids that were never sent are ignored, with one warning (row 10)', () => {
+test('unknown ids are ignored, with one warning (row 10)', () => {
   const { outcomes, warnings } = batch({
     successful: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10].map((id) => ({ id, push_id: `p${id}` })),
   })
   assert.deepEqual(outcomes, ['successful p1', 'successful p2', 'successful p3'])
-  assert.deepEqual(warnings, ['ids that were never sent, ignored (row 10): 4, 5, 6, 7, 8 and 2 more'])
+  assert.deepEqual(warnings, ['unknown ids, ignored: 4, 5, 6, 7, 8 and 2 more'])
 })
 
-test('items are read tolerantly: a bare id, an id as text, a category that is missing or null (row 11)', () => {
+test('the reader accepts a bare id, an id as text, and a category that is missing or null (row 11)', () => {
   const { outcomes, warnings } = batch({ failed: [1, '2'], successful: null, fatal: [{ id: '3' }] })
   assert.deepEqual(
     outcomes.map((outcome) => outcome.split(':')[0]),
@@ -193,7 +193,7 @@ test('items are read tolerantly: a bare id, an id as text, a category that is mi
   assert.deepEqual(warnings, [])
 })
 
-test('items that cannot be read leave their message absent, with a warning', () => {
+test('an unreadable item leaves its message absent, with a warning', () => {
   const { outcomes, warnings } = batch({
     successful: [{ push_id: 'p1' }, null, { id: { a: 1 } }, { id: 2, push_id: 'p2' }],
     failed: { id: 3 },
@@ -208,7 +208,7 @@ test('items that cannot be read leave their message absent, with a warning', () 
   ])
 })
 
-test('ids are matched digit by digit, beyond what a number can hold', () => {
+test('ids are matched digit by digit, even if a double cannot hold them', () => {
   const sent = ['9007199254740992', '9007199254740993', '9223372036854775807', '"quoted"']
   const body = `{"fatal":[9007199254740992],"successful":[{"push_id":"a","id":9223372036854775807},{"id":"\\"quoted\\"","push_id":"b"}],
     "failed":[{"id":1,"error":"x","id":9007199254740993},{"error":1e400}]}`
@@ -232,7 +232,7 @@ for (const [reported, sent, blame] of [
   [['failed', 'failed', 'fatal'], 3, 'call'],
   [['failed', 'failed'], 3, 'call'],
 ] as const) {
-  test(`row 53: of ${sent} messages ${reported.join(', ')}: what comes again is to blame on the ${blame}`, () => {
+  test(`row 53: of ${sent} messages ${reported.join(', ')}: the blame for fatal messages is ${blame}`, () => {
     assert.equal(
       blameForFatal(
         reported.map((category) => ({ category })),
@@ -243,21 +243,19 @@ for (const [reported, sent, blame] of [
   })
 }
 
-test('an answer that accounts for none of its ids is the trouble of the operator, not of the messages', () => {
+test('an answer without any of the ids is blamed on the provider, not on the messages', () => {
   for (const body of ['{"successful":[]}', '{"successful":[],"failed":[],"fatal":[]}', '{"failed":[{"id":99}]}']) {
     const { outcomes, rules } = batch(body)
     assert.deepEqual(
       new Set(outcomes),
-      new Set([
-        'fatal absent, provider: the operator answered 200, but the answer accounts for none of the messages sent',
-      ]),
+      new Set(['fatal absent, provider: the operator answered 200, but the answer contains none of the sent messages']),
       body,
     )
     assert.deepEqual(new Set(rules), new Set(['§7.2.2 absent']))
   }
 })
 
-for (const [body, why] of [
+for (const [body, reason] of [
   ['', 'it is empty'],
   ['OK', 'it is not a JSON object'],
   ['[]', 'it is not a JSON object'],
@@ -269,8 +267,8 @@ for (const [body, why] of [
   test(`a 200 with the body ${body.slice(0, 30)} makes every message fatal, as nonsense`, () => {
     const { outcomes, rules } = batch(body)
     for (const outcome of outcomes) {
-      const said = `the operator answered 200, but the answer is no batch response record: ${why}`
-      assert.ok(outcome.startsWith(`fatal nonsense, provider: ${said}`), outcome)
+      const error = `the operator answered 200, but the body is not a batch response record: ${reason}`
+      assert.ok(outcome.startsWith(`fatal nonsense, provider: ${error}`), outcome)
     }
     assert.deepEqual(new Set(rules), new Set(['§2.4 unreadable']))
   })
@@ -293,7 +291,7 @@ for (const [status, expected] of [
   [201, 'fatal nonsense, provider'],
   [204, 'fatal nonsense, provider'],
 ] as const) {
-  test(`a batch answered with ${status} is repeated whole, whatever its body says`, () => {
+  test(`a batch answered with ${status} is retried as a whole, regardless of the body`, () => {
     const { outcomes, rules } = batch({ successful: ids.map((id) => ({ id, push_id: 'p' })), error: 'no' }, status)
     assert.deepEqual(
       outcomes,
@@ -303,11 +301,11 @@ for (const [status, expected] of [
   })
 }
 
-// ── §7.1 and §7.2, as the operator answers ──────────────────────────────────────────────────────────────────────────────
+// ── §7.1 and §7.2: the operator answers ──────────────────────────────────────────────────────────────────────────────
 
 const sent = (ref: string): Outcome => ({ category: 'successful', ref, rule: 'test' })
 const failed = (error: string): Outcome => ({ category: 'failed', reason: 'suppressed', error, rule: 'test' })
-const again = (error: string, ref?: string): Outcome => ({
+const fatal = (error: string, ref?: string): Outcome => ({
   category: 'fatal',
   reason: 'overloaded',
   error,
@@ -316,16 +314,16 @@ const again = (error: string, ref?: string): Outcome => ({
   ...(ref !== undefined && { ref }),
 })
 
-test('a single answer: 200 with the identifier, 400 for an invalid one, 422 for any other that failed, 503 for fatal', () => {
+test('a single answer is 200 with the identifier, 400 if invalid, 422 if failed otherwise, 503 if fatal', () => {
   assert.deepEqual(singleAnswer('push', sent('p"1')), { status: 200, body: '{"push_id":"p\\"1"}' })
   assert.deepEqual(singleAnswer('site', sent('s1')), { status: 200, body: '{"site_notification_id":"s1"}' })
   assert.deepEqual(singleAnswer('push', { category: 'successful', rule: 'untracked' }), { status: 200, body: '{}' })
   assert.deepEqual(singleAnswer('push', invalidOutcome('no id')), { status: 400, body: '{"error":"no id"}' })
   assert.deepEqual(singleAnswer('push', failed('blocked')), { status: 422, body: '{"error":"blocked"}' })
-  assert.deepEqual(singleAnswer('push', again('busy')), { status: 503, body: '{"error":"busy"}', retryAfterSeconds: 5 })
+  assert.deepEqual(singleAnswer('push', fatal('busy')), { status: 503, body: '{"error":"busy"}', retryAfterSeconds: 5 })
 })
 
-test('a fatal single answer is a 503 whatever the cause, with the seconds rounded up', () => {
+test('a fatal single answer is always a 503, with the seconds rounded up', () => {
   const reasons = [
     'overloaded',
     'rate_limited',
@@ -353,8 +351,8 @@ test('a fatal single answer is a 503 whatever the cause, with the seconds rounde
   }
 })
 
-test('what the operator answers to a single is what the platform understands', () => {
-  for (const outcome of [sent('p1'), failed('blocked'), invalidOutcome('no id'), again('busy')]) {
+test("the platform reads the operator's single answer as the same outcome", () => {
+  for (const outcome of [sent('p1'), failed('blocked'), invalidOutcome('no id'), fatal('busy')]) {
     const { status, body, retryAfterSeconds } = singleAnswer('push', outcome)
     const read = readSingleAnswer({ channel: 'push', status, body, retryAfter: retryAfterSeconds?.toString() })
     assert.equal(read.category, outcome.category)
@@ -363,7 +361,7 @@ test('what the operator answers to a single is what the platform understands', (
   }
 })
 
-test('a batch answer has all three arrays, and ids as they came', () => {
+test('a batch answer has all three arrays, with unchanged ids', () => {
   assert.equal(batchAnswer('push', []), '{"successful":[],"failed":[],"fatal":[]}')
   const items: BatchItem[] = [
     { idJson: '9223372036854775807', outcome: sent('p1') },
@@ -371,7 +369,7 @@ test('a batch answer has all three arrays, and ids as they came', () => {
     { idJson: '1.0', outcome: invalidOutcome('not an integer') },
     { idJson: '{"a" : 1}', outcome: invalidOutcome('not an integer') },
     { idJson: undefined, outcome: invalidOutcome('id is missing') },
-    { idJson: '7', outcome: again('"busy"', 'p7') },
+    { idJson: '7', outcome: fatal('"busy"', 'p7') },
   ]
   assert.equal(
     batchAnswer('push', items),
@@ -381,12 +379,12 @@ test('a batch answer has all three arrays, and ids as they came', () => {
   )
 })
 
-test('the same id twice in a batch is reported once, by the worst (row 28)', () => {
+test('a duplicate id in a batch is reported once, with the worst outcome (row 28)', () => {
   for (const [outcomes, expected] of [
     [[sent('a'), failed('b')], { failed: [{ id: 1, error: 'b' }] }],
     [[failed('b'), sent('a')], { failed: [{ id: 1, error: 'b' }] }],
-    [[failed('b'), again('c'), sent('a')], { fatal: [{ id: 1, error: 'c' }] }],
-    [[again('c'), failed('b')], { fatal: [{ id: 1, error: 'c' }] }],
+    [[failed('b'), fatal('c'), sent('a')], { fatal: [{ id: 1, error: 'c' }] }],
+    [[fatal('c'), failed('b')], { fatal: [{ id: 1, error: 'c' }] }],
     [[sent('a'), sent('b')], { successful: [{ id: 1, push_id: 'a' }] }],
   ] as const) {
     const body = batchAnswer(
@@ -397,13 +395,13 @@ test('the same id twice in a batch is reported once, by the worst (row 28)', () 
   }
   const typed = batchAnswer('push', [
     { idJson: '1', outcome: sent('a') },
-    { idJson: '"1"', outcome: again('c') },
+    { idJson: '"1"', outcome: fatal('c') },
   ])
   assert.deepEqual(JSON.parse(typed), { successful: [], failed: [], fatal: [{ id: '1', error: 'c' }] })
 })
 
-test('what the operator answers to a batch is what the platform understands', () => {
-  const outcomes = [sent('p1'), failed('blocked'), again('busy', 'p3')]
+test("the platform reads the operator's batch answer as the same outcomes", () => {
+  const outcomes = [sent('p1'), failed('blocked'), fatal('busy', 'p3')]
   const body = batchAnswer(
     'site',
     outcomes.map((outcome, n) => ({ idJson: ids[n], outcome })),

@@ -1,4 +1,4 @@
-// The AsyncAPI documents: valid, served, and with the names and the record that the channels really use.
+// The AsyncAPI documents are valid and served, and use the same names and record as the channels.
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
@@ -16,7 +16,7 @@ const start = {
 } as const
 
 for (const side of ['operator', 'platform'] as const) {
-  test(`the document that the ${side} serves is valid AsyncAPI 3.0, and the one that was built`, async (t) => {
+  test(`the ${side} serves the built document, and it is valid AsyncAPI 3.0`, async (t) => {
     const { url } = await start[side](t)
     const { body, text, headers } = await get(`${url}/asyncapi.json`, '')
     assert.match(headers.get('content-type') ?? '', /^application\/json/)
@@ -57,7 +57,7 @@ test('the type is a property of an AMQP message and a header of a Kafka message 
   }
 })
 
-test('the record is the one of the two endpoints, the addresses are those of a configuration without names', () => {
+test('the record is that of the HTTP endpoints, and the addresses are the default names', () => {
   const { channels, components } = asyncApi('platform') as Answer['body']
   const rest = openApi({ title: 'x', description: 'x', operations: platformOperations, groups: [] }) as Answer['body']
   assert.deepEqual(components.schemas.DeviceEventRecord, rest.components.schemas.DeviceEventRecord)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { dataTexts, defaultContentMapping, readContent, readPushContent } from '../../src/contract/content.ts'
 
-test('content is read from the siblings of activity', () => {
+test('the content is read from the siblings of activity', () => {
   const text = '{"activity":{"id":1},"title":"T","body":"B","image_url":"https://i/x.png","url":"/u","data":{"a":"1"}}'
   assert.deepEqual(readContent(text), {
     title: 'T',
@@ -13,12 +13,12 @@ test('content is read from the siblings of activity', () => {
   })
 })
 
-test('content that is absent or null stays absent, because the interface does not show its fields', () => {
+test('a field that is missing or null is absent, because the interface requires no content', () => {
   assert.deepEqual(readContent('{"activity":{"id":1}}'), {})
   assert.deepEqual(readContent('{"activity":{"id":1},"title":null,"data":null}'), {})
 })
 
-test('a mapping of JSON Pointers finds content that is elsewhere', () => {
+test('a content mapping of JSON Pointers locates the content', () => {
   const mapping = { ...defaultContentMapping, title: '/content/0/a~1b', data: '/content/0/~0' }
   assert.deepEqual(readContent('{"content":[{"a/b":"T","~":{"k":"v"}}],"body":"B"}', mapping), {
     title: 'T',
@@ -28,11 +28,11 @@ test('a mapping of JSON Pointers finds content that is elsewhere', () => {
   assert.deepEqual(readContent('{"content":null}', mapping), {})
 })
 
-test('a pointer does not reach into what every object inherits', () => {
+test('a pointer does not reach inherited properties', () => {
   assert.deepEqual(readContent('{}', { ...defaultContentMapping, title: '/constructor/name' }), {})
 })
 
-test('content of another type is an error that names the pointer and the remedy', () => {
+test('a field of the wrong type is an error that names the pointer and the remedy', () => {
   for (const [text, pattern] of [
     ['{"title":5}', /^title at \/title is a number, not a string; .*mapping$/],
     ['{"body":{"en":"x"}}', /^body at \/body is an object/],
@@ -46,12 +46,12 @@ test('content of another type is an error that names the pointer and the remedy'
   }
 })
 
-test('numbers in data keep the digits in which they came', () => {
+test('numbers in data keep all digits', () => {
   const data = '{"big":9223372036854775807,"round":1.0,"exp":1e3,"small":7}'
   assert.deepEqual(readContent(`{"data":${data}}`), { data })
 })
 
-test('a push message names its target as token, tokens or recipient, each token once', () => {
+test('the target is read from token, tokens and recipient, without duplicates', () => {
   for (const [target, tokens] of [
     ['', undefined],
     [',"token":"a"', ['a']],
@@ -59,7 +59,7 @@ test('a push message names its target as token, tokens or recipient, each token 
     [',"tokens":["a","b"]', ['a', 'b']],
     [',"tokens":["b","a","b"],"token":"a","recipient":"c"', ['a', 'c', 'b']],
     [',"token":null,"tokens":null,"recipient":null', undefined],
-    // Nobody is named: all devices of the user, as if the field were not there.
+    // An empty list counts as absent: the message goes to all devices of the user.
     [',"tokens":[]', undefined],
   ] as const) {
     const content = readPushContent(`{"activity":{"id":1},"title":"T"${target}}`)
@@ -67,7 +67,7 @@ test('a push message names its target as token, tokens or recipient, each token 
   }
 })
 
-test('an address that pages would run is refused; those of the web, of apps and of the page itself pass', () => {
+test('an address with a dangerous scheme is refused; web, app and relative addresses are accepted', () => {
   for (const url of [
     'javascript:alert(1)',
     'JavaScript:alert(1)',
@@ -82,7 +82,7 @@ test('an address that pages would run is refused; those of the web, of apps and 
     const read = readContent(JSON.stringify({ url }))
     assert.match(
       (read as { error: string }).error,
-      /^url at \/url is an address of the scheme [a-z]+: that is never/,
+      /^url at \/url has the scheme [a-z]+: which is never opened; use https/,
       url,
     )
   }
@@ -94,31 +94,31 @@ test('an address that pages would run is refused; those of the web, of apps and 
   })
 })
 
-test('a message that names more devices than a user may have is refused, not fanned out', () => {
+test('a message that names more than 1,000 devices is refused', () => {
   const tokens = Array.from({ length: 1_001 }, (_, i) => `t-${i}`)
   assert.deepEqual(readPushContent(JSON.stringify({ tokens })), {
-    error: "1001 device tokens are named; a message may name 1000 of its user's devices",
+    error: 'the message names 1001 device tokens: send at most 1000',
   })
 })
 
-test('a target is found where the mapping says, and only there', () => {
+test('the target is read only from the pointers of the mapping', () => {
   const mapping = { ...defaultContentMapping, token: '/to/device', tokens: '/to/devices', recipient: '/to/0' }
   const text = '{"token":"x","tokens":["y"],"to":{"device":"a","devices":["b"],"0":"c"}}'
   assert.deepEqual(readPushContent(text, mapping), { tokens: ['a', 'c', 'b'] })
   assert.deepEqual(readPushContent('{"to":["d"]}', mapping), { tokens: ['d'] })
 })
 
-test('a target or overrides of another type are an error that names the pointer', () => {
+test('a target or overrides of the wrong type are an error that names the pointer', () => {
   for (const [field, pattern] of [
     ['"token":5', /^token at \/token is a number, not a token; .*mapping$/],
     ['"token":""', /^token at \/token is an empty string, not a token/],
     ['"token":["a"]', /^token at \/token is an array/],
     ['"recipient":{"id":"a"}', /^recipient at \/recipient is an object/],
     ['"tokens":"a"', /^tokens at \/tokens is a string, not an array of tokens/],
-    ['"tokens":["a",5]', /^tokens at \/tokens is an array with something else in it, not an array of tokens/],
-    ['"tokens":["a",""]', /^tokens at \/tokens is an array with something else in it/],
+    ['"tokens":["a",5]', /^tokens at \/tokens is an array with invalid members, not an array of tokens/],
+    ['"tokens":["a",""]', /^tokens at \/tokens is an array with invalid members/],
     ['"overrides":[]', /^overrides at \/overrides is an array, not an object of objects/],
-    ['"overrides":{"fcm":"high"}', /^overrides at \/overrides is an object with something else in it/],
+    ['"overrides":{"fcm":"high"}', /^overrides at \/overrides is an object with invalid members/],
     ['"overrides":{"fcm":null}', /^overrides at /],
     ['"overrides":{"fcm":[]}', /^overrides at /],
     ['"title":5', /^title at \/title is a number/],
@@ -130,7 +130,7 @@ test('a target or overrides of another type are an error that names the pointer'
   assert.match((readPushContent('[') as { error: string }).error, /cannot be read/)
 })
 
-test('a number that a double cannot hold is a number, not an object', () => {
+test('an error calls a number that a double cannot hold a number, not an object', () => {
   for (const [text, pattern] of [
     ['{"title":1.0}', /^title at \/title is a number/],
     ['{"data":1.0}', /^data at \/data is a number, not an object/],
@@ -147,7 +147,7 @@ test('a number that a double cannot hold is a number, not an object', () => {
   assert.deepEqual(readPushContent('{"n":1.0}', mapping), {})
 })
 
-test('overrides are handed on by kind, their long numbers with all their digits', () => {
+test('overrides are passed on by kind, with all digits of their numbers', () => {
   const overrides = '{"fcm":{"android":{"priority":"HIGH","n":9223372036854775807}},"apns":{}}'
   const content = readPushContent(`{"overrides":${overrides}}`)
   assert.ok('overrides' in content)
@@ -156,11 +156,11 @@ test('overrides are handed on by kind, their long numbers with all their digits'
   assert.deepEqual(readPushContent('{"overrides":{}}'), { overrides: {} })
 })
 
-test('an error in the content comes before one in the target, as there is one error for a message', () => {
+test('an error in the content is reported before one in the target', () => {
   assert.match((readPushContent('{"title":5,"token":5}') as { error: string }).error, /^title/)
 })
 
-test('data becomes texts: texts as they are, the rest as JSON with all its digits', () => {
+test('dataTexts keeps texts and converts other values to JSON with all digits', () => {
   assert.deepEqual(dataTexts({}), {})
   assert.deepEqual(dataTexts({ data: '{}' }), {})
   const data =

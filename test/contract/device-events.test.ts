@@ -6,7 +6,7 @@ import { checkDeviceEvent, DeviceAnswer, DeviceEventRecord, readDeviceEvent } fr
 const token = { token: 't-1', channel: 'android', provider: 'firebase' }
 const record = { user_id: '1001', tokens: [token], timestamp: '2026-01-01T10:00:00Z', origin: 'www.example.com' }
 
-test('a record is read, what may be there beside it is no error', () => {
+test('a record is read, and additional properties are ignored', () => {
   assert.deepEqual(readDeviceEvent(JSON.stringify({ ...record, more: { a: 1 } })), {
     ...record,
     skip_publishing: false,
@@ -23,11 +23,11 @@ test('a record is read, what may be there beside it is no error', () => {
   })
 })
 
-test('no tokens are a record that changes nothing', () => {
+test('a record without tokens is valid', () => {
   assert.deepEqual(checkDeviceEvent({ ...record, tokens: [] }), { ...record, tokens: [], skip_publishing: false })
 })
 
-test('schema and reader agree, and every refusal names the field', () => {
+test('the schema and the reader agree, and every error names the field', () => {
   const without = (name: keyof typeof record) => ({ ...record, [name]: undefined })
   for (const [value, named] of [
     [record, undefined],
@@ -37,7 +37,7 @@ test('schema and reader agree, and every refusal names the field', () => {
     [{ ...record, tokens: [token, { ...token, provider: undefined }] }, 'tokens[1].provider is missing'],
     [{ ...record, tokens: [{ ...token, token: '' }] }, 'tokens[0].token is empty'],
     [{ ...record, tokens: [{ ...token, token: 5 }] }, 'tokens[0].token is a number'],
-    [{ ...record, tokens: [{ ...token, token: { endpoint: 'x' } }] }, 'send its JSON text'],
+    [{ ...record, tokens: [{ ...token, token: { endpoint: 'x' } }] }, 'send a PushSubscription as JSON text'],
     [{ ...record, tokens: [{ ...token, token: 'x'.repeat(4097) }] }, 'tokens[0].token has more than 4096'],
     [{ ...record, tokens: ['t-1'] }, 'tokens[0] is a string'],
     [{ ...record, tokens: Array.from({ length: 101 }, () => token) }, 'tokens has 101'],
@@ -60,7 +60,7 @@ test('schema and reader agree, and every refusal names the field', () => {
   }
 })
 
-test('what cannot be stored or read is refused in words, and a token is never repeated', () => {
+test('an unreadable or unstorable record is refused, and the error never contains a token', () => {
   const bodies = {
     'U+0000': JSON.stringify({ ...record, user_id: 'a\0b' }),
     'a control character': JSON.stringify({ ...record, tokens: [{ ...token, token: 'secret-token\n' }] }),
@@ -78,7 +78,7 @@ test('what cannot be stored or read is refused in words, and a token is never re
   }
 })
 
-test('towards an operator’s own API time, origin and channel may be left out', () => {
+test("on the operator's own API, timestamp, origin and channel are optional", () => {
   const ours = { user_id: '1001', tokens: [{ token: 't', provider: 'apns' }] }
   assert.ok('invalid' in checkDeviceEvent(ours))
   assert.deepEqual(checkDeviceEvent(ours, 'ours'), { ...ours, skip_publishing: false })

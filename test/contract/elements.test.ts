@@ -10,7 +10,7 @@ function texts(body: string): readonly string[] {
   return starts.map((start, n) => body.slice(start, ends[n]))
 }
 
-test('elements are cut out as they stood, without the white space around them', () => {
+test('elements are returned unchanged, without surrounding white space', () => {
   assert.deepEqual(texts('[]'), [])
   assert.deepEqual(texts(' [ ] '), [])
   assert.deepEqual(texts('[1]'), ['1'])
@@ -18,11 +18,11 @@ test('elements are cut out as they stood, without the white space around them', 
   assert.deepEqual(texts('["\\"", "\\\\", "a\\\\\\","]'), ['"\\""', '"\\\\"', '"a\\\\\\","'])
 })
 
-test('an element that is no JSON is cut out like any other', () => {
+test('an element that is not valid JSON is returned like any other', () => {
   assert.deepEqual(texts('[1 2,{"a":},"x" y,,"\n"]'), ['1 2', '{"a":}', '"x" y', '', '"\n"'])
 })
 
-test('an empty place between commas is an element of its own, which spoils no other', () => {
+test('nothing between two commas is an empty element, which does not affect the others', () => {
   for (const body of ['[{"a":1},]', '[,{"a":1}]', '[{"a":1},,{"b":2}]']) {
     const cut = cutElements(sourceOf(body))
     assert.equal(cut.error, undefined, body)
@@ -35,20 +35,20 @@ for (const [body, error] of [
   [' \n', /is empty/],
   ['hello', /must be a JSON array/],
   ['{"activity":{}}', /must be a JSON array/],
-  ['[', /is cut short/],
-  ['[1,2', /is cut short: element 1/],
-  ['[{"a":"]', /is cut short/],
-  ['[{"a":1]', /is cut short/],
-  ['["\\', /is cut short/],
-  ['[1}', /closes nothing/],
-  ['[1] [2]', /something follows it at character 4/],
+  ['[', /is truncated/],
+  ['[1,2', /is truncated: element 1/],
+  ['[{"a":"]', /is truncated/],
+  ['[{"a":1]', /is truncated/],
+  ['["\\', /is truncated/],
+  ['[1}', /unmatched } at character 2/],
+  ['[1] [2]', /unexpected text at character 4/],
 ] as const) {
-  test(`${JSON.stringify(body)} as a whole cannot be cut, and the error says why`, () => {
+  test(`${JSON.stringify(body)} is refused with an error`, () => {
     assert.match(cutElements(sourceOf(body)).error ?? 'no error', error)
   })
 }
 
-test('elements nested deeper than 100 levels are named, in text of any size', () => {
+test('elements nested deeper than 100 levels are reported, in text of any size', () => {
   const nested = (levels: number) => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`
   const arrays = (levels: number) => `{"a":${'['.repeat(levels)}${']'.repeat(levels)}}`
   const body = `[${[nested(1), nested(100), nested(101), arrays(99), arrays(100), nested(10_000), arrays(10_000), nested(1)].join(',')}]`
@@ -56,27 +56,27 @@ test('elements nested deeper than 100 levels are named, in text of any size', ()
   assert.deepEqual([...cutElements(source).deep], [2, 4, 5, 6])
 })
 
-test('many braces are not many levels', () => {
+test('many braces on one level are not deep nesting', () => {
   const wide = `{"a":[${'{},'.repeat(500)}{}],"b":"${'{'.repeat(500)}"}`
   const flat = `{"b":"${'{'.repeat(500)}"}`
   const source = sourceOf(`[${flat},${wide},${flat},${flat}]`)
   assert.equal(cutElements(source).deep.size, 0)
 })
 
-for (const [what, body] of [
+for (const [pattern, body] of [
   ['the separator of elements, inside a string', '[{"a":1},{"b":"},{\\"c"},{"d":2},{"e":"},{"},{"f":3}]'],
   ['arrays of objects', '[{"a":1},{"b":[{"c":1},{"d":2}],"e":[{"f":1},{"g":2}]},{"h":[]},{"i":3}]'],
   ['brackets in strings', '[{"a":"["},{"b":"x\\":[","c":":[{"},{"d":[1]},{"e":2}]'],
   ['elements of other kinds', '[{"a":1},{"b":2},3,[{"c":1},{"d":2}],"},{",{},{},{"e":1},null]'],
 ] as const)
-  test(`cutting is not misled by ${what}`, () => {
+  test(`a batch is cut correctly with ${pattern}`, () => {
     assert.deepEqual(
       texts(body).map((text) => JSON.parse(text)),
       JSON.parse(body),
     )
   })
 
-test('cutting and parsing each element equals parsing the whole, whatever the text (seeded)', () => {
+test('for random JSON, parsing each element equals parsing the whole (seeded)', () => {
   for (let seed = 1; seed <= 3_000; seed++) {
     const random = randomFrom(seed)
     const space = spacing(random)
@@ -98,7 +98,7 @@ test('cutting and parsing each element equals parsing the whole, whatever the te
   }
 })
 
-test('a long body whose separators keep changing is cut in linear time', () => {
+test('a long body with varying separators is cut in linear time', () => {
   const element = '{"a":1},{"b":2} ,{"c":3}, {"d":4}'
   const body = `[${Array.from({ length: 20_000 }, () => element).join(' , ')}]`
   assert.equal(cutElements(sourceOf(body)).starts.length, 80_000)

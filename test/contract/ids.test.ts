@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { idText, isInteger, isIntegerText, isPrintable } from '../../src/contract/ids.ts'
 
-test('an integer is digits alone, from 0 to 2^63-1', () => {
+test('an integer has only digits and is at most 2^63-1', () => {
   for (const [text, expected] of [
     ['0', true],
     ['7', true],
@@ -26,7 +26,7 @@ test('an integer is digits alone, from 0 to 2^63-1', () => {
   assert.equal(isIntegerText('01'), false)
 })
 
-test('an id has no control characters, neither those of ASCII nor U+0080 to U+009F', () => {
+test('an id must not contain control characters of ASCII or U+0080 to U+009F', () => {
   for (const [text, expected] of [
     ['1001', true],
     ['jörg@example.com', true],
@@ -39,7 +39,7 @@ test('an id has no control characters, neither those of ASCII nor U+0080 to U+00
     assert.equal(isPrintable(text), expected, JSON.stringify(text))
 })
 
-test('ids are compared as text: an integer and a string of the same digits are the same', () => {
+test('ids are compared as text: an integer equals a string of the same digits', () => {
   assert.equal(idText('5'), idText('"5"'))
   assert.equal(idText('"\\u0035"'), '5')
   assert.notEqual(idText('5'), idText('5.0'))

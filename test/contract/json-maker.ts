@@ -1,4 +1,4 @@
-// Random JSON text for tests: seeded, so that a failure can be repeated by its seed.
+// Random JSON text for tests, seeded so that a failure can be reproduced.
 
 export type Random = () => number
 
@@ -17,7 +17,7 @@ export function pick<T>(random: Random, list: readonly T[]): T {
   return list[Math.floor(random() * list.length)] as T
 }
 
-// Pieces that have fooled scanners: structure inside strings, quotes, backslashes, tails of the names that are looked for.
+// Texts that have broken scanners: structure inside strings, quotes, backslashes, endings of the names that are searched for.
 const pieces = [
   'a',
   ':[',
@@ -74,7 +74,7 @@ export function randomJson(random: Random, space: () => string, depth = 0): stri
   return kind === 3 ? `[${space()}${inside}${space()}]` : `{${space()}${inside}${space()}}`
 }
 
-/** Now compact, now spaced, now spaced at random, as senders differ. */
+/** The white space of one sender: none, single spaces or random. */
 export function spacing(random: Random): () => string {
   const style = Math.floor(random() * 3)
   if (style === 0) return () => ''

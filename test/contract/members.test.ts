@@ -17,26 +17,26 @@ function members(json: string): Record<string, string> {
   return found
 }
 
-test('values keep the digits that JSON.parse would lose', () => {
+test('values keep digits that JSON.parse would round', () => {
   assert.deepEqual(members('{"id":9007199254740993}'), { id: '9007199254740993' })
   assert.deepEqual(members('{ "id" : 1.0 , "user_id" : 1e400 }'), { id: '1.0', user_id: '1e400' })
 })
 
-test('the last of equal names wins, however it is spelt', () => {
+test('the last of equal names wins, even if it is written with escapes', () => {
   assert.deepEqual(members('{"id":1,"id":2}'), { id: '2' })
   assert.deepEqual(members('{"id":1,"\\u0069d":2}'), { id: '2' })
   assert.deepEqual(members('{"\\u0069\\u0064":1,"id":2}'), { id: '2' })
 })
 
-test('names inside values, and names alike, are not taken for members', () => {
+test('names inside values and similar names are not members', () => {
   assert.deepEqual(members('{"a":{"id":1},"b":["id",2],"c":"\\"id\\":3","ix":4,"id ":5,"":6}'), {})
 })
 
-test('two names of one length are refused, because length is how they are told apart', () => {
-  assert.throws(() => namesOf('ab', 'cd'), /two names of 2 characters/)
+test('two names of the same length are refused, because names are indexed by length', () => {
+  assert.throws(() => namesOf('ab', 'cd'), /two names have 2 characters/)
 })
 
-test('what it finds is what JSON.parse finds, whatever the object (seeded)', () => {
+test('for random objects, findMembers() finds the same members as JSON.parse (seeded)', () => {
   for (let seed = 1; seed <= 3_000; seed++) {
     const random = randomFrom(seed)
     const json = randomJson(random, spacing(random))

@@ -5,7 +5,7 @@ import { type Activity, readSingle } from '../../src/contract/read-activity.ts'
 
 const parts = { id: '7', userId: '1001', activityId: '5', actionId: '3', triggerHash: 'ab' }
 
-test('the key is the JSON of what makes a message this message', () => {
+test('the key is a JSON array of the channel and the parts', () => {
   assert.equal(messageKey('push', parts), '["push","7","1001","5","3","ab"]')
   assert.equal(
     messageKey('site', { ...parts, activityId: null, actionId: null, triggerHash: null }),
@@ -13,7 +13,7 @@ test('the key is the JSON of what makes a message this message', () => {
   )
 })
 
-test('any other part makes another message; the action group does not', () => {
+test('a different part makes a different key; the action group does not', () => {
   const keys = [
     messageKey('push', parts),
     messageKey('site', parts),
@@ -33,13 +33,13 @@ test('any other part makes another message; the action group does not', () => {
   assert.equal(messageKey('push', record(1, '7')), messageKey('push', record(1, '"7"')))
 })
 
-test('parts cannot run into one another, whatever they contain', () => {
+test('special characters in a part cannot change other parts', () => {
   const tricky = { ...parts, userId: 'a","b', triggerHash: '\\"],\u00e9😀\u007f' }
   assert.deepEqual(readMessageKey(messageKey('push', tricky)), { channel: 'push', ...tricky })
   assert.deepEqual(JSON.parse(messageKey('push', tricky)), ['push', '7', 'a","b', '5', '3', '\\"],\u00e9😀\u007f'])
 })
 
-test('what is no key is refused', () => {
+test('a text that is not a message key is refused', () => {
   for (const text of [
     '',
     '{}',

@@ -1,4 +1,4 @@
-// The OpenAPI documents: valid, of what is served and nothing else, and true of what is really sent.
+// The OpenAPI documents are valid, describe exactly the served routes, and match the real requests and responses.
 
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
@@ -27,7 +27,7 @@ import {
 const secret = 'the-secret-of-the-document-tests-long-enough'
 const service = { name: 'backend', key: 'the-key-of-the-backend', scopes: ['devices'], brands: ['1'] } as const
 
-/** Everything that an operator can serve. */
+/** An operator with all optional routes. */
 async function operatorUrl(t: TestContext): Promise<string> {
   const push = { devices: { source: functionDevices(() => []), services: [witnessService('apns')] } }
   const { url } = await startOperator(t, { push, app: { secrets: [secret] }, adminKeys: [adminKey, service] })
@@ -50,7 +50,7 @@ const sides = [
 const documentOf = async (url: string): Promise<Answer['body']> => (await get(`${url}/openapi.json`, '')).body
 
 for (const { side, urlOf } of sides) {
-  test(`the document that the ${side} serves is valid OpenAPI 3.1`, async (t) => {
+  test(`the document of the ${side} is valid OpenAPI 3.1`, async (t) => {
     const document = await documentOf(await urlOf(t))
     const validator = new Validator()
     const { valid, errors } = await validator.validate(structuredClone(document))
@@ -61,7 +61,7 @@ for (const { side, urlOf } of sides) {
     assert.equal(JSON.stringify(document).includes('"$id"'), false)
   })
 
-  test(`the document of the ${side} has every route that is served, and no other`, async (t) => {
+  test(`the document of the ${side} describes exactly the served routes`, async (t) => {
     const served = collectRoutes(t)
     const document = await documentOf(await urlOf(t))
     const described = Object.entries<object>(document.paths).flatMap(([path, item]) =>
@@ -72,7 +72,7 @@ for (const { side, urlOf } of sides) {
     assert.deepEqual(described.toSorted(), [...served].filter((route) => !page.includes(route)).toSorted())
   })
 
-  test(`every operation of the ${side} says what it does, and who may ask for it`, async (t) => {
+  test(`every operation of the ${side} has a summary and an authentication`, async (t) => {
     const document = await documentOf(await urlOf(t))
     const operations = Object.values<Record<string, Answer['body']>>(document.paths).flatMap(Object.values)
     const names = operations.map(({ operationId }) => operationId)
@@ -91,7 +91,7 @@ for (const { side, urlOf } of sides) {
     }
   })
 
-  test(`the reference page of the ${side} loads only from itself, and its own not-found is ours`, async (t) => {
+  test(`the reference page of the ${side} loads nothing from other hosts, and its errors are ours`, async (t) => {
     const url = await urlOf(t)
     const page = await fetch(`${url}/docs`)
     const html = await page.text()
@@ -103,8 +103,8 @@ for (const { side, urlOf } of sides) {
     assert.ok(sources.includes('js/scalar.js'))
     for (const source of sources) assert.equal(new URL(source, page.url).origin, url)
     assert.doesNotMatch(html, /https?:\/\/[^"' ]+\.(?:js|css)/)
-    for (const offer of ['"agent":{"disabled":true}', '"mcp":{"disabled":true}', '"showDeveloperTools":"never"'])
-      assert.ok(html.replaceAll(/\s/g, '').includes(offer), `nothing offers to send the document elsewhere: ${offer}`)
+    for (const setting of ['"agent":{"disabled":true}', '"mcp":{"disabled":true}', '"showDeveloperTools":"never"'])
+      assert.ok(html.replaceAll(/\s/g, '').includes(setting), `no button sends the document elsewhere: ${setting}`)
     const script = await fetch(`${url}/docs/js/scalar.js`)
     assert.equal(script.status, 200)
     assert.ok((await script.text()).length > 100_000)
@@ -123,7 +123,7 @@ for (const { side, urlOf } of sides) {
   })
 }
 
-test('what is served is what is built, and an operator without apps describes none', async (t) => {
+test('the served document is the built one; without app it has no /app routes', async (t) => {
   const { url } = await startOperator(t)
   const document = await documentOf(url)
   const built = operatorDocuments({ admin: [], app: false }).openApi() as Answer['body']
@@ -137,7 +137,7 @@ test('what is served is what is built, and an operator without apps describes no
     assert.deepEqual(document.components.schemas[name], schema)
 })
 
-/** Does a value fit a schema of the document, references and all? */
+/** Whether a value matches a schema of the document, with its references. */
 function fits({ components }: Answer['body'], schema: object, value: unknown): boolean {
   return Check({ ...schema, components } as object, value)
 }
@@ -147,7 +147,7 @@ const requestOf = (document: Answer['body'], path: string): object =>
 const responseOf = (document: Answer['body'], path: string, status: number): object =>
   document.paths[path].post.responses[status].content['application/json'].schema
 
-test('requests of the send endpoints and their answers fit the document', async (t) => {
+test('requests and answers of the send endpoints match the document', async (t) => {
   const { url } = await startOperator(t)
   const document = await documentOf(url)
   for (const path of [
@@ -178,7 +178,7 @@ test('requests of the send endpoints and their answers fit the document', async 
   assert.ok(fits(document, responseOf(document, '/reconciliation', 501), unknown.body))
 })
 
-test('a link, its answer and its refusals fit the document of the platform', async (t) => {
+test("a link, its answer and its error answers match the platform's document", async (t) => {
   const url = await platformUrl(t)
   const document = await documentOf(url)
   for (const { path } of platformOperations) {
@@ -190,8 +190,8 @@ test('a link, its answer and its refusals fit the document of the platform', asy
     }
     assert.ok(fits(document, requestOf(document, path), record))
     assert.equal(fits(document, requestOf(document, path), { ...record, user_id: undefined, tokens: 't' }), false)
-    const taken = await post(url + path, record, service.key)
-    assert.deepEqual([taken.status, fits(document, responseOf(document, path, 200), taken.body)], [200, true])
+    const accepted = await post(url + path, record, service.key)
+    assert.deepEqual([accepted.status, fits(document, responseOf(document, path, 200), accepted.body)], [200, true])
     for (const [sent, key] of [
       [{}, service.key],
       [record, 'nobody'],
@@ -203,7 +203,7 @@ test('a link, its answer and its refusals fit the document of the platform', asy
   }
 })
 
-test('every endpoint of the interface has an example that fits its schema and is taken as it stands', async (t) => {
+test('every endpoint of the interface has an example that matches its schema and is accepted', async (t) => {
   const operator = await startOperator(t, {})
   for (const { path, example } of operatorOperations) {
     const document = await documentOf(operator.url)
@@ -217,7 +217,7 @@ test('every endpoint of the interface has an example that fits its schema and is
     assert.equal((await post(platform + path, example, service.key)).status, 200, path)
 })
 
-test('the document names the address where it was fetched, and for the interface the public one', async (t) => {
+test('the document names its own address, and for the interface the public address', async (t) => {
   const publicUrl = 'https://operator.example/api'
   const { url } = await startOperator(t, { publicUrl })
   const document = await documentOf(url)
@@ -226,15 +226,15 @@ test('the document names the address where it was fetched, and for the interface
   assert.equal(document.paths['/admin/summary'].get.servers, undefined)
 })
 
-test('what an app sends and gets fits the document of the operator', async (t) => {
+test("requests and answers of /app match the operator's document", async (t) => {
   const url = await operatorUrl(t)
   const document = await documentOf(url)
   const bearer = { authorization: `Bearer ${await createSubscriberToken({ secret, brand: '1', userId: '1001' })}` }
   await post(`${url}/channels/site/single`, element())
   const inbox = (await (await fetch(`${url}/app/inbox`, { headers: bearer })).json()) as Answer['body']
   assert.equal(inbox.items.length, 1)
-  const shown = document.paths['/app/inbox'].get.responses[200].content['application/json'].schema
-  assert.ok(fits(document, shown, inbox))
+  const schema = document.paths['/app/inbox'].get.responses[200].content['application/json'].schema
+  assert.ok(fits(document, schema, inbox))
   const tokens = { tokens: [{ token: 't', provider: 'apns' }] }
   assert.ok(fits(document, requestOf(document, '/app/devices/link'), tokens))
   assert.equal((await post(`${url}/app/devices/link`, tokens, undefined, bearer)).text, '{"accepted":1}')
@@ -244,8 +244,8 @@ test('what an app sends and gets fits the document of the operator', async (t) =
   assert.deepEqual(Object.keys(document.paths['/app/inbox/stream'].get.responses[200].content), ['text/event-stream'])
 })
 
-// Every other test that asks /admin holds the answer against the document, too: test/support/documented.ts.
-test('what a platform counts, and a lane that goes on, are as documented', async (t) => {
+// All other tests that call /admin also compare the answer with the document: test/support/documented.ts.
+test('the summary and a resumed lane of the platform match the document', async (t) => {
   const url = await platformUrl(t)
   await post(`${url}/admin/activities/push`, element(), adminKey.key)
   const { body } = await get(`${url}/admin/summary`)
@@ -254,16 +254,16 @@ test('what a platform counts, and a lane that goes on, are as documented', async
   assert.equal(lane.body.name, '1/push')
 })
 
-test('a paragraph, a status and what it means stand with every endpoint of the interface', () => {
+test('every endpoint of the interface has a summary, a description and its error statuses', () => {
   const document = openApi({
     title: 'x',
     description: 'x',
     operations: operatorOperations,
     groups: [],
   }) as Answer['body']
-  for (const { path, section, refusals } of [...operatorOperations] as InterfaceOperation[]) {
-    const { description, responses, security } = document.paths[path].post
-    assert.ok(description.startsWith(section))
+  for (const { path, purpose, refusals, ...operation } of [...operatorOperations] as InterfaceOperation[]) {
+    const { summary, description, responses, security } = document.paths[path].post
+    assert.deepEqual([summary, description], [purpose, operation.description])
     assert.deepEqual(security, [{ ApiKey: [] }])
     assert.deepEqual(Object.keys(responses), ['200', ...Object.keys(refusals)])
     assert.ok(responses[503].headers['Retry-After'])

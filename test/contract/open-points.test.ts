@@ -10,7 +10,7 @@ const rows = document.split('\n').flatMap((line) => {
   return number === undefined ? [] : [{ number: Number(number), cells }]
 })
 
-test('every row has its number once, without gaps, and all six cells', () => {
+test('the rows are numbered without gaps, and each has six cells', () => {
   assert.deepEqual(
     rows.map(({ number }) => number).sort((a, b) => a - b),
     Array.from({ length: rows.length }, (_, n) => n + 1),
@@ -18,7 +18,7 @@ test('every row has its number once, without gaps, and all six cells', () => {
   for (const { number, cells } of rows) assert.equal(cells.length, 6, `row ${number}`)
 })
 
-test('every row names a file that exists, or says that it is not built yet', async () => {
+test('every row names an existing file, or is marked as not built yet', async () => {
   for (const { number, cells } of rows) {
     const where = cells[5] as string
     const files = [...where.matchAll(/`(src\/[^`]+)`/g)].map((match) => match[1] as string)
@@ -27,7 +27,7 @@ test('every row names a file that exists, or says that it is not built yet', asy
   }
 })
 
-test('every row that the code cites is there', async () => {
+test('every row that the code cites exists', async () => {
   const known = new Set(rows.map(({ number }) => number))
   for (const file of await readdir(new URL('src/', root), { recursive: true })) {
     if (!file.endsWith('.ts')) continue

@@ -15,8 +15,8 @@ function items(body: Uint8Array | string): readonly ReadItem[] {
   return read.items
 }
 
-/** The item between two good ones of two brands, which must come to no harm. */
-function amongGood(item: string | Buffer): ReadItem {
+/** Reads the item between two valid ones of two brands, and checks that the valid ones are unaffected. */
+function readBetweenValid(item: string | Buffer): ReadItem {
   const read = items(Buffer.concat([Buffer.from(`[${first},`), Buffer.from(item), Buffer.from(`,${last}]`)]))
   assert.equal(read.length, 3)
   assertActivity(read[0] as ReadItem, '1', '1', first)
@@ -29,7 +29,7 @@ function assertActivity(item: ReadItem, id: string, brandId: string, text: strin
   assert.deepEqual([item.id, item.brandId, item.userId, item.text], [id, brandId, '1001', text])
 }
 
-test('a record is handed out with its fields as text, its own source text, and parsed', () => {
+test('a record is returned with its fields as text, its source text and its parsed element', () => {
   const item = items(`[ ${first} ]`)[0] as Activity
   assert.deepEqual(item, {
     id: '1',
@@ -49,14 +49,14 @@ test('a record is handed out with its fields as text, its own source text, and p
 
 for (const id of ['0', '1', '42', '9007199254740993', '9223372036854775806', '9223372036854775807']) {
   test(`activity.id ${id} keeps every digit`, () => {
-    const item = amongGood(full(id, 1)) as Activity
+    const item = readBetweenValid(full(id, 1)) as Activity
     assert.deepEqual([item.id, item.idJson], [id, id])
   })
 }
 
-test('the other integers keep every digit too', () => {
+test('the other integers keep every digit', () => {
   const big = '9223372036854775807'
-  const item = amongGood(
+  const item = readBetweenValid(
     `{"activity":{"id":1,"brand_id":${big},"user_id":"u","activity_id":${big},"action_group_id":${big},"action_id":9007199254740993}}`,
   ) as Activity
   assert.deepEqual(
@@ -65,14 +65,14 @@ test('the other integers keep every digit too', () => {
   )
 })
 
-test('activity.id may be a string of 1 to 128 characters, and is echoed as the string it was', () => {
+test('activity.id may be a string of 1 to 128 characters, and idJson is its source text', () => {
   for (const [json, id] of [
     ['"5"', '5'],
     ['"a b/ü"', 'a b/ü'],
     ['"\\u0061\\"b"', 'a"b'],
     [`"${'x'.repeat(128)}"`, 'x'.repeat(128)],
   ] as const) {
-    const item = amongGood(full(json, 1)) as Activity
+    const item = readBetweenValid(full(json, 1)) as Activity
     assert.deepEqual([item.id, item.idJson], [id, json])
   }
 })
@@ -98,15 +98,15 @@ for (const [idJson, error] of [
   ['"a\\u0000b"', /U\+0000/],
   ['"\\ud800"', /lone surrogate/],
 ] as const) {
-  test(`activity.id ${idJson.slice(0, 30)} makes that item invalid, to be reported by what stood there`, () => {
-    const item = amongGood(full(idJson, 1))
+  test(`activity.id ${idJson.slice(0, 30)} makes only that item invalid, and idJson is the source text`, () => {
+    const item = readBetweenValid(full(idJson, 1))
     assert.ok('invalid' in item)
     assert.match(item.invalid, error)
     assert.equal(item.idJson, idJson)
   })
 }
 
-for (const [what, item, error, idJson] of [
+for (const [fault, item, error, idJson] of [
   ['a number', '5', /not an activity request record/, undefined],
   ['a string', '"activity"', /not an activity request record/, undefined],
   ['null', 'null', /not an activity request record/, undefined],
@@ -114,7 +114,7 @@ for (const [what, item, error, idJson] of [
   [
     'no activity',
     '{"id":2,"brand_id":1,"user_id":"u"}',
-    /activity is missing.*inside an object named "activity"/,
+    /activity is missing.*into an object named "activity"/,
     undefined,
   ],
   ['an activity that is no object', '{"activity":[2]}', /activity is missing/, undefined],
@@ -150,7 +150,7 @@ for (const [what, item, error, idJson] of [
   ['a long user_id', `{"activity":{"id":2,"brand_id":1,"user_id":"${'u'.repeat(256)}"}}`, /user_id must be/, '2'],
   ['a line feed in user_id', '{"activity":{"id":2,"brand_id":1,"user_id":"a\\nb"}}', /user_id must be.*control/, '2'],
   [
-    'a C1 control in user_id, which JSON lets stand',
+    'an unescaped C1 control character in user_id, which JSON allows',
     '{"activity":{"id":2,"brand_id":1,"user_id":"a\u009b31m"}}',
     /user_id must be.*control/,
     '2',
@@ -198,9 +198,9 @@ for (const [what, item, error, idJson] of [
   ['a broken id', '{"activity":{"id":2 3,"brand_id":1}}', /not JSON/, undefined],
   ['no value', '', /not JSON/, undefined],
 ] as const) {
-  test(`an item with ${what} is invalid alone, and the error says what`, () => {
-    const read = amongGood(item)
-    assert.ok('invalid' in read, 'it was taken')
+  test(`only the item with ${fault} is invalid, and the error names the fault`, () => {
+    const read = readBetweenValid(item)
+    assert.ok('invalid' in read, 'the item was accepted')
     assert.match(read.invalid, error)
     assert.equal(read.idJson, idJson)
     const single = readSingle(item)
@@ -209,53 +209,53 @@ for (const [what, item, error, idJson] of [
   })
 }
 
-test('escapes that look like U+0000 or like half a pair are not', () => {
+test('escapes that only resemble U+0000 or a lone surrogate are accepted', () => {
   for (const title of ['\\\\u0000', '\\\\ud800', '\\ud83d\\ude00', '\\\\\\\\u0000']) {
-    const item = amongGood(`{"activity":{"id":2,"brand_id":1,"user_id":"1001"},"title":"${title}"}`)
+    const item = readBetweenValid(`{"activity":{"id":2,"brand_id":1,"user_id":"1001"},"title":"${title}"}`)
     assert.ok(!('invalid' in item), `${title}: ${JSON.stringify(item)}`)
   }
 })
 
-test('a lone surrogate in a body given as a string is found as well', () => {
+test('a lone surrogate in a body of type string is found', () => {
   const read = items(`[${first},{"activity":{"id":2,"brand_id":1,"user_id":"\ud800"}},${last}]`)
   assert.match((read[1] as { invalid: string }).invalid, /lone surrogate/)
   assert.ok(!('invalid' in (read[0] as ReadItem)) && !('invalid' in (read[2] as ReadItem)))
 })
 
-test('the fields that only name the origin may be missing or null', () => {
+test('activity_id, action_group_id, trigger_hash and action_id may be missing or null', () => {
   for (const item of [
     least('2'),
     '{"activity":{"id":2,"brand_id":1,"user_id":"1001","activity_id":null,"action_group_id":null,"trigger_hash":null,"action_id":null}}',
   ]) {
-    const { activityId, actionGroupId, triggerHash, actionId } = amongGood(item) as Activity
+    const { activityId, actionGroupId, triggerHash, actionId } = readBetweenValid(item) as Activity
     assert.deepEqual([activityId, actionGroupId, triggerHash, actionId], [null, null, null, null])
   }
 })
 
-test('unknown fields are kept, inside and beside activity', () => {
-  const item = amongGood(
+test('unknown fields are kept, inside and outside activity', () => {
+  const item = readBetweenValid(
     '{"x":[1.0],"activity":{"z":{"id":9},"id":2,"brand_id":1,"user_id":"1001","y":"}"},"w":1e400}',
   ) as Activity
   assert.equal(item.id, '2')
   assert.match(item.text, /"x":\[1\.0\].*"w":1e400/)
 })
 
-test('the last of equal names wins, as in JSON.parse, however it is spelt and wherever it stands', () => {
+test('the last of equal names wins, as in JSON.parse, even if it is written with escapes', () => {
   for (const item of [
     '{"activity":{"id":1,"brand_id":1,"user_id":"u","id":9007199254740993}}',
     '{"activity":{"id":1,"brand_id":1,"user_id":"u","\\u0069d":9007199254740993}}',
     '{"activity":{"id":1,"brand_id":1,"user_id":"u"},"activity":{"id":9007199254740993,"brand_id":1,"user_id":"u"}}',
     '{"activity":{"id":9007199254740992,"brand_id":1,"user_id":"u"},"activit\\u0079":{"id":9007199254740993,"brand_id":1,"user_id":"u"}}',
   ]) {
-    assert.equal((amongGood(item) as Activity).id, '9007199254740993', item)
+    assert.equal((readBetweenValid(item) as Activity).id, '9007199254740993', item)
   }
-  const hidden = amongGood(
+  const hidden = readBetweenValid(
     '{"activity":{"id":1,"brand_id":1,"user_id":"u"},"activity":{"id":1.0,"brand_id":1,"user_id":"u"}}',
   )
   assert.ok('invalid' in hidden && hidden.idJson === '1.0')
 })
 
-test('a record that only begins like its neighbours is read to its end', () => {
+test('a record that begins like the others but differs later is read completely', () => {
   const odd = '{"activity":{"id":1,"brand_id":1,"user_id":"a\\"}","id":9007199254740993}}'
   const read = items(`[${least('1')},${least('2')},${odd},${least('4')}]`) as readonly Activity[]
   assert.deepEqual(
@@ -264,7 +264,7 @@ test('a record that only begins like its neighbours is read to its end', () => {
   )
 })
 
-test('the same id with another user, or in another brand, is another item', () => {
+test('items with the same id but different users or brands are kept apart', () => {
   const read = items(`[${full('7', 1)},${full('7', 2)},${full('7', 1).replace('1001', '1002')}]`) as readonly Activity[]
   assert.deepEqual(
     read.map(({ id, brandId, userId }) => [id, brandId, userId]),
@@ -276,13 +276,13 @@ test('the same id with another user, or in another brand, is another item', () =
   )
 })
 
-test('10,000 levels of nesting make that item invalid, in a batch and alone', () => {
+test('10,000 levels of nesting make only that item invalid, in a batch and alone', () => {
   for (const [open, close] of [
     ['[', ']'],
     ['{"a":', '}'],
   ] as const) {
     const item = `{"activity":{"id":2,"brand_id":1,"user_id":"1001"},"x":${open.repeat(10_000)}1${close.repeat(10_000)}}`
-    for (const read of [amongGood(item), readSingle(item)]) {
+    for (const read of [readBetweenValid(item), readSingle(item)]) {
       assert.ok('invalid' in read)
       assert.equal(read.invalid, 'nested deeper than 100 levels')
       assert.equal(read.idJson, '2')
@@ -290,37 +290,37 @@ test('10,000 levels of nesting make that item invalid, in a batch and alone', ()
   }
 })
 
-test('bytes that are not UTF-8 cost only the item that they are in', () => {
-  const guilty = Buffer.concat([
+test('bytes that are not UTF-8 make only their item invalid', () => {
+  const broken = Buffer.concat([
     Buffer.from('{"activity":{"id":2,"brand_id":1,"user_id":"1001"},"title":"a'),
     Buffer.from([0xc3, 0x28]),
     Buffer.from('"}'),
   ])
-  for (const read of [amongGood(guilty), readSingle(guilty)]) {
+  for (const read of [readBetweenValid(broken), readSingle(broken)]) {
     assert.ok('invalid' in read)
     assert.match(read.invalid, /not UTF-8/)
     assert.equal(read.idJson, '2')
   }
-  const beside = items(
-    Buffer.concat([Buffer.from('['), guilty, Buffer.from(`,${full('3', 2).replace('Hello', 'Grüße')}]`)]),
+  const neighbour = items(
+    Buffer.concat([Buffer.from('['), broken, Buffer.from(`,${full('3', 2).replace('Hello', 'Grüße')}]`)]),
   )[1] as Activity
-  assert.deepEqual([beside.id, beside.brandId, beside.element.title], ['3', '2', 'Grüße'])
+  assert.deepEqual([neighbour.id, neighbour.brandId, neighbour.element.title], ['3', '2', 'Grüße'])
 })
 
-test('text beyond ASCII arrives as it was sent', () => {
+test('text beyond ASCII is read unchanged', () => {
   const text = full('2', 1).replace('1001', 'ünï-✓-😀').replace('Hello', '你好 😀')
-  const item = amongGood(text) as Activity
+  const item = readBetweenValid(text) as Activity
   assert.deepEqual([item.userId, item.text, item.element.title], ['ünï-✓-😀', text, '你好 😀'])
 })
 
-for (const [what, body, error, status] of [
+for (const [fault, body, error, status] of [
   ['nothing', '', /the body is empty/, 400],
   ['white space', ' \r\n', /the body is empty/, 400],
   ['no JSON', 'hello', /must be a JSON array/, 400],
   ['a single record', first, /must be a JSON array.*\/single/, 400],
   ['null', 'null', /must be a JSON array/, 400],
-  ['an array that was cut short', `[${first},{"activity":{"id"`, /cut short: element 1/, 400],
-  ['something after the array', `[${first}]]`, /something follows/, 400],
+  ['a truncated array', `[${first},{"activity":{"id"`, /truncated: element 1/, 400],
+  ['text after the array', `[${first}]]`, /unexpected text/, 400],
   [
     'items none of which can be reported',
     '[1,{"activity":{}}]',
@@ -329,7 +329,7 @@ for (const [what, body, error, status] of [
   ],
   ['100,001 items', `[${'0,'.repeat(100_000)}0]`, /100001 items in one batch: send at most 100000/, 413],
 ] as const) {
-  test(`a batch body with ${what} is refused as a whole, and the error says why`, () => {
+  test(`a batch body with ${fault} is refused as a whole, with a matching error`, () => {
     for (const read of [readBatch(body), readBatch(Buffer.from(body))]) {
       assert.ok('invalid' in read)
       assert.match(read.invalid, error)
@@ -338,31 +338,31 @@ for (const [what, body, error, status] of [
   })
 }
 
-for (const [what, body, error] of [
+for (const [fault, body, error] of [
   ['nothing', '', /the body is empty/],
   ['no JSON', 'hello', /not JSON/],
-  ['a record that was cut short', '{"activity":{"id":1', /not JSON/],
+  ['a truncated record', '{"activity":{"id":1', /not JSON/],
   ['an array', `[${first}]`, /the body is an array.*\/batch/],
   ['two records', first + last, /not JSON/],
 ] as const) {
-  test(`a single body with ${what} is invalid, and the error says why`, () => {
+  test(`a single body with ${fault} is invalid, with a matching error`, () => {
     const read = readSingle(body)
     assert.ok('invalid' in read)
     assert.match(read.invalid, error)
   })
 }
 
-test('an empty batch is a batch of no messages', () => {
+test('an empty array is a batch without messages', () => {
   assert.deepEqual(items('[]'), [])
   assert.deepEqual(items(' [\n] '), [])
 })
 
-test('a byte order mark is left out', () => {
+test('a byte order mark is ignored', () => {
   assertActivity(items(`\ufeff[${first}]`)[0] as ReadItem, '1', '1', first)
   assertActivity(readSingle(Buffer.from(`\ufeff${first}`)), '1', '1', first)
 })
 
-test('10,000 items, and 20 MB in one, are read', () => {
+test('10,000 items, and one item of 20 MB, are read', () => {
   const many = items(
     `[${Array.from({ length: 10_000 }, (_, n) => full(String(n), 1 + (n % 2))).join(',')}]`,
   ) as readonly Activity[]
@@ -371,10 +371,10 @@ test('10,000 items, and 20 MB in one, are read', () => {
     [...many.keys()],
   )
   const large = full('2', 1).replace('Hello', 'x'.repeat(20_000_000))
-  assert.equal((amongGood(large) as Activity).text, large)
+  assert.equal((readBetweenValid(large) as Activity).text, large)
 })
 
-test('one item for each line, however the lines end, and a broken one reaches into no other', () => {
+test('readLines() returns one item per line, and an invalid line does not affect others', () => {
   const lines = readLines(`${first}\r\n\n  \n{"activity":{\n${'['.repeat(500)}\n${last}\n{"activity":{"id":4}}`)
   assertActivity(lines[0] as ReadItem, '1', '1', first)
   assert.deepEqual([lines[1], lines[2]], [undefined, undefined])
@@ -388,7 +388,7 @@ test('one item for each line, however the lines end, and a broken one reaches in
   assert.deepEqual([lines.length, (lines[6] as { idJson?: string }).idJson], [7, '4'])
 })
 
-/** A record as some sender might spell it: order, spacing, missing, doubled, escaped and foreign fields. */
+/** A random record: the order, spacing and escapes of fields vary, and fields may be missing, duplicate or unknown. */
 function randomRecord(random: () => number, space: () => string, order: readonly string[]): string {
   const value = () =>
     pick(random, ['1', '42', '9007199254740993', '"1001"', '"ab\\u0063"', 'null', '1.0', '-1', '{"id":1}', '"vity\\""'])
@@ -403,7 +403,7 @@ function randomRecord(random: () => number, space: () => string, order: readonly
   return `{${space()}${all.join(`${space()},${space()}`)}${space()}}`
 }
 
-test('an item is read in a batch exactly as it is read alone, whatever its neighbours (seeded)', () => {
+test('an item is read in a batch exactly as it is read alone (seeded)', () => {
   const names = ['id', 'brand_id', 'user_id', 'activity_id', 'action_group_id', 'trigger_hash', 'action_id', 'other']
   for (let seed = 1; seed <= 1_500; seed++) {
     const random = randomFrom(seed)

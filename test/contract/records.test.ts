@@ -16,7 +16,7 @@ import {
   SiteSuccess,
 } from '../../src/contract/records.ts'
 
-test('schema and reader agree on which records there are', () => {
+test('the schema and the reader accept the same records', () => {
   for (const [json, expected] of [
     ['{"activity":{"id":1,"brand_id":1,"user_id":"1001"}}', true],
     ['{"activity":{"id":"1","brand_id":2,"user_id":"1001","x":1},"title":"Hello"}', true],
@@ -37,7 +37,7 @@ test('schema and reader agree on which records there are', () => {
   }
 })
 
-test('our answers are of the shapes that the schemas show', () => {
+test('our answers match the schemas', () => {
   const rule = 'test'
   const sent = { category: 'successful', ref: 'p1', rule } as const
   assert.ok(Check(PushSuccess, JSON.parse(singleAnswer('push', sent).body)))
@@ -47,7 +47,7 @@ test('our answers are of the shapes that the schemas show', () => {
   assert.ok(Check(BatchResponse, JSON.parse(batchAnswer('site', []))))
 })
 
-test('reconciliation asks for one of nine fields, and is answered with users or an error', () => {
+test('a reconciliation request names one of nine fields, and its answer has users or an error', () => {
   assert.ok(Check(ReconciliationRequest, { field: 'consent_post_mail' }))
   assert.ok(!Check(ReconciliationRequest, { field: 'postMail' }))
   assert.ok(Check(ReconciliationResponse, { users: ['1001'], timestamp: '2020-01-01T10:00:00Z' }))
@@ -55,7 +55,7 @@ test('reconciliation asks for one of nine fields, and is answered with users or 
   assert.ok(Check(ReconciliationError, { users: ['1001'], error: 'timeout' }))
 })
 
-test('every endpoint of the code stands in docs/interface.md', async () => {
+test('every endpoint of the code is listed in docs/interface.md', async () => {
   const document = await readFile(new URL('../../docs/interface.md', import.meta.url), 'utf8')
   for (const { method, path } of [...sendEndpoints, reconciliation, deviceLink, deviceUnlink]) {
     assert.ok(document.includes(`| ${method} | \`${path}\` |`), path)

@@ -1,22 +1,22 @@
 import type { Client } from '../client.ts'
 import type { Progress } from '../progress.ts'
-import { inOrder } from '../send/in-order.ts'
-import { type Defaults, type Part, parts } from './read-file.ts'
+import { mapInOrder } from '../send/map-in-order.ts'
+import { type Batch, type Defaults, readBatches } from './read-file.ts'
 
-/** What `bellwire devices import --json` prints. */
+/** The output of `bellwire devices import --json`. */
 export interface ImportSummary {
   readonly file: string
-  /** Records: lines of NDJSON, rows of CSV. */
+  /** Lines of NDJSON, or rows of CSV. */
   records: number
-  /** Tokens that the operator knows now. */
+  /** Tokens that the operator accepted. */
   tokens: number
   linked: number
-  /** Of another user before. */
+  /** Tokens that belonged to another user before. */
   moved: number
-  /** Known already, or something later was: a user who logged out since stays logged out. */
+  /** Tokens that were linked already, or have a later link or unlink: a later logout still counts. */
   unchanged: number
   refused: number
-  /** The first of them. */
+  /** The first refused lines. */
   readonly refused_lines: { line: number; error: string }[]
   seconds: number
 }
@@ -29,10 +29,10 @@ interface Answer {
   readonly refused: readonly { readonly line: number; readonly error: string }[]
 }
 
-const atATime = 4
-const refusedShown = 100
+const concurrency = 4
+const maxRefusedLines = 100
 
-/** Links every token of a file. Doing it again changes nothing: each link has the time that the file gives it. */
+/** Links all tokens of a file. It is idempotent, because each link has the time from the file. */
 export async function importFile(options: {
   readonly file: string
   readonly read: () => AsyncIterable<Buffer>
@@ -43,7 +43,7 @@ export async function importFile(options: {
   readonly progress: Progress
 }): Promise<ImportSummary> {
   const { file, read, bytes, format, defaults, client, progress } = options
-  const begun = Date.now()
+  const startedAt = Date.now()
   const summary: ImportSummary = {
     file,
     records: 0,
@@ -55,28 +55,28 @@ export async function importFile(options: {
     refused_lines: [],
     seconds: 0,
   }
-  const link = async (part: Part): Promise<{ part: Part; answer: Answer | undefined }> => {
-    if (part.lines.length === 0) return { part, answer: undefined }
-    const { answer } = await client.post('/admin/devices/link', part.body, 'application/x-ndjson')
-    return { part, answer: answer as Answer }
+  const link = async (batch: Batch): Promise<{ batch: Batch; answer: Answer | undefined }> => {
+    if (batch.lines.length === 0) return { batch, answer: undefined }
+    const { answer } = await client.post('/admin/devices/link', batch.body, 'application/x-ndjson')
+    return { batch, answer: answer as Answer }
   }
-  for await (const { part, answer } of inOrder(parts(read(), format, defaults), atATime, link)) {
-    const refused = (answer?.refused ?? []).map(({ line, error }) => ({ line: part.lines[line - 1] ?? 0, error }))
-    const all = [...part.refused, ...refused].sort((a, b) => a.line - b.line)
-    summary.records += part.lines.length + part.refused.length
+  for await (const { batch, answer } of mapInOrder(readBatches(read(), format, defaults), concurrency, link)) {
+    const refused = (answer?.refused ?? []).map(({ line, error }) => ({ line: batch.lines[line - 1] ?? 0, error }))
+    const all = [...batch.refused, ...refused].sort((a, b) => a.line - b.line)
+    summary.records += batch.lines.length + batch.refused.length
     summary.tokens += answer?.accepted ?? 0
     summary.linked += answer?.linked ?? 0
     summary.moved += answer?.moved ?? 0
     summary.unchanged += answer?.unchanged ?? 0
     summary.refused += all.length
-    summary.refused_lines.push(...all.slice(0, refusedShown - summary.refused_lines.length))
-    progress.show('importing', part.bytesRead, bytes, `${summary.records} records`)
+    summary.refused_lines.push(...all.slice(0, maxRefusedLines - summary.refused_lines.length))
+    progress.show('importing', batch.bytesRead, bytes, `${summary.records} records`)
   }
-  summary.seconds = Math.round((Date.now() - begun) / 100) / 10
+  summary.seconds = Math.round((Date.now() - startedAt) / 100) / 10
   return summary
 }
 
-/** For a person. */
+/** The summary as text. */
 export function phraseImport(summary: ImportSummary): string {
   const { file, records, tokens, linked, moved, unchanged, refused, refused_lines, seconds } = summary
   const row = (name: string, count: number, more = ''): string =>
@@ -84,10 +84,10 @@ export function phraseImport(summary: ImportSummary): string {
   return [
     `${file}: ${records.toLocaleString('en')} records, ${tokens.toLocaleString('en')} tokens in ${seconds} s`,
     row('linked', linked),
-    ...(moved > 0 ? [row('moved', moved, "another user's before")] : []),
-    ...(unchanged > 0 ? [row('unchanged', unchanged, 'known already, or something later is')] : []),
+    ...(moved > 0 ? [row('moved', moved, 'belonged to another user before')] : []),
+    ...(unchanged > 0 ? [row('unchanged', unchanged, 'linked already, or changed later')] : []),
     ...(refused > 0 ? [row('refused', refused)] : []),
     ...refused_lines.slice(0, 10).map(({ line, error }) => `      line ${line}: ${error}`),
-    ...(refused > 10 ? [`      and ${refused - 10} more; --json lists the first ${refusedShown}`] : []),
+    ...(refused > 10 ? [`      and ${refused - 10} more; --json lists the first ${maxRefusedLines}`] : []),
   ].join('\n')
 }

@@ -3,7 +3,7 @@ import type { Scope } from '../../runtime/access.ts'
 import type { Client } from '../client.ts'
 import { type Addressed, withAddress, withSide } from '../running-side.ts'
 
-/** --url and --key of the running operator, or its configuration. */
+/** Adds the options --url and --key of the running operator, and --config. */
 export const withOperator = (command: Command, scope: Scope, patience?: string): Command =>
   withAddress(
     command,
@@ -12,20 +12,20 @@ export const withOperator = (command: Command, scope: Scope, patience?: string):
     patience,
   )
 
-/** For a question that a person waits for. */
+/** The default of --patience for commands that a person waits for. */
 export const shortPatience = '10s'
 
-/** Gives the work a client of the running operator, ended by Ctrl-C. */
+/** Runs the work with a client of the running operator. Ctrl-C aborts it. */
 export function withOperatorClient<T>(
   options: Addressed,
   scope: Scope,
-  notice: (text: string) => void,
+  notify: (text: string) => void,
   work: (client: Client) => Promise<T>,
 ): Promise<T> {
-  const talk = {
+  const session = {
     scopes: [scope],
-    notice,
-    interrupted: 'interrupted; doing the same again is safe',
+    notify,
+    interrupted: 'interrupted; it is safe to repeat the command',
   }
-  return withSide('operator', options, talk, work)
+  return withSide('operator', options, session, work)
 }

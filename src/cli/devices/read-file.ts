@@ -1,11 +1,11 @@
-// A file of tokens, as requests: NDJSON of link records (row 18), or CSV with one token in a row.
+// Reads a file of tokens in batches for requests: NDJSON with link records (row 18), or CSV with one token per row.
 
 import { parse } from 'csv-parse'
 import { CliError, exit } from '../exit.ts'
 import { chunks } from '../send/chunks.ts'
 import { linesOf } from '../send/records.ts'
 
-/** What is said of every record that does not say it itself. */
+/** Values for records that lack them. */
 export interface Defaults {
   readonly brand?: string | undefined
   readonly provider?: string | undefined
@@ -14,62 +14,62 @@ export interface Defaults {
   readonly origin: string
 }
 
-/** As many records as one request carries. */
-export interface Part {
+/** The records of one request. */
+export interface Batch {
   /** NDJSON. */
   readonly body: string
-  /** The line of the file for each line of the body. */
+  /** The line number in the file for each line of the body. */
   readonly lines: readonly number[]
-  /** Those that cannot be sent at all. */
+  /** Records that cannot be sent. */
   readonly refused: readonly { readonly line: number; readonly error: string }[]
   readonly bytesRead: number
 }
 
-/** The operator takes a thousand records in a request. */
-const mostLines = 1_000
+/** The operator accepts 1,000 records in a request. */
+const maxLines = 1_000
 
-export async function* parts(
+export async function* readBatches(
   stream: AsyncIterable<Buffer>,
   format: 'csv' | 'ndjson',
   defaults: Defaults,
-): AsyncGenerator<Part> {
+): AsyncGenerator<Batch> {
   let body: string[] = []
   let lines: number[] = []
-  let refused: Part['refused'][number][] = []
+  let refused: Batch['refused'][number][] = []
   let bytesRead = 0
-  const cut = (): Part => {
-    const part = { body: body.join('\n'), lines, refused, bytesRead }
+  const cutBatch = (): Batch => {
+    const batch = { body: body.join('\n'), lines, refused, bytesRead }
     body = []
     lines = []
     refused = []
-    return part
+    return batch
   }
-  for await (const { line, value, end } of format === 'csv' ? csvRows(stream) : ndjsonLines(stream)) {
+  for await (const { line, value, end } of format === 'csv' ? readCsv(stream) : readNdjson(stream)) {
     bytesRead = end
-    const record = recordOf(value, defaults)
+    const record = toRecord(value, defaults)
     if (typeof record === 'string') refused.push({ line, error: record })
     else {
       body.push(JSON.stringify(record))
       lines.push(line)
     }
-    if (body.length + refused.length >= mostLines) yield cut()
+    if (body.length + refused.length >= maxLines) yield cutBatch()
   }
-  if (body.length + refused.length > 0) yield cut()
+  if (body.length + refused.length > 0) yield cutBatch()
 }
 
 interface Row {
   readonly line: number
-  /** Undefined: it cannot be read. */
+  /** Undefined if the row cannot be read. */
   readonly value: unknown
   readonly end: number
 }
 
-async function* ndjsonLines(stream: AsyncIterable<Buffer>): AsyncGenerator<Row> {
+async function* readNdjson(stream: AsyncIterable<Buffer>): AsyncGenerator<Row> {
   for await (const chunk of chunks(stream))
-    for (const { line, text } of linesOf(chunk)) yield { line, value: jsonOf(text), end: chunk.bytesRead }
+    for (const { line, text } of linesOf(chunk)) yield { line, value: parseJson(text), end: chunk.bytesRead }
 }
 
-function jsonOf(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
@@ -77,26 +77,26 @@ function jsonOf(text: string): unknown {
   }
 }
 
-async function* csvRows(stream: AsyncIterable<Buffer>): AsyncGenerator<Row> {
+async function* readCsv(stream: AsyncIterable<Buffer>): AsyncGenerator<Row> {
   const parser = parse({ columns: true, bom: true, trim: true, skip_empty_lines: true, info: true })
-  const feeding = feed(stream, parser)
+  const written = writeAll(stream, parser)
   try {
     for await (const { record, info } of parser as AsyncIterable<{
       record: object
       info: { lines: number; bytes: number }
     }>)
       yield { line: info.lines, value: record, end: info.bytes }
-    await feeding
+    await written
   } catch (error) {
-    throw new CliError(exit.usage, `this is not CSV: ${(error as Error).message}`)
+    throw new CliError(exit.usage, `the file is not valid CSV: ${(error as Error).message}`)
   }
 }
 
-async function feed(stream: AsyncIterable<Buffer>, parser: ReturnType<typeof parse>): Promise<void> {
+async function writeAll(stream: AsyncIterable<Buffer>, parser: ReturnType<typeof parse>): Promise<void> {
   try {
-    for await (const part of stream) {
+    for await (const chunk of stream) {
       if (parser.destroyed) return
-      if (!parser.write(part))
+      if (!parser.write(chunk))
         await new Promise<void>((resolve) => parser.once('drain', resolve).once('close', resolve))
     }
     parser.end()
@@ -105,25 +105,25 @@ async function feed(stream: AsyncIterable<Buffer>, parser: ReturnType<typeof par
   }
 }
 
-const ofToken = ['token', 'channel', 'provider', 'kind', 'environment', 'app'] as const
+const tokenFields = ['token', 'channel', 'provider', 'kind', 'environment', 'app'] as const
 
-/** @returns the record, or why there is none */
-function recordOf(value: unknown, defaults: Defaults): object | string {
+/** @returns the record, or the error as text */
+function toRecord(value: unknown, defaults: Defaults): object | string {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return 'it is not a JSON object'
-  // An empty cell is one that is not there.
-  const given = Object.fromEntries(Object.entries(value).filter(([, one]) => one !== '' && one !== null))
-  const { brand } = given
+  // An empty cell counts as missing.
+  const fields = Object.fromEntries(Object.entries(value).filter(([, field]) => field !== '' && field !== null))
+  const { brand } = fields
   if (brand !== undefined && defaults.brand !== undefined && String(brand) !== defaults.brand)
-    return `it is of brand ${brand}, not ${defaults.brand}: import each brand by itself, or without --brand`
+    return `its brand is ${brand}, not ${defaults.brand}: import each brand separately, or omit --brand`
   const { timestamp, origin } = defaults
-  const named = { origin, timestamp, ...(defaults.brand !== undefined && { brand: defaults.brand }) }
-  if ('tokens' in given) return { ...named, ...given }
-  const token = Object.fromEntries(ofToken.flatMap((name) => (name in given ? [[name, given[name]]] : [])))
-  for (const name of ofToken) delete given[name]
-  return { ...named, ...given, tokens: [withProvider(token, defaults.provider)] }
+  const common = { origin, timestamp, ...(defaults.brand !== undefined && { brand: defaults.brand }) }
+  if ('tokens' in fields) return { ...common, ...fields }
+  const token = Object.fromEntries(tokenFields.flatMap((name) => (name in fields ? [[name, fields[name]]] : [])))
+  for (const name of tokenFields) delete fields[name]
+  return { ...common, ...fields, tokens: [withProvider(token, defaults.provider)] }
 }
 
-/** `kind` may stand for the provider: fcm_token, apns, webpush, http:NAME. */
+/** Derives a missing provider from `kind` (fcm_token, apns, webpush, http:NAME), else uses the default. */
 function withProvider(token: Record<string, unknown>, provider: string | undefined): object {
   if (token.provider !== undefined) return token
   const { kind, ...rest } = token

@@ -1,11 +1,11 @@
 import type { Check } from '../../providers/provider.ts'
 
-/** One configured thing that is looked at. */
+/** A part of the configuration that can be checked. */
 export interface Part {
   /** Its setting: 'operator.push', 'platform.lanes[0].to'. */
   readonly setting: string
-  /** May reject, and may hang: whoever looks bounds it. */
-  look(): Promise<readonly Check[]>
+  /** May reject or hang: the caller sets a timeout. */
+  check(): Promise<readonly Check[]>
   close?(): Promise<void>
 }
 
@@ -13,34 +13,34 @@ export interface Finding extends Check {
   readonly setting: string
 }
 
-/** Looks at all parts at once, each no longer than this. In the order of the parts. */
-export async function lookAtAll(parts: readonly Part[], withinMs: number): Promise<readonly Finding[]> {
-  const found = await Promise.all(parts.map((part) => lookAt(part, withinMs)))
-  return found.flat()
+/** Checks all parts concurrently, each with this timeout. The findings are in the order of the parts. */
+export async function checkAll(parts: readonly Part[], timeoutMs: number): Promise<readonly Finding[]> {
+  const findings = await Promise.all(parts.map((part) => checkPart(part, timeoutMs)))
+  return findings.flat()
 }
 
-async function lookAt(part: Part, withinMs: number): Promise<readonly Finding[]> {
+async function checkPart(part: Part, timeoutMs: number): Promise<readonly Finding[]> {
   const { setting } = part
-  const late = Promise.withResolvers<readonly Check[]>()
+  const timeout = Promise.withResolvers<readonly Check[]>()
   const timer = setTimeout(
     () =>
-      late.resolve([
+      timeout.resolve([
         {
           ok: false,
-          what: `no answer within ${withinMs / 1000} s`,
-          remedy: 'check the network, or allow more with --timeout',
+          what: `no answer within ${timeoutMs / 1000} s`,
+          remedy: 'check the network, or raise --timeout',
         },
       ]),
-    withinMs,
+    timeoutMs,
   )
   try {
-    const checks = await Promise.race([part.look(), late.promise])
+    const checks = await Promise.race([part.check(), timeout.promise])
     return checks.map((check) => ({ setting, ...check }))
   } catch (error) {
-    return [{ setting, ok: false, what: (error as Error).message, remedy: 'docs/running.md says what belongs here' }]
+    return [{ setting, ok: false, what: (error as Error).message, remedy: 'docs/running.md describes this setting' }]
   } finally {
     clearTimeout(timer)
-    // Not waited for: what hangs may hang here too.
+    // Not awaited: a part that hangs may hang in close() too.
     part.close?.().catch(() => {})
   }
 }

@@ -1,4 +1,4 @@
-// Which parts a configuration has, and how each is looked at.
+// The parts of a configuration, each with its check.
 
 import { ConfigError } from '../../config/problem.ts'
 import { isExampleKey, type Risk, risksOf } from '../../config/risks.ts'
@@ -8,9 +8,9 @@ import { providerOf } from '../../platform/create-platform.ts'
 import type { Check } from '../../providers/provider.ts'
 import { inspectStore } from '../../store/inspect-store.ts'
 import { operatorOptions, platformOptions } from '../compose.ts'
-import { lookAtContent } from './content.ts'
+import { checkContent } from './content.ts'
 import type { Part } from './part.ts'
-import { lookAtSide } from './side.ts'
+import { checkSide } from './side.ts'
 
 export async function partsOf(config: Config): Promise<readonly Part[]> {
   const { operator, platform } = config
@@ -21,20 +21,21 @@ export async function partsOf(config: Config): Promise<readonly Part[]> {
   ]
 }
 
-/** Only accepted risks: any other risk is an error of the configuration. */
+/** A warning about an accepted risk. (A risk that is not accepted is an error of the configuration.) */
 function acceptedRisk({ risk, path, what, remedy }: Risk): Part {
-  return { setting: path, look: async () => [{ ok: true, warning: true, what: `${what} (accepted: ${risk})`, remedy }] }
+  const check = async () => [{ ok: true, warning: true as const, what: `${what} (accepted: ${risk})`, remedy }]
+  return { setting: path, check }
 }
 
 function sideParts(side: 'operator' | 'platform', config: OperatorConfig | PlatformConfig): readonly Part[] {
   const lists = side === 'operator' ? ['keys', 'admin_keys'] : ['keys']
   return [
-    { setting: `${side}.store`, look: () => inspectStore(config.store) },
+    { setting: `${side}.store`, check: () => inspectStore(config.store) },
     portPart(side, `${side}.port`, config),
     ...(config.admin ? [portPart(side, `${side}.admin.port`, config.admin)] : []),
     ...lists.map((list) => ({
       setting: `${side}.${list}`,
-      look: async () =>
+      check: async () =>
         exampleKeys((config as unknown as Record<string, readonly { name: string; key: string }[]>)[list] ?? []),
     })),
   ]
@@ -45,17 +46,17 @@ function portPart(
   setting: string,
   address: { readonly host: string; readonly port: number },
 ): Part {
-  return { setting, look: () => lookAtSide(side, address, setting) }
+  return { setting, check: () => checkSide(side, address, setting) }
 }
 
-/** Everybody knows the keys of the examples. */
+/** Warns of the published keys of the examples. */
 function exampleKeys(keys: readonly { readonly name: string; readonly key: string }[]): Check[] {
   return keys
     .filter(({ key }) => isExampleKey(key))
     .map(({ name }) => ({
       ok: true,
       warning: true,
-      what: `the key of ${JSON.stringify(name)} is one of the examples`,
+      what: `the key of ${JSON.stringify(name)} is a published example key`,
       remedy: 'make one with: openssl rand -hex 24',
     }))
 }
@@ -67,10 +68,10 @@ async function operatorParts(config: OperatorConfig): Promise<readonly Part[]> {
   return [
     ...pushParts(options.push),
     ...(typeof options.site === 'object' ? [providerPart('operator.site', options.site)] : []),
-    { setting: 'operator.content', look: () => lookAtContent(config) },
+    { setting: 'operator.content', check: () => checkContent(config) },
     {
       setting: options.suppression === 'none' ? 'operator.suppression' : 'operator.attributes',
-      look: () => lookAtSuppression(options, brands),
+      check: () => checkSuppression(options, brands),
     },
   ]
 }
@@ -81,41 +82,40 @@ async function platformParts(config: PlatformConfig): Promise<readonly Part[]> {
   return options.lanes.map((lane, i) => providerPart(`platform.lanes[${i}].to`, providerOf(lane)))
 }
 
-/** What could not even be put together is one finding, beside those of the others. */
+/** Turns an error while the options of a side are built into one finding, so that the other side is still checked. */
 function asPart(side: string): (error: Error) => Part {
   return (error) => {
     const [problem] = error instanceof ConfigError ? error.problems : []
     const { path = side, what = error.message, remedy = 'docs/running.md lists the settings' } = problem ?? {}
-    return { setting: path, look: async () => [{ ok: false, what, remedy }] }
+    return { setting: path, check: async () => [{ ok: false, what, remedy }] }
   }
 }
 
-/** Whatever can be asked how it is: a Provider, or a PushService. */
-interface Checked {
+/** A Provider or a PushService. */
+interface Checkable {
   readonly name: string
   check?(): Promise<readonly Check[]>
   close?(): Promise<void>
 }
 
-/** The services of the devices are looked at one by one. */
+/** One part per push service, or one for the provider. */
 function pushParts(
-  push: OperatorOptions['push'] | { readonly devices: { readonly services: readonly Checked[] } },
+  push: OperatorOptions['push'] | { readonly devices: { readonly services: readonly Checkable[] } },
 ): readonly Part[] {
   if (push === undefined) return []
   if (!('devices' in push)) return [providerPart('operator.push', push)]
   return push.devices.services.map((service) => providerPart(`operator.push ${service.name}`, service))
 }
 
-function providerPart(setting: string, provider: Checked): Part {
+function providerPart(setting: string, provider: Checkable): Part {
   return {
     setting,
-    look: async () =>
-      (await provider.check?.()) ?? [{ ok: true, what: `${provider.name} is there; it does not say how it is` }],
+    check: async () => (await provider.check?.()) ?? [{ ok: true, what: `${provider.name} has no check of its own` }],
     close: async () => provider.close?.(),
   }
 }
 
-async function lookAtSuppression(
+async function checkSuppression(
   { attributes: source, suppression }: OperatorOptions,
   brands: readonly string[],
 ): Promise<readonly Check[]> {
@@ -124,13 +124,13 @@ async function lookAtSuppression(
       {
         ok: true,
         warning: true,
-        what: 'none: messages go to everybody, also to who is blocked, excluded or did not consent',
-        remedy: 'write attributes: [{file: ./users.csv}], or another source, and leave suppression out',
+        what: 'none: messages go to all users, including blocked, excluded and unconsented ones',
+        remedy: 'write attributes: [{file: ./users.csv}], or another source, and remove suppression: none',
       },
     ]
   const context = { deadline: Date.now() + 5_000, signal: AbortSignal.timeout(5_000) }
   for (const brand of brands) {
-    // Nobody of this name: only whether it can answer is asked.
+    // No user has this id: this checks only whether the source answers.
     await source.among(brand, ['bellwire doctor'], source.fields, context).catch((error: Error) => {
       throw new Error(`${source.name} cannot answer for brand ${brand}: ${error.message}`)
     })

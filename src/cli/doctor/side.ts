@@ -1,9 +1,9 @@
 import type { Check } from '../../providers/provider.ts'
 
-const patienceMs = 2_000
+const timeoutMs = 2_000
 
-/** Does this side run here, and is it ready? That it does not run is no problem: it may be about to be started. */
-export async function lookAtSide(
+/** Checks whether this side runs here and is ready. A side that does not run is no problem: it may be started later. */
+export async function checkSide(
   side: 'operator' | 'platform',
   { host, port }: { readonly host: string; readonly port: number },
   setting: string,
@@ -13,23 +13,22 @@ export async function lookAtSide(
   const remedy = `set ${setting} to a free port, or stop the program that listens there`
   let response: Response
   try {
-    response = await fetch(`http://${address}/readyz`, { signal: AbortSignal.timeout(patienceMs) })
+    response = await fetch(`http://${address}/readyz`, { signal: AbortSignal.timeout(timeoutMs) })
   } catch (error) {
     const refused = (error as { cause?: { code?: string } }).cause?.code === 'ECONNREFUSED'
     return refused
-      ? [{ ok: true, what: `nothing listens on ${address} yet: bellwire ${side} starts it` }]
-      : [{ ok: false, what: `something on ${address} does not answer as HTTP`, remedy }]
+      ? [{ ok: true, what: `not running on ${address}; start it with: bellwire ${side}` }]
+      : [{ ok: false, what: `a program on ${address} does not answer HTTP requests`, remedy }]
   }
-  const said = await response.text().catch(() => '')
-  if (response.status === 200 && said.includes('"ok":true'))
-    return [{ ok: true, what: `it runs on ${address} and is ready` }]
+  const body = await response.text().catch(() => '')
+  if (response.status === 200 && body.includes('"ok":true')) return [{ ok: true, what: `running on ${address}, ready` }]
   if (response.status === 503)
-    return [{ ok: false, what: `it runs on ${address} and is not ready: ${said}`, remedy: 'see its log' }]
-  return [{ ok: false, what: `something else listens on ${address} (${response.status})`, remedy }]
+    return [{ ok: false, what: `running on ${address}, not ready: ${body}`, remedy: 'see its log' }]
+  return [{ ok: false, what: `another program listens on ${address} (status ${response.status})`, remedy }]
 }
 
-/** How a side that listens there is asked from this machine. */
+/** The address at which this machine reaches a side that listens on host and port. */
 export function addressOf(host: string, port: number): string {
-  const asked = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host
-  return asked.includes(':') ? `[${asked}]:${port}` : `${asked}:${port}`
+  const target = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host
+  return target.includes(':') ? `[${target}]:${port}` : `${target}:${port}`
 }

@@ -1,4 +1,4 @@
-// What `bellwire reconcile` prints. Pure.
+// Formats the report of `bellwire reconcile`. Pure functions.
 
 import { type Direction, severityOf, worstDirection } from '../../platform/reconcile/severity.ts'
 import type { ShownRun } from '../../platform/reconcile/shown-run.ts'
@@ -9,14 +9,14 @@ export interface Sampled {
   readonly severity: string
 }
 
-/** What `--json` prints. */
+/** The output of `--json`. */
 export interface Report {
   readonly run: ShownRun
-  /** The first of the findings, the worst first. */
+  /** The first discrepancies, the worst first. */
   readonly sample: readonly Sampled[]
 }
 
-/** The report for a person. */
+/** The report as text. */
 export function phraseReport({ run, sample }: Report): string {
   const { brand, field, refused, state } = run
   const title = `brand ${brand}, ${field}`
@@ -26,21 +26,21 @@ export function phraseReport({ run, sample }: Report): string {
     const { why, particulars, remedy } = refused
     return `${title}: not compared, the answer was refused (${why})\n  ${particulars}\n  ${remedy}`
   }
-  return [...findings(title, run, sample), ...toDo(run)].join('\n')
+  return [...phraseFindings(title, run, sample), ...phraseNextSteps(run)].join('\n')
 }
 
-function findings(title: string, run: ShownRun, sample: readonly Sampled[]): string[] {
+function phraseFindings(title: string, run: ShownRun, sample: readonly Sampled[]): string[] {
   const { field, discrepancies, data_at, crm_users, ids } = run
   if (!discrepancies) return [`${title}: ${run.state}`]
   const total = discrepancies.operator_only + discrepancies.crm_only
   const worst = worstDirection(field)
-  const ways: readonly Direction[] = worst === 'operator_only' ? [worst, 'crm_only'] : [worst, 'operator_only']
-  const found = ways.flatMap((direction) => {
+  const directions: readonly Direction[] = worst === 'operator_only' ? [worst, 'crm_only'] : [worst, 'operator_only']
+  const found = directions.flatMap((direction) => {
     if (discrepancies[direction] === 0) return []
     const shown = sample.filter((each) => each.direction === direction).map(({ user_id }) => JSON.stringify(user_id))
     const more = discrepancies[direction] > shown.length ? ', …' : ''
     return [
-      row(severityOf(field, direction), discrepancies[direction], says(field, direction)),
+      row(severityOf(field, direction), discrepancies[direction], explain(field, direction)),
       ...(shown.length > 0 ? [`${' '.repeat(26)}${shown.join(', ')}${more}`] : []),
     ]
   })
@@ -55,7 +55,7 @@ function findings(title: string, run: ShownRun, sample: readonly Sampled[]): str
           row(
             'too recent',
             discrepancies.too_recent,
-            'changed in the CRM just before or after that: the next run judges them',
+            'changed in the CRM shortly before or after that time: the next run compares them',
           ),
         ]
       : []),
@@ -63,37 +63,37 @@ function findings(title: string, run: ShownRun, sample: readonly Sampled[]): str
   ]
 }
 
-function toDo({ field, run, discrepancies }: ShownRun): string[] {
+function phraseNextSteps({ field, run, discrepancies }: ShownRun): string[] {
   if (!discrepancies || discrepancies.operator_only + discrepancies.crm_only === 0) return []
   const path = `/admin/reconciliations/${run}`
   const worst = worstDirection(field)
   return [
     '',
-    'What to do',
-    `  all of them     GET ${path}/export?format=csv`,
-    '  find the cause  what should have told the CRM of these changes did not: mend that first',
+    'Next steps',
+    `  export all      GET ${path}/export?format=csv`,
+    '  find the cause  the CRM did not receive these changes: fix their source first',
     ...(discrepancies[worst] > 0
       ? [
-          `  correct         POST ${path}/correct {"what": "tighten"}: ${sets(field)} for ${number(discrepancies[worst])} in the CRM`,
+          `  correct         POST ${path}/correct {"what": "tighten"}: sets ${safeValue(field)} for ${number(discrepancies[worst])} in the CRM`,
         ]
       : []),
-    `  done            POST ${path}/acknowledge`,
+    `  acknowledge     POST ${path}/acknowledge`,
   ]
 }
 
-function says(field: ShownRun['field'], direction: Direction): string {
+function explain(field: ShownRun['field'], direction: Direction): string {
   const [yes, no] = direction === 'operator_only' ? ['the operator', 'the CRM'] : ['the CRM', 'the operator']
   switch (severityOf(field, direction)) {
     case 'critical':
-      return `${field} says ${yes}, not ${no}: the CRM goes on messaging them`
+      return `${field} at ${yes}, not at ${no}: the CRM still messages these users`
     case 'high':
-      return `${field} says ${yes}, not ${no}: the CRM counts on what is not there`
+      return `${field} at ${yes}, not at ${no}: the CRM relies on a wrong value`
     case 'low':
-      return `${field} says ${yes}, not ${no}: they may be left out without need`
+      return `${field} at ${yes}, not at ${no}: these users may miss messages`
   }
 }
 
-const sets = (field: ShownRun['field']): string => `${field} = ${worstDirection(field) === 'operator_only'}`
+const safeValue = (field: ShownRun['field']): string => `${field} = ${worstDirection(field) === 'operator_only'}`
 
 function row(name: string, value: number, more: string): string {
   return `  ${name.padEnd(10)} ${number(value).padStart(11)}  ${more}`

@@ -1,26 +1,27 @@
 import { CliError, exit } from '../exit.ts'
 import { push, type Ranges } from './ranges.ts'
 
-/** As many lines as one request carries. */
+/** The lines of one request. */
 export interface Chunk {
-  /** The lines without the empty ones, each ended by a newline. */
+  /** The lines, without blank ones, each with a trailing newline. */
   readonly body: Buffer
-  /** The numbers of these lines in the file, from 1. */
+  /** The line numbers in the file, from 1. */
   readonly lines: Ranges
   readonly count: number
-  /** Bytes of the file up to the end of this chunk. */
+  /** The position in the file after this chunk, in bytes. */
   readonly bytesRead: number
 }
 
-/** So many lines that a refused line is always named: the platform lists the first 1,000 of a request. */
-const mostLines = 1_000
-const mostBytes = 4 * 1024 * 1024
-const longestLine = 16 * 1024 * 1024
+/** The platform lists the first 1,000 refused lines of a request, so this limit ensures that all are listed. */
+const maxLines = 1_000
+const maxBytes = 4 * 1024 * 1024
+const maxLineBytes = 16 * 1024 * 1024
 
 /**
- * Cuts NDJSON into requests, in constant memory. A last line without its newline counts: whether it is whole, the platform says.
+ * Splits NDJSON into requests, in constant memory. A last line without a newline is included; the platform refuses it if it is
+ * truncated.
  *
- * @throws CliError when this is not NDJSON at all
+ * @throws CliError if the file is not NDJSON
  */
 export async function* chunks(stream: AsyncIterable<Buffer>): AsyncGenerator<Chunk> {
   let parts: Buffer[] = []
@@ -30,7 +31,7 @@ export async function* chunks(stream: AsyncIterable<Buffer>): AsyncGenerator<Chu
   let number = 0
   let bytesRead = 0
 
-  const take = (line: Buffer): void => {
+  const addLine = (line: Buffer): void => {
     number++
     if (isBlank(line)) return
     if (lines.length === 0 && number === 1) refuseArray(line)
@@ -39,8 +40,8 @@ export async function* chunks(stream: AsyncIterable<Buffer>): AsyncGenerator<Chu
     count++
     bytes += line.length + 1
   }
-  const full = (): boolean => count >= mostLines || bytes >= mostBytes
-  const cut = (): Chunk => {
+  const isFull = (): boolean => count >= maxLines || bytes >= maxBytes
+  const cutChunk = (): Chunk => {
     const chunk = { body: Buffer.concat(parts), lines, count, bytesRead }
     parts = []
     lines = []
@@ -55,28 +56,28 @@ export async function* chunks(stream: AsyncIterable<Buffer>): AsyncGenerator<Chu
     let from = number === 0 && restBytes === 0 && read.subarray(0, 3).equals(byteOrderMark) ? 3 : 0
     for (let at = read.indexOf(10, from); at >= 0; at = read.indexOf(10, from)) {
       const piece = read.subarray(from, at)
-      take(restBytes > 0 ? Buffer.concat([...rest, piece]) : piece)
+      addLine(restBytes > 0 ? Buffer.concat([...rest, piece]) : piece)
       bytesRead += restBytes + at + 1 - from
       rest = []
       restBytes = 0
       from = at + 1
-      if (full()) yield cut()
+      if (isFull()) yield cutChunk()
     }
     if (from < read.length) {
       rest.push(read.subarray(from))
       restBytes += read.length - from
     }
-    if (restBytes > longestLine)
+    if (restBytes > maxLineBytes)
       throw new CliError(
         exit.usage,
-        `line ${number + 1} is longer than ${longestLine} bytes: write one activity request record on each line (NDJSON)`,
+        `line ${number + 1} is longer than ${maxLineBytes} bytes: NDJSON has one record per line`,
       )
   }
   if (restBytes > 0) {
-    take(Buffer.concat(rest))
+    addLine(Buffer.concat(rest))
     bytesRead += restBytes
   }
-  if (count > 0) yield cut()
+  if (count > 0) yield cutChunk()
 }
 
 const newline = Buffer.from('\n')
@@ -91,6 +92,6 @@ function refuseArray(line: Buffer): void {
   if (line.toString('latin1', 0, 100).trimStart().startsWith('['))
     throw new CliError(
       exit.usage,
-      "this file is a JSON array; NDJSON has one record on each line: jq -c '.[]' file.json > file.ndjson",
+      "this file is a JSON array, but NDJSON has one record per line; convert it with: jq -c '.[]' file.json > file.ndjson",
     )
 }

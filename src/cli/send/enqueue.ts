@@ -1,23 +1,23 @@
 import type { Client } from '../client.ts'
 import type { Chunk } from './chunks.ts'
-import { inOrder } from './in-order.ts'
+import { mapInOrder } from './map-in-order.ts'
 import { each, push, type Ranges, size } from './ranges.ts'
 
-/** Which lines got which queue numbers. Compact, because a file may have millions of lines. */
-export interface Taken {
+/** The lines of a chunk and their queue numbers, stored as ranges because a file may have millions of lines. */
+export interface AcceptedLines {
   readonly lines: Ranges
   readonly seqs: Ranges
 }
 
-/** What became of one request. */
+/** The result of one request. */
 export interface Enqueued {
   readonly chunk: Chunk
-  readonly taken: Taken
+  readonly acceptedLines: AcceptedLines
   readonly accepted: number
   readonly repeated: number
   readonly refused: readonly { readonly line: number; readonly error: string }[]
-  /** The request was sent more than once, so some of `repeated` may be our own. */
-  readonly again: boolean
+  /** The request was sent more than once, so some of `repeated` may come from its first attempt. */
+  readonly retried: boolean
 }
 
 interface Answer {
@@ -27,16 +27,16 @@ interface Answer {
   readonly seqs: Ranges
 }
 
-/** Requests under way at a time: the next is read and sent while one waits for the disk. */
-const parallel = 4
+/** Concurrent requests: the next one is read and sent while the platform writes to disk. */
+const concurrency = 4
 
-/** Sends all chunks, a few at a time, and gives what became of each in the order of the file. */
+/** Sends all chunks concurrently, and yields the results in the order of the file. */
 export async function* enqueue(
   chunks: AsyncIterable<Chunk>,
   client: Client,
   channel: string,
 ): AsyncGenerator<Enqueued> {
-  yield* inOrder(chunks, parallel, (chunk) => enqueueChunk(chunk, client, channel))
+  yield* mapInOrder(chunks, concurrency, (chunk) => enqueueChunk(chunk, client, channel))
 }
 
 async function enqueueChunk(chunk: Chunk, client: Client, channel: string): Promise<Enqueued> {
@@ -49,10 +49,10 @@ async function enqueueChunk(chunk: Chunk, client: Client, channel: string): Prom
   if (size(lines) !== size(seqs)) throw new Error(`the platform answered for ${size(seqs)} of ${size(lines)} lines`)
   return {
     chunk,
-    taken: { lines, seqs },
+    acceptedLines: { lines, seqs },
     accepted,
     repeated,
     refused: refused.map(({ line, error }) => ({ line: fileLines[line - 1] ?? 0, error })),
-    again: sent > 1,
+    retried: sent > 1,
   }
 }

@@ -1,10 +1,10 @@
-import { type Client, rest } from '../client.ts'
+import { type Client, sleep } from '../client.ts'
 
-/** One line of the file, and its number in the queue. */
+/** A line of the file and its queue number. */
 export interface SentRecord {
   readonly line: number
   readonly seq: number
-  /** The JSON text of activity.id, when results are written. */
+  /** The JSON text of activity.id, if results are written. */
   readonly id?: string
 }
 
@@ -19,59 +19,62 @@ export interface RecordOutcome {
 }
 
 export interface OutcomesOptions {
-  /** Give up waiting at this time (epoch ms): what then waits is reported as waiting. */
-  readonly until: number
+  /** The deadline in epoch milliseconds. Records without an outcome are then reported as waiting. */
+  readonly deadline: number
   readonly signal: AbortSignal
-  readonly settled: (record: SentRecord, outcome: RecordOutcome) => Promise<void>
-  /** Called after each poll with the waiting records. */
-  readonly waiting: (outcomes: readonly RecordOutcome[]) => void
+  readonly onSettled: (record: SentRecord, outcome: RecordOutcome) => Promise<void>
+  /** Called after each poll with the records that still wait. */
+  readonly onWaiting: (outcomes: readonly RecordOutcome[]) => void
 }
 
-/** As many as one request may ask for, and as many as are held in memory. */
-const window = 10_000
-const firstRestMs = 50
-const longestRestMs = 1_000
+/** The most records in one request and in memory. */
+const windowSize = 10_000
+const firstPollMs = 50
+const maxPollMs = 1_000
 
 /**
- * Asks for the outcomes of records from front to back: those that wait stay in the window, those that are settled make room for the
- * next. @returns when all are settled, or the time is over
+ * Polls the outcomes of records with a sliding window: a settled record leaves the window, and the next one enters it. Returns
+ * when all are settled or the deadline has passed.
  */
 export async function waitForOutcomes(
   records: AsyncIterable<SentRecord>,
   client: Client,
-  { until, signal, settled, waiting: stillWaiting }: OutcomesOptions,
+  { deadline, signal, onSettled, onWaiting }: OutcomesOptions,
 ): Promise<void> {
-  const next = records[Symbol.asyncIterator]()
+  const iterator = records[Symbol.asyncIterator]()
   let waiting: SentRecord[] = []
-  let restMs = firstRestMs
+  let pollMs = firstPollMs
   for (;;) {
-    const room = window - waiting.length
-    for (let i = 0; i < room; i++) {
-      const { done, value } = await next.next()
+    const free = windowSize - waiting.length
+    for (let i = 0; i < free; i++) {
+      const { done, value } = await iterator.next()
       if (done) break
       waiting.push(value)
     }
     if (waiting.length === 0) return
-    const fresh = await ask(waiting, client)
-    const still: SentRecord[] = []
-    const stillSaid: RecordOutcome[] = []
-    const over = Date.now() >= until
+    const outcomes = await fetchOutcomes(waiting, client)
+    const stillWaiting: SentRecord[] = []
+    const waitingOutcomes: RecordOutcome[] = []
+    const timedOut = Date.now() >= deadline
     for (const record of waiting) {
-      // One that the platform does not know (any more) has no outcome either.
-      const outcome = fresh.get(record.seq) ?? { seq: record.seq, category: 'waiting' }
-      if (outcome.category === 'waiting' && !over) {
-        still.push(record)
-        stillSaid.push(outcome)
-      } else await settled(record, outcome)
+      // A record that the platform does not know (any more) counts as waiting.
+      const outcome = outcomes.get(record.seq) ?? { seq: record.seq, category: 'waiting' }
+      if (outcome.category === 'waiting' && !timedOut) {
+        stillWaiting.push(record)
+        waitingOutcomes.push(outcome)
+      } else await onSettled(record, outcome)
     }
-    if (stillSaid.length > 0) stillWaiting(stillSaid)
-    restMs = still.length < waiting.length ? firstRestMs : Math.min(longestRestMs, restMs * 2)
-    waiting = still
-    if (waiting.length > 0) await rest(Math.min(restMs, Math.max(1, until - Date.now())), signal)
+    if (waitingOutcomes.length > 0) onWaiting(waitingOutcomes)
+    pollMs = stillWaiting.length < waiting.length ? firstPollMs : Math.min(maxPollMs, pollMs * 2)
+    waiting = stillWaiting
+    if (waiting.length > 0) await sleep(Math.min(pollMs, Math.max(1, deadline - Date.now())), signal)
   }
 }
 
-async function ask(records: readonly SentRecord[], client: Client): Promise<ReadonlyMap<number, RecordOutcome>> {
+async function fetchOutcomes(
+  records: readonly SentRecord[],
+  client: Client,
+): Promise<ReadonlyMap<number, RecordOutcome>> {
   const { answer } = await client.post('/admin/outcomes', JSON.stringify({ seqs: records.map(({ seq }) => seq) }))
   const { outcomes } = answer as { outcomes: readonly RecordOutcome[] }
   return new Map(outcomes.map((outcome) => [outcome.seq, outcome]))

@@ -1,7 +1,7 @@
-/** Runs of consecutive numbers: a million line numbers or queue numbers are a handful of these. */
+/** Ranges of consecutive numbers: a few ranges represent a million line numbers or queue numbers. */
 export type Ranges = [from: number, to: number][]
 
-/** Adds a number behind the last. */
+/** Appends a number that is larger than the last. */
 export function push(ranges: Ranges, value: number): void {
   const last = ranges.at(-1)
   if (last && last[1] + 1 === value) last[1] = value

@@ -1,26 +1,29 @@
 import type { Chunk } from './chunks.ts'
-import type { Taken } from './enqueue.ts'
+import type { AcceptedLines } from './enqueue.ts'
 import type { SentRecord } from './outcomes.ts'
 import { each } from './ranges.ts'
 
 /**
- * Every record that was taken, in the order of the file.
+ * All accepted records, in the order of the file.
  *
- * @param reread the file once more, when the records' ids are wanted: remembering them all would cost memory without bound
+ * @param reread a second read of the file if the ids are needed, because keeping them all would need unbounded memory
  */
-export async function* records(all: readonly Taken[], reread?: AsyncIterable<Chunk>): AsyncGenerator<SentRecord> {
-  const ids = reread && idsOf(reread)
-  for (const { lines, seqs } of all) {
+export async function* records(
+  accepted: readonly AcceptedLines[],
+  reread?: AsyncIterable<Chunk>,
+): AsyncGenerator<SentRecord> {
+  const ids = reread && readIds(reread)
+  for (const { lines, seqs } of accepted) {
     const numbers = each(seqs)
     for (const line of each(lines)) {
       const record = { line, seq: numbers.next().value as number }
-      const id = ids && (await seek(ids, line))
+      const id = ids && (await findId(ids, line))
       yield id === undefined ? record : { ...record, id }
     }
   }
 }
 
-async function seek(
+async function findId(
   ids: AsyncGenerator<{ line: number; id: string | undefined }>,
   line: number,
 ): Promise<string | undefined> {
@@ -31,7 +34,7 @@ async function seek(
   }
 }
 
-async function* idsOf(chunks: AsyncIterable<Chunk>): AsyncGenerator<{ line: number; id: string | undefined }> {
+async function* readIds(chunks: AsyncIterable<Chunk>): AsyncGenerator<{ line: number; id: string | undefined }> {
   for await (const chunk of chunks) for (const { line, text } of linesOf(chunk)) yield { line, id: idOf(text) }
 }
 
@@ -42,12 +45,12 @@ export function* linesOf({ body, lines }: Chunk): Generator<{ line: number; text
 }
 
 /**
- * The JSON text of activity.id: its digits as they are, also where a number could not hold them (row 1).
+ * The JSON text of activity.id, with all digits even if a double cannot hold them (row 1).
  *
  * @example idOf('{"activity":{"id":9223372036854775807}}') // '9223372036854775807'
  */
 export function idOf(text: string): string | undefined {
-  // TypeScript does not know the reviver's third argument yet.
+  // TypeScript's types lack the third argument of the reviver.
   const parse = JSON.parse as (
     text: string,
     reviver: (this: unknown, key: string, value: unknown, context: { source?: string }) => unknown,

@@ -6,7 +6,7 @@ import { CliError, exit } from '../exit.ts'
 /** One line of --out. */
 export interface ResultLine {
   readonly line: number
-  /** The JSON text of activity.id, put in as it is. */
+  /** The JSON text of activity.id, written unchanged. */
   readonly id?: string | undefined
   readonly outcome: string
   readonly identifier?: string | undefined
@@ -16,7 +16,7 @@ export interface ResultLine {
 
 export interface Results {
   write(line: ResultLine): void
-  /** Waits until what was written has left memory. */
+  /** Waits until the written lines have left memory. */
   drain(): Promise<void>
   end(): Promise<void>
 }
@@ -27,16 +27,16 @@ export async function openResults(file: string): Promise<Results> {
   await once(stream, 'open').catch((error: Error) => {
     throw new CliError(exit.usage, `--out cannot be written: ${error.message}`)
   })
-  let held = ''
+  let buffer = ''
   let full = false
   const flush = (): void => {
-    full = !stream.write(held)
-    held = ''
+    full = !stream.write(buffer)
+    buffer = ''
   }
   return {
     write({ line, id, ...rest }) {
-      held += `{"line":${line}${id === undefined ? '' : `,"id":${id}`},${JSON.stringify(rest).slice(1)}\n`
-      if (held.length >= 1 << 16) flush()
+      buffer += `{"line":${line}${id === undefined ? '' : `,"id":${id}`},${JSON.stringify(rest).slice(1)}\n`
+      if (buffer.length >= 1 << 16) flush()
     },
     async drain() {
       if (full) await once(stream, 'drain')

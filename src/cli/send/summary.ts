@@ -4,34 +4,34 @@ export interface Reasons {
   [reason: string]: { count: number; example: string }
 }
 
-/** What `bellwire send --json` prints. */
+/** The output of `bellwire send --json`. */
 export interface Summary {
   readonly file: string
-  /** Lines of the file that are not empty. */
+  /** The lines of the file that are not blank. */
   lines: number
-  /** Lines that the platform had not seen before. */
+  /** New lines, which the platform had not accepted before. */
   accepted: number
-  /** Lines that it had: nothing is sent for them again, and they have the outcome of the first. */
+  /** Lines that the platform had accepted before. They are not sent again and keep their outcome. */
   repeated: number
-  /** Requests that had to be sent more than once, so that some of `repeated` are our own. */
+  /** Retried requests: some of `repeated` may come from their first attempts. */
   requests_repeated: number
   successful: number
-  /** Of the successful: delivered, but the operator gave no identifier. */
+  /** The successful records for which the operator returned no identifier. */
   untracked: number
   failed: number
   waiting: number
   refused: number
-  /** Of the failed. */
+  /** The reasons of the failed records. */
   readonly reasons: Reasons
-  /** Of the waiting, where the platform knows. */
+  /** The reasons of the waiting records, if the platform knows them. */
   readonly waiting_reasons: Reasons
-  /** The first of the refused. */
+  /** The first refused lines. */
   readonly refused_lines: { line: number; error: string }[]
   seconds: number
 }
 
-const refusedShown = 100
-const reasonsKept = 100
+const maxRefusedLines = 100
+const maxReasons = 100
 
 export function emptySummary(file: string): Summary {
   const counts = {
@@ -50,7 +50,7 @@ export function emptySummary(file: string): Summary {
 
 export function countRefused(summary: Summary, refused: readonly { line: number; error: string }[]): void {
   summary.refused += refused.length
-  summary.refused_lines.push(...refused.slice(0, refusedShown - summary.refused_lines.length))
+  summary.refused_lines.push(...refused.slice(0, maxRefusedLines - summary.refused_lines.length))
 }
 
 export function countOutcome(summary: Summary, { category, untracked, reason, error = '' }: RecordOutcome): void {
@@ -61,43 +61,43 @@ export function countOutcome(summary: Summary, { category, untracked, reason, er
 }
 
 function countReason(reasons: Reasons, reason: string, error: string): void {
-  const name = Object.hasOwn(reasons, reason) || Object.keys(reasons).length < reasonsKept ? reason : 'others'
+  const name = Object.hasOwn(reasons, reason) || Object.keys(reasons).length < maxReasons ? reason : 'others'
   const known = Object.hasOwn(reasons, name) ? reasons[name] : undefined
   if (known) known.count++
   else reasons[name] = { count: 1, example: error }
 }
 
-/** Whether every record of the file has arrived. */
+/** Whether all records of the file were successful. */
 export function allSuccessful({ lines, successful }: Summary): boolean {
   return successful === lines
 }
 
-/** The summary for a person. */
+/** The summary as text. */
 export function phraseSummary(summary: Summary): string {
   const { file, lines, successful, untracked, failed, waiting, refused, repeated, requests_repeated, seconds } = summary
   const row = (name: string, count: number, more = ''): string =>
     `  ${name.padEnd(10)} ${count.toLocaleString('en').padStart(12)}${more && `   ${more}`}`
-  const because = (reasons: Reasons): string[] => {
+  const reasonRows = (reasons: Reasons): string[] => {
     const sorted = Object.entries(reasons).toSorted(([, a], [, b]) => b.count - a.count)
     return [
       ...sorted.slice(0, 5).map(([reason, { count, example }]) => row('', count, `${reason}: ${example}`)),
       ...(sorted.length > 5 ? [`  and ${sorted.length - 5} more reasons`] : []),
     ]
   }
-  const own = requests_repeated > 0 ? `, ${requests_repeated} requests of this run among them` : ''
+  const retries = requests_repeated > 0 ? `; ${requests_repeated} requests of this run were retried` : ''
   return [
     `${file}: ${lines.toLocaleString('en')} records in ${seconds} s`,
     row('successful', successful),
-    ...(untracked > 0 ? [row('', untracked, 'untracked: delivered, but the operator gave no identifier')] : []),
+    ...(untracked > 0 ? [row('', untracked, 'untracked: delivered, but the operator returned no identifier')] : []),
     row('failed', failed),
-    ...because(summary.reasons),
+    ...reasonRows(summary.reasons),
     ...(waiting > 0
-      ? [row('waiting', waiting, 'sent again until they succeed; ask later by sending this file again')]
+      ? [row('waiting', waiting, 'retried until they succeed; to see their outcomes later, send this file again')]
       : []),
-    ...because(summary.waiting_reasons),
+    ...reasonRows(summary.waiting_reasons),
     ...(refused > 0 ? [row('refused', refused)] : []),
     ...summary.refused_lines.slice(0, 10).map(({ line, error }) => `      line ${line}: ${error}`),
-    ...(refused > 10 ? [`      and ${refused - 10} more; --json lists the first ${refusedShown}`] : []),
-    ...(repeated > 0 ? [row('repeated', repeated, `known before, not sent again${own}`)] : []),
+    ...(refused > 10 ? [`      and ${refused - 10} more; --json lists the first ${maxRefusedLines}`] : []),
+    ...(repeated > 0 ? [row('repeated', repeated, `accepted before, not sent again${retries}`)] : []),
   ].join('\n')
 }

@@ -4,9 +4,9 @@ import { apnsSigningKey } from '../../providers/apns/provider-token.ts'
 import { fileOrText, readCa, refuse } from './files.ts'
 
 /**
- * Reads the files that the settings name.
+ * Converts the settings to options, and reads the files that they name.
  *
- * @param path where the settings stand: 'operator.push.devices.services[1]'
+ * @param path the path of the settings: 'operator.push.devices.services[1]'
  * @throws ConfigError that names the setting and the remedy
  */
 export async function apnsOptions(config: ApnsConfig, path: string): Promise<ApnsOptions> {
@@ -18,7 +18,7 @@ export async function apnsOptions(config: ApnsConfig, path: string): Promise<Apn
     if (!/^[A-Z0-9]{10}$/.test(id))
       refuse(
         `${path}.${setting}`,
-        'it is not 10 capital letters and digits',
+        'must be 10 capital letters and digits',
         'copy it from developer.apple.com, Membership and Keys',
       )
   }
@@ -46,7 +46,7 @@ async function signingKey(config: ApnsConfig, path: string): Promise<string> {
     text: config.key_text,
     filePath: `${path}.key`,
     textPath: `${path}.key_text`,
-    remedy: 'write the path of the .p8 file that Apple gave out once, when the key was made',
+    remedy: 'write the path of the .p8 file, which Apple offers for download only once, when the key is created',
   })
   try {
     apnsSigningKey(read.text)

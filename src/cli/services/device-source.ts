@@ -5,7 +5,7 @@ import type { DeviceSource } from '../../devices/device-source.ts'
 import { httpDevices } from '../../devices/sources/http.ts'
 import { sqlDevices } from '../../devices/sources/sql.ts'
 
-/** @param path of the setting, for what is wrong with it, such as 'operator.push.devices.source' */
+/** @param path the path of the setting, for error messages: 'operator.push.devices.source' */
 export async function deviceSource(config: DevicesConfig['source'], path: string): Promise<DeviceSource | 'registry'> {
   switch (config?.is) {
     case undefined:

@@ -4,14 +4,14 @@ import { readServiceAccount, type ServiceAccount } from '../../providers/fcm/ser
 import { fileOrText, readCa, refuse } from './files.ts'
 
 /**
- * Reads the files that the settings name.
+ * Converts the settings to options, and reads the files that they name.
  *
- * @param path where the settings stand: 'operator.push.devices.services[0]'
+ * @param path the path of the settings: 'operator.push.devices.services[0]'
  * @throws ConfigError that names the setting and the remedy
  */
 export async function fcmOptions(config: FcmConfig, path: string): Promise<FcmOptions> {
   const { name, apps, base_url: baseUrl, concurrency, connections } = config
-  const serviceAccount = await account(config, path)
+  const serviceAccount = await loadServiceAccount(config, path)
   const ca = await readCa(config.ca, `${path}.ca`)
   return {
     name,
@@ -24,7 +24,7 @@ export async function fcmOptions(config: FcmConfig, path: string): Promise<FcmOp
   }
 }
 
-async function account(config: FcmConfig, path: string): Promise<ServiceAccount> {
+async function loadServiceAccount(config: FcmConfig, path: string): Promise<ServiceAccount> {
   const read = await fileOrText({
     file: config.credentials,
     text: config.credentials_json,

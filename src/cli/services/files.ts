@@ -1,4 +1,4 @@
-// The files that settings name: read, or refused by the setting's name.
+// Reads files named by settings. An error names the setting.
 
 import { X509Certificate } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
@@ -11,13 +11,13 @@ export function refuse(path: string, what: string, remedy?: string): never {
 export interface FileOrText {
   readonly file: string | undefined
   readonly text: string | undefined
-  /** Where the two stand in the configuration. */
+  /** The paths of the two settings. */
   readonly filePath: string
   readonly textPath: string
   readonly remedy: string
 }
 
-/** The text of what is set by one of two settings, and where it came from. */
+/** The text from one of two settings, and the path of that setting. Exactly one of them must be set. */
 export async function fileOrText({
   file,
   text,
@@ -28,7 +28,7 @@ export async function fileOrText({
   if ((file === undefined) === (text === undefined))
     refuse(
       filePath,
-      file === undefined ? `neither it nor ${textPath} is set` : `both it and ${textPath} are set`,
+      file === undefined ? `set either this or ${textPath}` : `set only one of this and ${textPath}`,
       remedy,
     )
   if (text !== undefined) return { text, path: textPath }
@@ -42,21 +42,21 @@ export async function readText(file: string, path: string, remedy: string): Prom
     const { code = '', message } = error as NodeJS.ErrnoException
     return refuse(
       path,
-      code === 'ENOENT' ? `there is no file ${file}` : `the file ${file} cannot be read (${code || message})`,
+      code === 'ENOENT' ? `the file ${file} does not exist` : `the file ${file} cannot be read (${code || message})`,
       remedy,
     )
   }
 }
 
-/** Certificates in PEM, several if need be. */
+/** Reads one or more certificates in PEM. */
 export async function readCa(file: string | undefined, path: string): Promise<string | undefined> {
   if (file === undefined) return undefined
-  const remedy = 'write the path of a file with certificates in PEM, or leave it out'
+  const remedy = 'write the path of a PEM file with certificates, or remove this setting'
   const text = await readText(file, path, remedy)
   try {
     new X509Certificate(text)
   } catch {
-    refuse(path, `the file ${file} has no certificate in PEM`, remedy)
+    refuse(path, `the file ${file} contains no PEM certificate`, remedy)
   }
   return text
 }

@@ -1,4 +1,4 @@
-// From the checked settings of the general HTTP provider to its options.
+// Creates HTTP providers and push services from their validated settings.
 
 import type { HttpSettings, HttpUserSettings } from '../../config/services/http.ts'
 import { httpOptions } from '../../config/services/http-options.ts'
@@ -8,7 +8,7 @@ import type { Provider } from '../../providers/provider.ts'
 import type { PushService } from '../../providers/push-service.ts'
 import { readCa } from './files.ts'
 
-/** @param at where it stands: 'operator.push' */
+/** @param at the path of the settings: 'operator.push' */
 export async function composeHttpProvider(
   settings: HttpUserSettings,
   content: ContentMapping,
@@ -19,7 +19,7 @@ export async function composeHttpProvider(
   return httpProvider({ ...httpOptions(settings), ...(ca !== undefined && { ca }), content, userId, lifetimeMs })
 }
 
-/** @param at where it stands: 'operator.push.services[0]' */
+/** @param at the path of the settings: 'operator.push.services[0]' */
 export async function composeHttpService(settings: HttpSettings, at: string): Promise<PushService> {
   const ca = await readCa(settings.ca, `${at}.ca`)
   return httpService({ ...httpOptions(settings), ...(ca !== undefined && { ca }) })

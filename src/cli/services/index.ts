@@ -1,4 +1,4 @@
-// From the settings of push to devices to what createOperator wants.
+// Converts the settings of push to devices to options of createOperator.
 
 import type { DevicesConfig, PushServiceConfig } from '../../config/devices-table.ts'
 import { loadPushService } from '../../config/module.ts'
@@ -21,7 +21,7 @@ const at = 'operator.push.devices'
 export async function pushDevices(config: DevicesConfig): Promise<PushDevices> {
   const { lifetime, unregistered_targets: unregisteredTargets, removals } = config
   const services = await Promise.all(config.services.map(pushService))
-  nameOnce(services)
+  refuseDuplicateNames(services)
   return {
     source: await deviceSource(config.source, `${at}.source`),
     services,
@@ -31,7 +31,7 @@ export async function pushDevices(config: DevicesConfig): Promise<PushDevices> {
   }
 }
 
-/** Endpoints of browser subscriptions are a stranger's: only those that one of the web-push services would send to are linked. */
+/** Allows a browser subscription to be linked only if a Web Push service would send to its endpoint, which is untrusted input. */
 export function judgeOf({ services }: DevicesConfig): Judge {
   const rules = services.flatMap((service, i) =>
     service.is === 'web-push' ? [webPushOptions(service, `${at}.services[${i}]`)] : [],
@@ -44,7 +44,7 @@ export function judgeOf({ services }: DevicesConfig): Judge {
 
 async function pushService(config: PushServiceConfig, index: number): Promise<PushService> {
   const { brands } = config
-  const service = await makeService(config, `${at}.services[${index}]`)
+  const service = await createService(config, `${at}.services[${index}]`)
   if (!brands) return service
   return {
     name: service.name,
@@ -56,8 +56,8 @@ async function pushService(config: PushServiceConfig, index: number): Promise<Pu
   }
 }
 
-/** A line for each kind of push service. */
-async function makeService(config: PushServiceConfig, path: string): Promise<PushService> {
+/** One case per kind of push service. */
+async function createService(config: PushServiceConfig, path: string): Promise<PushService> {
   switch (config.is) {
     case 'fcm':
       return fcm(await fcmOptions(config, path))
@@ -72,17 +72,17 @@ async function makeService(config: PushServiceConfig, path: string): Promise<Pus
   }
 }
 
-function nameOnce(services: readonly PushService[]): void {
+function refuseDuplicateNames(services: readonly PushService[]): void {
   const names = services.map(({ name }) => name)
-  const again = names.findIndex((name, i) => names.indexOf(name) < i)
-  if (again < 0) return
-  const what = `another push service is named ${names[again]} too`
+  const duplicate = names.findIndex((name, i) => names.indexOf(name) < i)
+  if (duplicate < 0) return
+  const what = `another push service is also named ${names[duplicate]}`
   throw new ConfigError([
     {
-      path: `${at}.services[${again}]`,
+      path: `${at}.services[${duplicate}]`,
       where: '',
       what,
-      remedy: 'give each a name of its own: pauses, alerts and removals go by it',
+      remedy: 'give each service its own name: pauses, alerts and removals refer to it',
     },
   ])
 }

@@ -4,17 +4,17 @@ import { judgeKeys } from '../../providers/web-push/vapid.ts'
 import type { WebPushOptions } from '../../providers/web-push/web-push.ts'
 
 /**
- * From the settings of a web-push service to its options.
+ * Converts the settings of a Web Push service to its options.
  *
- * @param path where the settings are: 'operator.push.devices.services[0]'
- * @throws ConfigError where the keys are not a pair
+ * @param path the path of the settings: 'operator.push.devices.services[0]'
+ * @throws ConfigError if the keys are not a pair
  */
 export function webPushOptions(config: WebPushConfig, path: string): WebPushOptions {
   const { name, subject, apps, hosts, origins, concurrency } = config
   const keys = { publicKey: config.public_key, privateKey: config.private_key }
   const what = judgeKeys(keys)
   if (what !== undefined) {
-    const remedy = 'take both from the pair that the site subscribes with, or make a new one with: bellwire vapid'
+    const remedy = 'use the key pair with which the site subscribes, or make a new one with: bellwire vapid'
     throw new ConfigError([{ path: `${path}.private_key`, where: '', what, remedy }])
   }
   return {

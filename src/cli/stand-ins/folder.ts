@@ -1,5 +1,4 @@
-// What `bellwire stand-ins` writes: the credentials of the stand-ins, as the real services hand them out, and a configuration
-// that uses them.
+// Writes the files of `bellwire stand-ins`: credentials in the formats of the real services, and a configuration that uses them.
 
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -8,7 +7,7 @@ import type { VapidKeys } from '../../providers/web-push/vapid.ts'
 import type { StandIns } from '../../stand-ins/all.ts'
 import { CliError, exit } from '../exit.ts'
 
-/** The keys of the written configuration. Everybody may know them: it listens on this machine only. */
+/** The keys of the written configuration. They are public, because it listens on this machine only. */
 export const writtenKeys = {
   platform: 'stand-ins-platform-key-1',
   service: 'stand-ins-service-key-1',
@@ -17,17 +16,17 @@ export const writtenKeys = {
 const mark = '# Written by `bellwire stand-ins`'
 const config = 'bellwire.yaml'
 
-/** @throws CliError where the folder holds a configuration that is somebody's own */
+/** @throws CliError if the folder contains a configuration that this command did not write */
 export async function claimFolder(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true })
-  const there = await readFile(join(folder, config), 'utf8').catch((error: NodeJS.ErrnoException) => {
+  const existing = await readFile(join(folder, config), 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return mark
     throw error
   })
-  if (there.startsWith(mark)) return
+  if (existing.startsWith(mark)) return
   throw new CliError(
     exit.usage,
-    `${join(folder, config)} is not from bellwire stand-ins: name another folder with --dir`,
+    `${join(folder, config)} was not written by bellwire stand-ins: choose another folder with --dir`,
   )
 }
 
@@ -46,8 +45,8 @@ export async function writeFolder(folder: string, standIns: StandIns, vapid: Vap
   return written.map(([name]) => name)
 }
 
-const head = `${mark}: an operator whose push services are the stand-ins that run now.
-# It is written anew with each start of them, with new credentials: start the operator after them.
+const head = `${mark}: an operator whose push services are the running stand-ins.
+# Each start of the stand-ins overwrites this file with new credentials: start the operator afterwards.
 #
 #   bellwire operator --config bellwire.yaml
 `
@@ -97,7 +96,7 @@ function operatorOf({ fcm, apns, 'web-push': webPush }: StandIns, vapid: VapidKe
   }
 }
 
-/** The push services of the known browsers: not even a real subscription leads out of this machine. */
+/** The push services of the known browsers, redirected so that even a real subscription never leaves this machine. */
 const browsers = [
   'https://fcm.googleapis.com',
   'https://updates.push.services.mozilla.com',

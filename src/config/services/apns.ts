@@ -1,30 +1,30 @@
 import { integer, oneOf, path, text, url } from '../kinds.ts'
 import { type Group, list, type ValueOf } from '../setting.ts'
 
-/** The settings of one APNs key: a variant of operator.push.devices.services. */
+/** The settings of an APNs push service, with one key: a variant of operator.push.devices.services. */
 export const apnsSettings = {
-  name: text({ says: "The credential's name, in logs and alerts.", default: 'apns' }),
-  key: path({ says: 'The .p8 file of the signing key, from Apple.', optional: true, secretFile: true }),
-  key_text: text({ says: 'Its text, instead of a file.', optional: true, secret: true }),
-  key_id: text({ says: "The key's id, 10 characters; it is in the file's name." }),
-  team_id: text({ says: "The team's id, 10 characters." }),
-  topic: text({ says: 'The bundle id of the app; for devices that do not say theirs.' }),
-  apps: list(text({ says: 'A bundle id.' }), {
-    says: 'Further apps of the team; devices of others are not reached.',
+  name: text({ help: 'The name of the push service, in logs and alerts.', default: 'apns' }),
+  key: path({ help: "The .p8 file of Apple's signing key.", optional: true, secretFile: true }),
+  key_text: text({ help: 'The contents of that file, instead of its path.', optional: true, secret: true }),
+  key_id: text({ help: 'The id of the key, 10 characters, as in the name of the file.' }),
+  team_id: text({ help: 'The id of the team, 10 characters.' }),
+  topic: text({ help: 'The bundle id of the app, for devices without one.' }),
+  apps: list(text({ help: 'A bundle id.' }), {
+    help: 'Further apps of the team. Devices of other apps are not reached.',
     optional: true,
-    least: 1,
+    minItems: 1,
   }),
-  environments: list(oneOf('production', 'sandbox')({ says: 'An environment.' }), {
-    says: "Which of Apple's worlds are used; left out: both.",
+  environments: list(oneOf('production', 'sandbox')({ help: 'An environment.' }), {
+    help: 'APNs environments. Default: both.',
     optional: true,
-    least: 1,
-    remedy: 'write environments: [production], or leave it out for both',
+    minItems: 1,
+    remedy: 'write environments: [production], or leave environments out for both',
   }),
-  base_url: url({ says: 'The address of APNs.', default: 'https://api.push.apple.com' }),
-  sandbox_url: url({ says: 'The address of its sandbox.', default: 'https://api.sandbox.push.apple.com' }),
-  ca: path({ says: 'Certificates (PEM) to trust instead of the system’s.', optional: true }),
-  concurrency: integer(1, 10_000)({ says: 'Most sends at a time.', default: '1000' }),
-  connections: integer(1, 100)({ says: 'Most connections to each environment.', default: '2' }),
+  base_url: url({ help: 'The address of APNs.', default: 'https://api.push.apple.com' }),
+  sandbox_url: url({ help: 'The address of the APNs sandbox.', default: 'https://api.sandbox.push.apple.com' }),
+  ca: path({ help: 'A PEM file of CA certificates that replace those of the system.', optional: true }),
+  concurrency: integer(1, 10_000)({ help: 'The most concurrent sends.', default: '1000' }),
+  connections: integer(1, 100)({ help: 'The most connections to each environment.', default: '2' }),
 } as const
 
 export type ApnsConfig = ValueOf<Group<typeof apnsSettings>>

@@ -5,7 +5,7 @@ import type { Mode } from '../../providers/http/values.ts'
 import type { Problem } from '../problem.ts'
 import type { HttpSettings } from './http.ts'
 
-/** The settings as the provider wants them, but for what stands in files. */
+/** Converts the settings to the options of the provider, except for values that are read from files. */
 export function httpOptions(settings: HttpSettings & { readonly user_id?: string }): HttpOptions {
   const {
     preset,
@@ -65,10 +65,11 @@ function authOptions(auth: NonNullable<HttpSettings['auth']>): AuthOptions {
 }
 
 /**
- * What each setting alone cannot show: placeholders that do not exist, rules that cannot be meant, brands that would be mixed up.
+ * Checks the settings against each other: unknown placeholders, rules that can never match, users of several brands that would be
+ * confused.
  *
- * @param at where it stands: 'operator.push'
- * @param brands of the messages that come here
+ * @param at the path of the settings: 'operator.push'
+ * @param brands the brands of the messages
  */
 export function httpProblems(
   settings: HttpSettings,

@@ -1,62 +1,62 @@
-// The settings of the general HTTP provider: of operator.push, and of a push service for devices of the kind http:NAME.
+// The settings of the generic HTTP provider, for operator.push and for push services for devices of the kind http:NAME.
 
 import { defaultRules } from '../../providers/http/rules.ts'
 import { hidden } from '../address.ts'
 import { duration, integer, kind, oneOf, path, pointer, text, yesNo } from '../kinds.ts'
 import { group, json, list, type Settings, type ValueOf, variants } from '../setting.ts'
 
-/** A header may be a credential: printed only where it takes its secret from elsewhere. */
+/** A header may be a credential: its value is printed only if it refers to a secret by a placeholder. */
 const headerValue = kind('a text', (text) => text, {
   write: (value) => (value.includes('{{secret.') ? value : hidden),
 })
 
-const secretText = (says: string) => text({ says, secret: true })
+const secretText = (help: string) => text({ help, secret: true })
 
 const auth = variants(
   {
-    says: 'How requests say who sends them.',
+    help: 'The authentication of requests.',
     remedy:
       'write auth: {header: X-Api-Key, value: …}, {basic: USER, password: …}, {bearer: TOKEN}, {oauth2: TOKEN_URL, client_id: …, client_secret: …}, {standard_webhooks: whsec_…} or none',
     optional: true,
   },
   {
     none: {},
-    header: { header: text({ says: 'The name of the header.' }), value: secretText('Its value.') },
-    basic: { basic: text({ says: 'The user.' }), password: secretText('The password.') },
+    header: { header: text({ help: 'The name of the header.' }), value: secretText('The value of the header.') },
+    basic: { basic: text({ help: 'The user name.' }), password: secretText('The password.') },
     bearer: { bearer: secretText('The token.') },
     oauth2: {
-      oauth2: text({ says: 'The address of the token endpoint, for the grant client_credentials.', called: true }),
-      client_id: text({ says: 'The name of the client.' }),
-      client_secret: secretText("The client's secret."),
-      scope: text({ says: 'The scope to ask for.', optional: true }),
-      audience: text({ says: 'The audience to ask for.', optional: true }),
+      oauth2: text({ help: 'The address of the token endpoint. The grant is client_credentials.', outbound: true }),
+      client_id: text({ help: 'The client id.' }),
+      client_secret: secretText('The client secret.'),
+      scope: text({ help: 'The scope to request.', optional: true }),
+      audience: text({ help: 'The audience to request.', optional: true }),
       credentials: oneOf(
         'header',
         'form',
-      )({ says: 'Where the name and the secret of the client go.', default: 'header' }),
+      )({ help: 'Whether the client credentials are sent in a header or in the form.', default: 'header' }),
     },
     standard_webhooks: {
-      standard_webhooks: secretText('Signs by the Standard Webhooks specification: whsec_ and base64.'),
+      standard_webhooks: secretText('Signing secret of the Standard Webhooks specification: whsec_ and base64.'),
     },
   },
 )
 
 const rule = group(
-  { says: 'One rule.' },
+  { help: 'One rule.' },
   {
     when: group(
-      { says: 'Which answers it is about: all that is written has to be true.' },
+      { help: 'The conditions of the rule; all of them must hold.' },
       {
-        status: list(text({ says: 'A status.' }), {
-          says: 'The status: 404, 4xx, or a list of them.',
+        status: list(text({ help: 'A status.' }), {
+          help: 'The HTTP status: 404, 4xx, or a list.',
           optional: true,
-          orOne: true,
+          allowSingle: true,
         }),
-        body_path: pointer({ says: 'Where to look in the JSON answer.', optional: true }),
-        equals: text({ says: 'What is there, as text.', optional: true }),
-        matches: text({ says: 'A regular expression that it fits.', optional: true }),
-        exists: yesNo({ says: 'Something is there, neither null nor empty.', optional: true }),
-        absent: yesNo({ says: 'Nothing is there, or null, or something empty.', optional: true }),
+        body_path: pointer({ help: 'A field of the JSON response.', optional: true }),
+        equals: text({ help: 'The value of that field, as text.', optional: true }),
+        matches: text({ help: 'A regular expression that matches the field.', optional: true }),
+        exists: yesNo({ help: 'The field exists and is neither null nor empty.', optional: true }),
+        absent: yesNo({ help: 'The field is missing, null or empty.', optional: true }),
       },
     ),
     means: oneOf(
@@ -67,62 +67,62 @@ const rule = group(
       'mismatch',
       'misconfigured',
     )({
-      says: 'gone: the user or the device is not known there any more. misconfigured: our settings are wrong, sending pauses.',
+      help: 'The outcome. gone: the provider no longer knows the user or the device. misconfigured: our settings are wrong, and sending pauses.',
     }),
-    reason: text({ says: 'For people: what it means and how to mend it.', optional: true }),
+    reason: text({ help: 'An explanation for people: the cause and the fix.', optional: true }),
   },
 )
 
-/** For a service of devices; `operator.push` has more. */
+/** The settings of a push service for devices; `operator.push` has more. */
 export const httpSettings = {
   preset: oneOf(
     'onesignal',
     'none',
-  )({ says: 'Begin with what is known about this provider (docs/push.md).', default: 'none' }),
-  name: text({ says: 'For logs and metrics; per device the NAME of the kind http:NAME.', optional: true }),
+  )({ help: 'Ready-made settings for this provider (docs/push.md).', default: 'none' }),
+  name: text({ help: 'The name in logs, metrics and, for devices, in http:NAME.', optional: true }),
   url: text({
-    says: 'Where requests are POSTed; {{placeholders}} in path and query.',
+    help: 'The address to which requests are POSTed. Path and query may contain {{placeholders}}.',
     optional: true,
-    called: true,
+    outbound: true,
   }),
   secrets: list(
     group(
-      { says: 'One secret.' },
-      { name: text({ says: 'Its name: {{secret.NAME}}.' }), value: secretText('The secret.') },
+      { help: 'One secret.' },
+      { name: text({ help: 'The NAME in {{secret.NAME}}.' }), value: secretText('The secret.') },
     ),
-    { says: 'Texts for templates that are never shown.' },
+    { help: 'Secrets for templates. They are never printed.' },
   ),
   auth,
   headers: list(
     group(
-      { says: 'One header.' },
+      { help: 'One header.' },
       {
-        name: text({ says: 'Its name.' }),
-        value: headerValue({ says: 'Its value, a template. For secrets: {{secret.NAME}}.' }),
+        name: text({ help: 'The name of the header.' }),
+        value: headerValue({ help: 'The value, a template. Write secrets as {{secret.NAME}}.' }),
       },
     ),
-    { says: 'Further headers.' },
+    { help: 'Additional headers.' },
   ),
-  body: json({ says: 'The JSON that is sent: YAML whose texts may hold {{placeholders}}.', optional: true }),
+  body: json({ help: 'The JSON body, written as YAML. Texts may contain {{placeholders}}.', optional: true }),
   rules: list(rule, {
-    says: `What answers mean; the first that fits decides. After them: ${defaultRules.length} rules for what statuses mean by themselves.`,
+    help: `Rules that map responses to outcomes; the first match decides. ${defaultRules.length} default rules, by status, follow them.`,
   }),
-  id: pointer({ says: "Where the provider's own identifier stands in its answer.", optional: true }),
-  overrides: list(text({ says: 'A member of the body.' }), {
-    says: 'Members of the body that a message may set itself, by its overrides for http.',
+  id: pointer({ help: "The provider's own identifier in its response.", optional: true }),
+  overrides: list(text({ help: 'A member of the body.' }), {
+    help: 'Members of the body that a message may set in its overrides for http.',
   }),
-  concurrency: integer(1, 10_000)({ says: 'Most requests at a time.', default: '64' }),
-  ca: path({ says: 'A certificate authority of your own, as a PEM file.', optional: true }),
+  concurrency: integer(1, 10_000)({ help: 'The most concurrent requests.', default: '64' }),
+  ca: path({ help: 'A PEM file of your own certificate authority.', optional: true }),
 } satisfies Settings
 
-/** For operator.push: messages go to users, by their ids. */
+/** The settings of operator.push, where messages are addressed to user ids. */
 export const httpUserSettings = {
   ...httpSettings,
   user_id: text({
-    says: 'How the provider knows a user. With several brands: {{brand}}-{{user_id}}, as two brands may have the same ids.',
+    help: 'The id of a user at the provider. With several brands write {{brand}}-{{user_id}}, because two brands may use the same ids.',
     default: '{{user_id}}',
   }),
-  lifetime: duration({ says: 'A message is not sent after that.', default: '24h' }),
+  lifetime: duration({ help: 'Time to live: an older message is not sent.', default: '24h' }),
 } satisfies Settings
 
 type Of<S extends Settings> = { [K in keyof S as S[K] extends { optional: true } ? never : K]: ValueOf<S[K]> } & {

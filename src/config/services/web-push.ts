@@ -1,4 +1,4 @@
-// The settings of a web-push service.
+// The settings of a Web Push service, with one VAPID key pair.
 
 import { judgeRules } from '../../providers/web-push/judge-endpoint.ts'
 import { judgeSubject } from '../../providers/web-push/vapid.ts'
@@ -21,31 +21,31 @@ const pushHost = kind('a host such as push.example.com, *.push.example.com or pu
 )
 
 export const webPushSettings = {
-  name: text({ says: 'What the log, metrics and records call it.', default: 'web-push' }),
-  public_key: publicKey({ says: 'The public key that the site subscribes with.', remedy: makeKeys }),
-  private_key: privateKey({ says: 'The private key that belongs to it.', secret: true, remedy: makeKeys }),
-  subject: vapidSubject({ says: 'Whom a push service may turn to when something is wrong with our messages.' }),
-  apps: list(text({ says: 'An app, as the devices say it.' }), {
-    says: 'Only the devices of these apps, where several sites have keys of their own; left out: all.',
+  name: text({ help: 'The name of the push service, in logs, metrics and records.', default: 'web-push' }),
+  public_key: publicKey({ help: 'The VAPID public key with which the site subscribes.', remedy: makeKeys }),
+  private_key: privateKey({ help: 'The VAPID private key.', secret: true, remedy: makeKeys }),
+  subject: vapidSubject({ help: 'The contact address for push services, in case of problems with our messages.' }),
+  apps: list(text({ help: 'The app of a device.' }), {
+    help: 'The apps whose devices it reaches, if several sites have their own keys. Default: all.',
     optional: true,
-    least: 1,
+    minItems: 1,
   }),
-  hosts: list(pushHost({ says: 'A host.' }), {
-    says: 'Hosts of push services beside those of the known browsers. They are reached over https, and never at an address inside.',
+  hosts: list(pushHost({ help: 'A host.' }), {
+    help: 'Additional hosts of push services; those of the known browsers are built in. They are called over https, and never at a private address.',
   }),
   origins: list(
     group(
-      { says: 'One origin.' },
+      { help: 'One origin.' },
       {
-        from: origin({ says: 'The origin as subscriptions have it.' }),
-        to: origin({ says: 'The origin that is sent to instead.' }),
+        from: origin({ help: 'The origin in subscriptions.' }),
+        to: origin({ help: 'The origin that is called instead.' }),
       },
     ),
     {
-      says: 'Origins that are served elsewhere, by a stand-in: only these may lead inside this machine or its network.',
+      help: 'Origins to redirect, for a stand-in. Only these may lead to this machine or a private network.',
     },
   ),
-  concurrency: integer(1, 10_000)({ says: 'Most messages under way at a time.', default: '100' }),
+  concurrency: integer(1, 10_000)({ help: 'The most concurrent sends.', default: '100' }),
 }
 
 export type WebPushConfig = ValueOf<Group<typeof webPushSettings>>

@@ -1,14 +1,14 @@
-// AsyncAPI 3.0: links and unlinks as messages (§4.3), with the record of the two endpoints (row 18).
+// The AsyncAPI 3.0 documents: links and unlinks as messages (§4.3), with the same record as the HTTP endpoints (row 18).
 
 import { DeviceEventRecord } from '../device-events.ts'
 import { deviceMessageType, deviceMessageTypeName } from '../endpoints.ts'
 import { createComponents, type Json } from './components.ts'
 
-/** Who reads the document: the operator sends what the platform receives. */
+/** The side that the document describes: the operator sends messages, the platform receives them. */
 export type MessagingSide = 'operator' | 'platform'
 
 /**
- * The document of one side. It names no servers, and its addresses are those of a configuration that names none.
+ * The document of one side. It has no servers, and its addresses are the default names of queues and topics.
  *
  * @example asyncApi('operator').operations.linksOverAmqp.action // 'send'
  */
@@ -22,7 +22,7 @@ export function asyncApi(side: MessagingSide): Json {
       title: `Device links of the ${side}`,
       version: '1',
       description:
-        'The same notices as POST /v1/integration/user/device/link and /unlink (§4.2), as messages (§4.3). A brand uses one of the three ways. Names of queues and topics are configuration: the address shown is the one where none is configured.',
+        'Links and unlinks as messages, instead of POST /v1/integration/user/device/link and /unlink. A brand uses one of the three channels. The names of queues and topics are configurable; this document shows the default.',
       license: { name: 'MIT' },
     },
     defaultContentType: 'application/json',
@@ -31,7 +31,7 @@ export function asyncApi(side: MessagingSide): Json {
         address,
         title: 'Message-queue broker (AMQP 0-9-1)',
         description:
-          "A durable queue, by the broker's default exchange or one that is configured. The type is the message's own property `type`; message headers are ignored (§4.3 rule 1).",
+          'A durable queue, reached through the default exchange or a configured one. The type is the message property `type`; message headers are ignored.',
         parameters,
         messages: messagesOf('Amqp'),
         bindings: {
@@ -42,7 +42,7 @@ export function asyncApi(side: MessagingSide): Json {
         address,
         title: 'Streaming platform (Kafka)',
         description:
-          'The type is in the header `type` (§4.3 rule 2). The key is the user, so that what belongs to one user keeps its order.',
+          'The type is in the header `type`. The key is the user id, so that the messages of a user stay in order.',
         parameters,
         messages: messagesOf('Kafka'),
         bindings: { kafka: { bindingVersion: '0.5.0' } },
@@ -76,32 +76,36 @@ export function asyncApi(side: MessagingSide): Json {
 }
 
 type Kind = keyof typeof deviceMessageType
-type Way = 'Amqp' | 'Kafka'
+type Transport = 'Amqp' | 'Kafka'
 
 const kinds: readonly Kind[] = ['link', 'unlink']
 const address = 'device-links.{brand}'
-const parameters = { brand: { description: 'The number of the brand. Where one queue is for all: device-links.' } }
+const parameters = {
+  brand: { description: 'The number of the brand. The default name of a queue for all brands is device-links.' },
+}
 
 const amqpSummary = {
-  operator: 'Published persistent and mandatory, and counted as told once the broker has confirmed it.',
-  platform: 'Acknowledged once it is on disk. What cannot be read is put aside with its reason, and stops nothing.',
+  operator: 'Published as persistent and mandatory; it counts as published when the broker has confirmed it.',
+  platform:
+    'Acknowledged when it is on disk. An unreadable message is stored with the reason and does not block others.',
 }
 const kafkaSummary = {
-  operator: 'Published idempotently, and counted as told once all replicas have acknowledged it.',
+  operator: 'Published idempotently; it counts as published when all replicas have acknowledged it.',
   platform:
-    'Its offset is committed once it is on disk. What cannot be read is put aside with its reason, and stops nothing.',
+    'Its offset is committed when it is on disk. An unreadable message is stored with the reason and does not block others.',
 }
 
-const nameOf = (kind: Kind, way: Way): string => `${kind === 'link' ? 'userDeviceLink' : 'userDeviceUnlink'}${way}`
+const nameOf = (kind: Kind, transport: Transport): string =>
+  `${kind === 'link' ? 'userDeviceLink' : 'userDeviceUnlink'}${transport}`
 
-function messagesOf(way: Way): Json {
+function messagesOf(transport: Transport): Json {
   return Object.fromEntries(
-    kinds.map((kind) => [nameOf(kind, way), { $ref: `#/components/messages/${nameOf(kind, way)}` }]),
+    kinds.map((kind) => [nameOf(kind, transport), { $ref: `#/components/messages/${nameOf(kind, transport)}` }]),
   )
 }
 
-function referencesTo(channel: string, way: Way): readonly Json[] {
-  return kinds.map((kind) => ({ $ref: `#/channels/${channel}/messages/${nameOf(kind, way)}` }))
+function referencesTo(channel: string, transport: Transport): readonly Json[] {
+  return kinds.map((kind) => ({ $ref: `#/channels/${channel}/messages/${nameOf(kind, transport)}` }))
 }
 
 function common(kind: Kind, payload: Json): Json {

@@ -2,17 +2,17 @@ import type { TSchema } from 'typebox'
 
 export type Json = { readonly [name: string]: unknown }
 
-/** Schemas with a name of their own ($id), once each under components/schemas; everywhere else they are referred to. */
+/** Named schemas (with $id). Each is listed once under components/schemas and referenced everywhere else. */
 export interface Components {
   readonly schemas: Readonly<Record<string, Json>>
-  /** The schema as it stands in the document: whatever has an $id became a reference, and is among `schemas` from then on. */
+  /** The schema for use in the document. Each part with an $id is replaced by a reference and added to `schemas`. */
   refer(schema: TSchema): Json
 }
 
 /**
  * @example
  * const { refer, schemas } = createComponents()
- * refer(BatchRequest) // { $ref: '#/components/schemas/BatchRequest' }, and schemas has it and ActivityRequest
+ * refer(BatchRequest) // { $ref: '#/components/schemas/BatchRequest' }; schemas then has BatchRequest and ActivityRequest
  */
 export function createComponents(): Components {
   const schemas: Record<string, Json> = {}
@@ -22,7 +22,7 @@ export function createComponents(): Components {
     if (typeof value !== 'object' || value === null) return value
     const { $id, ...rest } = value as Json
     if (typeof $id !== 'string') return copyOf(rest)
-    // An $id would move the base of the references within.
+    // $id is left out, because it would change the base URI of nested references.
     schemas[$id] ??= copyOf(rest)
     return { $ref: `#/components/schemas/${$id}` }
   }

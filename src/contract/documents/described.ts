@@ -1,34 +1,34 @@
 import { type TSchema, Type } from 'typebox'
 
-/** What is sent or answered, by content type. */
+/** The schema of a body for each content type. */
 export type Contents = Readonly<Record<string, TSchema>>
 
-/** A route of ours as it is described, beside the interface's own: by whoever registers it, in the same place. */
+/** The description of a route that the interface does not define. It is written where the route is registered. */
 export interface DescribedRoute {
   readonly method: string
-  /** As Fastify has it: '/admin/messages/:ref'. */
+  /** The path in Fastify's syntax: '/admin/messages/:ref'. */
   readonly url: string
-  /** One plain sentence. */
+  /** The summary, one sentence. */
   readonly says: string
-  /** What its key must be allowed to do. */
+  /** The scope that the key needs. */
   readonly scope?: string
   readonly params?: Readonly<Record<string, string | TSchema>>
   readonly query?: Readonly<Record<string, string | TSchema>>
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: Contents
-  /** Statuses beside the common ones of all routes, and their causes. */
+  /** Additional error statuses, each with its cause. */
   readonly refuses?: Readonly<Record<number, string>>
-  /** Left out: some JSON object. */
+  /** The response. Default: any JSON object. */
   readonly gives?: Contents
 }
 
 export type Security = 'ApiKey' | 'Bearer'
 
-/** Routes that are shown together and opened by the same credential. */
+/** Routes that are listed under one tag and have the same authentication. */
 export interface RouteGroup {
   readonly tag: string
   readonly says: string
-  /** Left out: anybody. */
+  /** Default: no authentication. */
   readonly security?: Security
   readonly routes: readonly DescribedRoute[]
 }
@@ -36,15 +36,15 @@ export interface RouteGroup {
 /** @example json(Type.Object({ lane: Type.String() })) */
 export const json = (schema: TSchema): Contents => ({ 'application/json': schema })
 
-/** Null where there is none. */
+/** A value of this schema, or null if there is none. */
 export const nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()])
 
 export const whole = (description?: string) =>
   Type.Integer({ minimum: 0, ...(description !== undefined && { description }) })
 
-/** How many a page may have. */
+/** The page size. */
 export const limitOf = (most: number, otherwise = 100) =>
-  Type.Integer({ minimum: 1, description: `Most entries, up to ${most}. Default: ${otherwise}.` })
+  Type.Integer({ minimum: 1, description: `The most items of the page, up to ${most}. Default: ${otherwise}.` })
 
 /** The number of a brand, in a path or a query. */
 export const brandNumber = (description = 'The number of the brand.') =>
@@ -53,12 +53,12 @@ export const brandNumber = (description = 'The number of the brand.') =>
 /** @example at: moment('When it began') */
 export const moment = (description: string) => whole(`${description}, in milliseconds since 1970`)
 
-/** What was not taken, of records that come one in each line. */
-export const refusedLines = Type.Array(Type.Object({ line: whole('Counted from 1'), error: Type.String() }), {
+/** The refused lines of a body with one record per line. */
+export const refusedLines = Type.Array(Type.Object({ line: whole('The line number, from 1'), error: Type.String() }), {
   description: 'The first 1,000',
 })
 
-/** @example textOf('text/csv', 'One user in each line') */
+/** @example textOf('text/csv', 'One user per line') */
 export const textOf = (contentType: string, description: string): Contents => ({
   [contentType]: Type.String({ description }),
 })

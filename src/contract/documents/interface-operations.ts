@@ -1,4 +1,4 @@
-// The interface's own endpoints (§4.1, §4.2) as OpenAPI operations: what is sent, each status, and what it makes the caller do.
+// The interface's own endpoints (§4.1, §4.2) as OpenAPI operations: body, responses, and the caller's reaction to each status.
 
 import { type TSchema, Type } from 'typebox'
 import { DeviceAnswer, DeviceEventRecord } from '../device-events.ts'
@@ -24,55 +24,55 @@ import {
 } from '../records.ts'
 
 export interface InterfaceOperation extends Endpoint {
-  readonly says: string
+  readonly description: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: TSchema
-  /** A body that may be sent as it stands. */
+  /** A complete valid body. */
   readonly example: object
-  readonly gives: TSchema
+  readonly response: TSchema
   readonly success: string
-  /** All of them have the body of §2.3. */
+  /** The causes of error statuses. All have the body of §2.3. */
   readonly refusals: Readonly<Record<number, string>>
 }
 
-const identified: Record<Channel, TSchema> = { push: PushSuccess, site: SiteSuccess }
+const successRecord: Record<Channel, TSchema> = { push: PushSuccess, site: SiteSuccess }
 
-const sentAlong: Readonly<Record<string, string>> = {
-  ...Object.fromEntries(
-    trackingHeaders.map((name) => [name, 'Kept with the message and given back as part of meta (row 25).']),
-  ),
-  traceparent: 'The trace that the request belongs to (W3C Trace Context).',
+const sendHeaders: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(trackingHeaders.map((name) => [name, 'Stored with the message and returned in meta.'])),
+  traceparent: 'The trace context of the request (W3C Trace Context).',
 }
 
-/** §4.1: the operator is called. */
+/** §4.1: the endpoints that the operator hosts. */
 export const operatorOperations: readonly InterfaceOperation[] = [
   ...sendEndpoints.map((endpoint) => (endpoint.mode === 'single' ? singleOf(endpoint) : batchOf(endpoint))),
   {
     ...reconciliation,
-    says: 'Answers all user ids of the brand of the key for whom the field is true, as a stream of any length.',
+    description:
+      'Streams the ids of all users of a brand for whom the field is true. The API key determines the brand.',
     headers: {},
     body: ReconciliationRequest,
     example: { field: 'blocked' },
-    gives: Type.Union([ReconciliationResponse, ReconciliationError]),
+    response: Type.Union([ReconciliationResponse, ReconciliationError]),
     success:
-      'The users and the time of the data. With `error` in it something broke off while the list was streamed: whatever users came before are worth nothing (§7.3, row 17).',
+      'The users and the time of the data. If the response contains `error`, the stream failed: discard all users in it.',
     refusals: {
-      400: 'The body cannot be read (row 16).',
-      401: 'The API key is missing or not known (row 14).',
-      403: 'The API key is for several brands, and the request names none (row 31).',
+      400: 'The body is invalid.',
+      401: 'The API key is missing or unknown.',
+      403: 'The API key is for several brands, and the request does not name one.',
       408: 'The body did not arrive in time.',
       413: 'The body is too large.',
-      415: 'The body is compressed: send it as it is.',
-      501: 'The field is not known, or has no source here (row 16).',
-      503: 'Not now: too many lists at a time, or the source cannot begin. Come again after Retry-After.',
+      415: 'The body is compressed. Send it uncompressed.',
+      501: 'The field is unknown or has no source.',
+      503: 'Too many concurrent lists, or the source is unavailable. Retry after Retry-After.',
     },
   },
 ]
 
-/** §4.2: the platform is called. */
+/** §4.2: the endpoints that the platform hosts. */
 export const platformOperations: readonly InterfaceOperation[] = [deviceLink, deviceUnlink].map((endpoint) => ({
   ...endpoint,
-  says: 'The brand is that of the key (row 31). Records may come late, repeated and in any order: the result is the same (row 20).',
+  description:
+    'The API key determines the brand. Records may arrive late, repeated and in any order; the result is the same.',
   headers: {},
   body: DeviceEventRecord,
   example: {
@@ -81,36 +81,36 @@ export const platformOperations: readonly InterfaceOperation[] = [deviceLink, de
     timestamp: '2026-01-01T10:00:00Z',
     origin: 'www.example.com',
   },
-  gives: DeviceAnswer,
-  success: 'Taken, and on disk. The number is that of the tokens that were read (row 19).',
+  response: DeviceAnswer,
+  success: 'The record is accepted and on disk. `accepted` is the number of its tokens.',
   refusals: {
-    400: 'The record cannot be read. Final: sending it again will not mend it (row 19).',
-    401: 'The API key is missing or not known (row 14).',
-    403: 'The API key may not link devices, or is not bound to exactly one brand (row 31).',
-    408: 'The body did not arrive in time: send it again.',
-    413: 'The record is too large. Final: sending it again will not mend it (row 19).',
-    415: 'The body is compressed: send it as it is.',
-    503: 'Not now. Send it again after Retry-After, before the next one of that user (row 19).',
+    400: 'The record is invalid. Do not retry.',
+    401: 'The API key is missing or unknown.',
+    403: 'The API key may not link devices, or is not bound to exactly one brand.',
+    408: 'The body did not arrive in time. Retry.',
+    413: 'The record is too large. Do not retry.',
+    415: 'The body is compressed. Send it uncompressed.',
+    503: 'Temporarily unavailable. Retry after Retry-After, before the next record of the same user.',
   },
 }))
 
 function singleOf(endpoint: SendEndpoint): InterfaceOperation {
   return {
     ...endpoint,
-    says: 'Content and target stand beside `activity` (row 4). The same message is delivered once, however often it comes (row 29).',
-    headers: sentAlong,
+    description: 'Content and target are siblings of `activity`. A message that is sent repeatedly is delivered once.',
+    headers: sendHeaders,
     body: ActivityRequest,
     example: exampleOf(1001),
-    gives: identified[endpoint.channel],
-    success: 'Delivered. The identifier names the message from now on (§2.2).',
+    response: successRecord[endpoint.channel],
+    success: 'Successful: the message is delivered. The response contains its identifier.',
     refusals: {
-      400: 'Failed: the record cannot be read. The message is skipped (§7.1).',
-      401: 'The API key is missing or not known (row 14). By §7.1 the message is skipped.',
-      408: 'Failed: the body did not arrive in time. The message is skipped (§7.1).',
-      413: 'Failed: the body is too large. The message is skipped (§7.1).',
-      415: 'Failed: the body is compressed. The message is skipped (§7.1).',
-      422: 'Failed: not delivered, and not to be tried again. The message is skipped (§7.1).',
-      503: 'Fatal: not delivered as far as is known, or not now. Retried after Retry-After (§7.1, row 13).',
+      400: 'Failed: the record is invalid. The platform skips the message.',
+      401: 'Failed: the API key is missing or unknown. The platform skips the message.',
+      408: 'Failed: the body did not arrive in time. The platform skips the message.',
+      413: 'Failed: the body is too large. The platform skips the message.',
+      415: 'Failed: the body is compressed. The platform skips the message.',
+      422: 'Failed: the message was not delivered and must not be retried. The platform skips the message.',
+      503: 'Fatal: the message is not known to be delivered. The platform retries it after Retry-After.',
     },
   }
 }
@@ -118,20 +118,21 @@ function singleOf(endpoint: SendEndpoint): InterfaceOperation {
 function batchOf(endpoint: SendEndpoint): InterfaceOperation {
   return {
     ...endpoint,
-    says: 'An array of what a single request carries. Each message has its own outcome; any status but 200 repeats the whole batch (§7.2).',
-    headers: sentAlong,
+    description:
+      'The body is an array of single records. Each message has its own outcome. After any status but 200 the whole batch is retried.',
+    headers: sendHeaders,
     body: BatchRequest,
     example: [exampleOf(1001), exampleOf(1002)],
-    gives: BatchResponse,
+    response: BatchResponse,
     success:
-      'Each message in one of three categories: successful, failed (skipped), fatal (retried, as is one in none; rows 11 and 13). `id` is the activity.id that was sent.',
+      'Each message is in one of three categories: successful, failed (skipped) or fatal (retried). A missing message is retried. `id` is the activity.id of the request.',
     refusals: {
-      400: 'The body is not an array of records that can be read. The whole batch is retried (§7.2, row 12).',
-      401: 'The API key is missing or not known (row 14). The whole batch is retried (§7.2).',
-      408: 'The body did not arrive in time. The whole batch is retried (§7.2).',
-      413: 'The body is too large: send fewer messages at a time. The whole batch is retried (§7.2).',
-      415: 'The body is compressed: send it as it is. The whole batch is retried (§7.2).',
-      503: 'Not now. The whole batch is retried after Retry-After (§7.2).',
+      400: 'The body is not an array of valid records. The whole batch is retried.',
+      401: 'The API key is missing or unknown. The whole batch is retried.',
+      408: 'The body did not arrive in time. The whole batch is retried.',
+      413: 'The body is too large. The whole batch is retried; send smaller batches.',
+      415: 'The body is compressed. The whole batch is retried; send it uncompressed.',
+      503: 'Temporarily unavailable. The whole batch is retried after Retry-After.',
     },
   }
 }

@@ -1,4 +1,4 @@
-// OpenAPI 3.1, from the schemas of records.ts and device-events.ts, and from what each route says of itself.
+// The OpenAPI 3.1 documents, built from the schemas in records.ts and device-events.ts and from the description of each route.
 
 import { type TSchema, Type } from 'typebox'
 import { ErrorRecord } from '../records.ts'
@@ -11,35 +11,35 @@ export interface OpenApiOptions {
   readonly description: string
   /** The interface's own endpoints. */
   readonly operations: readonly InterfaceOperation[]
-  /** Where the other party reaches them. Left out: where the document is. */
+  /** The public address of these endpoints. Default: the address of the document. */
   readonly publicUrl?: string | undefined
-  /** Everything beside them. */
+  /** All other routes. */
   readonly groups: readonly RouteGroup[]
 }
 
 /**
- * The document of one side. Its `servers` are filled in by the server that sends it, which has the request's address.
+ * The document of one side. The server that serves it adds `servers`, because only it knows the address of the document.
  *
  * @example openApi({ title: 'Operator', description: '…', operations: operatorOperations, groups: [] }).paths['/reconciliation']
  */
 export function openApi({ title, description, operations, publicUrl, groups }: OpenApiOptions): Json {
   const components = createComponents()
   const paths: Record<string, Record<string, Json>> = {}
-  const put = (method: string, url: string, operation: Json): void => {
+  const addOperation = (method: string, url: string, operation: Json): void => {
     const path = url.replace(/:(\w+)/g, '{$1}')
     paths[path] = { ...paths[path], [method.toLowerCase()]: { operationId: nameOf(method, url), ...operation } }
   }
-  const elsewhere = publicUrl === undefined ? {} : { servers: [{ url: publicUrl }] }
+  const servers = publicUrl === undefined ? {} : { servers: [{ url: publicUrl }] }
   for (const operation of operations)
-    put(operation.method, operation.path, { ...ofInterface(operation, components), ...elsewhere })
+    addOperation(operation.method, operation.path, { ...describeInterface(operation, components), ...servers })
   for (const group of groups)
-    for (const route of group.routes) put(route.method, route.url, ofRoute(route, group, components))
+    for (const route of group.routes) addOperation(route.method, route.url, describeRoute(route, group, components))
   return {
     openapi: '3.1.1',
-    // §9: the endpoints have no version but the /v1/ of the platform's.
+    // §9: the endpoints are not versioned, except for the platform's prefix /v1/.
     info: { title, version: '1', description, license: { name: 'MIT', identifier: 'MIT' } },
     tags: [
-      { name: interfaceTag, description: 'What the operator integration interface prescribes.' },
+      { name: interfaceTag, description: 'The endpoints of the operator integration interface.' },
       ...groups.map(({ tag, says }) => ({ name: tag, description: says })),
     ],
     paths,
@@ -54,13 +54,13 @@ const securitySchemes: Record<Security, Json> = {
     type: 'apiKey',
     in: 'header',
     name: 'X-Api-Key',
-    description: 'A token given to whoever calls (§5.1). It decides which brands are open to them (row 31).',
+    description: 'The API key of the caller. It determines the brands that the caller may access.',
   },
   Bearer: {
     type: 'http',
     scheme: 'bearer',
     bearerFormat: 'JWT',
-    description: 'A subscriber token, made by the operator for one user of one brand, valid for minutes.',
+    description: 'A subscriber token, issued by the operator for one user of one brand, valid for minutes.',
   },
 }
 
@@ -70,32 +70,38 @@ function nameOf(method: string, url: string): string {
   return method.toLowerCase() + words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('')
 }
 
-function ofInterface(operation: InterfaceOperation, { refer }: Components): Json {
-  const { section, purpose, says, headers, body, example, gives, success, refusals } = operation
-  const errors = Object.entries(refusals).map(([status, why]) => [status, refusal(Number(status), why, refer)])
+function describeInterface(operation: InterfaceOperation, { refer }: Components): Json {
+  const { purpose, description, headers, body, example, response, success, refusals } = operation
+  const errors = Object.entries(refusals).map(([status, cause]) => [status, refusal(Number(status), cause, refer)])
   return {
     tags: [interfaceTag],
     summary: purpose,
-    description: `${section}. ${says}`,
+    description,
     security: [{ ApiKey: [] }],
     ...parametersOf('header', headers),
     requestBody: { required: true, content: { 'application/json': { schema: refer(body), example } } },
-    responses: { 200: { description: success, content: contentOf(json(gives), refer) }, ...Object.fromEntries(errors) },
+    responses: {
+      200: { description: success, content: contentOf(json(response), refer) },
+      ...Object.fromEntries(errors),
+    },
   }
 }
 
 const anyObject = Type.Object({})
 
-function ofRoute(route: DescribedRoute, { tag, security }: RouteGroup, { refer }: Components): Json {
+function describeRoute(route: DescribedRoute, { tag, security }: RouteGroup, { refer }: Components): Json {
   const { says, scope, params = {}, query = {}, headers = {}, body, gives = json(anyObject), url } = route
-  const named = [...url.matchAll(/:(\w+)/g)].map(([, name = '']) => [name, params[name] ?? name] as const)
+  const inPath = [...url.matchAll(/:(\w+)/g)].map(([, name = '']) => [name, params[name] ?? name] as const)
   const parameters = [
-    ...named.map(([name, description]) => ({ ...parameter('path', name, description), required: true })),
+    ...inPath.map(([name, description]) => ({ ...parameter('path', name, description), required: true })),
     ...Object.entries(query).map(([name, description]) => parameter('query', name, description)),
     ...Object.entries(headers).map(([name, description]) => parameter('header', name, description)),
   ]
-  const refusals = { ...(security === undefined ? { 503: 'Not now.' } : refusalsOf(route, security)), ...route.refuses }
-  const errors = Object.entries(refusals).map(([status, why]) => [status, refusal(Number(status), why, refer)])
+  const refusals = {
+    ...(security === undefined ? { 503: 'Temporarily unavailable.' } : refusalsOf(route, security)),
+    ...route.refuses,
+  }
+  const errors = Object.entries(refusals).map(([status, cause]) => [status, refusal(Number(status), cause, refer)])
   return {
     tags: [tag],
     summary: says,
@@ -103,29 +109,29 @@ function ofRoute(route: DescribedRoute, { tag, security }: RouteGroup, { refer }
     security: security === undefined ? [] : [{ [security]: [] }],
     ...(parameters.length > 0 && { parameters }),
     ...(body && { requestBody: { required: true, content: contentOf(body, refer) } }),
-    responses: { 200: { description: 'Done.', content: contentOf(gives, refer) }, ...Object.fromEntries(errors) },
+    responses: { 200: { description: 'Success.', content: contentOf(gives, refer) }, ...Object.fromEntries(errors) },
   }
 }
 
 function refusalsOf({ method, scope, url }: DescribedRoute, security: Security): Record<number, string> {
   return {
-    400: 'Something in the request cannot be read: `error` says what.',
-    401:
-      security === 'ApiKey' ? 'The API key is missing or not known.' : 'The subscriber token is missing or not valid.',
-    403: scope === undefined ? 'Not for this user.' : `The key lacks the scope ${scope}, or is not for this brand.`,
-    ...(url.includes(':') && { 404: 'There is no such thing, or not for this key.' }),
+    400: 'The request is invalid; `error` describes the cause.',
+    401: security === 'ApiKey' ? 'The API key is missing or unknown.' : 'The subscriber token is missing or invalid.',
+    403:
+      scope === undefined ? 'Not allowed for this user.' : `The key lacks the scope ${scope}, or access to the brand.`,
+    ...(url.includes(':') && { 404: 'Not found, or not accessible with this key.' }),
     ...(method === 'POST' && {
       408: 'The body did not arrive in time.',
       413: 'The body is too large.',
-      415: 'The body is compressed, or of another type.',
+      415: 'The body is compressed, or its content type is wrong.',
     }),
-    503: 'Not now: come again.',
+    503: 'Temporarily unavailable. Retry.',
   }
 }
 
-/** §2.3 for every refusal; one that passes by itself says when to come again (row 13). */
+/** An error response with the record of §2.3, and with Retry-After if the cause is temporary (row 13). */
 function refusal(status: number, description: string, refer: Components['refer']): Json {
-  const retryAfter = { description: 'When to come again, in seconds.', schema: { type: 'integer', minimum: 0 } }
+  const retryAfter = { description: 'The time until a retry, in seconds.', schema: { type: 'integer', minimum: 0 } }
   return {
     description,
     ...((status === 503 || status === 429) && { headers: { 'Retry-After': retryAfter } }),

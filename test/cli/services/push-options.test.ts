@@ -19,18 +19,18 @@ import { temporary } from '../../support/sides.ts'
 
 const at = 'operator.push.devices.services[0]'
 
-/** The value that the settings have where only this is written. */
+/** The validated settings, if only these values are written. */
 function configOf(settings: typeof fcmSettings | typeof apnsSettings, written: Record<string, unknown>) {
   const problems: Problem[] = []
   const raw = readYaml(JSON.stringify(written), 'bellwire.yaml', '/', problems)
-  const value = check(group({ says: '' }, settings), raw, at, problems)
+  const value = check(group({ help: '' }, settings), raw, at, problems)
   assert.deepEqual(problems, [])
   return value as never
 }
 
-async function problemOf(reading: Promise<unknown>): Promise<Problem> {
-  const error = await reading.then(
-    () => assert.fail('it was accepted'),
+async function problemOf(options: Promise<unknown>): Promise<Problem> {
+  const error = await options.then(
+    () => assert.fail('the settings were accepted'),
     (error: unknown) => error,
   )
   assert.ok(error instanceof ConfigError, String(error))
@@ -47,7 +47,7 @@ async function folder(t: TestContext) {
   }
 }
 
-test('fcm: from settings and files to a push that arrives', async (t) => {
+test('fcm: settings and files are converted to a push service that delivers', async (t) => {
   const standIn = await fcmStandIn()
   const write = await folder(t)
   const credentials = await write('account.json', JSON.stringify(standIn.credentials))
@@ -63,14 +63,14 @@ test('fcm: from settings and files to a push that arrives', async (t) => {
   assert.equal((await service.send(pushTo(device), contextOf())).category, 'successful')
 })
 
-test('fcm: what is wrong is said by the setting’s name, with the remedy and without the secret', async (t) => {
+test('fcm: an error names the setting and the remedy, and contains no secret', async (t) => {
   const write = await folder(t)
   const of = (written: Record<string, unknown>) => problemOf(fcmOptions(configOf(fcmSettings, written), at))
   assert.partialDeepStrictEqual(await of({}), { path: `${at}.credentials` })
   assert.match((await of({})).remedy ?? '', /Firebase console/)
   const file = await write('account.json', '{"private_key":"canary"}')
-  assert.match((await of({ credentials: file, credentials_json: '{}' })).what, /both/)
-  assert.match((await of({ credentials: '/no/such/file' })).what, /there is no file/)
+  assert.match((await of({ credentials: file, credentials_json: '{}' })).what, /set only one of/)
+  assert.match((await of({ credentials: '/no/such/file' })).what, /does not exist/)
   assert.match((await of({ credentials: file })).what, /project_id/)
   assert.partialDeepStrictEqual(await of({ credentials_json: 'canary' }), { path: `${at}.credentials_json` })
   const standIn = await fcmStandIn()
@@ -79,7 +79,7 @@ test('fcm: what is wrong is said by the setting’s name, with the remedy and wi
   assert.partialDeepStrictEqual(await of({ ...good, ca: file }), { path: `${at}.ca` })
 })
 
-test('apns: from settings and files to a push that arrives', async (t) => {
+test('apns: settings and files are converted to a push service that delivers', async (t) => {
   const standIn = await apnsStandIn({ topics: ['com.example.app', 'com.example.b'] })
   const write = await folder(t)
   const { key, keyId, teamId } = standIn.credentials
@@ -104,7 +104,7 @@ test('apns: from settings and files to a push that arrives', async (t) => {
   assert.equal((await service.send(pushTo(device), contextOf())).category, 'successful')
 })
 
-test('apns: what is wrong is said by the setting’s name, with the remedy and without the secret', async (t) => {
+test('apns: an error names the setting and the remedy, and contains no secret', async (t) => {
   const write = await folder(t)
   const good = { key_id: 'ABCDE12345', team_id: 'ABCDE12345', topic: 'a' }
   const of = (written: Record<string, unknown>) =>

@@ -9,7 +9,7 @@ import { group, holdsSecret } from '../../../src/config/setting.ts'
 import { makeVapidKeys } from '../../../src/providers/web-push/vapid.ts'
 import { webPush } from '../../../src/providers/web-push/web-push.ts'
 
-const setting = group({ says: 'A web-push service.' }, webPushSettings)
+const setting = group({ help: 'A Web Push service.' }, webPushSettings)
 
 function read(yaml: string): { readonly config: WebPushConfig; readonly problems: readonly Problem[] } {
   const problems: Problem[] = []
@@ -18,14 +18,14 @@ function read(yaml: string): { readonly config: WebPushConfig; readonly problems
 }
 
 const { publicKey, privateKey } = makeVapidKeys()
-const least = `
+const minimal = `
 public_key: ${publicKey}
 private_key: ${privateKey}
 subject: mailto:ops@example.com
 `
 
-test('keys and a subject are enough', () => {
-  const { config, problems } = read(least)
+test('only the keys and the subject are required', () => {
+  const { config, problems } = read(minimal)
   assert.deepEqual(problems, [])
   const options = webPushOptions(config, 'service')
   assert.deepEqual(options, {
@@ -40,8 +40,8 @@ test('keys and a subject are enough', () => {
   assert.equal(webPush(options).name, 'web-push')
 })
 
-test('apps, hosts, origins and concurrency are handed on', () => {
-  const { config, problems } = read(`${least}
+test('apps, hosts, origins and concurrency are passed on', () => {
+  const { config, problems } = read(`${minimal}
 name: shop
 apps: [shop.example]
 hosts: ['*.push.example.com:8443']
@@ -59,7 +59,7 @@ concurrency: 20
   })
 })
 
-test('what cannot be right is named with its remedy, and the private key is a secret', () => {
+test('invalid settings are refused with a remedy, and the private key is a secret', () => {
   const { problems } = read(
     'public_key: x\nprivate_key: my-secret\nsubject: me\nhosts: [localhost]\norigins: [{from: x, to: y}]',
   )
@@ -79,8 +79,8 @@ test('what cannot be right is named with its remedy, and the private key is a se
   assert.ok(holdsSecret(setting))
 })
 
-test('keys that are not a pair are refused without repeating them', () => {
-  const { config } = read(least.replace(publicKey, makeVapidKeys().publicKey))
+test('keys that are not a pair are refused, and the error does not contain them', () => {
+  const { config } = read(minimal.replace(publicKey, makeVapidKeys().publicKey))
   assert.throws(
     () => webPushOptions(config, 'operator.push.devices.services[0]'),
     ({ message }: Error) =>

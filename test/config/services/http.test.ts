@@ -9,7 +9,7 @@ import { httpOptions } from '../../../src/config/services/http-options.ts'
 import type { Config } from '../../../src/config/table.ts'
 import { temporary } from '../../support/sides.ts'
 
-const around = (push: string, brands = '[1]'): string => `
+const withPush = (push: string, brands = '[1]'): string => `
 operator:
   keys: [{name: platform, key: operator-key-000000000001, brands: ${brands}}]
   suppression: none
@@ -46,8 +46,8 @@ rules:
   - {when: {status: [200, 202], body_path: /id, absent: true}, means: failed}
 `
 
-test('a body is JSON written as YAML, and the rest is what the provider wants', async (t) => {
-  const options = httpOptions(pushOf(await load(t, around(whole))))
+test('the body is JSON written as YAML, and the settings become options of the provider', async (t) => {
+  const options = httpOptions(pushOf(await load(t, withPush(whole))))
   assert.deepEqual(options, {
     url: 'https://push.example/users/{{user_id}}',
     auth: {
@@ -78,7 +78,7 @@ test('a body is JSON written as YAML, and the rest is what the provider wants', 
   })
 })
 
-test('each kind of auth is written as one line', async (t) => {
+test('each kind of auth can be written on one line', async (t) => {
   const written = {
     none: { kind: 'none' },
     '{header: X-Key, value: v}': { kind: 'header', name: 'X-Key', value: 'v' },
@@ -90,23 +90,23 @@ test('each kind of auth is written as one line', async (t) => {
     },
   }
   for (const [auth, options] of Object.entries(written)) {
-    const push = pushOf(await load(t, around(`url: https://x.example/\nauth: ${auth}`)))
+    const push = pushOf(await load(t, withPush(`url: https://x.example/\nauth: ${auth}`)))
     assert.deepEqual(httpOptions(push).auth, options)
   }
 })
 
-test('its secrets are never printed, and known to the log', async (t) => {
-  const config = await load(t, around(whole))
+test('the secrets of the provider are never printed, and known to the log', async (t) => {
+  const config = await load(t, withPush(whole))
   assert.doesNotMatch(printConfig(config), /canary/)
   assert.match(printConfig(config), /ttl: 5/)
   for (const secret of ['canary-named-secret', 'canary-client-secret']) assert.ok(secretsOf(config).includes(secret))
 })
 
-test('the environment gives a body as YAML or JSON, and secrets from files', async (t) => {
+test('environment variables set the body as YAML or JSON, and secrets from files', async (t) => {
   const file = join(await temporary(t), 'secret')
   await writeFile(file, 'from-a-file\n')
   const push = pushOf(
-    await load(t, around(whole), {
+    await load(t, withPush(whole), {
       BELLWIRE_OPERATOR_PUSH_BODY: '{"to": ["{{user_id}}"], "n": 1}',
       BELLWIRE_OPERATOR_PUSH_SECRETS_0_VALUE_FILE: file,
       BELLWIRE_OPERATOR_PUSH_AUTH: '{bearer: t}',
@@ -117,11 +117,15 @@ test('the environment gives a body as YAML or JSON, and secrets from files', asy
   assert.deepEqual(push.auth, { is: 'bearer', bearer: 't' })
 })
 
-test('what a message would stumble over is said with its place when the configuration is read', async (t) => {
+test('invalid templates, rules and credentials are reported with their path when the configuration is loaded', async (t) => {
   const cases: readonly (readonly [string, string, RegExp])[] = [
     ['url: https://x.example/\nbody: {to: "{{userid}}"}', 'operator.push.body.to', /did you mean \{\{user_id}}/],
-    ['url: https://x.example/\nbody: {to: {{user_id}}}', 'operator.push.body.to', /in quotes/],
-    ['url: https://x.example/\nbody: {n: 12345678901234567890}', 'operator.push.body.n', /in quotes, as a text/],
+    ['url: https://x.example/\nbody: {to: {{user_id}}}', 'operator.push.body.to', /quote it/],
+    [
+      'url: https://x.example/\nbody: {n: 12345678901234567890}',
+      'operator.push.body.n',
+      /quote it, so that it is a text/,
+    ],
     ['url: https://x.example/\nrules: [{when: {status: all}, means: failed}]', 'operator.push.rules[0]', /docs\/push/],
     ['url: https://x.example/\nrules: [{when: {status: 200}, means: gon}]', 'operator.push.rules[0].means', /^$/],
     ['preset: onesignal', 'operator.push.auth', /add \{name: api_key/],
@@ -129,16 +133,16 @@ test('what a message would stumble over is said with its place when the configur
     ['url: https://x.example/\nauth: {barer: t}', 'operator.push.auth', /bearer/],
   ]
   for (const [push, path, remedy] of cases) {
-    const problems = await refused(t, around(push))
+    const problems = await refused(t, withPush(push))
     const found = problems.find((problem) => problem.path === path)
     assert.ok(found, `${push}: ${JSON.stringify(problems)}`)
     assert.match(found.remedy ?? '', remedy)
   }
 })
 
-test('two brands whose users the provider could not tell apart are refused', async (t) => {
+test('two brands with indistinguishable user ids are refused', async (t) => {
   const push = 'url: https://x.example/\nbody: {to: "{{user_id}}"}'
-  const [problem] = await refused(t, around(push, '[1, 2]'))
+  const [problem] = await refused(t, withPush(push, '[1, 2]'))
   assert.equal(problem?.path, 'operator.push.user_id')
-  await load(t, around(`${push}\nuser_id: "{{brand}}-{{user_id}}"`, '[1, 2]'))
+  await load(t, withPush(`${push}\nuser_id: "{{brand}}-{{user_id}}"`, '[1, 2]'))
 })

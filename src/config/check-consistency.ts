@@ -1,30 +1,30 @@
-import { agreeChannels } from './agree-channels.ts'
-import { agreeOnAttributes } from './attributes-settings.ts'
+import { checkAttributes } from './attributes-settings.ts'
+import { checkChannels } from './check-channels.ts'
 import type { Problem } from './problem.ts'
 import { httpProblems } from './services/http-options.ts'
 import type { Config } from './table.ts'
 
-/** What each setting alone cannot show: names and keys that are there twice, and settings that contradict each other. */
-export function agree(config: Config, where: string, problems: Problem[]): void {
+/** Checks settings against each other: duplicate names and keys, and settings that contradict each other. */
+export function checkConsistency(config: Config, where: string, problems: Problem[]): void {
   const { operator, platform } = config
-  const twice = (path: string, what: string, values: readonly string[], remedy: string): void => {
-    const again = values.findIndex((value, i) => values.indexOf(value) < i)
-    if (again >= 0) problems.push({ path: `${path}[${again}]`, where, what, remedy })
+  const refuseDuplicate = (path: string, what: string, values: readonly string[], remedy: string): void => {
+    const duplicate = values.findIndex((value, i) => values.indexOf(value) < i)
+    if (duplicate >= 0) problems.push({ path: `${path}[${duplicate}]`, where, what, remedy })
   }
   for (const [path, keys] of [
     ['operator.keys', operator?.keys ?? []],
     ['operator.admin_keys', operator?.admin_keys ?? []],
     ['platform.keys', platform?.keys ?? []],
   ] as const) {
-    twice(
+    refuseDuplicate(
       path,
-      'this name is taken',
+      'another key has the same name',
       keys.map(({ name }) => name),
-      'give each key a name of its own',
+      'give each key its own name',
     )
-    twice(
+    refuseDuplicate(
       path,
-      'this key is there twice',
+      'this key is listed twice',
       keys.map(({ key }) => key),
       'make another with: openssl rand -hex 24',
     )
@@ -42,16 +42,16 @@ export function agree(config: Config, where: string, problems: Problem[]): void 
       problems.push({
         path: `platform.keys[${i}].brands`,
         where,
-        what: 'a key with the scope devices is bound to exactly one brand: link and unlink do not name theirs',
-        remedy: 'write brands: [1], and give each brand a key of its own',
+        what: 'a key with the scope devices needs exactly one brand, because link and unlink do not name a brand',
+        remedy: 'write brands: [1], and give each brand its own key',
       })
   }
-  for (const found of agreeChannels(operator?.publish ?? [], platform?.device_links ?? []))
+  for (const found of checkChannels(operator?.publish ?? [], platform?.device_links ?? []))
     problems.push({ where, ...found })
   const lanes = platform?.lanes ?? []
-  twice(
+  refuseDuplicate(
     'platform.lanes',
-    'this brand and channel has a lane already',
+    'this brand and channel have a lane already',
     lanes.map((lane) => `${lane.brand}/${lane.channel}`),
     'keep one lane for each brand and channel',
   )
@@ -73,16 +73,16 @@ export function agree(config: Config, where: string, problems: Problem[]): void 
         path: `platform.lanes[${i}].retry`,
         where,
         what: 'first is longer than most',
-        remedy: 'first is the shortest wait, most the longest',
+        remedy: 'make first at most as long as most',
       })
   }
-  if (operator) agreeOnAttributes(operator, where, problems)
+  if (operator) checkAttributes(operator, where, problems)
   if (operator && operator.store === platform?.store)
     problems.push({
       path: 'platform.store',
       where,
-      what: "is the operator's store",
-      remedy: 'give each side a store of its own',
+      what: 'is the same as operator.store',
+      remedy: 'give each side its own store',
     })
   const ports = [
     { path: 'operator.port', ...operator },
@@ -93,6 +93,6 @@ export function agree(config: Config, where: string, problems: Problem[]): void 
   for (const [i, { path, host, port }] of ports.entries()) {
     const taken = ports.slice(0, i).find((other) => other.port === port && other.host === host)
     if (port && taken)
-      problems.push({ path, where, what: `is the same as ${taken.path}`, remedy: 'give each a port of its own' })
+      problems.push({ path, where, what: `is the same as ${taken.path}`, remedy: 'give each its own port' })
   }
 }

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { agree } from '../../src/config/agree.ts'
+import { checkConsistency } from '../../src/config/check-consistency.ts'
 import type { Problem } from '../../src/config/problem.ts'
 import type { Config } from '../../src/config/table.ts'
 
-test("an operator's key at the platform is bound to exactly one brand if it may link devices", () => {
+test("an operator's key on the platform needs exactly one brand if it has the scope devices", () => {
   const problemsOf = (brands?: string[], scopes = ['devices']): Problem[] => {
     const problems: Problem[] = []
     const keys = [{ name: 'operator', key: 'a-key-of-16-chars', scopes, ...(brands && { brands }) }]
-    agree({ platform: { keys, lanes: [] } } as unknown as Config, 'bellwire.yaml', problems)
+    checkConsistency({ platform: { keys, lanes: [] } } as unknown as Config, 'bellwire.yaml', problems)
     return problems
   }
   assert.deepEqual(problemsOf(['1']), [])

@@ -1,0 +1,93 @@
+import { missingPackage } from '../runtime/optional-package.ts'
+import { type DeviceLinksConfig, defaultName, type PublishConfig } from './device-channels-settings.ts'
+
+/** A conflict between two settings. */
+interface Conflict {
+  readonly path: string
+  readonly what: string
+  readonly remedy: string
+}
+
+/** Each brand is published once; brands that share a queue or topic have different origins; nothing is consumed twice. */
+export function checkChannels(
+  publish: readonly PublishConfig[],
+  links: readonly DeviceLinksConfig[],
+): readonly Conflict[] {
+  const found: Conflict[] = []
+  const published = new Set<string>()
+  const originsOf = new Map<string, Map<string, string>>()
+  for (const [i, { brand, retry, to, origin }] of publish.entries()) {
+    const path = `operator.publish[${i}]`
+    if (published.has(brand))
+      found.push({ path, what: `brand ${brand} is published already`, remedy: 'publish each brand to one platform' })
+    published.add(brand)
+    if (retry.first > retry.most)
+      found.push({
+        path: `${path}.retry`,
+        what: 'first is longer than most',
+        remedy: 'make first at most as long as most',
+      })
+    found.push(...checkKafka(`${path}.to`, to))
+    const destination = destinationOf(to, brand)
+    const origins = destination === undefined ? undefined : (originsOf.get(destination) ?? new Map<string, string>())
+    if (destination === undefined || !origins) continue
+    originsOf.set(destination, origins)
+    const named = origin ?? ''
+    const other = origins.get(named) ?? (named === '' || origins.has('') ? [...origins.values()][0] : undefined)
+    if (other !== undefined)
+      found.push({
+        path,
+        what: `has the same destination as brand ${other}, and their messages cannot be told apart`,
+        remedy: 'give each brand its own origin and list the origins on the platform, or use one topic per brand',
+      })
+    origins.set(named, brand)
+  }
+  const consumed = new Set<string>()
+  const groups = new Set<string>()
+  const brandOf = new Map<string, string>()
+  for (const [i, { from, brand, origins }] of links.entries()) {
+    const path = `platform.device_links[${i}]`
+    if ((brand === undefined) === (origins === undefined))
+      found.push({ path, what: 'needs either brand or origins', remedy: 'write brand: 1' })
+    const name =
+      from.is === 'amqp'
+        ? `${from.amqp} ${from.queue ?? defaultName(brand)}`
+        : `${from.kafka} ${from.topic ?? defaultName(brand)}`
+    if (consumed.has(name)) found.push({ path, what: 'is consumed already', remedy: 'name another queue or topic' })
+    consumed.add(name)
+    if (from.is === 'kafka' && from.group !== undefined) {
+      if (groups.has(from.group))
+        found.push({ path: `${path}.from.group`, what: 'is the group of another topic', remedy: 'leave group out' })
+      groups.add(from.group)
+    }
+    for (const { origin, brand: originBrand } of origins ?? []) {
+      if ((brandOf.get(origin) ?? originBrand) !== originBrand)
+        found.push({
+          path: `${path}.origins`,
+          what: `${origin} belongs to another brand already`,
+          remedy: 'list each origin under one brand',
+        })
+      brandOf.set(origin, originBrand)
+    }
+    found.push(...checkKafka(`${path}.from`, from))
+  }
+  return found
+}
+
+/** The queue or topic of a brand; several brands may share one. Undefined for REST. */
+function destinationOf(to: PublishConfig['to'], brand: string): string | undefined {
+  if (to.is === 'rest') return undefined
+  return to.is === 'amqp'
+    ? `${to.amqp} ${to.exchange ?? ''} ${to.routing_key ?? defaultName(brand)}`
+    : `${to.kafka} ${to.topic ?? defaultName(brand)}`
+}
+
+function checkKafka(path: string, access: PublishConfig['to'] | DeviceLinksConfig['from']): Conflict[] {
+  if (access.is !== 'kafka') return []
+  const found: Conflict[] = []
+  if ((access.username === undefined) !== (access.password === undefined))
+    found.push({ path, what: 'has only one of username and password', remedy: 'set both, or neither' })
+  const missing = missingPackage('@platformatic/kafka')
+  if (missing) found.push({ path, ...missing })
+  return found
+}
