@@ -27,14 +27,14 @@ const options = {
   seconds: positive('seconds', values.seconds),
   ...(values.size !== undefined && { size: positive('size', values.size) }),
 }
-// Ended by a person, it leaves no stores behind: they are removed on 'exit', which a bare signal does not bring.
+// Stores are removed on 'exit', which Node does not emit after an unhandled signal.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130))
 
-const chosen = values.all ? benchmarks : positionals.map(named)
-if (chosen.length === 0) list()
-for (const benchmark of chosen) await (values.profile ? runProfiled : run)(benchmark, options)
+const chosen = values.all ? benchmarks : positionals.map(findBenchmark)
+if (chosen.length === 0) printBenchmarks()
+for (const benchmark of chosen) await (values.profile ? runProfiled : runBenchmark)(benchmark, options)
 
-function list(): void {
+function printBenchmarks(): void {
   console.log('npm run bench -- NAME [--rounds 5] [--seconds 2] [--size N] [--profile]\n')
   const width = Math.max(...benchmarks.map(({ name }) => name.length))
   for (const { name, goal, leastPerSecond, about, baseline } of benchmarks) {
@@ -45,14 +45,14 @@ function list(): void {
   }
 }
 
-async function run(benchmark: Benchmark, runOptions: RunOptions): Promise<void> {
+async function runBenchmark(benchmark: Benchmark, runOptions: RunOptions): Promise<void> {
   console.log(`\n${benchmark.name}: ${benchmark.about}\n${machineLine()}`)
-  const done = await runRounds(benchmark, runOptions, (line) => console.log(line))
+  const result = await runRounds(benchmark, runOptions, (line) => console.log(line))
   if (runOptions.profileTo) await printProfile(runOptions.profileTo)
-  const { ratio, min, max } = benchmark.by === 'CPU' ? done.byCpu : done.bySpeed
-  const enough = ratio >= benchmark.goal && done.subjectPerSecond >= (benchmark.leastPerSecond ?? 0)
+  const { ratio, min, max } = benchmark.by === 'CPU' ? result.byCpu : result.bySpeed
+  const ok = ratio >= benchmark.goal && result.subjectPerSecond >= (benchmark.leastPerSecond ?? 0)
   console.log(
-    `ratio ${two(ratio)} (${two(min)} to ${two(max)}, ${runOptions.rounds} rounds) by ${benchmark.by ?? 'speed'}; by speed ${two(done.bySpeed.ratio)}, by CPU ${two(done.byCpu.ratio)}; goal ≥ ${two(benchmark.goal)}`,
+    `ratio ${two(ratio)} (${two(min)} to ${two(max)}, ${runOptions.rounds} rounds) by ${benchmark.by ?? 'speed'}; by speed ${two(result.bySpeed.ratio)}, by CPU ${two(result.byCpu.ratio)}; goal ≥ ${two(benchmark.goal)}`,
   )
   console.log(
     JSON.stringify({
@@ -61,22 +61,22 @@ async function run(benchmark: Benchmark, runOptions: RunOptions): Promise<void> 
       min: rounded(min),
       max: rounded(max),
       by: benchmark.by ?? 'speed',
-      cpu_ratio: rounded(done.byCpu.ratio),
-      subject_per_second: Math.round(done.subjectPerSecond),
-      baseline_per_second: Math.round(done.baselinePerSecond),
+      cpu_ratio: rounded(result.byCpu.ratio),
+      subject_per_second: Math.round(result.subjectPerSecond),
+      baseline_per_second: Math.round(result.baselinePerSecond),
       baseline: benchmark.baseline,
       goal: benchmark.goal,
       ...(benchmark.leastPerSecond && { least_per_second: benchmark.leastPerSecond }),
-      ok: enough,
+      ok,
     }),
   )
 }
 
-/** Where the subject's time goes. The figures of such a run are slower than life: read the shares. */
+/** Prints the subject's most expensive functions. Profiling slows the run, so only the shares are meaningful. */
 async function runProfiled(benchmark: Benchmark, runOptions: RunOptions): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'bellwire-profile-'))
   try {
-    await run(benchmark, { ...runOptions, profileTo: folder })
+    await runBenchmark(benchmark, { ...runOptions, profileTo: folder })
   } finally {
     await rm(folder, { recursive: true, force: true })
   }
@@ -84,17 +84,17 @@ async function runProfiled(benchmark: Benchmark, runOptions: RunOptions): Promis
 
 async function printProfile(folder: string): Promise<void> {
   for (const [name, top] of await summariseProfiles(folder, 25)) {
-    console.log(`${name}: self time (idle time left out)`)
+    console.log(`${name}: self time (without idle time)`)
     for (const { where, ms, share } of top) {
       console.log(`${(share * 100).toFixed(1).padStart(5)} %  ${Math.round(ms).toString().padStart(6)} ms  ${where}`)
     }
   }
 }
 
-function named(name: string): Benchmark {
+function findBenchmark(name: string): Benchmark {
   const found = benchmarks.find((benchmark) => benchmark.name === name)
   if (found) return found
-  console.error(`there is no benchmark '${name}'; npm run bench lists them`)
+  console.error(`unknown benchmark '${name}'; npm run bench lists the benchmarks`)
   process.exit(2)
 }
 

@@ -11,22 +11,22 @@ const rows = 20_000
 const libraries = { amqp: 'rabbitmq-client', kafka: '@platformatic/kafka' } as const
 type Channel = keyof typeof libraries
 
-/** The outbox's lane, from its store to the broker's confirmation and back into the store. */
+/** Measures the outbox's lane: from its store to the broker, and with the confirmation back to the store. */
 const publish = (channel: Channel): Benchmark => ({
   name: `device-publish-${channel}`,
   goal: 0.8,
   baseline: `a bare ${libraries[channel]} loop over a table of SQLite: 1,000 rows read, published, confirmed, deleted`,
   about: `publishing ${rows.toLocaleString('en')} device links from the outbox over ${channel}`,
-  start: (options) => both('publish', channel, options.profileTo),
+  start: (options) => startBoth('publish', channel, options.profileTo),
 })
 
-/** From the broker through reading and the registry to the acknowledgement. */
+/** Measures the path from the broker through parsing and registry to the acknowledgement. */
 const consume = (channel: Channel): Benchmark => ({
   name: `device-consume-${channel}`,
   goal: 0.8,
   baseline: `a bare ${libraries[channel]} loop over a table of SQLite: JSON.parse, the latest link of each token, then acknowledged`,
   about: `consuming ${rows.toLocaleString('en')} device links into the registry over ${channel}`,
-  start: (options) => both('consume', channel, options.profileTo),
+  start: (options) => startBoth('consume', channel, options.profileTo),
 })
 
 export const deviceBenchmarks: readonly Benchmark[] = (['amqp', 'kafka'] as const).flatMap((channel) => [
@@ -34,17 +34,17 @@ export const deviceBenchmarks: readonly Benchmark[] = (['amqp', 'kafka'] as cons
   consume(channel),
 ])
 
-async function both(what: 'publish' | 'consume', channel: Channel, profileTo: string | undefined) {
+async function startBoth(direction: 'publish' | 'consume', channel: Channel, profileTo: string | undefined) {
   const address = channel === 'amqp' ? await rabbitmq() : await kafka()
   return {
-    subject: await contender('subject', what, channel, address, profiled(profileTo, 'subject')),
-    baseline: await contender('bare', what, channel, address, []),
+    subject: await startContender('subject', direction, channel, address, profiled(profileTo, 'subject')),
+    baseline: await startContender('bare', direction, channel, address, []),
   }
 }
 
-async function contender(
-  who: 'subject' | 'bare',
-  what: 'publish' | 'consume',
+async function startContender(
+  role: 'subject' | 'bare',
+  direction: 'publish' | 'consume',
   channel: Channel,
   address: string,
   nodeArgs: readonly string[],
@@ -52,17 +52,17 @@ async function contender(
   const store = await sqliteStore()
   const child = await startChild(new URL('../servers/device-links.ts', import.meta.url), {
     part: 'server',
-    args: [who, channel, address, `bench-${randomUUID().slice(0, 8)}`, store.url],
+    args: [role, channel, address, `bench-${randomUUID().slice(0, 8)}`, store.url],
     nodeArgs,
   })
   const round = async (): Promise<Measure> => {
-    await child.ask(what === 'publish' ? 'publish' : 'fillBroker', rows)
-    const before = await child.ask<number>('cpu')
-    const seconds = await child.ask<number>(what === 'publish' ? 'run' : 'consume', rows)
-    return { messages: rows, seconds, cpuUs: (await child.ask<number>('cpu')) - before }
+    await child.call(direction === 'publish' ? 'fillOutbox' : 'fillBroker', rows)
+    const before = await child.call<number>('cpu')
+    const seconds = await child.call<number>(direction, rows)
+    return { messages: rows, seconds, cpuUs: (await child.call<number>('cpu')) - before }
   }
   return {
-    name: who === 'subject' ? 'bellwire' : libraries[channel],
+    name: role === 'subject' ? 'bellwire' : libraries[channel],
     warm: async () => void (await round()),
     round,
     async stop() {

@@ -7,10 +7,10 @@ import { postgresStore, type Store, sqliteStore } from '../harness/stores.ts'
 const rows = 100_000
 const replayed = 200_000
 
-/** pg-boss's fastest of those tried here (fetches of 100, 500, 1,000 by one to four loops). */
+/** The fastest settings of pg-boss here (tried: fetches of 100, 500 and 1,000, by one to four loops). */
 const pgBossSettings = ['1000', '4']
 
-/** A round is so many rows, however long they take: both sides are filled alike, analysed, and emptied. */
+/** A round has a fixed number of rows: both sides are filled in the same way, analysed, and drained. */
 export const drain: Benchmark = {
   name: 'drain',
   goal: 3,
@@ -18,13 +18,13 @@ export const drain: Benchmark = {
   about: `draining a lane of ${rows.toLocaleString('en')} messages of 400 B`,
   async start(options) {
     return {
-      subject: await drainer({ name: 'a lane', nodeArgs: profiled(options.profileTo, 'subject') }),
-      baseline: await drainer({ name: 'pg-boss', program: 'drain-pg-boss.ts', args: pgBossSettings }),
+      subject: await startDrainer({ name: 'a lane', nodeArgs: profiled(options.profileTo, 'subject') }),
+      baseline: await startDrainer({ name: 'pg-boss', program: 'drain-pg-boss.ts', args: pgBossSettings }),
     }
   },
 }
 
-/** Replaying Failed Actions against draining as many that were never sent, in the same run. */
+/** Replaying Failed Actions against draining as many new items, in the same run. */
 export const replayBenchmarks: readonly Benchmark[] = (
   [
     ['replay', postgresStore],
@@ -33,13 +33,13 @@ export const replayBenchmarks: readonly Benchmark[] = (
 ).map(([name, newStore]) => ({
   name,
   goal: 0.5,
-  baseline: 'draining as many that were put and never sent',
-  about: `draining ${replayed.toLocaleString('en')} replayed Failed Actions of 400 B; deciding to replay them is timed apart`,
+  baseline: 'draining as many new items',
+  about: `draining ${replayed.toLocaleString('en')} replayed Failed Actions of 400 B; the decision to replay is measured separately`,
   async start({ size = replayed, profileTo }) {
     const nodeArgs = profiled(profileTo, 'subject')
     return {
-      subject: await drainer({ name: 'a replay', newStore, rows: size, replays: true, nodeArgs }),
-      baseline: await drainer({ name: 'a drain', newStore, rows: size }),
+      subject: await startDrainer({ name: 'a replay', newStore, rows: size, replays: true, nodeArgs }),
+      baseline: await startDrainer({ name: 'a drain', newStore, rows: size }),
     }
   },
 }))
@@ -51,13 +51,20 @@ interface Drainer {
   readonly nodeArgs?: readonly string[]
   readonly newStore?: () => Promise<Store>
   readonly rows?: number
-  /** The rows fail first, and are replayed. */
+  /** The rows fail first and are then replayed. */
   readonly replays?: boolean
 }
 
-async function drainer(of: Drainer): Promise<Contender> {
-  const { name, program = 'drain-lane.ts', args = [], nodeArgs = [], newStore = postgresStore, replays = false } = of
-  const count = of.rows ?? rows
+async function startDrainer(options: Drainer): Promise<Contender> {
+  const {
+    name,
+    program = 'drain-lane.ts',
+    args = [],
+    nodeArgs = [],
+    newStore = postgresStore,
+    replays = false,
+  } = options
+  const count = options.rows ?? rows
   const store = await newStore()
   const child = await startChild(new URL(`../servers/${program}`, import.meta.url), {
     part: 'server',
@@ -65,17 +72,17 @@ async function drainer(of: Drainer): Promise<Contender> {
     nodeArgs,
   })
   const failAndReplay = async (): Promise<string> => {
-    await child.ask('fail', count)
+    await child.call('fail', count)
     const began = performance.now()
-    await child.ask('replay')
+    await child.call('replay')
     return `${((performance.now() - began) / 1000).toFixed(1)} s`
   }
   const round = async (): Promise<Measure> => {
-    await child.ask('fill', count)
+    await child.call('fill', count)
     const deciding = replays ? await failAndReplay() : undefined
-    const cpu = await child.ask<number>('cpu')
-    const seconds = await child.ask<number>('drain', count)
-    const cpuUs = (await child.ask<number>('cpu')) - cpu
+    const cpu = await child.call<number>('cpu')
+    const seconds = await child.call<number>('drain', count)
+    const cpuUs = (await child.call<number>('cpu')) - cpu
     return { messages: count, seconds, cpuUs, ...(deciding && { notes: { 'decided in': deciding } }) }
   }
   return {

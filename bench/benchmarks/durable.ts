@@ -12,12 +12,12 @@ import { postgresStore, type Store, sqliteStore } from '../harness/stores.ts'
 const baseline = 'the same server without a store'
 
 function durable(name: string, goal: number, traffic: Traffic, engine: string, store: () => Promise<Store>): Benchmark {
-  const what = traffic.batch ? `batches of ${traffic.batch.toLocaleString('en')}` : 'single sends'
+  const requests = traffic.batch ? `batches of ${traffic.batch.toLocaleString('en')}` : 'single sends'
   return {
     name,
     goal,
     baseline,
-    about: `${what}, claim and settle on ${engine} before the answer (${traffic.connections} connections)`,
+    about: `${requests}, claim and settle on ${engine} before the answer (${traffic.connections} connections)`,
     start: async (options) =>
       compareServers(traffic, operatorWith(engine, await store()), operatorWithoutStore, options),
   }

@@ -10,7 +10,7 @@ import { type Store, sqliteStore } from '../harness/stores.ts'
 const operatorServer = new URL('../servers/operator.ts', import.meta.url)
 const platformServer = new URL('../servers/platform.ts', import.meta.url)
 
-/** About what a second brings; a round is so many messages, not so much time, because it ends when all have arrived. */
+/** The approximate rate. A round has a fixed number of messages and ends when all are settled. */
 const recordsPerSecond = 40_000
 
 export const endToEnd: Benchmark = {
@@ -21,26 +21,26 @@ export const endToEnd: Benchmark = {
   about:
     'platform → operator, batch mode, both durable on SQLite: from the first byte enqueued to the last message settled',
   async start(options) {
-    return { subject: await wholeWay(options), baseline: await slowerPart() }
+    return { subject: await startBothSides(options), baseline: await startSlowerPart() }
   },
 }
 
-/** Operator on the one core, platform on the other; whoever enqueues takes what is left. */
-async function wholeWay({ profileTo }: RunOptions): Promise<Contender> {
+/** The operator is pinned to one core, the platform to the other. The sender is not pinned. */
+async function startBothSides({ profileTo }: RunOptions): Promise<Contender> {
   const [operatorStore, platformStore] = [await sqliteStore(), await sqliteStore()]
   const operator = await startChild(operatorServer, {
     part: 'server',
     args: [operatorStore.url],
     nodeArgs: profiled(profileTo, 'operator'),
   })
-  const operatorUrl = `http://127.0.0.1:${await operator.ask<number>('port')}`
+  const operatorUrl = `http://127.0.0.1:${await operator.call<number>('port')}`
   const platform = await startChild(platformServer, {
     part: 'driver',
     args: [platformStore.url, operatorUrl],
     nodeArgs: profiled(profileTo, 'platform'),
   })
-  const sender = ndjsonSender(await platform.ask<number>('port'))
-  const cpu = async (): Promise<number> => (await operator.ask<number>('cpu')) + (await platform.ask<number>('cpu'))
+  const sender = ndjsonSender(await platform.call<number>('port'))
+  const cpu = async (): Promise<number> => (await operator.call<number>('cpu')) + (await platform.call<number>('cpu'))
   let sent = 0
 
   const round = async (seconds: number): Promise<Measure> => {
@@ -51,7 +51,7 @@ async function wholeWay({ profileTo }: RunOptions): Promise<Contender> {
     await sender.send(requests)
     const enqueued = performance.now()
     sent += messages
-    await platform.ask('settled', sent)
+    await platform.call('settled', sent)
     const ended = performance.now()
     return {
       messages,
@@ -73,23 +73,23 @@ async function wholeWay({ profileTo }: RunOptions): Promise<Contender> {
   }
 }
 
-/** Both parts measured alone, one after the other; the slower one is what the whole way is held against. */
-async function slowerPart(): Promise<Contender> {
+/** Measures both parts separately, one after the other. The slower one is the baseline. */
+async function startSlowerPart(): Promise<Contender> {
   const store = await sqliteStore()
   const platform = await startChild(platformServer, { part: 'driver', args: [store.url] })
-  const sender = ndjsonSender(await platform.ask<number>('port'))
+  const sender = ndjsonSender(await platform.call<number>('port'))
   const generator = await startGenerator()
   const ingest = await contender(batchOf1000, operatorWith('SQLite', await sqliteStore()), generator, [])
 
   const enqueue = async (seconds: number): Promise<Measure> => {
     const requests = sender.prepare(seconds * recordsPerSecond)
-    const cpuBefore = await platform.ask<number>('cpu')
+    const cpuBefore = await platform.call<number>('cpu')
     const began = performance.now()
     await sender.send(requests)
     return {
       messages: requests.length * 1_000,
       seconds: (performance.now() - began) / 1000,
-      cpuUs: (await platform.ask<number>('cpu')) - cpuBefore,
+      cpuUs: (await platform.call<number>('cpu')) - cpuBefore,
     }
   }
   return {
@@ -105,7 +105,7 @@ async function slowerPart(): Promise<Contender> {
       const rate = (measure: Measure): string => `${Math.round(perSecond(measure)).toLocaleString('en')} msg/s`
       return {
         ...slower,
-        // Both parts cost CPU on the whole way, whichever is the slower.
+        // End to end, both parts take CPU.
         cpuUs: slower.messages * (enqueued.cpuUs / enqueued.messages + ingested.cpuUs / ingested.messages),
         notes: { enqueue: rate(enqueued), ingest: rate(ingested) },
       }

@@ -1,13 +1,13 @@
 import type { Benchmark } from '../harness/benchmark.ts'
 import { bareServer, batchOf1000, compareServers, operatorWithoutStore, single } from '../harness/operator-contender.ts'
 
-const baseline = 'bare node:http + JSON.parse, which answers an identifier for each message'
+const baseline = 'bare node:http + JSON.parse, with an identifier for each message in the answer'
 
 export const ingestSingle: Benchmark = {
   name: 'ingest-single',
   goal: 0.7,
   baseline,
-  about: 'single sends, no store: what authentication, validation and the answer cost (64 connections, 1 kB)',
+  about: 'single sends, no store: the cost of authentication, validation and answer (64 connections, 1 kB)',
   start: (options) => compareServers(single(64), operatorWithoutStore, bareServer, options),
 }
 

@@ -8,7 +8,7 @@ const answerer = {
   cleanUp: async () => {},
 }
 
-/** Not about the product: the load generator must be faster than the fastest server that it measures. */
+/** Checks the load generator: it must be faster than the fastest measured server. */
 export const loadCeiling: Benchmark = {
   name: 'load-ceiling',
   goal: 1.5,

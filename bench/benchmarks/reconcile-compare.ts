@@ -1,4 +1,4 @@
-// The exact comparison of an operator's list with the CRM, against what a person would type: sort, sort, comm.
+// Compares an operator's list exactly with the CRM. The baseline is the usual shell commands: sort, sort, comm.
 
 import { spawn } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -11,16 +11,16 @@ import { profiled } from '../harness/profile.ts'
 import type { Measure } from '../harness/ratios.ts'
 import { postgresStore, type Store, sqliteStore } from '../harness/stores.ts'
 
-/** BENCH_IDS=1000000 for a quick look. */
+/** For a quick run: BENCH_IDS=1000000. */
 const ids = Number(process.env.BENCH_IDS ?? 5_000_000)
-/** On each side there are so many that the other one has not. */
+/** The number of ids that only one side has, for each side. */
 const differing = 5_000
 
-const against = (engine: string, open: () => Promise<Store>): Benchmark => ({
+const compareOn = (engine: string, openStore: () => Promise<Store>): Benchmark => ({
   name: `reconcile-compare-${engine}`,
   // At most 1.8 times as long.
   goal: 1 / 1.8,
-  baseline: 'LC_ALL=C sort of both lists, one id in a line, then comm -3: on all cores',
+  baseline: 'LC_ALL=C sort of both lists, one id per line, then comm -3: on all cores',
   about: `comparing ${ids.toLocaleString('en')} ids with as many in the CRM on ${engine}, ${2 * differing} differing: reading the JSON, loading, comparing`,
   async start(options) {
     const folder = await mkdtemp(join(tmpdir(), 'bellwire-bench-ids-'))
@@ -29,17 +29,17 @@ const against = (engine: string, open: () => Promise<Store>): Benchmark => ({
     await writeIds(files.answer, ofOperator, 'answer')
     await writeIds(files.operator, ofOperator, 'lines')
     await writeIds(files.crm, scattered(0, ids), 'lines')
-    const store = await open()
+    const store = await openStore()
     return {
-      subject: await reconciler(engine, store, files.answer, profiled(options.profileTo, 'subject')),
+      subject: await startReconciler(engine, store, files.answer, profiled(options.profileTo, 'subject')),
       baseline: sortAndComm(files, folder),
     }
   },
 })
 
 export const reconcileBenchmarks: readonly Benchmark[] = [
-  against('sqlite', sqliteStore),
-  against('postgres', postgresStore),
+  compareOn('sqlite', sqliteStore),
+  compareOn('postgres', postgresStore),
 ]
 
 interface Compared {
@@ -49,7 +49,7 @@ interface Compared {
   readonly memoryMb: number
 }
 
-async function reconciler(
+async function startReconciler(
   engine: string,
   store: Store,
   answer: string,
@@ -57,13 +57,13 @@ async function reconciler(
 ): Promise<Contender> {
   const program = new URL('../servers/reconcile-compare.ts', import.meta.url)
   const child = await startChild(program, { part: 'any', args: [store.url], nodeArgs })
-  await child.ask('fill', [0, ids])
+  await child.call('fill', [0, ids])
   const round = async (): Promise<Measure> => {
-    const before = await child.ask<number>('cpu')
-    const { found, seconds, loadSeconds, memoryMb } = await child.ask<Compared>('compare', answer)
+    const before = await child.call<number>('cpu')
+    const { found, seconds, loadSeconds, memoryMb } = await child.call<Compared>('compare', answer)
     if (found !== 2 * differing) throw new Error(`${engine} found ${found} differences, not ${2 * differing}`)
     const notes = { loading: `${loadSeconds.toFixed(2)} s`, 'peak memory': `${Math.round(memoryMb)} MB` }
-    return { messages: ids, seconds, cpuUs: (await child.ask<number>('cpu')) - before, notes }
+    return { messages: ids, seconds, cpuUs: (await child.call<number>('cpu')) - before, notes }
   }
   return {
     name: engine,
@@ -80,7 +80,7 @@ function sortAndComm({ operator, crm }: { operator: string; crm: string }, folde
   const script = 'sort "$1" > "$1.sorted"; sort "$2" > "$2.sorted"; comm -3 "$1.sorted" "$2.sorted" | wc -l; times'
   const round = async (): Promise<Measure> => {
     const began = performance.now()
-    const output = await shell(script, [operator, crm])
+    const output = await runShell(script, [operator, crm])
     const seconds = (performance.now() - began) / 1000
     const found = Number(output.split('\n')[0])
     if (found !== 2 * differing) throw new Error(`comm found ${found} differences`)
@@ -94,7 +94,7 @@ function sortAndComm({ operator, crm }: { operator: string; crm: string }, folde
   }
 }
 
-async function shell(script: string, args: readonly string[]): Promise<string> {
+async function runShell(script: string, args: readonly string[]): Promise<string> {
   const child = spawn('bash', ['-ec', script, 'bash', ...args], {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: { ...process.env, LC_ALL: 'C' },
@@ -106,7 +106,7 @@ async function shell(script: string, args: readonly string[]): Promise<string> {
   return output
 }
 
-/** The last line of `times`: user and system time of the children, as 0m1.234s. */
+/** Reads the last line of `times`: user and system time of the children, as 0m1.234s. */
 function cpuOf(output: string): number {
   const last = output.trim().split('\n').at(-1) ?? ''
   const seconds = [...last.matchAll(/(\d+)m([\d.]+)s/g)].reduce((sum, [, m, s]) => sum + Number(m) * 60 + Number(s), 0)

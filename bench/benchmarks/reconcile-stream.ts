@@ -9,7 +9,7 @@ import { type Store, sqliteStore } from '../harness/stores.ts'
 
 const fiveMillion = 5_000_000
 
-/** A round is one whole list, however long it takes. `--size` sets its length. */
+/** A round is one whole list. `--size` sets its length. */
 function reconcileStream(
   engine: string,
   goal: number,
@@ -21,13 +21,13 @@ function reconcileStream(
     name: `reconcile-stream-${engine}`,
     goal,
     baseline,
-    about: 'the ids of all blocked users, 5 million unless --size says otherwise, over a socket as JSON',
+    about: 'the ids of all blocked users, 5 million without --size, over a socket as JSON',
     async start(options) {
       const size = options.size ?? fiveMillion
       const store = await fill(size)
       return {
-        subject: await operator(store, size, options),
-        baseline: await program(shell(store.url), size, () => store.remove()),
+        subject: await startOperator(store, size, options),
+        baseline: await shellContender(shell(store.url), size, () => store.remove()),
       }
     },
   }
@@ -48,14 +48,14 @@ export const reconcileStreams: readonly Benchmark[] = [
   ]),
 ]
 
-async function operator(database: Store, size: number, options: RunOptions): Promise<Contender> {
+async function startOperator(database: Store, size: number, options: RunOptions): Promise<Contender> {
   const own = await sqliteStore()
   const child = await startChild(new URL('../servers/reconciliation.ts', import.meta.url), {
     part: 'any',
     args: [database.url, own.url],
     nodeArgs: profiled(options.profileTo, 'subject'),
   })
-  const port = await child.ask<number>('port')
+  const port = await child.call<number>('port')
   return {
     name: 'operator',
     async warm() {
@@ -63,10 +63,10 @@ async function operator(database: Store, size: number, options: RunOptions): Pro
       if (users !== size) throw new Error(`${users} users were listed, not ${size}`)
     },
     async round() {
-      const before = await child.ask<number>('cpu')
+      const before = await child.call<number>('cpu')
       const { seconds } = await readList(port)
-      const cpuUs = (await child.ask<number>('cpu')) - before
-      return { messages: size, seconds, cpuUs, notes: { peak: `${await child.ask('peakMb')} MB` } }
+      const cpuUs = (await child.call<number>('cpu')) - before
+      return { messages: size, seconds, cpuUs, notes: { peak: `${await child.call('peakMb')} MB` } }
     },
     async stop() {
       await child.stop()
@@ -75,8 +75,8 @@ async function operator(database: Store, size: number, options: RunOptions): Pro
   }
 }
 
-/** A program that prints the ids; its own CPU is not known to us. */
-async function program(command: readonly string[], size: number, after: () => Promise<void>): Promise<Contender> {
+/** A program that prints the ids. Its CPU is not measured. */
+async function shellContender(command: readonly string[], size: number, stop: () => Promise<void>): Promise<Contender> {
   const [name = '', ...args] = command
   const round = async () => {
     const began = performance.now()
@@ -85,11 +85,11 @@ async function program(command: readonly string[], size: number, after: () => Pr
       once(running, 'exit'),
       once(running, 'error').then(([error]) => Promise.reject(error)),
     ]).catch((error: NodeJS.ErrnoException) => {
-      if (error.code === 'ENOENT') throw new Error(`${name} is not installed here: there is nothing to compare with`)
+      if (error.code === 'ENOENT') throw new Error(`${name} is not installed: install it to run the baseline`)
       throw error
     })) as [number]
     if (code !== 0) throw new Error(`${name} ended with ${code}`)
     return { messages: size, seconds: (performance.now() - began) / 1000, cpuUs: Number.NaN }
   }
-  return { name, warm: async () => void (await round()), round, stop: after }
+  return { name, warm: async () => void (await round()), round, stop }
 }

@@ -1,2 +1,2 @@
-/** The one key of all benchmarks, as API key and for /admin. */
+/** The key of all benchmarks, for the API and for /admin. */
 export const benchKey = 'bench-key-0123456789abcdef'

@@ -3,16 +3,16 @@ import type { Measure } from './ratios.ts'
 export interface RunOptions {
   readonly rounds: number
   readonly seconds: number
-  /** Rows, ids: for the benchmarks whose rounds have a size and no length. */
+  /** Rows or ids, for benchmarks whose rounds have a fixed size instead of a duration. */
   readonly size?: number
-  /** A folder for the subject's CPU profile; absent: no profile is taken. */
+  /** The folder for the subject's CPU profile; without it no profile is written. */
   readonly profileTo?: string
 }
 
-/** One side of a comparison, started and waiting. */
+/** One side of a comparison, started and ready. */
 export interface Contender {
   readonly name: string
-  /** Untimed: code gets hot, caches fill. */
+  /** Not measured: code is compiled, caches are filled. */
   warm(seconds: number): Promise<void>
   round(seconds: number): Promise<Measure>
   stop(): Promise<void>
@@ -21,11 +21,11 @@ export interface Contender {
 /** @example { name: 'ingest-single', goal: 0.7, baseline: 'node:http + JSON.parse', about: '…', start } */
 export interface Benchmark {
   readonly name: string
-  /** The least ratio, subject over baseline, that we want to see. */
+  /** The required ratio of subject to baseline. */
   readonly goal: number
-  /** What the ratio is of: messages a second, or messages for the same CPU (0.5: the subject needs twice as much for one). Speed. */
+  /** The compared figure: messages per second, or messages per CPU second (0.5: the subject takes twice the CPU). Default: speed. */
   readonly by?: 'speed' | 'CPU'
-  /** Besides the ratio: the least messages per second on the machine that this was written on. */
+  /** In addition to the ratio: the required messages per second on the machine of the first measurement. */
   readonly leastPerSecond?: number
   readonly baseline: string
   readonly about: string

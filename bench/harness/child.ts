@@ -4,7 +4,7 @@ import { type Part, pinned } from './cores.ts'
 
 export interface Child {
   readonly pid: number
-  ask<T>(name: string, value?: unknown): Promise<T>
+  call<T>(name: string, value?: unknown): Promise<T>
   stop(): Promise<void>
 }
 
@@ -15,10 +15,10 @@ export interface ChildOptions {
   readonly env?: Readonly<Record<string, string>>
 }
 
-/** Longer than anything that is asked here takes: who does not answer by then never will. */
+/** Longer than any call takes. */
 const patienceMs = 180_000
 
-/** Starts a program of ours (see answers.ts) in a process of its own, pinned, and waits until it is ready. */
+/** Starts one of our programs (see handle-calls.ts) in a pinned process, and waits until it is ready. */
 export async function startChild(program: URL, options: ChildOptions): Promise<Child> {
   const file = fileURLToPath(program)
   const [command = '', ...args] = pinned(options.part, [
@@ -36,7 +36,7 @@ export async function startChild(program: URL, options: ChildOptions): Promise<C
   const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()))
   let gone: Error | undefined
   void exited.then(() => {
-    gone = new Error(`${file} ended with ${child.signalCode ?? child.exitCode}; its own words are above`)
+    gone = new Error(`${file} ended with ${child.signalCode ?? child.exitCode}; its output is above`)
     for (const { reject } of waiting.values()) reject(gone)
   })
   await new Promise<void>((resolve, reject) => {
@@ -48,30 +48,29 @@ export async function startChild(program: URL, options: ChildOptions): Promise<C
         clearTimeout(late)
         return resolve()
       }
-      const asked = waiting.get(message.id as number)
+      const caller = waiting.get(message.id as number)
       waiting.delete(message.id as number)
-      if (message.error !== undefined) asked?.reject(new Error(message.error))
-      else asked?.resolve(message.value as never)
+      if (message.error !== undefined) caller?.reject(new Error(message.error))
+      else caller?.resolve(message.value as never)
     })
   })
   let ids = 0
   return {
     pid: child.pid as number,
-    ask: (name, value) =>
+    call: (name, value) =>
       new Promise((resolve, reject) => {
         if (gone) return reject(gone)
         const late = setTimeout(
           () => reject(new Error(`${file} did not answer '${name}' within ${patienceMs / 1000} s`)),
           patienceMs,
         )
-        const ended = (): void => clearTimeout(late)
         waiting.set(++ids, {
           resolve: (answer: never) => {
-            ended()
+            clearTimeout(late)
             resolve(answer)
           },
           reject: (error) => {
-            ended()
+            clearTimeout(late)
             reject(error)
           },
         })
@@ -79,7 +78,7 @@ export async function startChild(program: URL, options: ChildOptions): Promise<C
       }),
     async stop() {
       if (child.connected) child.disconnect()
-      // It leaves on 'disconnect'; a busy one is not waited for.
+      // The child exits on 'disconnect'. A busy child is killed.
       const late = setTimeout(() => child.kill('SIGKILL'), 5_000)
       await exited
       clearTimeout(late)

@@ -6,7 +6,7 @@ export interface Load {
   readonly kind: RequestKind
   readonly connections: number
   readonly seconds: number
-  /** The first activity.id; ids are never used twice against one store. */
+  /** The first activity.id. Ids are never used twice with one store. */
   readonly fromId: number
 }
 
@@ -16,13 +16,13 @@ export interface Loaded {
   readonly seconds: number
   readonly p50Ms: number
   readonly p99Ms: number
-  /** The load generator's own CPU: below one core, it is not the limit. */
+  /** CPU of the load generator: below one core, it is not the limit. */
   readonly cpuUs: number
 }
 
 /**
- * N connections, each with one request on its way, over raw sockets: a request is a ready buffer, of an answer only the
- * status and the length are read (and every 64th in full). Several times cheaper than a server that parses.
+ * Keeps one request in flight on each of N raw sockets. A request is a prepared buffer. Of an answer only status and length
+ * are read (of every 64th the whole body). This is several times cheaper than a server that parses.
  */
 export async function closedLoop(load: Load): Promise<Loaded> {
   const latencies: number[] = []
@@ -53,7 +53,7 @@ export async function closedLoop(load: Load): Promise<Loaded> {
   try {
     await Promise.all(connections.map(({ run }) => run()))
   } finally {
-    // After a failure the others must not go on.
+    // After a failure the other connections must stop.
     until = 0
     for (const { connection } of connections) connection.close()
   }
@@ -71,10 +71,10 @@ export async function closedLoop(load: Load): Promise<Loaded> {
   }
 }
 
-/** A server that is fast because it refuses must not look good. */
+/** Fails if the server refused the messages: refusals would look fast. */
 function checkAnswer(body: string, batch: number): void {
   const answer = JSON.parse(body) as { push_id?: unknown; successful?: readonly { push_id?: unknown }[] }
   const identifiers = batch ? (answer.successful ?? []).filter((item) => typeof item.push_id === 'string').length : 1
   const right = batch ? identifiers === batch : typeof answer.push_id === 'string'
-  if (!right) throw new Error(`the server did not accept what it was sent: ${body.slice(0, 300)}`)
+  if (!right) throw new Error(`the server did not accept the messages: ${body.slice(0, 300)}`)
 }

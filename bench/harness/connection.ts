@@ -1,19 +1,19 @@
 import { connect } from 'node:net'
 
 export interface Connection {
-  /** One request out, one answer in; rejects unless its status is 200. The body is handed back only where it is wanted. */
+  /** Sends one request and reads its answer; rejects unless the status is 200. @returns the body if wantBody, otherwise '' */
   exchange(request: Buffer, wantBody: boolean): Promise<string>
   close(): void
 }
 
 const headEnd = Buffer.from('\r\n\r\n')
 
-/** As little HTTP as a load generator needs: answers with a Content-Length, one at a time. */
+/** A minimal HTTP client: answers must have a Content-Length, and come one at a time. */
 export async function openConnection(port: number): Promise<Connection> {
   let settle: { resolve: (body: string) => void; reject: (error: Error) => void } | undefined
   let wanted = false
   let kept: Buffer[] = []
-  // Bytes of the body still to come; -1: the head is not complete.
+  // Bytes of the body that have not arrived; -1: the head is incomplete.
   let missing = -1
   let head = ''
 
@@ -59,7 +59,7 @@ export async function openConnection(port: number): Promise<Connection> {
     port,
     host: '127.0.0.1',
     noDelay: true,
-    // One buffer for the connection's life instead of one for each read.
+    // One buffer per connection instead of one per read.
     onread: { buffer: Buffer.alloc(64 * 1024), callback: onBytes },
   })
   await new Promise<void>((resolve, reject) => socket.once('connect', resolve).once('error', reject))
@@ -69,7 +69,7 @@ export async function openConnection(port: number): Promise<Connection> {
     exchange(request, wantBody) {
       wanted = wantBody
       return new Promise((resolve, reject) => {
-        // A closed socket takes what is written to it without a word.
+        // A closed socket accepts writes without an error.
         if (socket.destroyed) return reject(new Error('the server closed the connection'))
         settle = { resolve, reject }
         socket.write(request)

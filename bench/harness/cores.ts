@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { availableParallelism, cpus, totalmem } from 'node:os'
 
-/** The server under test has the first core for itself; whoever drives it has the second. `any`: it starts processes of its own. */
+/** The server under test runs on the first core, its driver on the second. `any`: not pinned, because it starts processes. */
 export type Part = 'server' | 'driver' | 'any'
 
 let found: readonly number[] | undefined
@@ -18,12 +18,12 @@ function allowedCores(): readonly number[] {
     const works = cores.length > 1 && spawnSync('taskset', ['-c', String(cores[0]), 'true']).status === 0
     if (works) found = cores
   } catch {
-    // Not Linux: there is nothing to pin with, and the report says so.
+    // Not Linux: nothing is pinned, and machineLine() reports it.
   }
   return found
 }
 
-/** Puts `taskset` before a command where that is possible. Wall time means little without it, the ratios still do. */
+/** Puts `taskset` before a command if it works here. Without it only the ratios are meaningful, not the wall time. */
 export function pinned(part: Part, command: readonly string[]): readonly string[] {
   const core = part === 'any' ? undefined : allowedCores()[part === 'server' ? 0 : 1]
   return core === undefined ? command : ['taskset', '-c', String(core), ...command]

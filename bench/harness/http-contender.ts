@@ -7,14 +7,14 @@ import { firstId, type RequestKind } from './requests.ts'
 
 export interface HttpContender {
   readonly name: string
-  /** A program that answers 'port' over IPC. */
+  /** A program with the procedure 'port'. */
   readonly server: URL
   readonly args?: readonly string[]
   readonly nodeArgs?: readonly string[]
   readonly kind: Omit<RequestKind, 'host' | 'apiKey'>
   readonly connections: number
   readonly generator: Child
-  /** Given back what was made for this contender: a folder, a schema. */
+  /** Removes the contender's folder or schema. */
   readonly cleanUp?: () => Promise<void>
 }
 
@@ -22,25 +22,25 @@ export function startGenerator(): Promise<Child> {
   return startChild(new URL('./load-process.ts', import.meta.url), { part: 'driver' })
 }
 
-/** A server in a child, and a closed loop against it. */
+/** A server in a child process, under load from a closed loop. */
 export async function httpContender(options: HttpContender): Promise<Contender> {
   const child = await startChild(options.server, {
     part: 'server',
     args: options.args ?? [],
     nodeArgs: options.nodeArgs ?? [],
   } satisfies ChildOptions)
-  const port = await child.ask<number>('port')
+  const port = await child.call<number>('port')
   let fromId = firstId
   const load = async (seconds: number): Promise<Loaded> => {
     const kind = { ...options.kind, host: `127.0.0.1:${port}`, apiKey: benchKey }
-    const loaded = await options.generator.ask<Loaded>('load', {
+    const loaded = await options.generator.call<Loaded>('load', {
       port,
       kind,
       connections: options.connections,
       seconds,
       fromId,
     } satisfies Load)
-    // What was sent is past this, however the round ended.
+    // Greater than every id that was sent, even if the round failed.
     fromId += loaded.messages + options.connections * Math.max(1, options.kind.batch)
     return loaded
   }
@@ -48,9 +48,9 @@ export async function httpContender(options: HttpContender): Promise<Contender> 
     name: options.name,
     warm: async (seconds) => void (await load(seconds)),
     async round(seconds): Promise<Measure> {
-      const before = await child.ask<number>('cpu')
+      const before = await child.call<number>('cpu')
       const loaded = await load(seconds)
-      const cpuUs = (await child.ask<number>('cpu')) - before
+      const cpuUs = (await child.call<number>('cpu')) - before
       return { messages: loaded.messages, seconds: loaded.seconds, cpuUs, notes: notes(loaded) }
     },
     async stop() {

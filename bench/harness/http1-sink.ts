@@ -1,6 +1,6 @@
 import { createServer, type Server, type Socket } from 'node:net'
 
-/** Answers every request with these bytes, after the latency. Of a request only its length is read; the next comes after the answer. */
+/** Answers every request with these bytes, after the latency. Only the length of a request is read. No pipelining. */
 export function http1Sink(answer: string, latencyMs: number): Server {
   const bytes = Buffer.from(answer)
   return createServer((socket) => {
@@ -24,7 +24,7 @@ export function http1Sink(answer: string, latencyMs: number): Server {
   })
 }
 
-/** At once where there is no latency. */
+/** Without latency, writes at once. */
 export function writeLater(socket: Socket, bytes: Buffer, latencyMs: number): void {
   if (latencyMs === 0) socket.write(bytes)
   else setTimeout(() => socket.writable && socket.write(bytes), latencyMs)

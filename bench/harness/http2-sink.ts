@@ -1,5 +1,5 @@
-// As much HTTP/2 as it takes to answer every request with the same frames: those of a request are counted, its headers not even
-// decoded, and the answer is a ready buffer into which the stream's number is put (RFC 9113).
+// A minimal HTTP/2 server that answers every request with the same frames (RFC 9113). Headers of requests are not decoded; an answer
+// is a copy of a prepared buffer with the stream's number.
 
 import { createServer, type Server } from 'node:tls'
 import { writeLater } from './http1-sink.ts'
@@ -30,12 +30,12 @@ export const endHeaders = 4
 const prefaceBytes = 24
 /** §4.1: length, type, flags, stream. */
 const headBytes = 9
-/** What the connection's first window of 65,535 bytes may grow by (§6.9.1). */
+/** The largest increment of the connection's initial window of 65,535 bytes (§6.9.1). */
 const wholeWindow = 2 ** 31 - 1 - 65_535
 /** `:status: 200` of the static table (RFC 7541, Appendix A). */
 export const status200 = Buffer.from([0x88])
 
-/** A header that enters no table (RFC 7541 §6.2.2): every answer may be the same bytes. For short ones. */
+/** A header without indexing (RFC 7541 §6.2.2), so that every answer has the same bytes. For names and values below 127 bytes. */
 export function literal(name: string, value: string): Buffer {
   return Buffer.concat([
     Buffer.from([0, name.length]),
@@ -45,7 +45,7 @@ export function literal(name: string, value: string): Buffer {
   ])
 }
 
-/** @param answer what each request is answered: the last frame ends the stream */
+/** @param answer the frames of every answer; the last one ends the stream */
 export function http2Sink({ certificate, streams, latencyMs }: Http2SinkOptions, answer: readonly Frame[]): Server {
   const template = Buffer.concat(answer.map(({ type, flags, payload }) => frame(type, flags, payload)))
   const numbersAt: number[] = []
@@ -103,7 +103,7 @@ export function http2Sink({ certificate, streams, latencyMs }: Http2SinkOptions,
   })
 }
 
-/** On stream 0; those of an answer get theirs later. */
+/** A frame on stream 0. answersTo() sets the stream of an answer's frames. */
 function frame(type: number, flags: number, payload: Buffer = Buffer.alloc(0)): Buffer {
   const head = Buffer.alloc(headBytes)
   head.writeUIntBE(payload.length, 0, 3)

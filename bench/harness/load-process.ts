@@ -1,6 +1,6 @@
-// The load generator in a process of its own, on the core that the server does not have.
+// The load generator as a separate process, on the driver's core.
 
-import { answers } from './answers.ts'
 import { closedLoop } from './closed-loop.ts'
+import { handleCalls } from './handle-calls.ts'
 
-answers({ load: closedLoop })
+handleCalls({ load: closedLoop })

@@ -3,13 +3,13 @@ import { benchKey } from './bench-key.ts'
 import { activityRecord, firstId } from './requests.ts'
 
 export interface NdjsonSender {
-  /** Makes the requests for so many records; they are sent by send(). */
+  /** Makes the requests for this number of records; send() sends them. */
   prepare(records: number): readonly Buffer[]
   send(requests: readonly Buffer[]): Promise<void>
   close(): Promise<void>
 }
 
-/** As `bellwire send` does it: 1,000 lines in a request, four requests at a time. */
+/** The same as in `bellwire send`: 1,000 lines per request, four requests at a time. */
 const linesInRequest = 1_000
 const parallel = 4
 

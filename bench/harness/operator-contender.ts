@@ -52,7 +52,7 @@ export async function compareServers(
   }
 }
 
-/** A single message of a kilobyte, messages of 400 bytes in a batch: what the measured limits were measured with. */
+/** Single messages of 1 kB, or batches of messages of 400 B: the sizes at which the goals were measured. */
 export function trafficKind({ batch }: Traffic): Omit<RequestKind, 'host' | 'apiKey'> {
   return { path: `/channels/push/${batch ? 'batch' : 'single'}`, batch, itemBytes: batch ? 400 : 1_000 }
 }

@@ -1,4 +1,4 @@
-// Two brands with equal ids in an operator's own database; all of brand 1 are blocked, nobody of brand 2.
+// An operator's own database: two brands with equal user ids. All users of brand 1 are blocked, none of brand 2.
 
 import { DatabaseSync } from 'node:sqlite'
 import { query } from '../../test/support/services/postgres.ts'

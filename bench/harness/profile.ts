@@ -13,16 +13,16 @@ interface CpuProfile {
 export interface SelfTime {
   readonly where: string
   readonly ms: number
-  /** Of the time in which the process was not idle. */
+  /** Of the time without idle time. */
   readonly share: number
 }
 
-/** Node's arguments that leave a profile named after the process in the folder, when it ends. */
+/** Node's arguments with which a process writes a profile of this name into the folder when it ends. */
 export function profiled(folder: string | undefined, name: string): readonly string[] {
   return folder === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${folder}`, `--cpu-prof-name=${name}.cpuprofile`]
 }
 
-/** Each .cpuprofile in a folder, as self time by function, largest first. */
+/** Reads each .cpuprofile in a folder. @returns the self time of functions, largest first */
 export async function summariseProfiles(
   folder: string,
   top: number,

@@ -1,4 +1,4 @@
-// What the contenders of the push benchmarks send, and where to: the same bytes to the same sink.
+// The pushes of the push benchmarks and their target: all contenders send the same bytes to the same sink.
 
 import { createHash } from 'node:crypto'
 import { readPushContent } from '../../src/contract/content.ts'
@@ -13,7 +13,7 @@ import { uuidv7 } from '../../src/runtime/ids.ts'
 import type { ApnsCredentials } from '../../src/stand-ins/apns-keys.ts'
 import { activityRecord } from './requests.ts'
 
-/** A push service that accepts whatever it is sent: see servers/push-sink.ts. */
+/** A push service that accepts everything: see servers/push-sink.ts. */
 export type PushTarget = { readonly url: string } & (
   | { readonly kind: 'fcm'; readonly ca: string; readonly credentials: ServiceAccount }
   | { readonly kind: 'apns'; readonly ca: string; readonly credentials: ApnsCredentials }
@@ -22,7 +22,7 @@ export type PushTarget = { readonly url: string } & (
 export type PushKind = PushTarget['kind']
 
 export const apnsTopic = 'com.example.app'
-/** Where the browsers' subscriptions say that their push service is; the sink stands in for it. */
+/** The origin of the push service in the browsers' subscriptions. The sink replaces that service. */
 export const webPushOrigin = 'https://push.example.com'
 
 const deviceKinds: Record<PushKind, DeviceKind> = { fcm: 'fcm_token', apns: 'apns', 'web-push': 'webpush' }
@@ -42,7 +42,7 @@ export function serviceFor(target: PushTarget, connections?: number): PushServic
   })
 }
 
-/** So many devices, the same in every process; their tokens are as long as real ones. */
+/** The tokens of this number of devices, the same in every process, as long as real tokens. */
 export function tokensOf(target: PushTarget, count: number): readonly string[] {
   return Array.from({ length: count }, (_, n) => {
     const random = createHash('shake256', { outputLength: 112 }).update(String(n)).digest()
@@ -65,7 +65,7 @@ export function deviceOf({ kind }: PushTarget, token: string): Push['device'] {
   }
 }
 
-/** The content of a message of 400 bytes, as in the batches of the other benchmarks. */
+/** A push with a message of 400 bytes, as in the batches of the other benchmarks. */
 export function makePush(target: PushTarget, token: string): Push {
   return {
     ref: uuidv7(),

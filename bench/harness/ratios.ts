@@ -1,12 +1,12 @@
-// Pure arithmetic over measured rounds.
+// Arithmetic with measured rounds. Pure.
 
-/** What one contender did in one round. */
+/** The result of one contender in one round. */
 export interface Measure {
   readonly messages: number
   readonly seconds: number
-  /** CPU of the contender's own process, all its threads; a database server's is not in it. */
+  /** CPU of all threads of the contender's process, without that of a database server. */
   readonly cpuUs: number
-  /** Figures worth a look in the table: latency, how busy the load generator was. */
+  /** Additional figures for the table, such as the latency. */
   readonly notes?: Readonly<Record<string, string>>
 }
 
@@ -16,7 +16,7 @@ export interface Ratios {
   readonly max: number
 }
 
-/** Pairs the rounds: each ratio compares two neighbours in time, so that a noisy minute touches both sides of it. */
+/** Pairs the rounds: each ratio compares two consecutive measurements, so that noise affects both. */
 export function ratios(
   subject: readonly Measure[],
   baseline: readonly Measure[],
@@ -30,7 +30,7 @@ export function perSecond(measure: Measure): number {
   return measure.messages / measure.seconds
 }
 
-/** What a second of CPU does. */
+/** Messages per second of CPU. */
 export function perCpuSecond(measure: Measure): number {
   return 1e6 / cpuPerMessage(measure)
 }

@@ -4,11 +4,11 @@ import { benchKey } from './bench-key.ts'
 export interface ReadList {
   readonly seconds: number
   readonly bytes: number
-  /** Counted only if asked for: it costs more than reading. */
+  /** Valid only with `count`, because counting costs more than reading. */
   readonly users: number
 }
 
-/** Asks an operator for who is blocked and reads the whole answer. @throws where it is not whole */
+/** Reads an operator's whole list of blocked users. @throws if the list is incomplete */
 export function readList(port: number, count = false): Promise<ReadList> {
   const began = performance.now()
   return new Promise((resolve, reject) => {
@@ -27,8 +27,8 @@ export function readList(port: number, count = false): Promise<ReadList> {
         response.on('end', () => {
           const seconds = (performance.now() - began) / 1000
           if (response.statusCode !== 200 || !/\],"timestamp":"[^"]+"\}$/.test(tail.toString()))
-            reject(new Error(`not a whole list: ${response.statusCode} …${tail}`))
-          // users and timestamp are names, and the timestamp is a text: six quotes that are no id's.
+            reject(new Error(`incomplete list: ${response.statusCode} …${tail}`))
+          // Six quotes do not belong to ids: two names, and the text of the timestamp.
           else resolve({ seconds, bytes, users: (quotes - 6) / 2 })
         })
       },

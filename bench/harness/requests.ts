@@ -1,4 +1,4 @@
-// Requests made before the clock starts. Only the digits of activity.id change from one to the next, in place.
+// Requests that are prepared before the measurement. Only the digits of activity.id change, in place.
 
 export interface RequestKind {
   readonly path: string
@@ -6,13 +6,13 @@ export interface RequestKind {
   readonly apiKey: string
   /** Messages in a request; 0: a single send. */
   readonly batch: number
-  /** Bytes of one message, about. */
+  /** Approximate bytes of one message. */
   readonly itemBytes: number
 }
 
 export interface Template {
   readonly bytes: Buffer
-  /** Where each message's 13 digits are. */
+  /** The offset of each message's 13 digits. */
   readonly idsAt: readonly number[]
   readonly messages: number
 }
@@ -30,7 +30,7 @@ export function activityRecord(id: string, n: number, bytes: number): string {
 }
 const filler = 'It left our house this morning and should be with you before the evening. '.repeat(60)
 
-/** One per connection: it is written over while no request of that connection is on its way. */
+/** One template per connection: it is overwritten only while that connection has no request in flight. */
 export function requestTemplate(kind: RequestKind, connection: number): Template {
   const messages = Math.max(1, kind.batch)
   const records = Array.from({ length: messages }, (_, i) =>
@@ -51,16 +51,16 @@ export function requestTemplate(kind: RequestKind, connection: number): Template
   return { bytes, idsAt, messages }
 }
 
-/** Writes consecutive ids, beginning with `id`, into the template. */
+/** Writes consecutive ids into the template, starting with `id`. */
 export function fillIds(template: Template, id: number): void {
   const { bytes, idsAt } = template
-  // Two halves that fit 32 bits: division of small integers is several times cheaper.
+  // Two halves of 32 bits each: dividing small integers is several times cheaper.
   let high = Math.floor(id / 1e6)
   let low = id % 1e6
   for (let i = 0; i < idsAt.length; i++) {
     const at = idsAt[i] as number
-    digits(bytes, at, high, idDigits - 6)
-    digits(bytes, at + idDigits - 6, low, 6)
+    writeDigits(bytes, at, high, idDigits - 6)
+    writeDigits(bytes, at + idDigits - 6, low, 6)
     if (++low === 1e6) {
       low = 0
       high++
@@ -68,7 +68,7 @@ export function fillIds(template: Template, id: number): void {
   }
 }
 
-function digits(bytes: Buffer, at: number, value: number, count: number): void {
+function writeDigits(bytes: Buffer, at: number, value: number, count: number): void {
   let rest = value
   for (let i = at + count - 1; i >= at; i--) {
     const next = (rest / 10) | 0

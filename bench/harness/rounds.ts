@@ -8,11 +8,11 @@ export interface Finished {
   readonly baselinePerSecond: number
 }
 
-/** Runs both contenders in turn: A B, B A, A B, … so that neither always comes first, and says what it saw. */
+/** Runs both contenders alternately (A B, B A, A B, …), so that neither is always first, and prints each round. */
 export async function runRounds(
   benchmark: Benchmark,
   options: RunOptions,
-  say: (line: string) => void,
+  print: (line: string) => void,
 ): Promise<Finished> {
   const { subject, baseline } = await benchmark.start(options)
   const measured = new Map<Contender, Measure[]>([
@@ -25,7 +25,7 @@ export async function runRounds(
       for (const contender of round % 2 ? [baseline, subject] : [subject, baseline]) {
         const measure = await contender.round(options.seconds)
         measured.get(contender)?.push(measure)
-        say(`round ${round + 1}  ${contender.name.padEnd(34)} ${figures(measure)}`)
+        print(`round ${round + 1}  ${contender.name.padEnd(34)} ${figures(measure)}`)
       }
     }
   } finally {
@@ -45,7 +45,7 @@ export async function runRounds(
 function figures(measure: Measure): string {
   const speed = `${Math.round(perSecond(measure)).toLocaleString('en').padStart(10)} msg/s`
   const cpu = `${cpuPerMessage(measure).toFixed(2).padStart(7)} µs CPU/msg`
-  // Far below 100 % and with a generator that is not at its end, others had the core.
+  // If this is far below 100 % and the generator is not busy, other processes used the core.
   const busy = `${Math.round(measure.cpuUs / 1e4 / measure.seconds)
     .toString()
     .padStart(3)} % busy`

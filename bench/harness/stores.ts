@@ -6,21 +6,21 @@ import { join } from 'node:path'
 import { postgres, query } from '../../test/support/services/postgres.ts'
 
 export interface Store {
-  /** As the setting `store` takes it. */
+  /** A value of the setting `store`. */
   readonly url: string
   remove(): Promise<void>
 }
 
 export async function sqliteStore(): Promise<Store> {
   const folder = await mkdtemp(join(tmpdir(), 'bellwire-bench-'))
-  // A benchmark that broke off leaves nothing either.
+  // Also after an aborted benchmark.
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
   return { url: `sqlite:${join(folder, 'bench.db')}`, remove: () => rm(folder, { recursive: true, force: true }) }
 }
 
 export const noStore: Store = { url: 'none', remove: async () => {} }
 
-/** A schema of its own in the server that BELLWIRE_TEST_POSTGRES names, or in one started for this run. */
+/** A new schema in the server of BELLWIRE_TEST_POSTGRES, or in a server that is started for this run. */
 export async function postgresStore(): Promise<Store> {
   const { url } = await postgres()
   const schema = `bench_${randomBytes(6).toString('hex')}`

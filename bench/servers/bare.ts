@@ -1,8 +1,8 @@
-// The least that could serve the send endpoints: node:http, the body read whole, JSON.parse, an identifier for each message.
+// A minimal server of the send endpoints: node:http, JSON.parse of the whole body, an identifier for each message.
 
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { answers } from '../harness/answers.ts'
+import { handleCalls } from '../harness/handle-calls.ts'
 
 interface Sent {
   readonly activity: { readonly id: number }
@@ -25,4 +25,4 @@ const server = createServer((request, response) => {
     response.writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body) }).end(body)
   })
 })
-server.listen(0, '127.0.0.1', () => answers({ port: () => (server.address() as AddressInfo).port }))
+server.listen(0, '127.0.0.1', () => handleCalls({ port: () => (server.address() as AddressInfo).port }))

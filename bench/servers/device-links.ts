@@ -1,5 +1,5 @@
-// Device links over a broker, ours or a bare loop of the same client library. argv: subject or bare, amqp or kafka, the
-// broker's address, the name of the queue or topic, a store's URL.
+// Device links over a broker, through our channels or a bare loop of the same client library. argv: subject or bare, amqp or
+// kafka, the broker's address, the name of the queue or topic, a store's URL.
 
 import { createHash } from 'node:crypto'
 import { DatabaseSync } from 'node:sqlite'
@@ -16,12 +16,12 @@ import { createRegistry, deviceMigrations, type Registry } from '../../src/devic
 import { createQueue, queueMigrations } from '../../src/queue/create-queue.ts'
 import { on } from '../../src/runtime/events.ts'
 import { openDatabase } from '../../src/store/open-database.ts'
-import { answers } from '../harness/answers.ts'
+import { handleCalls } from '../harness/handle-calls.ts'
 
-const [who = '', channel = '', address = '', name = '', store = ''] = process.argv.slice(2)
+const [role = '', channel = '', address = '', name = '', store = ''] = process.argv.slice(2)
 const database = await openDatabase(store, { migrations: [...deviceMigrations, ...queueMigrations] })
 const queue = createQueue(database)
-const atATime = 1_000
+const batchSize = 1_000
 let next = 0
 
 function eventOf(n: number): DeviceEvent & { readonly at: string } {
@@ -40,7 +40,7 @@ function eventOf(n: number): DeviceEvent & { readonly at: string } {
   }
 }
 
-/** As long as FCM's, and like them in no order: an index of tokens is written all over. */
+/** As long as a token of FCM and in random order, so that an index of tokens is written at random positions. */
 function tokenOf(n: number): string {
   const random = createHash('sha512').update(String(n)).digest('base64url')
   return `${random.slice(0, 22)}:APA91b${random}${random.slice(0, 48)}`
@@ -55,7 +55,7 @@ interface Publisher {
   publish(messages: readonly { readonly userId: string; readonly body: string }[]): Promise<unknown>
 }
 
-/** As the library's documentation has it: persistent, mandatory, confirmed; acknowledged by all, idempotent. */
+/** Written like the library's documentation. AMQP: persistent, mandatory, confirmed. Kafka: idempotent, acknowledged by all. */
 function barePublisher(): Publisher {
   if (channel === 'kafka') {
     const producer = new Producer({
@@ -92,7 +92,7 @@ function barePublisher(): Publisher {
 }
 const bare = barePublisher()
 
-const bareStore = new DatabaseSync(who === 'bare' ? `${store.slice('sqlite:'.length)}.bare` : ':memory:')
+const bareStore = new DatabaseSync(role === 'bare' ? `${store.slice('sqlite:'.length)}.bare` : ':memory:')
 bareStore.exec(`
   pragma journal_mode = wal; pragma synchronous = full;
   create table outbox (seq integer primary key, user_id text not null, body text not null);
@@ -103,7 +103,7 @@ const upsert = bareStore.prepare(`
   on conflict (token) do update set user_id = excluded.user_id, at = excluded.at where excluded.at > at`)
 
 const ready: { userId: string; body: string }[] = []
-function make(rows: number): void {
+function makeMessages(rows: number): void {
   for (let i = 0; i < rows; i++) {
     const event = eventOf(next++)
     ready.push({ userId: event.userId, body: bodyOf(event) })
@@ -111,20 +111,20 @@ function make(rows: number): void {
 }
 
 async function publishReady(): Promise<void> {
-  for (let from = 0; from < ready.length; from += atATime) await bare.publish(ready.slice(from, from + atATime))
+  for (let from = 0; from < ready.length; from += batchSize) await bare.publish(ready.slice(from, from + batchSize))
   ready.length = 0
 }
 
 const publishing = {
   subject: {
-    /** Into the outbox, whose lane is not served yet. */
+    /** Fills the outbox before its lane is served. */
     async fill(rows: number) {
       const waiting = createOutbox({ ...queue, serve: () => ({}) as never }, [{ brand: '1', publisher: ours }])
-      for (let from = 0; from < rows; from += atATime)
-        await database.commit(waiting.publishOps(Array.from({ length: atATime }, () => eventOf(next++))))
+      for (let from = 0; from < rows; from += batchSize)
+        await database.commit(waiting.publishOps(Array.from({ length: batchSize }, () => eventOf(next++))))
     },
-    async run(rows: number) {
-      const done = settled(rows)
+    async publish(rows: number) {
+      const done = allSettled(rows)
       const outbox = createOutbox(queue, [{ brand: '1', publisher: ours }])
       const began = performance.now()
       outbox.start()
@@ -134,22 +134,22 @@ const publishing = {
       return seconds
     },
   },
-  /** The least that deserves the name of an outbox: a table, read in order; what was confirmed is deleted, on disk. */
+  /** A minimal durable outbox: a table that is read in order; confirmed rows are deleted. */
   bare: {
     fill(rows: number) {
-      make(rows)
+      makeMessages(rows)
       const insert = bareStore.prepare('insert into outbox (user_id, body) values (?, ?)')
       bareStore.exec('begin')
       for (const { userId, body } of ready) insert.run(userId, body)
       bareStore.exec('commit')
       ready.length = 0
     },
-    async run() {
+    async publish() {
       const select = bareStore.prepare('select seq, user_id as userId, body from outbox order by seq limit ?')
       const remove = bareStore.prepare('delete from outbox where seq <= ?')
       const began = performance.now()
       for (;;) {
-        const rows = select.all(atATime) as { seq: number; userId: string; body: string }[]
+        const rows = select.all(batchSize) as { seq: number; userId: string; body: string }[]
         const last = rows.at(-1)
         if (!last) return (performance.now() - began) / 1000
         await bare.publish(rows)
@@ -163,10 +163,10 @@ const publisher =
   channel === 'amqp'
     ? amqpPublisher({ url: address, routingKey: name })
     : kafkaPublisher({ brokers: [address], topic: name })
-/** One for all rounds. */
+/** Shared by all rounds, so it is never closed. */
 const ours = { ...publisher, close: async () => {} }
 
-function settled(rows: number): Promise<void> {
+function allSettled(rows: number): Promise<void> {
   return new Promise((resolve) => {
     let count = 0
     const off = on('item.settled', () => {
@@ -177,7 +177,7 @@ function settled(rows: number): Promise<void> {
   })
 }
 
-/** How long it takes from the first message to the commit of the last. */
+/** Measures the time from the first message to the commit of the last. */
 function stopwatch(rows: number) {
   const { promise: took, resolve } = Promise.withResolvers<number>()
   let began = 0
@@ -220,7 +220,7 @@ const consuming = {
     const { took, begin, committed } = stopwatch(rows)
     const take = (links: readonly Link[]): void => {
       begin()
-      storeBarely(links)
+      storeLinks(links)
       committed(links.length)
     }
     const end = channel === 'amqp' ? bareAmqp(take) : await bareKafka(take)
@@ -236,17 +236,14 @@ interface Link {
   readonly tokens: readonly [{ readonly token: string }]
 }
 
-/**
- * The least that deserves the name of a registry: the latest link of each token, which can be found by user, on disk; what came
- * together in one transaction.
- */
-function storeBarely(links: readonly Link[]): void {
+/** A minimal durable registry: the latest link of each token, with an index by user, one transaction for each batch. */
+function storeLinks(links: readonly Link[]): void {
   bareStore.exec('begin')
   for (const { user_id, timestamp, tokens } of links) upsert.run(tokens[0].token, user_id, timestamp)
   bareStore.exec('commit')
 }
 
-/** What has arrived when the last commit is done makes the next one; each message is acknowledged by the library. */
+/** The messages that arrive during a commit make the next one. The library acknowledges each message. */
 function bareAmqp(take: (links: readonly Link[]) => void): () => Promise<void> {
   const connection = new Connection(address)
   let waiting: { link: Link; done: () => void }[] = []
@@ -260,7 +257,7 @@ function bareAmqp(take: (links: readonly Link[]) => void): () => Promise<void> {
     { queue: name, queueOptions: { passive: true }, qos: { prefetchCount: 1_000 } },
     ({ body }) =>
       new Promise<void>((done) => {
-        // The library has parsed it, because its content type is JSON.
+        // The library parses bodies with the content type JSON.
         if (waiting.push({ link: body as Link, done }) === 1) setImmediate(flush)
       }),
   )
@@ -304,19 +301,19 @@ async function emptyQueue(): Promise<void> {
   await connection.close()
 }
 
-const side = who === 'subject' ? 'subject' : 'bare'
-answers({
-  async publish(rows: number) {
+const side = role === 'subject' ? 'subject' : 'bare'
+handleCalls({
+  async fillOutbox(rows: number) {
     await emptyQueue()
-    // So that the topic is there.
+    // Creates the topic.
     if (next === 0) await bare.publish([{ userId: '1', body: bodyOf(eventOf(next++)) }])
     await publishing[side].fill(rows)
     return 'filled'
   },
-  run: (rows: number) => publishing[side].run(rows),
+  publish: (rows: number) => publishing[side].publish(rows),
   async fillBroker(rows: number) {
     await emptyQueue()
-    make(rows)
+    makeMessages(rows)
     await publishReady()
   },
   consume: (rows: number) => consuming[side](rows),

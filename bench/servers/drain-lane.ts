@@ -1,4 +1,4 @@
-// A lane of ours with a provider that accepts at once: what is measured is the queue. argv: a store's URL.
+// A lane with a provider that accepts at once, to measure only the queue. argv: a store's URL.
 
 import { createQueue, queueMigrations } from '../../src/queue/create-queue.ts'
 import type { Handled } from '../../src/queue/queue.ts'
@@ -6,7 +6,7 @@ import { on } from '../../src/runtime/events.ts'
 import { uuidv7 } from '../../src/runtime/ids.ts'
 import { openDatabase } from '../../src/store/open-database.ts'
 import { query } from '../../test/support/services/postgres.ts'
-import { answers } from '../harness/answers.ts'
+import { handleCalls } from '../harness/handle-calls.ts'
 import { activityRecord, firstId } from '../harness/requests.ts'
 
 const [url = ''] = process.argv.slice(2)
@@ -24,7 +24,7 @@ on('item.settled', () => {
 const accepted = (): Handled => ({ category: 'successful', ref: uuidv7(), rule: 'accepted' })
 const refused = (): Handled => ({ category: 'failed', reason: 'rejected', error: 'no such user', rule: 'refused' })
 
-answers({
+handleCalls({
   async fill(rows: number) {
     for (let from = 0; from < rows; from += 1_000) {
       const items = Array.from({ length: 1_000 }, () => {
@@ -43,7 +43,7 @@ answers({
   replay: () => queue.decide({ lane: '1/push' }, 'replay'),
 })
 
-/** @returns how many seconds it took until so many were settled */
+/** Serves the lane until this number of rows is settled. @returns the seconds */
 async function serveUntil(rows: number, outcomeOf: () => Handled): Promise<number> {
   settled = 0
   awaited = rows
@@ -72,7 +72,7 @@ async function serveUntil(rows: number, outcomeOf: () => Handled): Promise<numbe
   return seconds
 }
 
-// Or the plans rest on statistics of an empty table.
+// Otherwise the plans are based on statistics of an empty table.
 async function analyze(): Promise<void> {
   if (database.engine === 'postgres') await query(url, 'analyze')
 }

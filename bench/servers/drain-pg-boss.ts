@@ -1,9 +1,9 @@
-// pg-boss, as its documentation has it for throughput: bulk insert, then fetch and complete in batches by a few loops.
+// pg-boss, used as its documentation recommends for throughput: bulk insert, then fetch and complete in batches by a few loops.
 // argv: a store's URL (its schema is pg-boss's), rows in a fetch, loops.
 
 import { PgBoss } from 'pg-boss'
 import { query } from '../../test/support/services/postgres.ts'
-import { answers } from '../harness/answers.ts'
+import { handleCalls } from '../harness/handle-calls.ts'
 import { activityRecord, firstId } from '../harness/requests.ts'
 
 const [url = '', batchSize = '1000', loops = '2'] = process.argv.slice(2)
@@ -15,7 +15,7 @@ await boss.start()
 await boss.createQueue(lane)
 let next = firstId
 
-answers({
+handleCalls({
   async fill(rows: number) {
     for (let from = 0; from < rows; from += 1_000) {
       const jobs = Array.from({ length: 1_000 }, () => ({
@@ -23,7 +23,7 @@ answers({
       }))
       await boss.insert(lane, jobs)
     }
-    // Without it the plans rest on statistics of an empty table and pg-boss is fifteen times slower: not a fair baseline.
+    // Otherwise the plans are based on statistics of an empty table, and pg-boss is fifteen times slower: not a fair baseline.
     await query(url, 'analyze')
   },
   async drain(rows: number) {
@@ -41,7 +41,7 @@ answers({
       }
     }
     await Promise.all(Array.from({ length: Number(loops) }, loop))
-    if (done !== rows) throw new Error(`pg-boss gave out ${done} of ${rows} rows`)
+    if (done !== rows) throw new Error(`pg-boss returned ${done} of ${rows} rows`)
     return (performance.now() - began) / 1000
   },
 })

@@ -1,5 +1,5 @@
-// The operator as in life, with a provider that accepts at once. Its argument is the store: 'sqlite:…', 'postgres://…', or
-// 'none': the same routes, whose messages go straight to the provider.
+// The real operator, with a provider that accepts at once. argv: the store ('sqlite:…', 'postgres://…'), or 'none' for the same
+// routes with messages that go directly to the provider.
 
 import { createOperator } from '../../src/operator/create-operator.ts'
 import { operatorLimits } from '../../src/operator/options.ts'
@@ -7,8 +7,8 @@ import { sendRoutes } from '../../src/operator/send-routes.ts'
 import type { Provider } from '../../src/providers/provider.ts'
 import { createHttp, listen } from '../../src/runtime/http.ts'
 import type { Handler } from '../../src/runtime/mount.ts'
-import { answers } from '../harness/answers.ts'
 import { benchKey } from '../harness/bench-key.ts'
+import { handleCalls } from '../harness/handle-calls.ts'
 
 const accepts: Provider = {
   name: 'accepts',
@@ -19,7 +19,7 @@ const keys = [{ name: 'bench', key: benchKey, brands: ['1', '2'] }]
 
 const store = process.argv[2] ?? 'none'
 const { url } = await listen('operator', store === 'none' ? await withoutStore() : await withStore())
-answers({ port: () => Number(new URL(url).port) })
+handleCalls({ port: () => Number(new URL(url).port) })
 
 async function withStore(): Promise<Handler> {
   const operator = createOperator({ store, keys, push: accepts, suppression: 'none' })

@@ -1,5 +1,5 @@
-// The platform as in life: batch lanes for two brands. argv: the store, the operator's base URL; without one, the lanes'
-// calls never end, so that nothing but enqueueing costs anything.
+// The real platform with batch lanes for two brands. argv: the store, the operator's base URL. Without a URL the lanes' calls
+// never end, so that only enqueueing takes CPU.
 
 import { createPlatform } from '../../src/platform/create-platform.ts'
 import { operatorApi } from '../../src/providers/operator-api.ts'
@@ -7,8 +7,8 @@ import type { Provider } from '../../src/providers/provider.ts'
 import { on } from '../../src/runtime/events.ts'
 import { listen } from '../../src/runtime/http.ts'
 import { chain } from '../../src/runtime/mount.ts'
-import { answers } from '../harness/answers.ts'
 import { benchKey } from '../harness/bench-key.ts'
+import { handleCalls } from '../harness/handle-calls.ts'
 
 const [store = '', operatorUrl] = process.argv.slice(2)
 
@@ -36,9 +36,9 @@ const platform = createPlatform({
 })
 await platform.start()
 const { url } = await listen('platform', chain(platform.handler, platform.admin.handler))
-answers({
+handleCalls({
   port: () => Number(new URL(url).port),
-  /** Resolves when so many items have been settled since the start. */
+  /** Resolves when this number of items has been settled since the start. */
   settled: (count: number) =>
     new Promise<void>((resolve) => {
       if (settled >= count) resolve()

@@ -1,12 +1,11 @@
-// The operator as in life, a thousand users of two brands with a device each in its registry. argv: the store, and the target
-// as JSON.
+// The real operator. Its registry has one device for each of a thousand users of two brands. argv: the store, and the target as JSON.
 
 import { eventsOf } from '../../src/devices/device-event.ts'
 import { createOperator } from '../../src/operator/create-operator.ts'
 import { listen } from '../../src/runtime/http.ts'
 import { chain } from '../../src/runtime/mount.ts'
-import { answers } from '../harness/answers.ts'
 import { benchKey } from '../harness/bench-key.ts'
+import { handleCalls } from '../harness/handle-calls.ts'
 import { deviceOf, type PushTarget, serviceFor, tokensOf } from '../harness/push-target.ts'
 
 const [store = '', json = ''] = process.argv.slice(2)
@@ -31,4 +30,4 @@ const events = tokensOf(target, 2_000).flatMap((token, n) => {
 })
 await operator.devices.take(events)
 const { url } = await listen('operator', chain(operator.handler, operator.admin.handler))
-answers({ port: () => Number(new URL(url).port) })
+handleCalls({ port: () => Number(new URL(url).port) })

@@ -1,9 +1,9 @@
-// Sends pushes as fast as it can, so many at a time over one connection. argv: how, and the target as JSON.
+// Sends pushes at full speed, with a fixed concurrency over one connection. argv: the method, and the target as JSON.
 //
-//   service       our push service: content in, outcome out
-//   client        (FCM, APNs) a bare loop of the client that the service uses: ready headers and body, the answer only looked at
-//   node:http2    (FCM, APNs) a bare loop of that
-//   encryption    (Web Push) nothing is sent: only the bodies are made
+//   service       our push service, from content to outcome
+//   client        (FCM, APNs) a bare loop of the service's HTTP/2 client: prepared headers and body, only the status is checked
+//   node:http2    (FCM, APNs) a bare loop of node:http2
+//   encryption    (Web Push) encrypts the bodies and sends nothing
 
 import { connect } from 'node:http2'
 import library, { type PushSubscription } from 'web-push'
@@ -15,33 +15,33 @@ import { fcmMessage } from '../../src/providers/fcm/message.ts'
 import { createHttp2Client } from '../../src/providers/http2/client.ts'
 import { payloadOf } from '../../src/providers/web-push/payload.ts'
 import { uuidv7 } from '../../src/runtime/ids.ts'
-import { answers } from '../harness/answers.ts'
+import { handleCalls } from '../harness/handle-calls.ts'
 import { apnsTopic, makePush, type PushTarget, serviceFor, tokensOf } from '../harness/push-target.ts'
 
 type Send = (token: string) => Promise<void>
 
-const [how = 'service', json = ''] = process.argv.slice(2)
+const [method = 'service', json = ''] = process.argv.slice(2)
 const target = JSON.parse(json) as PushTarget
-const ways: Record<string, () => Promise<Send>> = { service, client, 'node:http2': nodeHttp2, encryption }
+const methods: Record<string, () => Promise<Send>> = { service, client, 'node:http2': nodeHttp2, encryption }
 const tokens = tokensOf(target, 2_000)
-const inFlight = 100
-const patienceMs = 15_000
+const concurrency = 100
+const timeoutMs = 15_000
 const { signal } = new AbortController()
-const send = await (ways[how] as () => Promise<Send>)()
+const send = await (methods[method] as () => Promise<Send>)()
 let next = 0
 
-answers({
+handleCalls({
   async send(seconds: number) {
     const began = performance.now()
     const until = began + seconds * 1_000
     let messages = 0
-    const hands = Array.from({ length: inFlight }, async () => {
+    const loops = Array.from({ length: concurrency }, async () => {
       while (performance.now() < until) {
         await send(tokens[next++ % tokens.length] as string)
         messages++
       }
     })
-    await Promise.all(hands)
+    await Promise.all(loops)
     return { messages, seconds: (performance.now() - began) / 1_000 }
   },
 })
@@ -49,44 +49,44 @@ answers({
 async function service(): Promise<Send> {
   const ours = serviceFor(target, 1)
   return async (token) => {
-    const answer = await ours.send(makePush(target, token), { deadline: Date.now() + patienceMs, signal })
+    const answer = await ours.send(makePush(target, token), { deadline: Date.now() + timeoutMs, signal })
     if (answer.category !== 'successful') throw new Error(answer.error)
   }
 }
 
 async function client(): Promise<Send> {
   if (target.kind === 'web-push') throw new Error('Web Push is sent over HTTP/1.1')
-  const { path, headers, identifying, body } = await ready()
+  const { path, headers, identifying, body } = await prepareRequest()
   const bare = createHttp2Client({ origin: target.url, ca: target.ca })
   return async (token) => {
-    const deadline = Date.now() + patienceMs
+    const deadline = Date.now() + timeoutMs
     const list = [...headers]
     const id = uuidv7()
     for (const name of identifying) list.push(name, id)
-    const its = { path: path(token), headers: list, unindexed: identifying, body: body(token) }
-    const answer = await bare.post({ ...its, deadline, signal })
+    const request = { path: path(token), headers: list, unindexed: identifying, body: body(token) }
+    const answer = await bare.post({ ...request, deadline, signal })
     if (!('status' in answer) || answer.status !== 200) throw new Error('the sink did not accept')
   }
 }
 
 async function nodeHttp2(): Promise<Send> {
   if (target.kind === 'web-push') throw new Error('Web Push is sent over HTTP/1.1')
-  const { path, headers, identifying, body } = await ready()
+  const { path, headers, identifying, body } = await prepareRequest()
   const fixed: Record<string, string> = { ':method': 'POST' }
   for (let i = 0; i < headers.length; i += 2) fixed[headers[i] as string] = headers[i + 1] as string
   const session = connect(target.url, { ca: target.ca })
   await new Promise<void>((resolve, reject) => session.once('remoteSettings', () => resolve()).once('error', reject))
   return (token) =>
     new Promise((resolve, reject) => {
-      const its: Record<string, string> = { ...fixed, ':path': path(token) }
+      const fields: Record<string, string> = { ...fixed, ':path': path(token) }
       const id = uuidv7()
-      for (const name of identifying) its[name] = id
-      const stream = session.request(its)
+      for (const name of identifying) fields[name] = id
+      const stream = session.request(fields)
       let status: number | undefined
       let answer = ''
       stream.setEncoding('utf8')
-      stream.on('response', (answered) => {
-        status = answered[':status']
+      stream.on('response', (head) => {
+        status = head[':status']
       })
       stream.on('data', (text: string) => {
         answer += text
@@ -97,17 +97,17 @@ async function nodeHttp2(): Promise<Send> {
     })
 }
 
-interface Ready {
-  /** Names and values in turn. */
+interface PreparedRequest {
+  /** Names and values alternately. */
   readonly headers: readonly string[]
-  /** The names of further headers, with another identifier for each message: HTTP/2 sends what it sent before as a number. */
+  /** The names of headers with a new identifier for each message. (HTTP/2 sends a repeated value as an index.) */
   readonly identifying: readonly string[]
   path(token: string): string
   body(token: string): string
 }
 
-/** The bytes that our service would send; but for what is identifying, of one message only. */
-async function ready(): Promise<Ready> {
+/** Prepares the bytes that our service would send. All but the identifying headers are of one message. */
+async function prepareRequest(): Promise<PreparedRequest> {
   const push = makePush(target, tokens[0] as string)
   if (target.kind === 'fcm') {
     const token = await createAccessTokens(target.credentials, target.ca).get()
@@ -122,7 +122,7 @@ async function ready(): Promise<Ready> {
       body: (device) => before + device + after,
     }
   }
-  if (target.kind !== 'apns') throw new Error('it is for FCM and APNs')
+  if (target.kind !== 'apns') throw new Error('only for FCM and APNs')
   const token = await createProviderTokens(target.credentials).get(Date.now())
   const { headers, body } = checked<Notification>(apnsNotification(push, apnsTopic))
   const identifying = ['apns-collapse-id', 'apns-id']
@@ -134,7 +134,7 @@ async function ready(): Promise<Ready> {
   }
 }
 
-/** What nobody who sends Web Push can do without (RFC 8291). */
+/** The encryption that every sender of Web Push needs (RFC 8291). */
 async function encryption(): Promise<Send> {
   const { ref, content } = makePush(target, tokens[0] as string)
   const payload = payloadOf(ref, content)

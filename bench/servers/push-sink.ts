@@ -1,5 +1,5 @@
-// What the push benchmarks send to: it accepts everything, reads nothing, and so is never the limit (src/stand-ins/, which
-// verify and keep what they get, cost more than who sends). argv: fcm, apns or web-push, and the latency in ms.
+// The target of the push benchmarks. It accepts everything and parses nothing, so it is never the limit. (The stand-ins verify and
+// store requests, which costs more than sending.) argv: fcm, apns or web-push, and the latency in ms.
 
 import { createECDH, randomUUID } from 'node:crypto'
 import { makeVapidKeys } from '../../src/providers/web-push/vapid.ts'
@@ -7,7 +7,7 @@ import { createApnsKeys } from '../../src/stand-ins/apns-keys.ts'
 import { makeCertificate } from '../../src/stand-ins/certificate.ts'
 import { listenTokenEndpoint } from '../../src/stand-ins/fcm-token-endpoint.ts'
 import { listen } from '../../src/stand-ins/listen.ts'
-import { answers } from '../harness/answers.ts'
+import { handleCalls } from '../harness/handle-calls.ts'
 import { http1Sink } from '../harness/http1-sink.ts'
 import { dataFrame, endHeaders, endStream, headersFrame, http2Sink, literal, status200 } from '../harness/http2-sink.ts'
 import { type PushKind, type PushTarget, webPushOrigin } from '../harness/push-target.ts'
@@ -17,7 +17,7 @@ const latencyMs = Number(latency)
 const host = '127.0.0.1'
 const targets: Record<PushKind, () => Promise<PushTarget>> = { fcm: fcmSink, apns: apnsSink, 'web-push': webPushSink }
 const target = await targets[kind]()
-answers({ target: () => target })
+handleCalls({ target: () => target })
 
 async function fcmSink(): Promise<PushTarget> {
   const certificate = makeCertificate()

@@ -1,4 +1,4 @@
-// Reads an answer of §2.5 from a file, as the reconciler reads it from the network, loads it and compares it with the CRM.
+// Reads an answer of §2.5 from a file like the reconciler from the network, loads it and compares it with the CRM.
 // argv: the platform's store.
 
 import { createReadStream } from 'node:fs'
@@ -8,12 +8,12 @@ import { compare, differences } from '../../src/platform/reconcile/compare.ts'
 import { openDatabase } from '../../src/store/open-database.ts'
 import type { Texts } from '../../src/store/scratch.ts'
 import { fillCrm } from '../../test/support/fill-crm.ts'
-import { answers } from '../harness/answers.ts'
+import { handleCalls } from '../harness/handle-calls.ts'
 
 const [store = ''] = process.argv.slice(2)
 const brand = '1'
 
-answers({
+handleCalls({
   fill: ([from, to]: [number, number]) => fillCrm(store, brand, from, to),
   async compare(file: string) {
     const database = await openDatabase(crmFileOf(store) ?? store, { migrations: crmStoreMigrations, shared: true })

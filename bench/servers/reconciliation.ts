@@ -1,12 +1,12 @@
-// The operator as in life, over a database of users. Its arguments: the users' database, the operator's own store.
+// The real operator with a database of users. argv: the users' database, the operator's own store.
 
 import { readFileSync } from 'node:fs'
 import { sqlSource } from '../../src/attributes/sql.ts'
 import { createOperator } from '../../src/operator/create-operator.ts'
 import { listen } from '../../src/runtime/http.ts'
 import { chain } from '../../src/runtime/mount.ts'
-import { answers } from '../harness/answers.ts'
 import { benchKey } from '../harness/bench-key.ts'
+import { handleCalls } from '../harness/handle-calls.ts'
 import { blocked } from '../harness/players.ts'
 
 const [database = '', store = ''] = process.argv.slice(2)
@@ -19,15 +19,15 @@ const operator = createOperator({
 await operator.start()
 const { url } = await listen('operator', chain(operator.handler, operator.admin.handler))
 
-// The processes that read SQLite for us live only as long as a list: looked at while they do.
+// The child processes that read SQLite end with their list, so their memory is polled.
 let mostOfChildren = 0
 setInterval(() => {
   mostOfChildren = Math.max(mostOfChildren, ...children().map(peakKb))
 }, 20).unref()
 
-answers({
+handleCalls({
   port: () => Number(new URL(url).port),
-  /** The most memory that this process and one of its children ever had, in MB. */
+  /** The peak memory of this process plus that of its largest child, in MB. */
   peakMb: () => Math.round((process.resourceUsage().maxRSS + mostOfChildren) / 1024),
 })
 
@@ -43,6 +43,6 @@ function read(file: string): string {
   try {
     return readFileSync(file, 'utf8')
   } catch {
-    return '' // not Linux, or gone
+    return '' // not Linux, or the process has ended
   }
 }

@@ -47,11 +47,11 @@ async function measured(size: number, fill: (count: number) => Promise<Store>): 
   const own = await sqliteStore()
   const child = await startChild(server, { part: 'any', args: [users.url, own.url] })
   try {
-    const port = await child.ask<number>('port')
+    const port = await child.call<number>('port')
     await readList(port)
     const list = await readList(port, true)
     assert.equal(list.users, size)
-    return { size, seconds: list.seconds, peak: await child.ask<number>('peakMb') }
+    return { size, seconds: list.seconds, peak: await child.call<number>('peakMb') }
   } finally {
     await child.stop()
     await Promise.all([users.remove(), own.remove()])

@@ -25,7 +25,7 @@ async function serve(
   return { port: (server.address() as AddressInfo).port, close: () => void server.close() }
 }
 
-test('no id is sent twice, and what was counted is what arrived', async (t) => {
+test('no id is sent twice, and the count equals the messages that arrived', async (t) => {
   const ids: number[] = []
   const server = await serve((sent) => {
     for (const { activity } of sent) ids.push(activity.id)
@@ -38,7 +38,7 @@ test('no id is sent twice, and what was counted is what arrived', async (t) => {
   assert.equal(new Set(ids).size, ids.length)
 })
 
-test('a server that refuses does not look fast: the run fails', async (t) => {
+test('a run against a server that refuses fails', async (t) => {
   const refusing = await serve(() => ({ status: 503, body: { error: 'no' } }))
   t.after(refusing.close)
   const load = { kind, connections: 1, seconds: 0.2, fromId: firstId }

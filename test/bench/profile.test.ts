@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { selfTimes } from '../../bench/harness/profile.ts'
 
-test('self time is summed by function, and idle time is no share of it', () => {
+test('self time is summed by function, without idle time', () => {
   const frame = (functionName: string, url = ''): object => ({ functionName, url, lineNumber: 4 })
   const nodes = [
     { id: 1, callFrame: frame('(idle)') },

@@ -4,7 +4,7 @@ import { type Measure, median, perCpuSecond, perSecond, ratios } from '../../ben
 
 const measure = (messages: number, cpuUs: number): Measure => ({ messages, seconds: 2, cpuUs })
 
-test('each round is compared with its neighbour, and the median of the ratios counts', () => {
+test('each round is compared with the baseline round next to it, and the result is the median of the ratios', () => {
   const subject = [measure(50, 100), measure(80, 160), measure(45, 90)]
   const baseline = [measure(100, 100), measure(100, 100), measure(50, 50)]
   assert.deepEqual(ratios(subject, baseline, perSecond), { ratio: 0.8, min: 0.5, max: 0.9 })

@@ -14,7 +14,7 @@ function bodyOf(bytes: Buffer): unknown {
   return JSON.parse(body)
 }
 
-test('a batch request carries consecutive ids, also past a carry', () => {
+test('a batch request has consecutive ids, also past a carry', () => {
   const template = requestTemplate({ ...kind, batch: 1_000 }, 0)
   fillIds(template, firstId + 999_500)
   const ids = (bodyOf(template.bytes) as Sent[]).map(({ activity }) => activity.id)
@@ -24,7 +24,7 @@ test('a batch request carries consecutive ids, also past a carry', () => {
   )
 })
 
-test('a single request is one record of about the size asked for', () => {
+test('a single request is one record of about the requested size', () => {
   const template = requestTemplate({ ...kind, batch: 0, itemBytes: 1_000 }, 3)
   fillIds(template, firstId)
   const { activity } = bodyOf(template.bytes) as Sent

@@ -1,4 +1,4 @@
-// The sinks of the push benchmarks speak enough of HTTP that a real client is content with every answer.
+// The sinks of the push benchmarks implement enough of HTTP for a real client.
 
 import assert from 'node:assert/strict'
 import { connect } from 'node:http2'
