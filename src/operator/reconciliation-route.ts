@@ -26,7 +26,7 @@ export interface ReconciliationRoute {
   readonly signal: AbortSignal
 }
 
-const retryAfterSeconds = 10
+const waitSeconds = 10
 
 /**
  * Answers `{"users":[…],"timestamp":…}` as a stream. 400: the body is not readable. 403: the key has several brands (row 31).
@@ -43,7 +43,7 @@ export function reconciliationRoute(app: FastifyInstance, options: Reconciliatio
     const field = readField(request)
     if (!source?.all || !fieldsOf(source, brand).includes(field)) throw noSource(brand, field)
     if (signal.aborted) throw new HttpError(503, 'the server is stopping: repeat the request', 1)
-    if (openLists >= limits.streams) throw new HttpError(503, tooManyLists(limits.streams), retryAfterSeconds)
+    if (openLists >= limits.streams) throw new HttpError(503, tooManyLists(limits.streams), waitSeconds)
     openLists++
     const startedAt = Date.now()
     const abort = new AbortController()
@@ -53,8 +53,8 @@ export function reconciliationRoute(app: FastifyInstance, options: Reconciliatio
       const snapshot = await openSnapshot(source, brand, field, abort, limits.stallMs)
       reply.hijack()
       emit('reconciliation.begun', { brand, field, source: source.name })
-      const done = await streamUsers(reply.raw, snapshot, abort, { ...limits, stopping: signal })
-      emit('reconciliation.ended', { brand, field, source: source.name, ms: Date.now() - startedAt, ...done })
+      const end = await streamUsers(reply.raw, snapshot, abort, { ...limits, stopping: signal })
+      emit('reconciliation.ended', { brand, field, source: source.name, ms: Date.now() - startedAt, ...end })
     } finally {
       reply.raw.off('close', onClose)
       abort.abort()
@@ -86,7 +86,7 @@ async function openSnapshot(
     throw new HttpError(
       503,
       `the source ${source.name} cannot list ${field} now (${cause}): repeat the request`,
-      retryAfterSeconds,
+      waitSeconds,
     )
   } finally {
     clearTimeout(timer)
