@@ -1,4 +1,4 @@
-// A provider of your own: it gets messages and answers for each with successful, failed (final) or fatal (again).
+// Your own provider: it takes messages and returns successful, failed (final) or fatal (to be sent again) for each.
 // See modules.yaml.
 
 import type { Provider, Result } from 'bellwire'

@@ -121,7 +121,7 @@ const publishing = {
     async fill(rows: number) {
       const waiting = createOutbox({ ...queue, serve: () => ({}) as never }, [{ brand: '1', publisher: ours }])
       for (let from = 0; from < rows; from += atATime)
-        await database.commit(waiting.tell(Array.from({ length: atATime }, () => eventOf(next++))))
+        await database.commit(waiting.publishOps(Array.from({ length: atATime }, () => eventOf(next++))))
     },
     async run(rows: number) {
       const done = settled(rows)

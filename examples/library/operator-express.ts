@@ -1,4 +1,4 @@
-// An operator within a server of yours: Express 5. docs/library.md says more.
+// An operator in your own server: Express 5. See docs/library.md.
 
 import { createServer } from 'node:http'
 import { createOperator, recording, startLog } from 'bellwire'
@@ -11,7 +11,7 @@ const operator = createOperator({
   store: STORE,
   keys: [{ name: 'platform', key: API_KEY, brands: ['1'] }],
   adminKeys: [{ name: 'back office', key: ADMIN_KEY, scopes: ['read', 'manage'] }],
-  push: recording(), // in life: { devices: { source: 'registry', services: [fcm({ serviceAccount })] } }
+  push: recording(), // in production: { devices: { source: 'registry', services: [fcm({ serviceAccount })] } }
   site: 'inbox',
   suppression: 'none', // in production: attributes, the source of blocked users and consent
 })
@@ -20,7 +20,7 @@ await operator.start()
 const app = express()
 app.use('/bellwire', operator.handler) // before express.json(), which would read the bodies
 app.use(express.json())
-app.get('/', (_request, response) => void response.send('A page of yours'))
+app.get('/', (_request, response) => void response.send('Your page'))
 
 const server = app.listen(Number(PORT))
 const admin = createServer(operator.admin.handler).listen(Number(ADMIN_PORT), '127.0.0.1')

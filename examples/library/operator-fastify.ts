@@ -1,4 +1,4 @@
-// An operator within a server of yours: Fastify 5. docs/library.md says more.
+// An operator in your own server: Fastify 5. See docs/library.md.
 
 import { createServer } from 'node:http'
 import { createOperator, recording, startLog } from 'bellwire'
@@ -11,7 +11,7 @@ const operator = createOperator({
   store: STORE,
   keys: [{ name: 'platform', key: API_KEY, brands: ['1'] }],
   adminKeys: [{ name: 'back office', key: ADMIN_KEY, scopes: ['read', 'manage'] }],
-  push: recording(), // in life: { devices: { source: 'registry', services: [fcm({ serviceAccount })] } }
+  push: recording(), // in production: { devices: { source: 'registry', services: [fcm({ serviceAccount })] } }
   site: 'inbox',
   suppression: 'none', // in production: attributes, the source of blocked users and consent
 })
@@ -19,7 +19,7 @@ await operator.start()
 
 const app = Fastify()
 await app.register(operator.fastify, { prefix: '/bellwire' })
-app.get('/', async () => 'A page of yours')
+app.get('/', async () => 'Your page')
 
 await app.listen({ port: Number(PORT), host: '0.0.0.0' })
 const admin = createServer(operator.admin.handler).listen(Number(ADMIN_PORT), '127.0.0.1')

@@ -1,4 +1,4 @@
-// An operator within a server of yours: node:http. docs/library.md says more.
+// An operator in your own server: node:http. See docs/library.md.
 
 import { createServer } from 'node:http'
 import { createOperator, recording, startLog } from 'bellwire'
@@ -10,7 +10,7 @@ const operator = createOperator({
   store: STORE,
   keys: [{ name: 'platform', key: API_KEY, brands: ['1'] }],
   adminKeys: [{ name: 'back office', key: ADMIN_KEY, scopes: ['read', 'manage'] }],
-  push: recording(), // in life: { devices: { source: 'registry', services: [fcm({ serviceAccount })] } }
+  push: recording(), // in production: { devices: { source: 'registry', services: [fcm({ serviceAccount })] } }
   site: 'inbox',
   suppression: 'none', // in production: attributes, the source of blocked users and consent
 })
@@ -18,9 +18,9 @@ await operator.start()
 
 const server = createServer((request, response) => {
   operator.handler(request, response, () => {
-    // Not one of its paths.
-    if (request.url === '/') response.end('A page of yours')
-    else response.writeHead(404).end('There is nothing here')
+    // A path of the host.
+    if (request.url === '/') response.end('Your page')
+    else response.writeHead(404).end('Not found')
   })
 }).listen(Number(PORT))
 const admin = createServer(operator.admin.handler).listen(Number(ADMIN_PORT), '127.0.0.1')

@@ -1,4 +1,4 @@
-// A platform within a server of yours: Express 5. docs/library.md says more.
+// A platform in your own server: Express 5. See docs/library.md.
 
 import { createServer } from 'node:http'
 import { createPlatform, operatorApi, startLog } from 'bellwire'
@@ -25,7 +25,7 @@ await platform.start()
 const app = express()
 app.use('/bellwire', platform.handler) // before express.json(), which would read the bodies
 app.use(express.json())
-app.get('/', (_request, response) => void response.send('A page of yours'))
+app.get('/', (_request, response) => void response.send('Your page'))
 
 const server = app.listen(Number(PORT))
 const admin = createServer(platform.admin.handler).listen(Number(ADMIN_PORT), '127.0.0.1')

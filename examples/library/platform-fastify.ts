@@ -1,4 +1,4 @@
-// A platform within a server of yours: Fastify 5. docs/library.md says more.
+// A platform in your own server: Fastify 5. See docs/library.md.
 
 import { createServer } from 'node:http'
 import { createPlatform, operatorApi, startLog } from 'bellwire'
@@ -24,7 +24,7 @@ await platform.start()
 
 const app = Fastify()
 await app.register(platform.fastify, { prefix: '/bellwire' })
-app.get('/', async () => 'A page of yours')
+app.get('/', async () => 'Your page')
 
 await app.listen({ port: Number(PORT), host: '0.0.0.0' })
 const admin = createServer(platform.admin.handler).listen(Number(ADMIN_PORT), '127.0.0.1')

@@ -1,4 +1,4 @@
-// A platform within a server of yours: node:http. docs/library.md says more.
+// A platform in your own server: node:http. See docs/library.md.
 
 import { createServer } from 'node:http'
 import { createPlatform, operatorApi, startLog } from 'bellwire'
@@ -23,9 +23,9 @@ await platform.start()
 
 const server = createServer((request, response) => {
   platform.handler(request, response, () => {
-    // Not one of its paths.
-    if (request.url === '/') response.end('A page of yours')
-    else response.writeHead(404).end('There is nothing here')
+    // A path of the host.
+    if (request.url === '/') response.end('Your page')
+    else response.writeHead(404).end('Not found')
   })
 }).listen(Number(PORT))
 const admin = createServer(platform.admin.handler).listen(Number(ADMIN_PORT), '127.0.0.1')

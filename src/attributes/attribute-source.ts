@@ -4,37 +4,37 @@ import { type ReconciliationField as Field, reconciliationFields as fields } fro
 export { type Field, fields }
 
 export interface LookUp {
-  /** Epoch milliseconds; an answer that comes later is not waited for. */
+  /** Epoch milliseconds. A later answer is ignored. */
   readonly deadline: number
   readonly signal: AbortSignal
 }
 
 /**
- * Some ids, whole ones only. `json`: UTF-8 as it stands in the answer, each id as a JSON string with a comma before it
- * (`,"1001","1002"`), `count` of them; these bytes are good until the next chunk is asked for, and may then be used for other
- * things. `ids`: still to be written as JSON.
+ * A chunk of a user list. An id is never split between two chunks. `json`: `count` ids in UTF-8, ready for the response, each
+ * a JSON string after a comma (`,"1001","1002"`); the bytes are valid until the next chunk is requested, because the source
+ * may reuse their memory. `ids`: plain strings, to be serialized by the reader.
  */
 export type IdChunk = { readonly json: Uint8Array; readonly count: number } | { readonly ids: readonly string[] }
 
-/** Everybody for whom a field is true, as of one moment. */
+/** All users for whom a field is true at one point in time. */
 export interface Snapshot {
-  /** That moment on the source's own clock, ISO 8601 in UTC, taken before the first row. */
+  /** The point in time by the source's own clock, ISO 8601 in UTC, read before the first row. */
   readonly timestamp: string
-  /** Read once. Leaving it early (return) or the signal ends the query at the source. Throwing means that the list is not whole. */
+  /** Can be iterated once. An early `return` or the signal cancels the query. If the iterator throws, the list is incomplete. */
   readonly chunks: AsyncIterable<IdChunk>
 }
 
 /**
- * Who is blocked, excluded, consenting. The same source refuses messages before each delivery (design §5.3) and answers
- * reconciliation (§2.5), so that the two cannot disagree.
+ * Tells which users are blocked, excluded or consenting. One source serves both suppression before each delivery (design
+ * §5.3) and reconciliation (§2.5), so that the two cannot disagree.
  */
 export interface AttributeSource {
   readonly name: string
-  /** The fields that it knows. Those that it does not know are not asked. */
+  /** The fields that the source can answer. It is never asked for another field. */
   readonly fields: readonly Field[]
-  /** Where not all brands have the same: the fields that it knows of this brand. */
+  /** The fields that the source can answer for this brand. Needed only if brands differ. */
   fieldsOf?(brand: string): readonly Field[]
-  /** Of these users of this brand, who has the field true? Throwing means that it cannot answer: the message becomes fatal. */
+  /** Returns, for each field, the users among `userIds` for whom it is true. If the call throws, the messages become fatal. */
   among(
     brand: string,
     userIds: readonly string[],
@@ -42,8 +42,8 @@ export interface AttributeSource {
     context: LookUp,
   ): Promise<ReadonlyMap<Field, ReadonlySet<string>>>
   /**
-   * All users of this brand for whom the field is true. Rejects when it cannot begin, with NotListed where it never can.
-   * Absent: it cannot list, and reconciliation answers 501.
+   * Lists all users of this brand for whom the field is true. Rejects if the list cannot be started, with NotListed if the
+   * source can never list it. A source without this method cannot list users: reconciliation answers 501.
    */
   all?(brand: string, field: Field, options: { readonly signal: AbortSignal }): Promise<Snapshot>
   close?(): Promise<void>
@@ -54,5 +54,5 @@ export function fieldsOf(source: AttributeSource, brand: string): readonly Field
   return source.fieldsOf?.(brand) ?? source.fields
 }
 
-/** This source says of some users who has the field, but does not list them all: reconciliation answers 501 (row 16). */
+/** The source can look up given users but cannot list all users of the field: reconciliation answers 501 (row 16). */
 export class NotListed extends Error {}

@@ -2,14 +2,14 @@ import { type AttributeSource, type Field, fieldsOf, NotListed } from './attribu
 
 export interface Part {
   readonly source: AttributeSource
-  /** The brands that it is asked about. */
+  /** The brands for which this source is used. */
   readonly brands: readonly string[]
 }
 
 /**
- * Several sources as one: each field of each brand is asked of the one source that knows it.
+ * Combines several sources into one. Each field of each brand is answered by exactly one of them.
  *
- * @throws where two know the same field of the same brand: they could disagree
+ * @throws if two sources answer the same field of the same brand, because they could disagree
  * @example combine([{ source: players, brands: ['1'] }, { source: others, brands: ['2'] }])
  */
 export function combine(parts: readonly Part[]): AttributeSource {
@@ -21,7 +21,7 @@ export function combine(parts: readonly Part[]): AttributeSource {
       for (const field of fieldsOf(source, brand)) {
         const other = ofBrand.get(field)
         if (other)
-          throw new Error(`both ${other.name} and ${source.name} know ${field} of brand ${brand}: leave it to one`)
+          throw new Error(`both ${other.name} and ${source.name} answer ${field} of brand ${brand}: remove it from one`)
         ofBrand.set(field, source)
       }
     }
@@ -30,7 +30,7 @@ export function combine(parts: readonly Part[]): AttributeSource {
   const ownerOf = (brand: string, field: Field): AttributeSource => {
     const owner = owners.get(brand)?.get(field)
     if (owner) return owner
-    throw new NotListed(`no source knows ${field} of brand ${brand}`)
+    throw new NotListed(`no source answers ${field} of brand ${brand}`)
   }
 
   return {
@@ -47,7 +47,7 @@ export function combine(parts: readonly Part[]): AttributeSource {
     async all(brand, field, options) {
       const owner = ownerOf(brand, field)
       if (owner.all) return owner.all(brand, field, options)
-      throw new NotListed(`${owner.name} does not list users`)
+      throw new NotListed(`${owner.name} cannot list users`)
     },
     async close() {
       await Promise.all([...new Set(parts.map(({ source }) => source))].map((source) => source.close?.()))

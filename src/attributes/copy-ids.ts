@@ -1,6 +1,6 @@
-// COPY (…) TO STDOUT of one column of text, from the wire straight into the bytes of the answer. Each id is looked at once,
-// while it is copied; only one that needs an escape becomes a string. (pg-copy-streams hands the rows over as lines: the
-// same list then costs twice the CPU.) https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-COPY
+// COPY (…) TO STDOUT of one text column, converted to the bytes of the response as it arrives. Each id is scanned once, while
+// it is copied; only an id that needs escaping becomes a string. (pg-copy-streams returns the rows as lines, which costs twice
+// the CPU for the same list.) https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-COPY
 
 import type pg from 'pg'
 import type { Connection, Submittable } from 'pg'
@@ -8,16 +8,16 @@ import { collectDiscarded } from '../runtime/collect-discarded.ts'
 import type { IdChunk } from './attribute-source.ts'
 import { createCopyRows } from './copy-rows.ts'
 
-/** Reads of the socket that may wait for the reader; then the socket is not read, and the server waits as well. */
-const mostWaiting = 4
+/** Socket reads that may be buffered. At this limit the socket is paused, and the server stops sending. */
+const maxBuffered = 4
 
 /**
- * Yields what a COPY gives, in chunks of some 64 KiB. Leaving early does not end the query: the caller does.
+ * Yields the ids of a COPY in chunks of about 64 KiB. An early `return` does not cancel the query; the caller must do that.
  *
- * @throws where the query fails, the connection is lost, or the signal aborts
+ * @throws if the query fails, the connection is lost or the signal aborts
  */
 export async function* copyIds(client: pg.Client, copy: string, signal: AbortSignal): AsyncGenerator<IdChunk> {
-  const waiting: Received[] = []
+  const buffered: Received[] = []
   let ended = false
   let failure: Error | undefined
   let wake: (() => void) | undefined
@@ -26,25 +26,25 @@ export async function* copyIds(client: pg.Client, copy: string, signal: AbortSig
     failure ??= error
     wake?.()
   }
-  const copying = new CopyOut(copy, {
+  const copyOut = new CopyOut(copy, {
     receive(received) {
-      waiting.push(received)
+      buffered.push(received)
       wake?.()
-      return waiting.length < mostWaiting
+      return buffered.length < maxBuffered
     },
     end,
   })
-  const abort = (): void => end(new Error('the list was given up'))
-  const lost = (error?: Error): void => end(error ?? new Error('the connection to the database was lost'))
-  client.on('error', lost).on('end', lost)
+  const abort = (): void => end(new Error('the list was cancelled'))
+  const onLost = (error?: Error): void => end(error ?? new Error('the connection to the database was lost'))
+  client.on('error', onLost).on('end', onLost)
   if (signal.aborted) abort()
   else signal.addEventListener('abort', abort, { once: true })
   try {
-    client.query(copying)
+    client.query(copyOut)
     for (;;) {
-      const received = waiting.shift()
+      const received = buffered.shift()
       if (received) {
-        if (waiting.length < mostWaiting) copying.resume()
+        if (buffered.length < maxBuffered) copyOut.resume()
         yield* received.chunks
         collectDiscarded(received.bytes)
         continue
@@ -57,24 +57,24 @@ export async function* copyIds(client: pg.Client, copy: string, signal: AbortSig
       wake = undefined
     }
   } finally {
-    client.off('error', lost).off('end', lost)
+    client.off('error', onLost).off('end', onLost)
     signal.removeEventListener('abort', abort)
   }
 }
 
 interface Received {
   readonly chunks: readonly IdChunk[]
-  /** Of the socket, so many. */
+  /** Bytes read from the socket. */
   readonly bytes: number
 }
 
 interface Receiver {
-  /** @returns whether more may come at once */
+  /** @returns false if the socket should be paused */
   receive(received: Received): boolean
   end(error?: Error): void
 }
 
-/** Takes the socket over while rows come, and gives it back to pg for everything else. */
+/** Reads the socket itself while rows arrive, and returns it to pg for everything else. */
 class CopyOut implements Submittable {
   readonly #text: string
   readonly #receiver: Receiver
@@ -105,13 +105,13 @@ class CopyOut implements Submittable {
       const { chunks, rest } = this.#rows(bytes)
       const more = this.#receiver.receive({ chunks, bytes: bytes.length })
       if (!more) this.#connection?.stream.pause()
-      if (rest) this.#giveBack(rest)
+      if (rest) this.#returnSocket(rest)
     } catch (error) {
       this.#receiver.end(error as Error)
     }
   }
 
-  #giveBack(rest: Buffer): void {
+  #returnSocket(rest: Buffer): void {
     const stream = this.#connection?.stream
     const pgReads = this.#pgReads
     if (!stream || !pgReads) return

@@ -1,5 +1,5 @@
-// The messages of a COPY, as they come from the socket. A row has six bytes around its id, in the answer an id has three: so
-// the answer is written over the rows, in the very memory that the socket filled, and a long list needs no other.
+// Parses the protocol messages of a COPY. A row has six bytes around its id, the JSON only three: so the JSON is written in
+// place, over the rows in the socket's buffer, and a long list needs no other memory.
 
 import type { IdChunk } from './attribute-source.ts'
 
@@ -9,38 +9,38 @@ const errorResponse = 0x45 // E
 const headBytes = 5
 const [comma, quoteMark, backslash] = [0x2c, 0x22, 0x5c]
 
-/** 1: the byte stands in a JSON string as it is. COPY writes UTF-8, and a backslash before what it escapes itself. */
+/** 1: the byte needs no escape in a JSON string. (COPY sends UTF-8 and marks its own escapes with a backslash.) */
 const plain = new Uint8Array(256).fill(1, 0x20)
 plain[quoteMark] = 0
 plain[backslash] = 0
 
 export interface Rows {
   readonly chunks: readonly IdChunk[]
-  /** What comes after the rows, once they have ended: for pg to read. */
+  /** The bytes after the last row, for pg to read. Present once the rows have ended. */
   readonly rest?: Buffer
 }
 
-/** Takes what the socket gave, message by message, however it was cut. @throws for NULL instead of an id */
+/** Returns a parser for successive socket reads, which may split a message anywhere. @throws if an id is NULL */
 export function createCopyRows(): (bytes: Buffer) => Rows {
-  let cut: Buffer = Buffer.alloc(0) // the beginning of a message whose end has not come
+  let partial: Buffer = Buffer.alloc(0) // the start of a message that has not arrived completely
 
   return (bytes) => {
-    if (cut.length === 0) return readMessages(bytes)
-    // Only the message that was cut is put together; what follows stays where it is.
-    const lacking = messageEnd(cut, bytes) - cut.length
-    if (lacking > bytes.length) {
-      cut = Buffer.concat([cut, bytes])
+    if (partial.length === 0) return readMessages(bytes)
+    // Only the split message is copied to a new buffer; the messages after it are read in place.
+    const missing = messageEnd(partial, bytes) - partial.length
+    if (missing > bytes.length) {
+      partial = Buffer.concat([partial, bytes])
       return { chunks: [] }
     }
-    const first = readMessages(Buffer.concat([cut, bytes.subarray(0, lacking)]))
-    if (first.rest) return { chunks: first.chunks, rest: Buffer.concat([first.rest, bytes.subarray(lacking)]) }
-    const others = readMessages(bytes.subarray(lacking))
+    const first = readMessages(Buffer.concat([partial, bytes.subarray(0, missing)]))
+    if (first.rest) return { chunks: first.chunks, rest: Buffer.concat([first.rest, bytes.subarray(missing)]) }
+    const others = readMessages(bytes.subarray(missing))
     return { ...others, chunks: [...first.chunks, ...others.chunks] }
   }
 
   function readMessages(bytes: Buffer): Rows {
     const chunks: IdChunk[] = []
-    let written = 0 // the answer stands in bytes up to here
+    let written = 0 // where the JSON written so far ends in `bytes`
     let chunkFrom = 0
     let count = 0
     const flush = (): void => {
@@ -49,7 +49,7 @@ export function createCopyRows(): (bytes: Buffer) => Rows {
       count = 0
     }
     let from = 0
-    cut = Buffer.alloc(0)
+    partial = Buffer.alloc(0)
     while (from + headBytes <= bytes.length) {
       const type = bytes[from]
       if (type === errorResponse) {
@@ -63,13 +63,13 @@ export function createCopyRows(): (bytes: Buffer) => Rows {
         return { chunks, rest: bytes.subarray(next) }
       }
       if (type === copyData) {
-        const end = next - 1 // without its line feed
+        const end = next - 1 // excludes the line feed
         const to = writePlain(bytes, from + headBytes, end, written)
         if (to > 0) {
           written = to
           count++
         } else {
-          const id = unescaped(bytes.toString('utf8', from + headBytes, end))
+          const id = unescapeText(bytes.toString('utf8', from + headBytes, end))
           const json = `,${JSON.stringify(id)}`
           if (written + Buffer.byteLength(json) <= next) {
             written += bytes.write(json, written)
@@ -83,12 +83,12 @@ export function createCopyRows(): (bytes: Buffer) => Rows {
       from = next
     }
     flush()
-    if (from < bytes.length) cut = Buffer.from(bytes.subarray(from))
+    if (from < bytes.length) partial = Buffer.from(bytes.subarray(from))
     return { chunks }
   }
 }
 
-/** Copies an id to where the answer has come, if it needs no escape. @returns where the answer then ends; 0: it needs one */
+/** Writes an id as JSON at `at`, unless it needs an escape. @returns the end of the written JSON, or 0 if it needs an escape */
 function writePlain(bytes: Buffer, from: number, end: number, at: number): number {
   for (let i = from; i < end; i++) if (plain[bytes[i] as number] === 0) return 0
   bytes[at] = comma
@@ -99,16 +99,16 @@ function writePlain(bytes: Buffer, from: number, end: number, at: number): numbe
   return to + 1
 }
 
-/** Where the message that begins in `cut` ends, or one byte more than there is, where its length has not come whole. */
-function messageEnd(cut: Buffer, bytes: Buffer): number {
-  if (cut.length + bytes.length < headBytes) return cut.length + bytes.length + 1
-  const head = cut.length >= headBytes ? cut : Buffer.concat([cut, bytes.subarray(0, headBytes)])
+/** The length of the message that starts in `partial`, or one byte more than available if its header is incomplete. */
+function messageEnd(partial: Buffer, bytes: Buffer): number {
+  if (partial.length + bytes.length < headBytes) return partial.length + bytes.length + 1
+  const head = partial.length >= headBytes ? partial : Buffer.concat([partial, bytes.subarray(0, headBytes)])
   return 1 + head.readInt32BE(1)
 }
 
 const escapes: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t', v: '\v' }
 
-function unescaped(text: string): string {
-  if (text === '\\N') throw new Error('the query gave NULL for a user id')
+function unescapeText(text: string): string {
+  if (text === '\\N') throw new Error('the query returned NULL for a user id')
   return text.replace(/\\(.)/g, (_, character: string) => escapes[character] ?? character)
 }

@@ -1,4 +1,4 @@
-// A file of users and their attributes, CSV or NDJSON: the simplest source, and the one to begin with.
+// A CSV or NDJSON file of users and their attributes: the simplest source, and a good one to start with.
 
 import { readFile, stat } from 'node:fs/promises'
 import { parse } from 'csv-parse/sync'
@@ -8,7 +8,7 @@ import { chunksOf } from './id-chunks.ts'
 
 interface Loaded {
   readonly version: string
-  /** When the file was last written: the time of its data. */
+  /** When the file was last modified: the timestamp of its data. */
   readonly writtenAt: Date
   readonly brands: ReadonlySet<string>
   readonly fields: readonly Field[]
@@ -17,9 +17,9 @@ interface Loaded {
 }
 
 /**
- * Reads a file with the columns user_id, brand (may be left out when one brand is given here) and any of the nine
- * fields of §2.5 with true or false. It is read again as soon as it changes; a file that cannot be read makes every
- * message fatal until it can. A brand without a single user in it is a brand that it does not know.
+ * Reads a file with the columns user_id, brand (optional if `brand` is given here) and any of the nine fields of §2.5, each
+ * true or false. The file is read again whenever it has changed. While it cannot be read, every message becomes fatal. A
+ * look-up for a brand without a user in the file fails.
  *
  * @example await fileSource('./users.csv', { brand: '1' })
  * // user_id,blocked,excluded
@@ -34,10 +34,10 @@ export async function fileSource(
   async function current(): Promise<Loaded> {
     if ((await stateOf(path)).version === loaded.version) return loaded
     const next = await load(path, onlyBrand)
-    // The send path asks for the fields that were there at the start: one that went missing would read as "nobody".
+    // The send path asks for the fields that the file had at the start: a missing column must not read as "true for nobody".
     const missing = loaded.fields.filter((field) => !next.fields.includes(field))
     if (missing.length > 0)
-      throw new Error(`${path} has lost its column ${missing.join(', ')}: put it back, or start again`)
+      throw new Error(`${path} no longer has the column ${missing.join(', ')}: restore it, or restart this process`)
     loaded = { ...next, fields: loaded.fields }
     return loaded
   }
@@ -50,8 +50,8 @@ export async function fileSource(
       if (!brands.has(brand)) throw unknownBrand(path, brand)
       return new Map(
         asked.map((field) => {
-          const having = holders.get(`${field} ${brand}`)
-          return [field, new Set(having ? userIds.filter((id) => having.has(id)) : [])]
+          const users = holders.get(`${field} ${brand}`)
+          return [field, new Set(users ? userIds.filter((id) => users.has(id)) : [])]
         }),
       )
     },
@@ -63,9 +63,9 @@ export async function fileSource(
   }
 }
 
-/** "Nobody is excluded" would be a guess. */
+/** An error, because an empty answer would claim that nobody is excluded. */
 function unknownBrand(path: string, brand: string): Error {
-  return new Error(`${path} has no user of brand ${brand}: add them, or a source of that brand`)
+  return new Error(`${path} has no users of brand ${brand}: add them, or configure another source for that brand`)
 }
 
 async function stateOf(path: string): Promise<{ version: string; writtenAt: Date }> {
@@ -85,7 +85,7 @@ async function load(path: string, onlyBrand: string | undefined): Promise<Loaded
     const brand = row.brand ?? onlyBrand
     if (userId === undefined || userId === '') throw new Error(`${path}:${line}: no user_id`)
     if (brand === undefined || brand === '')
-      throw new Error(`${path}:${line}: no brand: add the column, or configure the one brand`)
+      throw new Error(`${path}:${line}: no brand: add the column, or set brand in the configuration`)
     brands.add(brand)
     for (const field of fields) {
       const value = row[field]
@@ -100,7 +100,7 @@ async function load(path: string, onlyBrand: string | undefined): Promise<Loaded
       else holders.set(key, new Set([userId]))
     }
   }
-  if (known.size === 0) throw new Error(`${path} names none of the fields ${fields.join(', ')}`)
+  if (known.size === 0) throw new Error(`${path} has none of the columns ${fields.join(', ')}`)
   return { ...state, brands, fields: fields.filter((field) => known.has(field)), holders }
 }
 

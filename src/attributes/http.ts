@@ -1,11 +1,11 @@
-// An endpoint of the operator's own that knows its users. Two questions, one address:
+// The operator's own HTTP endpoint for user attributes. One URL answers two requests:
 //
 //   POST {"brand":"1","fields":["blocked","excluded"],"users":["1001","1002"]}
-//     → {"blocked":[],"excluded":["1002"]}                     every field that was asked, and only users that were
+//     → {"blocked":[],"excluded":["1002"]}                     every requested field, and only requested users
 //   POST {"brand":"1","field":"excluded"}
-//     → NDJSON: {"timestamp":"2026-11-21T10:00:00Z"}, then one id a line ("1002"), then {"count":1}
+//     → NDJSON: {"timestamp":"2026-11-21T10:00:00Z"}, then one id per line ("1002"), then {"count":1}
 //
-// The last line tells a whole list from one that was cut.
+// The last line distinguishes a complete list from a truncated one.
 
 import { Pool } from 'undici'
 import { collectDiscarded } from '../runtime/collect-discarded.ts'
@@ -14,14 +14,14 @@ import { chunksOf } from './id-chunks.ts'
 
 export interface HttpOptions {
   readonly url: string
-  /** The fields that it knows. */
+  /** The fields that the endpoint can answer. */
   readonly fields: readonly Field[]
   /** Sent as `Authorization: Bearer …`. */
   readonly token?: string
 }
 
 const connections = 8
-const mostLine = 1024 * 1024
+const maxLineLength = 1024 * 1024
 
 /**
  * A source that asks an HTTP endpoint.
@@ -30,15 +30,15 @@ const mostLine = 1024 * 1024
  */
 export function httpSource({ url, fields, token }: HttpOptions): AttributeSource {
   const { origin, pathname, search } = new URL(url)
-  // Time is kept by those who ask, with their signals.
+  // No timeouts here: each caller passes a signal or a deadline.
   const pool = new Pool(origin, { connections, headersTimeout: 0, bodyTimeout: 0, connect: { timeout: 5_000 } })
 
-  async function ask(question: object, signal: AbortSignal): Promise<AsyncIterable<Buffer>> {
+  async function post(request: object, signal: AbortSignal): Promise<AsyncIterable<Buffer>> {
     const { statusCode, body } = await pool.request({
       method: 'POST',
       path: pathname + search,
       headers: { 'content-type': 'application/json', ...(token !== undefined && { authorization: `Bearer ${token}` }) },
-      body: JSON.stringify(question),
+      body: JSON.stringify(request),
       signal,
     })
     if (statusCode === 200) return body
@@ -47,27 +47,27 @@ export function httpSource({ url, fields, token }: HttpOptions): AttributeSource
   }
 
   async function among(brand: string, users: readonly string[], asked: readonly Field[], look: LookUp) {
-    const inTime = AbortSignal.timeout(Math.max(0, look.deadline - Date.now()))
-    const body = await ask({ brand, fields: asked, users }, AbortSignal.any([look.signal, inTime]))
+    const timeout = AbortSignal.timeout(Math.max(0, look.deadline - Date.now()))
+    const body = await post({ brand, fields: asked, users }, AbortSignal.any([look.signal, timeout]))
     const bytes: Buffer[] = []
     for await (const chunk of body) bytes.push(chunk)
-    const answer = parsed(Buffer.concat(bytes).toString(), url) as Partial<Record<Field, unknown>> | null
+    const answer = parseJson(Buffer.concat(bytes).toString(), url) as Partial<Record<Field, unknown>> | null
     return new Map(asked.map((field) => [field, new Set(userIds(answer?.[field], field, url))]))
   }
 
   async function all(brand: string, field: Field, { signal }: { signal: AbortSignal }): Promise<Snapshot> {
-    const lines = linesOf(await ask({ brand, field }, signal), url)
+    const lines = linesOf(await post({ brand, field }, signal), url)
     const first = await lines.next()
-    const head = first.done ? undefined : (parsed(first.value, url) as { timestamp?: unknown } | null)
+    const head = first.done ? undefined : (parseJson(first.value, url) as { timestamp?: unknown } | null)
     if (typeof head?.timestamp === 'string') return { timestamp: head.timestamp, chunks: chunksOf(ids(lines)) }
     await lines.return(undefined)
-    throw new Error(`${url} did not begin its list with {"timestamp": …}`)
+    throw new Error(`${url} did not start its list with {"timestamp": …}`)
   }
 
   async function* ids(lines: AsyncGenerator<string>): AsyncGenerator<string> {
     let seen = 0
     for await (const line of lines) {
-      const value = parsed(line, url)
+      const value = parseJson(line, url)
       if (typeof value === 'string') {
         seen++
         yield value
@@ -77,11 +77,11 @@ export function httpSource({ url, fields, token }: HttpOptions): AttributeSource
       if (count === seen) return
       throw new Error(
         typeof count === 'number'
-          ? `${url} counts ${count} users and listed ${seen}`
-          : `${url} listed something that is neither an id nor {"count": …}`,
+          ? `${url} listed ${seen} users, but its count is ${count}`
+          : `${url} sent a line that is neither a user id as a JSON string nor {"count": …}`,
       )
     }
-    throw new Error(`${url} ended its list without {"count": …}: it was cut`)
+    throw new Error(`${url} ended its list without {"count": …}: the list is incomplete`)
   }
 
   return { name: url, fields, among, all, close: () => pool.destroy() }
@@ -92,11 +92,11 @@ function userIds(value: unknown, field: Field, url: string): readonly string[] {
   throw new Error(`${url} did not answer "${field}" with a list of user ids`)
 }
 
-function parsed(text: string, url: string): unknown {
+function parseJson(text: string, url: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    throw new Error(`${url} answered something that is not JSON`)
+    throw new Error(`${url} sent an answer that is not JSON`)
   }
 }
 
@@ -106,7 +106,7 @@ async function* linesOf(body: AsyncIterable<Buffer>, url: string): AsyncGenerato
   for await (const bytes of body) {
     const lines = (rest + decoder.decode(bytes, { stream: true })).split('\n')
     rest = lines.pop() as string
-    if (rest.length > mostLine) throw new Error(`${url} sent a line of more than ${mostLine} characters`)
+    if (rest.length > maxLineLength) throw new Error(`${url} sent a line of more than ${maxLineLength} characters`)
     for (const line of lines) if (line.trim() !== '') yield line
     collectDiscarded(bytes.length)
   }

@@ -1,43 +1,43 @@
-// Ids on their way into the answer.
+// Groups user ids into chunks of the response.
 
 import { quote } from '../contract/quote.ts'
 import type { IdChunk } from './attribute-source.ts'
 
-const most = 4_096
-const mostUnits = 128 * 1024
+const maxIds = 4_096
+const maxUnits = 128 * 1024
 
-/** Gathers ids into chunks that are worth a write. */
+/** Groups ids into chunks that are large enough for one write each. */
 export async function* chunksOf(ids: Iterable<string> | AsyncIterable<string>): AsyncGenerator<IdChunk> {
-  const gathering = createGathering()
+  const buffer = createBuffer()
   if (Symbol.iterator in ids) {
-    for (const id of ids) if (gathering.add(id)) yield gathering.take()
+    for (const id of ids) if (buffer.add(id)) yield buffer.flush()
   } else {
-    for await (const id of ids) if (gathering.add(id)) yield gathering.take()
+    for await (const id of ids) if (buffer.add(id)) yield buffer.flush()
   }
-  const last = gathering.take()
+  const last = buffer.flush()
   if (last.ids.length > 0) yield last
 }
 
-function createGathering() {
+function createBuffer() {
   let ids: string[] = []
   let units = 0
   return {
-    /** @returns whether there are enough */
+    /** @returns whether the chunk is full */
     add(id: string): boolean {
-      if (typeof id !== 'string') throw new TypeError(`a user id must be a text, not ${typeof id}`)
+      if (typeof id !== 'string') throw new TypeError(`a user id must be a string, not ${typeof id}`)
       units += id.length
-      return ids.push(id) >= most || units >= mostUnits
+      return ids.push(id) >= maxIds || units >= maxUnits
     },
-    take(): { readonly ids: readonly string[] } {
-      const taken = ids
+    flush(): { readonly ids: readonly string[] } {
+      const chunk = { ids }
       ids = []
       units = 0
-      return { ids: taken }
+      return chunk
     },
   }
 }
 
-/** A chunk as it stands in the answer, each id with a comma before it. */
+/** Serializes a chunk for the response: each id as a JSON string after a comma. */
 export function jsonOf(chunk: IdChunk): { readonly json: Uint8Array; readonly count: number } {
   if ('json' in chunk) return chunk
   let text = ''

@@ -1,12 +1,12 @@
 import { connect } from 'node:net'
 import type pg from 'pg'
 
-/** As pg knows it, beyond its types. */
+/** The fields of a connected client that the type definitions of pg leave out. */
 type Running = pg.Client & { readonly processID: number | null; readonly secretKey: number | null }
 
 /**
- * Ends what the client runs, at the server too, and the client with it. The server is told on a connection of its own, which
- * it reads before it asks for a password or TLS: https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-CANCELING-REQUESTS
+ * Cancels the client's query on the server and closes the client. The cancel request goes over a second connection, which the
+ * server reads before authentication and TLS: https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-CANCELING-REQUESTS
  */
 export function cancelQuery(client: pg.Client): void {
   const { processID, secretKey, host, port } = client as Running
@@ -19,7 +19,7 @@ export function cancelQuery(client: pg.Client): void {
   request.writeInt32BE(secretKey, 12)
   const socket = host.startsWith('/') ? connect(`${host}/.s.PGSQL.${port}`) : connect(port, host)
   socket.setTimeout(2_000, () => socket.destroy())
-  // A server that cannot be reached finds out by itself: client_connection_check_interval.
+  // If the server cannot be reached, client_connection_check_interval ends the query.
   socket.on('error', () => socket.destroy())
   socket.end(request)
 }

@@ -1,12 +1,12 @@
-// How a column of ids is compared with texts so that its index can be used: an array of its own type.
+// Compares a column of ids with an array of the column's own type, so that PostgreSQL can use its index.
 
 import type pg from 'pg'
 import type { Field } from './attribute-source.ts'
 
 export interface IdKind {
-  /** Whether such a column can hold this id; others are not asked for. */
+  /** Whether a column of this type can hold the id. Other ids are left out of the query. */
   fits(id: string): boolean
-  /** The condition on the column `id`, with the ids in this parameter. */
+  /** The SQL condition on the column `id`; this parameter holds the ids. */
   among(parameter: number): string
 }
 
@@ -16,10 +16,10 @@ const uuid: IdKind = {
   fits: (id) => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(id),
   among: (n) => `id = any($${n}::uuid[])`,
 }
-/** Anything else is compared as it is written; an index on `(id::text)` helps. */
-const written: IdKind = { fits: () => true, among: (n) => `id::text = any($${n}::text[])` }
+/** Any other type is compared as text; an index on `(id::text)` helps. */
+const other: IdKind = { fits: () => true, among: (n) => `id::text = any($${n}::text[])` }
 
-/** By the type's number in pg_type. */
+/** By the type's OID in pg_type. */
 const kinds = new Map([
   [20, integer],
   [21, integer],
@@ -29,12 +29,12 @@ const kinds = new Map([
   [2950, uuid],
 ])
 
-/** Asks for the type of a query's column. @throws where the query fails, or has not exactly one column */
+/** Looks up the type of the query's column. @throws if the query fails or does not have exactly one column */
 export async function kindOf(client: pg.ClientBase, field: Field, query: string): Promise<IdKind> {
   const { fields } = await client.query(`select * from (${query}\n) q limit 0`)
   const [column, ...more] = fields
-  if (column && more.length === 0) return kinds.get(column.dataTypeID) ?? written
-  throw new Error(`the query for ${field} gives ${fields.length} columns: let it select the user's id alone`)
+  if (column && more.length === 0) return kinds.get(column.dataTypeID) ?? other
+  throw new Error(`the query for ${field} returns ${fields.length} columns: select only the user id`)
 }
 
 function isInteger(id: string): boolean {

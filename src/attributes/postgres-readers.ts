@@ -1,7 +1,7 @@
 import pg from 'pg'
 import type { LookUp } from './attribute-source.ts'
 
-/** More look-ups at a time would only wait inside the server. */
+/** More concurrent look-ups would only wait inside the server. */
 const connections = 4
 
 export interface Readers {
@@ -9,7 +9,7 @@ export interface Readers {
   close(): Promise<void>
 }
 
-/** Connections for look-ups. One that does not answer in time is destroyed: what hangs on it must not hang the next. */
+/** A pool of connections for look-ups. A connection that times out is destroyed, so that its query cannot delay the next one. */
 export function createReaders(config: pg.ClientConfig): Readers {
   const pool = new pg.Pool({
     ...config,
@@ -18,35 +18,35 @@ export function createReaders(config: pg.ClientConfig): Readers {
     idleTimeoutMillis: 60_000,
     allowExitOnIdle: true,
   })
-  // An idle connection that breaks is replaced at the next question.
+  // A broken idle connection is replaced at the next look-up.
   pool.on('error', () => {})
   return {
     async use(lookUp, work) {
-      const ended = endOf(lookUp)
+      const timeout = createTimeout(lookUp)
       let client: pg.PoolClient | undefined
-      let givenUp = false
+      let abandoned = false
       try {
         const connecting = pool.connect()
-        connecting.then((late) => givenUp && late.release()).catch(() => {})
-        client = await Promise.race([connecting, ended.promise])
-        const result = await Promise.race([work(client), ended.promise])
+        connecting.then((late) => abandoned && late.release()).catch(() => {})
+        client = await Promise.race([connecting, timeout.promise])
+        const result = await Promise.race([work(client), timeout.promise])
         client.release()
         return result
       } catch (error) {
-        givenUp = true
-        // An error of the query leaves the connection as good as it was; anything else does not.
+        abandoned = true
+        // After an SQL error the connection is still usable. After any other error it is destroyed.
         client?.release(!(error instanceof pg.DatabaseError && error.severity === 'ERROR'))
         throw error
       } finally {
-        ended.stop()
+        timeout.clear()
       }
     },
     close: () => pool.end(),
   }
 }
 
-/** Rejects at the deadline, or when this process stops. */
-function endOf({ deadline, signal }: LookUp): { promise: Promise<never>; stop(): void } {
+/** Rejects at the deadline, or when this process is stopping. */
+function createTimeout({ deadline, signal }: LookUp): { promise: Promise<never>; clear(): void } {
   const { promise, reject } = Promise.withResolvers<never>()
   promise.catch(() => {})
   const timer = setTimeout(() => reject(new Error('no answer in time')), Math.max(0, deadline - Date.now()))
@@ -55,7 +55,7 @@ function endOf({ deadline, signal }: LookUp): { promise: Promise<never>; stop():
   else signal.addEventListener('abort', abort, { once: true })
   return {
     promise,
-    stop() {
+    clear() {
       clearTimeout(timer)
       signal.removeEventListener('abort', abort)
     },

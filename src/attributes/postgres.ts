@@ -1,4 +1,4 @@
-// The operator's own PostgreSQL, only read.
+// The operator's own PostgreSQL database, opened read-only.
 
 import pg from 'pg'
 import { configOf } from '../store/postgres-address.ts'
@@ -11,7 +11,7 @@ import type { Engine, EngineOptions, Found } from './sql.ts'
 import { bindBrand } from './sql-text.ts'
 
 const connectMs = 5_000
-/** On a standby the data is as old as the last transaction that it has replayed. */
+/** The data of a standby is as old as the last transaction that it has replayed. */
 const serverClock =
   'select case when pg_is_in_recovery() then pg_last_xact_replay_timestamp() else clock_timestamp() end'
 
@@ -28,22 +28,22 @@ export function openPostgres(url: string, { asOf = serverClock, maxLagMs }: Engi
   const kinds = new Map<string, IdKind>()
 
   return {
-    // One query for all fields: they are answered as of one moment.
+    // One query for all fields, so that all are answered from one snapshot.
     async look(brand, users, queries, lookUp) {
-      const asked = users.filter((user) => !user.includes('\0') && user.isWellFormed())
-      if (asked.length === 0 || queries.length === 0) return []
+      const storable = users.filter((user) => !user.includes('\0') && user.isWellFormed())
+      if (storable.length === 0 || queries.length === 0) return []
       return readers.use(lookUp, async (client) => {
-        if (maxLagMs !== undefined) await refuseOld(client, asOf, maxLagMs)
+        if (maxLagMs !== undefined) await checkAge(client, asOf, maxLagMs)
         const bound = queries.map(({ field, text }) => ({ field, text: bindBrand(text, brand) }))
         for (const { field, text } of bound) if (!kinds.has(text)) kinds.set(text, await kindOf(client, field, text))
         const ids = bound.map(({ text }) => kinds.get(text) as IdKind)
         const query = `with ${bound.map(({ text }, n) => `q${n}(id) as (${text}\n)`).join(', ')}
           ${bound.map(({ field }, n) => `select '${field}' as field, id::text as "user" from q${n} where ${ids[n]?.among(n + 1)}`).join(' union all ')}`
-        const parameters = ids.map(({ fits }) => asked.filter(fits))
+        const parameters = ids.map(({ fits }) => storable.filter(fits))
         try {
           return (await client.query<Found>(query, parameters)).rows
         } catch (error) {
-          kinds.clear() // a column may have another type by now
+          kinds.clear() // the type of a column may have changed
           throw error
         }
       })
@@ -59,15 +59,15 @@ export function openPostgres(url: string, { asOf = serverClock, maxLagMs }: Engi
         await client.connect()
         const query = bindBrand(text, brand)
         await kindOf(client, field, query)
-        // Before the snapshot: whatever was committed by this time is in the list.
+        // Read before the snapshot is taken, so that the list contains every transaction committed by this time.
         const timestamp = await timeOf(client, asOf)
         await client.query('begin isolation level repeatable read read only')
-        // The server itself ends the query of a process that was killed or cut off and cannot cancel any more.
+        // Makes the server end the query by itself if this process is killed or loses its connection.
         await client.query(
           "select set_config(name, '2s', true) from pg_settings where name = 'client_connection_check_interval'",
         )
         const copy = `copy (with q(id) as (${query}\n) select id::text from q) to stdout`
-        return { timestamp, chunks: copied(client, copy, signal) }
+        return { timestamp, chunks: readCopy(client, copy, signal) }
       } catch (error) {
         destroy()
         throw error
@@ -79,13 +79,13 @@ export function openPostgres(url: string, { asOf = serverClock, maxLagMs }: Engi
     close: () => readers.close(),
   }
 
-  async function* copied(client: pg.Client, copy: string, signal: AbortSignal): Snapshot['chunks'] & AsyncGenerator {
-    let whole = false
+  async function* readCopy(client: pg.Client, copy: string, signal: AbortSignal): Snapshot['chunks'] & AsyncGenerator {
+    let complete = false
     try {
       yield* copyIds(client, copy, signal)
-      whole = true
+      complete = true
     } finally {
-      if (whole) await client.end()
+      if (complete) await client.end()
       else cancelQuery(client)
     }
   }
@@ -98,13 +98,13 @@ async function timeOf(client: pg.Client, asOf: string): Promise<string> {
   )
   const at = rows[0]?.at
   if (typeof at === 'string') return at
-  throw new Error('the database cannot tell how old its data is: as_of gave no time')
+  throw new Error('the age of the data is unknown: the query as_of returned no time')
 }
 
-async function refuseOld(client: pg.ClientBase, asOf: string, maxLagMs: number): Promise<void> {
+async function checkAge(client: pg.ClientBase, asOf: string, maxLagMs: number): Promise<void> {
   const { rows } = await client.query<{ lag: number | null }>(
     `select (extract(epoch from clock_timestamp() - (${asOf}\n)::timestamptz) * 1000)::float8 as lag`,
   )
   const lag = rows[0]?.lag ?? Number.POSITIVE_INFINITY
-  if (lag > maxLagMs) throw new Error(`its data is ${Math.round(lag)} ms old, and max_lag is ${maxLagMs} ms`)
+  if (lag > maxLagMs) throw new Error(`the data is ${Math.round(lag)} ms old; max_lag is ${maxLagMs} ms`)
 }

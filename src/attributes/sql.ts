@@ -1,4 +1,4 @@
-// Queries of the operator's own database: any query for each field that gives the users for whom it is true.
+// The operator's own database as a source: for each field, a query that returns the users for whom it is true.
 
 import { hidePassword } from '../store/postgres-address.ts'
 import { type AttributeSource, type Field, fields, type LookUp, type Snapshot } from './attribute-source.ts'
@@ -6,21 +6,21 @@ import { openPostgres } from './postgres.ts'
 import { openSqlite } from './sqlite.ts'
 
 export interface SqlOptions {
-  /** 'postgres://…' or 'sqlite:PATH'. It is only read. */
+  /** 'postgres://…' or 'sqlite:PATH'. Opened read-only. */
   readonly database: string
   /**
-   * For each field a query with one column: the ids of the users for whom it is true. `:brand` stands for the brand.
+   * For each field, a query with one column: the ids of the users for whom it is true. `:brand` is replaced by the brand.
    *
    * @example { blocked: 'select player_id from players where brand_id = :brand and blocked' }
    */
   readonly queries: Readonly<Partial<Record<Field, string>>>
-  /** A query for one value: the time of the data. Left out: the server's clock, on a standby that of the last transaction replayed. */
+  /** A query that returns the time of the data. Default: the server's clock, or on a standby the last replayed transaction. */
   readonly asOf?: string
-  /** A look-up in data older than this cannot answer. Left out: the age is not looked at. */
+  /** A look-up fails if the data is older than this. Default: no limit. */
   readonly maxLagMs?: number
 }
 
-/** What an engine does with one brand's queries. */
+/** Runs the queries of one brand in PostgreSQL or SQLite. */
 export interface Engine {
   look(brand: string, users: readonly string[], queries: readonly Query[], lookUp: LookUp): Promise<readonly Found[]>
   list(brand: string, query: Query, signal: AbortSignal): Promise<Snapshot>
@@ -41,8 +41,8 @@ export interface EngineOptions {
 }
 
 /**
- * A source that asks the operator's database, PostgreSQL or SQLite. The same query answers reconciliation as it stands, and
- * look-ups inside one that asks for some users. Nothing is connected to before the first question.
+ * A source that queries the operator's PostgreSQL or SQLite database. Reconciliation runs the configured query unchanged; a
+ * look-up wraps it in a query that filters by user. The database is not opened before the first query.
  *
  * @example
  * sqlSource({ database: 'postgres://reader@db/players', queries: {
@@ -67,7 +67,7 @@ export function sqlSource(options: SqlOptions): AttributeSource {
     async among(brand, userIds, asked, lookUp) {
       const wanted = new Set(userIds)
       const answer = new Map(asked.map((field) => [field, new Set<string>()]))
-      // A collation may call more equal than we do: ids are compared to the letter.
+      // A collation may treat different ids as equal, so the ids are compared here once more, exactly.
       for (const { field, user } of await engine.look(brand, userIds, asked.map(query), lookUp))
         if (wanted.has(user)) answer.get(field)?.add(user)
       return answer

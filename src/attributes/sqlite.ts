@@ -1,4 +1,4 @@
-// The operator's own SQLite file, only read, by a process of its own (sqlite-reader.ts).
+// The operator's own SQLite file, opened read-only in a separate process (sqlite-reader.ts).
 
 import { type ChildProcess, fork } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
@@ -10,57 +10,60 @@ import { fileURLToPath } from 'node:url'
 import type { IdChunk, LookUp, Snapshot } from './attribute-source.ts'
 import type { Engine, EngineOptions, Found } from './sql.ts'
 import { bindBrand } from './sql-text.ts'
-import type { AskedToList, AskedToLook, Told } from './sqlite-questions.ts'
+import type { ListRequest, LookUpRequest, ReaderMessage } from './sqlite-messages.ts'
 
-/** Beside this file, as TypeScript here, as JavaScript where it is built. */
+/** Next to this file: TypeScript in the source tree, JavaScript in the build. */
 const program = fileURLToPath(import.meta.url).replace(/sqlite(\.[jt]s)$/, 'sqlite-reader$1')
 
 export function openSqlite(path: string, { asOf, maxLagMs }: EngineOptions): Engine {
-  const waiting = new Map<number, { resolve(found: readonly Found[]): void; reject(error: Error): void }>()
+  const pending = new Map<number, { resolve(found: readonly Found[]): void; reject(error: Error): void }>()
   let reader: ChildProcess | undefined
-  let numbers = 0
+  let lastNumber = 0
 
-  /** One for all look-ups, started by the first, and again when it was killed. */
+  /** One reader serves all look-ups. It is started by the first look-up, and restarted after it was killed. */
   function lookReader(): ChildProcess {
     if (reader) return reader
     const started = startReader(path)
-    started.on('message', (told: Told) => {
-      if (!('look' in told)) return
-      const asked = waiting.get(told.look)
-      waiting.delete(told.look)
-      if ('error' in told) asked?.reject(new Error(told.error))
-      else asked?.resolve(told.found)
+    started.on('message', (message: ReaderMessage) => {
+      if (!('look' in message)) return
+      const request = pending.get(message.look)
+      pending.delete(message.look)
+      if ('error' in message) request?.reject(new Error(message.error))
+      else request?.resolve(message.found)
     })
     started.on('exit', () => {
-      if (reader === started) loseReader(new Error('the process that reads the file ended'))
+      if (reader === started) killReader(new Error('the process that reads the SQLite file exited'))
     })
     reader = started
     return started
   }
 
-  function loseReader(error: Error): void {
+  function killReader(error: Error): void {
     reader?.kill('SIGKILL')
     reader = undefined
-    for (const { reject } of waiting.values()) reject(error)
-    waiting.clear()
+    for (const { reject } of pending.values()) reject(error)
+    pending.clear()
   }
 
   async function look(
     users: readonly string[],
-    parts: AskedToLook['parts'],
+    parts: LookUpRequest['parts'],
     lookUp: LookUp,
   ): Promise<readonly Found[]> {
     lookUp.signal.throwIfAborted()
     const { promise, resolve, reject } = Promise.withResolvers<readonly Found[]>()
-    const number = ++numbers
-    // A query that is too slow cannot be interrupted, and the next ones wait behind it.
-    const late = setTimeout(() => loseReader(new Error('no answer in time')), Math.max(0, lookUp.deadline - Date.now()))
-    waiting.set(number, { resolve, reject })
-    ask(lookReader(), { look: number, users, parts, asOf, maxLagMs })
+    const number = ++lastNumber
+    // A slow query cannot be interrupted, and it delays all later queries: kill the reader.
+    const timer = setTimeout(
+      () => killReader(new Error('no answer in time')),
+      Math.max(0, lookUp.deadline - Date.now()),
+    )
+    pending.set(number, { resolve, reject })
+    sendRequest(lookReader(), { look: number, users, parts, asOf, maxLagMs })
     try {
       return await promise
     } finally {
-      clearTimeout(late)
+      clearTimeout(timer)
     }
   }
 
@@ -76,32 +79,32 @@ export function openSqlite(path: string, { asOf, maxLagMs }: EngineOptions): Eng
       return list(path, { list: { field, query: bindBrand(text, brand) }, asOf }, signal)
     },
     async close() {
-      loseReader(new Error('the source is closed'))
+      killReader(new Error('the source is closed'))
     },
   }
 }
 
-/** @param list the file for a list, of a reader that is started for one */
+/** @param list the output file, for a reader that writes one list */
 function startReader(path: string, list?: FileHandle): ChildProcess {
   const reader = fork(program, [path], {
     stdio: ['ignore', list?.fd ?? 'ignore', 'inherit', 'ipc'],
     execArgv: ['--disable-warning=ExperimentalWarning'],
   })
-  // Whoever waits for it has a timer; idle, it must not keep a process alive.
+  // An idle reader must not keep this process alive. A pending look-up has its own timer.
   reader.unref()
   reader.channel?.unref()
   reader.on('error', () => {})
   return reader
 }
 
-function ask(reader: ChildProcess, asked: AskedToLook | AskedToList): void {
-  // A reader that is gone says so by its 'exit'.
-  reader.send(asked, () => {})
+function sendRequest(reader: ChildProcess, request: LookUpRequest | ListRequest): void {
+  // Errors are ignored: a reader that has died is noticed by its 'exit' event.
+  reader.send(request, () => {})
 }
 
-async function list(path: string, asked: AskedToList, signal: AbortSignal): Promise<Snapshot> {
+async function list(path: string, request: ListRequest, signal: AbortSignal): Promise<Snapshot> {
   signal.throwIfAborted()
-  const file = await namelessFile()
+  const file = await openUnnamedFile()
   const reader = startReader(path, file)
   reader.ref()
   const end = (): Promise<void> => {
@@ -110,11 +113,11 @@ async function list(path: string, asked: AskedToList, signal: AbortSignal): Prom
     return file.close()
   }
   signal.addEventListener('abort', end)
-  const heard = tellings(reader, signal)
-  ask(reader, asked)
+  const messages = listMessages(reader, signal)
+  sendRequest(reader, request)
   try {
-    const { value: first } = await heard.next()
-    if (!first || !('timestamp' in first)) throw new Error('the process that reads the file did not begin')
+    const { value: first } = await messages.next()
+    if (!first || !('timestamp' in first)) throw new Error('the process that reads the SQLite file sent no timestamp')
     return { timestamp: first.timestamp, chunks: chunks() }
   } catch (error) {
     await end()
@@ -125,17 +128,17 @@ async function list(path: string, asked: AskedToList, signal: AbortSignal): Prom
     let [bytes, ids] = [0, 0]
     let memory = Buffer.alloc(0)
     try {
-      for await (const told of heard) {
-        if (!('bytes' in told)) continue
-        const length = told.bytes - bytes
+      for await (const message of messages) {
+        if (!('bytes' in message)) continue
+        const length = message.bytes - bytes
         if (memory.length < length) memory = Buffer.allocUnsafeSlow(length)
         for (let got = 0; got < length; ) {
           const { bytesRead } = await file.read(memory, got, length - got, bytes + got)
-          if (bytesRead === 0) throw new Error('the file of the list is shorter than it was')
+          if (bytesRead === 0) throw new Error('the temporary file of the list was truncated')
           got += bytesRead
         }
-        yield { json: memory.subarray(0, length), count: told.ids - ids }
-        ;({ bytes, ids } = told)
+        yield { json: memory.subarray(0, length), count: message.ids - ids }
+        ;({ bytes, ids } = message)
       }
     } finally {
       await end()
@@ -143,18 +146,18 @@ async function list(path: string, asked: AskedToList, signal: AbortSignal): Prom
   }
 }
 
-/** What a reader tells of a list, to its end. @throws where it has failed, or ended before that */
-async function* tellings(reader: ChildProcess, signal: AbortSignal): AsyncGenerator<Told> {
-  for await (const [told] of on(reader, 'message', { close: ['exit'], signal }) as AsyncIterable<[Told]>) {
-    if ('whole' in told) return
-    if ('error' in told) throw new Error(told.error)
-    yield told
+/** Yields the reader's messages until the list is complete. @throws if the reader fails, or exits earlier */
+async function* listMessages(reader: ChildProcess, signal: AbortSignal): AsyncGenerator<ReaderMessage> {
+  for await (const [message] of on(reader, 'message', { close: ['exit'], signal }) as AsyncIterable<[ReaderMessage]>) {
+    if ('complete' in message) return
+    if ('error' in message) throw new Error(message.error)
+    yield message
   }
-  throw new Error('the process that reads the file ended before the list did')
+  throw new Error('the process that reads the SQLite file exited before the list was complete')
 }
 
-/** It is gone with the last process that has it open. */
-async function namelessFile(): Promise<FileHandle> {
+/** An unlinked temporary file: the system deletes it when the last process closes it. */
+async function openUnnamedFile(): Promise<FileHandle> {
   const path = join(tmpdir(), `bellwire-list-${randomUUID()}`)
   const file = await open(path, 'wx+', 0o600)
   await unlink(path)

@@ -1,5 +1,5 @@
-// /admin/devices: for services of one's own and for people. Looking is the same on both sides; changing is the operator's,
-// who owns the devices: the platform is told (§4.2).
+// /admin/devices, for the operator's services and for people. Both sides list devices. Only the operator changes them, because
+// it owns them: every change is published to the platform (§4.2).
 
 import type { FastifyRequest } from 'fastify'
 import { type Static, Type } from 'typebox'
@@ -9,7 +9,7 @@ import type { AccessKey } from '../runtime/access.ts'
 import { type AdminRoute, filterOrAll, jsonObject, wholeNumber } from '../runtime/admin-access.ts'
 import { HttpError } from '../runtime/http.ts'
 import { type DeviceEvent, eventsOf, type Judge } from './device-event.ts'
-import { bodyOf, countChanges, nothingTaken } from './intake.ts'
+import { bodyOf, countChanges, noChanges } from './intake.ts'
 import type { Registry } from './registry.ts'
 import type { RemovalCursor, RemovalFilter } from './removals.ts'
 import { ShownDevice, ShownRemoval, shownDevice, shownRemoval } from './shown.ts'
@@ -20,38 +20,38 @@ export interface DeviceAdmin {
   readonly judge?: Judge | undefined
 }
 
-const mostRecords = 1_000
-const mostListed = 1_000
+const maxRecords = 1_000
+const maxPageSize = 1_000
 
-const filterSays = {
-  brand: 'The number of the brand. May be left out by a key of one brand.',
-  user_id: 'Of this user.',
-  why: 'Removed for this reason.',
-  since: 'Removed at this time or later: 2026-01-31T10:00:00Z.',
-  until: 'Removed before this time.',
-  restorable: 'true: only those that can be linked again.',
+const filterDescriptions = {
+  brand: 'The number of the brand. Optional for a key that is bound to one brand.',
+  user_id: 'The id of the user.',
+  why: 'The reason for the removal, exactly as it was recorded.',
+  since: 'Removed at or after this time, such as 2026-01-31T10:00:00Z.',
+  until: 'Removed at or before this time.',
+  restorable: 'true: only devices that can be restored.',
 } as const
-const filterNames = Object.keys(filterSays)
+const filterNames = Object.keys(filterDescriptions)
 const restoreNames = filterNames.filter((name) => name !== 'brand')
 
-const numberOfBrand = Type.Union([Type.String(), Type.Integer()], { description: filterSays.brand })
+const numberOfBrand = Type.Union([Type.String(), Type.Integer()], { description: filterDescriptions.brand })
 
 const removalFilter = Type.Object(
   {
     brand: Type.Optional(numberOfBrand),
-    user_id: Type.Optional(Type.String({ description: filterSays.user_id })),
-    why: Type.Optional(Type.String({ description: filterSays.why })),
-    since: Type.Optional(Type.String({ format: 'date-time', description: filterSays.since })),
-    until: Type.Optional(Type.String({ format: 'date-time', description: filterSays.until })),
-    restorable: Type.Optional(Type.Boolean({ description: filterSays.restorable })),
+    user_id: Type.Optional(Type.String({ description: filterDescriptions.user_id })),
+    why: Type.Optional(Type.String({ description: filterDescriptions.why })),
+    since: Type.Optional(Type.String({ format: 'date-time', description: filterDescriptions.since })),
+    until: Type.Optional(Type.String({ format: 'date-time', description: filterDescriptions.until })),
+    restorable: Type.Optional(Type.Boolean({ description: filterDescriptions.restorable })),
     all: Type.Optional(
-      Type.Literal(true, { description: 'All of the brand. Without it a member beside brand is needed.' }),
+      Type.Literal(true, { description: 'All removed devices of the brand. Required without another filter.' }),
     ),
-  } satisfies Record<keyof typeof filterSays | 'all', unknown>,
+  } satisfies Record<keyof typeof filterDescriptions | 'all', unknown>,
   { additionalProperties: false },
 )
 
-/** Row 18 with its brand; what we know ourselves may be left out. */
+/** The record of row 18 plus `brand`. Fields with a default are optional. */
 export const OurDeviceRecord = Type.Object(
   {
     brand: Type.Optional(numberOfBrand),
@@ -60,23 +60,23 @@ export const OurDeviceRecord = Type.Object(
       Type.Object({ ...DeviceTokenRecord.properties, channel: Type.Optional(DeviceTokenRecord.properties.channel) }),
       { maxItems: mostTokens },
     ),
-    timestamp: Type.Optional(Type.String({ format: 'date-time', description: 'Left out: now' })),
+    timestamp: Type.Optional(Type.String({ format: 'date-time', description: 'Default: now' })),
     origin: Type.Optional(Type.String()),
     skip_publishing: Type.Optional(Type.Boolean()),
   },
   { $id: 'OurDeviceRecord' },
 )
 const deviceRecords = {
-  ...json(Type.Union([OurDeviceRecord, Type.Array(OurDeviceRecord, { maxItems: mostRecords })])),
-  ...textOf('application/x-ndjson', 'One record in each line'),
+  ...json(Type.Union([OurDeviceRecord, Type.Array(OurDeviceRecord, { maxItems: maxRecords })])),
+  ...textOf('application/x-ndjson', 'One record per line'),
 }
 
 const DevicesAnswer = Type.Object({
-  accepted: whole('Tokens that were read and are now known'),
+  accepted: whole('Tokens that were read and stored'),
   linked: whole(),
   moved: whole(),
   unlinked: whole(),
-  unchanged: whole('Known already, or something later was'),
+  unchanged: whole('Tokens for which this or a later event was stored before'),
   refused_count: whole(),
   refused: refusedLines,
 })
@@ -90,13 +90,13 @@ export function deviceReads({ registry }: DeviceAdmin): readonly AdminRoute[] {
       scope: 'read',
       says: 'Lists the devices of one user.',
       query: {
-        brand: brandNumber(filterSays.brand),
+        brand: brandNumber(filterDescriptions.brand),
         user_id: 'The user. Required.',
       },
       gives: json(Type.Object({ devices: Type.Array(ShownDevice) })),
       async handler(request, key) {
         const { brand, user_id: userId } = request.query as Query
-        if (!userId) throw new HttpError(400, 'user_id is missing: ask with ?brand=1&user_id=1001')
+        if (!userId) throw new HttpError(400, 'user_id is missing: add it to the query, as in ?brand=1&user_id=1001')
         return { devices: (await registry.list(brandOf(brand, key), userId)).map(shownDevice) }
       },
     },
@@ -104,19 +104,19 @@ export function deviceReads({ registry }: DeviceAdmin): readonly AdminRoute[] {
       method: 'GET',
       url: '/admin/devices/removed',
       scope: 'read',
-      says: 'Lists devices that were removed, the latest first, a page at a time.',
+      says: 'Lists removed devices in pages, the oldest removal first.',
       query: {
-        ...filterSays,
-        brand: brandNumber(filterSays.brand),
-        since: Type.String({ format: 'date-time', description: filterSays.since }),
-        until: Type.String({ format: 'date-time', description: filterSays.until }),
-        limit: limitOf(mostListed),
-        after: 'The `next` of the page before.',
+        ...filterDescriptions,
+        brand: brandNumber(filterDescriptions.brand),
+        since: Type.String({ format: 'date-time', description: filterDescriptions.since }),
+        until: Type.String({ format: 'date-time', description: filterDescriptions.until }),
+        limit: limitOf(maxPageSize),
+        after: 'The `next` of the previous page.',
       },
       gives: json(Type.Object({ removed: Type.Array(ShownRemoval), next: nullable(Type.String()) })),
       async handler(request, key) {
         const { limit, after, ...query } = request.query as Query
-        const most = Math.min(wholeNumber('limit', limit, 100, 1), mostListed)
+        const most = Math.min(wholeNumber('limit', limit, 100, 1), maxPageSize)
         const rows = await registry.removed(
           filterOf(query, key),
           most,
@@ -137,18 +137,18 @@ export function deviceWrites({ registry, judge }: DeviceAdmin): readonly AdminRo
         method: 'POST',
         url: `/admin/devices/${what}`,
         scope: 'devices',
-        says: `${what === 'link' ? 'Links' : 'Unlinks'} devices: one record, an array of them, or one in each line. What cannot be read holds up nothing else.`,
+        says: `${what === 'link' ? 'Links' : 'Unlinks'} devices. The body is one record, an array of records, or one record per line. Invalid records are reported; the others are stored.`,
         body: deviceRecords,
         largeBody: true,
         gives: json(DevicesAnswer),
-        handler: (request, key) => takeAll(request, key, { registry, what, judge }),
+        handler: (request, key) => storeRecords(request, key, { registry, what, judge }),
       }),
     ),
     {
       method: 'POST',
       url: '/admin/devices/restore',
       scope: 'manage',
-      says: 'Links the removed devices that match again, unless something else became of them.',
+      says: 'Restores the removed devices that match the filter. Devices that were linked or unlinked since are left unchanged.',
       body: json(removalFilter),
       gives: json(Type.Object({ restored: whole() })),
       async handler(request, key) {
@@ -161,21 +161,21 @@ export function deviceWrites({ registry, judge }: DeviceAdmin): readonly AdminRo
 type Query = Readonly<Record<string, string | undefined>>
 
 /**
- * One record of row 18 with its `brand`, an array of them, or NDJSON. A record that is wrong does not hold up the others:
- * it is named in the answer (a single one: 400).
+ * Stores the records of the body: one record of row 18 with its `brand`, an array of records, or NDJSON. An invalid record is
+ * listed in the answer, and the others are stored. If the body is a single invalid record, the answer is 400.
  */
-async function takeAll(
+async function storeRecords(
   request: FastifyRequest,
   key: AccessKey,
   { registry, what, judge }: DeviceAdmin & { readonly what: 'link' | 'unlink' },
 ): Promise<DevicesAnswer> {
   const { single, records } = recordsIn(bodyOf(request), request.headers['content-type'] ?? '')
-  if (records.length > mostRecords)
-    throw new HttpError(413, `${records.length} records in one request: send at most ${mostRecords} at a time`)
-  const answer: DevicesAnswer = { ...nothingTaken(), refused_count: 0, refused: [] }
+  if (records.length > maxRecords)
+    throw new HttpError(413, `${records.length} records in one request: send at most ${maxRecords} at a time`)
+  const answer: DevicesAnswer = { ...noChanges(), refused_count: 0, refused: [] }
   const events: DeviceEvent[] = []
   for (const [i, record] of records.entries()) {
-    const read = readOne(record, key, what, judge)
+    const read = readRecord(record, key, what, judge)
     if (!('invalid' in read)) events.push(...read)
     else if (single) throw new HttpError(read.status ?? 400, read.invalid)
     else answer.refused.push({ line: i + 1, error: read.invalid })
@@ -190,13 +190,13 @@ interface Invalid {
   readonly status?: number
 }
 
-function readOne(
+function readRecord(
   record: unknown,
   key: AccessKey,
   what: 'link' | 'unlink',
   judge: Judge | undefined,
 ): readonly DeviceEvent[] | Invalid {
-  if (record instanceof Unreadable) return { invalid: record.why }
+  if (record instanceof UnreadableRecord) return { invalid: record.reason }
   const read = checkDeviceEvent(record, 'ours')
   if ('invalid' in read) return read
   let brand: string
@@ -209,10 +209,10 @@ function readOne(
   return eventsOf(read, { what, brand, judge })
 }
 
-class Unreadable {
-  readonly why: string
-  constructor(why: string) {
-    this.why = why
+class UnreadableRecord {
+  readonly reason: string
+  constructor(reason: string) {
+    this.reason = reason
   }
 }
 
@@ -220,34 +220,34 @@ function recordsIn(body: Buffer, type: string): { single: boolean; records: read
   if (/ndjson|jsonl/i.test(type)) {
     const lines = body.toString('utf8').split('\n')
     if (lines.at(-1)?.trim() === '') lines.pop()
-    return { single: false, records: lines.map(parsed) }
+    return { single: false, records: lines.map(parseRecord) }
   }
-  const value = parsed(body.toString('utf8'))
-  if (value instanceof Unreadable) throw new HttpError(400, value.why)
+  const value = parseRecord(body.toString('utf8'))
+  if (value instanceof UnreadableRecord) throw new HttpError(400, value.reason)
   return Array.isArray(value) ? { single: false, records: value } : { single: true, records: [value] }
 }
 
-function parsed(text: string): unknown {
+function parseRecord(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch (error) {
-    // Of its message only the kind: what surrounds the mistake may be a token.
-    return new Unreadable(`it is not JSON: ${(error as Error).message.replace(/[,:]? ?["'`…].*$/s, '')}`)
+    // Only the kind of the error: the text around the error position may contain a token.
+    return new UnreadableRecord(`it is not JSON: ${(error as Error).message.replace(/[,:]? ?["'`…].*$/s, '')}`)
   }
 }
 
-/** The brand that is named, or the only one of the key. */
-function brandOf(named: unknown, key: AccessKey): string {
-  const brand = named ?? (key.brands?.length === 1 ? key.brands[0] : undefined)
+/** The given brand or, without one, the brand to which the key is bound. */
+function brandOf(given: unknown, key: AccessKey): string {
+  const brand = given ?? (key.brands?.length === 1 ? key.brands[0] : undefined)
   const text = typeof brand === 'number' && Number.isSafeInteger(brand) ? String(brand) : brand
   if (typeof text !== 'string' || !/^(0|[1-9]\d{0,18})$/.test(text))
-    throw new HttpError(400, 'brand is missing: name it by its number, such as "1", or use a key of one brand')
+    throw new HttpError(400, 'brand is missing or invalid: give its number, such as "1", or use a key of one brand')
   if (!(key.brands?.includes(text) ?? true))
     throw new HttpError(403, `the key ${key.name} may not act for brand ${text}`)
   return text
 }
 
-/** A filter with something unknown in it is refused: it would restore more than was meant. */
+/** Rejects a filter with an unknown member, which would otherwise match more devices than intended. */
 function filterOf(given: Readonly<Record<string, unknown>>, key: AccessKey): RemovalFilter {
   for (const [name, value] of Object.entries(given)) {
     if (!filterNames.includes(name)) throw new HttpError(400, `${name} is not a filter: use ${filterNames.join(', ')}`)

@@ -10,46 +10,46 @@ import { serializeByKey } from '../runtime/serialize-by-key.ts'
 import { OurDeviceRecord } from './admin.ts'
 import type { Device } from './device.ts'
 import type { Judge } from './device-event.ts'
-import { recordOfUser, takeRecord } from './intake.ts'
+import { readAppRecord, storeRecord } from './intake.ts'
 import type { Registry } from './registry.ts'
 import { ShownDevice, shownDevice } from './shown.ts'
 
 export interface DeviceAppOptions {
   readonly registry: Registry
-  /** Secrets of subscriber tokens: the same as the inbox's. */
+  /** Secrets of subscriber tokens, the same as those of the inbox. */
   readonly secrets: readonly string[]
-  /** Origins of the pages that may call from a browser. */
+  /** Origins of the web pages that may call these routes (CORS). */
   readonly origins: readonly string[]
   readonly judge?: Judge | undefined
-  /** Whether a message would reach the device: no other device is linked. */
+  /** Whether the device is reached by a push service or published to the platform. Other devices are rejected. */
   readonly reaches: (device: Device) => boolean
-  /** Most devices of a user after a link here, and most tokens in one request. */
+  /** Most devices of a user after a link by an app, and most tokens in one request. */
   readonly most: number
-  /** Most tokens that one user links in a minute; the same number may be unlinked. */
+  /** How many tokens one user may link per minute; the same number may be unlinked. */
   readonly perMinute: number
   readonly now?: () => number
 }
 
 const ownTokens = json(Type.Object({ tokens: OurDeviceRecord.properties.tokens }))
-const taken = json(DeviceAnswer)
-const tooManyChanges = { 429: 'The user has changed too many devices within a minute.' }
+const deviceAnswer = json(DeviceAnswer)
+const tooManyChanges = { 429: 'The user has linked or unlinked too many devices within a minute.' }
 
 export const deviceAppDescribed: readonly DescribedRoute[] = [
   {
     method: 'POST',
     url: '/app/devices/link',
-    says: 'Links devices to the user: at each start of an app, and when the push provider gives a new token.',
+    says: 'Links devices to the user. Call it at each start of the app and whenever the push provider issues a new token.',
     body: ownTokens,
     refuses: tooManyChanges,
-    gives: taken,
+    gives: deviceAnswer,
   },
   {
     method: 'POST',
     url: '/app/devices/unlink',
-    says: 'Unlinks devices from the user: at logout, before the app shows that they are logged out.',
+    says: 'Unlinks devices from the user. Call it at logout, before the app shows that the user is logged out.',
     body: ownTokens,
     refuses: tooManyChanges,
-    gives: taken,
+    gives: deviceAnswer,
   },
   {
     method: 'GET',
@@ -60,19 +60,19 @@ export const deviceAppDescribed: readonly DescribedRoute[] = [
 ]
 
 /**
- * What the operator's apps and pages call for the user who is signed in there, with a subscriber token:
+ * The routes that the operator's apps and web pages call with the subscriber token of the signed-in user:
  *
- * - `POST /app/devices/link` `{tokens: [{token, provider, …}]}` at each start, and when the push provider gives a new token
- * - `POST /app/devices/unlink` `{tokens: […]}` at logout, and only then show that the user is logged out
- * - `GET /app/devices` → `{devices}`: the user's own
+ * - `POST /app/devices/link` `{tokens: [{token, provider, …}]}` at each start, and when the push provider issues a new token
+ * - `POST /app/devices/unlink` `{tokens: […]}` at logout, before the app shows that the user is logged out
+ * - `GET /app/devices` → `{devices}`: the user's own devices
  *
- * The time is ours, stamped once (row 20): the clock of a telephone may be anything.
+ * The server stamps the time of each event once (row 20), because the clock of a telephone may be wrong.
  */
 export const deviceAppRoutes: FastifyPluginAsync<DeviceAppOptions> = async (outer, options) => {
   const { registry, secrets, origins, judge, reaches, most, perMinute, now } = options
   const limiter = createRateLimiter(perMinute, 60_000)
-  /** Links of one user that are committed together would each be within the limit. */
-  const inTurn = serializeByKey()
+  /** Serializes the requests of one user: two links that commit concurrently would each be within the limit. */
+  const serialize = serializeByKey()
   const { onRequest, callerOf } = subscriberAuthentication({ secrets, ...(now && { now }) })
   await outer.register(app, { prefix: '/app/devices' })
 
@@ -83,20 +83,20 @@ export const deviceAppRoutes: FastifyPluginAsync<DeviceAppOptions> = async (oute
       allowedHeaders: ['authorization', 'content-type'],
       maxAge: 600,
     })
-    // The preflight of the list itself, which the wildcard of the plug-in leaves out; it answers before we are asked.
+    // The wildcard route of the CORS plug-in does not match the list route itself, so register one; the plug-in answers it.
     server.options('/', async (_request, reply) => reply.code(204).send())
 
     for (const what of ['link', 'unlink'] as const)
       server.post(`/${what}`, { onRequest, bodyLimit: appBodyBytes }, async (request, reply) => {
         const { brand, userId } = callerOf(request)
-        const record = recordOfUser(request, userId)
+        const record = readAppRecord(request, userId)
         if ('tokens' in record && record.tokens.length > most)
-          throw new HttpError(400, `tokens has ${record.tokens.length} of them: a user may have ${most} devices`)
+          throw new HttpError(400, `tokens has ${record.tokens.length} entries: a user may have ${most} devices`)
         const cost = 'tokens' in record ? Math.max(1, record.tokens.length) : 1
         const waitMs = limiter.consume(`${what} ${brand} ${userId}`, cost, Date.now())
-        if (waitMs > 0) throw tooFast(perMinute, waitMs)
-        const take = () => takeRecord(record, brand, { registry, what, judge, reaches, most })
-        const { accepted } = await inTurn(`${brand} ${userId}`, take)
+        if (waitMs > 0) throw rateLimitError(perMinute, waitMs)
+        const store = () => storeRecord(record, brand, { registry, what, judge, reaches, most })
+        const { accepted } = await serialize(`${brand} ${userId}`, store)
         return reply.type('application/json; charset=utf-8').send(JSON.stringify({ accepted }))
       })
 
@@ -108,9 +108,9 @@ export const deviceAppRoutes: FastifyPluginAsync<DeviceAppOptions> = async (oute
   }
 }
 
-const tooFast = (perMinute: number, waitMs: number): HttpError =>
+const rateLimitError = (perMinute: number, waitMs: number): HttpError =>
   new HttpError(
     429,
-    `this user has changed ${perMinute} devices within a minute: send them again later`,
+    `more than ${perMinute} device changes of this user within a minute: try again later`,
     Math.ceil(waitMs / 1_000),
   )

@@ -1,4 +1,4 @@
-// For the operator's own services, and for anybody who only wants to tell a platform of links: no queue, no store, no server.
+// A client for services that only publish links and unlinks to a platform: without a queue, a store or a server.
 
 import { checkDeviceEvent, type DeviceEventRecord, type DeviceTokenRecord } from '../contract/device-events.ts'
 import { uuidv7 } from '../runtime/ids.ts'
@@ -10,19 +10,19 @@ export { type KafkaPublisherOptions, kafkaPublisher } from './channels/kafka-pub
 export { type RestPublisherOptions, restPublisher } from './channels/rest-publisher.ts'
 export type { DeviceMessage, DevicePublisher } from './device-channel.ts'
 
-/** What is told; `timestamp` is now where it is left out. */
+/** A link or unlink to publish. */
 export interface DeviceNews {
   readonly userId: string
   readonly tokens: readonly DeviceTokenRecord[]
-  /** When it happened, not when it is told: a later event must have a later time (row 20). */
+  /** When the event happened, not when it is published; a later event must have a later time (row 20). Default: now. */
   readonly timestamp?: string
   readonly origin: string
   readonly skipPublishing?: boolean
 }
 
-/** The platform did not take it. */
+/** The platform did not accept the event. */
 export class DeviceLinkError extends Error {
-  /** True: the same again, later, may be taken. False: it is wrong as it is. */
+  /** True: retry the same event later. False: the event itself is invalid. */
   readonly again: boolean
   constructor(message: string, again: boolean) {
     super(message)
@@ -32,15 +32,15 @@ export class DeviceLinkError extends Error {
 }
 
 export interface DeviceClient {
-  /** Resolves when the platform, or its broker, has it. @throws DeviceLinkError */
+  /** Resolves when the platform or its broker has accepted the event. @throws DeviceLinkError */
   linkDevice(news: DeviceNews): Promise<void>
   unlinkDevice(news: DeviceNews): Promise<void>
   close(): Promise<void>
 }
 
 /**
- * Tells a platform of one link or unlink at a time, and says at once whether it was taken. It repeats nothing by itself:
- * who must not lose an event keeps it until it was taken, or lets `bellwire operator` do that.
+ * Publishes links and unlinks one at a time. Each call returns when the event was accepted, or throws; nothing is retried. A
+ * caller that must not lose an event has to store it until it is accepted, or use `bellwire operator`, which does that.
  *
  * @example
  * const client = createDeviceClient(restPublisher({ url: 'https://platform.example', apiKey: process.env.PLATFORM_KEY }))
@@ -50,7 +50,7 @@ export interface DeviceClient {
  */
 export function createDeviceClient(publisher: DevicePublisher, { timeoutMs = 15_000 } = {}): DeviceClient {
   const never = new AbortController().signal
-  // One after the other: what is told first arrives first, and has the earlier time.
+  // Events are published one after the other, so that the first call arrives first and has the earlier time.
   let last: Promise<unknown> = Promise.resolve()
   let clock: Timestamp = ''
 
@@ -60,24 +60,24 @@ export function createDeviceClient(publisher: DevicePublisher, { timeoutMs = 15_
     return rfc3339(clock)
   }
 
-  async function tell(what: 'link' | 'unlink', userId: string, record: DeviceEventRecord): Promise<void> {
+  async function publish(what: 'link' | 'unlink', userId: string, record: DeviceEventRecord): Promise<void> {
     const message = { id: uuidv7(), what, userId, body: JSON.stringify(record) }
     const [outcome] = await publisher.publish([message], { deadline: Date.now() + timeoutMs, signal: never })
     if (outcome === undefined || outcome.category === 'successful') return
     throw new DeviceLinkError(outcome.error, outcome.category === 'fatal')
   }
 
-  function inTurn(what: 'link' | 'unlink', news: DeviceNews): Promise<void> {
+  function enqueue(what: 'link' | 'unlink', news: DeviceNews): Promise<void> {
     const record = recordOf(news, news.timestamp ?? now())
     if ('invalid' in record) return Promise.reject(new DeviceLinkError(record.invalid, false))
-    const told = last.then(() => tell(what, news.userId, record))
-    last = told.catch(() => {})
-    return told
+    const published = last.then(() => publish(what, news.userId, record))
+    last = published.catch(() => {})
+    return published
   }
 
   return {
-    linkDevice: (news) => inTurn('link', news),
-    unlinkDevice: (news) => inTurn('unlink', news),
+    linkDevice: (news) => enqueue('link', news),
+    unlinkDevice: (news) => enqueue('unlink', news),
     async close() {
       await last
       await publisher.close()

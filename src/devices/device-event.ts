@@ -1,4 +1,4 @@
-// A record of row 18, as what it says about each device: what the registry takes.
+// Converts a record of row 18 to events, one for each of its devices, which the registry stores.
 
 import type { ReadDeviceEvent, ReadDeviceToken } from '../contract/device-events.ts'
 import type { Device, DeviceKind } from './device.ts'
@@ -19,30 +19,30 @@ export interface DeviceEvent {
   readonly environment: '' | 'production' | 'sandbox'
   readonly channel: string
   readonly origin: string
-  /** When it happened; undefined: now, to be stamped by us, once (row 20). */
+  /** When the event happened. Undefined: now; the registry stamps the event once (row 20). */
   readonly at: Timestamp | undefined
-  /** Known to us, told to nobody else (row 18). */
+  /** The event is stored but not published (row 18). */
   readonly skipPublishing: boolean
 }
 
 /** An event whose time will not change any more. */
 export type StampedEvent = DeviceEvent & { readonly at: Timestamp }
 
-/** Says why a device cannot be accepted, in words; undefined: it can. Asked when a Web Push subscription is linked. */
+/** Returns the reason why a device is not accepted, or undefined if it is. Called when a Web Push subscription is linked. */
 export type Judge = (device: Device) => string | undefined
 
 export interface Reading {
   readonly what: 'link' | 'unlink'
   readonly brand: string
   readonly judge?: Judge | undefined
-  /** Whether a message would reach the device; absent: not asked. */
+  /** Whether the device can receive messages; see reachable(). Absent: not checked. */
   readonly reaches?: ((device: Device) => boolean) | undefined
 }
 
 /**
- * What a record says, one event for each of its tokens; none for `tokens: []`.
+ * Returns one event for each token of a record; none for `tokens: []`.
  *
- * @returns the events, or in one sentence what is wrong: then nothing of it counts
+ * @returns the events, or one sentence that says what is wrong; the whole record is then rejected
  * @example eventsOf(record, { what: 'link', brand: '1' })
  */
 export function eventsOf(
@@ -51,7 +51,7 @@ export function eventsOf(
 ): readonly DeviceEvent[] | { readonly invalid: string } {
   const at = record.timestamp === undefined ? undefined : readTimestamp(record.timestamp)
   if (record.timestamp !== undefined && at === undefined)
-    return { invalid: 'timestamp is not of RFC 3339: write it with its zone, such as 2026-01-31T10:00:00.123456Z' }
+    return { invalid: 'timestamp is not in RFC 3339: write it with a time zone, such as 2026-01-31T10:00:00.123456Z' }
   const events: DeviceEvent[] = []
   for (const [i, given] of record.tokens.entries()) {
     const described = describe(given, what)
@@ -73,7 +73,8 @@ export function eventsOf(
       const device = deviceOf(event)
       const refusal = event.kind === 'webpush' ? judge?.(device) : undefined
       if (refusal !== undefined) return { invalid: `tokens[${i}].token is not accepted: ${refusal}` }
-      if (reaches?.(device) === false) return { invalid: `tokens[${i}] is not accepted: ${unreached(device)}` }
+      if (reaches?.(device) === false)
+        return { invalid: `tokens[${i}] is not accepted: ${describeUnreachable(device)}` }
     }
     events.push(event)
   }
@@ -85,14 +86,14 @@ function deviceOf({ brand, userId, kind, token, app, environment, at }: DeviceEv
   return { brand, userId, kind, token, ...of, linkedAt: at ?? '' }
 }
 
-function unreached({ kind, app, environment }: Device): string {
-  const what = [kind, app && `app ${app}`, environment].filter(Boolean).join(', ')
-  return `no push service is configured here that reaches it (${what})`
+function describeUnreachable({ kind, app, environment }: Device): string {
+  const properties = [kind, app && `app ${app}`, environment].filter(Boolean).join(', ')
+  return `no configured push service can reach it (${properties})`
 }
 
 type Described = Pick<DeviceEvent, 'token' | 'kind' | 'app' | 'environment'>
 
-/** Row 18's words and, because mistakes in them are common, how else they are written. */
+/** The provider names of row 18, and common misspellings of them. */
 const providers: Readonly<Record<string, 'firebase' | 'apns' | 'webpush'>> = {
   firebase: 'firebase',
   fcm: 'firebase',
@@ -102,9 +103,9 @@ const providers: Readonly<Record<string, 'firebase' | 'apns' | 'webpush'>> = {
   'web-push': 'webpush',
   web_push: 'webpush',
 }
-const ownName = /^(?:http:)?([a-z0-9][a-z0-9._-]{0,58})$/
+const customName = /^(?:http:)?([a-z0-9][a-z0-9._-]{0,58})$/
 
-/** Provider, kind and environment as they are written, as a kind of device; or what is wrong, to be put behind its name. */
+/** Reads provider, kind and environment of a token. An error text starts with the name of the property: '.kind is not …'. */
 export function describe(given: ReadDeviceToken, what: Reading['what']): Described | { readonly invalid: string } {
   const name = given.provider.toLowerCase()
   const app = given.app ?? ''
@@ -113,15 +114,15 @@ export function describe(given: ReadDeviceToken, what: Reading['what']): Describ
     case 'firebase': {
       const { kind = 'fcm_token' } = given
       if (kind === 'fcm_token' || kind === 'fcm_fid') return { ...plain, kind }
-      return { invalid: '.kind is not one of firebase: use fcm_token or fcm_fid' }
+      return { invalid: '.kind is not a kind of firebase: use fcm_token or fcm_fid' }
     }
     case 'apns': {
       const { environment = '' } = given
       if (environment === '' || environment === 'production') return { ...plain, kind: 'apns', environment }
-      // `development` is how the app's entitlement calls it.
+      // `development` is the name of the sandbox in an app's entitlements.
       if (environment === 'sandbox' || environment === 'development')
         return { ...plain, kind: 'apns', environment: 'sandbox' }
-      return { invalid: '.environment is not one of apns: use production or sandbox' }
+      return { invalid: '.environment is not an environment of apns: use production or sandbox' }
     }
     case 'webpush': {
       const subscription = readSubscription(given.token)
@@ -130,15 +131,15 @@ export function describe(given: ReadDeviceToken, what: Reading['what']): Describ
       return { ...plain, kind: 'webpush', token: 'token' in subscription ? subscription.token : given.token }
     }
     case undefined: {
-      const own = ownName.exec(name)?.[1]
-      if (own === undefined)
-        return { invalid: '.provider is not known: use firebase, apns, webpush, or http:NAME for one of your own' }
-      return { ...plain, kind: `http:${own}` }
+      const custom = customName.exec(name)?.[1]
+      if (custom === undefined)
+        return { invalid: '.provider is not known: use firebase, apns, webpush, or http:NAME for your own provider' }
+      return { ...plain, kind: `http:${custom}` }
     }
   }
 }
 
-/** The least that can be said of where it is. */
+/** The channel of a device whose record names none. */
 export function channelOf(kind: DeviceKind): string {
   return kind === 'webpush' ? 'web' : kind === 'apns' ? 'ios' : 'unknown'
 }

@@ -8,7 +8,7 @@ import type { RemovalRow } from './removals.ts'
 import type { DeviceRow, StateRow } from './tables.ts'
 import { justAfter } from './timestamp.ts'
 
-/** The effect of an event. none: a later event was stored before, or the same one. */
+/** The effect of an event. none: no effect, because the same or a later event was stored before. */
 export type Change = 'linked' | 'moved' | 'kept' | 'unlinked' | 'none'
 
 /** @example deviceOf(row) // { brand: '1', userId: '1001', kind: 'apns', token: '…', … } */
@@ -34,7 +34,7 @@ export function deviceOf({
   }
 }
 
-/** The state of a device for one user, from its row. */
+/** The stored state of a device: its link, and the unlinks of the linked user and of the user of the event. */
 export function stateOf(
   { userId }: Pick<Device, 'userId'>,
   { link_at, linked_to, ended_at, unlinked_at }: StateRow,
@@ -44,22 +44,19 @@ export function stateOf(
   return unlinked_at !== null ? merge(ended, unlinked(userId, unlinked_at)) : ended
 }
 
-/** The change that an event made for its user. */
+/** The effect of an event for its user. */
 export function changeOf({ what, userId }: DeviceEvent, before: TokenState, after: TokenState): Change {
-  const was = owner(before)
-  const is = owner(after)
-  if (what === 'unlink') return was === userId && is !== userId ? 'unlinked' : 'none'
-  if (is !== userId) return 'none'
-  if (was === undefined) return 'linked'
-  if (was !== userId) return 'moved'
+  const ownerBefore = owner(before)
+  const ownerAfter = owner(after)
+  if (what === 'unlink') return ownerBefore === userId && ownerAfter !== userId ? 'unlinked' : 'none'
+  if (ownerAfter !== userId) return 'none'
+  if (ownerBefore === undefined) return 'linked'
+  if (ownerBefore !== userId) return 'moved'
   return before.link?.at === after.link?.at ? 'none' : 'kept'
 }
 
-/**
- * The unlink that removeOps() writes, as an event. It is published even if the device was linked again since: then it changes
- * nothing (row 20).
- */
-export function unlinkOf({ brand, userId, token, kind, app = '', environment, linkedAt }: Device): StampedEvent {
+/** The unlink that removeOps() writes, as an event. It is published even if the link has changed since: it then has no effect. */
+export function removalEvent({ brand, userId, token, kind, app = '', environment, linkedAt }: Device): StampedEvent {
   const at = justAfter(linkedAt)
   const of = { brand, userId, id: deviceId(token), token, kind, app }
   return {
@@ -73,8 +70,8 @@ export function unlinkOf({ brand, userId, token, kind, app = '', environment, li
   }
 }
 
-/** The link that restores a removed device: just after the removal, and before any later event. */
-export function linkAgain(row: RemovalRow): StampedEvent {
+/** The link that restores a removed device. Its time is just after the removal, so any later event wins: see removeOps(). */
+export function restoreEvent(row: RemovalRow): StampedEvent {
   const { brand, user_id: userId, device: id, token, app, channel, origin } = row
   return {
     what: 'link',

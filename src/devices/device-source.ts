@@ -7,24 +7,24 @@ export interface LookUp {
   readonly signal: AbortSignal
 }
 
-/** Whose a token is: a user's device now, or nobody's although it is known (unlinked). */
+/** The holder of a known token: the device of its current user, or 'nobody' if it was unlinked. */
 export type Holder = Device | 'nobody'
 
-/** Which devices a user has: our own registry, or the operator's database, endpoint or function. Asked before every delivery. */
+/** Looks up the devices of users before every delivery: in our registry, or in the operator's database, endpoint or function. */
 export interface DeviceSource {
   readonly name: string
-  /** The devices of these users of this brand now; a user without any may be absent. Throwing means that it cannot answer: the messages become fatal. */
+  /** Returns the current devices of these users; users without devices may be absent. If it throws, the messages become fatal. */
   of(brand: string, userIds: readonly string[], look: LookUp): Promise<ReadonlyMap<string, readonly Device[]>>
-  /** Whose these tokens are now, for messages that name their target. A token that was never seen is absent. */
+  /** Returns the current holders of these tokens, for messages that name their target. A token that was never seen is absent. */
   holders(brand: string, tokens: readonly string[], look: LookUp): Promise<ReadonlyMap<string, Holder>>
   /**
-   * Awaited before the provider call, for a source that other processes change too: looks the device up once more, so that revoked() covers
-   * their changes.
+   * Reads the device once more, so that revoked() knows of changes by other processes. Awaited before the provider call; for
+   * sources that several processes change.
    */
   refresh?(device: Device): Promise<void>
-  /** Asked synchronously right before the provider call: was it unlinked since it was read, as far as this process knows? */
+  /** Whether, as far as this process knows, the device was unlinked or moved since it was read. Called before each send. */
   revoked?(device: Device): boolean
-  /** Rows that unlink devices which a provider proved dead, each only if its link is still the one that was read. */
+  /** Returns the operations that unlink dead devices, each only if its link has not changed since it was read. */
   unlink?(devices: readonly Device[], why: string): readonly Op[]
   close?(): Promise<void>
 }

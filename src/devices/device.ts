@@ -1,22 +1,22 @@
 /**
- * What a device's token is, and so which push services can reach it: 'fcm_token' and 'fcm_fid' (FCM registration tokens and
- * Firebase installation ids), 'apns', 'webpush', or 'http:NAME' for a provider of the operator's own choice.
+ * The kind of a device's token, which decides which push services can reach it: 'fcm_token' and 'fcm_fid' (FCM registration
+ * tokens and Firebase installation ids), 'apns', 'webpush', or 'http:NAME' for a provider of the operator's own choice.
  */
 export type DeviceKind = 'fcm_token' | 'fcm_fid' | 'apns' | 'webpush' | `http:${string}`
 
-/** Something that belongs to a user of a brand and that a push provider can reach by a token. */
+/** A telephone or browser of one user of a brand, which a push provider reaches by its token. */
 export interface Device {
   readonly brand: string
   readonly userId: string
   readonly kind: DeviceKind
-  /** As the provider knows it. Web Push: the PushSubscription as JSON text. Never logged. */
+  /** The token issued by the provider; for Web Push, the PushSubscription as JSON text. Never logged. */
   readonly token: string
-  /** deviceId(token), where it is known already. */
+  /** deviceId(token), if it was computed before. */
   readonly id?: string
   /** The app it belongs to: a bundle id (APNs topic), a package name. */
   readonly app?: string
-  /** APNs: which of its two worlds the token is from; absent: not known. */
+  /** The APNs environment of the token. Absent: unknown. */
   readonly environment?: 'production' | 'sandbox'
-  /** The timestamp of the link that is in force, as the registry keeps it: a removal is taken only if it is still this one. */
+  /** The timestamp of the current link in the registry. A removal applies only if the link still has this timestamp. */
   readonly linkedAt: string
 }

@@ -1,40 +1,40 @@
-// By what a device is known: not by its token's text, which the same device may have in several forms.
+// The key of a device. The text of a token cannot be the key, because the same token may be written in several forms.
 
 import { hash } from 'node:crypto'
 
 /**
- * The key of a device in our tables, 43 characters for a token of any length. Safe to show and to log: it leads to nothing
- * for whoever does not have the token.
+ * Returns the key of a device in our tables: 43 characters for a token of any length. The key may be shown and logged, because
+ * the token cannot be derived from it.
  *
- * What counts as the token does not depend on its provider, because a message names its target by the token alone (row 4):
- * of a Web Push subscription the endpoint (new keys for the same endpoint are the same browser), of hexadecimal tokens
- * (APNs) the small letters, else the text.
+ * The rule does not depend on the provider, because a message names its target by the token alone (row 4). The key is made
+ * from the endpoint of a Web Push subscription (new keys for an endpoint are the same browser), from the lower-case form of a
+ * hexadecimal token (APNs), and from the unchanged text of any other token.
  *
  * @example deviceId(subscriptionJson) === deviceId('https://push.example/send/abc')
  */
 export function deviceId(token: string): string {
-  return hash('sha256', canonical(token), 'base64url')
+  return hash('sha256', canonicalToken(token), 'base64url')
 }
 
-/** The same of a device, which may bring it along. */
+/** The key of a device, computed only if the device does not contain it. */
 export const idOf = ({ id, token }: { readonly id?: string; readonly token: string }): string => id ?? deviceId(token)
 
-function canonical(token: string): string {
+function canonicalToken(token: string): string {
   if (token.startsWith('{')) return endpointOf(token) ?? token
-  if (/^https?:/i.test(token)) return normalized(token)
+  if (/^https?:/i.test(token)) return normalizeUrl(token)
   return /^[0-9a-f]{64,}$/i.test(token) ? token.toLowerCase() : token
 }
 
 function endpointOf(json: string): string | undefined {
   try {
     const { endpoint } = JSON.parse(json) as { endpoint?: unknown }
-    return typeof endpoint === 'string' ? normalized(endpoint) : undefined
+    return typeof endpoint === 'string' ? normalizeUrl(endpoint) : undefined
   } catch {
     return undefined
   }
 }
 
-/** Also for a browser's endpoint, which a page may have copied by hand. */
-function normalized(url: string): string {
+/** Normalizes the URL of an endpoint, which a page may have built itself. */
+function normalizeUrl(url: string): string {
   return URL.canParse(url) ? new URL(url).href : url
 }

@@ -1,4 +1,4 @@
-// §4.2: what operators call at {platform_url}.
+// §4.2: the routes that operators call at {platform_url}.
 
 import type { FastifyInstance } from 'fastify'
 import { mostRecordBytes } from '../contract/device-events.ts'
@@ -7,19 +7,19 @@ import type { AccessKey } from '../runtime/access.ts'
 import { HttpError } from '../runtime/http.ts'
 import { keyAuthentication } from '../runtime/key-authentication.ts'
 import type { Judge } from './device-event.ts'
-import { recordIn, takeRecord } from './intake.ts'
+import { readServiceRecord, storeRecord } from './intake.ts'
 import type { Registry } from './registry.ts'
 
 export interface DeviceIntegration {
   readonly registry: Registry
-  /** Those with the scope `devices`, each bound to exactly one brand: the wire has none, so the key decides (row 31). */
+  /** Keys with the scope `devices`, each bound to exactly one brand. A record names no brand, so the key decides (row 31). */
   readonly keys: readonly AccessKey[]
   readonly judge?: Judge | undefined
 }
 
-/** Row 19: 200 with `{accepted}` once it is on disk, 400 for what cannot be read, 401 for a key that is not known. */
+/** Row 19: 200 with `{accepted}` once the record is on disk, 400 for an unreadable record, 401 for an unknown key. */
 export function deviceIntegrationRoutes(app: FastifyInstance, { registry, keys, judge }: DeviceIntegration): void {
-  const unknown = 'this route needs the API key that the platform gave you, in the header X-Api-Key'
+  const unknown = 'the API key is missing or unknown: send the key that the platform gave you in the header X-Api-Key'
   const { onRequest, callerOf } = keyAuthentication({ keys, missing: unknown, unknown, check: onlyBrandOf })
   for (const [what, { method, path }] of [
     ['link', deviceLink],
@@ -32,18 +32,18 @@ export function deviceIntegrationRoutes(app: FastifyInstance, { registry, keys, 
       bodyLimit: mostRecordBytes,
       async handler(request, reply) {
         const brand = onlyBrandOf(callerOf(request))
-        const { accepted } = await takeRecord(recordIn(request, 'all'), brand, { registry, what, judge })
+        const { accepted } = await storeRecord(readServiceRecord(request, 'all'), brand, { registry, what, judge })
         return reply.header('content-type', 'application/json; charset=utf-8').send(JSON.stringify({ accepted }))
       },
     })
   }
 }
 
-/** @throws HttpError 403 for a key that may not link devices, or not for exactly one brand */
+/** @throws HttpError 403 if the key lacks the scope `devices` or is not bound to exactly one brand */
 function onlyBrandOf(key: AccessKey): string {
   if (!key.scopes.includes('devices'))
     throw new HttpError(403, `the key ${key.name} lacks the scope devices: add it in the configuration`)
   const [brand, ...others] = key.brands ?? []
   if (brand !== undefined && others.length === 0) return brand
-  throw new HttpError(403, `the key ${key.name} must be bound to exactly one brand: write brands: [1] beside it`)
+  throw new HttpError(403, `the key ${key.name} must be bound to exactly one brand: add brands: [1] to it`)
 }

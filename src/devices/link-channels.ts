@@ -1,5 +1,5 @@
-// The platform's end of the message-based channels (§4.3): what consumers bring goes into the registry, what cannot be read
-// is parked in the brand's lane, and a replay takes it from there once more.
+// The platform's side of the message-based channels (§4.3). Received messages are stored in the registry. Unreadable messages
+// are parked in the brand's lane, and a replay reads them from there again.
 
 import type { Outcome } from '../contract/outcome.ts'
 import type { Handle, Lane, LaneService, Queue } from '../queue/queue.ts'
@@ -7,11 +7,11 @@ import { emit } from '../runtime/events.ts'
 import type { Op } from '../store/database.ts'
 import type { DeviceConsumer } from './device-channel.ts'
 import type { Judge } from './device-event.ts'
-import { type Brands, type Parked, parkedText, takeMessages, unparked } from './message-intake.ts'
+import { type Brands, type Parked, parkedText, readParkedText, takeMessages } from './message-intake.ts'
 import { deviceLane } from './outbox.ts'
 import type { Registry } from './registry.ts'
 
-/** One queue or topic, and whose its messages are. */
+/** One queue or topic, and the brands of its messages. */
 export interface LinkChannel {
   readonly consumer: DeviceConsumer
   readonly brands: Brands
@@ -21,7 +21,7 @@ export interface LinkChannels {
   /** The lanes of parked messages. */
   readonly lanes: readonly LaneService[]
   start(): void
-  /** Takes no more, lets what is in progress end. */
+  /** Stops consuming, and waits for the messages in progress. */
   stop(withinMs?: number): Promise<void>
 }
 
@@ -32,12 +32,13 @@ export interface LinkChannelsOptions {
   readonly judge?: Judge | undefined
 }
 
-/** The lane of messages that are of no brand. Only keys that are bound to no brand see it. */
-const ofNoBrand = '-'
+/** The lane of messages whose brand is unknown. Visible only to keys that are not bound to a brand. */
+const noBrand = '-'
 
 /**
  * @example
- * const links = createLinkChannels({ channels: [{ consumer: amqpConsumer({ url, queue: 'device-links.1' }), brands: '1' }], registry, queue })
+ * const channels = [{ consumer: amqpConsumer({ url, queue: 'device-links.1' }), brands: '1' }]
+ * const links = createLinkChannels({ channels, registry, queue })
  * links.start()
  */
 export function createLinkChannels({ channels, registry, queue, judge }: LinkChannelsOptions): LinkChannels {
@@ -47,7 +48,7 @@ export function createLinkChannels({ channels, registry, queue, judge }: LinkCha
   const parkFrom =
     (channel: string) =>
     (parked: readonly Parked[]): readonly Op[] =>
-      [...Map.groupBy(parked, ({ brand }) => deviceLane(brand ?? ofNoBrand))].flatMap(([lane, mine]) =>
+      [...Map.groupBy(parked, ({ brand }) => deviceLane(brand ?? noBrand))].flatMap(([lane, mine]) =>
         queue.park(
           lane,
           mine.map(({ key, message, reason }) => ({
@@ -63,20 +64,20 @@ export function createLinkChannels({ channels, registry, queue, judge }: LinkCha
   const onParked = (parked: readonly Parked[]): void => {
     for (const { message, reason, brand } of parked) {
       const { from, body } = message
-      emit('device.parked', { lane: deviceLane(brand ?? ofNoBrand), from, reason, bytes: body.byteLength })
+      emit('device.parked', { lane: deviceLane(brand ?? noBrand), from, reason, bytes: body.byteLength })
     }
   }
 
-  const takeOf = ({ consumer, brands }: LinkChannel) =>
+  const takeFrom = ({ consumer, brands }: LinkChannel) =>
     takeMessages({ registry, judge, brands, park: parkFrom(consumer.name), onParked })
 
-  /** Once more, with the rules of now. */
-  async function replayOne(text: string, brand: string): Promise<string | undefined> {
-    const { message, channel, cut } = unparked(text)
-    if (cut) return 'only its beginning was kept: have it published again, in smaller parts'
-    const brands = brand === ofNoBrand ? originsOf(channel) : brand
+  /** Reads a parked message again under the current configuration. @returns why it is still unreadable, or undefined */
+  async function replayMessage(text: string, brand: string): Promise<string | undefined> {
+    const { message, channel, cut } = readParkedText(text)
+    if (cut) return 'the message was too large and only its beginning was kept: publish it again in smaller parts'
+    const brands = brand === noBrand ? originsOf(channel) : brand
     if (brands === undefined)
-      return 'its queue or topic is not configured any more: configure it, or dismiss the message'
+      return 'the queue or topic of the message is no longer configured: configure it, or dismiss the message'
     let reason: string | undefined
     const park = ([parked]: readonly Parked[]): readonly Op[] => {
       reason = parked?.reason
@@ -86,13 +87,13 @@ export function createLinkChannels({ channels, registry, queue, judge }: LinkCha
     return reason
   }
 
-  /** The origins of the queue or topic that brought a message. The origins of another one would allow a brand without permission to publish there. */
+  /** The origins of the queue or topic that delivered the message. Those of another one could assign it a wrong brand. */
   function originsOf(channel: string | undefined): Brands | undefined {
     const byOrigin = channels.filter(({ brands }) => typeof brands === 'object')
-    // Before the name was kept there was no telling two apart.
-    const [its, another] =
+    // Messages parked by an earlier version lack the channel's name: their channel is known only if there is just one.
+    const [match, another] =
       channel === undefined ? byOrigin : byOrigin.filter(({ consumer }) => consumer.name === channel)
-    return another ? undefined : its?.brands
+    return another ? undefined : match?.brands
   }
 
   const replay =
@@ -100,20 +101,22 @@ export function createLinkChannels({ channels, registry, queue, judge }: LinkCha
     async (items) =>
       Promise.all(
         items.map(async ({ text }): Promise<Outcome> => {
-          const reason = await replayOne(text, brand)
+          const reason = await replayMessage(text, brand)
           return reason === undefined
             ? { category: 'successful', rule: 'taken' }
             : { category: 'failed', reason: 'invalid', error: reason, rule: 'row 22: cannot be read' }
         }),
       )
 
-  const lanes = brandsOf(channels).map((brand) => queue.serve({ ...replays, name: deviceLane(brand) }, replay(brand)))
+  const lanes = brandsOf(channels).map((brand) =>
+    queue.serve({ ...laneSettings, name: deviceLane(brand) }, replay(brand)),
+  )
 
   return {
     lanes,
     start() {
       for (const lane of lanes) lane.start()
-      consuming = Promise.all(channels.map((channel) => channel.consumer.consume(takeOf(channel), stopping.signal)))
+      consuming = Promise.all(channels.map((channel) => channel.consumer.consume(takeFrom(channel), stopping.signal)))
     },
     async stop(withinMs) {
       stopping.abort()
@@ -123,7 +126,7 @@ export function createLinkChannels({ channels, registry, queue, judge }: LinkCha
   }
 }
 
-const replays: Omit<Lane, 'name'> = {
+const laneSettings: Omit<Lane, 'name'> = {
   order: 'none',
   max: 100,
   bytes: 4 * 1024 * 1024,
@@ -134,9 +137,9 @@ const replays: Omit<Lane, 'name'> = {
   retry: { firstMs: 500, mostMs: 30_000 },
 }
 
-/** Each brand that has channels, and `-` where messages may be of none. */
+/** The brands of all channels, and `-` if a channel assigns brands by origin. */
 const brandsOf = (channels: readonly LinkChannel[]): readonly string[] => [
   ...new Set(
-    channels.flatMap(({ brands }) => (typeof brands === 'string' ? [brands] : [ofNoBrand, ...Object.values(brands)])),
+    channels.flatMap(({ brands }) => (typeof brands === 'string' ? [brands] : [noBrand, ...Object.values(brands)])),
   ),
 ]

@@ -1,4 +1,4 @@
-// The platform's way in for messages (§4.3): from bytes to the registry, the same for every broker.
+// Reads the messages of brokers (§4.3) and stores them in the registry, in the same way for every broker.
 
 import { isUtf8 } from 'node:buffer'
 import { createHash } from 'node:crypto'
@@ -10,33 +10,33 @@ import type { Received, Take } from './device-channel.ts'
 import { type DeviceEvent, eventsOf, type Judge } from './device-event.ts'
 import type { Registry } from './registry.ts'
 
-/** Whose a queue's or topic's messages are (row 21): all of one brand, or by the origin that they name. */
+/** The brand of the messages of a queue or topic (row 21): one brand for all, or a map from origin to brand. */
 export type Brands = string | Readonly<Record<string, string>>
 
 export interface MessageIntakeOptions {
   readonly registry: Pick<Registry, 'take'>
   readonly judge?: Judge | undefined
   readonly brands: Brands
-  /** Rows that keep what cannot be read. */
+  /** Returns the operations that store unreadable messages. */
   readonly park: (parked: readonly Parked[]) => readonly Op[]
-  /** They are on disk. */
+  /** Called when the parked messages are on disk. */
   readonly onParked?: (parked: readonly Parked[]) => void
 }
 
-/** A message that cannot be read, and why. */
+/** An unreadable message, with the reason. */
 export interface Parked {
   readonly message: Received
   readonly reason: string
-  /** The brand; undefined where even that is not known. */
+  /** Undefined if the brand is unknown. */
   readonly brand: string | undefined
-  /** The same message is the same key, however often it is delivered; an equal one from another place (a Kafka offset) is not. */
+  /** The idempotency key: the same for every delivery of a message, another one for an equal message at another Kafka offset. */
   readonly key: string
 }
 
 /**
- * Takes messages into the registry, and parks what cannot be read, in one commit. Rejects only where the store is away.
+ * Stores messages in the registry and parks the unreadable ones, in one commit. Rejects only if the store is unavailable.
  *
- * @example await takeMessages({ registry, brands: '1', park })([{ type: 'USER_DEVICE_LINK', body, from: 'amqp links' }]) // ['taken']
+ * @example takeMessages({ registry, brands: '1', park })([{ type: 'USER_DEVICE_LINK', body, from: 'amqp links' }]) // ['taken']
  */
 export function takeMessages(options: MessageIntakeOptions): Take {
   const { registry, park, onParked } = options
@@ -52,36 +52,36 @@ export function takeMessages(options: MessageIntakeOptions): Take {
     const readings = received.map((message) => readMessage(message, options))
     try {
       await commit(readings)
-      return readings.map(fateOf)
+      return readings.map(resultOf)
     } catch (error) {
-      // The store is away, or one of them cannot be stored: which one?
       if (error instanceof StoreUnavailable) throw error
     }
-    const fates: ('taken' | 'parked')[] = []
+    // One of the messages cannot be stored: commit them one by one, and park that one.
+    const results: ('taken' | 'parked')[] = []
     for (const [i, reading] of readings.entries()) {
       try {
         await commit([reading])
-        fates.push(fateOf(reading))
+        results.push(resultOf(reading))
       } catch (error) {
         if (error instanceof StoreUnavailable) throw error
         const message = received[i] as Received
-        const reason = `it cannot be stored: ${error instanceof Error ? error.message : String(error)}`
+        const reason = `the message cannot be stored: ${error instanceof Error ? error.message : String(error)}`
         await commit([parkedAs(message, reason, reading.brand)])
-        fates.push('parked')
+        results.push('parked')
       }
     }
-    return fates
+    return results
   }
 }
 
 const tooLarge = (bytes: number): string =>
-  `it has ${bytes} bytes: at most ${mostRecordBytes} are read, send a record for some of its tokens at a time`
+  `the message has ${bytes} bytes, and the limit is ${mostRecordBytes}: send fewer tokens in one record`
 
 type Reading = { readonly events: readonly DeviceEvent[]; readonly brand: string } | Parked
 
-const fateOf = (reading: Reading): 'taken' | 'parked' => ('events' in reading ? 'taken' : 'parked')
+const resultOf = (reading: Reading): 'taken' | 'parked' => ('events' in reading ? 'taken' : 'parked')
 
-/** What a message says, or why it cannot be read. */
+/** Returns the events of a message, or the reason why it is unreadable. */
 function readMessage(message: Received, { brands, judge }: MessageIntakeOptions): Reading {
   const only = typeof brands === 'string' ? brands : undefined
   const what = whatOf(message.type)
@@ -92,20 +92,21 @@ function readMessage(message: Received, { brands, judge }: MessageIntakeOptions)
   if ('invalid' in record) return parkedAs(message, record.invalid, only)
   const brand = typeof brands === 'string' ? brands : brandOf(brands, record.origin)
   if (brand === undefined) {
-    return parkedAs(message, `origin ${JSON.stringify(record.origin)} is of no brand: add it to origins`, undefined)
+    return parkedAs(message, `origin ${JSON.stringify(record.origin)} has no brand: add it to origins`, undefined)
   }
   const events = eventsOf(record, { what, brand, judge })
   return 'invalid' in events ? parkedAs(message, events.invalid, brand) : { events, brand }
 }
 
-/** Row 18, row 22: its case does not matter, and everything else does. */
+/** Row 18, row 22: the type must match exactly, except for its case. */
 function whatOf(type: string | undefined): 'link' | 'unlink' | { readonly unknown: string } {
   const { link, unlink } = deviceMessageType
-  if (type === undefined || type === '') return { unknown: `it has no type: send ${link} or ${unlink} as its type` }
+  if (type === undefined || type === '')
+    return { unknown: `the message has no type: set its type to ${link} or ${unlink}` }
   const upper = type.toUpperCase()
   if (upper === link) return 'link'
   if (upper === unlink) return 'unlink'
-  return { unknown: `its type ${JSON.stringify(type.slice(0, 60))} is not known: send ${link} or ${unlink}` }
+  return { unknown: `the type ${JSON.stringify(type.slice(0, 60))} is not known: send ${link} or ${unlink}` }
 }
 
 function brandOf(brands: Readonly<Record<string, string>>, origin: string | undefined): string | undefined {
@@ -120,13 +121,13 @@ function parkedAs(message: Received, reason: string, brand: string | undefined):
   return { message, reason, brand, key: hash }
 }
 
-/** So much of a message that is too large is kept. */
-const mostKept = 64 * 1024
+/** The bytes that are kept of a message that is too large. */
+const maxKeptBytes = 64 * 1024
 
-/** A parked message as it is written down and shown, with the name of its queue or topic: whole, unless it is too large. */
+/** The stored text of a parked message, with the name of its queue or topic. A message that is too large is truncated. */
 export function parkedText({ type, body, from }: Received, channel: string, at: number): string {
   const cut = body.byteLength > mostRecordBytes
-  const kept = Buffer.from(body.buffer, body.byteOffset, cut ? mostKept : body.byteLength)
+  const kept = Buffer.from(body.buffer, body.byteOffset, cut ? maxKeptBytes : body.byteLength)
   return JSON.stringify({
     channel,
     from,
@@ -138,8 +139,8 @@ export function parkedText({ type, body, from }: Received, channel: string, at: 
   })
 }
 
-/** The message again, as it arrived. */
-export function unparked(text: string): {
+/** Restores the message from its stored text. */
+export function readParkedText(text: string): {
   readonly message: Received
   readonly channel?: string
   readonly cut: boolean

@@ -1,48 +1,49 @@
-// The operator's outbox: every link and unlink that its registry learns is told to the platform (§1.4, §6.1). It is put into
-// the queue in the same commit, and published from there, in order per user, for as long as it takes.
+// The operator's outbox: every link and unlink that the registry stores is published to the platform (§1.4, §6.1). The event
+// is put into the queue in the same commit and published from there, in order for each user, until it is accepted.
 
 import { readUserKey, userKey } from '../queue/parts.ts'
 import type { Item, LaneService, Queue } from '../queue/queue.ts'
 import type { DeviceMessage, DevicePublisher } from './device-channel.ts'
 import { publishedRecord } from './published-record.ts'
-import type { Told } from './registry.ts'
+import type { OutboxWriter } from './registry.ts'
 
-/** Where the links of one brand are published, and which. */
+/** The platform to which the links of one brand are published. */
 export interface Publishing {
   readonly brand: string
   readonly publisher: DevicePublisher
-  /** Row 18: towards a foreign platform only firebase; 'all' towards one that knows more. ['firebase'] */
+  /** The providers whose devices are published (row 18); 'all' only if the platform accepts the others. Default: ['firebase']. */
   readonly providers?: readonly string[] | 'all'
-  /** The origin of all published events, in place of the origin in an event. bellwire. */
+  /** The origin in every published record; the origin of the event itself is not published. Default: bellwire. */
   readonly origin?: string
   readonly timeoutMs?: number
   readonly retry?: { readonly firstMs?: number; readonly mostMs?: number }
 }
 
-export interface Outbox extends Told {
+export interface Outbox extends OutboxWriter {
   readonly lanes: readonly LaneService[]
   start(): void
   stop(withinMs?: number): Promise<void>
 }
 
-/** The lane of a brand's links, on either side. */
+/** The name of the lane of a brand's links, on both sides. */
 export const deviceLane = (brand: string): string => `${brand}/device-links`
 
 /**
- * One lane for each brand, ordered by user: what the platform refuses for good (row 19) is parked and the user's next event
- * goes on; anything else is tried again and holds only that user's events, or all of them where the platform itself is away.
+ * Creates one lane for each brand, ordered by user. An event that the platform rejects for good (row 19) is parked, and the
+ * user's next event follows. Any other failure is retried and delays only the events of that user, or the whole lane while the
+ * platform is unavailable.
  *
  * @example
  * const outbox = createOutbox(queue, [{ brand: '1', publisher: restPublisher({ url, apiKey }) }])
- * const registry = createRegistry({ database, told: outbox })
+ * const registry = createRegistry({ database, outbox })
  * outbox.start()
  */
 export function createOutbox(queue: Queue, publishings: readonly Publishing[]): Outbox {
   const byBrand = new Map(publishings.map((publishing) => [publishing.brand, publishing]))
-  const lanes = publishings.map((publishing) => serve(queue, publishing))
+  const lanes = publishings.map((publishing) => serveLane(queue, publishing))
   return {
     lanes,
-    tell(events) {
+    publishOps(events) {
       const items = new Map<string, { key: string; text: string }[]>()
       for (const event of events) {
         const publishing = byBrand.get(event.brand)
@@ -51,13 +52,13 @@ export function createOutbox(queue: Queue, publishings: readonly Publishing[]): 
         const record = publishedRecord(event, origin)
         if (providers !== 'all' && !providers.includes(record.tokens[0]?.provider as string)) continue
         const lane = deviceLane(event.brand)
-        const mine = items.get(lane) ?? []
-        items.set(lane, mine)
-        // The same event is the same item, however often it is told.
+        const laneItems = items.get(lane) ?? []
+        items.set(lane, laneItems)
+        // Equal events have equal keys, so an event that comes again is not stored again.
         const key = userKey(event.what, event.userId, `${event.id}@${event.at}`)
-        mine.push({ key, text: JSON.stringify(record) })
+        laneItems.push({ key, text: JSON.stringify(record) })
       }
-      return [...items].flatMap(([lane, mine]) => queue.put(lane, mine))
+      return [...items].flatMap(([lane, laneItems]) => queue.put(lane, laneItems))
     },
     start() {
       for (const lane of lanes) lane.start()
@@ -69,7 +70,7 @@ export function createOutbox(queue: Queue, publishings: readonly Publishing[]): 
   }
 }
 
-function serve(queue: Queue, { brand, publisher, timeoutMs = 15_000, retry }: Publishing): LaneService {
+function serveLane(queue: Queue, { brand, publisher, timeoutMs = 15_000, retry }: Publishing): LaneService {
   const lane = {
     name: deviceLane(brand),
     order: 'user',

@@ -1,13 +1,14 @@
-// Row 20, the pure rule: whose a device is, whatever order its links and unlinks arrive in and however often.
+// The rule of row 20 as pure functions: the owner of a device does not depend on the order of its links and unlinks, or on
+// repetitions.
 //
-// For each brand and token we keep the greatest link, and for each user the greatest unlink, also of tokens and users that
-// were never linked. Both are maxima, so that merging what two ways have brought is commutative, associative and
-// idempotent. The tables (tables.ts) hold the same two maxima.
+// For each brand and token we keep the latest link, and for each user the latest unlink, even if the token or user was never
+// linked. Both are maxima, so merging two states is commutative, associative and idempotent. The tables (tables.ts) hold the
+// same two maxima.
 
 import type { DeviceKind } from './device.ts'
 import type { Timestamp } from './timestamp.ts'
 
-/** A link: from `at` on, the device is this user's. Absent texts are empty, so that all of it can be compared. */
+/** A link: from `at` on, the device belongs to this user. Absent texts are empty strings, so that two links can be compared. */
 export interface Link {
   readonly at: Timestamp
   readonly userId: string
@@ -19,10 +20,10 @@ export interface Link {
   readonly origin: string
 }
 
-/** What is known of one token of one brand. */
+/** The known links and unlinks of one token of one brand. */
 export interface TokenState {
   readonly link?: Link
-  /** user id → the greatest time at which it was unlinked from them. */
+  /** user id → the latest time at which the token was unlinked from this user. */
   readonly unlinks: ReadonlyMap<string, Timestamp>
 }
 
@@ -30,14 +31,14 @@ export const unknown: TokenState = { unlinks: new Map() }
 
 export const linked = (link: Link): TokenState => ({ link, unlinks: unknown.unlinks })
 
-/** All of a link that decides whose a device is. */
+/** A link with only the properties that decide the owner of the device. */
 export function bareLink(at: Timestamp, userId: string): Link {
   return { at, userId, token: '', kind: 'fcm_token', app: '', environment: '', channel: '', origin: '' }
 }
 
 export const unlinked = (userId: string, at: Timestamp): TokenState => ({ unlinks: new Map([[userId, at]]) })
 
-/** What is known when both are known. */
+/** Merges two states: the later link, and for each user the later unlink. */
 export function merge(a: TokenState, b: TokenState): TokenState {
   const link = !a.link || (b.link && isGreater(b.link, a.link)) ? b.link : a.link
   const unlinks = latest(a.unlinks, b.unlinks)
@@ -56,8 +57,8 @@ function latest(a: TokenState['unlinks'], b: TokenState['unlinks']): TokenState[
 }
 
 /**
- * Whose it is: the user of the greatest link, unless that user's greatest unlink is as late or later; then nobody's, not
- * the user's before.
+ * Returns the owner of the device: the user who linked it last. Undefined if that user has unlinked it at the same time or
+ * later; the device then does not fall back to an earlier user.
  */
 export function owner({ link, unlinks }: TokenState): string | undefined {
   if (!link) return undefined
@@ -65,7 +66,7 @@ export function owner({ link, unlinks }: TokenState): string | undefined {
   return unlinkedAt !== undefined && unlinkedAt >= link.at ? undefined : link.userId
 }
 
-/** By time, then by user. The rest only decides between two links of one user at one time, lest their order decide. */
+/** Links are ordered by time, then by user. The other properties only order two links of one user with equal times. */
 export const linkOrder = ['at', 'userId', 'token', 'kind', 'app', 'environment', 'channel', 'origin'] as const
 
 function isGreater(a: Link, b: Link): boolean {
@@ -76,7 +77,7 @@ function isGreater(a: Link, b: Link): boolean {
   return false
 }
 
-/** As both engines compare: by UTF-8. JavaScript's `<` goes by UTF-16, which is another order beyond U+FFFF. */
+/** Compares by UTF-8 bytes, as both databases do. JavaScript's `<` compares UTF-16, which orders differently beyond U+FFFF. */
 function compareBytes(a: string, b: string): number {
   return a === b ? 0 : Buffer.compare(Buffer.from(a), Buffer.from(b))
 }

@@ -4,8 +4,8 @@ import type { StampedEvent } from './device-event.ts'
 import { rfc3339 } from './timestamp.ts'
 
 /**
- * The record that a platform gets of an event (row 18): one token, "the token just linked, or only the one being removed". Its origin
- * comes from the configuration, since a platform may derive the brand from it (row 21).
+ * The record that is published for an event (row 18), with one token: "the token just linked, or only the one being removed".
+ * The origin is ours, never that of the event, because a platform may use it to determine the brand (row 21).
  */
 export function publishedRecord(event: StampedEvent, origin = 'bellwire'): DeviceEventRecord {
   const { userId, token, kind, app, environment, channel, at } = event
@@ -19,7 +19,7 @@ export function publishedRecord(event: StampedEvent, origin = 'bellwire'): Devic
   return { user_id: userId, tokens: [one], timestamp: rfc3339(at), origin }
 }
 
-/** The other way round than describe() of device-event.ts. `kind` is written only where the provider does not say it. */
+/** The inverse of describe() in device-event.ts. `kind` is present only if the provider does not imply it. */
 export function providerOf(kind: DeviceKind): { readonly provider: string; readonly kind?: 'fcm_fid' } {
   if (kind === 'fcm_token') return { provider: 'firebase' }
   if (kind === 'fcm_fid') return { provider: 'firebase', kind }

@@ -1,5 +1,5 @@
-// Our own registry of devices, the same on both ends: fed by link and unlink events from wherever they come, asked by the
-// send path. The rule is in ownership.ts, the SQL in tables.ts.
+// Our own registry of devices, the same on both sides. It stores link and unlink events from all channels, and the send path
+// looks up devices in it. The rule of ownership is in ownership.ts, the SQL in tables.ts.
 
 import { emit } from '../runtime/events.ts'
 import { gather } from '../runtime/gather.ts'
@@ -7,7 +7,7 @@ import type { Database, Migration, Op, Value } from '../store/database.ts'
 import { op } from '../store/statement.ts'
 import type { Device } from './device.ts'
 import type { DeviceEvent, StampedEvent } from './device-event.ts'
-import { type Change, changeOf, deviceOf, linkAgain, stateOf, unlinkOf } from './device-rows.ts'
+import { type Change, changeOf, deviceOf, removalEvent, restoreEvent, stateOf } from './device-rows.ts'
 import type { DeviceSource, Holder } from './device-source.ts'
 import { deviceId, idOf } from './identity.ts'
 import { bareLink, linked, merge, owner, type TokenState, unknown, unlinked } from './ownership.ts'
@@ -39,48 +39,48 @@ export const deviceMigrations: readonly Migration[] = [deviceTables, removalTabl
 
 export interface Registry extends DeviceSource {
   /**
-   * Takes events in any order and any number of times, in one durable commit with `also` (the rows that belong to them).
-   * Two events of one device without a time must not be taken together: only their times could say which was first.
+   * Stores events in one durable commit, together with the operations in `also`. Events may come in any order and repeatedly.
+   * Two events of one device without a time must not be in one call, because only their times tell which came first.
    *
-   * If a user then has more than `most` devices, the devices with the oldest links are removed.
+   * If a user then has more than `most` devices, those with the oldest links are removed.
    *
-   * @param most devices a user; the registry's own limit
-   * @returns the change of each event, in order
+   * @param most devices per user; default: the registry's own limit
+   * @returns the effect of each event, in order
    */
   take(events: readonly DeviceEvent[], also?: readonly Op[], most?: number): Promise<readonly Change[]>
-  /** A user's devices with all that is kept about them. */
+  /** The devices of a user, with all stored columns. */
   list(brand: string, userId: string): Promise<readonly DeviceRow[]>
   unlink(devices: readonly Device[], why: string): readonly Op[]
-  /** The same, committed. */
+  /** Commits the operations of unlink(). */
   remove(devices: readonly Device[], why: string): Promise<void>
   revoked(device: Device): boolean
   /** Removals of the last 30 days, the oldest first. */
   removed(filter: RemovalFilter, limit?: number, after?: RemovalCursor): Promise<readonly RemovalRow[]>
-  /** Takes removals back: links again what is nobody's because of them. @returns how many devices */
+  /** Reverses removals: links the devices again that belong to nobody because of them. @returns how many devices */
   restore(filter: RemovalFilter): Promise<number>
 }
 
-/** Whoever is told what the registry learns: rows of theirs, committed with its own (see outbox.ts). */
-export interface Told {
-  tell(events: readonly StampedEvent[]): readonly Op[]
+/** Returns the operations that publish events; the registry commits them with its own (see outbox.ts). */
+export interface OutboxWriter {
+  publishOps(events: readonly StampedEvent[]): readonly Op[]
 }
 
 export interface RegistryOptions {
   readonly database: Pick<Database, 'commit' | 'read'>
-  /** How long revoked() knows of an unlink; longer than any send lives. */
+  /** How long revoked() remembers an unlink. Must be longer than any send can take. */
   readonly rememberMs?: number
   readonly now?: () => number
-  /** Other processes change it too: a device is looked up once more before it is sent to. */
+  /** Other processes change the registry too: a device is read once more before a message is sent to it. */
   readonly shared?: boolean
-  readonly told?: Told | undefined
-  /** Most devices a user. 200. */
+  readonly outbox?: OutboxWriter | undefined
+  /** Most devices per user. Default: 200. */
   readonly devicesPerUser?: number
 }
 
 export const devicesPerUser = 200
 
 /**
- * A registry in a database that has `deviceMigrations`.
+ * Creates a registry in a database that has `deviceMigrations`.
  *
  * @example
  * const registry = createRegistry({ database })
@@ -90,79 +90,80 @@ export const devicesPerUser = 200
  * await registry.of('1', ['1001'], { deadline, signal })
  */
 export function createRegistry(options: RegistryOptions): Registry {
-  const { database, rememberMs, now = Date.now, shared = false, told } = options
+  const { database, rememberMs, now = Date.now, shared = false, outbox } = options
   const revocations = createRevocations({ now, ...(rememberMs !== undefined && { keptMs: rememberMs }) })
 
   async function write(events: readonly StampedEvent[], also: readonly Op[] = []): Promise<readonly Change[]> {
-    return (await writeWithin(events, also, [])).changes
+    return (await writeWithLimits(events, also, [])).changes
   }
 
   /** @param limits rows of selectExcess */
-  async function writeWithin(events: readonly StampedEvent[], also: readonly Op[], limits: readonly Value[][]) {
-    const asked = events.map(({ brand, id, userId }) => [++tickets, brand, id, userId])
-    const ops = [op(selectStates, asked), op(selectExcess, limits), ...writeOps(events, now()), ...also] as const
+  async function writeWithLimits(events: readonly StampedEvent[], also: readonly Op[], limits: readonly Value[][]) {
+    const lookUps = events.map(({ brand, id, userId }) => [++lastTicket, brand, id, userId])
+    const ops = [op(selectStates, lookUps), op(selectExcess, limits), ...writeOps(events, now()), ...also] as const
     const [rows, excess] = await database.commit(ops)
-    const was = new Map(rows.map((row) => [row.ticket, row]))
-    // Events of one device apply one after the other.
+    const rowByTicket = new Map(rows.map((row) => [row.ticket, row]))
+    // Several events of one device are applied one after the other.
     const states = new Map<string, TokenState>()
     const changes = events.map((event, i) => {
       const key = `${event.brand} ${event.id}`
-      const stored = stateOf(event, was.get(asked[i]?.[0] as number) as StateRow)
+      const stored = stateOf(event, rowByTicket.get(lookUps[i]?.[0] as number) as StateRow)
       const before = merge(states.get(key) ?? unknown, stored)
       const after = merge(before, event.what === 'link' ? linked(event) : unlinked(event.userId, event.at))
       states.set(key, after)
-      return settle(event, before, after)
+      return recordChange(event, before, after)
     })
     return { changes, excess }
   }
 
-  /** The users of the links, each with the limit. */
+  /** Returns a row of selectExcess for each user who gets a link. */
   function limitsOf(events: readonly StampedEvent[], most: number): Value[][] {
     const users = new Map(events.filter(({ what }) => what === 'link').map((event) => [userOf(event), event]))
-    return [...users.values()].map(({ brand, userId }) => [++tickets, brand, userId, most])
+    return [...users.values()].map(({ brand, userId }) => [++lastTicket, brand, userId, most])
   }
 
-  /** Removes devices by an unlink just after their link. A device that is linked again stays (row 20). */
-  async function replace(rows: readonly DeviceRow[], most: number): Promise<void> {
+  /** Removes devices by an unlink just after their link, as removeOps() does: a device with a later link stays (row 20). */
+  async function removeExcess(rows: readonly DeviceRow[], most: number): Promise<void> {
     if (rows.length === 0) return
     const devices = rows.map(deviceOf)
-    await write(devices.map(unlinkOf), unlink(devices, `replaced: the user has more than ${most} devices`))
+    await write(devices.map(removalEvent), unlink(devices, `replaced: the user has more than ${most} devices`))
   }
 
-  /** All calls in one turn of the event loop share a look-up. */
-  const refresh = gather<Refreshing>((asked) => {
-    const rows = asked.map(({ device }, n) => [n, device.brand, idOf(device), device.userId])
+  /** Reads all devices of one event-loop turn with one query. */
+  const refresh = gather<RefreshRequest>((requests) => {
+    const rows = requests.map(({ device }, n) => [n, device.brand, idOf(device), device.userId])
     database.read(op(selectStates, rows)).then(
       (states) => {
-        for (const row of states) noteIfRevoked((asked[row.ticket] as Refreshing).device, row)
-        for (const { done } of asked) done()
+        for (const row of states) recordIfRevoked((requests[row.ticket] as RefreshRequest).device, row)
+        for (const { done } of requests) done()
       },
       (error: unknown) => {
-        for (const { failed } of asked) failed(error)
+        for (const { failed } of requests) failed(error)
       },
     )
   })
 
-  function noteIfRevoked(device: Device, row: StateRow): void {
+  function recordIfRevoked(device: Device, row: StateRow): void {
     const { brand, userId, linkedAt } = device
     const state = stateOf(device, row)
-    if (owner(merge(linked(bareLink(linkedAt, userId)), state)) !== userId) revocations.note(brand, idOf(device), state)
+    if (owner(merge(linked(bareLink(linkedAt, userId)), state)) !== userId)
+      revocations.record(brand, idOf(device), state)
   }
 
-  function settle(event: StampedEvent, before: TokenState, after: TokenState): Change {
+  function recordChange(event: StampedEvent, before: TokenState, after: TokenState): Change {
     const { what, brand, id } = event
-    // No send is in flight to a device without an owner, so the first link or unlink of a device need not be remembered.
+    // No send can be in progress to a device that had no link before, so the first link or unlink of a device is not recorded.
     const moved = before.link !== undefined && before.link.userId !== after.link?.userId
     const ended = what === 'unlink' && before.link !== undefined
-    if (ended || moved || revocations.knows(brand, id)) revocations.note(brand, id, after)
+    if (ended || moved || revocations.isRecorded(brand, id)) revocations.record(brand, id, after)
     const change = changeOf(event, before, after)
-    announce(event, change, before)
+    emitChange(event, change, before)
     return change
   }
 
   /**
-   * Gives each event without a time its time before the commit, because the same time is published (row 20): now, or just
-   * after the last event of the device, whichever is later.
+   * Stamps the events without a time before the commit, because the outbox publishes the same time (row 20). The time is now,
+   * or just after the last known event of the device, whichever is later.
    */
   async function stampAll(events: readonly DeviceEvent[]): Promise<readonly StampedEvent[]> {
     const unstamped = events.flatMap(({ at, brand, id }, i) => (at === undefined ? [[i, brand, id]] : []))
@@ -170,7 +171,7 @@ export function createRegistry(options: RegistryOptions): Registry {
     const rows = await database.read(op(selectLast, unstamped))
     const known = new Map(rows.map(({ ticket, last }) => [ticket, last]))
     const clock = timestampOf(now())
-    // Events of one device apply one after the other.
+    // Several events of one device are stamped one after the other.
     const latest = new Map<string, Timestamp>()
     return events.map((event, i) => {
       const key = `${event.brand} ${event.id}`
@@ -182,7 +183,7 @@ export function createRegistry(options: RegistryOptions): Registry {
   }
 
   function unlink(devices: readonly Device[], why: string): readonly Op[] {
-    return [...removeOps(devices, why, now()), ...(told?.tell(devices.map(unlinkOf)) ?? [])]
+    return [...removeOps(devices, why, now()), ...(outbox?.publishOps(devices.map(removalEvent)) ?? [])]
   }
 
   return {
@@ -197,8 +198,8 @@ export function createRegistry(options: RegistryOptions): Registry {
       )
       const devices = new Map<string, Device[]>()
       for (const row of rows) {
-        const mine = devices.get(row.user_id)
-        if (mine) mine.push(deviceOf(row))
+        const userDevices = devices.get(row.user_id)
+        if (userDevices) userDevices.push(deviceOf(row))
         else devices.set(row.user_id, [deviceOf(row)])
       }
       return devices
@@ -221,7 +222,7 @@ export function createRegistry(options: RegistryOptions): Registry {
       return found
     },
 
-    revoked: (device) => revocations.has(device),
+    revoked: (device) => revocations.isRevoked(device),
 
     ...(shared && {
       refresh: (device: Device) => new Promise<void>((done, failed) => refresh({ device, done, failed })),
@@ -235,9 +236,9 @@ export function createRegistry(options: RegistryOptions): Registry {
 
     async take(events, also = [], most = options.devicesPerUser ?? devicesPerUser) {
       const stamped = await stampAll(clampAll(events, now()))
-      const writes = told ? [...also, ...told.tell(stamped)] : also
-      const { changes, excess } = await writeWithin(stamped, writes, limitsOf(stamped, most))
-      await replace(excess, most)
+      const writes = outbox ? [...also, ...outbox.publishOps(stamped)] : also
+      const { changes, excess } = await writeWithLimits(stamped, writes, limitsOf(stamped, most))
+      await removeExcess(excess, most)
       return changes
     },
 
@@ -248,10 +249,10 @@ export function createRegistry(options: RegistryOptions): Registry {
     async restore(filter) {
       let restored = 0
       for (;;) {
-        const rows = await database.read(listRemovals({ ...recent(filter, now()), restorable: true }, restoredAtATime))
+        const rows = await database.read(listRemovals({ ...recent(filter, now()), restorable: true }, restoreBatch))
         if (rows.length === 0) return restored
-        const links = rows.map(linkAgain)
-        const changes = await write(links, [restoredOp(rows, now()), ...(told?.tell(links) ?? [])])
+        const links = rows.map(restoreEvent)
+        const changes = await write(links, [restoredOp(rows, now()), ...(outbox?.publishOps(links) ?? [])])
         const count = changes.filter((change) => change === 'linked').length
         restored += count
         emit('device.restored', { brand: filter.brand, count })
@@ -260,24 +261,24 @@ export function createRegistry(options: RegistryOptions): Registry {
   }
 }
 
-let tickets = 0
+let lastTicket = 0
 const userOf = ({ brand, userId }: DeviceEvent): string => `${brand} ${userId}`
 
-interface Refreshing {
+interface RefreshRequest {
   readonly device: Device
   readonly done: () => void
   readonly failed: (error: unknown) => void
 }
-const restoredAtATime = 1_000
+const restoreBatch = 1_000
 
-function announce({ brand, id, userId, kind, origin }: DeviceEvent, change: Change, before: TokenState): void {
+function emitChange({ brand, id, userId, kind, origin }: DeviceEvent, change: Change, before: TokenState): void {
   if (change === 'linked') emit('device.linked', { brand, userId, device: id, kind, origin })
   else if (change === 'unlinked') emit('device.unlinked', { brand, userId, device: id, kind, origin })
   else if (change === 'moved')
     emit('device.moved', { brand, userId, from: owner(before) as string, device: id, kind, origin })
 }
 
-/** Row 20: an event whose time is too far ahead of this clock counts as of now. */
+/** Row 20: an event that is too far ahead of our clock gets the current time. */
 function clampAll(events: readonly DeviceEvent[], now: number): readonly DeviceEvent[] {
   const clamp = clampTo(now)
   return events.map((event) => {

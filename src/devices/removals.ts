@@ -1,5 +1,5 @@
-// Devices that were unlinked because a provider proved them dead (design §5, last paragraph): with the reason and the time,
-// for 30 days, so that a removal that was a mistake of ours can be taken back.
+// Removals: devices that were unlinked because a provider proved them dead (design §5, last paragraph). Each is kept for 30
+// days with its reason and time, so that a mistaken removal can be reversed.
 
 import type { Migration, Op, Value } from '../store/database.ts'
 import { op, statement } from '../store/statement.ts'
@@ -16,17 +16,17 @@ export const removalTables: Migration = {
        brand ${key} not null, device ${key} not null, user_id ${key} not null, link_at ${key} not null, at ${key} not null,
        why text not null, removed_at bigint not null, restored_at bigint,
        primary key (brand, device, user_id, at))`,
-    // The time first, as with devices_user in tables.ts.
+    // The time comes before the brand for the same reason as in devices_user in tables.ts.
     'create index device_removals_removed_at on device_removals (removed_at, brand)',
   ],
 }
 
 /**
- * The operations that remove these devices, each only if its link is still the one that was read.
+ * Returns the operations that remove these devices, each only if its link has not changed since it was read.
  *
- * The unlink's time is just after the link's, not now: it then ends that link and no other. A link made since is later,
- * wherever and in whatever order the two arrive, here and at whoever is told. By the same rule a restored link is just
- * after its removal, and everything that a person did in between stays as they left it.
+ * The time of the unlink is just after that of the link, not now, so the unlink ends that link and no other. A link made since
+ * is later, on both sides and in whatever order the two arrive. For the same reason a restored link is just after its removal:
+ * every change made in between wins.
  */
 export function removeOps(devices: readonly Device[], why: string, now: number): readonly Op[] {
   const unlinks: Value[][] = []
@@ -60,15 +60,15 @@ const insertRemovals = statement({
     on conflict (brand, device, user_id, at) do nothing`,
 })
 
-/** Which removals; all that is given must fit. Times in epoch milliseconds. */
+/** Selects removals that match all given members. Times are epoch milliseconds, both inclusive. */
 export interface RemovalFilter {
   readonly brand: string
   readonly userId?: string
-  /** As it was given when the device was removed, word for word. */
+  /** The exact reason that was recorded with the removal. */
   readonly why?: string
   readonly since?: number
   readonly until?: number
-  /** Only those that restoring would bring back. */
+  /** Only removals that can be restored. */
   readonly restorable?: boolean
 }
 
@@ -78,14 +78,14 @@ export interface RemovalRow extends DeviceRow {
   readonly why: string
   readonly removed_at: number
   readonly restored_at: number | null
-  /** 1: it is still unlinked by this removal, and nobody's. */
+  /** 1: the device belongs to nobody because of this removal, so it can be restored. */
   readonly restorable: number
 }
 
-/** Where the next page begins. */
+/** The last removal of the previous page. */
 export type RemovalCursor = Pick<RemovalRow, 'removed_at' | 'device' | 'at'>
 
-/** A page of removals, the oldest first. */
+/** Reads a page of removals, the oldest first. */
 export function listRemovals(filter: RemovalFilter, limit: number, after?: RemovalCursor): Op<RemovalRow> {
   const { brand, userId = null, why = null, since = 0, until = Number.MAX_SAFE_INTEGER, restorable } = filter
   const from = after ?? { removed_at: -1, device: '', at: '' }
@@ -123,7 +123,7 @@ const selectRemovals = statement<RemovalRow>({
     order by m.removed_at, m.device, m.at limit (select max(x.most) from ${rows} x)`,
 })
 
-/** Marks removals as taken back: committed with the links that do it. */
+/** Marks removals as restored; to be committed with the links that restore them. */
 export function restoredOp(rows: readonly RemovalRow[], now: number): Op {
   return op(
     updateRestored,

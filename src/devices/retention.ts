@@ -1,17 +1,17 @@
-// Forgetting: what ended long ago, in bounded steps. A live link is never forgotten, and an unlink never before the link
-// that it ends: without it that link would count again.
+// Deletes old unlinks, ended links and removals in bounded steps. A live link is never deleted. An unlink is never deleted
+// before the link that it ended, because that link would be in force again.
 
 import type { RetainedTable } from '../runtime/retention.ts'
 import { keptByDefaultMs } from '../runtime/retention.ts'
 import type { Database } from '../store/database.ts'
 import { op, statement } from '../store/statement.ts'
 
-/** How long a removal can be taken back. */
+/** How long a removal can be restored. */
 export const removalsKeptMs = 30 * 24 * 3_600_000
 
-const step = 1_000
+const batchSize = 1_000
 
-/** For createRetention(): unlinks and the links that they ended after 90 days or more (row 20), removals after 30. */
+/** For createRetention(): deletes unlinks and the links that they ended after 90 days or more (row 20), removals after 30. */
 export function deviceRetention(database: Database, keptMs: number): readonly RetainedTable[] {
   return [
     { keptMs: Math.max(keptMs, keptByDefaultMs), forget: (before) => forgetUnlinks(database, before) },
@@ -19,9 +19,9 @@ export function deviceRetention(database: Database, keptMs: number): readonly Re
   ]
 }
 
-/** @param before epoch milliseconds @returns how many unlinks were forgotten; 0: there are no more */
+/** @param before epoch milliseconds @returns how many unlinks were deleted; 0: there are no more */
 export async function forgetUnlinks(database: Database, before: number): Promise<number> {
-  const old = await database.read(op(selectOld, [[before, step]]))
+  const old = await database.read(op(selectOld, [[before, batchSize]]))
   if (old.length === 0) return 0
   const rows = old.map((row) => [row.brand, row.device, row.user_id, before])
   await database.commit([op(deleteEnded, rows), op(deleteUnlinks, rows)])
@@ -40,7 +40,7 @@ const selectOld = statement<{ brand: string; device: string; user_id: string }>(
 
 const oldUnlink = { brand: 'text', device: 'text', user_id: 'text', before: 'bigint' } as const
 
-/** The links that these unlinks ended. */
+/** Deletes the links that these unlinks ended. */
 const deleteEnded = statement({
   name: 'delete_ended_devices',
   rank: 56,
@@ -52,7 +52,7 @@ const deleteEnded = statement({
       join devices d on d.brand = u.brand and d.device = u.device and d.user_id = u.user_id and d.link_at <= u.at)`,
 })
 
-/** These unlinks, unless one was renewed meanwhile, or there is still a link that it ends. */
+/** Deletes these unlinks, except one that was renewed meanwhile or still ends a link. */
 const deleteUnlinks = statement({
   name: 'delete_old_device_unlinks',
   rank: 57,
@@ -66,8 +66,8 @@ const deleteUnlinks = statement({
 })
 
 export async function forgetRemovals(database: Database, before: number): Promise<number> {
-  const [gone] = await database.commit([op(deleteRemovals, [[before, step]])])
-  return gone.length
+  const [deleted] = await database.commit([op(deleteRemovals, [[before, batchSize]])])
+  return deleted.length
 }
 
 const deleteRemovals = statement<{ device: string }>({

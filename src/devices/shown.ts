@@ -1,4 +1,4 @@
-// Devices as people and programs get to see them: never with a whole token, which is as good as a key to somebody's screen.
+// The public form of devices, for API answers. It never contains a whole token, because a token allows sending to the device.
 
 import { type Static, Type } from 'typebox'
 import type { RemovalRow } from './removals.ts'
@@ -8,11 +8,11 @@ import { rfc3339 } from './timestamp.ts'
 export const ShownDevice = Type.Object(
   {
     device: Type.String({
-      description: 'SHA-256 of the token in base64url (of a Web Push subscription: of its endpoint)',
+      description: 'SHA-256 of the token in base64url; for a Web Push subscription, of its endpoint',
     }),
     user_id: Type.String(),
     kind: Type.String(),
-    token: Type.String({ description: 'Its beginning: enough to recognize it by' }),
+    token: Type.String({ description: 'The first characters of the token; for Web Push, the host of the endpoint' }),
     app: Type.Optional(Type.String()),
     environment: Type.Optional(Type.String()),
     channel: Type.String(),
@@ -43,7 +43,7 @@ export const ShownRemoval = Type.Object(
     device: Type.String(),
     user_id: Type.String(),
     kind: Type.Optional(
-      Type.String({ description: "Absent where the device is another user's by now, or was linked again" }),
+      Type.String({ description: 'Absent if the device was linked again since, by the same or another user' }),
     ),
     why: Type.String(),
     linked_at: Type.String({ format: 'date-time' }),
@@ -69,7 +69,7 @@ export function shownRemoval(row: RemovalRow): ShownRemoval {
   }
 }
 
-/** The host of a browser's push service, else the first characters. */
+/** The host of a Web Push endpoint, or the first characters of any other token. */
 function shortened(token: string): string {
   if (token.startsWith('{') || /^https?:/i.test(token)) {
     const host = /https?:\/\/([^/"?#]+)/i.exec(token)?.[1]

@@ -1,10 +1,10 @@
 // A browser's PushSubscription, as JSON text: the token of a device of kind webpush (row 18).
 
 /**
- * Reads a PushSubscription and writes it in one way, so that the same subscription is the same text wherever it comes
- * from: endpoint and keys, nothing else (browsers add expirationTime, pages add what they like).
+ * Reads a PushSubscription and returns it in a canonical form, so that equal subscriptions have equal texts: endpoint and keys
+ * only (browsers add expirationTime, and pages may add more).
  *
- * @returns the text, or what is wrong, as the rest of a sentence
+ * @returns the text, or what is wrong as the end of a sentence
  * @example readSubscription(JSON.stringify(await registration.pushManager.subscribe(…)))
  */
 export function readSubscription(text: string): { readonly token: string } | { readonly invalid: string } {
@@ -16,9 +16,9 @@ export function readSubscription(text: string): { readonly token: string } | { r
   }
   const { endpoint, keys } = (value ?? {}) as { endpoint?: unknown; keys?: unknown }
   const { p256dh, auth } = (keys ?? {}) as { p256dh?: unknown; auth?: unknown }
-  if (typeof endpoint !== 'string' || !URL.canParse(endpoint)) return { invalid: 'has no endpoint that is an address' }
-  const point = bytesOf(p256dh)
-  const secret = bytesOf(auth)
+  if (typeof endpoint !== 'string' || !URL.canParse(endpoint)) return { invalid: 'has no endpoint that is a URL' }
+  const point = decodeBase64(p256dh)
+  const secret = decodeBase64(auth)
   // RFC 8291 §3.1, §3.2: an uncompressed point of P-256 and 16 octets.
   if (point?.length !== 65 || point[0] !== 4) return { invalid: 'has no keys.p256dh of 65 bytes in base64url' }
   if (secret?.length !== 16) return { invalid: 'has no keys.auth of 16 bytes in base64url' }
@@ -26,6 +26,6 @@ export function readSubscription(text: string): { readonly token: string } | { r
   return { token: JSON.stringify({ endpoint, keys: canonical }) }
 }
 
-function bytesOf(value: unknown): Buffer | undefined {
+function decodeBase64(value: unknown): Buffer | undefined {
   return typeof value === 'string' && /^[\w+/-]+=*$/.test(value) ? Buffer.from(value, 'base64url') : undefined
 }

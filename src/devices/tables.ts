@@ -1,9 +1,9 @@
-// The tables of row 20, and their only owner: for each brand and device the greatest link, for each user the greatest
-// unlink. Each write takes a maximum, so that it does not matter in which order they come, how often, or from how many
-// processes at once: the tables always hold what merge() of ownership.ts would.
+// The only file that writes the tables of row 20. They hold the latest link of each brand and device, and the latest unlink of
+// each user. Every write takes a maximum, so neither order, nor repetition, nor concurrent processes matter: the tables always
+// hold the result of merge() in ownership.ts.
 //
-// devices          the greatest link of each device, in force or not (an unlink of its user decides).
-// device_unlinks   the greatest unlink of each device and user, also where no link was ever seen.
+// devices          the latest link of each device, in force or not (that depends on the unlinks of its user).
+// device_unlinks   the latest unlink of each device and user, even if the device was never linked.
 
 import type { Migration, Op, Value } from '../store/database.ts'
 import { op, statement } from '../store/statement.ts'
@@ -19,8 +19,8 @@ export const deviceTables: Migration = {
        token ${key} not null, kind ${key} not null, app ${key} not null, environment ${key} not null,
        channel ${key} not null, origin ${key} not null,
        primary key (brand, device))`,
-    // The user first: PostgreSQL keeps for ever the plan that it made while a table was empty, and then an index that
-    // begins with the brand looks as good to it for finding a device as the primary key, by reading the whole brand.
+    // The user comes first. PostgreSQL keeps the plan that it made while the table was empty, when an index that starts with the
+    // brand seems as good as the primary key; to find one device it would then read the whole brand.
     'create index devices_user on devices (user_id, brand)',
     `create table device_unlinks (
        brand ${key} not null, device ${key} not null, user_id ${key} not null, at ${key} not null, seen_at bigint not null,
@@ -29,7 +29,7 @@ export const deviceTables: Migration = {
   ],
 }
 
-/** The operations that write these events, to be committed with whatever belongs to them. */
+/** Returns the operations that store these events. */
 export function writeOps(events: readonly StampedEvent[], now: number): readonly Op[] {
   const links: Value[][] = []
   const unlinks: Value[][] = []
@@ -41,7 +41,7 @@ export function writeOps(events: readonly StampedEvent[], now: number): readonly
   return [op(insertLinks, links), op(writeUnlinks, unlinks)]
 }
 
-/** A row of writeUnlinks. */
+/** Returns a row of writeUnlinks. */
 export function unlinkRow(
   { brand, id, userId, at }: { brand: string; id: string; userId: string; at: Timestamp },
   now: number,
@@ -57,7 +57,7 @@ const greaterLink = `
   on conflict (brand, device) do update set ${linkColumns.map((name) => `${name} = excluded.${name}`).join(', ')}
   where (${listed('excluded')}) > (${listed('devices')})`
 
-// In the order of their keys: two processes that write the same devices take them one after the other.
+// Rows are written in the order of their keys, so that two processes that write the same devices do not deadlock.
 const insertLinks = statement({
   name: 'insert_device_links',
   rank: 50,
@@ -99,19 +99,19 @@ export const writeUnlinks = statement({
     `insert into device_unlinks (brand, device, user_id, at, seen_at) values (${values}) ${laterUnlink}`,
 })
 
-/** What the tables say of a device, and of one user of it. */
+/** The stored state of a device, and of one of its users. */
 export interface StateRow {
-  /** Whoever asks gives each row a number of its own. */
+  /** A unique number that the caller gives each row. */
   readonly ticket: number
   readonly link_at: Timestamp | null
   readonly linked_to: string | null
-  /** The greatest unlink of whom it is linked to. */
+  /** The latest unlink by the user to whom the device is linked. */
   readonly ended_at: Timestamp | null
-  /** The greatest unlink of the user asked about. */
+  /** The latest unlink by the user of the query. */
   readonly unlinked_at: Timestamp | null
 }
 
-/** As it was before the writes of the same commit. */
+/** Reads the states from before the writes of the same commit. */
 export const selectStates = statement<StateRow>({
   name: 'select_device_states',
   rank: 49,
@@ -125,7 +125,7 @@ export const selectStates = statement<StateRow>({
     left join device_unlinks o on o.brand = d.brand and o.device = d.device and o.user_id = d.user_id`,
 })
 
-/** The time of the last event of each device, of any user; '' without an event. */
+/** Reads the time of the last event of each device, of any user; '' if there was none. */
 export const selectLast = statement<{ ticket: number; last: Timestamp }>({
   name: 'select_last_device_events',
   rank: 90,
@@ -151,7 +151,7 @@ export interface DeviceRow {
   readonly origin: string
 }
 
-/** The devices of these users, the last linked first. */
+/** Reads the devices of these users, the most recently linked first. */
 export const selectOfUsers = statement<DeviceRow>({
   name: 'select_devices_of_users',
   rank: 90,
@@ -165,7 +165,7 @@ export const selectOfUsers = statement<DeviceRow>({
     order by d.brand, d.user_id, d.link_at desc, d.device`,
 })
 
-/** The devices of these users beyond the limit, a thousand at most, after the writes of the same commit. The index counts them. */
+/** Reads the devices beyond each user's limit, at most 1,000, after the writes of the same commit. Counts by the index. */
 export const selectExcess = statement<DeviceRow & { ticket: number }>({
   name: 'select_excess_devices',
   rank: 53,
@@ -184,11 +184,11 @@ export const selectExcess = statement<DeviceRow & { ticket: number }>({
 })
 
 export interface HolderRow extends DeviceRow {
-  /** 1: it is linked; 0: it is known, and nobody's. */
+  /** 1: the device is linked; 0: it is known but belongs to nobody. */
   readonly held: number
 }
 
-/** What is known of these devices; a device that was never seen is absent. */
+/** Reads the holders of these devices; a device that was never seen is absent. */
 export const selectHolders = statement<HolderRow>({
   name: 'select_device_holders',
   rank: 90,

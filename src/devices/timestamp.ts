@@ -1,29 +1,29 @@
-// Points in time as texts that sort: UTC, every digit that was written, no zone and no trailing zeros, so that the order of
-// bytes is the order of time ('…:00' < '…:00.25' < '…:00.3' < '…:01'). A Date would lose what is below a millisecond,
-// and two events of one device may be closer than that.
+// Timestamps as sortable texts: UTC with all digits of the input, but no zone and no trailing zeros. The order of their bytes is
+// the order of time ('…:00' < '…:00.25' < '…:00.3' < '…:01'). A Date would lose digits below a millisecond, and two events of
+// one device may be closer than that.
 
-/** 'YYYY-MM-DDTHH:MM:SS' or 'YYYY-MM-DDTHH:MM:SS.fraction', UTC. On the wire with a Z behind it: rfc3339(). */
+/** 'YYYY-MM-DDTHH:MM:SS' or 'YYYY-MM-DDTHH:MM:SS.fraction', UTC. On the wire, followed by Z: rfc3339(). */
 export type Timestamp = string
 
-/** Longest text that is read as a timestamp; one of these with 60 digits of fraction is somebody's mistake. */
-const longest = 80
-/** Row 20: what is further ahead of us is taken as of now. */
+/** The longest text that is read as a timestamp; 60 fraction digits can only be a mistake. */
+const maxLength = 80
+/** Row 20: a timestamp further ahead of our clock is replaced by the current time. */
 const mostAheadMs = 60_000
 
 const form = /^(\d{4})-(\d{2})-(\d{2})[Tt ](\d{1,2}):(\d{2}):(\d{2})(?:[.,](\d+))?(?:[Zz]|([+-])(\d{2}):?(\d{2}))$/
 const daysIn = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
 
 /**
- * Reads an RFC 3339 timestamp as tolerantly as it can be done without guessing: an hour of one digit (public facts), any
- * number of fraction digits, a comma for the point, a space for the T. Undefined: it is none, or names no zone.
+ * Reads an RFC 3339 timestamp, and tolerates deviations that are unambiguous: an hour of one digit (public facts), any number of
+ * fraction digits, a comma for the point, a space for the T. Returns undefined for any other text, or if the zone is missing.
  *
  * @example readTimestamp('2015-03-02T8:27:58.721607+02:00') // '2015-03-02T06:27:58.721607'
  */
 export function readTimestamp(text: string): Timestamp | undefined {
   const [, year, month, day, hour, minute, second, fraction = '', sign, zoneHours, zoneMinutes] =
-    (text.length <= longest && form.exec(text)) || []
+    (text.length <= maxLength && form.exec(text)) || []
   if (year === undefined || !isDay(Number(year), Number(month), Number(day))) return undefined
-  // 60: a leap second. It sorts where it belongs, before the next minute.
+  // 60 is a leap second, which sorts correctly before the next minute.
   if (Number(hour) > 23 || Number(minute) > 59 || Number(second) > 60) return undefined
   const digits = fraction.replace(/0+$/, '')
   const end = `${second}${digits && `.${digits}`}`
@@ -48,14 +48,14 @@ export function timestampOf(ms: number): Timestamp {
   return new Date(ms).toISOString().replace(/\.?0*Z$/, '')
 }
 
-/** As it is written on the wire. */
+/** Formats a timestamp for the wire. */
 export function rfc3339(at: Timestamp): string {
   return `${at}Z`
 }
 
 /**
- * Row 20: a timestamp more than 60 s ahead of our clock would win over everything that happens until then, so it is taken
- * as of now. Whoever asks warns where it was clamped.
+ * Row 20: a timestamp more than 60 s ahead of our clock would win over all events until then, so it is replaced by the current
+ * time. The caller logs a warning if `clamped` is true.
  */
 export function clampTo(now: number): (at: Timestamp) => { readonly at: Timestamp; readonly clamped: boolean } {
   const latest = timestampOf(now + mostAheadMs)
@@ -63,8 +63,8 @@ export function clampTo(now: number): (at: Timestamp) => { readonly at: Timestam
 }
 
 /**
- * A microsecond later, cut to microseconds: later than `at`, by at most that. After …999999 a digit more instead, so that
- * nothing is carried.
+ * Returns a time later than `at` by at most a microsecond, truncated to microseconds. After …999999 a digit is appended
+ * instead, which avoids a carry.
  *
  * @example justAfter('2026-01-01T00:00:00.5') // '2026-01-01T00:00:00.500001'
  */

@@ -149,7 +149,7 @@ async function composeOn(
     database,
     // On PostgreSQL, other processes may change the registry too.
     shared: database.engine === 'postgres',
-    told: outbox.lanes.length > 0 ? outbox : undefined,
+    outbox: outbox.lanes.length > 0 ? outbox : undefined,
     devicesPerUser: maxDevices.services,
   })
   const devices = { registry, judge: options.judgeDevice }

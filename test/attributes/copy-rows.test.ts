@@ -11,14 +11,14 @@ const message = (type: string, body: string): Buffer => {
 }
 const row = (text: string): Buffer => message('d', `${text}\n`)
 
-/** Feeds these pieces; what comes out is what the reader of the answer sees. */
+/** Feeds the pieces to the parser. @returns the users as a client of the response would read them */
 function read(pieces: readonly Buffer[]): { users: string[]; count: number; rest: string } {
   const rows = createCopyRows()
   const out: Buffer[] = []
   let count = 0
   let rest = Buffer.alloc(0)
   for (const piece of pieces) {
-    const got = rows(Buffer.from(piece)) // its memory is written over
+    const got = rows(Buffer.from(piece)) // copied, because the parser overwrites its input
     for (const chunk of got.chunks) {
       const { json, count: more } = jsonOf(chunk)
       out.push(Buffer.from(json))
@@ -52,11 +52,11 @@ const users = [
 const answer = Buffer.concat([message('H', '\0\0\u0001\0\0'), ...texts.map(row), message('N', 'a notice'), row('last')])
 const done = Buffer.concat([answer, message('c', ''), message('C', 'COPY 9\0')])
 
-test('rows become JSON, however the socket cuts them', () => {
+test('rows become JSON, wherever the socket splits them', () => {
   const expected = { users: [...users, 'last'], count: 9, rest: message('C', 'COPY 9\0').toString('latin1') }
   assert.deepEqual(read([done]), expected)
   for (let at = 1; at < done.length; at++)
-    assert.deepEqual(read([done.subarray(0, at), done.subarray(at)]).users, expected.users, `cut at ${at}`)
+    assert.deepEqual(read([done.subarray(0, at), done.subarray(at)]).users, expected.users, `split at ${at}`)
   for (const size of [1, 2, 3, 5, 7, 11]) {
     const pieces = Array.from({ length: Math.ceil(answer.length / size) }, (_, i) =>
       answer.subarray(i * size, (i + 1) * size),
@@ -65,7 +65,7 @@ test('rows become JSON, however the socket cuts them', () => {
   }
 })
 
-test('an error after some rows is left to pg, whole, and NULL is no id', () => {
+test('an error message after some rows is returned unread, for pg; NULL is rejected as an id', () => {
   const error = message('E', 'SERROR\0\0')
   const { users, rest } = read([Buffer.concat([row('1001'), error, message('Z', 'E')])])
   assert.deepEqual(users, ['1001'])

@@ -7,7 +7,7 @@ import { temporary } from '../support/sides.ts'
 
 const context = { deadline: Date.now() + 60_000, signal: new AbortController().signal }
 
-test('a CSV file says who has which field, brand by brand', async (t) => {
+test('a CSV file gives the fields of each user, separately for each brand', async (t) => {
   const path = join(await temporary(t), 'users.csv')
   await writeFile(path, 'brand,user_id,blocked,excluded\n1,1001,true,false\n2,1001,false,true\n1,"a,b",false,true\n')
   const source = await fileSource(path)
@@ -20,15 +20,15 @@ test('a CSV file says who has which field, brand by brand', async (t) => {
   assert.deepEqual([...(two.get('excluded') ?? [])], ['1001'])
 })
 
-test('NDJSON is read as well, and with one brand it need not be mentioned', async (t) => {
+test('an NDJSON file is read; its lines need no brand when one brand is configured', async (t) => {
   const path = join(await temporary(t), 'users.ndjson')
   await writeFile(path, '{"user_id":"1","excluded":true}\n\n{"user_id":"2","excluded":false}\n')
   const source = await fileSource(path, { brand: '7' })
   assert.deepEqual([...((await source.among('7', ['1', '2'], ['excluded'], context)).get('excluded') ?? [])], ['1'])
-  await assert.rejects(fileSource(path), /:1: no brand: add the column, or configure the one brand/)
+  await assert.rejects(fileSource(path), /:1: no brand: add the column, or set brand in the configuration/)
 })
 
-test('a change is seen at the next question; a file that is gone or broken cannot answer', async (t) => {
+test('a changed file is read again at the next look-up; a missing or invalid file makes the look-up fail', async (t) => {
   const path = join(await temporary(t), 'users.csv')
   await writeFile(path, 'brand,user_id,excluded\n1,1001,false\n')
   const source = await fileSource(path)
@@ -41,17 +41,17 @@ test('a change is seen at the next question; a file that is gone or broken canno
   await writeFile(path, 'brand,user_id,excluded\n1,1001,maybe\n2,1001,true\n')
   await assert.rejects(excluded(), /:2: excluded is "maybe"; write true or false/)
   await writeFile(path, 'brand,user_id,blocked\n1,1001,true\n')
-  await assert.rejects(excluded(), /has lost its column excluded/)
+  await assert.rejects(excluded(), /no longer has the column excluded/)
   await rm(path)
   await assert.rejects(excluded(), /ENOENT/)
   await writeFile(path, 'brand,user_id,excluded\n1,1001,true\n')
   assert.deepEqual(await excluded(), ['1001'])
 })
 
-test('a file without a field or a user is refused at the start', async (t) => {
+test('a file without a field column, or a row without a user_id, is rejected at the start', async (t) => {
   const path = join(await temporary(t), 'users.csv')
   await writeFile(path, 'brand,user_id\n1,1001\n')
-  await assert.rejects(fileSource(path), /names none of the fields/)
+  await assert.rejects(fileSource(path), /has none of the columns/)
   await writeFile(path, 'brand,user_id,excluded\n1,,true\n')
   await assert.rejects(fileSource(path), /:2: no user_id/)
 })

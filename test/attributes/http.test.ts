@@ -1,4 +1,4 @@
-// An endpoint that misbehaves cannot answer: nothing of it reads as "nobody".
+// Every malformed answer of an endpoint is an error: none may read as "true for nobody".
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -16,16 +16,16 @@ async function source(t: TestContext, answer: (response: ServerResponse) => void
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
-  const made = httpSource({ url: `http://127.0.0.1:${port}/`, fields: ['blocked'] })
+  const httpAttributes = httpSource({ url: `http://127.0.0.1:${port}/`, fields: ['blocked'] })
   t.after(async () => {
-    await made.close?.()
+    await httpAttributes.close?.()
     server.closeAllConnections()
     server.close()
   })
-  return made
+  return httpAttributes
 }
 
-test('a look-up that is not answered with a list for each field is an error', async (t) => {
+test('a look-up fails unless the answer has a list of ids for each field', async (t) => {
   for (const [body, expected] of [
     ['{}', /did not answer "blocked"/],
     ['{"blocked":[1001]}', /did not answer "blocked"/],
@@ -41,13 +41,13 @@ test('a look-up that is not answered with a list for each field is an error', as
   await assert.rejects(silent.among('1', ['1001'], ['blocked'], soon(100)), /timeout|aborted/i)
 })
 
-test('a list that is cut, miscounted, or not a list is an error', async (t) => {
+test('reading a list fails if it is truncated, has a wrong count or is no list', async (t) => {
   const head = '{"timestamp":"2026-01-01T00:00:00Z"}\n'
   for (const [body, expected] of [
-    ['"1001"\n{"count":1}\n', /did not begin its list with/],
-    [`${head}"1001"\n`, /ended its list without \{"count": …\}: it was cut/],
-    [`${head}"1001"\n{"count":2}\n`, /counts 2 users and listed 1/],
-    [`${head}1001\n{"count":1}\n`, /neither an id nor/],
+    ['"1001"\n{"count":1}\n', /did not start its list with/],
+    [`${head}"1001"\n`, /ended its list without \{"count": …\}: the list is incomplete/],
+    [`${head}"1001"\n{"count":2}\n`, /listed 1 users, but its count is 2/],
+    [`${head}1001\n{"count":1}\n`, /neither a user id as a JSON string nor/],
     [`${head}"10`, /not JSON/],
   ] as const)
     await assert.rejects(listed(await source(t, (response) => response.end(body)), '1', 'blocked'), expected)

@@ -1,4 +1,4 @@
-// One suite, every source.
+// Runs the suite of attribute sources on every implementation.
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -63,7 +63,7 @@ attributeSourceSuite({
   name: 'file',
   async open(t, people) {
     const file = join(await temporary(t), 'users.ndjson')
-    // Each brand has somebody in it.
+    // The file source rejects a brand without users, so each brand gets one.
     const all = [...people, { brand: '1', user: 'somebody' }, { brand: '2', user: 'somebody' }]
     const line = ({ brand, user, blocked = false, excluded = false }: Person): string =>
       JSON.stringify({ brand, user_id: user, blocked, excluded })
@@ -72,7 +72,7 @@ attributeSourceSuite({
   },
 })
 
-const having = (people: readonly Person[], brand: string, field: Known): string[] =>
+const usersWith = (people: readonly Person[], brand: string, field: Known): string[] =>
   people.filter((person) => person.brand === brand && person[field] === true).map(({ user }) => user)
 
 attributeSourceSuite({
@@ -81,11 +81,11 @@ attributeSourceSuite({
     functionSource(
       fields,
       (brand, users, field) => {
-        const all = new Set(having(people, brand, field as Known))
+        const all = new Set(usersWith(people, brand, field as Known))
         return users.filter((user) => all.has(user))
       },
       'function',
-      (brand, field) => having(people, brand, field as Known),
+      (brand, field) => usersWith(people, brand, field as Known),
     ),
 })
 
@@ -104,17 +104,17 @@ attributeSourceSuite({
         source: functionSource(
           [only],
           (brand, users) => {
-            const all = new Set(having(people, brand, only))
+            const all = new Set(usersWith(people, brand, only))
             return users.filter((user) => all.has(user))
           },
           only,
-          (brand) => having(people, brand, only),
+          (brand) => usersWith(people, brand, only),
         ),
       })),
     ),
 })
 
-/** An operator's endpoint, as src/attributes/http.ts describes it. */
+/** An operator's endpoint that speaks the protocol described in src/attributes/http.ts. */
 async function endpoint(t: TestContext, people: readonly Person[]): Promise<string> {
   const server = createServer(async (request: IncomingMessage, response) => {
     const parts: Buffer[] = []
@@ -128,12 +128,12 @@ async function endpoint(t: TestContext, people: readonly Person[]): Promise<stri
     }
     if (asked.field === undefined) {
       const among = (field: Known): string[] => {
-        const all = new Set(having(people, asked.brand, field))
+        const all = new Set(usersWith(people, asked.brand, field))
         return asked.users.filter((user) => all.has(user))
       }
       return response.end(JSON.stringify(Object.fromEntries((asked.fields ?? []).map((f) => [f, among(f)]))))
     }
-    const users = having(people, asked.brand, asked.field)
+    const users = usersWith(people, asked.brand, asked.field)
     response.write(`${JSON.stringify({ timestamp: new Date().toISOString() })}\n`)
     for (const user of users) response.write(`${JSON.stringify(user)}\n`)
     response.end(`${JSON.stringify({ count: users.length })}\n`)
@@ -148,13 +148,13 @@ async function endpoint(t: TestContext, people: readonly Person[]): Promise<stri
 }
 
 for (const [how, end] of [
-  ['along the key', ''],
+  ['by rowid', ''],
   ['from a copy', ' order by user_id'],
 ] as const)
-  test(`SQLite, ${how}: a list that nobody reads yet keeps no writer from the file, and stays as it was`, async (t) => {
+  test(`SQLite, ${how}: an unread list blocks no writer, and later writes do not change it`, async (t) => {
     const file = join(await temporary(t), 'players.db')
     const db = new DatabaseSync(file, { timeout: 10_000 })
-    // No WAL: whoever reads stops every writer.
+    // Without WAL, an open reader blocks every writer.
     db.exec(`
       pragma journal_mode = delete;
       create table players (brand text, user_id text, blocked integer);

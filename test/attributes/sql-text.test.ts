@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { bindBrand, namesBrand } from '../../src/attributes/sql-text.ts'
 
-test('the brand stands where :brand stood, but not in texts, names, comments and casts', () => {
+test('the brand replaces :brand, except in string literals, quoted names, comments and casts', () => {
   const query = `select ':brand', "a:brand", x::brand, y -- :brand
     /* :brand */ from t where b = :brand and c = :brands and ':brand''s' <> :brand`
   assert.equal(bindBrand(query, '7'), query.replace('b = :brand', "b = '7'").replace('<> :brand', "<> '7'"))
   assert.ok(namesBrand(query))
   assert.ok(!namesBrand("select ':brand' -- :brand"))
-  assert.throws(() => bindBrand('select :brand', "1' or true --"), /is no brand/)
+  assert.throws(() => bindBrand('select :brand', "1' or true --"), /is not a brand/)
 })

@@ -10,7 +10,7 @@ const news = {
   origin: 'www.example.com',
 } as const
 
-test('what is told first arrives first and has the earlier time', async (t) => {
+test('events arrive in the order of the calls, with increasing times', async (t) => {
   const platform = await foreignPlatform(t)
   const client = createDeviceClient(restPublisher({ url: platform.url, apiKey: 'k' }))
   await Promise.all([
@@ -20,31 +20,31 @@ test('what is told first arrives first and has the earlier time', async (t) => {
   ])
   await client.close()
   assert.deepEqual(
-    platform.taken().map(({ what, key, body }) => [what, key, body.user_id]),
+    platform.accepted().map(({ what, key, body }) => [what, key, body.user_id]),
     [
       ['link', 'k', '1001'],
       ['unlink', 'k', '1001'],
       ['link', 'k', '1002'],
     ],
   )
-  const times = platform.taken().map(({ body }) => readTimestamp(body.timestamp) as string)
+  const times = platform.accepted().map(({ body }) => readTimestamp(body.timestamp) as string)
   assert.deepEqual(times, [...new Set(times)].sort())
 })
 
-test('it says whether the same again may be taken, and goes on with the next', async (t) => {
+test('an error tells whether a retry may succeed, and the next event is published', async (t) => {
   let status = 400
   const platform = await foreignPlatform(t, () => status)
   const client = createDeviceClient(restPublisher({ url: platform.url, apiKey: 'k' }))
   t.after(() => client.close())
   const refused = await client.linkDevice(news).catch((error: unknown) => error)
-  assert.ok(refused instanceof DeviceLinkError && !refused.again && refused.message === 'they say no')
+  assert.ok(refused instanceof DeviceLinkError && !refused.again && refused.message === 'rejected by the test')
   status = 503
   const away = await client.linkDevice(news).catch((error: unknown) => error)
   assert.ok(away instanceof DeviceLinkError && away.again)
   status = 200
   await client.linkDevice({ ...news, timestamp: '2026-01-01T10:00:00.123456789+01:00' })
-  assert.equal(platform.taken()[0]?.body.timestamp, '2026-01-01T10:00:00.123456789+01:00')
+  assert.equal(platform.accepted()[0]?.body.timestamp, '2026-01-01T10:00:00.123456789+01:00')
   const wrong = await client.linkDevice({ ...news, userId: '' }).catch((error: unknown) => error)
   assert.ok(wrong instanceof DeviceLinkError && !wrong.again && /user_id is empty/.test(wrong.message))
-  assert.equal(platform.all.length, 3, 'what is wrong is not sent')
+  assert.equal(platform.all.length, 3, 'an invalid event is not sent')
 })

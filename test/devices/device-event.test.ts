@@ -28,7 +28,7 @@ const refusal = (...args: Parameters<typeof read>): string => {
   return found.invalid
 }
 
-test('a provider of row 18 becomes a kind of device', () => {
+test('each provider of row 18 is converted to a kind of device', () => {
   const firebase = { token: 't', channel: 'android', provider: 'firebase' }
   const kinds = events([
     firebase,
@@ -55,7 +55,7 @@ test('a provider of row 18 becomes a kind of device', () => {
   assert.match(refusal([{ ...firebase, provider: 'apns', environment: 'beta' }]), /environment .*production or sandbox/)
 })
 
-test('every token of a record is an event of its own, with the record’s user, time and origin', () => {
+test('each token of a record becomes one event, with the user, time and origin of the record', () => {
   const [first, second] = events(
     [
       { token: 't1', channel: 'android', provider: 'firebase' },
@@ -77,11 +77,11 @@ test('every token of a record is an event of its own, with the record’s user, 
   assert.deepEqual(events([]), [])
 })
 
-test('a time that is none is refused with how to write it', () => {
-  assert.match(refusal([], 'link', { timestamp: '2026-01-01 10:00' }), /RFC 3339: write it with its zone/)
+test('an invalid timestamp is rejected with an example of a valid one', () => {
+  assert.match(refusal([], 'link', { timestamp: '2026-01-01 10:00' }), /RFC 3339: write it with a time zone/)
 })
 
-test('a browser’s subscription is one device whatever is beside it, and must be able to receive', () => {
+test('equal Web Push subscriptions are one device, and an incomplete subscription is rejected', () => {
   const { token: _, ...one } = subscription('https://push.example/send/abc')
   const token = (value: object) => ({ token: JSON.stringify(value), channel: 'web', provider: 'webpush' })
   const [plain, more, padded] = events([
@@ -110,10 +110,10 @@ test('a browser’s subscription is one device whatever is beside it, and must b
   assert.equal(byEndpoint?.id, plain?.id)
 })
 
-test('an endpoint is judged when it is linked, not when it is unlinked, and other kinds never', () => {
-  const asked: Device[] = []
+test('judge is called for a Web Push device when it is linked, never for an unlink or another kind', () => {
+  const judged: Device[] = []
   const judge: Judge = (device) => {
-    asked.push(device)
+    judged.push(device)
     return device.token.includes('evil') ? 'its host is not on the list' : undefined
   }
   const token = (host: string) => ({
@@ -128,7 +128,7 @@ test('an endpoint is judged when it is linked, not when it is unlinked, and othe
   assert.equal(events([token('evil.example')], 'unlink', {}, judge).length, 1)
   assert.equal(events([{ token: 'evil', channel: 'ios', provider: 'apns' }], 'link', {}, judge).length, 1)
   assert.deepEqual(
-    asked.map(({ brand, userId, kind }) => [brand, userId, kind]),
+    judged.map(({ brand, userId, kind }) => [brand, userId, kind]),
     [
       ['1', '1001', 'webpush'],
       ['1', '1001', 'webpush'],

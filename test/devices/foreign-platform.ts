@@ -2,22 +2,28 @@ import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
 
-export interface Told {
+export interface PlatformRequest {
   readonly what: 'link' | 'unlink'
   readonly key: string | undefined
   readonly status: number
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into whatever was sent
+  // biome-ignore lint/suspicious/noExplicitAny: tests read any part of the body
   readonly body: any
 }
 
-/** A platform that is not ours: it answers as it is told, and remembers. Taken: what it answered with 200. */
+/** A platform of another vendor: `answer` decides its statuses, and it records all requests. `accepted`: those answered 200. */
 export async function foreignPlatform(
   t: TestContext,
   // biome-ignore lint/suspicious/noExplicitAny: as above
-  answer: (body: any, what: Told['what']) => number = () => 200,
+  answer: (body: any, what: PlatformRequest['what']) => number = () => 200,
   port = 0,
-): Promise<{ url: string; port: number; all: Told[]; taken(): Told[]; close(): Promise<void> }> {
-  const all: Told[] = []
+): Promise<{
+  url: string
+  port: number
+  all: PlatformRequest[]
+  accepted(): PlatformRequest[]
+  close(): Promise<void>
+}> {
+  const all: PlatformRequest[] = []
   const server = createServer(async (request, response) => {
     const body = JSON.parse(await textOf(request))
     const what = request.url?.endsWith('/v1/integration/user/device/link') ? 'link' : 'unlink'
@@ -26,7 +32,7 @@ export async function foreignPlatform(
       : 404
     all.push({ what, key: request.headers['x-api-key'] as string | undefined, status, body })
     response.writeHead(status, { 'content-type': 'application/json' })
-    response.end(status === 200 ? '{}' : '{"error":"they say no"}')
+    response.end(status === 200 ? '{}' : '{"error":"rejected by the test"}')
   })
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
   const bound = (server.address() as AddressInfo).port
@@ -40,7 +46,7 @@ export async function foreignPlatform(
     url: `http://127.0.0.1:${bound}/integration-api/api`,
     port: bound,
     all,
-    taken: () => all.filter(({ status }) => status === 200),
+    accepted: () => all.filter(({ status }) => status === 200),
     close,
   }
 }

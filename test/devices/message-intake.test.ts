@@ -1,4 +1,4 @@
-// From bytes to the registry, without a broker: what is parked, what is held, what a replay does.
+// Message intake without a broker: which messages are stored, parked or retried, and the effect of a replay.
 
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
@@ -12,10 +12,10 @@ import { onEachEngine } from '../support/engines.ts'
 import { adminKey, get, post, startOperator, startPlatform } from '../support/sides.ts'
 import { event, until } from '../support/wait.ts'
 
-const ofOne = { name: 'one', key: 'admin-key-of-brand-1', scopes: ['read', 'manage'], brands: ['1'] } as const
+const keyOfOne = { name: 'one', key: 'admin-key-of-brand-1', scopes: ['read', 'manage'], brands: ['1'] } as const
 
-/** A consumer whose messages the test brings itself. */
-function byHand(name = 'by hand'): { consumer: DeviceConsumer; take: Promise<Take> } {
+/** A consumer whose messages come from the test. */
+function manualConsumer(name = 'by hand'): { consumer: DeviceConsumer; take: Promise<Take> } {
   const taking = Promise.withResolvers<Take>()
   const consumer: DeviceConsumer = {
     name,
@@ -27,7 +27,7 @@ function byHand(name = 'by hand'): { consumer: DeviceConsumer; take: Promise<Tak
   return { consumer, take: taking.promise }
 }
 
-/** A topic without a broker. */
+/** A publisher that passes its messages directly to a consumer. */
 const publisherTo = (take: Take): DevicePublisher => ({
   name: 'by hand',
   max: 10,
@@ -40,10 +40,10 @@ const publisherTo = (take: Take): DevicePublisher => ({
 })
 
 async function start(t: TestContext, store: string, brands: Brands) {
-  const { consumer, take } = byHand()
+  const { consumer, take } = manualConsumer()
   const { url, stop } = await startPlatform(t, {
     store,
-    keys: [adminKey, ofOne],
+    keys: [adminKey, keyOfOne],
     lanes: [],
     deviceLinks: [{ consumer, brands }],
   })
@@ -70,27 +70,27 @@ const link = (body: Buffer, type: string | undefined = 'USER_DEVICE_LINK'): Rece
   from: 'by hand',
 })
 
-onEachEngine('good ones are taken, the others parked with their bytes, in one go', async (t, store) => {
+onEachEngine('in one call, valid messages are stored and the others are parked with their bytes', async (t, store) => {
   const { take, devices, parked } = await start(t, store, '1')
-  const told = event('device.parked')
+  const parkedEvent = event('device.parked')
   const bytes = Buffer.from([0x7b, 0xff, 0x00])
-  const fates = await take([
+  const results = await take([
     link(record()),
     link(bytes),
     link(record(), 'ELSE'),
     link(record({ user_id: '1002', tokens: [] })),
   ])
-  assert.deepEqual(fates, ['taken', 'parked', 'parked', 'taken'])
+  assert.deepEqual(results, ['taken', 'parked', 'parked', 'taken'])
   assert.equal((await devices('1', '1001')).length, 1)
-  assert.partialDeepStrictEqual(await told, { lane: '1/device-links', from: 'by hand', bytes: 3 })
-  const [unreadable, unknown] = await parked('pending', ofOne.key, '1/device-links')
+  assert.partialDeepStrictEqual(await parkedEvent, { lane: '1/device-links', from: 'by hand', bytes: 3 })
+  const [unreadable, unknown] = await parked('pending', keyOfOne.key, '1/device-links')
   assert.partialDeepStrictEqual(unreadable, { lane: '1/device-links', reason: 'invalid', attempts: 0 })
   assert.match(unreadable.error, /UTF-8/)
   assert.deepEqual(Buffer.from(JSON.parse(unreadable.text).base64, 'base64'), bytes)
   assert.partialDeepStrictEqual(JSON.parse(unknown.text), { type: 'ELSE', from: 'by hand', text: record().toString() })
 })
 
-onEachEngine('the same message again is one parked message, and pending again', async (t, store) => {
+onEachEngine('a message that comes again is parked once, and is pending again after a dismiss', async (t, store) => {
   const { url, take, parked } = await start(t, store, '1')
   await take([link(record(), 'ELSE'), link(record(), 'ELSE')])
   await take([link(record(), 'ELSE')])
@@ -103,15 +103,19 @@ onEachEngine('the same message again is one parked message, and pending again', 
   assert.equal((await parked()).length, 1)
 })
 
-onEachEngine('each origin in its own brand; a replay finds an origin that was added since', async (t, store) => {
+onEachEngine('the origin selects the brand; a replay uses an origin that was added since', async (t, store) => {
   const two = link(record({ origin: 'two.example' }))
   const first = await start(t, store, { 'one.example': '1' })
   await first.take([two, link(record())])
   assert.equal((await first.devices('1', '1001')).length, 1)
   const [unknown] = await first.parked()
   assert.equal(unknown.lane, '-/device-links')
-  assert.match(unknown.error, /origin "two.example" is of no brand/)
-  assert.equal((await first.parked('pending', ofOne.key, '1/device-links')).length, 0, 'it is not of brand 1')
+  assert.match(unknown.error, /origin "two.example" has no brand/)
+  assert.equal(
+    (await first.parked('pending', keyOfOne.key, '1/device-links')).length,
+    0,
+    'the message is not in the lane of brand 1',
+  )
   const replay = (url: string) => post(`${url}/admin/failed/replay`, { lane: '-/device-links' }, adminKey.key)
   const failedAgain = event('item.settled', ({ lane }) => lane === '-/device-links')
   await replay(first.url)
@@ -125,8 +129,8 @@ onEachEngine('each origin in its own brand; a replay finds an origin that was ad
   assert.equal((await second.devices('2', '1001')).length, 1)
 })
 
-onEachEngine('an origin counts only on the topic that it is configured for, also when replayed', async (t, store) => {
-  const [a, b] = [byHand('topic a'), byHand('topic b')]
+onEachEngine('an origin counts only on the topic for which it is configured, also in a replay', async (t, store) => {
+  const [a, b] = [manualConsumer('topic a'), manualConsumer('topic b')]
   const { url } = await startPlatform(t, {
     store,
     keys: [adminKey],
@@ -145,8 +149,8 @@ onEachEngine('an origin counts only on the topic that it is configured for, also
   assert.deepEqual(await (await b.take)([stranger]), ['taken'])
 })
 
-onEachEngine('on a shared topic nothing that an event says chooses its brand', async (t, store) => {
-  const { consumer, take } = byHand()
+onEachEngine('on a shared topic the origin of an event at the operator does not change its brand', async (t, store) => {
+  const { consumer, take } = manualConsumer()
   const platform = await startPlatform(t, {
     keys: [adminKey],
     lanes: [],
@@ -171,7 +175,7 @@ onEachEngine('on a shared topic nothing that an event says chooses its brand', a
     )
 })
 
-onEachEngine('equal messages are parked once for each place, however often they are delivered', async (t, store) => {
+onEachEngine('equal messages at different offsets are parked separately, each once', async (t, store) => {
   const { take, parked } = await start(t, store, '1')
   const at = (offset: number): Received => ({ ...link(record(), 'ELSE'), from: `kafka topic/0 at ${offset}` })
   await take([at(1), at(2)])
@@ -179,7 +183,7 @@ onEachEngine('equal messages are parked once for each place, however often they 
   assert.equal((await parked()).length, 3)
 })
 
-onEachEngine('a message of 5 MB is parked by its beginning, and a replay says what to do', async (t, store) => {
+onEachEngine('a message of 5 MB is parked truncated, and a replay reports what to do', async (t, store) => {
   const { url, take, parked } = await start(t, store, '1')
   await take([link(record({ note: 'x'.repeat(5_000_000) }))])
   const [large] = await parked()
@@ -194,26 +198,26 @@ onEachEngine('a message of 5 MB is parked by its beginning, and a replay says wh
     },
     { what: 'the replay failed' },
   )
-  assert.match(still.error, /only its beginning was kept/)
+  assert.match(still.error, /only its beginning was kept: publish it again/)
 })
 
 const events: (readonly DeviceEvent[])[] = []
-const parkedBy = (reasons: string[]) => (parked: readonly Parked[]) => {
+const recordReasons = (reasons: string[]) => (parked: readonly Parked[]) => {
   reasons.push(...parked.map(({ reason }) => reason))
   return []
 }
 
-test('while the store is away nothing is taken and nothing parked', async () => {
+test('while the store is unavailable, take() rejects', async () => {
   const reasons: string[] = []
   const take = takeMessages({
-    registry: { take: async () => Promise.reject(new StoreUnavailable('away')) },
+    registry: { take: async () => Promise.reject(new StoreUnavailable('unavailable')) },
     brands: '1',
-    park: parkedBy(reasons),
+    park: recordReasons(reasons),
   })
   await assert.rejects(take([link(record()), link(Buffer.from('{'))]), StoreUnavailable)
 })
 
-test('what cannot be stored is parked alone, and its neighbours are taken', async () => {
+test('a message that cannot be stored is parked, and the other messages of the batch are stored', async () => {
   const reasons: string[] = []
   const take = takeMessages({
     registry: {
@@ -224,10 +228,10 @@ test('what cannot be stored is parked alone, and its neighbours are taken', asyn
       },
     },
     brands: '1',
-    park: parkedBy(reasons),
+    park: recordReasons(reasons),
   })
-  const fates = await take([link(record()), link(record({ user_id: 'bad' })), link(record({ user_id: 'last' }))])
-  assert.deepEqual(fates, ['taken', 'parked', 'taken'])
+  const results = await take([link(record()), link(record({ user_id: 'bad' })), link(record({ user_id: 'last' }))])
+  assert.deepEqual(results, ['taken', 'parked', 'taken'])
   assert.deepEqual(
     events.flat().map(({ userId }) => userId),
     ['1001', 'last'],

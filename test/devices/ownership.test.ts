@@ -19,7 +19,7 @@ const stateOf = ({ what, userId, time }: TestEvent): TokenState => {
   return what === 'link' ? linked(link(userId, at)) : unlinked(userId, at)
 }
 
-test('all arrival orders of all sequences of up to 4 events of two users end as row 20 says', () => {
+test('every sequence of up to 4 events of two users, in every arrival order, gives the owner of row 20', () => {
   const all = sequences()
   assert.equal(all.length, 4 + 16 * 3 + 64 * 13 + 256 * 75)
   for (const events of all)
@@ -40,19 +40,19 @@ test('merging is commutative, associative and idempotent', () => {
     for (const b of some) for (const c of some) assert.deepEqual(merge(merge(a, b), c), merge(a, merge(b, c)))
 })
 
-test('of two links of one user at one time the same one is kept in either order', () => {
+test('of two links of one user with equal times, the same one wins in either order', () => {
   const one = linked(link('a', '2026-01-01T00:00:00', { kind: 'apns', environment: 'sandbox' }))
   const other = linked(link('a', '2026-01-01T00:00:00', { kind: 'apns', environment: 'production' }))
   assert.deepEqual(merge(one, other), merge(other, one))
 })
 
-test('equal times go by the bytes of the user ids, as both engines compare them', () => {
-  // In UTF-16 U+FF5E is the greater, in UTF-8 U+1F600.
+test('links with equal times are ordered by the UTF-8 bytes of their user ids, as both databases compare them', () => {
+  // U+FF5E is greater in UTF-16, U+1F600 in UTF-8.
   const state = merge(linked(link('\uff5e', '2026-01-01T00:00:00')), linked(link('\u{1f600}', '2026-01-01T00:00:00')))
   assert.equal(owner(state), '\u{1f600}')
 })
 
-test('a device that was moved and then unlinked is nobody’s, not its former user’s', () => {
+test('a device that was moved and then unlinked belongs to nobody, not to its former user', () => {
   const state = [
     linked(link('a', '2026-01-01T00:00:01')),
     linked(link('b', '2026-01-01T00:00:02')),

@@ -1,6 +1,6 @@
-// Every sequence of up to 4 link and unlink events of one token and two users, in every order of arrival and with every
-// way in which their timestamps can be equal or not; and an oracle that says whose the token is, written from row 20's
-// words and not from the code's.
+// All sequences of up to 4 link and unlink events of one token and two users, in every order of arrival and with every
+// combination of equal and different timestamps; and an oracle for the owner of the token, written from the text of row 20,
+// not from the code.
 
 export interface TestEvent {
   readonly what: 'link' | 'unlink'
@@ -9,7 +9,7 @@ export interface TestEvent {
   readonly time: number
 }
 
-/** 20,084 of them. */
+/** Returns all 20,084 sequences. */
 export function sequences(most = 4): TestEvent[][] {
   const all: TestEvent[][] = []
   for (let length = 1; length <= most; length++)
@@ -18,7 +18,7 @@ export function sequences(most = 4): TestEvent[][] {
   return all
 }
 
-/** All rankings with ties: every time from 1 to the greatest is there. */
+/** All rankings with ties: each contains every time from 1 to its greatest. */
 function weakOrders(length: number): number[][] {
   return tuples(length, length)
     .map((tuple) => tuple.map((value) => value + 1))
@@ -37,7 +37,7 @@ function tuples(length: number, base: number): number[][] {
   )
 }
 
-/** Whose it is, by quantifiers: a link that no link surpasses, and that no unlink of its user is as late as. */
+/** The owner: the user of the link that no other link surpasses, unless an unlink of this user is at the same time or later. */
 export function oracle(events: readonly TestEvent[]): 'a' | 'b' | undefined {
   const surpasses = (one: TestEvent, other: TestEvent): boolean =>
     one.time > other.time || (one.time === other.time && one.userId > other.userId)

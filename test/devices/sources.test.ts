@@ -21,7 +21,7 @@ import { event } from '../support/wait.ts'
 
 const skip = await withoutPostgres()
 
-// ── our registry ──
+// ── Registry ──
 
 deviceSourceSuite({
   name: 'registry',
@@ -56,7 +56,7 @@ deviceSourceSuite({
   },
 })
 
-// ── functions ──
+// ── Functions ──
 
 const rowOf = ({ brand: _, userId: user_id, ...rest }: Known) => ({ user_id, ...rest })
 
@@ -69,18 +69,18 @@ deviceSourceSuite({
     ),
 })
 
-test('a function that throws means that it cannot answer', async () => {
+test('an error of the function makes the look-up fail', async () => {
   const source = functionDevices(() => {
-    throw new Error('no line to the backend')
+    throw new Error('the backend is unavailable')
   })
-  await assert.rejects(source.of('1', ['1001'], look()), /no line to the backend/)
+  await assert.rejects(source.of('1', ['1001'], look()), /the backend is unavailable/)
 })
 
-test('without holders nothing is known of a token', async () => {
+test('without holders every token is unknown', async () => {
   assert.deepEqual(await functionDevices(() => []).holders('1', ['t'], look()), new Map())
 })
 
-test('a device that cannot be read is told and left out, a missing column is an error', async () => {
+test('an unreadable device is reported and skipped; a missing column is an error', async () => {
   const good = { user_id: '1001', token: 't', provider: 'firebase', linked_at: new Date('2026-01-01T10:00:00.5Z') }
   const rows: DeviceRecord[] = [good]
   const source = functionDevices(
@@ -96,20 +96,20 @@ test('a device that cannot be read is told and left out, a missing column is an 
     { provider: null, kind: null },
   ]) {
     rows[1] = { ...good, token: 'secret-token', ...over }
-    const told = event('device.unreadable')
+    const unreadable = event('device.unreadable')
     const found = await source.of('1', ['1001'], look())
     assert.equal(found.get('1001')?.length, 1, JSON.stringify(over))
-    assert.ok(!JSON.stringify(await told).includes('secret-token'))
+    assert.ok(!JSON.stringify(await unreadable).includes('secret-token'))
   }
   rows[1] = { ...good, token: 'odd', provider: '!' }
-  assert.equal((await source.holders('1', ['odd'], look())).get('odd'), 'nobody', 'not as if it was never seen')
+  assert.equal((await source.holders('1', ['odd'], look())).get('odd'), 'nobody', 'not an unknown token')
   rows[1] = { user_id: 5, token: 't2', kind: 'apns', linked_at: 'yesterday' }
   assert.equal((await source.of('1', ['5'], look())).get('5')?.[0]?.linkedAt, '')
   for (const [row, why] of [
-    [{ id: '1001', token: 't', kind: 'apns' }, /no user_id/],
-    [{ user_id: '1001', kind: 'apns' }, /no token/],
+    [{ id: '1001', token: 't', kind: 'apns' }, /without user_id/],
+    [{ user_id: '1001', kind: 'apns' }, /without token/],
     [{ user_id: '1001', token: 't' }, /neither kind nor provider/],
-    ['x', /not an object/],
+    ['x', /returned a device that is not an object/],
   ] as const) {
     rows[1] = row as unknown as DeviceRecord
     await assert.rejects(source.of('1', ['1001'], look()), why)
@@ -175,9 +175,9 @@ deviceSourceSuite({
   knowing: async (_t, known) => sqlDevices({ database: await postgresSchema(known), ...postgresQueries }),
 })
 
-test('an operator’s database is only read (sqlite)', async (t) => {
+test('an operator’s database is opened read-only (sqlite)', async (t) => {
   const database = await sqliteFile(t, known)
-  assert.throws(() => sqlDevices({ database, devices: 'select * from my_devices' }), /no :users in it/)
+  assert.throws(() => sqlDevices({ database, devices: 'select * from my_devices' }), /lacks the parameter :users/)
   const source = sqlDevices({
     database,
     devices: 'delete from my_devices where player in (select value from json_each(:users)) returning *',
@@ -186,7 +186,7 @@ test('an operator’s database is only read (sqlite)', async (t) => {
   await assert.rejects(source.of('1', ['1001'], look()), /readonly/)
 })
 
-test('an operator’s database is only read, and a query ends in time (postgres)', { skip }, async (t) => {
+test('an operator’s database is opened read-only, and a slow query is ended (postgres)', { skip }, async (t) => {
   const database = await postgresSchema(known)
   const sources = [
     'delete from my_devices where player = any(:users) returning *',
@@ -198,10 +198,10 @@ test('an operator’s database is only read, and a query ends in time (postgres)
   await assert.rejects(Promise.resolve(writing?.of('1', ['1001'], look())), /read-only/)
   await assert.rejects(Promise.resolve(sleeping?.of('1', ['1001'], look())), /statement timeout/)
   await assert.rejects(Promise.resolve(wrong?.of('1', ['1001'], look())), /nonsense/)
-  await assert.rejects(Promise.resolve(sleeping?.of('1', ['1001'], look(20))), /in time/)
+  await assert.rejects(Promise.resolve(sleeping?.of('1', ['1001'], look(20))), /timed out/)
 })
 
-test('a database that is away cannot answer, and answers when it is back', { skip }, async (t) => {
+test('a look-up fails while the database is unavailable', { skip }, async (t) => {
   const source = sqlDevices({
     database: 'postgres://nobody:x@127.0.0.1:1/none',
     devices: 'select 1 where :users is null',
@@ -251,14 +251,14 @@ deviceSourceSuite({
   },
 })
 
-test('an endpoint that does not answer as it should cannot answer', async (t) => {
+test('a look-up fails if the endpoint sends an invalid answer or none', async (t) => {
   const answers: [Answer, RegExp][] = [
-    [(_r, _h, response) => response.writeHead(500).end('{"devices":[]}'), /answers 500/],
-    [(_r, _h, response) => response.writeHead(302, { location: '/elsewhere' }).end(), /answers 302/],
-    [(_r, _h, response) => response.end('<html>'), /not answer with JSON/],
-    [(_r, _h, response) => response.end('{"error":"no"}'), /without a list named devices/],
-    [(_r, _h, response) => response.end('null'), /without a list named devices/],
-    [(_r, _h, response) => response.end('{"devices":[{"id":1}]}'), /no user_id/],
+    [(_r, _h, response) => response.writeHead(500).end('{"devices":[]}'), /answered 500/],
+    [(_r, _h, response) => response.writeHead(302, { location: '/elsewhere' }).end(), /answered 302/],
+    [(_r, _h, response) => response.end('<html>'), /answer that is not JSON/],
+    [(_r, _h, response) => response.end('{"error":"no"}'), /without the array devices/],
+    [(_r, _h, response) => response.end('null'), /without the array devices/],
+    [(_r, _h, response) => response.end('{"devices":[{"id":1}]}'), /without user_id/],
     [(_r, _h, response) => void response.write('{"devices":['), /aborted|timeout/i],
     [(_r, _h, response) => response.destroy(), /closed|reset|terminated|other side/i],
     [() => {}, /aborted|timeout/i],
@@ -271,11 +271,11 @@ test('an endpoint that does not answer as it should cannot answer', async (t) =>
   assert.deepEqual(await httpDevices({ url: 'http://127.0.0.1:1' }).holders('1', ['t'], look()), new Map())
 })
 
-test('a stop ends a question that is not answered', async (t) => {
+test('the signal ends a look-up that is not answered', async (t) => {
   const source = httpDevices({ url: await endpoint(t, () => {}) })
   t.after(() => source.close?.())
   const stopping = new AbortController()
-  const asked = source.of('1', ['1001'], { ...look(), signal: stopping.signal })
+  const lookUp = source.of('1', ['1001'], { ...look(), signal: stopping.signal })
   stopping.abort()
-  await assert.rejects(asked)
+  await assert.rejects(lookUp)
 })

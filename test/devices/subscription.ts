@@ -1,6 +1,6 @@
 import { createECDH, randomBytes } from 'node:crypto'
 
-/** What a browser would give a page that subscribes, and its JSON text as the token of a device. */
+/** A PushSubscription as a browser creates it, and its JSON text as the token of a device. */
 export function subscription(endpoint: string): {
   readonly endpoint: string
   readonly keys: { readonly p256dh: string; readonly auth: string }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { clampTo, justAfter, readTimestamp, rfc3339, timestampOf } from '../../src/devices/timestamp.ts'
 
-test('what people write as a timestamp is read with all its digits, in UTC', () => {
+test('timestamps in common notations are read with all their digits, in UTC', () => {
   for (const [written, canonical] of [
     ['2026-01-02T03:04:05Z', '2026-01-02T03:04:05'],
     ['2026-01-02T03:04:05.000Z', '2026-01-02T03:04:05'],
@@ -21,11 +21,11 @@ test('what people write as a timestamp is read with all its digits, in UTC', () 
     ['9999-12-31T23:59:59.9Z', '9999-12-31T23:59:59.9'],
   ]) {
     assert.equal(readTimestamp(written as string), canonical, written)
-    assert.equal(readTimestamp(rfc3339(canonical as string)), canonical, 'and reading it again changes nothing')
+    assert.equal(readTimestamp(rfc3339(canonical as string)), canonical, 'reading the result again changes nothing')
   }
 })
 
-test('what is no point in time is none', () => {
+test('an invalid timestamp is rejected', () => {
   for (const text of [
     '',
     'yesterday',
@@ -55,7 +55,7 @@ test('what is no point in time is none', () => {
 })
 
 test('the order of bytes is the order of time', () => {
-  // As an integer of 10^-12 seconds, independent of the text's form.
+  // The time as an integer of 10^-12 seconds.
   const picoseconds = (written: string): bigint => {
     const [whole = '', fraction = ''] = written.slice(0, -1).split('.')
     return BigInt(Date.parse(`${whole}Z`)) * 10n ** 9n + BigInt(fraction.padEnd(12, '0'))
@@ -85,13 +85,13 @@ test('the order of bytes is the order of time', () => {
     }
 })
 
-test('a millisecond of the clock is a timestamp', () => {
+test('milliseconds of the clock are converted to a timestamp', () => {
   assert.equal(timestampOf(0), '1970-01-01T00:00:00')
   assert.equal(timestampOf(Date.parse('2026-01-01T10:00:00.120Z')), '2026-01-01T10:00:00.12')
   assert.equal(timestampOf(Date.parse('2026-01-01T10:20:30.000Z')), '2026-01-01T10:20:30')
 })
 
-test('more than a minute ahead is taken as of now, and said', () => {
+test('a timestamp more than a minute ahead is replaced by the current time and reported', () => {
   const clamp = clampTo(Date.parse('2026-01-01T10:00:00Z'))
   assert.deepEqual(clamp('2026-01-01T10:01:00'), { at: '2026-01-01T10:01:00', clamped: false })
   assert.deepEqual(clamp('2026-01-01T10:01:00.0000001'), { at: '2026-01-01T10:00:00', clamped: true })
@@ -99,7 +99,7 @@ test('more than a minute ahead is taken as of now, and said', () => {
   assert.deepEqual(clamp('1999-01-01T00:00:00.5'), { at: '1999-01-01T00:00:00.5', clamped: false })
 })
 
-test('just after is later, by a microsecond at most, and canonical', () => {
+test('justAfter() returns a later time, by a microsecond at most, in canonical form', () => {
   for (const [at, after] of [
     ['2026-01-01T00:00:00', '2026-01-01T00:00:00.000001'],
     ['2026-01-01T00:00:00.5', '2026-01-01T00:00:00.500001'],

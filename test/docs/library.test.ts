@@ -84,7 +84,7 @@ async function running(t: TestContext, program: string, more: NodeJS.ProcessEnv)
   await until(ready, { withinMs: 30_000, what: `${program} is ready` })
   assert.equal(child.exitCode, null, errors)
 
-  assert.equal(await (await fetch(url)).text(), 'A page of yours')
+  assert.equal(await (await fetch(url)).text(), 'Your page')
   for (const path of ['/metrics', '/docs', '/admin/summary', '/bellwire/metrics', '/bellwire/admin/summary'])
     assert.equal((await fetch(url + path)).status, 404, path)
   assert.equal((await fetch(`${admin}/metrics`)).status, 200)

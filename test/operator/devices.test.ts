@@ -71,26 +71,23 @@ onEachEngine('an app cannot act for another user, and the clock of its device do
   assert.equal((await devicesOf(url, '1')).length, 1)
 })
 
-onEachEngine(
-  'an app must not send a time, an origin or skip_publishing: the error names the field',
-  async (t, store) => {
-    const { url } = await startOperator(t, { store, app, adminKeys })
-    for (const [name, value] of Object.entries({
-      timestamp: '1999-01-01T00:00:00Z',
-      origin: 'www.two.example',
-      skip_publishing: true,
-    }))
-      for (const what of ['link', 'unlink']) {
-        const body = { tokens: [fcm('t1')], [name]: value }
-        const refused = await post(`${url}/app/devices/${what}`, body, undefined, await bearer('1'))
-        assert.equal(refused.status, 400)
-        assert.match(refused.body.error, new RegExp(`^${name} is not taken from an app`))
-      }
-    assert.deepEqual(await devicesOf(url, '1'), [])
-    await post(`${url}/app/devices/link`, { tokens: [fcm('t1')], more: 1 }, undefined, await bearer('1'))
-    assert.equal((await devicesOf(url, '1'))[0]?.origin, 'app')
-  },
-)
+onEachEngine('an app must not send time, origin or skip_publishing: the error names the field', async (t, store) => {
+  const { url } = await startOperator(t, { store, app, adminKeys })
+  for (const [name, value] of Object.entries({
+    timestamp: '1999-01-01T00:00:00Z',
+    origin: 'www.two.example',
+    skip_publishing: true,
+  }))
+    for (const what of ['link', 'unlink']) {
+      const body = { tokens: [fcm('t1')], [name]: value }
+      const refused = await post(`${url}/app/devices/${what}`, body, undefined, await bearer('1'))
+      assert.equal(refused.status, 400)
+      assert.match(refused.body.error, new RegExp(`^${name} is not accepted from an app`))
+    }
+  assert.deepEqual(await devicesOf(url, '1'), [])
+  await post(`${url}/app/devices/link`, { tokens: [fcm('t1')], more: 1 }, undefined, await bearer('1'))
+  assert.equal((await devicesOf(url, '1'))[0]?.origin, 'app')
+})
 
 test('a user who links too often is limited; another user, and a logout, are not', async (t) => {
   const { url } = await startOperator(t, {
@@ -141,31 +138,28 @@ onEachEngine(
   },
 )
 
-onEachEngine(
-  'an app can link only devices that a push service here reaches; a service can link any kind',
-  async (t, store) => {
-    const { url } = await startOperator(t, {
-      store,
-      app,
-      adminKeys,
-      push: { devices: { source: 'registry', services: [witnessService('fcm_token')] } },
-    })
-    const token = { token: 't1', provider: 'http:made-up' }
-    const refused = await post(`${url}/app/devices/link`, { tokens: [token] }, undefined, await bearer('1'))
-    assert.deepEqual(
-      [refused.status, refused.body.error],
-      [400, 'tokens[0] is not accepted: no push service is configured here that reaches it (http:made-up)'],
-    )
-    const record = { brand: '1', user_id: '1001', tokens: [token] }
-    assert.equal((await post(`${url}/admin/devices/link`, record, services.key)).body.linked, 1)
-    const text = await (await fetch(`${url}/metrics`)).text()
-    assert.ok(!text.includes('made-up'))
-    assert.match(text, /bellwire_devices_linked_total\{brand="1",kind="other"\}/)
-    const out = await post(`${url}/app/devices/unlink`, { tokens: [token] }, undefined, await bearer('1'))
-    assert.equal(out.status, 200, 'a device that no push service reaches can be unlinked')
-    assert.deepEqual(await devicesOf(url, '1'), [])
-  },
-)
+onEachEngine('an app links only devices that a push service reaches; a service links any kind', async (t, store) => {
+  const { url } = await startOperator(t, {
+    store,
+    app,
+    adminKeys,
+    push: { devices: { source: 'registry', services: [witnessService('fcm_token')] } },
+  })
+  const token = { token: 't1', provider: 'http:made-up' }
+  const refused = await post(`${url}/app/devices/link`, { tokens: [token] }, undefined, await bearer('1'))
+  assert.deepEqual(
+    [refused.status, refused.body.error],
+    [400, 'tokens[0] is not accepted: no configured push service can reach it (http:made-up)'],
+  )
+  const record = { brand: '1', user_id: '1001', tokens: [token] }
+  assert.equal((await post(`${url}/admin/devices/link`, record, services.key)).body.linked, 1)
+  const text = await (await fetch(`${url}/metrics`)).text()
+  assert.ok(!text.includes('made-up'))
+  assert.match(text, /bellwire_devices_linked_total\{brand="1",kind="other"\}/)
+  const out = await post(`${url}/app/devices/unlink`, { tokens: [token] }, undefined, await bearer('1'))
+  assert.equal(out.status, 200, 'a device that no push service reaches can be unlinked')
+  assert.deepEqual(await devicesOf(url, '1'), [])
+})
 
 onEachEngine('a user has at most 200 devices from services', async (t, store) => {
   const { url } = await startOperator(t, { store, app, adminKeys })

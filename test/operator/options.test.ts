@@ -93,9 +93,9 @@ test('all problems of the platform options are reported at once', () => {
 
 test('an invalid operator URL and an invalid service account are reported with their paths', () => {
   assert.deepEqual(refused(() => operatorApi({ url: 'operator.example', apiKey: '' })).paths, ['url', 'apiKey'])
-  assert.throws(() => fcm({ serviceAccount: '' }), /^Error: fcm: serviceAccount: it is empty: download a new one/)
+  assert.throws(() => fcm({ serviceAccount: '' }), /^Error: fcm: serviceAccount: the file is empty: download a new one/)
   assert.throws(() => fcm({ serviceAccount: './account.json' }), /serviceAccount: .*the text of the file, not its path/)
-  assert.throws(() => fcm({ serviceAccount: {} as never }), /serviceAccount: it has no project_id/)
+  assert.throws(() => fcm({ serviceAccount: {} as never }), /serviceAccount: project_id is missing/)
 })
 
 test('valid options are accepted', () => {

@@ -241,7 +241,7 @@ test('an invalid query is reported before the stream begins', async (t) => {
   const unknown = await post(url + path, { field: 'blocked' }, one)
   assert.equal(unknown.status, 503)
   assert.match(unknown.body.error, /no such column: no_such/)
-  assert.match((await post(url + path, { field: 'excluded' }, one)).body.error, /gives 2 columns/)
+  assert.match((await post(url + path, { field: 'excluded' }, one)).body.error, /returns 2 columns/)
 })
 
 onPostgres('a query that fails after its first rows closes the list with its error', async (t, store) => {

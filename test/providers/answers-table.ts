@@ -62,7 +62,7 @@ function parsed(body: string): unknown {
 /** One line for each answer of each service. */
 export function answersTable(): string[] {
   return [
-    '| service | answer | outcome | token | before the credential has had an accepted send |',
+    '| service | answer | outcome | token | before the first accepted send with the credential |',
     '|---|---|---|---|---|',
     ...services.flatMap(([name, rows, read]) => rows.map((each) => line(name, each, read({ headers: {}, ...each })))),
   ]
@@ -71,15 +71,15 @@ export function answersTable(): string[] {
 function line(name: string, { row }: Answered, answer: DeviceAnswer): string {
   const proven = resolveMismatch(answer, true)
   const unproven = resolveMismatch(answer, false)
-  const token = isProvenDead(proven, linkedAt) ? 'dropped' : 'kept'
+  const token = isProvenDead(proven, linkedAt) ? 'unlinked' : 'kept'
   const before =
     outcomeOf(unproven) === outcomeOf(proven) && token === tokenOf(unproven)
-      ? '〃'
+      ? 'the same'
       : `${outcomeOf(unproven)}, ${tokenOf(unproven)}`
   return `| ${name} | ${row} | ${outcomeOf(proven)} | ${token} | ${before} |`
 }
 
-const tokenOf = (answer: DeviceAnswer): string => (isProvenDead(answer, linkedAt) ? 'dropped' : 'kept')
+const tokenOf = (answer: DeviceAnswer): string => (isProvenDead(answer, linkedAt) ? 'unlinked' : 'kept')
 
 function outcomeOf(answer: DeviceAnswer): string {
   if (answer.category === 'successful') return 'successful'

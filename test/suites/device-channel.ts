@@ -259,11 +259,11 @@ const typed = (row: Omit<BadInput, 'only'>): BadInput[] => [
 ]
 
 export const badInput: readonly BadInput[] = [
-  ...typed({ title: 'no type', accepted: false, why: /it has no type/, type: undefined }),
+  ...typed({ title: 'no type', accepted: false, why: /the message has no type/, type: undefined }),
   ...typed({
     title: 'an empty type',
     accepted: false,
-    why: /it has no type/,
+    why: /the message has no type/,
     type: '',
     body: (user) => record(user, { x: 1 }),
   }),
@@ -279,7 +279,7 @@ export const badInput: readonly BadInput[] = [
   {
     title: 'the type as a header only',
     accepted: false,
-    why: /it has no type/,
+    why: /the message has no type/,
     type: undefined,
     headers: { type: 'USER_DEVICE_LINK' },
     only: 'amqp',

@@ -1,4 +1,4 @@
-// Devices in a table of the send path's own database, so that a test sees what is committed with what.
+// A device source in the send path's own database, so that a test can check which changes are committed together.
 
 import type { Device } from '../../src/devices/device.ts'
 import type { DeviceSource } from '../../src/devices/device-source.ts'
@@ -16,7 +16,7 @@ export const deviceTableMigrations: readonly Migration[] = [
   },
 ]
 
-const put = statement({
+const putDevices = statement({
   name: 'put_test_devices',
   rank: 80,
   columns: { brand: 'text', token: 'text', user_id: 'text' },
@@ -24,21 +24,21 @@ const put = statement({
     insert into test_devices (brand, token, user_id) select r.brand, r.token, r.user_id from ${rows} r where true
     on conflict (brand, token) do update set user_id = excluded.user_id`,
 })
-const drop = statement({
+const deleteDevices = statement({
   name: 'drop_test_devices',
   rank: 81,
   columns: { brand: 'text', token: 'text' },
   text: (rows) => `delete from test_devices where (brand, token) in (select r.brand, r.token from ${rows} r)`,
 })
 type Row = { brand: string; token: string; user_id: string }
-const ofUsers = statement<Row>({
+const selectByUsers = statement<Row>({
   name: 'test_devices_of',
   rank: 82,
   columns: { brand: 'text', user_id: 'text' },
   text: (rows) =>
     `select d.brand, d.token, d.user_id from ${rows} r join test_devices d on d.brand = r.brand and d.user_id = r.user_id`,
 })
-const ofTokens = statement<Row>({
+const selectByTokens = statement<Row>({
   name: 'test_holders',
   rank: 83,
   columns: { brand: 'text', token: 'text' },
@@ -47,9 +47,9 @@ const ofTokens = statement<Row>({
 })
 
 export interface DeviceTable extends DeviceSource {
-  /** Look-ups that were answered. */
+  /** The number of answered look-ups. */
   answered: number
-  /** Links a token to a user, whoever had it before; resolves when it is durable, as a link that is answered 200. */
+  /** Links a token to a user, or moves it to them. Resolves when the link is durable, as for a link that is answered 200. */
   link(brand: string, token: string, userId: string): Promise<void>
   unlinkNow(brand: string, token: string): Promise<void>
   left(): Promise<readonly string[]>
@@ -57,7 +57,7 @@ export interface DeviceTable extends DeviceSource {
 
 export function deviceTable(database: Database): DeviceTable {
   const holders = new Map<string, string | undefined>()
-  const asDevice = ({ brand, token, user_id: userId }: Row): Device => ({
+  const toDevice = ({ brand, token, user_id: userId }: Row): Device => ({
     brand,
     token,
     userId,
@@ -70,22 +70,22 @@ export function deviceTable(database: Database): DeviceTable {
     async of(brand, users) {
       const rows = await database.read(
         op(
-          ofUsers,
+          selectByUsers,
           users.map((user) => [brand, user]),
         ),
       )
       table.answered++
-      return Map.groupBy(rows.map(asDevice), (device) => device.userId)
+      return Map.groupBy(rows.map(toDevice), (device) => device.userId)
     },
     async holders(brand, tokens) {
       const rows = await database.read(
         op(
-          ofTokens,
+          selectByTokens,
           tokens.map((token) => [brand, token]),
         ),
       )
       table.answered++
-      return new Map(rows.map((row) => [row.token, asDevice(row)]))
+      return new Map(rows.map((row) => [row.token, toDevice(row)]))
     },
     revoked({ brand, token, userId }) {
       const key = `${brand} ${token}`
@@ -93,27 +93,27 @@ export function deviceTable(database: Database): DeviceTable {
     },
     unlink: (devices) => [
       op(
-        drop,
+        deleteDevices,
         devices.map(({ brand, token }) => [brand, token]),
       ),
     ],
     async link(brand, token, userId) {
-      await database.commit([op(put, [[brand, token, userId]])])
+      await database.commit([op(putDevices, [[brand, token, userId]])])
       holders.set(`${brand} ${token}`, userId)
     },
     async unlinkNow(brand, token) {
-      await database.commit([op(drop, [[brand, token]])])
+      await database.commit([op(deleteDevices, [[brand, token]])])
       holders.set(`${brand} ${token}`, undefined)
     },
     async left() {
-      const rows = await database.read(op(allTokens, [[]]))
+      const rows = await database.read(op(selectTokens, [[]]))
       return rows.map(({ brand, token }) => `${brand} ${token}`)
     },
   }
   return table
 }
 
-const allTokens = statement<{ brand: string; token: string }>({
+const selectTokens = statement<{ brand: string; token: string }>({
   name: 'test_tokens',
   rank: 84,
   columns: {},

@@ -1,19 +1,19 @@
-// What is answered must be what the document of the same server says: every status, and of /admin and /app every field and no other.
+// Checks answers against the server's own OpenAPI document: every status, and for /admin and /app exactly the documented fields.
 
 import assert from 'node:assert/strict'
 import { Check } from 'typebox/schema'
 
-// biome-ignore lint/suspicious/noExplicitAny: a document is whatever JSON it is
+// biome-ignore lint/suspicious/noExplicitAny: a document may be any JSON
 type Json = any
 
 const documents = new Map<string, Promise<Json>>()
 
-/** A port may have been another server's. */
+/** Forgets the document of a server, because another server may reuse its port. */
 export function forgetDocument(url: string): void {
   documents.delete(url)
 }
 
-/** Fails where an answer is not as documented. */
+/** Fails if an answer is not as documented. */
 export async function checkDocumented(
   method: 'GET' | 'POST',
   url: string,
@@ -25,7 +25,7 @@ export async function checkDocumented(
   if (!documents.has(origin))
     documents.set(
       origin,
-      // A server of somebody's own, in which a side is mounted, has none.
+      // A server in which a side is only mounted has no document.
       fetch(`${origin}/openapi.json`).then((answer) => (answer.ok ? answer.json() : {})),
     )
   const document = await documents.get(origin)
@@ -33,24 +33,30 @@ export async function checkDocumented(
   const path = paths.includes(pathname) ? pathname : paths.find((each) => matches(each, pathname))
   const operation = path && document.paths[path][method.toLowerCase()]
   if (!operation) return
-  assert.ok(operation.responses[status], `${method} ${path} answered ${status}, which is not documented`)
+  assert.ok(operation.responses[status], `${method} ${path} answered ${status}, an undocumented status`)
   if (status !== 200 || !/^\/(admin|app)\//.test(pathname)) return
-  const schema = closed(operation.responses[200].content['application/json']?.schema, document)
-  assert.ok(Check(schema, body), `${method} ${path} is not documented so: ${JSON.stringify(body)}`)
+  const schema = strictSchema(operation.responses[200].content['application/json']?.schema, document)
+  assert.ok(
+    Check(schema, body),
+    `${method} ${path}: the answer does not match its documented schema: ${JSON.stringify(body)}`,
+  )
 }
 
 function matches(path: string, pathname: string): boolean {
-  const [words, given] = [path.split('/'), pathname.split('/')]
-  return words.length === given.length && words.every((word, i) => word.startsWith('{') || word === given[i])
+  const [template, actual] = [path.split('/'), pathname.split('/')]
+  return template.length === actual.length && template.every((part, i) => part.startsWith('{') || part === actual[i])
 }
 
-/** References in place, and no object with further properties but those that name none. */
-function closed(schema: Json, document: Json): Json {
-  if (Array.isArray(schema)) return schema.map((each) => closed(each, document))
+/** Resolves references, and forbids additional properties in every object schema that names properties. */
+function strictSchema(schema: Json, document: Json): Json {
+  if (Array.isArray(schema)) return schema.map((each) => strictSchema(each, document))
   if (typeof schema !== 'object' || schema === null) return schema
   if (typeof schema.$ref === 'string')
-    return closed(document.components.schemas[schema.$ref.split('/').at(-1)], document)
-  const made = Object.fromEntries(Object.entries(schema).map(([name, value]) => [name, closed(value, document)]))
-  const names = made.type === 'object' && made.properties && Object.keys(made.properties).length > 0
-  return names && made.additionalProperties === undefined ? { ...made, additionalProperties: false } : made
+    return strictSchema(document.components.schemas[schema.$ref.split('/').at(-1)], document)
+  const entries = Object.entries(schema).map(([name, value]) => [name, strictSchema(value, document)])
+  const strict = Object.fromEntries(entries)
+  const hasProperties = strict.type === 'object' && strict.properties && Object.keys(strict.properties).length > 0
+  return hasProperties && strict.additionalProperties === undefined
+    ? { ...strict, additionalProperties: false }
+    : strict
 }

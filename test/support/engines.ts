@@ -5,7 +5,7 @@ import { temporary } from './sides.ts'
 
 const skip = await withoutPostgres()
 
-/** Runs a test on each engine, with the address of an empty store. */
+/** Runs a test on SQLite and on PostgreSQL, with the address of an empty store. */
 export function onEachEngine(title: string, run: (t: TestContext, store: string) => Promise<void>): void {
   test(`${title} (sqlite)`, async (t) => run(t, `sqlite:${join(await temporary(t), 'store.db')}`))
   onPostgres(title, run)

@@ -1,4 +1,4 @@
-// A CRM with users without waiting for an import of millions: straight into the tables that the platform has made.
+// Fills the CRM's tables directly, which is faster than importing millions of users.
 
 import { DatabaseSync } from 'node:sqlite'
 import { crmFileOf, crmStoreMigrations } from '../../src/platform/crm/store.ts'
@@ -7,19 +7,19 @@ import { migrateDatabase } from '../../src/store/open-database.ts'
 import { query } from './services/postgres.ts'
 
 const columns = fields.flatMap((field) => [field, `${field}_at`]).join(', ')
-/** Blocked, and something known of the other fields. */
+/** The user is blocked; the other fields are false, with a time. */
 const values = fields.map((field) => `${field === 'blocked' ? 1 : 0}, 1700000000000`).join(', ')
 
 /**
- * Makes users idOf(from) to idOf(to - 1) of this brand, all of them blocked. The store must not be open.
+ * Creates the users idOf(from) to idOf(to - 1) of this brand, all blocked. The store must not be open.
  *
- * @param store the platform's
+ * @param store the platform's store
  */
 export async function fillCrm(store: string, brand: string, from: number, to: number): Promise<void> {
   const file = crmFileOf(store)
   await migrateDatabase(file ?? store, crmStoreMigrations)
   if (file === undefined) {
-    // In no order, as rows lie in a table that has lived.
+    // In random order, like the rows of a table in production.
     await query(
       store,
       `insert into crm_users (brand, user_id, ${columns})

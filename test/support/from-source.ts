@@ -1,4 +1,4 @@
-// `node --import` this: what imports 'bellwire', as a project of somebody's would, gets the source of this checkout.
+// For `node --import`: resolves the import of 'bellwire' in an example project to the source of this checkout.
 
 import { registerHooks } from 'node:module'
 

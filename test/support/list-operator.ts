@@ -1,4 +1,4 @@
-// A stranger's operator that answers POST /reconciliation and nothing else: by the letter, or with a fault.
+// An operator of another vendor that only answers POST /reconciliation, correctly or with a fault.
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -21,10 +21,10 @@ export async function startListOperator(t: TestContext, answer: AnswerList): Pro
   const asked: ListRequest[] = []
   const server = createServer(async (request, response) => {
     const { field } = JSON.parse(await text(request)) as { field: string }
-    const known = { field, key: request.headers['x-api-key'] as string | undefined, path: request.url as string }
-    asked.push(known)
+    const received = { field, key: request.headers['x-api-key'] as string | undefined, path: request.url as string }
+    asked.push(received)
     try {
-      await answer(response, known)
+      await answer(response, received)
     } catch {
       response.destroy()
     }
@@ -37,7 +37,7 @@ export async function startListOperator(t: TestContext, answer: AnswerList): Pro
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked }
 }
 
-/** The answer of §2.5, its data as of now unless told. */
+/** The answer of §2.5. The time of its data is now by default. */
 export function listOf(users: readonly string[], at: Date | string = new Date()): string {
   return JSON.stringify({ users, timestamp: typeof at === 'string' ? at : at.toISOString() })
 }

@@ -1,4 +1,4 @@
-// An operator's own user database, for both engines: a table of players, with the queries for it.
+// An operator's own user database in SQLite or PostgreSQL: a table of players, and queries for it.
 
 import { DatabaseSync } from 'node:sqlite'
 import { query } from './services/postgres.ts'
@@ -10,12 +10,12 @@ export const playerQueries = {
 
 export interface Players {
   run(sql: string): Promise<void>
-  /** Makes these people, neither blocked nor excluded, of both brands. */
+  /** Adds these users to both brands, neither blocked nor excluded. */
   add(...users: string[]): Promise<void>
   exclude(brand: string, user: string, excluded?: boolean): Promise<void>
 }
 
-/** @param url of an empty database: 'sqlite:PATH' or 'postgres://…?schema=…' */
+/** @param url the address of an empty database: 'sqlite:PATH' or 'postgres://…?schema=…' */
 export async function createPlayers(url: string): Promise<Players> {
   const run = async (sql: string): Promise<void> => {
     if (!url.startsWith('sqlite:')) return void (await query(url, sql))

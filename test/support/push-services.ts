@@ -1,4 +1,4 @@
-// Push services and a source of devices as tests need them: they keep what they received, and the test decides what they answer.
+// Push services and a device source for tests. They record the messages that they receive, and the test chooses the answers.
 
 import type { Fatal } from '../../src/contract/outcome.ts'
 import type { Device, DeviceKind } from '../../src/devices/device.ts'
@@ -7,7 +7,7 @@ import type { DeviceAnswer, Push, PushService } from '../../src/providers/push-s
 
 export const accepted: DeviceAnswer = { category: 'successful', rule: 'accepted', providerId: 'p-1' }
 export const gone: DeviceAnswer = { category: 'failed', reason: 'rejected', rule: '410', error: 'gone', token: 'gone' }
-/** As FCM's SENDER_ID_MISMATCH or APNs' BadDeviceToken are reported. */
+/** The answer for FCM's SENDER_ID_MISMATCH and APNs' BadDeviceToken. */
 export const mismatch: DeviceAnswer = {
   category: 'failed',
   reason: 'rejected',
@@ -28,7 +28,7 @@ export interface WitnessService extends PushService {
   readonly received: Push[]
 }
 
-/** A service of one kind; what it answers is decided for each push, by default it accepts. */
+/** A push service for one kind of device. `answer` chooses the answer to each push; by default all are accepted. */
 export function witnessService(
   kind: DeviceKind,
   answer: (push: Push) => DeviceAnswer | Promise<DeviceAnswer> = () => accepted,
@@ -53,15 +53,15 @@ export function device(over: Partial<Device> = {}): Device {
 
 export interface DeviceBook extends DeviceSource {
   readonly devices: Device[]
-  /** Tokens by brand that were linked once and are nobody's now. */
+  /** `brand token` of tokens that were linked once and now belong to nobody. */
   readonly unlinked: Set<string>
-  /** What the send path wanted unlinked. */
+  /** The devices that the send path unlinked, with the reasons. */
   readonly dropped: { readonly device: Device; readonly why: string }[]
-  /** How often it was asked. */
+  /** The brand and user ids of each look-up. */
   readonly asked: (readonly string[])[]
 }
 
-/** Devices in memory. */
+/** A device source in memory. */
 export function deviceBook(devices: readonly Device[]): DeviceBook {
   const book: DeviceBook = {
     name: 'book',

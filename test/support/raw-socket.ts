@@ -1,4 +1,4 @@
-// Requests that no client would send: half of one, slowly, or without reading the answer.
+// A raw connection for requests that no HTTP client sends: incomplete, slow, or without reading the answer.
 
 import { connect, type Socket } from 'node:net'
 import type { TestContext } from 'node:test'
@@ -6,7 +6,7 @@ import { until } from './wait.ts'
 
 export interface RawSocket {
   readonly socket: Socket
-  /** All that was answered so far. */
+  /** All text received so far. */
   readonly text: string
   readonly closed: boolean
   write(bytes: string | Uint8Array): void
@@ -41,7 +41,7 @@ export function openRawSocket(t: TestContext, url: string): RawSocket {
   }
 }
 
-/** The head of a POST; the caller sends as much of the body as it likes. */
+/** The head of a POST request, without the body. */
 export function headOf(path: string, headers: Readonly<Record<string, string | number>>): string {
   const lines = Object.entries({ host: 'test', ...headers }).map(([name, value]) => `${name}: ${value}\r\n`)
   return `POST ${path} HTTP/1.1\r\n${lines.join('')}\r\n`

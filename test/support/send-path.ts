@@ -4,7 +4,7 @@ import { throughProvider } from '../../src/delivery/through-provider.ts'
 import type { Provider } from '../../src/providers/provider.ts'
 import type { Database } from '../../src/store/database.ts'
 
-/** A send path with generous limits; no message is suppressed unless `checkMessage` refuses it. */
+/** A send path with limits that no test reaches. No user is suppressed, except by `checkMessage`. */
 export const pathTo = (
   database: Database,
   to: Provider | Delivery,

@@ -1,4 +1,4 @@
-// Both sides as a test needs them: on a free port, with a store of their own, stopped and removed when the test ends.
+// Starts an operator or a platform for a test, on a free port and with its own store. Both are removed when the test ends.
 
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -14,7 +14,7 @@ import { type ListenOptions, listen } from '../../src/runtime/http.ts'
 import { chain } from '../../src/runtime/mount.ts'
 import { checkDocumented, forgetDocument } from './documented.ts'
 
-/** Two brands with equal user ids, each with its key, and one key for both. */
+/** A key for each of two brands with equal user ids, and one key for both. */
 export const keys = {
   one: { name: 'platform of brand 1', key: 'the-key-of-brand-1', brands: ['1'] },
   two: { name: 'platform of brand 2', key: 'the-key-of-brand-2', brands: ['2'] },
@@ -31,7 +31,7 @@ export interface Witness extends Provider {
   readonly received: Message[]
 }
 
-/** A provider that keeps what it received; `answer` decides, by default everything is accepted. */
+/** A provider that records its messages. `answer` chooses the result of each; by default all are accepted. */
 export function witness(answer?: (message: Message) => Result | Promise<Result>, max = 1_000): Witness {
   const received: Message[] = []
   return {
@@ -95,7 +95,7 @@ export async function startPlatform(
 
 let nextId = 1
 
-/** A request element with an activity.id of its own. */
+/** A request element with a new activity.id. */
 export function element(
   over: Readonly<Record<string, unknown>> = {},
   beside: Readonly<Record<string, unknown>> = {},
@@ -120,12 +120,12 @@ export function element(
 export interface Answer {
   readonly status: number
   readonly headers: Headers
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into whatever came back
+  // biome-ignore lint/suspicious/noExplicitAny: tests read any part of an answer
   readonly body: any
   readonly text: string
 }
 
-/** POSTs a body as it is (or a value as JSON) and reads the answer. */
+/** POSTs a string or bytes unchanged, or any other value as JSON, and reads the answer. */
 export async function post(
   url: string,
   body: unknown,

@@ -1,4 +1,4 @@
-// A network between us and a server, that can be cut.
+// A TCP proxy that simulates network failures between a test and a server.
 
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
@@ -6,14 +6,14 @@ import type { TestContext } from 'node:test'
 
 export interface TcpProxy {
   readonly port: number
-  /** Connections are reset, new ones too. */
+  /** Closes all connections, and resets new ones. */
   cut(): void
-  /** Nothing is reset, and nothing comes through any more. */
+  /** Keeps the connections open but passes no more bytes on. */
   freeze(): void
   restore(): void
 }
 
-/** Passes bytes on to 127.0.0.1:port. */
+/** Forwards connections to 127.0.0.1:port. */
 export async function tcpProxy(t: TestContext, port: number): Promise<TcpProxy> {
   let state: 'open' | 'cut' | 'frozen' = 'open'
   const sockets = new Set<Socket>()
@@ -35,23 +35,23 @@ export async function tcpProxy(t: TestContext, port: number): Promise<TcpProxy> 
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
-  const drop = (): void => {
+  const closeAll = (): void => {
     for (const socket of sockets) socket.destroy()
   }
   t.after(() => {
-    drop()
+    closeAll()
     server.close()
   })
   return {
     port: (server.address() as AddressInfo).port,
     cut() {
       state = 'cut'
-      drop()
+      closeAll()
     },
     freeze() {
       state = 'frozen'
     },
-    // What was frozen has lost bytes and stays dead: it is for its owner to find out.
+    // Connections that were frozen have lost bytes and stay broken; their clients must detect that.
     restore() {
       state = 'open'
     },

@@ -2,14 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type EventName, type Events, on } from '../../src/runtime/events.ts'
 
 export interface Within {
-  /** Default 10 s: long enough for a busy machine, and a test that waits for nothing still ends. */
+  /** Default: 10 s, long enough for a busy machine, and a test that waits in vain still ends. */
   readonly withinMs?: number
 }
 
 /**
- * Waits until the condition gives something truthy, and returns it. Only where there is no event to wait for.
+ * Waits until the condition returns a truthy value, and returns it. Prefer event() if there is an event to wait for.
  *
- * @throws an error that says what did not come true
+ * @throws an error with the description in `what`, after `withinMs`
  */
 export async function until<T>(
   condition: () => T | Promise<T>,
@@ -25,7 +25,7 @@ export async function until<T>(
 }
 
 /**
- * Waits for one of our events, from now on: call it before what causes the event, await it after.
+ * Waits for one of our events. Call it before the action that causes the event, and await it afterwards.
  *
  * @example
  * const settled = event('message.settled', ({ ref }) => ref === '…')
@@ -38,8 +38,8 @@ export function event<Name extends EventName>(
   { withinMs = 10_000 }: Within = {},
 ): Promise<Events[Name]> {
   const { promise, resolve, reject } = Promise.withResolvers<Events[Name]>()
-  const off = on(name, (happened) => {
-    if (predicate(happened)) resolve(happened)
+  const off = on(name, (emitted) => {
+    if (predicate(emitted)) resolve(emitted)
   })
   const late = setTimeout(() => reject(new Error(`Not within ${withinMs} ms: event ${name}`)), withinMs)
   return promise.finally(() => {

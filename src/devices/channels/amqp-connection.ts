@@ -1,4 +1,4 @@
-// Connections to a message-queue broker (AMQP 0-9-1), and what must be minded about the client.
+// Connections to a message-queue broker (AMQP 0-9-1), with workarounds for the client library.
 
 import { isIP } from 'node:net'
 import { type Channel, Connection } from 'rabbitmq-client'
@@ -8,33 +8,33 @@ export interface AmqpAddress {
   readonly url: string
 }
 
-/** How long a broker may take to answer a connection or a channel. */
-const patienceMs = 5_000
+/** How long opening a connection or a channel may take. */
+const openTimeoutMs = 5_000
 
 export interface AmqpConnection {
-  /** It connects, and connects again, by itself. */
+  /** Connects and reconnects by itself. */
   readonly connection: Connection
-  /** Opens a channel. Rejects with the reason why the broker cannot be reached, which the client's own error does not name. */
+  /** Opens a channel. Rejects with the reason why the broker is unreachable, which the client's own error does not contain. */
   acquire(): Promise<Channel>
 }
 
 export function connectAmqp({ url }: AmqpAddress, name: string): AmqpConnection {
   const connection = new Connection({
-    url: withUser(url),
+    url: withDefaultUser(url),
     ...serverName(url),
     connectionName: `bellwire ${name}`,
-    acquireTimeout: patienceMs,
-    connectionTimeout: patienceMs,
+    acquireTimeout: openTimeoutMs,
+    connectionTimeout: openTimeoutMs,
     heartbeat: 15,
     retryLow: 100,
     retryHigh: 3_000,
   })
-  let trouble: Error | undefined
+  let connectionError: Error | undefined
   connection.on('error', (error) => {
-    trouble = error as Error
+    connectionError = error as Error
   })
   connection.on('connection', () => {
-    trouble = undefined
+    connectionError = undefined
   })
   return {
     connection,
@@ -42,38 +42,39 @@ export function connectAmqp({ url }: AmqpAddress, name: string): AmqpConnection 
       try {
         return await connection.acquire({ emitErrorsFromChannel: true })
       } catch (error) {
-        throw trouble ?? error
+        throw connectionError ?? error
       }
     },
   }
 }
 
-/** The client does not add the user that brokers have for this machine. */
-function withUser(url: string): string {
+/** Adds the default user guest, which the client does not do. */
+function withDefaultUser(url: string): string {
   const address = new URL(url)
   if (address.username === '') Object.assign(address, { username: 'guest', password: 'guest' })
   return address.href
 }
 
-/** Brokers behind one address are told apart by the name that a client asks for, which this client does not say by itself. */
+/** Sends the host name in the TLS handshake (SNI), which the client omits. It selects among brokers behind one address. */
 function serverName(url: string): { readonly tls?: { readonly servername: string } } {
   const { protocol, hostname } = new URL(url)
   return protocol === 'amqps:' && isIP(hostname.replace(/^\[|\]$/g, '')) === 0 ? { tls: { servername: hostname } } : {}
 }
 
-interface Inner {
+interface ChannelInternals {
   _onHeader(frame: { readonly fields: { contentType?: string | undefined } }): void
 }
 
 /**
- * A channel whose messages arrive as bytes. The client parses what says that it is JSON, and with it loses what was sent:
- * bytes that are not UTF-8, numbers beyond a double. So the content type is taken off before it looks.
+ * Makes a channel deliver messages as bytes. The client would parse messages whose content type is JSON, which loses bytes that
+ * are not UTF-8 and the precision of large numbers. So the content type is removed before the client reads it.
  */
-export function withBytes(channel: Channel): Channel {
-  const inner = channel as unknown as Inner
-  const onHeader = inner._onHeader
-  if (typeof onHeader !== 'function') throw new Error('rabbitmq-client has changed inside: see withBytes()')
-  inner._onHeader = (frame) => {
+export function deliverBytes(channel: Channel): Channel {
+  const internals = channel as unknown as ChannelInternals
+  const onHeader = internals._onHeader
+  if (typeof onHeader !== 'function')
+    throw new Error('the internals of rabbitmq-client have changed: see deliverBytes()')
+  internals._onHeader = (frame) => {
     frame.fields.contentType = undefined
     onHeader.call(channel, frame)
   }

@@ -1,32 +1,32 @@
-// Consuming from a message-queue broker (§4.3 rule 1). Headers are ignored; the type is a property.
+// Consumes device links from a message-queue broker (§4.3 rule 1). The type is a message property; headers are ignored.
 
 import type { AsyncMessage, Channel } from 'rabbitmq-client'
 import { atMost, within } from '../../runtime/within.ts'
 import type { DeviceConsumer, Received, Take } from '../device-channel.ts'
-import { type AmqpAddress, type AmqpConnection, connectAmqp, withBytes } from './amqp-connection.ts'
-import { sessions, takeAll } from './hold.ts'
+import { type AmqpAddress, type AmqpConnection, connectAmqp, deliverBytes } from './amqp-connection.ts'
+import { runSessions, takeWithRetries } from './hold.ts'
 
 export interface AmqpConsumerOptions extends AmqpAddress {
   readonly queue: string
-  /** Where the broker puts what it delivered too often; 'none': it is not for us to look at. QUEUE.dead */
+  /** The dead-letter queue, which is consumed too. 'none': it is not consumed. Default: QUEUE.dead. */
   readonly deadQueue?: string | 'none'
-  /** Declare both, as quorum queues. Otherwise they must be there. true */
+  /** Declare both as quorum queues. If false, they must exist. Default: true. */
   readonly declare?: boolean
-  /** After so many deliveries that were not acknowledged a message goes to the dead queue. 20 */
+  /** Unacknowledged deliveries of a message before the broker moves it to the dead-letter queue. Default: 20. */
   readonly deliveryLimit?: number
-  /** Messages on their way to us at once; half of them at most in one commit, so that the others come meanwhile. 1,000 */
+  /** AMQP prefetch: the most unacknowledged messages. A batch has at most half of them, while the rest arrive. Default: 1,000. */
   readonly prefetch?: number
 }
 
-/** A broker that was cut off without a word is given up before its heartbeat is missed. */
-const openWithinMs = 20_000
-/** On the dead queue nothing is counted: a message that is tried alone has time. Old brokers take no -1 for it. */
+/** Gives up on a broker that became silently unreachable, before its heartbeat times out. */
+const openTimeoutMs = 20_000
+/** No delivery limit on the dead-letter queue, where messages are tried one at a time. (Old brokers reject -1.) */
 const noLimit = 1_000_000_000
 
 /**
- * Acknowledges what was taken, and only that. A consumer that is killed with its hands full makes the broker count a failed
- * delivery for each message, however good; after some of those the broker puts them aside as dead. So the dead queue is
- * consumed too, one message at a time: what is good is taken, and what is not is parked like any other.
+ * Acknowledges a message only after it is stored. When a consumer is killed, the broker counts a failed delivery for each
+ * message that it had prefetched, and after several of them dead-letters valid messages too. So the dead-letter queue is also
+ * consumed, one message at a time: valid messages are stored, and the others are parked as usual.
  *
  * @example
  * const consumer = amqpConsumer({ url: 'amqp://bellwire:secret@broker/', queue: 'device-links.1' })
@@ -38,20 +38,20 @@ export function amqpConsumer(options: AmqpConsumerOptions): DeviceConsumer {
   return {
     name,
     async consume(take, signal) {
-      // What happens to the connection ends its channels, and with them a session.
+      // An error of the connection closes its channels, which ends the sessions.
       const connected = connectAmqp(options, name)
-      const wanted: Reading[] = [{ queue, prefetch, name }]
-      if (deadQueue !== 'none') wanted.push({ queue: deadQueue, prefetch: 1, name: `amqp ${deadQueue}` })
+      const subscriptions: Subscription[] = [{ queue, prefetch, name }]
+      if (deadQueue !== 'none') subscriptions.push({ queue: deadQueue, prefetch: 1, name: `amqp ${deadQueue}` })
       await Promise.all(
-        wanted.map((reading) =>
-          sessions(reading.name, signal, (established) =>
-            session({
+        subscriptions.map((subscription) =>
+          runSessions(subscription.name, signal, (established) =>
+            runSession({
               connected,
-              reading,
+              subscription,
               take,
               signal,
               established,
-              prepare: (channel) => prepare(channel, options),
+              declareQueues: (channel) => declareQueues(channel, options),
             }),
           ),
         ),
@@ -62,7 +62,7 @@ export function amqpConsumer(options: AmqpConsumerOptions): DeviceConsumer {
   }
 }
 
-interface Reading {
+interface Subscription {
   readonly queue: string
   readonly prefetch: number
   readonly name: string
@@ -70,17 +70,24 @@ interface Reading {
 
 interface Session {
   readonly connected: AmqpConnection
-  readonly reading: Reading
+  readonly subscription: Subscription
   readonly take: Take
   readonly signal: AbortSignal
   readonly established: () => void
-  readonly prepare: (channel: Channel) => Promise<void>
+  readonly declareQueues: (channel: Channel) => Promise<void>
 }
 
-/** From opening a channel to losing it, or to the end. Rejects where it was lost. */
-async function session({ connected, reading, take, signal, established, prepare }: Session): Promise<void> {
-  const { queue, prefetch, name } = reading
-  const channel = withBytes(await within(openWithinMs, connected.acquire()))
+/** Opens a channel and consumes until the signal aborts. Rejects if the channel is lost. */
+async function runSession({
+  connected,
+  subscription,
+  take,
+  signal,
+  established,
+  declareQueues,
+}: Session): Promise<void> {
+  const { queue, prefetch, name } = subscription
+  const channel = deliverBytes(await within(openTimeoutMs, connected.acquire()))
   const arrived: AsyncMessage[] = []
   let lost: Error | undefined
   let wake = (): void => {}
@@ -89,19 +96,19 @@ async function session({ connected, reading, take, signal, established, prepare 
     wake()
   }
   channel.on('error', lose)
-  channel.on('basic.cancel', () => lose(new Error(`the queue ${queue} is gone`)))
-  channel.once('close', () => lose(new Error('the connection was lost')))
+  channel.on('basic.cancel', () => lose(new Error(`the queue ${queue} was deleted`)))
+  channel.once('close', () => lose(new Error('the connection to the broker was lost')))
   const stop = (): void => wake()
   signal.addEventListener('abort', stop)
   try {
     const opening = async (): Promise<void> => {
-      await prepare(channel)
+      await declareQueues(channel)
       await channel.basicQos({ prefetchCount: prefetch })
       await channel.basicConsume({ queue }, (message) => {
         if (arrived.push(message) === 1) wake()
       })
     }
-    await within(openWithinMs, opening())
+    await within(openTimeoutMs, opening())
     established()
     while (!lost && !signal.aborted) {
       if (arrived.length === 0) {
@@ -109,21 +116,21 @@ async function session({ connected, reading, take, signal, established, prepare 
           wake = resolve
           if (lost || signal.aborted) resolve()
         })
-        // What came in one go is taken in one go.
+        // Collects the messages of one socket read into one batch.
         await new Promise((resolve) => setImmediate(resolve))
         continue
       }
       const batch = arrived.splice(0, Math.ceil(prefetch / 2))
       if (
-        !(await takeAll(
+        !(await takeWithRetries(
           name,
           take,
-          batch.map((message) => received(message, name)),
+          batch.map((message) => toReceived(message, name)),
           signal,
         ))
       )
         break
-      // Lost meanwhile: they come again, and say nothing new.
+      // If the channel was lost meanwhile, the messages are delivered again, which has no effect.
       if (!lost) channel.basicAck({ deliveryTag: (batch.at(-1) as AsyncMessage).deliveryTag, multiple: true })
     }
     if (lost && !signal.aborted) throw lost
@@ -133,11 +140,11 @@ async function session({ connected, reading, take, signal, established, prepare 
   }
 }
 
-function received({ type, body }: AsyncMessage, from: string): Received {
+function toReceived({ type, body }: AsyncMessage, from: string): Received {
   return { type, body: body as Buffer, from }
 }
 
-async function prepare(channel: Channel, options: AmqpConsumerOptions): Promise<void> {
+async function declareQueues(channel: Channel, options: AmqpConsumerOptions): Promise<void> {
   const { queue, deadQueue = `${queue}.dead`, declare = true, deliveryLimit = 20 } = options
   if (!declare) return
   const quorum = { 'x-queue-type': 'quorum' } as const
@@ -152,19 +159,19 @@ async function prepare(channel: Channel, options: AmqpConsumerOptions): Promise<
       'x-delivery-limit': deliveryLimit,
       'x-dead-letter-exchange': '',
       'x-dead-letter-routing-key': deadQueue,
-      // Not lost between the two queues, which asks for this overflow.
+      // Dead-lettering without loss, which requires the overflow policy below.
       'x-dead-letter-strategy': 'at-least-once',
       'x-overflow': 'reject-publish',
     } as const
     await channel.queueDeclare({
       queue,
       durable: true,
-      // Without a dead queue the broker would throw away what it delivered too often.
+      // No limit without a dead-letter queue, because the broker would drop messages beyond it.
       arguments: deadQueue === 'none' ? { ...quorum, 'x-delivery-limit': noLimit } : { ...quorum, ...dead },
     })
   } catch (error) {
     const { code, message } = error as { code?: string; message: string }
     if (code !== 'PRECONDITION_FAILED') throw error
-    throw new Error(`${message}: the queue is there with other arguments; set declare: false to take it as it is`)
+    throw new Error(`${message}: the queue exists with other arguments; set declare: false to use it as it is`)
   }
 }

@@ -1,4 +1,4 @@
-// Publishing to a message-queue broker (§4.3 rule 1): the type is a property of the message, never a header.
+// Publishes device links to a message-queue broker (§4.3 rule 1). The type is a message property, never a header.
 
 import type { Channel, ReturnedMessage } from 'rabbitmq-client'
 import { deviceMessageType } from '../../contract/endpoints.ts'
@@ -10,14 +10,14 @@ import { type AmqpAddress, type AmqpConnection, connectAmqp } from './amqp-conne
 import { messageOf } from './reasons.ts'
 
 export interface AmqpPublisherOptions extends AmqpAddress {
-  /** '' is the broker's default exchange: the routing key is then the name of a queue. */
+  /** Default: '', the broker's default exchange, where the routing key is the name of a queue. */
   readonly exchange?: string
   readonly routingKey: string
 }
 
 /**
- * Persistent, mandatory, confirmed; declares nothing: queues, exchanges and bindings are the platform's. A message that no
- * queue took is fatal, as one that was not confirmed.
+ * Publishes persistent, mandatory messages and waits for the broker's confirmations. It declares nothing, because queues,
+ * exchanges and bindings belong to the platform. An unroutable or unconfirmed message is fatal.
  *
  * @example amqpPublisher({ url: 'amqp://bellwire:secret@broker/', routingKey: 'device-links.1' })
  */
@@ -25,16 +25,16 @@ export function amqpPublisher({ exchange = '', routingKey, ...address }: AmqpPub
   let open: Promise<Publishing> | undefined
   let connected: AmqpConnection | undefined
 
-  /** One channel until it fails; then another. */
-  function publishing(): Promise<Publishing> {
+  /** Returns the open channel; after a failure, opens another. */
+  function currentChannel(): Promise<Publishing> {
     if (open) return open
-    const opening = openChannel(() => forget(opening))
-    opening.catch(() => forget(opening))
+    const opening = openChannel(() => forgetChannel(opening))
+    opening.catch(() => forgetChannel(opening))
     open = opening
     return opening
   }
 
-  function forget(opening: Promise<Publishing>): void {
+  function forgetChannel(opening: Promise<Publishing>): void {
     if (open === opening) open = undefined
   }
 
@@ -51,14 +51,14 @@ export function amqpPublisher({ exchange = '', routingKey, ...address }: AmqpPub
     return { channel, returned }
   }
 
-  /** A broker that is silent, or cut off without a word: another connection finds out sooner. */
-  function drop(): void {
+  /** Closes the connection to a silent broker, because a new connection fails sooner than the old one. */
+  function dropConnection(): void {
     connected?.connection.unsafeDestroy()
     connected = undefined
     open = undefined
   }
 
-  function send(channel: Channel, { id, what, body }: DeviceMessage): Promise<void> {
+  function sendMessage(channel: Channel, { id, what, body }: DeviceMessage): Promise<void> {
     const type = deviceMessageType[what]
     const properties = { type, messageId: id, contentType: 'application/json', durable: true, mandatory: true }
     return channel.basicPublish({ ...properties, exchange, routingKey }, Buffer.from(body))
@@ -67,32 +67,32 @@ export function amqpPublisher({ exchange = '', routingKey, ...address }: AmqpPub
   return {
     name: 'amqp',
     max: 1_000,
-    // The wire is not idle while the store takes what was confirmed; a user is never in two calls.
+    // Several calls, so that the next messages are sent while the store commits confirmed ones. No user is in two calls.
     concurrency: 3,
 
     async publish(messages, { deadline, signal }) {
       let current: Publishing
-      const opening = publishing()
+      const opening = currentChannel()
       try {
         current = await within(Math.max(1, deadline - Date.now()), opening)
       } catch (error) {
-        if (open === opening) drop()
-        return messages.map(() => away(error, false))
+        if (open === opening) dropConnection()
+        return messages.map(() => brokerFailure(error, false))
       }
       const { channel, returned } = current
-      const confirms = messages.map((message) => send(channel, message))
-      const settled = await confirmed(confirms, deadline, signal)
-      // Returns are told a turn after the confirmation that they come with.
+      const confirms = messages.map((message) => sendMessage(channel, message))
+      const settled = await waitForConfirms(confirms, deadline, signal)
+      // The client emits a returned message one turn of the event loop after its confirmation.
       await new Promise((resolve) => setImmediate(resolve))
       await new Promise((resolve) => setImmediate(resolve))
-      if (settled.includes(undefined) && open === opening) drop()
+      if (settled.includes(undefined) && open === opening) dropConnection()
       const outcomes = settled.map((result, i): Outcome => {
         const { id } = messages[i] as DeviceMessage
         const refusal = returned.get(id)
         returned.delete(id)
         if (refusal !== undefined) return unroutable(refusal, exchange, routingKey)
-        if (result === undefined) return away(new Error('the broker did not confirm in time'), true)
-        return result.status === 'fulfilled' ? accepted : away(result.reason, true)
+        if (result === undefined) return brokerFailure(new Error('the broker did not confirm in time'), true)
+        return result.status === 'fulfilled' ? accepted : brokerFailure(result.reason, true)
       })
       return inOrder(outcomes)
     },
@@ -106,19 +106,19 @@ export function amqpPublisher({ exchange = '', routingKey, ...address }: AmqpPub
         1_000,
         Promise.resolve(channel?.close()).then(() => connected?.connection.close()),
       )
-      drop()
+      dropConnection()
     },
   }
 }
 
 interface Publishing {
   readonly channel: Channel
-  /** By message id: why the broker gave it back. */
+  /** message id → why the broker returned the message. */
   readonly returned: Map<string, string>
 }
 
-/** How each ended; undefined: it had not by the deadline. */
-async function confirmed(
+/** Waits for the confirmations until the deadline. @returns the result of each; undefined: none by the deadline */
+async function waitForConfirms(
   confirms: readonly Promise<void>[],
   deadline: number,
   signal: AbortSignal,
@@ -140,24 +140,24 @@ async function confirmed(
 
 const accepted: Outcome = { category: 'successful', rule: 'amqp confirmed' }
 
-function away(error: unknown, written: boolean): Fatal {
+function brokerFailure(error: unknown, written: boolean): Fatal {
   return {
     category: 'fatal',
     reason: /ACCESS_REFUSED/.test(messageOf(error)) ? 'misconfigured' : 'unavailable',
     blame: 'provider',
     rule: 'amqp not confirmed',
-    error: shortened(`the broker did not take it: ${messageOf(error)}`),
+    error: shortened(`the broker did not accept the message: ${messageOf(error)}`),
     ...(written && { uncertain: true }),
   }
 }
 
 function unroutable(refusal: string, exchange: string, routingKey: string): Fatal {
-  const where = exchange === '' ? `the queue ${routingKey}` : `a queue bound to ${exchange} for ${routingKey}`
+  const target = exchange === '' ? `the queue ${routingKey}` : `a queue bound to ${exchange} with ${routingKey}`
   return {
     category: 'fatal',
     reason: 'misconfigured',
     blame: 'provider',
     rule: 'amqp returned',
-    error: `no queue took it (${refusal}): ${where} must exist before anything can be published to it`,
+    error: `the message reached no queue (${refusal}): create ${target}`,
   }
 }

@@ -1,4 +1,4 @@
-// Taking until it is done: what a consumer holds in its hands while the store is away.
+// Retries of a consumer: while the store is unavailable it holds its messages, and after a lost connection it reconnects.
 
 import { retryIn } from '../../runtime/backoff.ts'
 import { emit } from '../../runtime/events.ts'
@@ -8,12 +8,12 @@ import { messageOf } from './reasons.ts'
 const backoff = { firstMs: 200, mostMs: 10_000 }
 
 /**
- * Hands messages over until they are taken. The store being away is no message's fault: nothing is given back to the broker,
- * which would count it as a failed delivery; they are held and handed over again.
+ * Calls `take` until it succeeds. While the store is unavailable the messages are held here, not returned to the broker, which
+ * would count failed deliveries.
  *
- * @returns whether they were taken; false: `signal` aborted first
+ * @returns false if `signal` aborted before the messages were stored
  */
-export async function takeAll(
+export async function takeWithRetries(
   channel: string,
   take: Take,
   received: readonly Received[],
@@ -27,14 +27,14 @@ export async function takeAll(
     } catch (error) {
       const inMs = retryIn(attempt, backoff, backoff.firstMs)
       emit('channel.held', { channel, messages: received.length, error: messageOf(error), inMs })
-      await rest(inMs, signal)
+      await sleep(inMs, signal)
     }
   }
   return false
 }
 
-/** Ends early when the signal aborts. */
-export function rest(ms: number, signal: AbortSignal): Promise<void> {
+/** Waits; resolves early if the signal aborts. */
+function sleep(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const end = (): void => {
       clearTimeout(timer)
@@ -47,8 +47,8 @@ export function rest(ms: number, signal: AbortSignal): Promise<void> {
   })
 }
 
-/** Runs sessions one after the other until the signal aborts; a session that fails is followed by the next after a rest. */
-export async function sessions(
+/** Runs one session after the other until the signal aborts. After a failure, waits with backoff before the next. */
+export async function runSessions(
   channel: string,
   signal: AbortSignal,
   session: (established: () => void) => Promise<void>,
@@ -64,7 +64,7 @@ export async function sessions(
       if (signal.aborted) return
       const inMs = retryIn(++failures, { firstMs: 200, mostMs: 5_000 }, 100)
       emit('channel.lost', { channel, error: messageOf(error), inMs })
-      await rest(inMs, signal)
+      await sleep(inMs, signal)
     }
   }
 }

@@ -1,8 +1,8 @@
 import { isIP } from 'node:net'
 
-/** How a streaming platform (Kafka) is reached. */
+/** The address and credentials of a streaming platform (Kafka). */
 export interface KafkaAddress {
-  /** 'host:port' of some of its brokers. */
+  /** 'host:port' of one or more of its brokers. */
   readonly brokers: readonly string[]
   readonly tls?: boolean
   readonly sasl?: { readonly mechanism: SaslMechanism; readonly username: string; readonly password: string }
@@ -11,20 +11,19 @@ export type SaslMechanism = 'PLAIN' | 'SCRAM-SHA-256' | 'SCRAM-SHA-512'
 
 const hostOf = (broker: string): string => broker.slice(0, broker.lastIndexOf(':')).replace(/^\[|\]$/g, '')
 
-/** How long a broker may take to answer. */
-const patienceMs = 5_000
+const timeoutMs = 5_000
 
-/** What producers and consumers have in common, as the client wants it. */
+/** The client options that producers and consumers have in common. */
 export function clientOptions({ brokers, tls, sasl }: KafkaAddress, clientId: string) {
   return {
     clientId,
     bootstrapBrokers: [...brokers],
-    connectTimeout: patienceMs,
-    timeout: patienceMs,
-    // Longer than a group may take to agree, which is what the longest answer waits for.
+    connectTimeout: timeoutMs,
+    timeout: timeoutMs,
+    // Longer than a rebalance may take, because the response to a join waits for it.
     requestTimeout: 15_000,
     retryDelay: 250,
-    // Clusters behind one address tell brokers apart by the name that a client asks for; an address is no name.
+    // Brokers behind one address are selected by the host name in the TLS handshake (SNI), which must not be an IP address.
     ...(tls && { tls: {}, tlsServerName: !brokers.some((broker) => isIP(hostOf(broker))) }),
     ...(sasl && { sasl }),
   }

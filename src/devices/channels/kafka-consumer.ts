@@ -1,10 +1,10 @@
-// Consuming from a streaming platform (§4.3 rule 2).
+// Consumes device links from a streaming platform (§4.3 rule 2).
 
 import type { Consumer, Message, MessagesStream } from '@platformatic/kafka'
 import { deviceMessageTypeName } from '../../contract/endpoints.ts'
 import { atMost, within } from '../../runtime/within.ts'
 import type { DeviceConsumer, Received, Take } from '../device-channel.ts'
-import { sessions, takeAll } from './hold.ts'
+import { runSessions, takeWithRetries } from './hold.ts'
 import { clientOptions, type KafkaAddress } from './kafka-address.ts'
 import { loadKafka } from './kafka-client.ts'
 import { messageOf } from './reasons.ts'
@@ -12,26 +12,26 @@ import { messageOf } from './reasons.ts'
 export interface KafkaConsumerOptions extends KafkaAddress {
   readonly topic: string
   /**
-   * Each group gets every message once; processes of one platform share a group. No other topic may be in it: the client
-   * gives members partitions of topics that they did not ask for, and nobody consumes theirs. bellwire.TOPIC
+   * The consumer group, shared by the processes of one platform. Use it for this topic only: the client may assign a member
+   * partitions of topics that it did not subscribe to, and those are then not consumed. Default: bellwire.TOPIC.
    */
   readonly group?: string
-  /** Create the topic, with the brokers' defaults, where it is missing. Otherwise it must be there. true */
+  /** Create the topic with the brokers' defaults if it is missing. If false, it must exist. Default: true. */
   readonly declare?: boolean
-  /** Most messages in one commit to the store. 500 */
+  /** Most messages in one commit to the store. Default: 500. */
   readonly most?: number
-  /** The brokers take a process for dead when they have not heard of it for so long. 10,000 */
+  /** Kafka's session timeout: a process that sends no heartbeat for this long leaves the group. Default: 10,000. */
   readonly sessionTimeoutMs?: number
 }
 
-/** How long joining a group may take: others must answer too. */
-const openWithinMs = 20_000
-/** Most bytes that the brokers send us at once; one message may be larger. */
-const mostBytes = 8 * 1024 * 1024
+/** How long joining a group may take, which includes the answers of the other members. */
+const joinTimeoutMs = 20_000
+/** Most bytes in one fetch; a single message may be larger. */
+const maxFetchBytes = 8 * 1024 * 1024
 
 /**
- * Offsets are committed only for what was taken, so that a message is never passed over: whoever gets a partition next
- * begins with what was not. Some messages come twice; they say nothing new.
+ * Commits an offset only after its message is stored, so that no message is skipped: the next owner of a partition starts with
+ * the first message that was not stored. Some messages are delivered twice, which has no effect.
  *
  * @example
  * const consumer = kafkaConsumer({ brokers: ['kafka-1:9092'], topic: 'device-links.1' })
@@ -42,13 +42,13 @@ export function kafkaConsumer(options: KafkaConsumerOptions): DeviceConsumer {
   const name = `kafka ${topic}`
   const { Consumer } = loadKafka()
 
-  async function session(take: Take, signal: AbortSignal, established: () => void): Promise<void> {
-    if (declare) await within(openWithinMs, createTopic(options, topic))
+  async function runSession(take: Take, signal: AbortSignal, established: () => void): Promise<void> {
+    if (declare) await within(joinTimeoutMs, createTopic(options, topic))
     const consumer = new Consumer<Buffer, Buffer, string, Buffer>({
       ...clientOptions(options, 'bellwire'),
       groupId: group,
-      // A session that failed is followed by another. The client's own retries would let a commit join the group again, as a
-      // member that asks for no topic, perhaps as the one who decides who gets what: nobody would get anything.
+      // runSessions() starts a new session after a failure. The client's own retries would let a commit rejoin the group as a
+      // member without topics. If that member became the group leader, it would assign no partitions at all.
       retries: 0,
       deserializers: { headerKey: (name) => name?.toString() ?? '' },
       sessionTimeout: sessionTimeoutMs,
@@ -56,11 +56,13 @@ export function kafkaConsumer(options: KafkaConsumerOptions): DeviceConsumer {
       heartbeatInterval: Math.ceil(sessionTimeoutMs / 5),
       heartbeatStallTimeout: 3 * sessionTimeoutMs,
     })
-    // A member that cannot join again says so, and is silent from then on.
+    // A member that cannot rejoin emits one error and no more events.
     const lost = Promise.withResolvers<never>()
     lost.promise.catch(() => {})
     consumer.on('error', lost.reject)
-    consumer.on('consumer:heartbeat:stalled', () => lost.reject(new Error('the group does not hear us')))
+    consumer.on('consumer:heartbeat:stalled', () =>
+      lost.reject(new Error('the group coordinator does not answer heartbeats')),
+    )
     let stream: MessagesStream<Buffer, Buffer, string, Buffer> | undefined
     try {
       const opened = consumer.consume({
@@ -69,19 +71,19 @@ export function kafkaConsumer(options: KafkaConsumerOptions): DeviceConsumer {
         fallbackMode: 'earliest',
         autocommit: false,
         maxWaitTime: 1_000,
-        maxBytes: mostBytes,
+        maxBytes: maxFetchBytes,
         highWaterMark: most,
       })
-      stream = await within(openWithinMs, Promise.race([opened, lost.promise]))
+      stream = await within(joinTimeoutMs, Promise.race([opened, lost.promise]))
       established()
-      await drain(stream, take, signal, lost.promise)
+      await consumeStream(stream, take, signal, lost.promise)
     } finally {
       stream?.destroy()
-      await atMost(3_000, closeAtLast(consumer))
+      await atMost(3_000, closeWithRetries(consumer))
     }
   }
 
-  async function drain(
+  async function consumeStream(
     stream: MessagesStream<Buffer, Buffer, string, Buffer>,
     take: Take,
     signal: AbortSignal,
@@ -96,13 +98,13 @@ export function kafkaConsumer(options: KafkaConsumerOptions): DeviceConsumer {
     const stop = (): void => wake()
     membership.catch(lose)
     stream.on('error', lose)
-    stream.on('close', () => lose(new Error('the stream ended')))
+    stream.on('close', () => lose(new Error('the message stream was closed')))
     stream.on('readable', stop)
     signal.addEventListener('abort', stop)
     let committed: Promise<void> = Promise.resolve()
     try {
       while (!lost && !signal.aborted) {
-        const batch = readSome(stream, most)
+        const batch = readBatch(stream, most)
         if (batch.length === 0) {
           await new Promise<void>((resolve) => {
             wake = resolve
@@ -110,10 +112,10 @@ export function kafkaConsumer(options: KafkaConsumerOptions): DeviceConsumer {
           })
           continue
         }
-        if (!(await takeAll(name, take, batch.map(received), signal))) break
-        // The next is taken meanwhile: a commit covers all before it.
+        if (!(await takeWithRetries(name, take, batch.map(toReceived), signal))) break
+        // The offsets are committed while the next batch is stored; a commit covers all earlier offsets.
         await committed
-        committed = commit(batch)
+        committed = commitOffsets(batch)
         committed.catch(lose)
       }
       if (lost && !signal.aborted) throw lost
@@ -125,12 +127,12 @@ export function kafkaConsumer(options: KafkaConsumerOptions): DeviceConsumer {
 
   return {
     name,
-    consume: (take, signal) => sessions(name, signal, (established) => session(take, signal, established)),
+    consume: (take, signal) => runSessions(name, signal, (established) => runSession(take, signal, established)),
   }
 }
 
-/** A consumer that could not leave its group is still in it, and would keep partitions from others. */
-async function closeAtLast(consumer: Consumer<Buffer, Buffer, string, Buffer>): Promise<void> {
+/** Retries, because a consumer that fails to leave its group keeps its partitions from other members. */
+async function closeWithRetries(consumer: Consumer<Buffer, Buffer, string, Buffer>): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await within(5_000, consumer.close(true))
@@ -141,21 +143,21 @@ async function closeAtLast(consumer: Consumer<Buffer, Buffer, string, Buffer>): 
   }
 }
 
-type Arrived = Message<Buffer, Buffer, string, Buffer>
+type KafkaMessage = Message<Buffer, Buffer, string, Buffer>
 
-function readSome(stream: MessagesStream<Buffer, Buffer, string, Buffer>, most: number): Arrived[] {
-  const batch: Arrived[] = []
+function readBatch(stream: MessagesStream<Buffer, Buffer, string, Buffer>, most: number): KafkaMessage[] {
+  const batch: KafkaMessage[] = []
   while (batch.length < most) {
-    const message = stream.read() as Arrived | null
+    const message = stream.read() as KafkaMessage | null
     if (message === null) break
     batch.push(message)
   }
   return batch
 }
 
-/** The greatest offset of each partition: after a rebalance, earlier messages may come again behind later ones. */
-async function commit(batch: readonly Arrived[]): Promise<void> {
-  const last = new Map<number, Arrived>()
+/** Commits the greatest offset of each partition. (After a rebalance, earlier messages may come again after later ones.) */
+async function commitOffsets(batch: readonly KafkaMessage[]): Promise<void> {
+  const last = new Map<number, KafkaMessage>()
   for (const message of batch) {
     const before = last.get(message.partition)
     if (!before || message.offset > before.offset) last.set(message.partition, message)
@@ -163,12 +165,12 @@ async function commit(batch: readonly Arrived[]): Promise<void> {
   await Promise.all([...last.values()].map((message) => message.commit()))
 }
 
-function received({ value, headerEntries, topic, partition, offset }: Arrived): Received {
-  // A header that is there twice counts as it was written last, as Kafka's own lookup has it.
+function toReceived({ value, headerEntries, topic, partition, offset }: KafkaMessage): Received {
+  // If a header is present twice, the last one counts, as in Kafka's own look-up (lastHeader).
   const type = headerEntries.findLast(([name]) => name === deviceMessageTypeName)?.[1]
   return {
     type: type?.toString(),
-    // A message without a value is an empty one.
+    // A message without a value has an empty body.
     body: value ?? Buffer.alloc(0),
     from: `kafka ${topic}/${partition} at ${offset}`,
   }

@@ -1,5 +1,5 @@
-// Publishing to a streaming platform (§4.3 rule 2): the type is a header, the key is the user, so that what belongs to one
-// user is in one partition, in order.
+// Publishes device links to a streaming platform (§4.3 rule 2). The type is a header. The key is the user, so that all messages
+// of one user are in one partition, in order.
 
 import { deviceMessageType, deviceMessageTypeName } from '../../contract/endpoints.ts'
 import type { Failed, Fatal, Outcome } from '../../contract/outcome.ts'
@@ -14,11 +14,11 @@ export interface KafkaPublisherOptions extends KafkaAddress {
   readonly topic: string
 }
 
-/** Brokers take about 1 MB at once (message.max.bytes), and a record needs some bytes more than its text. */
-const mostBytes = 512 * 1024
+/** Brokers accept about 1 MB per request (message.max.bytes), and a record is larger than its text. */
+const maxRequestBytes = 512 * 1024
 
 /**
- * Acknowledged by all replicas, idempotent: what the client repeats by itself is written once.
+ * Publishes with acknowledgement by all replicas. The producer is idempotent: a message that the client retries is written once.
  *
  * @example kafkaPublisher({ brokers: ['kafka-1:9092'], topic: 'device-links.1' })
  */
@@ -31,7 +31,7 @@ export function kafkaPublisher({ topic, ...address }: KafkaPublisherOptions): De
     retries: 3,
     autocreateTopics: false,
   })
-  // What happens to connections shows in the outcomes.
+  // Connection errors are reported by the outcomes.
   producer.on('error', () => {})
 
   async function send(messages: readonly DeviceMessage[]): Promise<void> {
@@ -46,30 +46,30 @@ export function kafkaPublisher({ topic, ...address }: KafkaPublisherOptions): De
     })
   }
 
-  /** One request after the other, until one fails. */
+  /** Sends one request after the other until one fails. */
   async function sendAll(
     messages: readonly DeviceMessage[],
     deadline: number,
     signal: AbortSignal,
   ): Promise<Outcome[]> {
     const outcomes: Outcome[] = []
-    const parts = chunks(messages)
-    for (let part = parts.shift(); part; part = parts.shift()) {
+    const requests = splitBySize(messages)
+    for (let request = requests.shift(); request; request = requests.shift()) {
       if (signal.aborted || Date.now() >= deadline) {
-        outcomes.push(...part.map(() => away('not sent: no time was left', false)))
+        outcomes.push(...request.map(() => brokerFailure('not sent: no time was left', false)))
         continue
       }
       try {
-        await sentBy(deadline, signal, send(part))
-        outcomes.push(...part.map((): Outcome => ({ category: 'successful', rule: 'kafka acknowledged by all' })))
+        await withDeadline(deadline, signal, send(request))
+        outcomes.push(...request.map((): Outcome => ({ category: 'successful', rule: 'kafka acknowledged by all' })))
       } catch (error) {
-        if (!isTooLarge(error)) outcomes.push(...part.map(() => away(messageOf(error), true, topic)))
-        // Which of them is it?
-        else if (part.length > 1) parts.unshift(...part.map((message) => [message]))
+        if (!isTooLarge(error)) outcomes.push(...request.map(() => brokerFailure(messageOf(error), true, topic)))
+        // Send the messages one by one to find the one that is too large.
+        else if (request.length > 1) requests.unshift(...request.map((message) => [message]))
         else outcomes.push(tooLarge)
       }
       if (outcomes.at(-1)?.category !== 'fatal') continue
-      return [...outcomes, ...parts.flat().map(() => away('not sent', false))]
+      return [...outcomes, ...requests.flat().map(() => brokerFailure('not sent', false))]
     }
     return outcomes
   }
@@ -77,32 +77,32 @@ export function kafkaPublisher({ topic, ...address }: KafkaPublisherOptions): De
   return {
     name: 'kafka',
     max: 1_000,
-    // The wire is not idle while the store takes what was confirmed; a user is never in two calls.
+    // Several calls, so that the next messages are sent while the store commits confirmed ones. No user is in two calls.
     concurrency: 3,
     publish: async (messages, { deadline, signal }) => inOrder(await sendAll(messages, deadline, signal)),
     close: () => atMost(2_000, producer.close()),
   }
 }
 
-function chunks(messages: readonly DeviceMessage[]): DeviceMessage[][] {
-  const parts: DeviceMessage[][] = []
-  let bytes = mostBytes
+function splitBySize(messages: readonly DeviceMessage[]): DeviceMessage[][] {
+  const requests: DeviceMessage[][] = []
+  let bytes = maxRequestBytes
   for (const message of messages) {
     const more = Buffer.byteLength(message.body)
-    if (bytes + more > mostBytes) {
-      parts.push([])
+    if (bytes + more > maxRequestBytes) {
+      requests.push([])
       bytes = 0
     }
-    parts.at(-1)?.push(message)
+    requests.at(-1)?.push(message)
     bytes += more
   }
-  return parts
+  return requests
 }
 
-async function sentBy(deadline: number, signal: AbortSignal, sent: Promise<void>): Promise<void> {
+async function withDeadline(deadline: number, signal: AbortSignal, sent: Promise<void>): Promise<void> {
   const late = Promise.withResolvers<never>()
   const timer = setTimeout(() => late.reject(new Error('the broker did not answer in time')), deadline - Date.now())
-  const abort = (): void => late.reject(new Error('stopping'))
+  const abort = (): void => late.reject(new Error('this process is stopping'))
   signal.addEventListener('abort', abort)
   sent.catch(() => {})
   try {
@@ -115,28 +115,26 @@ async function sentBy(deadline: number, signal: AbortSignal, sent: Promise<void>
 
 function isTooLarge(error: unknown): boolean {
   const { findErrorBy } = loadKafka()
-  const known = error as Error
-  return ['MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE'].some((id) => findErrorBy(known, 'apiId', id) !== null)
+  const ids = ['MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE']
+  return ids.some((id) => findErrorBy(error as Error, 'apiId', id) !== null)
 }
 
-/** As 413 is over REST (row 19): parked, the next one goes on. */
+/** Like 413 over REST (row 19): the message is parked, and the next one is sent. */
 const tooLarge: Failed = {
   category: 'failed',
   reason: 'too_large',
   rule: 'kafka MESSAGE_TOO_LARGE',
-  error: 'larger than the topic takes: raise its max.message.bytes and replay it',
+  error: 'the message is larger than the topic allows: raise its max.message.bytes, then replay the message',
 }
 
-function away(error: string, written: boolean, topic?: string): Fatal {
+function brokerFailure(error: string, written: boolean, topic?: string): Fatal {
   const missing = topic !== undefined && /UNKNOWN_TOPIC|Unknown topic|does not host this topic-partition/.test(error)
   return {
     category: 'fatal',
     reason: missing || /authentication|not authorized/i.test(error) ? 'misconfigured' : 'unavailable',
     blame: 'provider',
     rule: 'kafka not acknowledged',
-    error: shortened(
-      `the broker did not take it: ${error}${missing ? `: the topic ${topic} must exist before anything can be published to it` : ''}`,
-    ),
+    error: shortened(`the broker did not accept the message: ${error}${missing ? `: create the topic ${topic}` : ''}`),
     ...(written && { uncertain: true }),
   }
 }

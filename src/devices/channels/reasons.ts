@@ -1,4 +1,4 @@
-/** What an error says, and what is behind it: clients wrap the reason that matters, each try once more. */
+/** Joins the messages of an error and of its causes. Clients wrap the real reason, once for each retry. */
 export function messageOf(error: unknown): string {
   return [...new Set(reasons(error))].join(': ')
 }

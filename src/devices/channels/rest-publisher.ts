@@ -1,4 +1,4 @@
-// Publishing over REST (§4.2): one request for each message.
+// Publishes device links over REST (§4.2), one request for each message.
 
 import { type Dispatcher, Pool } from 'undici'
 import { readDeviceAnswer } from '../../contract/device-answer.ts'
@@ -10,17 +10,17 @@ import { type DeviceMessage, type DevicePublisher, inOrder } from '../device-cha
 import { messageOf } from './reasons.ts'
 
 export interface RestPublisherOptions {
-  /** {platform_url} of §4.2; may have a path. */
+  /** {platform_url} of §4.2. May contain a path. */
   readonly url: string
-  /** The key that the platform gave, sent as X-Api-Key (row 15). */
+  /** The API key issued by the platform, sent as X-Api-Key (row 15). */
   readonly apiKey: string
-  /** Requests at a time, each for another user. 8 */
+  /** Concurrent requests, each for another user. Default: 8. */
   readonly connections?: number
 }
 
-/** So much of an answer is read; nobody needs more of it. */
-const mostAnswer = 16 * 1024
-/** One alert for a wrong key, not one for each try. */
+/** Bytes of an answer that are read; the rest is ignored. */
+const maxAnswerBytes = 16 * 1024
+/** A wrong key causes one alert per interval, not one for each attempt. */
 const alertEveryMs = 60_000
 
 /** @example restPublisher({ url: 'https://brand.platform.example/integration-api/api', apiKey: '…' }) */
@@ -31,7 +31,7 @@ export function restPublisher({ url, apiKey, connections = 8 }: RestPublisherOpt
   const headers = { [apiKeyHeader]: apiKey, 'content-type': 'application/json' }
   let alertedAt = Number.NEGATIVE_INFINITY
 
-  async function publishOne({ what, body }: DeviceMessage, deadline: number, signal: AbortSignal): Promise<Outcome> {
+  async function postRecord({ what, body }: DeviceMessage, deadline: number, signal: AbortSignal): Promise<Outcome> {
     const { path } = what === 'link' ? deviceLink : deviceUnlink
     const late = AbortSignal.timeout(Math.max(1, deadline - Date.now()))
     try {
@@ -67,7 +67,7 @@ export function restPublisher({ url, apiKey, connections = 8 }: RestPublisherOpt
     emit('provider.alert', {
       provider: 'device links over REST',
       error: outcome.error,
-      remedy: 'correct operator.publish[].to; what waits goes by itself then',
+      remedy: 'correct operator.publish[].to; waiting messages are then published automatically',
     })
   }
 
@@ -79,7 +79,7 @@ export function restPublisher({ url, apiKey, connections = 8 }: RestPublisherOpt
       const outcomes: Outcome[] = []
       for (const message of messages) {
         const before = outcomes.at(-1)
-        outcomes.push(before?.category === 'fatal' ? before : await publishOne(message, deadline, signal))
+        outcomes.push(before?.category === 'fatal' ? before : await postRecord(message, deadline, signal))
       }
       outcomes.forEach(alert)
       return inOrder(outcomes)
@@ -94,7 +94,7 @@ async function textOf({ body }: Dispatcher.ResponseData): Promise<string> {
   for await (const chunk of body as AsyncIterable<Buffer>) {
     chunks.push(chunk)
     bytes += chunk.length
-    if (bytes > mostAnswer) break
+    if (bytes > maxAnswerBytes) break
   }
-  return Buffer.concat(chunks).toString('utf8').slice(0, mostAnswer)
+  return Buffer.concat(chunks).toString('utf8').slice(0, maxAnswerBytes)
 }

@@ -1,14 +1,14 @@
 import type { DeviceSource, LookUp } from '../device-source.ts'
 import { type DeviceRecord, devicesFrom, holdersFrom } from './rows.ts'
 
-/** Devices of some users, in any order. */
+/** Returns the devices of the given users, in any order. */
 export type FindDevices = (
   brand: string,
   userIds: readonly string[],
   look: LookUp,
 ) => Iterable<DeviceRecord> | Promise<Iterable<DeviceRecord>>
 
-/** Whose some tokens are; `user_id: null` for one that is known and nobody's. */
+/** Returns the holders of the given tokens; `user_id: null` for a known token that belongs to nobody. */
 export type FindHolders = (
   brand: string,
   tokens: readonly string[],
@@ -16,8 +16,8 @@ export type FindHolders = (
 ) => Iterable<DeviceRecord> | Promise<Iterable<DeviceRecord>>
 
 /**
- * A device source from your own code. Without `holders` it cannot be said whose a token is, so that a message that names
- * its token is only sent where targets need not be registered.
+ * A device source that calls a function of yours. Without `holders` the user of a token is unknown: a message that names its
+ * token is then sent only if unregistered targets are allowed.
  *
  * @example
  * functionDevices((brand, userIds) => userIds.flatMap((id) => myTokens(brand, id).map((token) => ({ user_id: id, token, kind: 'fcm_token' }))))

@@ -5,7 +5,7 @@ import { devicesFrom, holdersFrom } from './rows.ts'
 export interface HttpDevices {
   /** POST {"brand", "user_ids": […]} → {"devices": [{"user_id", "token", "kind", …}]} */
   readonly url: string
-  /** POST {"brand", "tokens": […]} → {"devices": […]}, with `"user_id": null` where a token is known and nobody's. */
+  /** POST {"brand", "tokens": […]} → {"devices": […]}, with `"user_id": null` for a known token that belongs to nobody. */
   readonly holdersUrl?: string
   /** Sent with each request, such as `authorization`. */
   readonly headers?: Readonly<Record<string, string>>
@@ -13,12 +13,12 @@ export interface HttpDevices {
   readonly connections?: number
 }
 
-/** An answer of ten thousand users with a few devices each has some megabytes. */
-const mostBytes = 64 * 1024 * 1024
+/** An answer with ten thousand users and a few devices each has some megabytes. */
+const maxAnswerBytes = 64 * 1024 * 1024
 
 /**
- * Devices that an endpoint of the operator's knows: one request for all users of a flush. An answer other than 200 with
- * the JSON above means that it cannot answer, and the messages are tried again.
+ * Reads devices from an endpoint of the operator, with one request for all users of a batch. Any answer other than 200 with the
+ * JSON above is an error, and the messages are retried.
  *
  * @example httpDevices({ url: 'https://backend.example/devices', headers: { authorization: `Bearer ${token}` } })
  */
@@ -27,7 +27,7 @@ export function httpDevices(options: HttpDevices): DeviceSource {
   const pools = new Map<string, Pool>()
   const name = `http ${new URL(url).host}`
 
-  async function ask(address: string, body: object, { deadline, signal }: LookUp): Promise<Iterable<unknown>> {
+  async function post(address: string, body: object, { deadline, signal }: LookUp): Promise<Iterable<unknown>> {
     const { origin, pathname, search } = new URL(address)
     const pool = pools.get(origin) ?? new Pool(origin, { connections, connectTimeout: timeoutMs })
     pools.set(origin, pool)
@@ -41,7 +41,7 @@ export function httpDevices(options: HttpDevices): DeviceSource {
     })
     if (response.statusCode !== 200) {
       response.body.on('error', () => {}).destroy()
-      throw new Error(`${name} answers ${response.statusCode} to a question for devices: it must be 200`)
+      throw new Error(`${name} answered ${response.statusCode}; expected 200`)
     }
     return devicesIn(await textOf(response.body))
   }
@@ -51,7 +51,7 @@ export function httpDevices(options: HttpDevices): DeviceSource {
     let bytes = 0
     for await (const part of body) {
       bytes += part.length
-      if (bytes > mostBytes) throw new Error(`${name} answers more than ${mostBytes} bytes`)
+      if (bytes > maxAnswerBytes) throw new Error(`${name} sent an answer of more than ${maxAnswerBytes} bytes`)
       parts.push(part)
     }
     return Buffer.concat(parts).toString('utf8')
@@ -62,10 +62,12 @@ export function httpDevices(options: HttpDevices): DeviceSource {
     try {
       answer = JSON.parse(text)
     } catch {
-      throw new Error(`${name} does not answer with JSON`)
+      throw new Error(`${name} sent an answer that is not JSON`)
     }
     if (!Array.isArray(answer?.devices))
-      throw new Error(`${name} answers without a list named devices: {"devices": [{"user_id", "token", "kind"}]}`)
+      throw new Error(
+        `${name} sent an answer without the array devices; expected {"devices": [{"user_id", "token", "kind"}]}`,
+      )
     return answer.devices
   }
 
@@ -73,11 +75,11 @@ export function httpDevices(options: HttpDevices): DeviceSource {
     name,
     async of(brand, userIds, look) {
       if (userIds.length === 0) return new Map()
-      return devicesFrom(name, brand, userIds, await ask(url, { brand, user_ids: userIds }, look))
+      return devicesFrom(name, brand, userIds, await post(url, { brand, user_ids: userIds }, look))
     },
     async holders(brand, tokens, look) {
       if (holdersUrl === undefined || tokens.length === 0) return new Map()
-      return holdersFrom(name, brand, tokens, await ask(holdersUrl, { brand, tokens }, look))
+      return holdersFrom(name, brand, tokens, await post(holdersUrl, { brand, tokens }, look))
     },
     async close() {
       await Promise.all([...pools.values()].map((pool) => pool.destroy()))

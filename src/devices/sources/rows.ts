@@ -1,4 +1,4 @@
-// Devices as an operator's own database, endpoint or function tells of them, made into ours.
+// Converts the devices that an operator's own database, endpoint or function returns to our type.
 
 import { emit } from '../../runtime/events.ts'
 import type { Device } from '../device.ts'
@@ -8,8 +8,8 @@ import { deviceId } from '../identity.ts'
 import { readTimestamp, timestampOf } from '../timestamp.ts'
 
 /**
- * What is asked of a source: for each device its user, its token, and either `kind` (fcm_token, fcm_fid, apns, webpush,
- * http:NAME) or the `provider` of row 18. Null is as good as left out.
+ * A device as a source returns it: its user, its token, and either `kind` (fcm_token, fcm_fid, apns, webpush, http:NAME) or the
+ * `provider` of row 18. Null means the same as absent.
  */
 export interface DeviceRecord {
   readonly user_id: unknown
@@ -22,7 +22,7 @@ export interface DeviceRecord {
   readonly linked_at?: unknown
 }
 
-/** The devices of the users that were asked about. */
+/** Returns the devices of the requested users. Rows of other users are ignored. */
 export function devicesFrom(
   source: string,
   brand: string,
@@ -34,14 +34,14 @@ export function devicesFrom(
   for (const row of rows) {
     const device = deviceFrom(source, brand, recordFrom(source, row))
     if (!device || !asked.has(device.userId)) continue
-    const mine = found.get(device.userId)
-    if (mine) mine.push(device)
+    const userDevices = found.get(device.userId)
+    if (userDevices) userDevices.push(device)
     else found.set(device.userId, [device])
   }
   return found
 }
 
-/** Whose the tokens are that were asked about; a row without a user says that its token is nobody's. */
+/** Returns the holders of the requested tokens. A row without a user means that its token belongs to nobody. */
 export function holdersFrom(
   source: string,
   brand: string,
@@ -56,7 +56,7 @@ export function holdersFrom(
     if (isAbsent(record.user_id)) known.set(id, known.get(id) ?? 'nobody')
     else {
       const device = deviceFrom(source, brand, record)
-      // One that cannot be read is somebody's all the same: it must not be taken for a token that was never seen.
+      // An unreadable device is known all the same: its token must not count as one that was never seen.
       known.set(id, device ?? known.get(id) ?? 'nobody')
     }
   }
@@ -68,31 +68,34 @@ export function holdersFrom(
   return found
 }
 
-/** @throws where a whole column is missing: that is the query's fault, not the row's */
+/** @throws if a column is missing: the fault is in the query, not in one row */
 function recordFrom(source: string, row: unknown): DeviceRecord {
-  if (typeof row !== 'object' || row === null) throw new Error(`${source}: a device is not an object`)
+  if (typeof row !== 'object' || row === null) throw new Error(`${source} returned a device that is not an object`)
   for (const name of ['user_id', 'token'])
-    if (!(name in row)) throw new Error(`${source}: a device has no ${name}: name it so, as in select id as ${name}`)
+    if (!(name in row))
+      throw new Error(`${source} returned a device without ${name}: add the column, as in select id as ${name}`)
   if (!('kind' in row) && !('provider' in row))
-    throw new Error(`${source}: a device has neither kind nor provider: add one, as in select 'fcm_token' as kind`)
+    throw new Error(
+      `${source} returned a device with neither kind nor provider: add one, as in select 'fcm_token' as kind`,
+    )
   return row as DeviceRecord
 }
 
-/** Undefined: this one row cannot be read. It is told, and the others go on. */
+/** Returns undefined for an unreadable row, after an event `device.unreadable`; the other rows are used. */
 function deviceFrom(source: string, brand: string, record: DeviceRecord): Device | undefined {
   const { user_id, token, kind, provider, app, environment, linked_at } = record
   const userId = typeof user_id === 'number' || typeof user_id === 'bigint' ? String(user_id) : user_id
   const refuse = (error: string): undefined => void emit('device.unreadable', { source, brand, error })
-  if (typeof userId !== 'string' || userId === '') return refuse('user_id is not a text')
-  if (typeof token !== 'string' || token === '') return refuse('token is not a text')
-  const named = isAbsent(kind) ? provider : kind
-  if (typeof named !== 'string') return refuse('kind is not a text')
-  const firebase = named === 'fcm_token' || named === 'fcm_fid'
+  if (typeof userId !== 'string' || userId === '') return refuse('user_id is empty or not a string')
+  if (typeof token !== 'string' || token === '') return refuse('token is empty or not a string')
+  const kindOrProvider = isAbsent(kind) ? provider : kind
+  if (typeof kindOrProvider !== 'string') return refuse('kind is not a string')
+  const firebase = kindOrProvider === 'fcm_token' || kindOrProvider === 'fcm_fid'
   const described = describe(
     {
       token,
-      provider: firebase ? 'firebase' : named,
-      ...(firebase && { kind: named }),
+      provider: firebase ? 'firebase' : kindOrProvider,
+      ...(firebase && { kind: kindOrProvider }),
       ...(typeof app === 'string' && { app }),
       ...(typeof environment === 'string' && { environment }),
     },
@@ -110,7 +113,7 @@ function deviceFrom(source: string, brand: string, record: DeviceRecord): Device
   }
 }
 
-/** Before all time where it is not known: nothing is then thought to have happened before it. */
+/** The time of the link. If unknown, the empty string, which sorts before every time. */
 function timeOf(value: unknown): string {
   if (value instanceof Date) return timestampOf(value.getTime())
   return (typeof value === 'string' && readTimestamp(value)) || ''

@@ -5,23 +5,23 @@ import type { DeviceSource, LookUp } from '../device-source.ts'
 import { devicesFrom, holdersFrom } from './rows.ts'
 
 export interface SqlDevices {
-  /** 'postgres://…' or 'sqlite:PATH'. It is only read. */
+  /** 'postgres://…' or 'sqlite:PATH'. Opened read-only. */
   readonly database: string
   /**
-   * The devices of the users in `:users`, with the columns user_id, token, kind (or provider) and, where there are such,
-   * app, environment, linked_at. `:brand` is the brand as text, where one database serves several.
+   * A query for the devices of the users in `:users`, with the columns user_id, token, kind (or provider) and, optionally, app,
+   * environment and linked_at. `:brand` is the brand as text, for a database that serves several brands.
    */
   readonly devices: string
-  /** Whose the tokens in `:tokens` are, with the same columns; user_id is null where a token is known and nobody's. */
+  /** A query for the tokens in `:tokens`, with the same columns; user_id is null for a known token that belongs to nobody. */
   readonly holders?: string
   readonly timeoutMs?: number
-  /** PostgreSQL: at most so many connections. */
+  /** The most connections to PostgreSQL. */
   readonly connections?: number
 }
 
 /**
- * Devices that the operator's own database knows: one query for all users of a flush. On PostgreSQL `:users` and
- * `:tokens` are arrays of text, on SQLite JSON arrays.
+ * Reads devices from the operator's own database, with one query for all users of a batch. `:users` and `:tokens` are arrays of
+ * text in PostgreSQL and JSON arrays in SQLite.
  *
  * @example
  * sqlDevices({ database: 'postgres://reader@db/shop', devices: 'select user_id, token, kind from devices where user_id = any(:users)' })
@@ -32,38 +32,38 @@ export function sqlDevices(options: SqlDevices): DeviceSource {
   const open = database.startsWith('sqlite:') ? openSqlite : openPostgres
   const reader = open(database, timeoutMs, connections)
   const name = `sql ${database.startsWith('sqlite:') ? 'sqlite' : 'postgres'}`
-  const ofUsers = reader.prepare(needing(devices, 'users'))
-  const ofTokens = holders === undefined ? undefined : reader.prepare(needing(holders, 'tokens'))
+  const findByUsers = reader.prepare(requireParameter(devices, 'users'))
+  const findByTokens = holders === undefined ? undefined : reader.prepare(requireParameter(holders, 'tokens'))
   return {
     name,
     async of(brand, userIds, look) {
       if (userIds.length === 0) return new Map()
-      return devicesFrom(name, brand, userIds, await within(ofUsers(brand, userIds), look))
+      return devicesFrom(name, brand, userIds, await withDeadline(findByUsers(brand, userIds), look))
     },
     async holders(brand, tokens, look) {
-      if (!ofTokens || tokens.length === 0) return new Map()
-      return holdersFrom(name, brand, tokens, await within(ofTokens(brand, tokens), look))
+      if (!findByTokens || tokens.length === 0) return new Map()
+      return holdersFrom(name, brand, tokens, await withDeadline(findByTokens(brand, tokens), look))
     },
     close: reader.close,
   }
 }
 
-type Ask = (brand: string, asked: readonly string[]) => Promise<readonly object[]>
+type Find = (brand: string, values: readonly string[]) => Promise<readonly object[]>
 interface Reader {
-  prepare(text: string): Ask
+  prepare(text: string): Find
   close(): Promise<void>
 }
 
 const parameter = /(?<![:\w]):(brand|users|tokens)\b/g
 
-/** A query without it would read the whole table at each flush. */
-function needing(text: string, name: 'users' | 'tokens'): string {
+/** Rejects a query without the parameter, because it would read the whole table for every batch. */
+function requireParameter(text: string, name: 'users' | 'tokens'): string {
   if ([...text.matchAll(parameter)].some((match) => match[1] === name)) return text
-  throw new Error(`the query for devices has no :${name} in it: ask only for those, as in user_id = any(:users)`)
+  throw new Error(`the query for devices lacks the parameter :${name}: filter by it, as in user_id = any(:users)`)
 }
 
-/** The query with PostgreSQL's own parameters, and which they are, in order. */
-function numbered(text: string): { text: string; names: string[] } {
+/** Replaces the named parameters by PostgreSQL's numbered ones. @returns the query, and the names in order */
+function numberParameters(text: string): { text: string; names: string[] } {
   const names: string[] = []
   const written = text.replace(parameter, (_match, name: string) => {
     if (!names.includes(name)) names.push(name)
@@ -84,16 +84,16 @@ function openPostgres(url: string, timeoutMs: number, connections: number): Read
     options: [config.options, '-c default_transaction_read_only=on'].filter(Boolean).join(' '),
     keepAlive: true,
   })
-  // A connection that is lost while nobody uses it is opened again when somebody does.
+  // A lost idle connection is replaced at the next query.
   pool.on('error', () => {})
   return {
     prepare(query) {
-      const { text, names } = numbered(query)
-      return async (brand, asked) =>
+      const { text, names } = numberParameters(query)
+      return async (brand, values) =>
         (
           await pool.query<object>(
             text,
-            names.map((name) => (name === 'brand' ? brand : asked)),
+            names.map((name) => (name === 'brand' ? brand : values)),
           )
         ).rows
     },
@@ -106,9 +106,9 @@ function openSqlite(url: string, timeoutMs: number): Reader {
   return {
     prepare(query) {
       const statement = db.prepare(query)
-      statement.setAllowUnknownNamedParameters(true) // no query names all three
-      return async (brand, asked) => {
-        const list = JSON.stringify(asked)
+      statement.setAllowUnknownNamedParameters(true) // no query uses all three parameters
+      return async (brand, values) => {
+        const list = JSON.stringify(values)
         return statement.all({ brand, users: list, tokens: list })
       }
     },
@@ -116,19 +116,19 @@ function openSqlite(url: string, timeoutMs: number): Reader {
   }
 }
 
-/** PostgreSQL ends a query itself that takes too long; nobody waits for that who has no time left. */
-async function within<T>(asking: Promise<T>, { deadline, signal }: LookUp): Promise<T> {
+/** Rejects at the deadline. A slow query goes on until PostgreSQL's statement_timeout ends it. */
+async function withDeadline<T>(query: Promise<T>, { deadline, signal }: LookUp): Promise<T> {
   const { promise: late, reject } = Promise.withResolvers<never>()
-  const stop = (): void => reject(new Error('stopping: the question for devices was given up'))
+  const stop = (): void => reject(new Error('the device query was cancelled: this process is stopping'))
   const timer = setTimeout(
-    () => reject(new Error('the database has not told the devices in time: is there an index for the query?')),
+    () => reject(new Error('the device query timed out: check that the query can use an index')),
     Math.max(0, deadline - Date.now()),
   )
   if (signal.aborted) stop()
   else signal.addEventListener('abort', stop, { once: true })
-  asking.catch(() => {}) // it may fail when nobody waits any more
+  query.catch(() => {}) // it may fail after the deadline
   try {
-    return await Promise.race([asking, late])
+    return await Promise.race([query, late])
   } finally {
     clearTimeout(timer)
     signal.removeEventListener('abort', stop)

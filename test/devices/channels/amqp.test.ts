@@ -12,19 +12,19 @@ deviceChannelSuite({
     const url = await rabbitmq()
     const queues = new Map(brands.map((brand) => [brand, ownName(brand)]))
     const queueOf = (brand: Brand): string => queues.get(brand) as string
-    const foreigner = await connect(url)
-    const channel = await foreigner.createConfirmChannel()
+    const connection = await connect(url)
+    const channel = await connection.createConfirmChannel()
     t.after(async () => {
       for (const queue of queues.values()) await channel.deleteQueue(queue)
       for (const queue of queues.values()) await channel.deleteQueue(`${queue}.dead`)
-      await foreigner.close()
+      await connection.close()
     })
     return {
       channels: brands.map((brand) => ({ brands: brand, consumer: amqpConsumer({ url, queue: queueOf(brand) }) })),
       publisher: (_, brand) => amqpPublisher({ url, routingKey: queueOf(brand) }),
       async foreign(_, brand, { type, headers, body }) {
         const properties = { ...(type !== undefined && { type }), ...(headers && { headers }) }
-        // Until the platform has declared its queue, the broker has nowhere to put it.
+        // The message is unroutable until the platform has declared its queue.
         await until(
           async () => {
             let returned = false
@@ -36,7 +36,7 @@ deviceChannelSuite({
               mandatory: true,
               ...properties,
             })
-            // A queue that is only being made refuses: whoever publishes sends it again.
+            // A queue that is being declared may reject the message: publish it again.
             const confirmed = await channel.waitForConfirms().then(
               () => true,
               () => false,
@@ -44,7 +44,7 @@ deviceChannelSuite({
             channel.removeAllListeners('return')
             return confirmed && !returned
           },
-          { what: 'the queue is there' },
+          { what: 'the queue exists' },
         )
         return 'accepted'
       },

@@ -11,9 +11,9 @@ deviceChannelSuite({
     const address = await kafka()
     const topics = new Map(brands.map((brand) => [brand, ownName(brand)]))
     const topicOf = (brand: Brand): string => topics.get(brand) as string
-    const foreigner = new Kafka({ clientId: 'foreign', brokers: [address], logLevel: logLevel.NOTHING })
-    // So that a message of 5 MB arrives at all.
-    const admin = foreigner.admin()
+    const client = new Kafka({ clientId: 'foreign', brokers: [address], logLevel: logLevel.NOTHING })
+    // The suite publishes a message of 5 MB, which is over the default limit.
+    const admin = client.admin()
     await admin.connect()
     await admin.createTopics({
       waitForLeaders: true,
@@ -23,7 +23,7 @@ deviceChannelSuite({
         configEntries: [{ name: 'max.message.bytes', value: '10000000' }],
       })),
     })
-    const producer = foreigner.producer({ allowAutoTopicCreation: false })
+    const producer = client.producer({ allowAutoTopicCreation: false })
     await producer.connect()
     t.after(async () => {
       await producer.disconnect()
@@ -37,8 +37,9 @@ deviceChannelSuite({
       })),
       publisher: (_, brand) => kafkaPublisher({ brokers: [address], topic: topicOf(brand) }),
       async foreign(_, brand, { type, headers, body }) {
-        const all = { ...(headers && { ...headers, type: undefined }), ...(type !== undefined && { type }) }
-        await producer.send({ topic: topicOf(brand), acks: -1, messages: [{ key: null, value: body, headers: all }] })
+        const withType = { ...(headers && { ...headers, type: undefined }), ...(type !== undefined && { type }) }
+        const message = { key: null, value: body, headers: withType }
+        await producer.send({ topic: topicOf(brand), acks: -1, messages: [message] })
         return 'accepted'
       },
     }

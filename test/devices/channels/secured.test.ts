@@ -1,4 +1,4 @@
-// Brokers as they are run in life: encrypted, and with a password.
+// Brokers as they run in production: with TLS and a password.
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -21,14 +21,14 @@ import { until } from '../../support/wait.ts'
 const certificate = makeCertificate()
 const context = (ms = 10_000) => ({ deadline: Date.now() + ms, signal: new AbortController().signal })
 
-/** As NODE_EXTRA_CA_CERTS does for a process. */
-function trustIt(t: TestContext): void {
+/** Makes this process trust the test certificate, as NODE_EXTRA_CA_CERTS does. */
+function trustCertificate(t: TestContext): void {
   const before = getCACertificates('default')
   setDefaultCACertificates([...before, certificate.cert])
   t.after(() => setDefaultCACertificates(before))
 }
 
-async function comesThrough(publisher: DevicePublisher, consumer: DeviceConsumer): Promise<void> {
+async function assertDelivers(publisher: DevicePublisher, consumer: DeviceConsumer): Promise<void> {
   const stop = new AbortController()
   const got: string[] = []
   const consuming = consumer.consume(async (received) => {
@@ -38,10 +38,10 @@ async function comesThrough(publisher: DevicePublisher, consumer: DeviceConsumer
   try {
     const sent = message('link')
     await until(async () => (await publisher.publish([sent], context()))[0]?.category === 'successful', {
-      what: 'it is accepted',
+      what: 'the message is accepted',
       withinMs: 30_000,
     })
-    await until(() => got.includes(sent.body), { what: 'it arrives', withinMs: 30_000 })
+    await until(() => got.includes(sent.body), { what: 'the message arrives', withinMs: 30_000 })
   } finally {
     stop.abort()
     await consuming
@@ -49,7 +49,7 @@ async function comesThrough(publisher: DevicePublisher, consumer: DeviceConsumer
   }
 }
 
-async function assertAway(
+async function assertFails(
   publisher: DevicePublisher,
   why: RegExp,
   reason: 'unavailable' | 'misconfigured' = 'unavailable',
@@ -63,7 +63,7 @@ async function assertAway(
   }
 }
 
-test('amqps: the broker is asked for by its name, and must be whom it says', {
+test('amqps: the client sends the host name (SNI) and verifies the certificate', {
   skip: await withoutRabbitmq(),
   timeout: 90_000,
 }, async (t) => {
@@ -84,18 +84,18 @@ test('amqps: the broker is asked for by its name, and must be whom it says', {
     Object.assign(new URL(plain), { hostname: host, port: String(port) }).href.replace(/^amqp:/, 'amqps:')
   const queue = ownName('1')
 
-  await assertAway(amqpPublisher({ url: at('localhost'), routingKey: queue }), /self-signed certificate/)
-  trustIt(t)
+  await assertFails(amqpPublisher({ url: at('localhost'), routingKey: queue }), /self-signed certificate/)
+  trustCertificate(t)
   for (const host of ['localhost', '127.0.0.1']) {
     const url = at(host)
-    await comesThrough(amqpPublisher({ url, routingKey: queue }), amqpConsumer({ url, queue }))
+    await assertDelivers(amqpPublisher({ url, routingKey: queue }), amqpConsumer({ url, queue }))
   }
-  assert.deepEqual(names, new Set(['localhost', false]), 'an address is no name')
+  assert.deepEqual(names, new Set(['localhost', false]), 'an IP address is not sent as a server name')
   const stranger = Object.assign(new URL(at('localhost')), { username: 'stranger' }).href
-  await assertAway(amqpPublisher({ url: stranger, routingKey: queue }), /ACCESS_REFUSED/, 'misconfigured')
+  await assertFails(amqpPublisher({ url: stranger, routingKey: queue }), /ACCESS_REFUSED/, 'misconfigured')
 })
 
-test('kafka: encrypted and with a password, by each mechanism; a wrong one is said', {
+test('kafka: TLS and a password work with each SASL mechanism; a wrong password is reported', {
   skip: await withoutKafka(),
   timeout: 120_000,
 }, async (t) => {
@@ -104,12 +104,12 @@ test('kafka: encrypted and with a password, by each mechanism; a wrong one is sa
   t.after(() => broker.stop())
   const of = { brokers: [broker.address], tls: true, topic: ownName('1') }
 
-  await assertAway(kafkaPublisher({ ...of, sasl: sasl('PLAIN') }), /self-signed certificate/)
-  trustIt(t)
+  await assertFails(kafkaPublisher({ ...of, sasl: sasl('PLAIN') }), /self-signed certificate/)
+  trustCertificate(t)
   for (const mechanism of ['PLAIN', 'SCRAM-SHA-256', 'SCRAM-SHA-512'] as const) {
     const at = { ...of, sasl: sasl(mechanism) }
-    await comesThrough(kafkaPublisher(at), kafkaConsumer({ ...at, group: ownName('1') }))
-    await assertAway(kafkaPublisher({ ...at, sasl: sasl(mechanism, 'another') }), /[Aa]uthentication/, 'misconfigured')
+    await assertDelivers(kafkaPublisher(at), kafkaConsumer({ ...at, group: ownName('1') }))
+    await assertFails(kafkaPublisher({ ...at, sasl: sasl(mechanism, 'another') }), /[Aa]uthentication/, 'misconfigured')
   }
-  await assertAway(kafkaPublisher(of), /./)
+  await assertFails(kafkaPublisher(of), /./)
 })

@@ -55,7 +55,7 @@ test('invalid keys give an error, and other jobs are not affected', async (t) =>
 })
 
 test('the jobs of a thread that ends are rejected, and another thread replaces it', async (t) => {
-  const mortal = createEncryptor(1, new URL('../../support/mortal-thread.ts', import.meta.url))
+  const mortal = createEncryptor(1, new URL('../../support/crashing-thread.ts', import.meta.url))
   t.after(() => mortal.close())
   const { keys, read } = browser()
   const [died, behind] = await Promise.allSettled([

@@ -1,6 +1,6 @@
-// What stands behind Chromium's Web Push at Google, as far as Chromium needs it: it checks in (a device id), registers each
-// subscription (register3), and keeps a connection on which messages come (MCS: protobuf frames over TLS). The push service that
-// people send to is the stand-in; this carries what it accepted to the browser.
+// A minimal double of Google's servers behind Chromium's Web Push. Chromium checks in (for a device id), registers each
+// subscription (register3) and keeps a connection for messages (MCS: protobuf frames over TLS). Messages are sent to the Web Push
+// stand-in, and this server delivers the accepted ones to the browser.
 
 import { randomBytes } from 'node:crypto'
 import { createServer, type IncomingMessage } from 'node:http'
@@ -11,14 +11,14 @@ import { makeCertificate } from '../../../src/stand-ins/certificate.ts'
 import type { BrowserSubscription, WebPushStandIn } from '../../../src/stand-ins/web-push.ts'
 import { bytes, fixed64, number, readVarint, varint } from './protobuf.ts'
 
-/** Where Chromium's subscriptions are, as it is built by distributions. */
+/** The origin of the endpoints of Chromium's subscriptions, in the builds of Linux distributions. */
 export const chromiumOrigin = 'https://jmt17.google.com'
 
-/** Of MCS, by their tags. */
+/** The tags of MCS messages. */
 const tags = { heartbeatPing: 0, heartbeatAck: 1, loginRequest: 2, loginResponse: 3, dataMessage: 8 }
 const mcsVersion = 41
 
-/** @returns the switches that lead Chromium here; it must ignore certificate errors, too */
+/** @returns the switches that make Chromium use this server; it must also ignore certificate errors */
 export async function startFakeGcm(t: TestContext, standIn: WebPushStandIn): Promise<readonly string[]> {
   const subscriptions = new Map<string, BrowserSubscription>()
   let connection: TLSSocket | undefined
@@ -42,7 +42,7 @@ export async function startFakeGcm(t: TestContext, standIn: WebPushStandIn): Pro
     response.end(register(Object.fromEntries(new URLSearchParams(await textOf(request)))))
   })
 
-  /** A subscription is known by its subtype; `sender` is its applicationServerKey. */
+  /** The subtype identifies a subscription; `sender` is its applicationServerKey. */
   function register(form: Readonly<Record<string, string>>): string {
     const { app = '', sender = '', delete: leaving, 'X-subtype': subtype = '' } = form
     if (leaving === 'true') {
@@ -124,7 +124,7 @@ export async function startFakeGcm(t: TestContext, standIn: WebPushStandIn): Pro
 const frame = (tag: number, message: Buffer): Buffer =>
   Buffer.concat([Buffer.from([tag]), varint(message.length), message])
 
-/** The frame that a buffer begins with, if it is whole. */
+/** Reads the first frame of a buffer. Undefined if it is incomplete. */
 function readFrame(read: Buffer): { readonly tag: number; readonly length: number } | undefined {
   const size = readVarint(read, 1)
   if (!size || read.length < size.next + size.value) return undefined

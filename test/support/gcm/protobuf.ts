@@ -1,6 +1,6 @@
-// As much of Protocol Buffers as the fake GCM needs: fields by number, written one by one.
+// The part of Protocol Buffers that the fake GCM needs: functions that write one field by its number.
 
-/** A varint, lowest seven bits first. */
+/** Encodes a varint, lowest seven bits first. */
 export function varint(value: number | bigint): Buffer {
   const bytes: number[] = []
   let rest = BigInt(value)
@@ -9,7 +9,7 @@ export function varint(value: number | bigint): Buffer {
   return Buffer.from(bytes)
 }
 
-/** Reads a varint; undefined where it is not whole yet. */
+/** Reads a varint. Undefined if it is incomplete. */
 export function readVarint(bytes: Buffer, from: number): { readonly value: number; readonly next: number } | undefined {
   let value = 0
   for (let at = from, shift = 0; at < bytes.length; at++, shift += 7) {
@@ -29,7 +29,7 @@ export function fixed64(field: number, value: bigint): Buffer {
   return Buffer.concat([varint((field << 3) | 1), bytes])
 }
 
-/** A text, bytes, or a message within the message. */
+/** Encodes a string, bytes or an embedded message. */
 export function bytes(field: number, value: string | Buffer): Buffer {
   const content = Buffer.from(value)
   return Buffer.concat([varint((field << 3) | 2), varint(content.length), content])

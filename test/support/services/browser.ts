@@ -1,4 +1,4 @@
-// Real browsers: on PATH, where people install them, or from Debian's packages where we are root.
+// Real browsers: from PATH, from their usual folders or, as root on Debian, from a package.
 
 import { existsSync } from 'node:fs'
 import { install, installing } from './apt.ts'
@@ -9,15 +9,15 @@ export interface Browser {
   readonly name: string
   readonly variable: string
   readonly proves: string
-  /** Its names on PATH. */
+  /** Names of its program on PATH. */
   readonly programs: readonly string[]
-  /** Where else it is. */
+  /** Other paths of its program. */
   readonly elsewhere: readonly string[]
-  /** Debian's package. */
+  /** The Debian package. */
   readonly package: string
 }
 
-/** A browser as a service: its address is its path. */
+/** A browser as a service, whose address is the path of its program. */
 export function browserService(browser: Browser): Service<object> {
   const { name, variable, proves, programs } = browser
   return {
@@ -26,13 +26,13 @@ export function browserService(browser: Browser): Service<object> {
     proves,
     command: `sudo sh -c '${installing(browser.package)}', or ${variable}=/path/to/${programs[0]} npm test`,
     async start() {
-      const address = find(browser) ?? (await installed(browser))
+      const address = findBrowser(browser) ?? (await installBrowser(browser))
       return { address, stop: async () => {} }
     },
   }
 }
 
-function find({ programs, elsewhere }: Browser): string | undefined {
+function findBrowser({ programs, elsewhere }: Browser): string | undefined {
   for (const name of programs) {
     const path = findProgram(name)
     if (path) return path
@@ -40,11 +40,12 @@ function find({ programs, elsewhere }: Browser): string | undefined {
   return elsewhere.find((path) => existsSync(path))
 }
 
-async function installed(browser: Browser): Promise<string> {
-  if (!isDebian()) throw new Error('there is none on PATH')
-  if (!isRoot()) throw new Error('there is none on PATH, and only root can install it')
+async function installBrowser(browser: Browser): Promise<string> {
+  const missing = `${browser.programs[0]} is not on PATH`
+  if (!isDebian()) throw new Error(missing)
+  if (!isRoot()) throw new Error(`${missing}, and only root can install it`)
   await install(browser.package)
-  const path = find(browser)
-  if (!path) throw new Error(`${browser.package} was installed, and there is none on PATH`)
+  const path = findBrowser(browser)
+  if (!path) throw new Error(`${missing} although ${browser.package} was installed`)
   return path
 }

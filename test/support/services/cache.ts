@@ -1,29 +1,29 @@
-// What test services are downloaded into: once for each person, shared by all checkouts, below the operating system's own cache.
+// The download cache of the test services: one for each user of the machine, shared by all checkouts.
 
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 
 /**
- * The folder of that name, filled once. `fill` works in a folder beside it, which takes the name when it is whole: two
- * processes that fill at once do not meet, and one that was killed leaves nothing half done.
+ * Returns the folder of that name, and fills it the first time. `fill` works in a temporary folder that is renamed when it is
+ * complete, so that concurrent processes do not collide and a killed one leaves no incomplete folder.
  */
 export async function cached(name: string, fill: (folder: string) => Promise<void>): Promise<string> {
-  const folder = join(caches(), 'bellwire-test', name)
+  const folder = join(cacheRoot(), 'bellwire-test', name)
   if (existsSync(folder)) return folder
   mkdirSync(dirname(folder), { recursive: true })
-  const filling = mkdtempSync(`${folder}.part-`)
+  const partial = mkdtempSync(`${folder}.part-`)
   try {
-    await fill(filling)
-    renameSync(filling, folder)
+    await fill(partial)
+    renameSync(partial, folder)
   } catch (error) {
-    rmSync(filling, { recursive: true, force: true })
+    rmSync(partial, { recursive: true, force: true })
     if (!existsSync(folder)) throw error
   }
   return folder
 }
 
-function caches(): string {
+function cacheRoot(): string {
   if (process.env.XDG_CACHE_HOME) return process.env.XDG_CACHE_HOME
   return process.platform === 'darwin' ? join(homedir(), 'Library', 'Caches') : join(homedir(), '.cache')
 }

@@ -13,10 +13,10 @@ export const chromiumService = browserService({
   package: 'chromium',
 })
 
-/** The path of a Chromium or Chrome. */
+/** Returns the path of Chromium or Chrome. */
 export async function chromium(): Promise<string> {
   return addressOf(chromiumService)
 }
 
-/** For a test's `skip`. */
+/** The reason to skip a test, or false. */
 export const withoutChromium = (): Promise<string | false> => without(chromiumService)

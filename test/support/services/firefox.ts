@@ -10,10 +10,10 @@ export const firefoxService = browserService({
   package: 'firefox-esr',
 })
 
-/** The path of a Firefox. */
+/** Returns the path of Firefox. */
 export async function firefox(): Promise<string> {
   return addressOf(firefoxService)
 }
 
-/** For a test's `skip`. */
+/** The reason to skip a test, or false. */
 export const withoutFirefox = (): Promise<string | false> => without(firefoxService)

@@ -1,5 +1,5 @@
-// For `node --test --test-global-setup=test/support/services/global-setup.ts`: starts the services once for all test files,
-// which find them in the environment. A test file that is run alone starts what it needs itself.
+// For `node --test --test-global-setup=test/support/services/global-setup.ts`: starts each service once for all test files, which
+// read its address from the environment. Without the global setup, a test file starts its services itself.
 
 import { chromiumService } from './chromium.ts'
 import { firefoxService } from './firefox.ts'
@@ -10,7 +10,7 @@ import { share } from './service.ts'
 
 let shared: Awaited<ReturnType<typeof share>>[] = []
 
-/** Rejects where CI is set and a service cannot be had: the run fails, and says which. */
+/** Rejects if CI is set and a service is unavailable: the run then fails with its name. */
 export async function globalSetup(): Promise<void> {
   const services = [postgresService, chromiumService, firefoxService, rabbitmqService, kafkaService]
   const started = await Promise.allSettled(services.map(share))
@@ -23,8 +23,8 @@ export async function globalSetup(): Promise<void> {
 
 export async function globalTeardown(): Promise<void> {
   for (const { stop } of shared) await stop()
-  // The run's very last lines, after any reporter's summary.
+  // Printed at exit, after the summary of any test reporter.
   process.once('exit', () => {
-    for (const { last } of shared) if (last) console.error(`\n${last}`)
+    for (const { warning } of shared) if (warning) console.error(`\n${warning}`)
   })
 }

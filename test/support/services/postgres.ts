@@ -12,15 +12,15 @@ export const postgresService: Service<object> = {
   start: startPostgres,
 }
 
-/** The one named in BELLWIRE_TEST_POSTGRES, else one that is started for this run. */
+/** Returns the server named in BELLWIRE_TEST_POSTGRES, or else one that is started for this run. */
 export async function postgres(): Promise<{ readonly url: string }> {
   return { url: await addressOf(postgresService) }
 }
 
-/** For a test's `skip`. */
+/** The reason to skip a test, or false. */
 export const withoutPostgres = (): Promise<string | false> => without(postgresService)
 
-/** A database of its own for a test: a schema that is dropped after the test, or the file, that asked for it. */
+/** Returns the address of a new schema, which is dropped after the test or test file that created it. */
 export async function freshSchema(): Promise<string> {
   const url = new URL((await postgres()).url)
   const schema = `test_${randomBytes(6).toString('hex')}`
@@ -32,7 +32,7 @@ export async function freshSchema(): Promise<string> {
   return fresh.href
 }
 
-/** Runs one text on a connection of its own, beside whatever a test is about. */
+/** Runs SQL on a separate connection. */
 export async function query(url: string, text: string): Promise<Record<string, unknown>[]> {
   const plain = new URL(url)
   const schema = plain.searchParams.get('schema')

@@ -1,4 +1,4 @@
-// Programs that a test service needs: found, run to their end, or run as a server of ours.
+// Finds the programs of the test services, runs them to completion, or runs them as servers.
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -24,26 +24,26 @@ export const isRoot = (): boolean => process.getuid?.() === 0
 export interface Run {
   readonly cwd?: string
   readonly env?: NodeJS.ProcessEnv
-  /** Five minutes: a download over a slow line. */
+  /** Default: five minutes, for a download over a slow connection. */
   readonly withinMs?: number
 }
 
-/** Runs a program to its end. @returns what it wrote; rejects with its last words where it failed */
+/** Runs a program to completion. @returns its output; on failure, rejects with the end of its output */
 export async function run(program: string, args: readonly string[], options: Run = {}): Promise<string> {
   const { withinMs = 300_000, ...rest } = options
   const child = spawn(program, args, { ...rest, stdio: ['ignore', 'pipe', 'pipe'], timeout: withinMs })
-  let said = ''
-  let complained = ''
+  let stdout = ''
+  let stderr = ''
   child.stdout.on('data', (chunk: Buffer) => {
-    said += chunk
+    stdout += chunk
   })
   child.stderr.on('data', (chunk: Buffer) => {
-    complained = (complained + chunk).slice(-2_000)
+    stderr = (stderr + chunk).slice(-2_000)
   })
   const [code, signal] = await once(child, 'close')
-  if (code === 0) return said
+  if (code === 0) return stdout
   throw new Error(
-    `${program} ${args[0] ?? ''} ended with ${signal ?? code}: ${(complained || said).trim().slice(-2_000)}`,
+    `${program} ${args[0] ?? ''} ended with ${signal ?? code}: ${(stderr || stdout).trim().slice(-2_000)}`,
   )
 }
 
@@ -51,20 +51,20 @@ export interface ServerOptions {
   readonly program: string
   readonly args: readonly string[]
   readonly env?: NodeJS.ProcessEnv
-  /** It writes here, and nowhere else; removed when it ends for good, also when we are killed. */
+  /** The only folder in which the server writes. Removed when the server ends for good, even if this process is killed. */
   readonly folder: string
-  /** A line of its output that says that it is ready. */
+  /** Matches the line of its output that reports that it is ready. */
   readonly ready?: RegExp
   readonly withinMs?: number
 }
 
 export interface Server {
   readonly pid: number
-  /** Ends it at once; `keep` leaves its folder for the next one. */
+  /** Kills the server; `keep` leaves its folder for a restart. */
   end(keep?: 'keep'): Promise<void>
 }
 
-/** Resolves when it is ready. It never outlives this process: a shell between us ends it when our end of the pipe closes. */
+/** Resolves when the server is ready. A shell kills it when our end of the pipe closes, so it never outlives this process. */
 export async function startServer(options: ServerOptions): Promise<Server> {
   const { program, args, env = process.env, folder, ready, withinMs = 90_000 } = options
   const guard =
@@ -76,11 +76,11 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     stdio: ['pipe', 'pipe', 'ignore'],
     detached: true,
   })
-  const pid = await isReady(shell, ready, withinMs).catch((error: Error) => {
+  const pid = await waitUntilReady(shell, ready, withinMs).catch((error: Error) => {
     shell.stdin?.end()
     throw new Error(`${program} ${error.message}`)
   })
-  // It may not keep the process from ending.
+  // The shell and its pipes must not keep this process alive.
   shell.unref()
   for (const stream of [shell.stdin, shell.stdout]) (stream as unknown as { unref(): void }).unref()
   return {
@@ -95,25 +95,25 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   }
 }
 
-function isReady(shell: ChildProcess, ready: RegExp | undefined, withinMs: number): Promise<number> {
+function waitUntilReady(shell: ChildProcess, ready: RegExp | undefined, withinMs: number): Promise<number> {
   const { promise, resolve, reject } = Promise.withResolvers<number>()
   const last: string[] = []
-  const say = (what: string): void => reject(new Error(`${what}:\n${last.join('\n')}`))
-  const late = setTimeout(() => say(`was not ready within ${withinMs} ms`), withinMs)
+  const fail = (reason: string): void => reject(new Error(`${reason}:\n${last.join('\n')}`))
+  const late = setTimeout(() => fail(`was not ready within ${withinMs} ms`), withinMs)
   let pid: number | undefined
-  // Read to the end of its life: a full pipe would stop it. The shell has closed its own end of it.
+  // The output is read until the server ends, because a full pipe would block it. (The shell has closed its own end.)
   createInterface({ input: shell.stdout as NodeJS.ReadableStream })
     .on('line', (line) => {
       if (pid === undefined) pid = Number(/^pid (\d+)$/.exec(line)?.[1])
       else if (last.push(line) > 20) last.shift()
       if (!ready || ready.test(line)) resolve(pid)
     })
-    .once('close', () => say('ended'))
+    .once('close', () => fail('ended'))
   return promise.finally(() => clearTimeout(late))
 }
 
-/** A port that was free may be somebody else's a moment later: with other ports, it may work. */
-export async function atThirdTry<T>(start: () => Promise<T>): Promise<T> {
+/** Tries to start a server up to three times, each with new ports: a free port may be taken before the server binds it. */
+export async function tryThreeTimes<T>(start: () => Promise<T>): Promise<T> {
   for (let left = 2; ; left--) {
     try {
       return await start()

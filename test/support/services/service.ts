@@ -1,39 +1,39 @@
-// The real services that tests use: an address given in the environment, else one that we start or install ourselves.
+// The real services that tests use: at an address from the environment, or else started or installed by the tests.
 
-/** What one service is and how it is had. */
+/** A service, and how to get it. */
 export interface Service<T> {
   readonly name: string
-  /** Says where it is; set by a person, or by the global setup for the whole run. */
+  /** The environment variable with its address, set by a person, or by the global setup for the whole run. */
   readonly variable: string
-  /** What is not proved without it. */
+  /** The properties that the tests with this service prove. */
   readonly proves: string
-  /** The one command that gets it. */
+  /** The command for a person to get the service. */
   readonly command: string
-  /** Gets it from nothing; rejects with the reason why not. */
+  /** Starts the service, and installs it if necessary. Rejects with the reason if that is impossible. */
   readonly start: () => Promise<T & { readonly address: string; stop(): Promise<void> }>
 }
 
-/** Written by the global setup, so that not each test file tries in vain again. */
+/** Set by the global setup, so that test files do not try to start an unavailable service again. */
 const missingVariable = ({ variable }: Service<unknown>): string => `${variable}_MISSING`
 
-export type Had = { readonly address: string } | { readonly missing: string }
+type Availability = { readonly address: string } | { readonly missing: string }
 
-/** One for the whole process: what the environment names, else started now and stopped when the process ends. */
-export function have(service: Service<object>): Promise<Had> {
-  const had = known.get(service) ?? get(service)
-  known.set(service, had)
-  return had
+/** Returns the service from the environment, or else starts it, once for this process. It stops when the process ends. */
+function availabilityOf(service: Service<object>): Promise<Availability> {
+  const availability = known.get(service) ?? findOrStart(service)
+  known.set(service, availability)
+  return availability
 }
-const known = new Map<Service<object>, Promise<Had>>()
+const known = new Map<Service<object>, Promise<Availability>>()
 
-async function get(service: Service<object>): Promise<Had> {
+async function findOrStart(service: Service<object>): Promise<Availability> {
   const address = process.env[service.variable]
   if (address) return { address }
   const missing = process.env[missingVariable(service)]
   if (missing) return { missing }
   const { address: started, missing: reason } = await startOnce(service)
   if (started) return { address: started }
-  process.once('exit', () => console.error(notProved(service, reason as string)))
+  process.once('exit', () => console.error(describeMissing(service, reason as string)))
   return { missing: reason as string }
 }
 
@@ -49,39 +49,39 @@ async function startOnce(service: Service<object>): Promise<Started> {
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
     if (process.env.CI)
-      throw new Error(`${service.name} cannot be had: ${reason}\n  ${service.command}`, { cause: error })
+      throw new Error(`${service.name} is unavailable: ${reason}\n  ${service.command}`, { cause: error })
     return { missing: reason, stop: async () => {} }
   }
 }
 
-/** For the global setup: starts a service once and tells all test processes. @returns what to say at the very end, and how to stop */
-export async function share(service: Service<object>): Promise<{ readonly last?: string; stop(): Promise<void> }> {
+/** For the global setup: starts a service for all test processes. @returns how to stop it, and a warning if it is missing */
+export async function share(service: Service<object>): Promise<{ readonly warning?: string; stop(): Promise<void> }> {
   if (process.env[service.variable]) return { stop: async () => {} }
   const { address, missing, stop } = await startOnce(service)
   if (address) process.env[service.variable] = address
   if (missing) process.env[missingVariable(service)] = missing
-  return { stop, ...(missing && { last: notProved(service, missing) }) }
+  return { stop, ...(missing && { warning: describeMissing(service, missing) }) }
 }
 
-const notProved = ({ name, proves, command }: Service<object>, reason: string): string =>
-  `not proved, ${name} is missing: ${proves}\n  why: ${reason}\n  get it: ${command}`
+const describeMissing = ({ name, proves, command }: Service<object>, reason: string): string =>
+  `not proved because ${name} is unavailable: ${proves}\n  reason: ${reason}\n  to get it: ${command}`
 
-/** The address; rejects where the service cannot be had. */
+/** Returns the address of a service. Rejects if the service is unavailable. */
 export async function addressOf(service: Service<object>): Promise<string> {
-  const had = await have(service)
-  if ('missing' in had) throw new Error(`${service.name} cannot be had: ${had.missing}`)
-  return had.address
+  const availability = await availabilityOf(service)
+  if ('missing' in availability) throw new Error(`${service.name} is unavailable: ${availability.missing}`)
+  return availability.address
 }
 
 /**
- * For a test's `skip`: false, or the reason. Where CI is set it rejects instead, so that the run fails by name.
+ * Returns the reason to skip a test that needs these services, or false. If CI is set, it rejects instead, and the run fails.
  *
  * @example test('two processes take over from each other', { skip: await without(postgresService) }, async () => …)
  */
 export async function without(...services: readonly Service<object>[]): Promise<string | false> {
   for (const service of services) {
-    const had = await have(service)
-    if ('missing' in had) return `${service.name} cannot be had: ${had.missing}`
+    const availability = await availabilityOf(service)
+    if ('missing' in availability) return `${service.name} is unavailable: ${availability.missing}`
   }
   return false
 }

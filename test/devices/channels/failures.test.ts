@@ -1,4 +1,4 @@
-// What only happens when something goes wrong, at the level of a channel. The large proof (device-links) kills brokers too.
+// Failures of single channels: killed consumers, unavailable stores, missing queues. The proof device-links kills brokers too.
 
 import assert from 'node:assert/strict'
 import { fork } from 'node:child_process'
@@ -37,11 +37,11 @@ async function deleteQueues(t: TestContext, url: string, queue: string): Promise
   })
 }
 
-/** Each once and in order: the first alone, for as long as the consumer has not declared the queue, then the others in one go. */
+/** Publishes each message once, in order: the first alone, retried until the consumer has declared the queue, then the others. */
 async function publishAll(publisher: DevicePublisher, [first, ...others]: readonly DeviceMessage[]): Promise<void> {
   const accepted = async (some: readonly DeviceMessage[]): Promise<boolean> =>
     (await publisher.publish(some, context())).every(({ category }) => category === 'successful')
-  await until(() => accepted([first as DeviceMessage]), { what: 'the queue is there', withinMs: 30_000 })
+  await until(() => accepted([first as DeviceMessage]), { what: 'the queue exists', withinMs: 30_000 })
   assert.ok(await accepted(others), 'all are accepted')
 }
 
@@ -64,7 +64,7 @@ function consume(
   return end
 }
 
-test('a consumer killed with full hands, more often than the delivery limit, loses nothing', {
+test('no message is lost when consumers are killed more often than the delivery limit', {
   skip: noRabbitmq,
   timeout: 90_000,
 }, async (t) => {
@@ -83,20 +83,25 @@ test('a consumer killed with full hands, more often than the delivery limit, los
 
   const dead = new Set<string>()
   for (let kill = 0; kill < 2 * limit + 2; kill++) {
-    const child = fork(fileURLToPath(new URL('hungry.ts', import.meta.url)), [url, queue, '60', String(limit)])
+    const child = fork(fileURLToPath(new URL('unacknowledging-consumer.ts', import.meta.url)), [
+      url,
+      queue,
+      '60',
+      String(limit),
+    ])
     const [{ from }] = (await once(child, 'message')) as [{ from: string }]
     if (from.endsWith('.dead')) dead.add(from)
     child.kill('SIGKILL')
     await once(child, 'close')
   }
-  assert.equal(dead.size, 1, 'the broker has put them aside as dead')
+  assert.equal(dead.size, 1, 'the broker has dead-lettered messages')
 
   const got = new Map<string, number>()
   consume(t, amqpConsumer({ url, queue, prefetch: 60, deliveryLimit: limit }), (received) => {
     for (const one of received) got.set(tokenOf(one), received.length)
-    if (received[0]?.from.endsWith('.dead')) assert.equal(received.length, 1, 'alone')
+    if (received[0]?.from.endsWith('.dead')) assert.equal(received.length, 1, 'dead letters come one at a time')
   })
-  await until(() => all.every((_, n) => got.has(`t${n}`)), { what: 'all are taken', withinMs: 30_000 })
+  await until(() => all.every((_, n) => got.has(`t${n}`)), { what: 'all are stored', withinMs: 30_000 })
 })
 
 const brokers = [
@@ -110,7 +115,7 @@ const brokers = [
       return {
         consumer: amqpConsumer({ url, queue, prefetch: 10, declare }),
         publisher: amqpPublisher({ url, routingKey: queue }),
-        async declareIt() {
+        async createDestination() {
           const connection = await connect(url)
           const channel = await connection.createChannel()
           for (const each of [queue, `${queue}.dead`]) await channel.assertQueue(each, { durable: true })
@@ -128,7 +133,7 @@ const brokers = [
       return {
         consumer: kafkaConsumer({ ...at, group: at.topic, most: 10, declare }),
         publisher: kafkaPublisher(at),
-        async declareIt() {
+        async createDestination() {
           const admin = new Admin({ clientId: 'test', bootstrapBrokers: at.brokers })
           await admin.createTopics({ topics: [at.topic], partitions: 1, replicas: 1 })
           await admin.close()
@@ -140,70 +145,70 @@ const brokers = [
 ] as const
 
 for (const { name, skip, open } of brokers) {
-  test(`${name}: while the store is away messages are held, and none is lost, doubled or out of order`, {
+  test(`${name}: while the store is unavailable messages are held, and none is lost, duplicated or reordered`, {
     skip,
     timeout: 90_000,
   }, async (t) => {
     const { consumer, publisher } = await open(t)
     t.after(() => publisher.close())
-    let away = true
-    let tries = 0
+    let unavailable = true
+    let attempts = 0
     const got: string[] = []
     const held = event('channel.held', ({ channel }) => channel === consumer.name, { withinMs: 60_000 })
     consume(t, consumer, (received) => {
-      tries++
-      if (away) throw new Error('the store is away')
+      attempts++
+      if (unavailable) throw new Error('the store is unavailable')
       got.push(...received.map(tokenOf))
     })
     await publishAll(publisher, messages(50))
     await held
-    await until(() => tries >= 3, { what: 'it is tried again', withinMs: 20_000 })
+    await until(() => attempts >= 3, { what: 'the batch is retried', withinMs: 20_000 })
     assert.equal(got.length, 0)
     const released = event('channel.released', ({ channel }) => channel === consumer.name, { withinMs: 20_000 })
-    away = false
+    unavailable = false
     await released
-    await until(() => new Set(got).size === 50, { what: 'all are taken', withinMs: 20_000 })
+    await until(() => new Set(got).size === 50, { what: 'all are stored', withinMs: 20_000 })
     assert.equal(got.length, 50)
     for (let user = 0; user < 7; user++) {
-      const mine = got.map((token) => Number(token.slice(1))).filter((n) => n % 7 === user)
+      const ofUser = got.map((token) => Number(token.slice(1))).filter((n) => n % 7 === user)
       assert.deepEqual(
-        mine,
-        mine.toSorted((a, b) => a - b),
+        ofUser,
+        ofUser.toSorted((a, b) => a - b),
       )
     }
   })
 
-  test(`${name}: what was held when it stops is taken by the next`, { skip, timeout: 90_000 }, async (t) => {
+  test(`${name}: messages held by a stopped consumer go to the next one`, { skip, timeout: 90_000 }, async (t) => {
     const { consumer, publisher } = await open(t)
     t.after(() => publisher.close())
     const held = event('channel.held', ({ channel }) => channel === consumer.name, { withinMs: 60_000 })
     const end = consume(t, consumer, () => {
-      throw new Error('the store is away')
+      throw new Error('the store is unavailable')
     })
     await publishAll(publisher, messages(20))
     await held
     await end()
     const got: string[] = []
     consume(t, consumer, (received) => void got.push(...received.map(tokenOf)))
-    await until(() => new Set(got).size === 20, { what: 'all are taken', withinMs: 30_000 })
+    await until(() => new Set(got).size === 20, { what: 'all are stored', withinMs: 30_000 })
   })
 
-  test(`${name}: what it may not declare it takes as it is, and says that it is missing until somebody makes it`, {
+  test(`${name}: with declare: false, a missing queue or topic is reported until it is created`, {
     skip,
     timeout: 90_000,
   }, async (t) => {
-    const { consumer, publisher, declareIt, missing } = await open(t, { declare: false })
+    const { consumer, publisher, createDestination, missing } = await open(t, { declare: false })
     t.after(() => publisher.close())
     const lost = event('channel.lost', ({ error }) => missing.test(error), { withinMs: 30_000 })
     const got: string[] = []
     consume(t, consumer, (received) => void got.push(...received.map(tokenOf)))
     await lost
-    await declareIt()
+    await createDestination()
     await publishAll(publisher, messages(5))
-    await until(() => got.length === 5, { what: 'all are taken', withinMs: 30_000 })
+    await until(() => got.length === 5, { what: 'all are stored', withinMs: 30_000 })
   })
 
-  test(`${name}: what was being taken when it stops is taken by the next, and little twice`, {
+  test(`${name}: after a stop the next consumer continues where the last one ended`, {
     skip,
     timeout: 90_000,
   }, async (t) => {
@@ -212,17 +217,17 @@ for (const { name, skip, open } of brokers) {
     const got: string[] = []
     const end = consume(t, consumer, (received) => void got.push(...received.map(tokenOf)))
     await publishAll(publisher, messages(30))
-    await until(() => new Set(got).size === 30, { what: 'all are taken', withinMs: 20_000 })
+    await until(() => new Set(got).size === 30, { what: 'all are stored', withinMs: 20_000 })
     await end()
     const again: string[] = []
     consume(t, consumer, (received) => void again.push(...received.map(tokenOf)))
     await publishAll(publisher, [message('link', { token: 'the last' })])
-    await until(() => again.includes('the last'), { what: 'the next goes on', withinMs: 30_000 })
-    assert.deepEqual(again, ['the last'], 'what was acknowledged does not come again')
+    await until(() => again.includes('the last'), { what: 'the next consumer goes on', withinMs: 30_000 })
+    assert.deepEqual(again, ['the last'], 'acknowledged messages are not delivered again')
   })
 }
 
-test('amqp: what no queue takes is not lost silently', { skip: noRabbitmq }, async (t) => {
+test('amqp: an unroutable message is fatal', { skip: noRabbitmq }, async (t) => {
   const publisher = amqpPublisher({ url: await rabbitmq(), routingKey: ownName('1') })
   t.after(() => publisher.close())
   const [one, two] = await publisher.publish(messages(2), context())
@@ -232,7 +237,7 @@ test('amqp: what no queue takes is not lost silently', { skip: noRabbitmq }, asy
     reason: 'misconfigured',
     rule: 'amqp returned',
   })
-  assert.match((one as { error: string }).error, /must exist before/)
+  assert.match((one as { error: string }).error, /create the queue/)
   assert.equal(two?.category, 'fatal')
   const nowhere = amqpPublisher({ url: await rabbitmq(), exchange: ownName('1'), routingKey: 'x' })
   t.after(() => nowhere.close())
@@ -241,7 +246,7 @@ test('amqp: what no queue takes is not lost silently', { skip: noRabbitmq }, asy
   assert.match((lost as { error: string }).error, /no exchange/)
 })
 
-test('kafka: one that is too large is refused alone, the others go', { skip: noKafka, timeout: 60_000 }, async (t) => {
+test('kafka: only the message that is too large is rejected', { skip: noKafka, timeout: 60_000 }, async (t) => {
   const at = { brokers: [await kafka()], topic: ownName('1') }
   consume(t, kafkaConsumer({ ...at, group: at.topic }), () => {})
   const publisher = kafkaPublisher(at)
@@ -256,7 +261,7 @@ test('kafka: one that is too large is refused alone, the others go', { skip: noK
   assert.partialDeepStrictEqual(outcomes[3], { reason: 'too_large' })
 })
 
-test('kafka: partitions go from one process to another and back, and no message is passed over', {
+test('kafka: no message is skipped when partitions move between processes', {
   skip: noKafka,
   timeout: 90_000,
 }, async (t) => {
@@ -265,46 +270,46 @@ test('kafka: partitions go from one process to another and back, and no message 
   const publisher = kafkaPublisher(at)
   t.after(() => publisher.close())
   const got = new Map<string, Set<string>>()
-  const consumeAs = (who: string) =>
+  const consumeAs = (name: string) =>
     consume(t, kafkaConsumer(of), (received) => {
-      for (const one of received) got.set(tokenOf(one), (got.get(tokenOf(one)) ?? new Set()).add(who))
+      for (const one of received) got.set(tokenOf(one), (got.get(tokenOf(one)) ?? new Set()).add(name))
     })
-  const takenBy = (who: string): boolean => [...got.values()].some((whose) => whose.has(who))
+  const consumedBy = (name: string): boolean => [...got.values()].some((names) => names.has(name))
   const all = Array.from({ length: 600 }, (_, n) => message('link', { user: `user ${n % 40}`, token: `t${n}` }))
   let sent = 0
   let extra = 0
-  const goOn = async (until: number): Promise<void> => {
+  const publishUpTo = async (until: number): Promise<void> => {
     for (; sent < until; sent += 10) await publishAll(publisher, all.slice(sent, sent + 10))
   }
   const first = consumeAs('first')
-  await goOn(100)
-  await until(() => takenBy('first'), { what: 'the first takes', withinMs: 20_000 })
+  await publishUpTo(100)
+  await until(() => consumedBy('first'), { what: 'the first consumer has messages', withinMs: 20_000 })
   const second = consumeAs('second')
   await until(
     async () => {
       extra++
       await publishAll(publisher, [message('link', { user: `user ${extra % 40}`, token: `extra ${extra}` })])
-      return takenBy('second')
+      return consumedBy('second')
     },
-    { what: 'the second got partitions', withinMs: 30_000 },
+    { what: 'the second consumer has partitions', withinMs: 30_000 },
   )
   await first()
-  await goOn(500)
+  await publishUpTo(500)
   consumeAs('third')
-  await goOn(600)
-  await until(() => got.size === 600 + extra, { what: 'all are taken', withinMs: 40_000 })
+  await publishUpTo(600)
+  await until(() => got.size === 600 + extra, { what: 'all are stored', withinMs: 40_000 })
   await second()
 })
 
-test('kafka: a topic that is not there is named', { skip: noKafka }, async (t) => {
+test('kafka: the error names a missing topic', { skip: noKafka }, async (t) => {
   const publisher = kafkaPublisher({ brokers: [await kafka()], topic: ownName('1') })
   t.after(() => publisher.close())
   const [one] = await publisher.publish(messages(1), context())
   assert.partialDeepStrictEqual(one, { category: 'fatal', blame: 'provider', reason: 'misconfigured' })
-  assert.match((one as { error: string }).error, /the topic .* must exist/)
+  assert.match((one as { error: string }).error, /create the topic /)
 })
 
-test('a broker that is not there, or says nothing, is an outcome in time and not a rejection', async (t) => {
+test('an unreachable or silent broker gives a fatal outcome before the deadline, never a rejection', async (t) => {
   const silent = createServer(() => {}).listen(0, '127.0.0.1')
   await once(silent, 'listening')
   t.after(() => silent.close())

@@ -1,4 +1,5 @@
-// A consumer that takes all it can get, says so, and waits to be killed. argv: url, queue, prefetch, delivery limit.
+// A consumer that prefetches messages, reports them, never acknowledges one, and waits to be killed. argv: url, queue, prefetch,
+// delivery limit.
 
 import { amqpConsumer } from '../../../src/devices/channels/amqp-consumer.ts'
 

@@ -1,14 +1,14 @@
-// What sqlite.ts and the process that reads for it (sqlite-reader.ts) say to each other.
+// The messages between sqlite.ts and its reader process (sqlite-reader.ts).
 
 import type { Field } from './attribute-source.ts'
 
 export interface Part {
   readonly field: Field
-  /** The operator's query, with the brand in it. */
+  /** The operator's query, with the brand filled in. */
   readonly query: string
 }
 
-export interface AskedToLook {
+export interface LookUpRequest {
   readonly look: number
   readonly users: readonly string[]
   readonly parts: readonly Part[]
@@ -16,18 +16,18 @@ export interface AskedToLook {
   readonly maxLagMs: number | undefined
 }
 
-export interface AskedToList {
+export interface ListRequest {
   readonly list: Part
   readonly asOf: string | undefined
 }
 
-export type Told =
+export type ReaderMessage =
   | { readonly look: number; readonly found: readonly { readonly field: Field; readonly user: string }[] }
   | { readonly look: number; readonly error: string }
-  /** The list stands as of then; its ids come over standard output, which is a file. */
+  /** The time of the list's data. The ids are written to standard output, which is a file. */
   | { readonly timestamp: string }
-  /** So much of it has been written by now, whole ids. */
+  /** The bytes and ids written so far; an id is never split. */
   | { readonly bytes: number; readonly ids: number }
   | { readonly error: string }
-  /** All of them have been written. */
-  | { readonly whole: true }
+  /** All ids have been written. */
+  | { readonly complete: true }

@@ -1,4 +1,4 @@
-// The same events over several channels at once, in any order and again and again, end in one registry (row 20).
+// The same events over several channels at once, reordered and repeated, lead to one state of the registry (row 20).
 
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
@@ -17,7 +17,7 @@ import { oracle, type TestEvent } from '../sequences.ts'
 const skip = await without(rabbitmqService, kafkaService)
 const devices = 60
 
-/** Always the same, whatever the run: a failure can be looked at again. */
+/** A generator with a fixed seed, so that a failure can be reproduced. */
 function random(seed: number): () => number {
   let state = seed
   return () => {
@@ -26,7 +26,7 @@ function random(seed: number): () => number {
   }
 }
 
-test('interleaved over REST, AMQP and Kafka, reordered and repeated: one registry', {
+test('events interleaved over REST, AMQP and Kafka, reordered and repeated, lead to the state of row 20', {
   skip,
   timeout: 120_000,
 }, async (t) => {
@@ -42,9 +42,9 @@ test('interleaved over REST, AMQP and Kafka, reordered and repeated: one registr
     publisher: (_, brand) => amqpPublisher({ url, routingKey: nameOf(brand) }),
     foreign: async () => 'accepted',
   })
-  await Promise.all(brands.map((brand) => overAll(t, bench.url, brand)))
+  await Promise.all(brands.map((brand) => publishOverAll(t, bench.url, brand)))
 
-  async function overAll(tt: TestContext, platform: string, brand: Brand): Promise<void> {
+  async function publishOverAll(tt: TestContext, platform: string, brand: Brand): Promise<void> {
     const next = random(brand === '1' ? 1 : 2)
     const pick = <T>(list: readonly T[]): T => list[Math.floor(next() * list.length)] as T
     const events = Array.from({ length: devices }, () =>
@@ -68,17 +68,17 @@ test('interleaved over REST, AMQP and Kafka, reordered and repeated: one registr
         message(what, { user: `${userId}${n}`, token: `token ${n}`, at: `2026-01-01T10:00:0${time}Z` }),
       ),
     )
-    const sendings = publishers.map(() => [...all].sort(() => next() - 0.5))
+    const shuffled = publishers.map(() => [...all].sort(() => next() - 0.5))
     await Promise.all(
-      sendings.map(async (list, i) => {
+      shuffled.map(async (list, i) => {
         const publisher = publishers[i] as (typeof publishers)[number]
-        // Each channel carries two thirds of the events: all of them travel at least once, most of them twice.
-        const mine = list.filter((one) => (Number(one.id.slice(1)) + i) % 3 !== 0)
-        for (let from = 0; from < mine.length; from += 40)
+        // Each channel carries two thirds of the events, so that every event is published on two channels.
+        const share = list.filter((one) => (Number(one.id.slice(1)) + i) % 3 !== 0)
+        for (let from = 0; from < share.length; from += 40)
           await until(
             async () => {
               const context = { deadline: Date.now() + 10_000, signal: new AbortController().signal }
-              const outcomes = await publisher.publish(mine.slice(from, from + 40), context)
+              const outcomes = await publisher.publish(share.slice(from, from + 40), context)
               return outcomes.every(({ category }) => category === 'successful')
             },
             { what: `${publisher.name} accepts`, withinMs: 30_000 },
@@ -92,7 +92,7 @@ test('interleaved over REST, AMQP and Kafka, reordered and repeated: one registr
           const [a, b] = await Promise.all(['a', 'b'].map((user) => bench.devicesOf(brand, `${user}${n}`)))
           return a?.length === (owner === 'a' ? 1 : 0) && b?.length === (owner === 'b' ? 1 : 0)
         },
-        { what: `token ${n} of brand ${brand} is ${owner ?? 'nobody'}'s`, withinMs: 30_000 },
+        { what: `token ${n} of brand ${brand} belongs to ${owner ?? 'nobody'}`, withinMs: 30_000 },
       )
     }
     assert.deepEqual(await bench.failed(), [])
