@@ -69,57 +69,51 @@ async function start(
 
 const tokens = (service: WitnessService): string[] => service.received.map((push) => push.device.token).sort()
 
-onEachEngine(
-  'a message is sent to every device of its user and brand, each through its own service',
-  async (t, store) => {
-    const { url, apns, fcm } = await start(t, store)
-    const answer = await post(url + single, element({}, { data: { deal: 7 } }))
-    assert.equal(answer.status, 200)
-    assert.deepEqual(tokens(apns), ['a-1'])
-    assert.deepEqual(tokens(fcm), ['f-1', 'shared'])
-    assert.ok(fcm.received.every((push) => push.device.brand === '1'))
-    const { push_id } = answer.body
-    for (const { ref, content } of [...apns.received, ...fcm.received]) {
-      assert.equal(ref, push_id)
-      assert.deepEqual(content, { title: 'Hello', body: 'There', data: '{"deal":7}' })
-    }
-    const details = (await get(`${url}/admin/messages/${push_id}`)).body
-    assert.equal(details.rule, 'accepted (3 of 3 devices)')
-    assert.deepEqual(details.devices.map((each: { service: string }) => each.service).sort(), [
-      'my apns',
-      'my fcm',
-      'my fcm',
-    ])
-    assert.partialDeepStrictEqual(details.devices[0], {
-      attempt: 1,
-      category: 'successful',
-      provider_id: 'p-1',
-      uncertain: 0,
-    })
-    for (const token of ['a-1', 'f-1', 'shared'])
-      assert.ok(!JSON.stringify(details).includes(`"${token}"`), 'a token is in the answer')
-  },
-)
+onEachEngine('a message is sent to every device of its user and brand, through the right service', async (t, store) => {
+  const { url, apns, fcm } = await start(t, store)
+  const answer = await post(url + single, element({}, { data: { deal: 7 } }))
+  assert.equal(answer.status, 200)
+  assert.deepEqual(tokens(apns), ['a-1'])
+  assert.deepEqual(tokens(fcm), ['f-1', 'shared'])
+  assert.ok(fcm.received.every((push) => push.device.brand === '1'))
+  const { push_id } = answer.body
+  for (const { ref, content } of [...apns.received, ...fcm.received]) {
+    assert.equal(ref, push_id)
+    assert.deepEqual(content, { title: 'Hello', body: 'There', data: '{"deal":7}' })
+  }
+  const details = (await get(`${url}/admin/messages/${push_id}`)).body
+  assert.equal(details.rule, 'accepted (3 of 3 devices)')
+  assert.deepEqual(details.devices.map((each: { service: string }) => each.service).sort(), [
+    'my apns',
+    'my fcm',
+    'my fcm',
+  ])
+  assert.partialDeepStrictEqual(details.devices[0], {
+    attempt: 1,
+    category: 'successful',
+    provider_id: 'p-1',
+    uncertain: 0,
+  })
+  for (const token of ['a-1', 'f-1', 'shared'])
+    assert.ok(!JSON.stringify(details).includes(`"${token}"`), 'a token is in the answer')
+})
 
-onEachEngine(
-  'one device that accepts makes a message successful, and the message is not sent again',
-  async (t, store) => {
-    const { url, apns, fcm } = await start(t, store, { apns: () => gone, fcm: () => away })
-    const one = element()
-    const refused = await post(url + single, one)
-    assert.equal(refused.status, 503, refused.text)
-    const mixed = await start(t, `${store}${store.startsWith('sqlite') ? '2' : ''}`, {
-      apns: () => accepted,
-      fcm: () => away,
-    })
-    const two = element()
-    for (let i = 0; i < 2; i++) assert.equal((await post(mixed.url + single, two)).status, 200)
-    assert.equal(mixed.apns.received.length, 1)
-    assert.equal(mixed.fcm.received.length, 2)
-    assert.equal(apns.received.length, 1)
-    assert.equal(fcm.received.length, 2)
-  },
-)
+onEachEngine('one device that accepts makes a message successful, and it is not sent again', async (t, store) => {
+  const { url, apns, fcm } = await start(t, store, { apns: () => gone, fcm: () => away })
+  const one = element()
+  const refused = await post(url + single, one)
+  assert.equal(refused.status, 503, refused.text)
+  const mixed = await start(t, `${store}${store.startsWith('sqlite') ? '2' : ''}`, {
+    apns: () => accepted,
+    fcm: () => away,
+  })
+  const two = element()
+  for (let i = 0; i < 2; i++) assert.equal((await post(mixed.url + single, two)).status, 200)
+  assert.equal(mixed.apns.received.length, 1)
+  assert.equal(mixed.fcm.received.length, 2)
+  assert.equal(apns.received.length, 1)
+  assert.equal(fcm.received.length, 2)
+})
 
 onEachEngine(
   'a message to a user without a device is failed with a clear reason; the same id of another brand is another user',
@@ -162,22 +156,19 @@ onEachEngine('a named target is used only if it belongs to this user of this bra
   assert.deepEqual(tokens(apns), ['a-1', 'a-1'])
 })
 
-onEachEngine(
-  'an allowed unregistered target is refused if the token belongs to another user or was unlinked',
-  async (t, store) => {
-    const { url, book, fcm } = await start(t, store, {
-      push: { unregisteredTargets: { kind: 'fcm_token' } },
-      fcm: () => gone,
-    })
-    book.unlinked.add('1 old')
-    const statuses: Record<string, number> = {}
-    for (const token of ['never-seen', 'a-2', 'old'])
-      statuses[token] = (await post(url + single, element({}, { token }))).status
-    assert.deepEqual(statuses, { 'never-seen': 422, 'a-2': 422, old: 422 })
-    assert.deepEqual(tokens(fcm), ['never-seen'])
-    assert.deepEqual(book.dropped, [], 'a token that was never linked is not unlinked')
-  },
-)
+onEachEngine('an unregistered target is refused if its token is of another user or was unlinked', async (t, store) => {
+  const { url, book, fcm } = await start(t, store, {
+    push: { unregisteredTargets: { kind: 'fcm_token' } },
+    fcm: () => gone,
+  })
+  book.unlinked.add('1 old')
+  const statuses: Record<string, number> = {}
+  for (const token of ['never-seen', 'a-2', 'old'])
+    statuses[token] = (await post(url + single, element({}, { token }))).status
+  assert.deepEqual(statuses, { 'never-seen': 422, 'a-2': 422, old: 422 })
+  assert.deepEqual(tokens(fcm), ['never-seen'])
+  assert.deepEqual(book.dropped, [], 'a token that was never linked is not unlinked')
+})
 
 onEachEngine('a device that no service reaches is failed with a remedy, and raises one alert', async (t, store) => {
   const alert = event('provider.alert')
@@ -225,20 +216,17 @@ onEachEngine('a slow service does not delay another service', async (t, store) =
   assert.equal((await slow).body.successful.length, 300)
 })
 
-onEachEngine(
-  'Retry-After of a service is passed to the caller, and only messages for this service wait',
-  async (t, store) => {
-    const { url, fcm } = await start(t, store, {
-      fcm: () => ({ ...away, reason: 'rate_limited', retryAfterMs: 30_000 }),
-    })
-    const limited = await post(url + single, element({ brand_id: 2 }))
-    assert.equal(limited.status, 503)
-    assert.equal(limited.headers.get('retry-after'), '30')
-    assert.equal((await post(url + single, element({ brand_id: 2 }))).status, 503)
-    assert.equal(fcm.received.length, 1, 'not called while it is paused')
-    for (let i = 0; i < 10; i++) assert.equal((await post(url + single, element({ user_id: '1002' }))).status, 200)
-  },
-)
+onEachEngine('Retry-After of a service is passed on, and only messages for this service wait', async (t, store) => {
+  const { url, fcm } = await start(t, store, {
+    fcm: () => ({ ...away, reason: 'rate_limited', retryAfterMs: 30_000 }),
+  })
+  const limited = await post(url + single, element({ brand_id: 2 }))
+  assert.equal(limited.status, 503)
+  assert.equal(limited.headers.get('retry-after'), '30')
+  assert.equal((await post(url + single, element({ brand_id: 2 }))).status, 503)
+  assert.equal(fcm.received.length, 1, 'not called while it is paused')
+  for (let i = 0; i < 10; i++) assert.equal((await post(url + single, element({ user_id: '1002' }))).status, 200)
+})
 
 onEachEngine(
   'a dead device is unlinked in its source with the settle; a device that accepts or has a later link is not',
@@ -257,21 +245,18 @@ onEachEngine(
   },
 )
 
-onEachEngine(
-  'until the credential has had an accepted send, a mismatch removes no device and loses no message',
-  async (t, store) => {
-    const { url, book } = await start(t, store, {
-      apns: ({ device: { token } }) => (token === 'a-2' ? accepted : mismatch),
-    })
-    const only = element({ user_id: '1001' }, { token: 'a-1' })
-    assert.equal((await post(url + single, only)).status, 503)
-    assert.deepEqual(book.dropped, [])
-    const good = element({ user_id: '1002' })
-    await until(async () => (await post(url + single, good)).status === 200, { what: 'the pause is over' })
-    assert.equal((await post(url + single, only)).status, 422)
-    assert.equal(book.dropped.length, 1)
-  },
-)
+onEachEngine('before the first accepted send, a mismatch removes no device and loses no message', async (t, store) => {
+  const { url, book } = await start(t, store, {
+    apns: ({ device: { token } }) => (token === 'a-2' ? accepted : mismatch),
+  })
+  const only = element({ user_id: '1001' }, { token: 'a-1' })
+  assert.equal((await post(url + single, only)).status, 503)
+  assert.deepEqual(book.dropped, [])
+  const good = element({ user_id: '1002' })
+  await until(async () => (await post(url + single, good)).status === 200, { what: 'the pause is over' })
+  assert.equal((await post(url + single, only)).status, 422)
+  assert.equal(book.dropped.length, 1)
+})
 
 onEachEngine(
   'after a hundred removals no device is removed until a person confirms over HTTP; the messages are failed either way',
@@ -299,25 +284,20 @@ onEachEngine(
   },
 )
 
-onEachEngine(
-  'one user with hundreds of dead tokens does not stop the removals, and the message is failed',
-  async (t, store) => {
-    const deadDevices = Array.from({ length: 200 }, (_, i) =>
-      device({ brand: '2', userId: 'mallory', token: `m-${i}` }),
-    )
-    const { url, book, apns } = await start(t, store, {
-      devices: [...deadDevices, device({ userId: '1002', token: 'dead' })],
-      apns: () => gone,
-    })
-    assert.equal((await post(url + single, element({ brand_id: 2, user_id: 'mallory' }))).status, 422)
-    assert.equal(apns.received.length, 200)
-    const { services } = (await get(`${url}/admin/devices/removals`)).body
-    assert.partialDeepStrictEqual(services, [{ service: 'my apns', stopped: false }])
-    assert.equal(book.dropped.length, 200)
-    assert.equal((await post(url + single, element({ user_id: '1002' }))).status, 422)
-    assert.equal(book.dropped.at(-1)?.device.token, 'dead', 'removals go on for all other users')
-  },
-)
+onEachEngine('one user with hundreds of dead tokens does not stop the removals', async (t, store) => {
+  const deadDevices = Array.from({ length: 200 }, (_, i) => device({ brand: '2', userId: 'mallory', token: `m-${i}` }))
+  const { url, book, apns } = await start(t, store, {
+    devices: [...deadDevices, device({ userId: '1002', token: 'dead' })],
+    apns: () => gone,
+  })
+  assert.equal((await post(url + single, element({ brand_id: 2, user_id: 'mallory' }))).status, 422)
+  assert.equal(apns.received.length, 200)
+  const { services } = (await get(`${url}/admin/devices/removals`)).body
+  assert.partialDeepStrictEqual(services, [{ service: 'my apns', stopped: false }])
+  assert.equal(book.dropped.length, 200)
+  assert.equal((await post(url + single, element({ user_id: '1002' }))).status, 422)
+  assert.equal(book.dropped.at(-1)?.device.token, 'dead', 'removals go on for all other users')
+})
 
 onEachEngine(
   'a source that throws, returns malformed data or devices of another user makes messages fatal, and nothing is sent',
@@ -355,38 +335,32 @@ onEachEngine('a batch is one look-up for each brand', async (t, store) => {
   ])
 })
 
-onEachEngine(
-  'messages with unreadable content and messages to blocked users are failed and not sent',
-  async (t, store) => {
-    const { url, apns } = await start(t, store, { attributes: functionSource(['blocked'], () => ['1002']) })
-    const wrong = await post(url + single, element({ user_id: '1001' }, { title: 7 }))
-    assert.equal(wrong.status, 400)
-    assert.match(wrong.body.error, /title at \/title is a number/)
-    assert.equal((await post(url + single, element({ user_id: '1002' }))).status, 422)
-    assert.equal(apns.received.length, 0)
-  },
-)
+onEachEngine('messages with unreadable content or to blocked users are failed and not sent', async (t, store) => {
+  const { url, apns } = await start(t, store, { attributes: functionSource(['blocked'], () => ['1002']) })
+  const wrong = await post(url + single, element({ user_id: '1001' }, { title: 7 }))
+  assert.equal(wrong.status, 400)
+  assert.match(wrong.body.error, /title at \/title is a number/)
+  assert.equal((await post(url + single, element({ user_id: '1002' }))).status, 422)
+  assert.equal(apns.received.length, 0)
+})
 
-onEachEngine(
-  'a message expires one lifetime after its first attempt, and retries do not extend it',
-  async (t, store) => {
-    let answer: DeviceAnswer = away
-    const { url, apns } = await start(t, store, { apns: () => answer, push: { lifetimeMs: 600 } })
-    const one = element({ user_id: '1002' })
-    const before = Date.now()
-    assert.equal((await post(url + single, one)).status, 503)
-    const after = Date.now()
-    const expiry = apns.received[0]?.expiresAt ?? 0
-    assert.ok(expiry >= before + 600 && expiry <= after + 600)
-    await post(url + single, one)
-    assert.equal(apns.received[1]?.expiresAt, expiry)
-    answer = accepted
-    await until(() => Date.now() > expiry, { what: 'its lifetime is over' })
-    const late = await post(url + single, one)
-    assert.equal(late.status, 422)
-    assert.match(late.body.error, /lifetime/)
-  },
-)
+onEachEngine('a message expires one lifetime after its first attempt; retries do not extend it', async (t, store) => {
+  let answer: DeviceAnswer = away
+  const { url, apns } = await start(t, store, { apns: () => answer, push: { lifetimeMs: 600 } })
+  const one = element({ user_id: '1002' })
+  const before = Date.now()
+  assert.equal((await post(url + single, one)).status, 503)
+  const after = Date.now()
+  const expiry = apns.received[0]?.expiresAt ?? 0
+  assert.ok(expiry >= before + 600 && expiry <= after + 600)
+  await post(url + single, one)
+  assert.equal(apns.received[1]?.expiresAt, expiry)
+  answer = accepted
+  await until(() => Date.now() > expiry, { what: 'its lifetime is over' })
+  const late = await post(url + single, one)
+  assert.equal(late.status, 422)
+  assert.match(late.body.error, /lifetime/)
+})
 
 onEachEngine(
   'a lost answer counts as uncertain once, also for the device, and the next attempt has the same identifier',

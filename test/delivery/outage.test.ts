@@ -61,29 +61,26 @@ const elements = (count: number, over: object = {}): object[] =>
   Array.from({ length: count }, () => element({ ...over }))
 const retryAfterOf = ({ headers }: Answer): number => Number(headers.get('retry-after'))
 
-onEachEngine(
-  'attempts that are refused while a push service is paused write nothing, and have a Retry-After',
-  async (t, store) => {
-    const apns = witnessService('apns', () => pausedFor(60_000))
-    const { single, batch, rows } = await serveProvider(t, store, devicesOf([apns]))
-    const first = element()
-    assert.deepEqual([(await single(first)).status, apns.received.length], [503, 1])
-    const before = await rows()
-    const campaign = [first, ...elements(200)]
-    for (let attempt = 0; attempt < 3; attempt++) {
-      const answer = await batch(campaign)
-      assert.deepEqual([answer.status, answer.body.fatal.length], [200, campaign.length])
-      assert.ok(retryAfterOf(answer) > 50 && retryAfterOf(answer) <= 60, `Retry-After: ${retryAfterOf(answer)}`)
-      const [refused] = answer.body.fatal
-      assert.ok(refused.push_id, 'a message that was claimed keeps its identifier')
-      const alone = await single(campaign[1] as object)
-      assert.equal(alone.status, 503)
-      assert.ok(retryAfterOf(alone) > 50 && retryAfterOf(alone) <= 60, `Retry-After: ${retryAfterOf(alone)}`)
-    }
-    assert.deepEqual(await rows(), before)
-    assert.equal(apns.received.length, 1)
-  },
-)
+onEachEngine('attempts that are refused during a pause write nothing, and have a Retry-After', async (t, store) => {
+  const apns = witnessService('apns', () => pausedFor(60_000))
+  const { single, batch, rows } = await serveProvider(t, store, devicesOf([apns]))
+  const first = element()
+  assert.deepEqual([(await single(first)).status, apns.received.length], [503, 1])
+  const before = await rows()
+  const campaign = [first, ...elements(200)]
+  for (let attempt = 0; attempt < 3; attempt++) {
+    const answer = await batch(campaign)
+    assert.deepEqual([answer.status, answer.body.fatal.length], [200, campaign.length])
+    assert.ok(retryAfterOf(answer) > 50 && retryAfterOf(answer) <= 60, `Retry-After: ${retryAfterOf(answer)}`)
+    const [refused] = answer.body.fatal
+    assert.ok(refused.push_id, 'a message that was claimed keeps its identifier')
+    const alone = await single(campaign[1] as object)
+    assert.equal(alone.status, 503)
+    assert.ok(retryAfterOf(alone) > 50 && retryAfterOf(alone) <= 60, `Retry-After: ${retryAfterOf(alone)}`)
+  }
+  assert.deepEqual(await rows(), before)
+  assert.equal(apns.received.length, 1)
+})
 
 onEachEngine('while a push service hangs, only messages that were sent to it leave evidence', async (t, store) => {
   const apns = witnessService('apns', () => new Promise(() => {}), { concurrency: 5 })
@@ -99,77 +96,68 @@ onEachEngine('while a push service hangs, only messages that were sent to it lea
   assert.ok(refusals <= called && sends <= called, JSON.stringify({ refusals, sends }))
 })
 
-onEachEngine(
-  'a delivered message is answered with its identifier, also while the push service is paused',
-  async (t, store) => {
-    let answer: DeviceAnswer = accepted
-    const apns = witnessService('apns', () => answer)
-    const { single, batch } = await serveProvider(t, store, devicesOf([apns]))
-    const delivered = element()
-    const { push_id } = (await single(delivered)).body
-    answer = pausedFor(60_000)
-    assert.equal((await single(element())).status, 503)
-    assert.equal((await single(delivered)).body.push_id, push_id)
-    const mixed = await batch([element(), delivered])
-    assert.deepEqual(
-      mixed.body.successful.map((one: { push_id: string }) => one.push_id),
-      [push_id],
-    )
-    assert.equal(mixed.headers.get('retry-after'), null, 'one of them was delivered')
-  },
-)
+onEachEngine('a delivered message is answered with its identifier even during a pause', async (t, store) => {
+  let answer: DeviceAnswer = accepted
+  const apns = witnessService('apns', () => answer)
+  const { single, batch } = await serveProvider(t, store, devicesOf([apns]))
+  const delivered = element()
+  const { push_id } = (await single(delivered)).body
+  answer = pausedFor(60_000)
+  assert.equal((await single(element())).status, 503)
+  assert.equal((await single(delivered)).body.push_id, push_id)
+  const mixed = await batch([element(), delivered])
+  assert.deepEqual(
+    mixed.body.successful.map((one: { push_id: string }) => one.push_id),
+    [push_id],
+  )
+  assert.equal(mixed.headers.get('retry-after'), null, 'one of them was delivered')
+})
 
-onEachEngine(
-  'while one of two push services is paused, messages are sent to the devices of the other',
-  async (t, store) => {
-    const apns = witnessService('apns')
-    const fcm = witnessService('fcm_token', () => pausedFor(60_000))
-    const { single, batch, rows } = await serveProvider(t, store, devicesOf([apns, fcm]))
-    assert.equal((await single(element({ user_id: '2002' }))).status, 503)
-    const before = await rows()
-    const refused = await batch(elements(50, { user_id: '2002' }))
-    assert.equal(refused.body.fatal.length, 50)
-    assert.equal(refused.headers.get('retry-after'), null, 'messages for the other service must not wait')
-    assert.deepEqual(await rows(), before)
-    const { body } = await batch([element(), element({ user_id: '2002' }), element({ user_id: '3003' })])
-    assert.deepEqual([body.successful.length, body.fatal.length], [2, 1])
-    assert.equal((await single(element({ user_id: 'nobody' }))).status, 422, 'no device')
-    assert.equal(fcm.received.length, 1)
-  },
-)
+onEachEngine('while one of two push services is paused, the other still gets its messages', async (t, store) => {
+  const apns = witnessService('apns')
+  const fcm = witnessService('fcm_token', () => pausedFor(60_000))
+  const { single, batch, rows } = await serveProvider(t, store, devicesOf([apns, fcm]))
+  assert.equal((await single(element({ user_id: '2002' }))).status, 503)
+  const before = await rows()
+  const refused = await batch(elements(50, { user_id: '2002' }))
+  assert.equal(refused.body.fatal.length, 50)
+  assert.equal(refused.headers.get('retry-after'), null, 'messages for the other service must not wait')
+  assert.deepEqual(await rows(), before)
+  const { body } = await batch([element(), element({ user_id: '2002' }), element({ user_id: '3003' })])
+  assert.deepEqual([body.successful.length, body.fatal.length], [2, 1])
+  assert.equal((await single(element({ user_id: 'nobody' }))).status, 422, 'no device')
+  assert.equal(fcm.received.length, 1)
+})
 
-onEachEngine(
-  'after a pause, one message is the probe, and other messages are refused until it has a result',
-  async (t, store) => {
-    const answered = Promise.withResolvers<DeviceAnswer>()
-    const called = Promise.withResolvers<true>()
-    let calls = 0
-    const apns = witnessService('apns', () => {
-      if (calls++ === 0) return pausedFor(1_000)
-      called.resolve(true)
-      return answered.promise
-    })
-    const { single, batch, rows } = await serveProvider(t, store, devicesOf([apns]))
-    assert.equal((await single(element())).status, 503)
-    const before = (await rows()).messages as number
-    const probe = element()
-    const asked: Promise<Answer>[] = []
-    await until(
-      () => {
-        const probing = single(probe)
-        asked.push(probing)
-        return Promise.race([called.promise, probing.then(() => false)])
-      },
-      { what: 'the pause is over' },
-    )
-    const meanwhile = await batch(elements(50))
-    assert.equal(meanwhile.body.fatal.length, 50)
-    assert.equal((await rows()).messages, before + 1)
-    answered.resolve(accepted)
-    assert.equal((await asked.at(-1))?.status, 200)
-    assert.equal((await batch(elements(50))).body.successful.length, 50)
-  },
-)
+onEachEngine('after a pause, one message is the probe; others are refused until it has a result', async (t, store) => {
+  const answered = Promise.withResolvers<DeviceAnswer>()
+  const called = Promise.withResolvers<true>()
+  let calls = 0
+  const apns = witnessService('apns', () => {
+    if (calls++ === 0) return pausedFor(1_000)
+    called.resolve(true)
+    return answered.promise
+  })
+  const { single, batch, rows } = await serveProvider(t, store, devicesOf([apns]))
+  assert.equal((await single(element())).status, 503)
+  const before = (await rows()).messages as number
+  const probe = element()
+  const asked: Promise<Answer>[] = []
+  await until(
+    () => {
+      const probing = single(probe)
+      asked.push(probing)
+      return Promise.race([called.promise, probing.then(() => false)])
+    },
+    { what: 'the pause is over' },
+  )
+  const meanwhile = await batch(elements(50))
+  assert.equal(meanwhile.body.fatal.length, 50)
+  assert.equal((await rows()).messages, before + 1)
+  answered.resolve(accepted)
+  assert.equal((await asked.at(-1))?.status, 200)
+  assert.equal((await batch(elements(50))).body.successful.length, 50)
+})
 
 onEachEngine(
   'a batch for a custom provider is refused before its claim too, and the Retry-After of the provider is passed on',

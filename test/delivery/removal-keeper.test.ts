@@ -69,20 +69,17 @@ onEachEngine('a device that is removed several times counts once; sends raise th
   assert.equal(remove(brake, 'fcm', 101, 1), 0, '102 of 1,011 is')
 })
 
-onEachEngine(
-  'removals that are older than eleven minutes, or that a confirmation allowed, do not count',
-  async (t, store) => {
-    let time = 10_000 * minuteMs
-    const brake = await startKeeper(t, await open(t, store), () => time)
-    assert.equal(remove(brake, 'fcm', 0, 100), 100)
-    time += 11 * minuteMs
-    assert.equal(remove(brake, 'fcm', 100, 101), 100)
-    assert.equal(await brake.confirm('fcm', 'ops', 5 * minuteMs), true)
-    assert.equal(remove(brake, 'fcm', 300, 1_000), 1_000)
-    time += 5 * minuteMs
-    assert.equal(remove(brake, 'fcm', 2_000, 101), 100, 'then counting starts again')
-  },
-)
+onEachEngine('removals older than eleven minutes, or allowed by a confirmation, do not count', async (t, store) => {
+  let time = 10_000 * minuteMs
+  const brake = await startKeeper(t, await open(t, store), () => time)
+  assert.equal(remove(brake, 'fcm', 0, 100), 100)
+  time += 11 * minuteMs
+  assert.equal(remove(brake, 'fcm', 100, 101), 100)
+  assert.equal(await brake.confirm('fcm', 'ops', 5 * minuteMs), true)
+  assert.equal(remove(brake, 'fcm', 300, 1_000), 1_000)
+  time += 5 * minuteMs
+  assert.equal(remove(brake, 'fcm', 2_000, 101), 100, 'then counting starts again')
+})
 
 onEachEngine('no device is removed before the stored stops are read', async (t, store) => {
   const brake = createRemovalKeeper({ database: await open(t, store) })

@@ -23,25 +23,22 @@ onEachEngine(
   },
 )
 
-onEachEngine(
-  'two simultaneous requests with the same message make one call, and both get its result',
-  async (t, store) => {
-    let release: () => void = () => {}
-    const gate = new Promise<void>((resolve) => (release = resolve))
-    const push = witness(async (m) => {
-      await gate
-      return { category: 'successful', ref: m.ref, rule: 'accepted' }
-    })
-    const { url } = await startOperator(t, { store, push })
-    const one = element()
-    const both = [post(url + single, one), post(url + batch, [one])]
-    while (push.received.length === 0) await pause(5)
-    release()
-    const [a, b] = await Promise.all(both)
-    assert.equal(a?.body.push_id, b?.body.successful[0].push_id)
-    assert.equal(push.received.length, 1)
-  },
-)
+onEachEngine('two simultaneous requests with one message make one call, and both get its result', async (t, store) => {
+  let release: () => void = () => {}
+  const gate = new Promise<void>((resolve) => (release = resolve))
+  const push = witness(async (m) => {
+    await gate
+    return { category: 'successful', ref: m.ref, rule: 'accepted' }
+  })
+  const { url } = await startOperator(t, { store, push })
+  const one = element()
+  const both = [post(url + single, one), post(url + batch, [one])]
+  while (push.received.length === 0) await pause(5)
+  release()
+  const [a, b] = await Promise.all(both)
+  assert.equal(a?.body.push_id, b?.body.successful[0].push_id)
+  assert.equal(push.received.length, 1)
+})
 
 onEachEngine('a failed or fatal message that is repeated is sent again with the same identifier', async (t, store) => {
   const outcomes = [
@@ -266,19 +263,13 @@ onEachEngine('the tracking headers of a request are stored with its messages', a
   assert.deepEqual(details.tracking, { 'x-fasttrack-id': 'track-1', 'x-fasttrack-triggerhash': 'h' })
 })
 
-onEachEngine(
-  'admin routes require a key with the right scope and show only the brands of the key',
-  async (t, store) => {
-    const reader = { name: 'reader', key: 'the-key-of-a-reader', scopes: ['read'], brands: ['2'] } as const
-    const { url } = await startOperator(t, { store, adminKeys: [adminKey, reader] })
-    const { push_id } = (await post(url + single, element())).body
-    assert.equal((await get(`${url}/admin/summary`, 'wrong')).status, 401)
-    assert.equal(
-      (await post(`${url}/admin/subscriber-tokens`, { brand: '2', user_id: '1001' }, reader.key)).status,
-      403,
-    )
-    assert.equal((await get(`${url}/admin/messages/${push_id}`, reader.key)).status, 404)
-    assert.equal((await get(`${url}/admin/summary`, reader.key)).body.successful, 0)
-    assert.equal((await get(`${url}/admin/summary`)).body.successful, 1)
-  },
-)
+onEachEngine('admin routes require a key with the right scope, and show only its brands', async (t, store) => {
+  const reader = { name: 'reader', key: 'the-key-of-a-reader', scopes: ['read'], brands: ['2'] } as const
+  const { url } = await startOperator(t, { store, adminKeys: [adminKey, reader] })
+  const { push_id } = (await post(url + single, element())).body
+  assert.equal((await get(`${url}/admin/summary`, 'wrong')).status, 401)
+  assert.equal((await post(`${url}/admin/subscriber-tokens`, { brand: '2', user_id: '1001' }, reader.key)).status, 403)
+  assert.equal((await get(`${url}/admin/messages/${push_id}`, reader.key)).status, 404)
+  assert.equal((await get(`${url}/admin/summary`, reader.key)).body.successful, 0)
+  assert.equal((await get(`${url}/admin/summary`)).body.successful, 1)
+})

@@ -123,7 +123,7 @@ test('if a process dies after the call, its message is taken over with the same 
   assert.equal(await uncertain(living), 1)
 })
 
-test('if a process dies between claim and call, its message is taken over and counted as uncertain', {
+test('if a process dies before the call, its message is taken over and counted as uncertain', {
   skip,
 }, async (t) => {
   const url = await freshSchema()

@@ -5,49 +5,46 @@ import { forgetNotifications } from '../../src/inbox/store.ts'
 import { onEachEngine } from '../support/engines.ts'
 import { deliver, follow, isReady, list, message, openStore, origin, serveInbox, token } from './open-inbox.ts'
 
-onEachEngine(
-  'a notification is in the inbox of its user only, also if user ids are equal across brands',
-  async (t, store) => {
-    const database = await openStore(t, store)
-    const inbox = await serveInbox(t, database)
-    const mine = message('1', '1001', {
+onEachEngine('a notification is in the inbox of its user only, also if brands share user ids', async (t, store) => {
+  const database = await openStore(t, store)
+  const inbox = await serveInbox(t, database)
+  const mine = message('1', '1001', {
+    title: 'One',
+    body: 'B',
+    image_url: 'https://i/1.png',
+    url: '/u',
+    data: { n: '9007199254740993' },
+  })
+  const theirs = message('2', '1001', { title: 'Two' })
+  await deliver(database, [mine, theirs, message('1', '1002')])
+
+  const { status, page } = await list(inbox, await token('1', '1001'))
+  assert.equal(status, 200)
+  assert.equal(page.next, null)
+  const [item] = page.items
+  assert.equal(page.items.length, 1)
+  assert.ok(Math.abs(Date.parse(String(item?.created_at)) - Date.now()) < 60_000)
+  assert.deepEqual(
+    { ...item, created_at: undefined },
+    {
+      site_notification_id: mine.ref,
+      id: mine.id,
       title: 'One',
       body: 'B',
       image_url: 'https://i/1.png',
       url: '/u',
+      created_at: undefined,
       data: { n: '9007199254740993' },
-    })
-    const theirs = message('2', '1001', { title: 'Two' })
-    await deliver(database, [mine, theirs, message('1', '1002')])
-
-    const { status, page } = await list(inbox, await token('1', '1001'))
-    assert.equal(status, 200)
-    assert.equal(page.next, null)
-    const [item] = page.items
-    assert.equal(page.items.length, 1)
-    assert.ok(Math.abs(Date.parse(String(item?.created_at)) - Date.now()) < 60_000)
-    assert.deepEqual(
-      { ...item, created_at: undefined },
-      {
-        site_notification_id: mine.ref,
-        id: mine.id,
-        title: 'One',
-        body: 'B',
-        image_url: 'https://i/1.png',
-        url: '/u',
-        created_at: undefined,
-        data: { n: '9007199254740993' },
-      },
-    )
-    const other = await list(inbox, await token('2', '1001'))
-    assert.deepEqual(
-      other.page.items.map((each) => each.site_notification_id),
-      [theirs.ref],
-    )
-    const nobody = await list(inbox, await token('2', '1002'))
-    assert.deepEqual(nobody.page, { items: [], next: null, last_event_id: '0' })
-  },
-)
+    },
+  )
+  const other = await list(inbox, await token('2', '1001'))
+  assert.deepEqual(
+    other.page.items.map((each) => each.site_notification_id),
+    [theirs.ref],
+  )
+  const nobody = await list(inbox, await token('2', '1002'))
+  assert.deepEqual(nobody.page, { items: [], next: null, last_event_id: '0' })
+})
 
 onEachEngine('a notification is visible only after the settle has committed', async (t, store) => {
   const database = await openStore(t, store)
@@ -64,26 +61,23 @@ onEachEngine('a notification is visible only after the settle has committed', as
   stream.cut()
 })
 
-onEachEngine(
-  'a notification that is settled twice is stored once, and the numbers still increase',
-  async (t, store) => {
-    const database = await openStore(t, store)
-    const inbox = await serveInbox(t, database)
-    const twice = message('1', '1001')
-    await deliver(database, [twice, twice])
-    await deliver(database, [twice])
-    const after = message('1', '1001', { title: 'After' })
-    await deliver(database, [after])
-    const { page } = await list(inbox, await token('1', '1001'))
-    assert.deepEqual(
-      page.items.map((each) => [each.site_notification_id, each.title]),
-      [
-        [after.ref, 'After'],
-        [twice.ref, 'Hello'],
-      ],
-    )
-  },
-)
+onEachEngine('a notification that is settled twice is stored once, and numbers still increase', async (t, store) => {
+  const database = await openStore(t, store)
+  const inbox = await serveInbox(t, database)
+  const twice = message('1', '1001')
+  await deliver(database, [twice, twice])
+  await deliver(database, [twice])
+  const after = message('1', '1001', { title: 'After' })
+  await deliver(database, [after])
+  const { page } = await list(inbox, await token('1', '1001'))
+  assert.deepEqual(
+    page.items.map((each) => [each.site_notification_id, each.title]),
+    [
+      [after.ref, 'After'],
+      [twice.ref, 'Hello'],
+    ],
+  )
+})
 
 onEachEngine('the list is read page by page without gaps', async (t, store) => {
   const database = await openStore(t, store)

@@ -161,28 +161,25 @@ onEachEngine('two brands with the same user and activity ids are two messages', 
   )
 })
 
-onEachEngine(
-  'a wrong or missing key is 401 with a remedy; a brand of another key is 503, not a 4xx',
-  async (t, store) => {
-    const push = witness()
-    const { url } = await startOperator(t, { store, push })
-    for (const path of [single, batch, '/channels/site/single', '/channels/site/batch']) {
-      for (const key of ['wrong', undefined]) {
-        const answer = await post(url + path, element(), key === undefined ? '' : key)
-        assert.equal(answer.status, 401, path)
-        assert.match(answer.body.error, /X-Api-Key|operator for the key/)
-      }
+onEachEngine('a wrong or missing key is 401 with a remedy; a brand of another key is 503', async (t, store) => {
+  const push = witness()
+  const { url } = await startOperator(t, { store, push })
+  for (const path of [single, batch, '/channels/site/single', '/channels/site/batch']) {
+    for (const key of ['wrong', undefined]) {
+      const answer = await post(url + path, element(), key === undefined ? '' : key)
+      assert.equal(answer.status, 401, path)
+      assert.match(answer.body.error, /X-Api-Key|operator for the key/)
     }
-    const answer = await post(url + single, element(), keys.two.key)
-    assert.equal(answer.status, 503)
-    assert.match(answer.body.error, /brand 1/)
-    assert.ok(answer.headers.get('retry-after'))
-    const mixed = await post(url + batch, [element(), element({ brand_id: 2 })], keys.two.key)
-    assert.equal(mixed.body.fatal.length, 1)
-    assert.equal(mixed.body.successful.length, 1)
-    assert.equal(push.received.length, 1)
-  },
-)
+  }
+  const answer = await post(url + single, element(), keys.two.key)
+  assert.equal(answer.status, 503)
+  assert.match(answer.body.error, /brand 1/)
+  assert.ok(answer.headers.get('retry-after'))
+  const mixed = await post(url + batch, [element(), element({ brand_id: 2 })], keys.two.key)
+  assert.equal(mixed.body.fatal.length, 1)
+  assert.equal(mixed.body.successful.length, 1)
+  assert.equal(push.received.length, 1)
+})
 
 onEachEngine('an unknown path is 404, and a wrong method is 405 with the allowed methods', async (t, store) => {
   const { url } = await startOperator(t, { store })
@@ -239,34 +236,31 @@ onEachEngine('after an error, the connection can be used for the next request', 
   assert.deepEqual(text.match(/HTTP\/1\.1 \d+/g), ['HTTP/1.1 400', 'HTTP/1.1 401', 'HTTP/1.1 200'])
 })
 
-onEachEngine(
-  'a provider that throws, hangs or returns malformed results makes only the affected messages fatal',
-  async (t, store) => {
-    const { url } = await startOperator(t, {
-      store,
-      limits: { providerTimeoutMs: 300 },
-      push: {
-        name: 'unreliable',
-        max: 1,
-        async send([message]) {
-          if (message?.userId === 'throws') throw new Error('no')
-          if (message?.userId === 'hangs') return new Promise(() => {})
-          if (message?.userId === 'nothing') return []
-          if (message?.userId === 'nonsense') return [{ category: 'maybe' } as never]
-          if (message?.userId === 'undefined') return undefined as never
-          return [{ category: 'successful', rule: 'accepted' }]
-        },
+onEachEngine('a provider that throws, hangs or returns malformed results makes messages fatal', async (t, store) => {
+  const { url } = await startOperator(t, {
+    store,
+    limits: { providerTimeoutMs: 300 },
+    push: {
+      name: 'unreliable',
+      max: 1,
+      async send([message]) {
+        if (message?.userId === 'throws') throw new Error('no')
+        if (message?.userId === 'hangs') return new Promise(() => {})
+        if (message?.userId === 'nothing') return []
+        if (message?.userId === 'nonsense') return [{ category: 'maybe' } as never]
+        if (message?.userId === 'undefined') return undefined as never
+        return [{ category: 'successful', rule: 'accepted' }]
       },
-    })
-    const answer = await post(
-      url + batch,
-      ['throws', 'hangs', 'nothing', 'nonsense', 'undefined', 'fine'].map((user_id) => element({ user_id })),
-    )
-    assert.equal(answer.status, 200)
-    assert.equal(answer.body.fatal.length, 5)
-    assert.equal(answer.body.successful.length, 1)
-    const alone = await post(url + single, element({ user_id: 'throws' }))
-    assert.equal(alone.status, 503)
-    assert.ok(alone.headers.get('retry-after'))
-  },
-)
+    },
+  })
+  const answer = await post(
+    url + batch,
+    ['throws', 'hangs', 'nothing', 'nonsense', 'undefined', 'fine'].map((user_id) => element({ user_id })),
+  )
+  assert.equal(answer.status, 200)
+  assert.equal(answer.body.fatal.length, 5)
+  assert.equal(answer.body.successful.length, 1)
+  const alone = await post(url + single, element({ user_id: 'throws' }))
+  assert.equal(alone.status, 503)
+  assert.ok(alone.headers.get('retry-after'))
+})

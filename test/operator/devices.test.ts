@@ -275,46 +275,39 @@ test('an endpoint that judgeDevice refuses is not linked', async (t) => {
   assert.equal((await post(`${url}/app/devices/link`, web('https://push.example/x'), undefined, one)).status, 200)
 })
 
-onEachEngine(
-  'removals are listed page by page, and restored by filter with a key that has the scope manage',
-  async (t, store) => {
-    const operator = createOperator({ store, keys: [keys.both], adminKeys, suppression: 'none' })
-    assert.throws(() => operator.devices, /start\(\)/)
-    await operator.start()
-    await operator.stop(1_000)
-    const { url, devices: registry } = await startOperator(t, { store, adminKeys })
-    for (const brand of ['1', '2'])
-      for (const user of ['a', 'b', 'c'])
-        await post(
-          `${url}/admin/devices/link`,
-          { brand, user_id: user, tokens: [fcm(`token-of-${user}`)] },
-          services.key,
-        )
-    const look = { deadline: Date.now() + 10_000, signal: new AbortController().signal }
-    const found = [...(await registry.of('1', ['a', 'b', 'c'], look)).values()].flat()
-    await registry.remove(found, 'wrong project')
-    assert.deepEqual(await devicesOf(url, '1', 'a'), [])
+onEachEngine('removals are listed page by page and restored by filter, with the scope manage', async (t, store) => {
+  const operator = createOperator({ store, keys: [keys.both], adminKeys, suppression: 'none' })
+  assert.throws(() => operator.devices, /start\(\)/)
+  await operator.start()
+  await operator.stop(1_000)
+  const { url, devices: registry } = await startOperator(t, { store, adminKeys })
+  for (const brand of ['1', '2'])
+    for (const user of ['a', 'b', 'c'])
+      await post(`${url}/admin/devices/link`, { brand, user_id: user, tokens: [fcm(`token-of-${user}`)] }, services.key)
+  const look = { deadline: Date.now() + 10_000, signal: new AbortController().signal }
+  const found = [...(await registry.of('1', ['a', 'b', 'c'], look)).values()].flat()
+  await registry.remove(found, 'wrong project')
+  assert.deepEqual(await devicesOf(url, '1', 'a'), [])
 
-    const removed = async (query: string): Promise<Answer['body']> =>
-      (await get(`${url}/admin/devices/removed?${query}`)).body
-    const first = await removed('brand=1&limit=2&why=wrong project')
-    assert.equal(first.removed.length, 2)
-    const second = await removed(`brand=1&limit=2&after=${encodeURIComponent(first.next)}`)
-    assert.deepEqual([second.removed.length, second.next], [1, null])
-    assert.ok(first.removed.every((one: Answer['body']) => one.restorable && one.why === 'wrong project'))
-    assert.equal((await removed('brand=2')).removed.length, 0)
-    assert.equal((await removed('brand=1&since=2099-01-01T00:00:00Z')).removed.length, 0)
+  const removed = async (query: string): Promise<Answer['body']> =>
+    (await get(`${url}/admin/devices/removed?${query}`)).body
+  const first = await removed('brand=1&limit=2&why=wrong project')
+  assert.equal(first.removed.length, 2)
+  const second = await removed(`brand=1&limit=2&after=${encodeURIComponent(first.next)}`)
+  assert.deepEqual([second.removed.length, second.next], [1, null])
+  assert.ok(first.removed.every((one: Answer['body']) => one.restorable && one.why === 'wrong project'))
+  assert.equal((await removed('brand=2')).removed.length, 0)
+  assert.equal((await removed('brand=1&since=2099-01-01T00:00:00Z')).removed.length, 0)
 
-    const restore = (body: object, key: string = adminKey.key) => post(`${url}/admin/devices/restore`, body, key)
-    assert.equal((await restore({ brand: '1', all: true }, services.key)).status, 403)
-    assert.equal((await restore({})).status, 400)
-    assert.equal((await restore({ brand: '1', reason: 'typing error' })).status, 400)
-    assert.equal((await restore({ brand: '2', all: true })).body.restored, 0)
-    assert.equal((await restore({ brand: '1', user_id: 'a' })).body.restored, 1)
-    assert.equal((await restore({ brand: '1', why: 'wrong project' })).body.restored, 2)
-    assert.equal((await devicesOf(url, '1', 'b')).length, 1)
-  },
-)
+  const restore = (body: object, key: string = adminKey.key) => post(`${url}/admin/devices/restore`, body, key)
+  assert.equal((await restore({ brand: '1', all: true }, services.key)).status, 403)
+  assert.equal((await restore({})).status, 400)
+  assert.equal((await restore({ brand: '1', reason: 'typing error' })).status, 400)
+  assert.equal((await restore({ brand: '2', all: true })).body.restored, 0)
+  assert.equal((await restore({ brand: '1', user_id: 'a' })).body.restored, 1)
+  assert.equal((await restore({ brand: '1', why: 'wrong project' })).body.restored, 2)
+  assert.equal((await devicesOf(url, '1', 'b')).length, 1)
+})
 
 /** User 1001 logs out while a message to them waits for the service's only slot, which another message occupies. */
 async function logoutWhileWaiting(t: TestContext, store: string, processes: 1 | 2): Promise<void> {

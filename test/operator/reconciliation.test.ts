@@ -17,32 +17,29 @@ const path = '/reconciliation'
 const one = keys.one.key
 const longWait = { withinMs: 20_000 }
 
-onEachEngine(
-  'a list has the users of its brand, with any characters in the ids, and the time of the data',
-  async (t, store) => {
-    const players = await createPlayers(store)
-    const hard = `a"b\\c 'd' ${'é'.repeat(10_000)}`
-    await players.run(
-      `insert into players values (1, '1001', 0, 1), (2, '1001', 1, 0), (1, '${hard.replaceAll("'", "''")}', 1, 0), (2, '1002', 0, 1)`,
-    )
-    const attributes = sqlSource({ database: store, queries: playerQueries })
-    const { url } = await startOperator(t, { attributes })
-    const listUsers = async (key: string, field: string): Promise<string[]> => {
-      const before = Date.now()
-      const answer = await post(url + path, { field }, key)
-      assert.equal(answer.status, 200)
-      assert.equal(answer.headers.get('content-type'), 'application/json; charset=utf-8')
-      assert.deepEqual(Object.keys(answer.body), ['users', 'timestamp'])
-      assert.match(answer.body.timestamp, /Z$/)
-      assert.ok(Date.parse(answer.body.timestamp) >= before - 1_000)
-      return answer.body.users
-    }
-    assert.deepEqual(await listUsers(one, 'blocked'), [hard])
-    assert.deepEqual(await listUsers(one, 'excluded'), ['1001'])
-    assert.deepEqual(await listUsers(keys.two.key, 'blocked'), ['1001'])
-    assert.deepEqual(await listUsers(keys.two.key, 'excluded'), ['1002'])
-  },
-)
+onEachEngine('a list has the users of its brand, with any ids, and the time of the data', async (t, store) => {
+  const players = await createPlayers(store)
+  const hard = `a"b\\c 'd' ${'é'.repeat(10_000)}`
+  await players.run(
+    `insert into players values (1, '1001', 0, 1), (2, '1001', 1, 0), (1, '${hard.replaceAll("'", "''")}', 1, 0), (2, '1002', 0, 1)`,
+  )
+  const attributes = sqlSource({ database: store, queries: playerQueries })
+  const { url } = await startOperator(t, { attributes })
+  const listUsers = async (key: string, field: string): Promise<string[]> => {
+    const before = Date.now()
+    const answer = await post(url + path, { field }, key)
+    assert.equal(answer.status, 200)
+    assert.equal(answer.headers.get('content-type'), 'application/json; charset=utf-8')
+    assert.deepEqual(Object.keys(answer.body), ['users', 'timestamp'])
+    assert.match(answer.body.timestamp, /Z$/)
+    assert.ok(Date.parse(answer.body.timestamp) >= before - 1_000)
+    return answer.body.users
+  }
+  assert.deepEqual(await listUsers(one, 'blocked'), [hard])
+  assert.deepEqual(await listUsers(one, 'excluded'), ['1001'])
+  assert.deepEqual(await listUsers(keys.two.key, 'blocked'), ['1001'])
+  assert.deepEqual(await listUsers(keys.two.key, 'excluded'), ['1002'])
+})
 
 test('a request that cannot be answered gets an error with the reason, never an empty list', async (t) => {
   const attributes = functionSource(
