@@ -1,5 +1,5 @@
-// Admission: while a push service is paused, a message for it is refused before it is claimed. A refused attempt reads, and writes
-// nothing: an outage of an hour leaves no more rows behind than one of a second.
+// Admission: while a push service is paused, a message for it is refused before it is claimed. A refused attempt only reads:
+// an outage of an hour leaves no more rows behind than an outage of a second.
 
 import type { Fatal, Successful } from '../contract/outcome.ts'
 import type { Message, Pause } from '../providers/provider.ts'
@@ -12,63 +12,63 @@ import type { ClaimedBefore } from './messages.ts'
 export type Verdict =
   | {
       readonly admitted: true /** The paused service that this message probes: no other message does until release(). */
-      readonly probes?: string
+      readonly probedService?: string
     }
   | { readonly admitted: false; readonly result: Fatal | Successful }
 
 export interface Admission {
-  /** One verdict for each message, in order. Undefined: nothing is paused, all are admitted. Never rejects. */
-  judge(messages: readonly Message[]): Promise<readonly Verdict[]> | undefined
-  /** The message that probes this service has its result. */
-  release(probes: string): void
+  /** One verdict for each message, in order. Undefined: nothing is paused, all messages are admitted. Never rejects. */
+  admit(messages: readonly Message[]): Promise<readonly Verdict[]> | undefined
+  /** To be called when the message that probes this service has its result. */
+  release(probedService: string): void
 }
 
 const admitted: Verdict = { admitted: true }
 
-/** @example const verdicts = await admission.judge(messages) */
+/** @example const verdicts = await admission.admit(messages) */
 export function createAdmission(database: Database, { findPauses }: Delivery): Admission {
   const probed = new Set<string>()
 
-  async function judgeEach(messages: readonly Message[], found: ReturnType<Delivery['findPauses']>) {
-    const pauses = (await found) as readonly (Pause | undefined)[]
-    const verdicts = pauses.map(judgeOne)
+  async function admitEach(messages: readonly Message[], paused: ReturnType<Delivery['findPauses']>) {
+    const pauses = (await paused) as readonly (Pause | undefined)[]
+    const verdicts = pauses.map(admitOne)
     const refused = messages.filter((_, i) => !verdicts[i]?.admitted)
     if (refused.length === 0) return verdicts
     emit('messages.refused', { channel: refused[0]?.channel ?? '', count: refused.length })
-    const known = await knownOf(refused)
+    const rows = await readRows(refused)
     return verdicts.map((verdict, i) => {
-      const row = known.get(rowKey(messages[i] as Message))
-      return verdict.admitted || !row ? verdict : answered(verdict.result, row)
+      const row = rows.get(rowKey(messages[i] as Message))
+      return verdict.admitted || !row ? verdict : refuseClaimed(verdict.result, row)
     })
   }
 
-  function judgeOne(pause: Pause | undefined): Verdict {
+  function admitOne(pause: Pause | undefined): Verdict {
     if (!pause) return admitted
     if (pause.restMs > 0 || probed.has(pause.name)) return { admitted: false, result: pause.refusal }
     probed.add(pause.name)
-    return { admitted: true, probes: pause.name }
+    return { admitted: true, probedService: pause.name }
   }
 
-  async function knownOf(messages: readonly Message[]): Promise<ReadonlyMap<string, ClaimedBefore>> {
+  async function readRows(messages: readonly Message[]): Promise<ReadonlyMap<string, ClaimedBefore>> {
     try {
       return new Map((await readClaims(database, messages)).map((row) => [rowKey(row), row]))
     } catch {
-      // The store is away as well: the message is fatal for the one reason or for the other.
+      // The store is unavailable too. The messages are fatal in either case.
       return new Map()
     }
   }
 
   return {
-    judge(messages) {
-      const found = findPauses(messages)
-      return found && judgeEach(messages, found)
+    admit(messages) {
+      const paused = findPauses(messages)
+      return paused && admitEach(messages, paused)
     },
-    release: (probes) => void probed.delete(probes),
+    release: (service) => void probed.delete(service),
   }
 }
 
 /** A delivered message gets its first answer again. Any other message keeps its identifier. */
-function answered(result: Fatal | Successful, { brand, ref, state }: ClaimedBefore): Verdict {
+function refuseClaimed(result: Fatal | Successful, { brand, ref, state }: ClaimedBefore): Verdict {
   if (state !== 'successful') return { admitted: false, result: { ...result, ref } }
   emit('message.repeated', { brand, ref, category: 'successful' })
   return { admitted: false, result: deliveredBefore(ref) }

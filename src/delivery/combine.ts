@@ -2,8 +2,8 @@
 
 import type { Failed, Fatal, Outcome, Reason } from '../contract/outcome.ts'
 
-/** The reasons from the most telling to the least: what a person can act on comes first. */
-const telling: readonly Reason[] = [
+/** The reasons in order of usefulness: those that a person can act on come first. */
+const reasonsByUsefulness: readonly Reason[] = [
   'misconfigured',
   'suppressed',
   'invalid',
@@ -23,52 +23,54 @@ const telling: readonly Reason[] = [
 ]
 
 /**
- * Any device that accepted makes the message successful; else any fatal makes it fatal; else it failed.
+ * One device that accepted makes the message successful. Otherwise one fatal outcome makes it fatal. Otherwise it is failed.
  *
  * @param outcomes one for each device, at least one
- * @param othersWork whether another push service than those is sending now: then a service that does not is no reason to hold
- *   back messages for other devices
+ * @param someServiceWorks whether some push service is sending now: then these outcomes are no reason to hold back messages for
+ *   other devices
  * @example combine([{ category: 'failed', … }, { category: 'successful', rule: 'fcm 200' }], false) // { category: 'successful', rule: 'fcm 200', 1 of 2 devices }
  */
-export function combine(outcomes: readonly Outcome[], othersWork: boolean): Outcome {
+export function combine(outcomes: readonly Outcome[], someServiceWorks: boolean): Outcome {
   const accepted = outcomes.filter((outcome) => outcome.category === 'successful')
   const [first] = accepted
-  if (first) return { category: 'successful', rule: first.rule + share(accepted.length, outcomes.length) }
+  if (first) return { category: 'successful', rule: first.rule + countDevices(accepted.length, outcomes.length) }
   const fatal = outcomes.filter((outcome) => outcome.category === 'fatal')
-  return fatal.length > 0 ? again(fatal, outcomes.length, othersWork) : final(outcomes as readonly Failed[])
+  return fatal.length > 0
+    ? combineFatal(fatal, outcomes.length, someServiceWorks)
+    : combineFailed(outcomes as readonly Failed[])
 }
 
-function again(fatal: readonly Fatal[], of: number, othersWork: boolean): Fatal {
-  const { reason, rule, error, answer } = mostTelling(fatal)
+function combineFatal(fatal: readonly Fatal[], deviceCount: number, someServiceWorks: boolean): Fatal {
+  const { reason, rule, error, answer } = mostUseful(fatal)
   const waits = fatal.map(({ retryAfterMs = 0 }) => retryAfterMs)
-  // One that asks for no wait can be tried as soon as the caller likes; its neighbor's service is not called before its time.
+  // The shortest wait; 0 if a service asked for none. A service that asked for a longer wait is not called before its time.
   const retryAfterMs = Math.min(...waits)
   return {
     category: 'fatal',
     reason,
-    rule: rule + share(fatal.length, of),
+    rule: rule + countDevices(fatal.length, deviceCount),
     error,
-    blame: !othersWork && fatal.every(({ blame }) => blame === 'provider') ? 'provider' : 'message',
+    blame: !someServiceWorks && fatal.every(({ blame }) => blame === 'provider') ? 'provider' : 'message',
     ...(answer !== undefined && { answer }),
     ...(retryAfterMs > 0 && { retryAfterMs }),
     ...(fatal.some(({ uncertain }) => uncertain) && { uncertain: true }),
   }
 }
 
-function final(failed: readonly Failed[]): Failed {
-  const { reason, rule, error, answer } = mostTelling(failed)
+function combineFailed(failed: readonly Failed[]): Failed {
+  const { reason, rule, error, answer } = mostUseful(failed)
   return {
     category: 'failed',
     reason,
-    rule: rule + share(failed.length, failed.length),
+    rule: rule + countDevices(failed.length, failed.length),
     error,
     ...(answer !== undefined && { answer }),
   }
 }
 
-function mostTelling<Refused extends Failed | Fatal>(refused: readonly Refused[]): Refused {
-  const rank = ({ reason }: Refused): number => telling.indexOf(reason)
+function mostUseful<Refused extends Failed | Fatal>(refused: readonly Refused[]): Refused {
+  const rank = ({ reason }: Refused): number => reasonsByUsefulness.indexOf(reason)
   return refused.reduce((best, each) => (rank(each) < rank(best) ? each : best))
 }
 
-const share = (part: number, of: number): string => (of === 1 ? '' : ` (${part} of ${of} devices)`)
+const countDevices = (part: number, all: number): string => (all === 1 ? '' : ` (${part} of ${all} devices)`)

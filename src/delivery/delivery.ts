@@ -1,4 +1,4 @@
-// How claimed messages reach their users: through one Provider (through-provider.ts), or fanned out to devices (devices.ts).
+// The delivery of claimed messages: through one Provider (through-provider.ts), or as a fan-out to devices (devices.ts).
 
 import type { Failed, Fatal } from '../contract/outcome.ts'
 import type { Check, Message, Provider, Result, SendContext } from '../providers/provider.ts'
@@ -8,11 +8,11 @@ export interface Delivery {
   readonly name: string
   /** Most messages in one call. */
   readonly max: number
-  /** Calls at a time. */
+  /** Maximum number of calls in flight. */
   readonly concurrency: number
-  /** It delivers by the `writes` of its results alone: until the settle nothing has left the process. */
+  /** It delivers only by committing the `writes` of its results with the settle: before that, nothing has left the process. */
   readonly transactional: boolean
-  /** Asked before messages are claimed, and after a wait for a slot: see Provider.findPauses. */
+  /** Called before messages are claimed, and again after a wait for a slot: see Provider.findPauses. */
   readonly findPauses: NonNullable<Provider['findPauses']>
   /** One result for each message, in the same order. Never rejects. */
   deliver(messages: readonly Message[], context: DeliveryContext): Promise<readonly Result[]>
@@ -24,7 +24,7 @@ export interface DeliveryContext extends SendContext {
   /** Called in the same turn of the event loop as each call to the outside: a fatal outcome once another process may own the claim. */
   readonly fence: () => Fatal | undefined
   /** Whether this message may still be delivered. Called again after any wait over a second (design §5.3). */
-  readonly judge: (message: Message) => Promise<Failed | Fatal | undefined>
+  readonly checkMessage: (message: Message) => Promise<Failed | Fatal | undefined>
   /** Reports the result of one message before the results of the others: it is settled soon, and not a second time. */
   readonly report: (message: Message, result: Result) => void
 }

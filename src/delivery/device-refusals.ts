@@ -1,4 +1,4 @@
-// What a message is answered that reached no push service.
+// The outcomes of a message at a device that no push service was called for, or that stays linked.
 
 import type { Failed, Fatal } from '../contract/outcome.ts'
 import { shortened } from '../contract/storable.ts'
@@ -12,46 +12,46 @@ export const failed = (reason: Failed['reason'], rule: string, error: string): F
 })
 
 export const expired = (lifetimeMs: number): Failed =>
-  failed('expired', 'lifetime over', `not sent: its lifetime of ${lifetimeMs / 3_600_000} h is over`)
+  failed('expired', 'lifetime over', `not sent: the message is older than its lifetime of ${lifetimeMs / 3_600_000} h`)
 export const noDevice = failed(
   'no_device',
   'none',
-  'the user has no device: none is linked to this user of this brand now',
+  'the user has no device: no device is linked to this user of this brand',
 )
-export const revoked = failed(
+export const unlinkedInTransit = failed(
   'no_device',
   'unlinked',
-  'not sent: the device was unlinked while the message was on its way',
+  'not sent: the device was unlinked while the message waited to be sent',
 )
 
 export const serviceRemedy = 'see operator.push.devices.services'
 
-export function notReached(device: Device): Failed {
-  const error = `no push service reaches a device ${which(device)}: add one under operator.push.devices.services`
+export function noService(device: Device): Failed {
+  const error = `no push service reaches ${describe(device)}: add one under operator.push.devices.services`
   return failed('no_device', 'no service', error)
 }
 
-export function almostReached(service: string, device: Device): Fatal {
+export function serviceWithoutApp(service: string, device: Device): Fatal {
   return {
     category: 'fatal',
     reason: 'misconfigured',
     blame: 'message',
     retryAfterMs: 60_000,
     rule: `devices: not of ${service}`,
-    error: `not sent: ${service} does not reach a device ${which(device)}: add the app or environment to its settings, or a service for it under operator.push.devices.services`,
+    error: `not sent: ${service} does not reach ${describe(device)}: add the app or environment to its settings, or another service under operator.push.devices.services`,
   }
 }
 
-const which = ({ kind, app, environment }: Device): string =>
-  [kind, app && `of ${app}`, environment && `(${environment})`].filter(Boolean).join(' ')
+const describe = ({ kind, app, environment }: Device): string =>
+  [`a device of kind ${kind}`, app && `of the app ${app}`, environment && `(${environment})`].filter(Boolean).join(' ')
 
-/** The removal brake is on: the device stays linked. The outcome does not change, since a repetition would be refused as well. */
-export function stillLinked({ reason, rule, error, answer }: Failed): Failed {
+/** The removal brake is on: the device stays linked. The outcome stays failed, because the service would refuse a retry too. */
+export function removalStopped({ reason, rule, error, answer }: Failed): Failed {
   return {
     category: 'failed',
     reason,
     rule: `${rule}, removals stopped`,
-    error: `${error}; the device stays linked, since too many were reported dead lately: look at GET /admin/devices/removals, then confirm with POST /admin/devices/removals/confirm`,
+    error: `${error}; the device stays linked, because too many devices were reported dead recently: see GET /admin/devices/removals, then confirm with POST /admin/devices/removals/confirm`,
     ...(answer !== undefined && { answer }),
   }
 }
@@ -62,8 +62,8 @@ export function sourceDown(error: unknown): Fatal {
     reason: 'source_down',
     blame: 'provider',
     rule: 'devices: no answer',
-    error: `not sent: the source of devices cannot answer (${wordsOf(error)})`,
+    error: `not sent: the source of devices cannot answer (${messageOf(error)})`,
   }
 }
 
-const wordsOf = (error: unknown): string => shortened(error instanceof Error ? error.message : String(error))
+const messageOf = (error: unknown): string => shortened(error instanceof Error ? error.message : String(error))

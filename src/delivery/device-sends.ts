@@ -1,4 +1,4 @@
-// The result of each attempt at each device. Its only owner. Committed with the settle of the message, never before.
+// The only owner of the table device_sends: the result of each attempt at each device, committed with the settle of the message.
 
 import { shortened } from '../contract/storable.ts'
 import type { DeviceAnswer } from '../providers/push-service.ts'
@@ -20,7 +20,7 @@ export const deviceSendMigrations: readonly Migration[] = [
   },
 ]
 
-/** A settle is repeated if its commit is in doubt: the same rows come again. */
+/** Inserting a row again changes nothing: a settle is repeated if its commit is in doubt. */
 export const insertDeviceSends = insertNew({
   name: 'insert_device_sends',
   rank: 32,
@@ -44,9 +44,9 @@ export const insertDeviceSends = insertNew({
 
 export interface DeviceSend {
   readonly attempt: number
-  /** devices/identity.ts: who may read this must not learn the token. */
+  /** A hash of the token (devices/identity.ts): readers of this row must not learn the token. */
   readonly device: string
-  /** The push service; empty where none was asked. */
+  /** The push service; empty if none was called. */
   readonly service: string
   readonly category: string
   readonly rule: string

@@ -1,54 +1,55 @@
-// A push may wait for its turn: what was read before the wait is read again if that took over a second (design §5.3).
+// A push may wait before it is sent. After a wait of over a second, suppression and devices are read again (design §5.3).
 
 import type { Failed, Fatal } from '../contract/outcome.ts'
 import type { Device } from '../devices/device.ts'
 import type { Message } from '../providers/provider.ts'
 import type { DeviceAnswer } from '../providers/push-service.ts'
 import type { DeliveryContext } from './delivery.ts'
-import { revoked, sourceDown } from './device-refusals.ts'
+import { sourceDown, unlinkedInTransit } from './device-refusals.ts'
 import type { Targets } from './targets.ts'
 
 const staleMs = 1_000
 
-/** Asks again who may be messaged and where when the answer has grown old; the devices of one message ask together. */
+/** Reads suppression and devices again when the last answer is old. The devices of one message share one read. */
 export class Freshness {
   readonly #message: Message
-  readonly #judge: DeliveryContext['judge']
-  readonly #find: () => Promise<Targets>
-  #at: number
-  #still: ReadonlySet<string> | undefined
+  readonly #checkMessage: DeliveryContext['checkMessage']
+  readonly #findTargets: () => Promise<Targets>
+  #readAt: number
+  #linkedTokens: ReadonlySet<string> | undefined
   #refusal: Failed | Fatal | undefined
-  #asking: Promise<void> | undefined
+  #reading: Promise<void> | undefined
 
-  /** @param at when `find` was asked last, epoch ms */
-  constructor(message: Message, { judge }: DeliveryContext, at: number, find: () => Promise<Targets>) {
+  /** @param readAt the time of the last call of `find`, epoch ms */
+  constructor(message: Message, { checkMessage }: DeliveryContext, readAt: number, find: () => Promise<Targets>) {
     this.#message = message
-    this.#judge = judge
-    this.#at = at
-    this.#find = find
+    this.#checkMessage = checkMessage
+    this.#readAt = readAt
+    this.#findTargets = find
   }
 
-  /** Undefined: the device may still be sent to. Nearly always known at once. */
-  of({ token }: Device): DeviceAnswer | undefined | Promise<DeviceAnswer | undefined> {
-    if (this.#refusal !== undefined || Date.now() - this.#at <= staleMs) return this.#known(token)
-    this.#asking ??= this.#lookAgain()
-    return this.#asking.then(() => this.#known(token))
+  /** Undefined: the message may still be sent to the device. Nearly always without a promise. */
+  check({ token }: Device): DeviceAnswer | undefined | Promise<DeviceAnswer | undefined> {
+    if (this.#refusal !== undefined || Date.now() - this.#readAt <= staleMs) return this.#answerFor(token)
+    this.#reading ??= this.#readAgain()
+    return this.#reading.then(() => this.#answerFor(token))
   }
 
-  #known(token: string): DeviceAnswer | undefined {
-    return this.#refusal ?? (this.#still === undefined || this.#still.has(token) ? undefined : revoked)
+  #answerFor(token: string): DeviceAnswer | undefined {
+    if (this.#refusal) return this.#refusal
+    return this.#linkedTokens === undefined || this.#linkedTokens.has(token) ? undefined : unlinkedInTransit
   }
 
-  async #lookAgain(): Promise<void> {
+  async #readAgain(): Promise<void> {
     const now = Date.now()
     try {
-      const [verdict, found] = await Promise.all([this.#judge(this.#message), this.#find()])
-      this.#refusal = verdict
-      this.#still = new Set(found.devices.map((device) => device.token))
+      const [refusal, targets] = await Promise.all([this.#checkMessage(this.#message), this.#findTargets()])
+      this.#refusal = refusal
+      this.#linkedTokens = new Set(targets.devices.map((device) => device.token))
     } catch (error) {
       this.#refusal = sourceDown(error)
     }
-    this.#at = now
-    this.#asking = undefined
+    this.#readAt = now
+    this.#reading = undefined
   }
 }

@@ -1,18 +1,18 @@
 import type { Message } from '../providers/provider.ts'
 import { emit } from '../runtime/events.ts'
 
-const places = 262_144
+const slots = 262_144
 
 /**
- * Row 29: the same activity.id with another user or action is another message and is sent, but it smells of a mistake in
- * the platform's set-up, so it is counted. The latest ids are remembered, by this process, each until another takes its place:
- * ids are used twice by mistakes of today, not of last year. Of each there are two hashes of 64 bits, 4 MB in all, as every message
- * passes here: with 32 bits one in some 50,000 ids was taken for another.
+ * Row 29: an activity.id that comes again with another user or action is another message and is sent. It probably shows a mistake
+ * in the platform's set-up, so it is counted. This process remembers recent ids only, because such mistakes repeat an id soon:
+ * in a hash table of 4 MB, a new id overwrites the old one in its slot. Each slot has 64-bit hashes of the id and of the key:
+ * with 32 bits, one in some 50,000 ids was taken for another.
  */
 export function createIdWatch(): (message: Message) => void {
-  const seen = new Int32Array(4 * places)
-  const name = new TwoLanes()
-  const parts = new TwoLanes()
+  const seen = new Int32Array(4 * slots)
+  const name = new Hash64()
+  const parts = new Hash64()
   return ({ brand, channel, id, key }) => {
     name.start()
     name.add(brand)
@@ -20,7 +20,7 @@ export function createIdWatch(): (message: Message) => void {
     name.add(id)
     parts.start()
     parts.add(key)
-    const at = 4 * ((name.low >>> 0) % places)
+    const at = 4 * ((name.low >>> 0) % slots)
     const same = seen[at] === name.low && seen[at + 1] === name.high
     if (same && (seen[at + 2] !== parts.low || seen[at + 3] !== parts.high)) emit('message.other_parts', { brand, id })
     seen[at] = name.low
@@ -30,8 +30,8 @@ export function createIdWatch(): (message: Message) => void {
   }
 }
 
-/** A hash of 64 bits: two of 32 bits over UTF-16 units, with a multiplier each (as in cyrb53). Texts are set apart. */
-class TwoLanes {
+/** A 64-bit hash of texts: two 32-bit hashes of the UTF-16 units, each with its own multiplier (as in cyrb53). */
+class Hash64 {
   low = 0
   high = 0
 
@@ -46,7 +46,7 @@ class TwoLanes {
       const unit = text.charCodeAt(i)
       low = Math.imul(low ^ unit, 0x9e3779b1)
       high = Math.imul(high ^ unit, 0x5f356495)
-      // Without it the lowest bits of both would depend on the lowest bits of the units alone, and alike.
+      // Otherwise the lowest bits of both hashes would depend, in the same way, on nothing but the lowest bits of the units.
       high ^= low >>> 15
     }
     this.low = Math.imul(low ^ (low >>> 16), 0x85ebca6b)

@@ -1,9 +1,9 @@
-// How many messages each brand has in each state, and two counts of attempts.
+// The number of messages of each brand in each state, and two counts of attempts.
 
 import { counters } from '../store/counters.ts'
 import { statement } from '../store/statement.ts'
 
-/** A count's name is a state of messages.ts, 'uncertain' (attempts without an answer) or 'repeated' (attempts after the first). */
+/** A count is named after a state of messages.ts, or 'uncertain' (attempts without an answer), or 'repeated' (later attempts). */
 export const messageCountMigrations = [
   counters({
     table: 'message_counts',

@@ -1,12 +1,12 @@
-// One row for each message (row 29): the user, the identifier, the state, and where the text stands in its request.
+// One row for each message (row 29): the user, the identifier, the state, and the place of the text in its request.
 // `select * from messages where brand = '1' and ref = '…'` shows the state of a message without another table.
 //
-// | state      | written                                          | a crash in this state means                                |
-// |------------|--------------------------------------------------|------------------------------------------------------------|
-// | in_flight  | by claimMessages or takeOver, before the send    | it may have been sent: the next attempt counts as uncertain |
-// | successful | by settleMessages, before the caller is answered | final: every repetition gets the same identifier           |
-// | failed     | likewise                                         | final for the platform; a replay is a new attempt           |
-// | fatal      | likewise                                         | the platform sends it again: a new attempt                  |
+// | state      | written                                      | after a crash in this state                                 |
+// |------------|----------------------------------------------|-------------------------------------------------------------|
+// | in_flight  | before the send (claim.ts)                   | it may have been sent: the next attempt counts as uncertain |
+// | successful | before the caller is answered (settle.ts)    | final: every repetition gets the same identifier            |
+// | failed     | likewise                                     | final for the platform; a replay is a new attempt           |
+// | fatal      | likewise                                     | the platform sends it again: a new attempt                  |
 
 import { messageKeysOf } from '../contract/message-key.ts'
 import type { Database, Migration } from '../store/database.ts'
@@ -18,7 +18,7 @@ export const messageMigrations: readonly Migration[] = [
   {
     name: 'messages/1',
     statements: ({ engine, key }) => [
-      // The fill factor leaves room for the settled version of each row on its own page: PostgreSQL then updates no index.
+      // The fill factor leaves room on each page for the settled versions of its rows: PostgreSQL then updates no index.
       `create table messages (
          brand ${key} not null,
          key ${key} not null,
@@ -37,17 +37,17 @@ export const messageMigrations: readonly Migration[] = [
          call ${key},
          chunk bigint not null,
          primary key (brand, key))${engine === 'sqlite' ? '' : ' with (fillfactor = 60)'}`,
-      // Identifiers are ours, and unique over all brands. Led by the brand, the index would be one of several that PostgreSQL might take
-      // for a range of identifiers while it has no statistics.
+      // Identifiers are unique across all brands, because the operator makes them. If the brand came first, PostgreSQL without
+      // statistics might choose another index for a range of identifiers.
       `create unique index messages_ref on messages (ref)`,
-      // Users come in random order. Led by the chunk, the index grows at its end instead of all over: see chunks.ts. By an expression
-      // of the brand, so that only a look-up by user is planned with it.
+      // Users come in random order. With the chunk before the user, only the end of the index is written: see chunks.ts. The
+      // brand is an expression, so that the planner uses this index for look-ups by user only.
       `create index messages_user on messages ((brand || ''), chunk, user_id)`,
     ],
   },
 ]
 
-/** Claims messages that were never seen before; the others have a row already. */
+/** Claims new messages. A message that was seen before has a row already, which stays as it is. */
 export const claimMessages = statement<{ complete: number }>({
   name: 'claim_messages',
   rank: 10,
@@ -91,10 +91,10 @@ export const selectMessages = statement<ClaimedBefore>({
 })
 
 /**
- * Begins another attempt of a message that ended failed or fatal, or whose owner died. It takes effect only while the row is
- * still as it was read: two processes cannot take over the same message.
+ * Begins another attempt of a message that ended failed or fatal, or whose owner died. It takes effect only if the row has not
+ * changed since it was read: two processes cannot take over the same message.
  */
-export const takeOver = statement<{ ref: string; attempt: number }>({
+export const takeOverMessages = statement<{ ref: string; attempt: number }>({
   name: 'take_over',
   rank: 12,
   columns: {
@@ -119,8 +119,8 @@ export const takeOver = statement<{ ref: string; attempt: number }>({
 })
 
 /**
- * Settles runs of messages: consecutive identifiers with the same outcome are one input row. It takes effect only for the owner
- * and the attempt that claimed them.
+ * Settles runs of messages: consecutive identifiers with the same outcome are one input row. It takes effect only if the owner
+ * and the attempt are still those of the claim.
  */
 export const settleMessages = statement({
   name: 'settle_messages',
@@ -145,7 +145,7 @@ export const settleMessages = statement({
       and messages.owner = r.owner and messages.attempt = r.attempt and messages.state = 'in_flight'`,
 })
 
-/** Success always wins: a message that another process took over meanwhile was delivered all the same. */
+/** A success replaces any other state: the message was delivered, even if another process has taken it over meanwhile. */
 export const settleLateSuccesses = statement({
   name: 'settle_late_successes',
   rank: 31,
@@ -156,13 +156,13 @@ export const settleLateSuccesses = statement({
     where messages.ref = r.ref and messages.state <> 'successful'`,
 })
 
-/** A message as its row shows it. Times are epoch milliseconds. */
+/** A row of the table. Times are epoch milliseconds. */
 export interface MessageRow extends ClaimedBefore {
   readonly user_id: string
   readonly uncertain: number
   readonly rule: string | null
   readonly error: string | null
-  /** The call to the provider that decided: providers/calls.ts. */
+  /** The call to the provider that led to the outcome: providers/calls.ts. */
   readonly call: string | null
   readonly updated_at: number
   readonly request: string
@@ -191,7 +191,7 @@ export async function findByRef(
   return (await database.read(op(selectByRef, rows)))[0]
 }
 
-// A range of the primary key has them all: see messageKeysOf().
+// One range of the primary key for each channel: see messageKeysOf().
 const selectById = statement<MessageRow>({
   name: 'find_messages_by_id',
   rank: 90,
@@ -212,8 +212,8 @@ export async function findById(
   return database.read(op(selectById, rows))
 }
 
-// One look into the index `messages_user` for each chunk. SQLite would rather use another index: `cross join` keeps the order of the
-// tables, and `|| ''` makes messages_ref no choice.
+// One search of the index `messages_user` for each chunk. For SQLite, which would prefer another index: `cross join` fixes the
+// order of the tables, and `|| ''` excludes messages_ref.
 const selectByUser = statement<MessageRow>({
   name: 'find_messages_by_user',
   rank: 90,
@@ -229,7 +229,7 @@ const selectByUser = statement<MessageRow>({
     order by m.ref desc limit (select r.most from ${rows} r)`,
 })
 
-/** The latest messages of a user, newest first. `before` is the identifier of the last one that was seen. */
+/** The latest messages of a user, newest first. `before` is the last identifier of the previous page. */
 export function findByUser(
   database: Database,
   brand: string,

@@ -1,4 +1,4 @@
-// The evidence of each attempt that did not end successful. A message's own row has the last outcome; here is the way to it.
+// The table refusals: one row for each attempt that did not end successful. The row of the message has the last outcome only.
 
 import type { Failed, Fatal } from '../contract/outcome.ts'
 import type { Message } from '../providers/provider.ts'

@@ -1,4 +1,4 @@
-// Keeps the removal brake: counts here, shares the counts with other processes, and keeps what was stopped over restarts.
+// The state of the removal brake. Counts in this process, shares the counts with other processes, and stores each stop.
 
 import { randomUUID } from 'node:crypto'
 import { emit } from '../runtime/events.ts'
@@ -8,12 +8,12 @@ import { op } from '../store/statement.ts'
 import type { Brake } from './devices.ts'
 import {
   createWindow,
+  exceedsLimits,
   minuteMs,
   type RemovalLimits,
   removalLimits,
   sum,
   type Tally,
-  tooMany,
   type Window,
 } from './removal-brake.ts'
 import {
@@ -21,7 +21,7 @@ import {
   confirmRemovals,
   forgetTallies,
   listBrakes,
-  othersTallies,
+  listOtherTallies,
   putTallies,
   stopRemovals,
   type TallyRow,
@@ -30,23 +30,23 @@ import {
 export interface RemovalState {
   readonly service: string
   readonly stopped: boolean
-  /** What it was stopped for; absent: it was never stopped. */
+  /** The counts that stopped it. Absent: it was never stopped. */
   readonly stoppedFor?: Tally
   /** Epoch milliseconds. */
   readonly stoppedAt?: number
-  /** A person confirmed: until then dead devices are removed without counting. */
+  /** A person has confirmed: until this time, dead devices are removed without counting. */
   readonly allowedUntil?: number
   readonly confirmedBy?: string
-  /** Of the last ten minutes, of all processes as far as this one knows. */
+  /** The counts of the last ten minutes, of all processes as far as this one has read them. */
   readonly lately: Tally
 }
 
 export interface RemovalKeeper extends Brake {
-  /** Reads what was stopped; before that, nothing is removed. */
+  /** Reads the stored stops. No device is removed before that. */
   start(): Promise<void>
   stop(): Promise<void>
   state(): readonly RemovalState[]
-  /** Dead devices are removed again, for so long without counting. @returns false: they were not stopped */
+  /** Allows removals again, for `forMs` without counting. @returns false if removals were not stopped */
   confirm(service: string, by: string, forMs: number): Promise<boolean>
 }
 
@@ -57,69 +57,70 @@ export interface RemovalKeeperOptions {
 }
 
 const topic = 'removals'
-/** How often counts are shared. Between two times each process knows of the others only what was. */
-const everyMs = 5_000
+/** How often the processes share their counts. */
+const shareEveryMs = 5_000
 
-interface Kept {
+/** The brake of one push service. */
+interface ServiceBrake {
   readonly window: Window
-  others: readonly TallyRow[]
+  otherTallies: readonly TallyRow[]
   row: BrakeRow | undefined
-  /** Stopped here, and not yet written down. */
-  stopping: Tally | undefined
-  /** Something was counted that the others do not know. */
-  news: boolean
+  /** A stop by this process that is not stored yet. */
+  unsavedStop: Tally | undefined
+  /** Something was counted since the counts were last stored. */
+  changed: boolean
 }
 
 /** @example const brake = createRemovalKeeper({ database }); await brake.start(); createDevices({ …, brake }) */
 export function createRemovalKeeper({
   database,
-  limits: given = {},
+  limits: givenLimits = {},
   now = Date.now,
 }: RemovalKeeperOptions): RemovalKeeper {
-  const limits = { ...removalLimits, ...given }
+  const limits = { ...removalLimits, ...givenLimits }
   const process = randomUUID()
-  const kept = new Map<string, Kept>()
-  let known = false
-  const of = (service: string): Kept => {
-    let found = kept.get(service)
+  const brakes = new Map<string, ServiceBrake>()
+  let started = false
+  const brakeOf = (service: string): ServiceBrake => {
+    let found = brakes.get(service)
     if (!found) {
-      found = { window: createWindow(), others: [], row: undefined, stopping: undefined, news: false }
-      kept.set(service, found)
+      found = { window: createWindow(), otherTallies: [], row: undefined, unsavedStop: undefined, changed: false }
+      brakes.set(service, found)
     }
     return found
   }
 
-  const stopped = ({ row, stopping }: Kept): boolean => stopping !== undefined || (row?.stopped_at ?? 0) > 0
-  // Counted by the minute: rather a minute more than one less.
-  const since = ({ row }: Kept): number => Math.max(now() - limits.windowMs - minuteMs + 1, row?.allowed_until ?? 0)
-  function lately(one: Kept): Tally {
-    const from = since(one)
-    return sum([one.window.tally(from), ...one.others.filter(({ minute }) => minute >= from)])
+  const isStopped = ({ row, unsavedStop }: ServiceBrake): boolean =>
+    unsavedStop !== undefined || (row?.stopped_at ?? 0) > 0
+  function countRecent({ window, otherTallies, row }: ServiceBrake): Tally {
+    // Counts are per minute: the window has up to a minute more than windowMs, never less.
+    const since = Math.max(now() - limits.windowMs - minuteMs + 1, row?.allowed_until ?? 0)
+    return sum([window.sumSince(since), ...otherTallies.filter(({ minute }) => minute >= since)])
   }
 
   function mayRemove(service: string, device: string, user: string): boolean {
-    const one = of(service)
-    if (!known || stopped(one)) return false
-    if ((one.row?.allowed_until ?? 0) > now() || !one.window.counts(device, user)) return true
-    const { sends, removals } = lately(one)
-    const then = { sends, removals: removals + 1 }
-    if (tooMany(then, limits)) {
-      stopNow(service, one, then)
+    const brake = brakeOf(service)
+    if (!started || isStopped(brake)) return false
+    if ((brake.row?.allowed_until ?? 0) > now() || !brake.window.wouldCount(device, user)) return true
+    const { sends, removals } = countRecent(brake)
+    const tally = { sends, removals: removals + 1 }
+    if (exceedsLimits(tally, limits)) {
+      stopRemoving(service, brake, tally)
       return false
     }
-    one.window.removed(device, user, now())
-    one.news = true
+    brake.window.recordRemoval(device, user, now())
+    brake.changed = true
     return true
   }
 
-  function stopNow(service: string, one: Kept, tally: Tally): void {
-    one.stopping = tally
+  function stopRemoving(service: string, brake: ServiceBrake, tally: Tally): void {
+    brake.unsavedStop = tally
     emit('removals.stopped', { service, ...tally })
     const share = Math.round((100 * tally.removals) / tally.sends)
     emit('provider.alert', {
       provider: service,
-      error: `${tally.removals} devices, ${share} % of its sends, would have been removed within ${limits.windowMs / minuteMs} minutes: removing is stopped`,
-      remedy: `look whether the credential is the right one (bellwire doctor), then confirm: bellwire removals confirm ${service}`,
+      error: `${tally.removals} devices, ${share} % of its sends, were reported dead within ${limits.windowMs / minuteMs} minutes: removals are stopped`,
+      remedy: `check that the credential is the right one (bellwire doctor), then confirm: bellwire removals confirm ${service}`,
     })
     loop.wake()
   }
@@ -130,30 +131,35 @@ export function createRemovalKeeper({
   }
 
   async function writeStops(): Promise<void> {
-    const stops = [...kept].filter(([, { stopping }]) => stopping)
+    const stops = [...brakes].filter(([, { unsavedStop }]) => unsavedStop)
     if (stops.length === 0) return
-    const rows = stops.map(([service, { stopping }]) => [service, now(), stopping?.removals ?? 0, stopping?.sends ?? 0])
+    const rows = stops.map(([service, { unsavedStop: stop }]) => [
+      service,
+      now(),
+      stop?.removals ?? 0,
+      stop?.sends ?? 0,
+    ])
     await database.commit([op(stopRemovals, rows), database.wake(topic)])
-    // What was written is read before anybody may think that it is not stopped.
+    // The stored row must be in memory before unsavedStop is cleared: the service counts as stopped all the time.
     await readBrakes()
-    for (const [, one] of stops) one.stopping = undefined
+    for (const [, brake] of stops) brake.unsavedStop = undefined
   }
 
   async function writeTallies(): Promise<void> {
     const before = now() - limits.windowMs - minuteMs
-    const news = [...kept].filter(([, one]) => one.news)
-    if (news.length === 0) return
+    const changed = [...brakes].filter(([, brake]) => brake.changed)
+    if (changed.length === 0) return
     const rows: Value[][] = []
-    for (const [service, one] of news) {
-      one.news = false
-      one.window.forget(before)
-      for (const [minute, { sends, removals }] of one.window.minutes)
+    for (const [service, brake] of changed) {
+      brake.changed = false
+      brake.window.dropBefore(before)
+      for (const [minute, { sends, removals }] of brake.window.minutes)
         rows.push([service, process, minute, sends, removals])
     }
     try {
       await database.commit([op(putTallies, rows), op(forgetTallies, [[before]])], { durable: false })
     } catch (error) {
-      for (const [, one] of news) one.news = true
+      for (const [, brake] of changed) brake.changed = true
       throw error
     }
   }
@@ -161,21 +167,21 @@ export function createRemovalKeeper({
   async function readBrakes(): Promise<void> {
     const rows = await database.read(op(listBrakes, [[]]))
     for (const row of rows) {
-      const one = of(row.service)
-      const before = stopped(one)
-      one.row = row
-      if (row.stopped_at > 0 && !before)
+      const brake = brakeOf(row.service)
+      const wasStopped = isStopped(brake)
+      brake.row = row
+      if (row.stopped_at > 0 && !wasStopped)
         emit('removals.stopped', { service: row.service, removals: row.removals, sends: row.sends })
-      if (row.stopped_at === 0 && before && one.stopping === undefined)
+      if (row.stopped_at === 0 && wasStopped && brake.unsavedStop === undefined)
         emit('removals.confirmed', { service: row.service, by: row.confirmed_by })
     }
   }
 
-  async function readOthers(): Promise<void> {
-    const rows = await database.read(op(othersTallies, [[process, now() - limits.windowMs - minuteMs]]))
+  async function readOtherTallies(): Promise<void> {
+    const rows = await database.read(op(listOtherTallies, [[process, now() - limits.windowMs - minuteMs]]))
     const byService = Map.groupBy(rows, ({ service }) => service)
-    for (const service of byService.keys()) of(service)
-    for (const [service, one] of kept) one.others = byService.get(service) ?? []
+    for (const service of byService.keys()) brakeOf(service)
+    for (const [service, brake] of brakes) brake.otherTallies = byService.get(service) ?? []
   }
 
   const loop = createLoop({
@@ -183,23 +189,23 @@ export function createRemovalKeeper({
     async turn() {
       await write()
       await readBrakes()
-      await readOthers()
-      return everyMs
+      await readOtherTallies()
+      return shareEveryMs
     },
   })
   let unsubscribe: (() => void) | undefined
 
   return {
-    sent(service) {
-      const one = of(service)
-      one.window.sent(now())
-      one.news = true
+    recordSend(service) {
+      const brake = brakeOf(service)
+      brake.window.recordSend(now())
+      brake.changed = true
     },
     mayRemove,
     async start() {
       await readBrakes()
-      await readOthers()
-      known = true
+      await readOtherTallies()
+      started = true
       unsubscribe = database.onWake(topic, () => loop.wake())
       loop.start()
     },
@@ -209,16 +215,16 @@ export function createRemovalKeeper({
       await write().catch(() => {})
     },
     state: () =>
-      [...kept].map(([service, one]) => {
-        const { row, stopping } = one
-        const stoppedFor = stopping ?? (row && { sends: row.sends, removals: row.removals })
+      [...brakes].map(([service, brake]) => {
+        const { row, unsavedStop } = brake
+        const stoppedFor = unsavedStop ?? (row && { sends: row.sends, removals: row.removals })
         return {
           service,
-          stopped: stopped(one),
+          stopped: isStopped(brake),
           ...(stoppedFor && { stoppedFor }),
           ...(row && row.stopped_at > 0 && { stoppedAt: row.stopped_at }),
           ...(row && row.allowed_until > 0 && { allowedUntil: row.allowed_until, confirmedBy: row.confirmed_by }),
-          lately: lately(one),
+          lately: countRecent(brake),
         }
       }),
     async confirm(service, by, forMs) {

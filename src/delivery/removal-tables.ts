@@ -1,7 +1,7 @@
-// The tables of the removal brake. Its only owner. Of credentials, which several brands may share: the one key without a brand.
+// The only owner of the tables of the removal brake. Their keys have no brand, because several brands may share a credential.
 //
 // removal_brakes   one row for each push service whose removals were ever stopped
-// removal_tallies  what each process sent and removed in each of the last minutes: what one process counts, all know
+// removal_tallies  the sends and removals of each process in each of the last minutes; each process reads the counts of all
 
 import type { Migration } from '../store/database.ts'
 import { statement } from '../store/statement.ts'
@@ -26,13 +26,13 @@ export interface BrakeRow {
   readonly stopped_at: number
   readonly removals: number
   readonly sends: number
-  /** A person confirmed: until then nothing is counted. */
+  /** A person has confirmed: until this time, removals are not counted. 0: never confirmed. */
   readonly allowed_until: number
   readonly confirmed_at: number
   readonly confirmed_by: string
 }
 
-/** What stopped first stays; a stop that a person's confirmation has overtaken is not taken. */
+/** The first stop is kept. A stop that is older than a person's confirmation has no effect. */
 export const stopRemovals = statement({
   name: 'stop_removals',
   rank: 40,
@@ -88,8 +88,8 @@ export interface TallyRow {
   readonly removals: number
 }
 
-/** What the other processes counted. */
-export const othersTallies = statement<TallyRow>({
+/** The counts of the other processes. */
+export const listOtherTallies = statement<TallyRow>({
   name: 'others_tallies',
   rank: 45,
   columns: { process: 'text', since: 'bigint' },

@@ -2,7 +2,7 @@
 
 import type { Message, Result } from '../providers/provider.ts'
 
-/** How long a result of a batch waits for more, in milliseconds: each settle is a transaction. */
+/** How long a result waits for other results of its batch, in milliseconds: each settle is a transaction. */
 const settleEveryMs = 50
 
 interface Pending {
@@ -11,13 +11,13 @@ interface Pending {
 }
 
 export interface Reports {
-  /** Takes the result of a message, once. */
+  /** Reports the result of a message. A second report of the same message is ignored. */
   readonly report: (message: Message, result: Result) => void
-  /** Settles the rest. */
-  end(): Promise<void>
+  /** Settles the results that are still waiting. */
+  flush(): Promise<void>
 }
 
-/** @param settle takes works that have their results */
+/** @param settle called with works that have a result */
 export function createReports<Work extends Pending>(
   works: readonly Work[],
   settle: (works: readonly Work[]) => Promise<void>,
@@ -25,16 +25,16 @@ export function createReports<Work extends Pending>(
   const workOf = works.length === 1 ? undefined : new Map(works.map((work) => [work.message, work]))
   const [first] = works
   // One request is answered when all its messages are settled; several requests wait for their own messages only.
-  const afterMs = works.every(({ message }) => message.part?.of === first?.message.part?.of) ? settleEveryMs : 0
+  const delayMs = works.every(({ message }) => message.part?.of === first?.message.part?.of) ? settleEveryMs : 0
   let ready: Work[] = []
   let timer: NodeJS.Timeout | undefined
 
   function flush(): Promise<void> {
-    const some = ready
+    const reported = ready
     ready = []
     clearTimeout(timer)
     timer = undefined
-    return some.length === 0 ? Promise.resolve() : settle(some)
+    return reported.length === 0 ? Promise.resolve() : settle(reported)
   }
 
   return {
@@ -43,8 +43,8 @@ export function createReports<Work extends Pending>(
       if (!work || work.result) return
       work.result = result
       ready.push(work)
-      if (works.length > 1) timer ??= setTimeout(() => void flush(), afterMs)
+      if (works.length > 1) timer ??= setTimeout(() => void flush(), delayMs)
     },
-    end: flush,
+    flush,
   }
 }

@@ -1,5 +1,5 @@
-// The body of each request as it came, once for all of its messages, and the tracking headers. A message's row says where its
-// own text stands in it. A single request is one message's own: no text of another message is stored with it (§4.1 rule 1).
+// The table requests: the body of each request, unchanged and once for all its messages, and the tracking headers. The row of a
+// message has the place of its text in the body. A single request has one message: no other text is stored with it (§4.1 rule 1).
 
 import type { Message, Request } from '../providers/provider.ts'
 import { firstUuidv7 } from '../runtime/ids.ts'
@@ -18,7 +18,7 @@ export const requestMigrations: readonly Migration[] = [
   },
 ]
 
-/** Without condition, for requests of which a message begins another attempt. */
+/** Stores requests without a condition: for messages that begin another attempt. */
 const insertRequests = insertNew({
   name: 'insert_requests',
   rank: 21,
@@ -27,7 +27,7 @@ const insertRequests = insertNew({
   columns: { id: 'text', text: 'text', tracking: 'text' },
 })
 
-/** A request whose messages were all seen before is not stored again, however often it is repeated. */
+/** Stores a request only if it has a new message: a request that is repeated is not stored again. */
 const insertClaimedRequests = statement({
   name: 'insert_claimed_requests',
   rank: 20,
@@ -39,17 +39,17 @@ const insertClaimedRequests = statement({
     on conflict (id) do nothing`,
 })
 
-/** With the claim of these messages, which are of one brand: stores each request that brought a new one. */
+/** To be committed with the claim of these messages, which have one brand: stores each request that has a new message. */
 export function storeClaimedRequests(messages: readonly Message[]): Op {
   const rows: Value[][] = []
-  for (const [request, own] of byRequest(messages)) {
-    const [first, last] = [own[0] as Message, own.at(-1) as Message]
+  for (const [request, ofRequest] of byRequest(messages)) {
+    const [first, last] = [ofRequest[0] as Message, ofRequest.at(-1) as Message]
     rows.push([...requestRow(request, first), first.ref, last.ref])
   }
   return op(insertClaimedRequests, rows)
 }
 
-/** With another attempt of these messages. */
+/** To be committed with another attempt of these messages: stores their requests. */
 export function storeRequests(messages: readonly Message[]): Op {
   return op(
     insertRequests,
@@ -67,8 +67,8 @@ function byRequest(messages: readonly Message[]): ReadonlyMap<Request, readonly 
   for (const message of messages) {
     const request = message.part?.of
     if (!request || request.stored) continue
-    const own = found.get(request)
-    if (own) own.push(message)
+    const ofRequest = found.get(request)
+    if (ofRequest) ofRequest.push(message)
     else found.set(request, [message])
   }
   return found
@@ -87,7 +87,7 @@ const selectRequests = statement<{ id: string; text: string; tracking: string | 
   text: (rows) => `select q.id, q.text, q.tracking from ${rows} r join requests q on q.id = r.id`,
 })
 
-/** The message's own text, and its tracking headers as JSON; undefined where its request was forgotten. */
+/** The text of a message, and its tracking headers as JSON. Undefined: retention has removed its request. */
 export async function readRequest(
   database: Database,
   { request, start_at: start, length }: Pick<MessageRow, 'request' | 'start_at' | 'length'>,
@@ -107,18 +107,18 @@ const replaceText = statement<{ id: string }>({
 })
 
 /**
- * Overwrites the texts of these messages with spaces. The places of their neighbours in the same request stay as they are.
+ * Overwrites the texts of these messages with spaces, so that the other texts of the same request keep their places.
  *
- * @returns how many requests were changed
+ * @returns the number of changed requests
  */
 export async function eraseTexts(database: Database, messages: readonly MessageRow[]): Promise<number> {
   let changed = 0
-  for (const [id, own] of Map.groupBy(messages, ({ request }) => request))
-    if (await eraseFrom(database, id, own)) changed++
+  for (const [id, ofRequest] of Map.groupBy(messages, ({ request }) => request))
+    if (await eraseFrom(database, id, ofRequest)) changed++
   return changed
 }
 
-/** @returns false: the request was forgotten already */
+/** @returns false if retention has removed the request */
 async function eraseFrom(database: Database, id: string, messages: readonly MessageRow[]): Promise<boolean> {
   for (;;) {
     const [found] = await database.read(op(selectRequests, [[id]]))
@@ -126,7 +126,7 @@ async function eraseFrom(database: Database, id: string, messages: readonly Mess
     let { text } = found
     for (const { start_at: start, length } of messages)
       text = text.slice(0, start) + ' '.repeat(length) + text.slice(start + length)
-    // Another process may erase from the same request: its change must not be lost.
+    // The update fails if another process has erased from the same request meanwhile: then both changes must be kept.
     const [replaced] = await database.commit([op(replaceText, [[id, found.text, text]])])
     if (replaced.length > 0) return true
   }

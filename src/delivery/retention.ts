@@ -1,11 +1,11 @@
-// Forgetting: a message that is forgotten would be sent if the platform asked again, so it must be older than any retry
-// or replay. 90 days, as row 29 asks for.
+// Retention. If the platform repeats a message whose row was deleted, the message is sent again. So a row must be older than any
+// retry or replay when it is deleted: 90 days, as row 29 demands.
 
 import { firstUuidv7 } from '../runtime/ids.ts'
 import type { Database } from '../store/database.ts'
 import { op, statement } from '../store/statement.ts'
 
-/** Identifiers begin with their time: the oldest messages are the first of the index `messages_ref`. */
+/** Identifiers begin with their time, so the oldest messages are at the start of the index `messages_ref`. */
 const deleteMessages = statement<{ gone: number }>({
   name: 'forget_messages',
   rank: 60,
@@ -18,7 +18,7 @@ const deleteMessages = statement<{ gone: number }>({
     returning 1 as gone`,
 })
 
-const forgetEvidence = (table: 'refusals' | 'device_sends', rank: number) =>
+const deleteEvidence = (table: 'refusals' | 'device_sends', rank: number) =>
   statement<{ gone: number }>({
     name: `forget_${table}`,
     rank,
@@ -30,8 +30,8 @@ const forgetEvidence = (table: 'refusals' | 'device_sends', rank: number) =>
         order by e.ref limit (select r.most from ${rows} r))
       returning 1 as gone`,
   })
-const deleteRefusals = forgetEvidence('refusals', 61)
-const deleteDeviceSends = forgetEvidence('device_sends', 62)
+const deleteRefusals = deleteEvidence('refusals', 61)
+const deleteDeviceSends = deleteEvidence('device_sends', 62)
 
 const deleteRequests = statement<{ gone: number }>({
   name: 'forget_requests',
@@ -51,23 +51,23 @@ const selectBrands = statement<{ brand: string }>({
   text: () => 'select distinct c.scope as brand from message_counts c',
 })
 
-const step = 2_000
+const batchRows = 2_000
 
 /**
- * Forgets a bounded number of messages that were claimed, and last changed, before `before` (epoch ms). Call it again
- * until it answers 0.
+ * Deletes a bounded number of messages that were claimed, and last changed, before `before` (epoch ms). Call it again until it
+ * returns 0.
  */
 export async function forgetMessages(database: Database, before: number): Promise<number> {
-  const [gone] = await database.commit([op(deleteMessages, [[firstUuidv7(before), before, step]])])
+  const [gone] = await database.commit([op(deleteMessages, [[firstUuidv7(before), before, batchRows]])])
   return gone.length
 }
 
-/** Likewise the evidence of attempts, of all brands. On PostgreSQL by whole days, as calls and requests. */
+/** Deletes the evidence of attempts, of all brands, in the same way. On PostgreSQL by whole days, as calls and requests. */
 export async function forgetAttempts(database: Database, before: number): Promise<number> {
   const { dropPartitions } = database
   let gone = 0
   if (dropPartitions) for (const table of ['refusals', 'device_sends']) gone += await dropPartitions(table, before)
-  // Every brand that has messages, also one whose keys were removed from the configuration.
+  // All brands that have messages, including brands whose keys were removed from the configuration.
   else
     for (const { brand } of await database.read(op(selectBrands, [[]])))
       gone += await forgetAttemptsOf(database, brand, before)
@@ -75,14 +75,14 @@ export async function forgetAttempts(database: Database, before: number): Promis
 }
 
 async function forgetAttemptsOf(database: Database, brand: string, before: number): Promise<number> {
-  const row = [brand, firstUuidv7(before), step]
+  const row = [brand, firstUuidv7(before), batchRows]
   const gone = await database.commit([op(deleteRefusals, [row]), op(deleteDeviceSends, [row])])
   return Math.max(...gone.map(({ length }) => length))
 }
 
-/** Likewise the bodies of requests, of all brands. */
+/** Deletes the bodies of requests, of all brands, in the same way. */
 export async function forgetRequests(database: Database, before: number): Promise<number> {
   if (database.dropPartitions) return database.dropPartitions('requests', before)
-  const [gone] = await database.commit([op(deleteRequests, [[firstUuidv7(before), step]])])
+  const [gone] = await database.commit([op(deleteRequests, [[firstUuidv7(before), batchRows]])])
   return gone.length
 }

@@ -1,5 +1,5 @@
-// The one send path, read from top to bottom: receive → admit → claim → suppress → deliver → settle → answer (design §5).
-// A single send is a batch of one with another answer; new messages of one turn of the event loop are claimed together.
+// The send path, in the order of this file: receive → admit → claim → suppress → deliver → settle → answer (design §5).
+// A single send is a batch of one message. New messages of one turn of the event loop are claimed together.
 
 import type { Failed, Fatal } from '../contract/outcome.ts'
 import type { Message, Pause, Result, SendContext } from '../providers/provider.ts'
@@ -10,7 +10,7 @@ import { createTransientMap, type TransientMap } from '../runtime/transient-map.
 import type { Database } from '../store/database.ts'
 import { type Admission, createAdmission, deliveredBefore } from './admission.ts'
 import { type ClaimMessages, createClaim } from './claim.ts'
-import type { Delivery } from './delivery.ts'
+import type { Delivery, DeliveryContext } from './delivery.ts'
 import { createIdWatch } from './id-watch.ts'
 import { createReports } from './reports.ts'
 import * as refusals from './send-refusals.ts'
@@ -20,11 +20,11 @@ import { createTextWatch } from './text-watch.ts'
 export interface SendPathOptions {
   readonly database: Database
   readonly delivery: Delivery
-  /** Why a message must not be sent, or undefined. Absent: every message may be sent. */
-  readonly judge?: ((message: Message) => Promise<Failed | Fatal | undefined>) | undefined
-  /** Messages in progress at once; the excess is fatal, unless its brand has less than its share of them. */
+  /** The outcome of a message that must not be sent, or undefined. Absent: every message may be sent. */
+  readonly checkMessage?: ((message: Message) => Promise<Failed | Fatal | undefined>) | undefined
+  /** Most messages in progress. Any further message is fatal, unless its brand has less than its share of them. */
   readonly inProgress: number
-  /** A message that did not reach its provider within this time is given up as fatal. */
+  /** A message that does not reach its provider within this time is fatal. */
   readonly workMs: number
 }
 
@@ -37,28 +37,28 @@ export interface SendPath {
 
 /** A message in progress. */
 interface Work {
-  /** After the claim with the identifier and the attempt of its row. */
+  /** After the claim: with the identifier and the attempt of its row. */
   message: Message
   /** The callers that wait for its result. */
   readonly callers: ((result: Result) => void)[]
-  /** The process as the store knew it when it claimed the message. */
+  /** The owner of the claim, as Database.owner was at the time of the claim. */
   owner: string
-  /** Until when another process's attempt is waited for, in epoch milliseconds. */
-  patience?: number
-  /** The paused service that it tries. */
-  probes?: string
-  /** It is there, perhaps not settled yet. */
+  /** End of the wait for another process that is sending the message, in epoch milliseconds. */
+  waitUntil?: number
+  /** The paused service that the message probes. */
+  probedService?: string
+  /** Set before the settle. */
   result?: Result
 }
 
-/** Messages that are claimed in one commit. */
-const mostClaimed = 1_000
-/** How long a message that another living process is sending is waited for, and how often it is looked at. */
-const elsewhere = { waitMs: 2_000, everyMs: 100 }
+/** Most messages that are claimed in one commit. */
+const claimBatch = 1_000
+/** The wait for another living process that is sending a message, and how often its claim is read meanwhile. */
+const otherProcess = { waitMs: 2_000, everyMs: 100 }
 
 /**
  * @example
- * const path = createSendPath({ database, delivery, judge: suppression.judge, inProgress: 10_000, workMs: 50_000 })
+ * const path = createSendPath({ database, delivery, checkMessage: suppression.checkMessage, inProgress: 10_000, workMs: 50_000 })
  * const [result] = await path.send([message], { deadline: Date.now() + 20_000 })
  */
 export const createSendPath = (options: SendPathOptions): SendPath => new Path(options)
@@ -70,14 +70,14 @@ class Path implements SendPath {
   readonly #slots: FairSemaphore
   readonly #watchId = createIdWatch()
   readonly #watchText = createTextWatch()
-  /** By brand and key. */
-  readonly #working = new Map<string, TransientMap<string, Work>>()
+  /** The messages in progress, by brand and key. */
+  readonly #works = new Map<string, TransientMap<string, Work>>()
   #inProgress = 0
   /** Brands with messages in progress. */
   #brands = 0
-  readonly #idlers: (() => void)[] = []
-  // Work goes on after its request was answered, and while the process is stopping: stopping waits for it.
-  readonly #never = new AbortController().signal
+  readonly #idleWaiters: (() => void)[] = []
+  // Work goes on after its request was answered, and while the process is stopping: the stop waits for it.
+  readonly #neverAborted = new AbortController().signal
 
   constructor(options: SendPathOptions) {
     const { database, delivery } = options
@@ -87,7 +87,7 @@ class Path implements SendPath {
     this.#slots = createFairSemaphore(delivery.concurrency, Number.POSITIVE_INFINITY)
   }
 
-  /** By the deadline everything is answered: unfinished work goes on, and the next attempt gets its result. */
+  /** At the deadline, unfinished messages are answered as fatal. Their work goes on, and the next attempt gets its result. */
   send(messages: readonly Message[], { deadline }: Pick<SendContext, 'deadline'>): Promise<readonly Result[]> {
     return new Promise((resolve) => {
       const results = new Array<Result | undefined>(messages.length).fill(undefined)
@@ -99,9 +99,9 @@ class Path implements SendPath {
       }
       const timer = setTimeout(end, deadline - Date.now())
       if (open === 0) return end()
-      messages.forEach((message, place) => {
+      messages.forEach((message, i) => {
         this.#receive(message, (result) => {
-          results[place] = result
+          results[i] = result
           if (--open === 0) end()
         })
       })
@@ -110,47 +110,47 @@ class Path implements SendPath {
 
   #receive(message: Message, caller: (result: Result) => void): void {
     const { brand, key } = message
-    const ofBrand = this.#working.get(brand) ?? createTransientMap<string, Work>()
+    const ofBrand = this.#works.get(brand) ?? createTransientMap<string, Work>()
     const same = ofBrand.get(key)
     if (same) {
       same.callers.push(caller)
       return
     }
-    if (!this.#hasRoom(ofBrand.size)) {
+    if (!this.#isBelowLimit(ofBrand.size)) {
       caller(refusals.overloaded)
       return
     }
-    const work: Work = { message: asPart(message), callers: [caller], owner: '' }
+    const work: Work = { message: withPart(message), callers: [caller], owner: '' }
     if (ofBrand.size === 0) {
-      this.#working.set(brand, ofBrand)
+      this.#works.set(brand, ofBrand)
       this.#brands++
     }
     ofBrand.add(key, work)
     this.#inProgress++
-    this.#received(work)
+    this.#admitTogether(work)
   }
 
-  /** @param ofBrand the brand's messages in progress: one brand's backlog must not keep another's messages out */
-  #hasRoom(ofBrand: number): boolean {
+  /** @param ofBrand messages of the brand in progress: the backlog of one brand must not keep out messages of another */
+  #isBelowLimit(ofBrand: number): boolean {
     const { inProgress } = this.#options
     return this.#inProgress < inProgress || ofBrand < inProgress / (ofBrand === 0 ? this.#brands + 1 : this.#brands)
   }
 
-  readonly #received = gather<Work>((works) => {
-    // Brand by brand: an attribute source that hangs for one brand does not hold up another.
+  readonly #admitTogether = gather<Work>((works) => {
+    // Each brand separately: an attribute source that hangs for one brand delays no other brand.
     for (const ofBrand of Map.groupBy(works, ({ message }) => message.brand).values())
-      for (const part of parts(ofBrand, mostClaimed)) void this.#admit(part)
+      for (const part of split(ofBrand, claimBatch)) void this.#admit(part)
   })
 
-  /** While everything that reaches a message is paused, it is refused before it is claimed: nothing is written. */
+  /** A message is refused before its claim, without a write, while all services that reach it are paused. */
   async #admit(works: readonly Work[]): Promise<void> {
-    const judging = this.#admission.judge(works.map(({ message }) => message))
-    if (!judging) return this.#claim(works)
-    const verdicts = await judging
+    const admission = this.#admission.admit(works.map(({ message }) => message))
+    if (!admission) return this.#claim(works)
+    const verdicts = await admission
     const admitted = works.filter((work, i) => {
       const verdict = verdicts[i]
       if (verdict?.admitted === false) this.#answer(work, verdict.result)
-      else if (verdict?.probes !== undefined) work.probes = verdict.probes
+      else if (verdict?.probedService !== undefined) work.probedService = verdict.probedService
       return verdict?.admitted !== false
     })
     if (admitted.length > 0) await this.#claim(admitted)
@@ -164,9 +164,9 @@ class Path implements SendPath {
     try {
       claims = await this.#claimMessages(works.map(({ message }) => message))
     } catch (error) {
-      return this.#answerAll(works, refusals.storeAway(error))
+      return this.#answerAll(works, refusals.storeUnavailable(error))
     }
-    const mine: Work[] = []
+    const claimed: Work[] = []
     for (const work of works) {
       const { message } = work
       const claim = claims.get(message)
@@ -175,61 +175,61 @@ class Path implements SendPath {
         emit('message.repeated', { brand: message.brand, ref: claim.ref, category: 'successful' })
         this.#answer(work, deliveredBefore(claim.ref))
       } else if (claim?.is === 'elsewhere') {
-        work.patience ??= now + elsewhere.waitMs
-        void this.#awaitOtherProcess(work, work.patience)
+        work.waitUntil ??= now + otherProcess.waitMs
+        void this.#awaitOtherProcess(work, work.waitUntil)
       } else {
         if (claim) work.message = { ...message, ref: claim.ref, attempt: claim.attempt }
         this.#watchId(message)
-        mine.push(work)
+        claimed.push(work)
       }
     }
     if (hasListeners('message.claimed'))
-      for (const { message: m } of mine) emit('message.claimed', { brand: m.brand, ref: m.ref, attempt: m.attempt })
-    for (const part of parts(mine, delivery.max)) void this.#deliver(part, now + this.#options.workMs)
+      for (const { message: m } of claimed) emit('message.claimed', { brand: m.brand, ref: m.ref, attempt: m.attempt })
+    for (const part of split(claimed, delivery.max)) void this.#deliver(part, now + this.#options.workMs)
   }
 
   async #awaitOtherProcess(work: Work, until: number): Promise<void> {
-    if (Date.now() >= until) return this.#answer(work, refusals.inFlightElsewhere(elsewhere.waitMs))
-    await new Promise((resolve) => setTimeout(resolve, elsewhere.everyMs))
+    if (Date.now() >= until) return this.#answer(work, refusals.inFlightElsewhere(otherProcess.waitMs))
+    await new Promise((resolve) => setTimeout(resolve, otherProcess.everyMs))
     return this.#claim([work])
   }
 
   async #deliver(claimed: readonly Work[], deadline: number): Promise<void> {
-    // The slot comes before suppression: "may be sent" must not grow old in a queue.
+    // Wait for the slot before suppression is checked: the result of the check must not grow old in a queue.
     const slot = this.#slots.acquire(deadline, claimed[0]?.message.brand)
     if (slot !== true) {
       if (!(await slot)) return this.#giveUp(claimed, () => refusals.noSlotInTime)
-      const pauses = await this.#pausesOf(claimed)
+      const pauses = await this.#findPauses(claimed)
       if (pauses) {
         this.#slots.release()
         return this.#giveUp(claimed, (i) => (pauses[i] as Pause).refusal)
       }
     }
-    const { database, delivery, judge = permit } = this.#options
-    const works = await this.#suppress(claimed, judge)
-    const reports = createReports(works, (some) => this.#settle(some))
+    const { database, delivery, checkMessage = allow } = this.#options
+    const works = await this.#suppress(claimed, checkMessage)
+    const reports = createReports(works, (reported) => this.#settle(reported))
     if (works.length > 0) {
       const [{ owner }] = works as [Work]
       const fence = (): Fatal | undefined => (database.holdsLease(owner) ? undefined : refusals.leaseLost)
       const messages = works.map(({ message }) => message)
-      const context = { deadline, signal: this.#never, fence, judge, report: reports.report }
+      const context = { deadline, signal: this.#neverAborted, fence, checkMessage, report: reports.report }
       const results = fence() ? [] : await delivery.deliver(messages, context)
       works.forEach(({ message }, i) => {
         reports.report(message, results[i] ?? refusals.leaseLost)
       })
     }
     this.#slots.release()
-    await reports.end()
+    await reports.flush()
   }
 
-  /** While messages waited for a slot, everything that reaches them may have been paused. Undefined: they can be sent. */
-  async #pausesOf(works: readonly Work[]): Promise<readonly (Pause | undefined)[] | undefined> {
+  /** While messages waited for a slot, all services that reach them may have been paused. Undefined: they can be sent. */
+  async #findPauses(works: readonly Work[]): Promise<readonly (Pause | undefined)[] | undefined> {
     const pauses = await this.#options.delivery.findPauses(works.map(({ message }) => message))
     return pauses?.every((pause) => pause && pause.restMs > 0) ? pauses : undefined
   }
 
-  /** Settles messages for which nothing was tried: no evidence is kept but the rule. */
-  #giveUp(works: readonly Work[], refusalOf: (place: number) => Fatal): Promise<void> {
+  /** Settles messages that were not tried: the rule is their only evidence. */
+  #giveUp(works: readonly Work[], refusalOf: (index: number) => Fatal): Promise<void> {
     works.forEach((work, i) => {
       work.result = { ...refusalOf(i), untried: true }
     })
@@ -237,38 +237,41 @@ class Path implements SendPath {
   }
 
   /** @returns the works that may be delivered; the others are settled as refused */
-  async #suppress(works: readonly Work[], judge: NonNullable<SendPathOptions['judge']>): Promise<readonly Work[]> {
-    const verdicts = await Promise.all(works.map(({ message }) => judge(message)))
+  async #suppress(works: readonly Work[], check: DeliveryContext['checkMessage']): Promise<readonly Work[]> {
+    const refusals = await Promise.all(works.map(({ message }) => check(message)))
     const refused = works.filter((work, i) => {
-      const verdict = verdicts[i]
-      if (verdict) work.result = verdict
-      return verdict !== undefined
+      const refusal = refusals[i]
+      if (refusal) work.result = refusal
+      return refusal !== undefined
     })
     if (refused.length === 0) return works
     void this.#settle(refused)
     return works.filter(({ result }) => result === undefined)
   }
 
-  /** Of one owner, each with its result. */
+  /** @param works claimed by the same owner, each with its result */
   async #settle(works: readonly Work[]): Promise<void> {
-    const settled = works.map(({ message, result }) => ({ message, result: this.#noted(message, result as Result) }))
+    const settled = works.map(({ message, result }) => ({
+      message,
+      result: this.#noteMissingText(message, result as Result),
+    }))
     const [{ owner }] = works as [Work]
     try {
       await settle(this.#options.database, owner, settled)
     } catch (error) {
       // It is unknown whether the settle was written: the next attempt finds the claim in flight and takes it over.
-      return this.#answerAll(works, refusals.storeAway(error))
+      return this.#answerAll(works, refusals.storeUnavailable(error))
     }
     works.forEach((work, i) => {
       const { message, result } = settled[i] as Settled
-      // A provider may have an identifier of its own; ours is the one that the platform gets (row 5).
+      // The platform gets the operator's identifier, also if the provider returned its own (row 5).
       this.#answer(work, result.ref === message.ref ? result : { ...result, ref: message.ref })
     })
-    if (hasListeners('message.settled')) for (const each of settled) announce(each)
+    if (hasListeners('message.settled')) for (const each of settled) emitSettled(each)
   }
 
-  /** A message without title and body is delivered, but not without a word. */
-  #noted({ brand, channel }: Message, result: Result): Result {
+  /** A message without title and body is delivered, but raises a warning, and its rule says so. */
+  #noteMissingText({ brand, channel }: Message, result: Result): Result {
     if (result.textMissingAt === undefined || result.category !== 'successful') return result
     this.#watchText(brand, channel, result.textMissingAt)
     return { ...result, rule: `${result.rule}, without title and body` }
@@ -280,32 +283,32 @@ class Path implements SendPath {
 
   #answer(work: Work, result: Result): void {
     const { brand, key } = work.message
-    const ofBrand = this.#working.get(brand)
+    const ofBrand = this.#works.get(brand)
     ofBrand?.remove(key)
     if (ofBrand?.size === 0) this.#brands--
     this.#inProgress--
-    if (work.probes !== undefined) this.#admission.release(work.probes)
-    for (const caller of work.callers) caller(result)
-    if (this.#inProgress === 0) for (const idle of this.#idlers.splice(0)) idle()
+    if (work.probedService !== undefined) this.#admission.release(work.probedService)
+    for (const resolve of work.callers) resolve(result)
+    if (this.#inProgress === 0) for (const resolve of this.#idleWaiters.splice(0)) resolve()
   }
 
   idle(): Promise<void> {
-    return this.#inProgress === 0 ? Promise.resolve() : new Promise((resolve) => this.#idlers.push(resolve))
+    return this.#inProgress === 0 ? Promise.resolve() : new Promise((resolve) => this.#idleWaiters.push(resolve))
   }
 }
 
-const permit = (): Promise<undefined> => Promise.resolve(undefined)
+const allow = (): Promise<undefined> => Promise.resolve(undefined)
 
-/** A single send is the whole of its request. Made before the claim: the identifier may give way to that of an earlier attempt. */
-const asPart = (m: Message): Message =>
+/** The text of a single send is its whole request. The request is named before the claim, which may change the `ref`. */
+const withPart = (m: Message): Message =>
   m.part ? m : { ...m, part: { of: { id: m.ref, text: m.text }, start: 0, position: 0 } }
 
-function* parts<T>(items: readonly T[], most: number): Generator<readonly T[]> {
-  if (items.length > 0 && items.length <= most) yield items
-  else for (let from = 0; from < items.length; from += most) yield items.slice(from, from + most)
+function* split<T>(items: readonly T[], max: number): Generator<readonly T[]> {
+  if (items.length > 0 && items.length <= max) yield items
+  else for (let from = 0; from < items.length; from += max) yield items.slice(from, from + max)
 }
 
-function announce({ message: m, result }: Settled): void {
+function emitSettled({ message: m, result }: Settled): void {
   emit('message.settled', {
     brand: m.brand,
     channel: m.channel,

@@ -1,4 +1,4 @@
-// The outcomes that the send path itself gives: no provider was asked, or its answer could not be settled.
+// The outcomes that the send path itself gives: no provider was called, or its answer could not be settled.
 
 import type { Fatal } from '../contract/outcome.ts'
 
@@ -9,7 +9,7 @@ export const overloaded = fatal({
   blame: 'provider',
   retryAfterMs: 1_000,
   rule: 'row 13: overload',
-  error: 'too many messages in progress; ask again in a second',
+  error: 'too many messages in progress: repeat the request in a second',
 })
 
 export const unfinished = fatal({
@@ -17,21 +17,21 @@ export const unfinished = fatal({
   blame: 'message',
   retryAfterMs: 1_000,
   rule: 'answer budget spent',
-  error: 'not finished in time; the work goes on, ask again for its outcome',
+  error: 'not finished in time; sending goes on: repeat the request to get the outcome',
 })
 
 export const noSlotInTime = fatal({
   reason: 'timeout',
   blame: 'provider',
   rule: 'the deadline passed before the call',
-  error: 'not sent: the provider had no room in time',
+  error: 'not sent: the provider was at its concurrency limit until the deadline',
 })
 
 export const leaseLost = fatal({
   reason: 'unavailable',
   blame: 'provider',
   rule: 'store: lease lost',
-  error: 'not sent: the connection to the store was lost, or silent for too long, after the message was claimed',
+  error: 'not sent: the connection to the store was lost, or its lease expired, after the message was claimed',
 })
 
 export const inFlightElsewhere = (retryAfterMs: number): Fatal =>
@@ -40,10 +40,10 @@ export const inFlightElsewhere = (retryAfterMs: number): Fatal =>
     blame: 'message',
     retryAfterMs,
     rule: 'row 29: in flight elsewhere',
-    error: 'another process is sending this message now; ask again for its outcome',
+    error: 'another process is sending this message now: repeat the request to get the outcome',
   })
 
-export const storeAway = (error: unknown): Fatal =>
+export const storeUnavailable = (error: unknown): Fatal =>
   fatal({
     reason: 'unavailable',
     blame: 'provider',

@@ -1,5 +1,5 @@
-// The guard around one push service: whatever it does, each push gets one answer in time, and what is wrong with one service is
-// never another's trouble.
+// The guard around one push service: each push gets exactly one answer in time, even if the service misbehaves. A fault of one
+// service does not affect another.
 
 import type { Fatal } from '../contract/outcome.ts'
 import type { Device } from '../devices/device.ts'
@@ -11,27 +11,27 @@ import { type BreakerOptions, breakerDefaults, createBreaker } from '../runtime/
 import { emit, hasListeners } from '../runtime/events.ts'
 import { createFairSemaphore } from '../runtime/fair-semaphore.ts'
 import { readDeviceAnswer } from './read-device-answer.ts'
-import { weigh } from './token-proof.ts'
+import { resolveMismatch } from './token-proof.ts'
 
 export interface ServiceGuardOptions {
-  /** How long one send may take; 15 s. */
+  /** Timeout of one send; 15 s. */
   readonly timeoutMs?: number
   /** Most waiting pushes; any further push is fatal, unless its brand has less than its share of them. 20,000. */
   readonly waiting?: number
   readonly breaker?: BreakerOptions
 }
 
-/** What a push does when its turn has come, before it leaves. An answer instead of nothing: it does not leave. */
-export interface Leaving {
-  /** Asked first. Nearly always known at once. */
-  refused(): DeviceAnswer | undefined | Promise<DeviceAnswer | undefined>
-  /** Asked in the very turn of the call. */
-  veto(): DeviceAnswer | undefined
+/** The checks of a push after its wait and before the call. A returned answer means: do not call the service. */
+export interface SendChecks {
+  /** The first check. Nearly always returns without a promise. */
+  findRefusal(): DeviceAnswer | undefined | Promise<DeviceAnswer | undefined>
+  /** The last check, in the same turn of the event loop as the call. */
+  findLateRefusal(): DeviceAnswer | undefined
 }
 
-export interface Guarded {
+export interface GuardedAnswer {
   readonly answer: DeviceAnswer
-  /** The service was really asked. */
+  /** False: the answer was given without a call of the service. */
   readonly called: boolean
 }
 
@@ -39,81 +39,81 @@ export interface GuardedService {
   readonly name: string
   readonly concurrency: number
   reaches(device: Device): boolean
-  /** Whether it is sending, and not resting until a pause is over or a probe succeeds. */
+  /** Whether the service is sending: not paused, and not waiting for the result of a probe. */
   works(): boolean
-  /** Undefined: it sends. */
+  /** Undefined: the service is sending. */
   pause(): Pause | undefined
   /** Never rejects. */
-  send(push: Push, context: SendContext, leaving: Leaving): Promise<Guarded>
+  send(push: Push, context: SendContext, checks: SendChecks): Promise<GuardedAnswer>
   check(): Promise<readonly Check[]>
   close(): Promise<void>
 }
 
-/** How much later than the deadline a service may answer. */
+/** Grace period after the deadline: then the answer of the service is no longer awaited. */
 const graceMs = 200
 
 /**
- * Bounds sends at a time, applies deadline and timeout, turns a throw and nonsense into fatal, and rests when the service
- * asked for it (Retry-After, quota), has not worked lately, or has the wrong credential: others are fatal meanwhile, then one
- * send tries. A credential that nothing proved right yet is never believed against a token: see token-proof.ts.
+ * Limits the sends in flight, and applies deadline and timeout. An exception or a malformed answer becomes fatal. The service is
+ * paused if it asks for that (Retry-After, quota), fails repeatedly, or has the wrong credential. During a pause sends are fatal;
+ * after it, one send is the probe. A token is not removed before the credential is proven: see token-proof.ts.
  *
  * @example
  * const fcm = guardService(createFcm(options))
- * const { answer } = await fcm.send(push, { deadline: Date.now() + 30_000, signal }, leaving)
+ * const { answer } = await fcm.send(push, { deadline: Date.now() + 30_000, signal }, checks)
  */
 export function guardService(service: PushService, options: ServiceGuardOptions = {}): GuardedService {
   const { timeoutMs = 15_000, waiting = 20_000, breaker: breakerOptions = breakerDefaults } = options
   const { name } = service
-  const turns = createFairSemaphore(service.concurrency, waiting)
+  const slots = createFairSemaphore(service.concurrency, waiting)
   const breaker = createBreaker(breakerOptions)
-  /** An accepted send since the credential was loaded. */
+  /** A send was accepted since the credential was loaded. */
   let proven = false
   /** Users whose tokens were refused as foreign before the credential had an accepted send. */
-  const accusers = new Set<string>()
-  let rests: string | undefined
-  let alerted: string | undefined
+  const mismatchUsers = new Set<string>()
+  let pauseReason: string | undefined
+  let alertedError: string | undefined
 
-  async function send(push: Push, context: SendContext, leaving: Leaving): Promise<Guarded> {
+  async function send(push: Push, context: SendContext, checks: SendChecks): Promise<GuardedAnswer> {
     if (context.signal.aborted) return notCalled(stopping)
-    // Before the queue too: whoever would find it resting in the end need not wait for that.
+    // Check the breaker before the queue too: a push must not wait only to be refused.
     const restMs = breaker.restMs(Date.now())
-    if (restMs > 0) return notCalled(resting(restMs))
-    const turn = turns.acquire(context.deadline, push.device.brand)
-    if (turn === 'full') return notCalled(overloaded(name))
-    if (turn !== true && !(await turn)) return notCalled(tooLate(name))
+    if (restMs > 0) return notCalled(pausedOutcome(restMs))
+    const slot = slots.acquire(context.deadline, push.device.brand)
+    if (slot === 'full') return notCalled(overloaded(name))
+    if (slot !== true && !(await slot)) return notCalled(tooLate(name))
     const admission = breaker.admit(Date.now())
     const probe = admission === 'probe'
     let answered = false
     try {
-      if (typeof admission === 'object') return notCalled(resting(admission.retryAfterMs))
-      const before = leaving.refused()
-      const instead = (before instanceof Promise ? await before : before) ?? late(context) ?? leaving.veto()
-      if (instead) return notCalled(instead)
+      if (typeof admission === 'object') return notCalled(pausedOutcome(admission.retryAfterMs))
+      const first = checks.findRefusal()
+      const refusal = (first instanceof Promise ? await first : first) ?? checkTime(context) ?? checks.findLateRefusal()
+      if (refusal) return notCalled(refusal)
       if (hasListeners('message.calling')) emit('message.calling', { provider: name, refs: [push.ref] })
-      const said = await reach(push, context)
-      const weighed = weigh(said, proven)
+      const received = await callService(push, context)
+      const resolved = resolveMismatch(received, proven)
       answered = true
       const { brand, userId } = push.device
-      tellBreaker(weighed, probe, said.token === 'mismatch' && !proven ? `${brand} ${userId}` : undefined)
-      const answer = withRest(weighed)
+      updateBreaker(resolved, probe, received.token === 'mismatch' && !proven ? `${brand} ${userId}` : undefined)
+      const answer = addRetryAfter(resolved)
       if (answer.category === 'successful') proven = true
       return { answer, called: true }
     } finally {
       if (!answered && typeof admission !== 'object') breaker.recordUnknown(probe)
-      turns.release()
+      slots.release()
     }
   }
 
-  function late({ deadline, signal }: SendContext): Fatal | undefined {
+  function checkTime({ deadline, signal }: SendContext): Fatal | undefined {
     if (signal.aborted) return stopping
     return Date.now() >= deadline ? tooLate(name) : undefined
   }
 
-  /** Asks the service, no longer than it may take. */
-  function reach(push: Push, context: SendContext): Promise<DeviceAnswer> {
+  /** Calls the service with a timeout. */
+  function callService(push: Push, context: SendContext): Promise<DeviceAnswer> {
     const now = Date.now()
     const ms = Math.min(timeoutMs, context.deadline - now)
-    const given = { deadline: now + ms, signal: context.signal }
+    const callContext = { deadline: now + ms, signal: context.signal }
     return new Promise((resolve) => {
       let late = false
       const done = (answer: DeviceAnswer): void => {
@@ -124,29 +124,29 @@ export function guardService(service: PushService, options: ServiceGuardOptions 
         late = true
         timer = setTimeout(() => done(timedOut(name, ms)), graceMs)
       }, ms)
-      const gaveUp = (error: unknown): DeviceAnswer => {
+      const toAnswer = (error: unknown): DeviceAnswer => {
         if (context.signal.aborted) return { ...stopping, uncertain: true }
         if (late) return timedOut(name, ms)
         return invalidResult(`${name}: ${error instanceof Error ? error.message : String(error)}`, 1, true)
       }
       try {
-        service.send(push, given).then(
+        service.send(push, callContext).then(
           (answer) => done(readDeviceAnswer(answer)),
-          (error: unknown) => done(gaveUp(error)),
+          (error: unknown) => done(toAnswer(error)),
         )
       } catch (error) {
-        done(gaveUp(error))
+        done(toAnswer(error))
       }
     })
   }
 
-  /** @param accuser the user of the only token that was refused as foreign */
-  function tellBreaker(answer: DeviceAnswer, probe: boolean, accuser: string | undefined): void {
+  /** @param mismatchUser the user of the token, if it was refused as foreign before the credential was proven */
+  function updateBreaker(answer: DeviceAnswer, probe: boolean, mismatchUser: string | undefined): void {
     if (answer.category !== 'fatal' || answer.blame !== 'provider') {
-      if (accusers.size > 0) accusers.clear()
+      if (mismatchUsers.size > 0) mismatchUsers.clear()
       if (!breaker.recordSuccess(probe)) return
-      rests = undefined
-      alerted = undefined
+      pauseReason = undefined
+      alertedError = undefined
       emit('provider.resumed', { provider: name })
       return
     }
@@ -154,36 +154,36 @@ export function guardService(service: PushService, options: ServiceGuardOptions 
     const now = Date.now()
     // One answer is enough if the service asked for a pause, or if the credential had no accepted send yet. An answer that a
     // single device or user may have caused is not enough.
-    const atOnce = retryAfterMs !== undefined || (reason === 'misconfigured' && !proven && accuser === undefined)
-    const counts = probe || accuser === undefined || !accusers.has(accuser)
-    if (accuser !== undefined && accusers.size < breakerOptions.after) accusers.add(accuser)
+    const atOnce = retryAfterMs !== undefined || (reason === 'misconfigured' && !proven && mismatchUser === undefined)
+    const counts = probe || mismatchUser === undefined || !mismatchUsers.has(mismatchUser)
+    if (mismatchUser !== undefined && mismatchUsers.size < breakerOptions.after) mismatchUsers.add(mismatchUser)
     const forMs = atOnce
       ? breaker.pause(probe, now, retryAfterMs)
       : counts
         ? breaker.recordFailure(probe, now)
         : undefined
     if (forMs !== undefined) {
-      rests = error
+      pauseReason = error
       emit('provider.paused', { provider: name, reason: error, untilMs: now + forMs })
     }
-    if (reason !== 'misconfigured' || alerted === error) return
-    alerted = error
-    emit('provider.alert', { provider: name, error, remedy: mend })
+    if (reason !== 'misconfigured' || alertedError === error) return
+    alertedError = error
+    emit('provider.alert', { provider: name, error, remedy: credentialRemedy })
   }
 
-  /** A caller that repeats the message before the pause is over would be refused. */
-  function withRest(answer: DeviceAnswer): DeviceAnswer {
+  /** The caller must not retry before the pause is over. */
+  function addRetryAfter(answer: DeviceAnswer): DeviceAnswer {
     if (answer.category !== 'fatal' || answer.blame !== 'provider') return answer
     const restMs = Math.max(answer.retryAfterMs ?? 0, breaker.restMs(Date.now()))
     return restMs > 0 ? { ...answer, retryAfterMs: restMs } : answer
   }
 
-  const resting = (retryAfterMs: number): Fatal => ({
+  const pausedOutcome = (retryAfterMs: number): Fatal => ({
     category: 'fatal',
-    reason: alerted === undefined ? 'unavailable' : 'misconfigured',
+    reason: alertedError === undefined ? 'unavailable' : 'misconfigured',
     blame: 'provider',
     rule: `${name}: paused`,
-    error: `not sent: ${name} rests (${rests ?? 'it has not worked lately'})`,
+    error: `not sent: ${name} is paused (${pauseReason ?? 'it has failed repeatedly'})`,
     retryAfterMs,
   })
 
@@ -195,7 +195,7 @@ export function guardService(service: PushService, options: ServiceGuardOptions 
     pause() {
       if (!breaker.open) return undefined
       const restMs = breaker.restMs(Date.now())
-      return { name, restMs, refusal: resting(Math.max(restMs, leastRestMs)) }
+      return { name, restMs, refusal: pausedOutcome(Math.max(restMs, leastRestMs)) }
     },
     send,
     check: async () => (await service.check?.()) ?? [],
@@ -203,10 +203,10 @@ export function guardService(service: PushService, options: ServiceGuardOptions 
   }
 }
 
-const mend =
-  'correct the credential in the configuration and restart (bellwire doctor says what is wrong); no message is lost: sending is tried again by itself'
+const credentialRemedy =
+  'correct the credential in the configuration and restart (bellwire doctor names the fault); no message is lost: sending is retried automatically'
 
-const notCalled = (answer: DeviceAnswer): Guarded => ({ answer, called: false })
+const notCalled = (answer: DeviceAnswer): GuardedAnswer => ({ answer, called: false })
 
 const overloaded = (name: string): Fatal => ({
   category: 'fatal',
@@ -214,7 +214,7 @@ const overloaded = (name: string): Fatal => ({
   blame: 'provider',
   retryAfterMs: 1_000,
   rule: `${name}: too many waiting`,
-  error: `too many messages wait for ${name}; ask again in a second`,
+  error: `too many messages are waiting for ${name}: repeat the request in a second`,
 })
 
 const tooLate = (name: string): Fatal => ({
@@ -222,7 +222,7 @@ const tooLate = (name: string): Fatal => ({
   reason: 'timeout',
   blame: 'provider',
   rule: `${name}: the deadline passed before the call`,
-  error: `not sent: ${name} had no room in time`,
+  error: `not sent: ${name} was at its concurrency limit until the deadline`,
 })
 
 const timedOut = (name: string, ms: number): Fatal => ({

@@ -1,4 +1,4 @@
-// Settling: outcome, evidence and the provider's own rows, in one durable transaction, before anybody is answered.
+// Settling: outcome, evidence and the provider's own rows, in one durable transaction, before the caller is answered.
 
 import type { Message, Result } from '../providers/provider.ts'
 import type { Database, Op, Statement, Value } from '../store/database.ts'
@@ -12,19 +12,19 @@ export interface Settled {
 }
 
 /**
- * Settles messages that this process claimed as `owner`, each once. Rejects if the store is away: then it is unknown whether
- * the settle was written, and the next attempt finds the claim in flight and takes it over.
+ * Settles messages that this process claimed as `owner`, each once. Rejects if the store is unavailable. Then it is unknown
+ * whether the settle was written: the next attempt finds the claim in flight and takes it over.
  */
 export async function settle(database: Database, owner: string, settled: readonly Settled[]): Promise<void> {
   const now = Date.now()
   await database.commit([op(settleMessages, toRuns(settled, owner, now)), ...evidenceOf(settled, now)])
-  // While the session that claimed lives, no process takes over. After its end a success is written all the same.
+  // Only after the session that claimed has ended, another process may have taken over. A success is written even then.
   if (database.owner !== owner) await database.commit([op(settleLateSuccesses, lateRows(settled, now))])
 }
 
 /**
- * Messages that came one after the other in a request, with the same outcome, share a row: their identifiers are consecutive.
- * A batch that went well is one row.
+ * Neighbours in a request that succeeded in the same way share an input row, because their identifiers are consecutive. A batch
+ * in which each message succeeded is one row.
  */
 function toRuns(settled: readonly Settled[], owner: string, now: number): Value[][] {
   const runs: Value[][] = []
@@ -33,7 +33,7 @@ function toRuns(settled: readonly Settled[], owner: string, now: number): Value[
   let run: Value[] | undefined
   for (const each of ordered) {
     const { message: m, result } = each
-    if (run && last && follows(last, each)) run[1] = m.ref
+    if (run && last && continuesRun(last, each)) run[1] = m.ref
     else {
       const { category, rule, call = null } = result
       const error = result.category === 'successful' ? null : result.error
@@ -45,30 +45,30 @@ function toRuns(settled: readonly Settled[], owner: string, now: number): Value[
   return runs
 }
 
-function follows(a: Settled, b: Settled): boolean {
-  const [one, two] = [a.message, b.message]
+function continuesRun(last: Settled, next: Settled): boolean {
+  const [a, b] = [last.message, next.message]
   return (
-    one.part !== undefined &&
-    one.part.of === two.part?.of &&
-    one.part.position + 1 === two.part.position &&
-    one.brand === two.brand &&
-    one.attempt === 1 &&
-    two.attempt === 1 &&
-    a.result.category === 'successful' &&
-    b.result.category === 'successful' &&
-    a.result.rule === b.result.rule &&
-    a.result.call === b.result.call
+    a.part !== undefined &&
+    a.part.of === b.part?.of &&
+    a.part.position + 1 === b.part.position &&
+    a.brand === b.brand &&
+    a.attempt === 1 &&
+    b.attempt === 1 &&
+    last.result.category === 'successful' &&
+    next.result.category === 'successful' &&
+    last.result.rule === next.result.rule &&
+    last.result.call === next.result.call
   )
 }
 
-/** Refusals, and the rows that the provider wants written. */
+/** The refusals, and the rows of the provider. */
 function evidenceOf(settled: readonly Settled[], now: number): Op[] {
   const refusals: (readonly Value[])[] = []
   const writes = new Map<Statement, (readonly Value[])[]>()
   for (const { message, result } of settled) {
     if (result.category !== 'successful' && !result.untried)
       refusals.push(refusalRow(message, result, uncertainty(result), now))
-    // The store would put them together too, one operation after the other: with one for each push that is 4 % of its CPU.
+    // The store would merge these operations too, but one at a time: with one operation for each push that takes 4 % of its CPU.
     for (const { statement, rows } of result.writes ?? []) {
       const same = writes.get(statement)
       if (same) same.push(...rows)

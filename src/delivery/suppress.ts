@@ -1,4 +1,4 @@
-// Suppression: never deliver to who must not get it (design §5.3). Asked right before the provider call.
+// Suppression: no message is delivered to a user who must not get it (design §5.3). Checked right before the provider call.
 
 import { type AttributeSource, type Field, fieldsOf } from '../attributes/attribute-source.ts'
 import type { Failed, Fatal } from '../contract/outcome.ts'
@@ -6,16 +6,17 @@ import type { Channel, Message } from '../providers/provider.ts'
 import { emit } from '../runtime/events.ts'
 import { gather } from '../runtime/gather.ts'
 import { within } from '../runtime/within.ts'
-import { createMemory } from './suppression-memory.ts'
+import { createAllowedCache } from './suppression-cache.ts'
 
 const consent = { push: 'consent_push_notification', site: 'consent_site_notification' } as const
 const relevant: readonly Field[] = ['blocked', 'excluded', 'active', consent.push, consent.site]
 
-export type Truth = ReadonlyMap<Field, ReadonlySet<string>>
+/** The users for whom each field is true. */
+type FieldUsers = ReadonlyMap<Field, ReadonlySet<string>>
 
-/** Why this user must not get this message, or undefined. Pure: given who has which field true. */
-export function refusal(known: readonly Field[], truth: Truth, userId: string, channel: Channel): string | undefined {
-  const is = (field: Field): boolean => truth.get(field)?.has(userId) === true
+/** The reason why this user must not get messages on this channel, or undefined. */
+function findReason(known: readonly Field[], users: FieldUsers, userId: string, channel: Channel): string | undefined {
+  const is = (field: Field): boolean => users.get(field)?.has(userId) === true
   if (known.includes('blocked') && is('blocked')) return 'the user is blocked'
   if (known.includes('excluded') && is('excluded')) return 'the user is excluded'
   if (known.includes('active') && !is('active')) return 'the user is not active'
@@ -24,31 +25,31 @@ export function refusal(known: readonly Field[], truth: Truth, userId: string, c
 }
 
 export interface SuppressionOptions {
-  /** How old a remembered "may send" may be, in milliseconds. 0, the default: nothing is remembered. */
+  /** How long a permission to send is cached, in milliseconds. 0, the default: no cache. */
   readonly maxStalenessMs?: number
-  /** A source that takes longer cannot answer: the message is fatal. */
+  /** Timeout of the source: the message is fatal. */
   readonly timeoutMs?: number
 }
 
 export interface Suppression {
-  /** Why a user must not be messaged on this channel, or undefined; rejects if the source cannot answer. */
-  ask(brand: string, userId: string, channel: Channel): Promise<string | undefined>
-  /** Why a message must not be sent now, as its outcome, or undefined. A source that cannot answer makes it fatal. */
-  judge(message: Message): Promise<Failed | Fatal | undefined>
+  /** The reason why a user must not get messages on this channel, or undefined. Rejects if the source cannot answer. */
+  findReason(brand: string, userId: string, channel: Channel): Promise<string | undefined>
+  /** The outcome of a message that must not be sent now, or undefined. Fatal if the source cannot answer. */
+  checkMessage(message: Message): Promise<Failed | Fatal | undefined>
 }
 
-interface Question {
+interface LookUp {
   readonly brand: string
   readonly userId: string
-  readonly answer: (known: readonly Field[], truth: Truth) => void
-  readonly fail: (error: unknown) => void
+  readonly resolve: (known: readonly Field[], users: FieldUsers) => void
+  readonly reject: (error: unknown) => void
 }
 
 /**
- * Refuses messages to blocked, excluded, inactive or unconsented users as failed. A source that cannot answer makes the
- * message fatal, never sent. All users asked about in one turn are one look-up per brand.
+ * Refuses messages to users who are blocked, excluded, inactive or without consent, as failed. If the source cannot answer, the
+ * message is fatal and not sent. The users of one turn of the event loop are one look-up per brand.
  *
- * @throws where the source knows nothing that could refuse anybody
+ * @throws if the source has none of the fields that suppression uses
  * @example createSuppression(fileSource, signal, { maxStalenessMs: 0 })
  */
 export function createSuppression(
@@ -58,62 +59,62 @@ export function createSuppression(
 ): Suppression {
   if (!source.fields.some((field) => relevant.includes(field)))
     throw new Error(
-      `${source.name} knows none of ${relevant.join(', ')}: add one, or write suppression: none to send to everybody`,
+      `${source.name} has none of the fields ${relevant.join(', ')}: add one, or write suppression: none to send to all users`,
     )
-  const memory = createMemory(maxStalenessMs)
+  const cache = createAllowedCache(maxStalenessMs)
 
-  const enquire = gather<Question>((questions) => {
-    for (const [brand, group] of Map.groupBy(questions, (q) => q.brand)) void lookUp(brand, group)
+  const lookUpTogether = gather<LookUp>((lookUps) => {
+    for (const [brand, ofBrand] of Map.groupBy(lookUps, (lookUp) => lookUp.brand)) void readFields(brand, ofBrand)
   })
 
-  async function lookUp(brand: string, questions: readonly Question[]): Promise<void> {
+  async function readFields(brand: string, lookUps: readonly LookUp[]): Promise<void> {
     try {
       const known = fieldsOf(source, brand).filter((field) => relevant.includes(field))
-      if (known.length === 0) throw new Error(`it knows nothing of the users of brand ${brand}`)
-      const users = [...new Set(questions.map((q) => q.userId))]
+      if (known.length === 0) throw new Error(`it has no fields for the users of brand ${brand}`)
+      const ids = [...new Set(lookUps.map(({ userId }) => userId))]
       const deadline = Date.now() + timeoutMs
-      const truth = await within(timeoutMs, source.among(brand, users, known, { deadline, signal }))
-      // An answer that leaves a field out would read as "nobody".
-      if (!(truth instanceof Map && known.every((field) => truth.get(field) instanceof Set)))
-        throw new Error(`it answered no Map with a Set of user ids for each of ${known.join(', ')}`)
-      for (const question of questions) question.answer(known, truth)
+      const users = await within(timeoutMs, source.among(brand, ids, known, { deadline, signal }))
+      // A missing field must not mean that the field is false for all users.
+      if (!(users instanceof Map && known.every((field) => users.get(field) instanceof Set)))
+        throw new Error(`its answer is not a Map with a Set of user ids for each of ${known.join(', ')}`)
+      for (const { resolve } of lookUps) resolve(known, users)
     } catch (error) {
       emit('suppression.away', { source: source.name, error: error instanceof Error ? error.message : String(error) })
-      for (const question of questions) question.fail(error)
+      for (const { reject } of lookUps) reject(error)
     }
   }
 
-  function ask(brand: string, userId: string, channel: Channel): Promise<string | undefined> {
+  function findUserReason(brand: string, userId: string, channel: Channel): Promise<string | undefined> {
     const key = `${brand} ${channel} ${userId}`
     const now = Date.now()
-    if (memory.knows(key, now)) return Promise.resolve(undefined)
-    return new Promise((resolve, fail) => {
-      const answer: Question['answer'] = (known, truth) => {
-        const why = refusal(known, truth, userId, channel)
-        if (why === undefined) memory.keep(key, now)
-        resolve(why)
+    if (cache.isAllowed(key, now)) return Promise.resolve(undefined)
+    return new Promise((resolve, reject) => {
+      const resolveFields: LookUp['resolve'] = (known, users) => {
+        const reason = findReason(known, users, userId, channel)
+        if (reason === undefined) cache.add(key, now)
+        resolve(reason)
       }
-      enquire({ brand, userId, answer, fail })
+      lookUpTogether({ brand, userId, resolve: resolveFields, reject })
     })
   }
 
-  async function judge(message: Message): Promise<Failed | Fatal | undefined> {
+  async function checkMessage(message: Message): Promise<Failed | Fatal | undefined> {
     try {
-      const why = await ask(message.brand, message.userId, message.channel)
+      const why = await findUserReason(message.brand, message.userId, message.channel)
       if (why === undefined) return undefined
       emit('message.suppressed', { brand: message.brand, ref: message.ref, why })
       return { category: 'failed', reason: 'suppressed', error: `not sent: ${why}`, rule: `suppression: ${why}` }
     } catch (error) {
-      const what = error instanceof Error ? error.message : String(error)
+      const cause = error instanceof Error ? error.message : String(error)
       return {
         category: 'fatal',
         reason: 'source_down',
         blame: 'provider',
         rule: 'suppression: no answer',
-        error: `not sent: the attribute source ${source.name} cannot answer (${what})`,
+        error: `not sent: the attribute source ${source.name} cannot answer (${cause})`,
       }
     }
   }
 
-  return { ask, judge }
+  return { findReason: findUserReason, checkMessage }
 }

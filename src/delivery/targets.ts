@@ -1,4 +1,4 @@
-// Whom a message goes to: all devices of its user, or the targets that it names, if they are this user's now (design §5.4).
+// The target devices of a message: all devices of its user, or the named targets that belong to this user now (design §5.4).
 
 import type { Failed } from '../contract/outcome.ts'
 import type { Device } from '../devices/device.ts'
@@ -6,8 +6,8 @@ import type { DeviceSource, Holder } from '../devices/device-source.ts'
 import { gather } from '../runtime/gather.ts'
 import { within } from '../runtime/within.ts'
 
-/** What a named target is taken for that the registry has never seen: for operators without a registry. */
-export type Unregistered = Pick<Device, 'kind' | 'app' | 'environment'>
+/** The kind of device of a named target that the registry has never seen: for operators without a registry. */
+export type UnregisteredDevice = Pick<Device, 'kind' | 'app' | 'environment'>
 
 export interface Targets {
   readonly devices: readonly Device[]
@@ -15,98 +15,100 @@ export interface Targets {
   readonly refused: readonly { readonly token: string; readonly outcome: Failed }[]
 }
 
-export interface Who {
+export interface TargetQuery {
   readonly brand: string
   readonly userId: string
-  /** The device tokens that the message names; absent: all devices of the user. */
+  /** The device tokens that the message names. Absent: all devices of the user. */
   readonly tokens?: readonly string[]
 }
 
 export interface TargetsOptions {
   readonly source: DeviceSource
-  readonly unregistered?: Unregistered
+  readonly unregistered?: UnregisteredDevice
   readonly signal: AbortSignal
-  /** Most devices of a user that a message goes to: the first that the source answers. 200. */
-  readonly most?: number
+  /** Most devices of a user that a message is sent to: the first ones of the source's answer. 200. */
+  readonly maxDevices?: number
 }
 
-const patienceMs = 5_000
+const timeoutMs = 5_000
 
-interface Question extends Who {
-  readonly answer: (targets: Targets) => void
-  readonly fail: (error: unknown) => void
+type FindTargets = (query: TargetQuery) => Targets
+
+interface LookUp extends TargetQuery {
+  readonly resolve: (targets: Targets) => void
+  readonly reject: (error: unknown) => void
 }
 
 /**
- * Finds targets; rejects when the source cannot answer. All who ask in one turn are one look-up per brand.
+ * Finds targets. Rejects if the source cannot answer. The calls of one turn of the event loop are one look-up per brand.
  *
- * @example const find = createTargets({ source, signal }); const { devices } = await find({ brand: '1', userId: '1001' })
+ * @example const { devices } = await createTargets({ source, signal })({ brand: '1', userId: '1001' })
  */
 export function createTargets({
   source,
   unregistered,
   signal,
-  most = 200,
-}: TargetsOptions): (who: Who) => Promise<Targets> {
-  const enquire = gather<Question>((questions) => {
-    for (const [brand, group] of Map.groupBy(questions, (q) => q.brand)) {
-      const byUser = group.filter((q) => q.tokens === undefined)
-      const byToken = group.filter((q) => q.tokens !== undefined)
-      if (byUser.length > 0) void lookUp(byUser, () => devicesOf(brand, byUser))
-      if (byToken.length > 0) void lookUp(byToken, () => holdersOf(brand, byToken))
+  maxDevices = 200,
+}: TargetsOptions): (query: TargetQuery) => Promise<Targets> {
+  const lookUpTogether = gather<LookUp>((lookUps) => {
+    for (const [brand, ofBrand] of Map.groupBy(lookUps, (lookUp) => lookUp.brand)) {
+      const byUser = ofBrand.filter(({ tokens }) => tokens === undefined)
+      const byToken = ofBrand.filter(({ tokens }) => tokens !== undefined)
+      if (byUser.length > 0) void answerAll(byUser, () => readDevices(brand, byUser))
+      if (byToken.length > 0) void answerAll(byToken, () => readHolders(brand, byToken))
     }
   })
 
-  async function lookUp(questions: readonly Question[], read: () => Promise<(q: Question) => Targets>): Promise<void> {
+  async function answerAll(lookUps: readonly LookUp[], read: () => Promise<FindTargets>): Promise<void> {
     try {
       const targetsOf = await read()
-      for (const question of questions) question.answer(targetsOf(question))
+      for (const lookUp of lookUps) lookUp.resolve(targetsOf(lookUp))
     } catch (error) {
-      for (const question of questions) question.fail(error)
+      for (const lookUp of lookUps) lookUp.reject(error)
     }
   }
 
-  async function devicesOf(brand: string, questions: readonly Question[]): Promise<(q: Question) => Targets> {
-    const users = [...new Set(questions.map((q) => q.userId))]
-    const look = { deadline: Date.now() + patienceMs, signal }
-    const found = await within(patienceMs, source.of(brand, users, look))
-    if (!(found instanceof Map)) throw new Error(`${source.name} answered no Map of user id to devices`)
+  async function readDevices(brand: string, lookUps: readonly LookUp[]): Promise<FindTargets> {
+    const users = [...new Set(lookUps.map((lookUp) => lookUp.userId))]
+    const context = { deadline: Date.now() + timeoutMs, signal }
+    const found = await within(timeoutMs, source.of(brand, users, context))
+    if (!(found instanceof Map)) throw new Error(`the answer of ${source.name} is not a Map of user id to devices`)
     return ({ userId }) => {
       const devices = (found as ReadonlyMap<string, readonly Device[]>).get(userId) ?? []
-      // It would ring at somebody else's.
+      // Another user would get the message.
       if (devices.some((device) => device.brand !== brand || device.userId !== userId))
-        throw new Error(`${source.name} answered a device of another user for ${userId}`)
-      return { devices: devices.length > most ? devices.slice(0, most) : devices, refused: [] }
+        throw new Error(`${source.name} returned a device of another user for ${userId}`)
+      return { devices: devices.length > maxDevices ? devices.slice(0, maxDevices) : devices, refused: [] }
     }
   }
 
-  async function holdersOf(brand: string, questions: readonly Question[]): Promise<(q: Question) => Targets> {
-    const tokens = [...new Set(questions.flatMap((q) => q.tokens ?? []))]
-    const look = { deadline: Date.now() + patienceMs, signal }
-    const found = await within(patienceMs, source.holders(brand, tokens, look))
-    if (!(found instanceof Map)) throw new Error(`${source.name} answered no Map of token to holder`)
-    return (who) => judgeTargets(who, found as ReadonlyMap<string, Holder>, unregistered)
+  async function readHolders(brand: string, lookUps: readonly LookUp[]): Promise<FindTargets> {
+    const tokens = [...new Set(lookUps.flatMap((lookUp) => lookUp.tokens ?? []))]
+    const context = { deadline: Date.now() + timeoutMs, signal }
+    const found = await within(timeoutMs, source.holders(brand, tokens, context))
+    if (!(found instanceof Map)) throw new Error(`the answer of ${source.name} is not a Map of token to holder`)
+    return (query) => selectTargets(query, found as ReadonlyMap<string, Holder>, unregistered)
   }
 
-  return (who) => new Promise((answer, fail) => enquire({ ...who, answer, fail }))
+  return (query) => new Promise((resolve, reject) => lookUpTogether({ ...query, resolve, reject }))
 }
 
-/** Which of the named targets may be used. Pure: given whose they are now. */
-export function judgeTargets(
-  { brand, userId, tokens = [] }: Who,
+/** Splits the named targets into devices of this user and refused ones. */
+function selectTargets(
+  { brand, userId, tokens = [] }: TargetQuery,
   holders: ReadonlyMap<string, Holder>,
-  unregistered?: Unregistered,
+  unregistered?: UnregisteredDevice,
 ): Targets {
-  // By the token as it is registered: what a message names may be written in another way.
+  // Keyed by the registered token: a message may write the same token in another way.
   const devices = new Map<string, Device>()
   const refused: { token: string; outcome: Failed }[] = []
   for (const token of tokens) {
     const holder = holders.get(token)
     if (holder === undefined && unregistered)
       devices.set(token, { ...unregistered, brand, userId, token, linkedAt: '' })
-    else if (holder === undefined) refused.push({ token, outcome: unknown })
+    else if (holder === undefined) refused.push({ token, outcome: neverLinked })
     else if (holder === 'nobody') refused.push({ token, outcome: unlinked })
-    else if (holder.brand !== brand || holder.userId !== userId) refused.push({ token, outcome: anothers })
+    else if (holder.brand !== brand || holder.userId !== userId) refused.push({ token, outcome: ofAnotherUser })
     else devices.set(holder.token, holder)
   }
   return { devices: [...devices.values()], refused }
@@ -114,15 +116,15 @@ export function judgeTargets(
 
 const refusal = (rule: string, error: string): Failed => ({ category: 'failed', reason: 'no_device', rule, error })
 
-const unknown = refusal(
+const neverLinked = refusal(
   'target: not registered',
   'the message names a device token that was never linked; link the device to the user, or allow unregistered targets (operator.push.devices.unregistered_targets)',
 )
 const unlinked = refusal(
   'target: unlinked',
-  'the message names a device token that is linked to nobody now; leave the token out to reach the devices that the user has',
+  'the message names a device token that was unlinked; leave the token out to reach all devices of the user',
 )
-const anothers = refusal(
+const ofAnotherUser = refusal(
   "target: another's",
-  "the message names a device token that is another user's now; leave the token out to reach the devices that the user has",
+  'the message names a device token that belongs to another user; leave the token out to reach all devices of the user',
 )

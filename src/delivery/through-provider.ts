@@ -1,10 +1,10 @@
-// A Provider as a Delivery: a call at a time for each slot, guarded.
+// The Delivery that sends through one guarded Provider. Each slot has one call in flight.
 
 import type { Provider } from '../providers/provider.ts'
 import { emit } from '../runtime/events.ts'
 import type { Delivery } from './delivery.ts'
 
-/** @param provider guarded: it answers once for each message and never rejects. @param concurrency calls at a time */
+/** @param provider guarded: one result for each message, never rejects. @param concurrency maximum number of calls in flight */
 export function throughProvider(provider: Provider, concurrency: number): Delivery {
   return {
     name: provider.name,

@@ -1,56 +1,55 @@
-// What an answer proves of a token, and what it does not (design §5, losing a fleet). Pure.
+// Decides whether an answer is evidence against the token or against the credential (design §5, losing a fleet). Pure.
 
 import type { DeviceAnswer } from '../providers/push-service.ts'
 
 /**
- * "Not one of mine" (another project, another environment, malformed) speaks against the token only if the credential is
- * known to be right: it has had an accepted send since it was loaded. Until then it speaks against the credential: fatal,
- * nobody's message is burned. Once it is known to be right, the same answer means this one device only.
+ * Decides about a mismatch: the token is of another project or environment, or malformed. Before the first accepted send it is
+ * evidence against the credential: the answer is fatal, and no message is lost. Afterwards it is evidence against this token.
  *
- * @param proven whether this very credential has had an accepted send since it was loaded
+ * @param proven whether this credential has had an accepted send since it was loaded
  */
-export function weigh(answer: DeviceAnswer, proven: boolean): DeviceAnswer {
+export function resolveMismatch(answer: DeviceAnswer, proven: boolean): DeviceAnswer {
   if (answer.token !== 'mismatch' || answer.category === 'successful') return answer
-  if (!proven) return { ...accused(answer), error: suspicion(answer.error) }
+  if (!proven) return { ...blameCredential(answer), error: describeSuspicion(answer.error) }
   if (answer.category === 'failed' || answer.reason !== 'misconfigured') return answer
-  const { rule, error, answer: said, token, providerId } = answer
+  const { rule, error, answer: text, token, providerId } = answer
   return {
     category: 'failed',
     reason: 'rejected',
     rule,
     error,
     token,
-    ...(said !== undefined && { answer: said }),
+    ...(text !== undefined && { answer: text }),
     ...(providerId !== undefined && { providerId }),
   }
 }
 
-function accused({ rule, answer, ...of }: Exclude<DeviceAnswer, { category: 'successful' }>) {
+function blameCredential({ rule, answer, ...rest }: Exclude<DeviceAnswer, { category: 'successful' }>) {
   return {
     category: 'fatal',
     reason: 'misconfigured',
     blame: 'provider',
     rule: `${rule}, and nothing was accepted before`,
     ...(answer !== undefined && { answer }),
-    ...(of.category === 'fatal' && of.retryAfterMs !== undefined && { retryAfterMs: of.retryAfterMs }),
+    ...(rest.category === 'fatal' && rest.retryAfterMs !== undefined && { retryAfterMs: rest.retryAfterMs }),
   } as const
 }
 
-const suspicion = (error: string): string =>
-  `${error}; this credential has had no accepted send since it was loaded, so it may be the wrong one: no device is removed, no message is lost`
+const describeSuspicion = (error: string): string =>
+  `${error}; this credential has had no accepted send since it was loaded, so the credential may be wrong: no device is removed, and no message is lost`
 
 /**
- * Whether the answer proves that the device is dead. The provider may know the time since when: a link made later is another
- * one, and a link whose time cannot be read gets the benefit of the doubt.
+ * Whether the answer proves that the device is dead. If the push service gave the time of its death, a later link is still valid,
+ * and so is a link whose time cannot be parsed.
  */
-export function provenDead(answer: DeviceAnswer, linkedAt: string): boolean {
+export function isProvenDead(answer: DeviceAnswer, linkedAt: string): boolean {
   if (answer.token === undefined || answer.category !== 'failed') return false
   if (answer.token === 'mismatch') return true
-  // Date.parse drops what is below a millisecond, so a link of that very millisecond may be the later one.
+  // Date.parse drops fractions of a millisecond, so a link of the same millisecond may be later.
   return answer.goneSince === undefined || timeOf(linkedAt) < answer.goneSince
 }
 
-/** Epoch milliseconds. Without a zone it is UTC, as our registry keeps it; Date.parse would take it for this machine's. */
+/** Epoch milliseconds. A time without a zone is UTC, as in the registry; Date.parse would use the zone of the machine. */
 function timeOf(linkedAt: string): number {
   return Date.parse(/(?:Z|[+-]\d{2}:?\d{2})$/i.test(linkedAt) ? linkedAt : `${linkedAt}Z`)
 }

@@ -1,100 +1,100 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { emit } from '../runtime/events.ts'
 import type { Database } from '../store/database.ts'
-import { plan, type Question, question } from './plan.ts'
-import { type News, news } from './store.ts'
-import type { Ended, Stream } from './stream.ts'
+import { planRead, planWrites, type UserRead } from './plan.ts'
+import { type NewNotification, newNotificationsOp } from './store.ts'
+import type { EndReason, Stream } from './stream.ts'
 import { topicOf } from './topic.ts'
 
-/** Users read together, and sockets written in one turn of the event loop, so that nothing else waits for long. */
-const usersAtOnce = 200
-const writesATurn = 500
+/** Most users in one read, and most socket writes in one turn of the event loop: limits that keep other work from waiting. */
+const usersPerRead = 200
+const writesPerTurn = 500
 
 export interface HubOptions {
   readonly database: Pick<Database, 'read' | 'onWake'>
-  readonly beatMs: number
+  readonly pingMs: number
   readonly replay: number
   readonly bufferBytes: number
   readonly stallMs: number
   readonly streams: number
   readonly streamsPerUser: number
-  /** May this user be shown something now (design §5.3)? Asked before each notification; rejecting means that nobody can tell. */
+  /** Whether this user may see notifications now (design §5.3). Called before they are written; rejects if that is unknown. */
   readonly allowed?: ((brand: string, userId: string) => Promise<boolean>) | undefined
   readonly now: () => number
 }
 
 export interface Hub {
-  /** Which limit another stream of this user would exceed. */
-  full(brand: string, userId: string): 'user' | 'process' | undefined
-  join(stream: Stream): void
-  drained(stream: Stream): void
-  left(stream: Stream, why: Ended): void
-  /** Ends all streams, also those that are just joining. */
+  /** The limit that another stream of this user would exceed, if any. */
+  findExceededLimit(brand: string, userId: string): 'user' | 'process' | undefined
+  add(stream: Stream): void
+  onDrain(stream: Stream): void
+  onEnd(stream: Stream, why: EndReason): void
+  /** Ends all streams, and each stream that is added later. */
   stop(): void
 }
 
-interface Audience {
+interface UserStreams {
   readonly brand: string
   readonly userId: string
   readonly streams: Set<Stream>
-  readonly deafen: () => void
+  readonly unsubscribe: () => void
 }
 
 /**
- * All open streams of this process. Whatever is new for a user, or missing since a stream's Last-Event-ID, takes one way:
- * a user is marked stale, read together with others that are, and each stream is sent what it lacks.
+ * All open streams of this process. New notifications and missed ones (since the Last-Event-ID) are sent in the same way: the
+ * user is marked as stale, all stale users are read together, and each stream gets the notifications that it lacks.
  */
 export function createHub(options: HubOptions): Hub {
-  const { database, beatMs, stallMs, allowed, now } = options
-  const audiences = new Map<string, Audience>()
-  const stale = new Set<Audience>()
+  const { database, pingMs, stallMs, allowed, now } = options
+  const users = new Map<string, UserStreams>()
+  const stale = new Set<UserStreams>()
   let timer: NodeJS.Timeout | undefined
-  let draining = false
+  let reading = false
   let stopped = false
-  let open = 0
+  let openStreams = 0
 
   return {
-    full(brand, userId) {
-      if ((audiences.get(topicOf(brand, userId))?.streams.size ?? 0) >= options.streamsPerUser) return 'user'
-      return open >= options.streams ? 'process' : undefined
+    findExceededLimit(brand, userId) {
+      if ((users.get(topicOf(brand, userId))?.streams.size ?? 0) >= options.streamsPerUser) return 'user'
+      return openStreams >= options.streams ? 'process' : undefined
     },
 
-    join(stream) {
+    add(stream) {
       if (stopped) return stream.end('stopping')
       const { brand, userId } = stream
       const topic = topicOf(brand, userId)
-      let audience = audiences.get(topic)
-      if (!audience) {
-        audience = { brand, userId, streams: new Set(), deafen: database.onWake(topic, () => refresh(topic)) }
-        audiences.set(topic, audience)
+      let user = users.get(topic)
+      if (!user) {
+        user = { brand, userId, streams: new Set(), unsubscribe: database.onWake(topic, () => refresh(topic)) }
+        users.set(topic, user)
       }
-      audience.streams.add(stream)
-      open++
-      stream.nextBeat = now() + beatMs
-      stream.freeAt = now()
-      timer ??= setInterval(tick, 1000).unref()
-      emit('inbox.opened', { brand, userId, streams: audience.streams.size })
+      user.streams.add(stream)
+      openStreams++
+      stream.nextPingAt = now() + pingMs
+      stream.lastUnblockedAt = now()
+      timer ??= setInterval(checkStreams, 1000).unref()
+      emit('inbox.opened', { brand, userId, streams: user.streams.size })
       refresh(topic)
     },
 
-    drained(stream) {
-      if (!stream.full) return
-      stream.full = false
+    onDrain(stream) {
+      if (!stream.behind) return
+      stream.behind = false
       refresh(topicOf(stream.brand, stream.userId))
     },
 
-    left(stream, why) {
+    onEnd(stream, why) {
       const { brand, userId } = stream
       const topic = topicOf(brand, userId)
-      const audience = audiences.get(topic)
-      if (!audience?.streams.delete(stream)) return
-      open--
-      emit('inbox.closed', { brand, userId, streams: audience.streams.size, why })
-      if (audience.streams.size > 0) return
-      audience.deafen()
-      audiences.delete(topic)
-      stale.delete(audience)
-      if (audiences.size > 0) return
+      const user = users.get(topic)
+      if (!user?.streams.delete(stream)) return
+      openStreams--
+      emit('inbox.closed', { brand, userId, streams: user.streams.size, why })
+      if (user.streams.size > 0) return
+      user.unsubscribe()
+      users.delete(topic)
+      stale.delete(user)
+      if (users.size > 0) return
       clearInterval(timer)
       timer = undefined
     },
@@ -106,56 +106,56 @@ export function createHub(options: HubOptions): Hub {
   }
 
   function refresh(topic: string): void {
-    const audience = audiences.get(topic)
-    if (!audience) return
-    stale.add(audience)
-    if (!draining) void drain()
+    const user = users.get(topic)
+    if (!user) return
+    stale.add(user)
+    if (!reading) void readStale()
   }
 
-  async function drain(): Promise<void> {
-    draining = true
+  async function readStale(): Promise<void> {
+    reading = true
     try {
-      // One turn later, so that what arrives together is read together.
+      // One turn later, so that users who become stale at the same time are read together.
       await nextTurn()
       while (stale.size > 0) {
-        const round = [...stale].slice(0, usersAtOnce)
-        for (const audience of round) stale.delete(audience)
-        const questions = round.flatMap(({ brand, userId, streams }) => question(brand, userId, streams) ?? [])
-        if (questions.length > 0) await deliver(questions, await database.read(news(questions)))
+        const batch = [...stale].slice(0, usersPerRead)
+        for (const user of batch) stale.delete(user)
+        const reads = batch.flatMap(({ brand, userId, streams }) => planRead(brand, userId, streams) ?? [])
+        if (reads.length > 0) await writeStreams(reads, await database.read(newNotificationsOp(reads)))
       }
     } catch {
-      // The store says itself that it is lost. The next beat of each stream asks again.
+      // The store logs its failure. The next ping of each stream reads again.
     } finally {
-      draining = false
+      reading = false
     }
   }
 
-  async function deliver(questions: readonly Question[], rows: readonly News[]): Promise<void> {
+  async function writeStreams(reads: readonly UserRead[], rows: readonly NewNotification[]): Promise<void> {
     const byTopic = Map.groupBy(rows, (row) => topicOf(row.brand, row.user_id))
     let written = 0
-    const verdicts = await Promise.all(questions.map((asked) => verdictOn(asked, byTopic)))
-    for (const [i, asked] of questions.entries()) {
-      const { brand, userId, streams } = asked
+    const verdicts = await Promise.all(reads.map((read) => checkAllowed(read, byTopic)))
+    for (const [i, read] of reads.entries()) {
+      const { brand, userId, streams } = read
       const topic = topicOf(brand, userId)
       if (verdicts[i] === 'refused') for (const stream of streams) stream.end('refused')
-      // Where nobody can tell, the streams stay where they are: the next beat asks again.
+      // 'unknown': the streams keep their positions, and the next ping tries again.
       if (verdicts[i] !== 'allowed') continue
-      const { writes, shown, more } = plan(asked, byTopic.get(topic) ?? [], options)
+      const { writes, shown, more } = planWrites(read, byTopic.get(topic) ?? [], options)
       for (const [stream, bytes] of writes) {
-        if (++written % writesATurn === 0) await nextTurn()
+        if (++written % writesPerTurn === 0) await nextTurn()
         stream.write(bytes)
       }
       for (const { ref, streams } of shown) emit('inbox.shown', { brand, userId, ref, streams })
-      // The network took it all at once, so no drain will come.
-      const free = streams.filter(({ full, blocked }) => full && !blocked)
-      for (const stream of free) stream.full = false
-      if (more || free.length > 0) refresh(topic)
+      // The socket accepted all bytes at once, so it emits no drain event.
+      const unblocked = streams.filter(({ behind, blocked }) => behind && !blocked)
+      for (const stream of unblocked) stream.behind = false
+      if (more || unblocked.length > 0) refresh(topic)
     }
   }
 
-  async function verdictOn(
-    { brand, userId }: Question,
-    rows: ReadonlyMap<string, readonly News[]>,
+  async function checkAllowed(
+    { brand, userId }: UserRead,
+    rows: ReadonlyMap<string, readonly NewNotification[]>,
   ): Promise<'allowed' | 'refused' | 'unknown'> {
     const nothingToShow = !rows.get(topicOf(brand, userId))?.some(({ seq }) => seq !== null)
     if (!allowed || nothingToShow) return 'allowed'
@@ -166,27 +166,27 @@ export function createHub(options: HubOptions): Hub {
     }
   }
 
-  /** Once a second: a sign of life where one is due, and the end of streams whose token ended or whose client does not read. */
-  function tick(): void {
+  /** Once a second: sends due pings, and ends streams with an expired token or a client that does not read. */
+  function checkStreams(): void {
     const time = now()
     for (const stream of allStreams()) {
-      if (!stream.blocked) stream.freeAt = time
+      if (!stream.blocked) stream.lastUnblockedAt = time
       if (time >= stream.expiresAt) {
         stream.end('expired')
-      } else if (time - stream.freeAt >= stallMs) {
+      } else if (time - stream.lastUnblockedAt >= stallMs) {
         stream.end('slow')
-      } else if (time >= stream.nextBeat) {
-        stream.nextBeat = time + beatMs
-        stream.write(beat)
-        // A wake is a hint and may be lost, so each beat looks, too.
+      } else if (time >= stream.nextPingAt) {
+        stream.nextPingAt = time + pingMs
+        stream.write(ping)
+        // A wake may be lost, so each ping reads too.
         refresh(topicOf(stream.brand, stream.userId))
       }
     }
   }
 
   function allStreams(): Stream[] {
-    return [...audiences.values()].flatMap(({ streams }) => [...streams])
+    return [...users.values()].flatMap(({ streams }) => [...streams])
   }
 }
 
-const beat = Buffer.from(': still here\n\n')
+const ping = Buffer.from(': still here\n\n')

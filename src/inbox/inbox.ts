@@ -7,14 +7,14 @@ import {
 } from '../contract/content.ts'
 import type { Message, Provider, Result } from '../providers/provider.ts'
 import type { Database } from '../store/database.ts'
-import { add } from './store.ts'
+import { addOps } from './store.ts'
 import { topicOf } from './topic.ts'
 
 export { inboxMigrations } from './store.ts'
 
 /**
- * The on-site notification provider (§1.2): a message becomes a row of its user's inbox, which their browser lists and
- * follows live (routes.ts). It delivers by its `writes` alone: the row is committed with the settle, or not at all.
+ * The on-site notification provider (§1.2): stores each message as a row of its user's inbox, which the browser lists and streams
+ * (routes.ts). It delivers only by its `writes`: the row is committed with the settle, or not at all.
  *
  * @example
  * const site = createInbox({ database })
@@ -22,7 +22,7 @@ export { inboxMigrations } from './store.ts'
  */
 export function createInbox(options: {
   readonly database: Pick<Database, 'wake'>
-  /** Where title, body, image_url, url and data are found in a request element (row 4). */
+  /** The pointers to title, body, image_url, url and data in a request element (row 4). */
   readonly content?: ContentMapping
   readonly now?: () => number
 }): Provider {
@@ -44,15 +44,15 @@ export function createInbox(options: {
             rule: 'row 4 content',
           }
         }
-        return store(message, content, createdAt)
+        return toResult(message, content, createdAt)
       })
     },
   }
 
-  // Each message brings its own rows and its own wake: they may be settled apart. The store merges those of one commit.
-  function store(message: Message, content: Content, createdAt: number): Result {
+  // Each message has its own rows and wake, because messages may be settled separately. The store merges the rows of one commit.
+  function toResult(message: Message, content: Content, createdAt: number): Result {
     const { brand, userId, ref, id } = message
-    const writes = add({
+    const writes = addOps({
       brand,
       userId,
       ref,

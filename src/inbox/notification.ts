@@ -1,8 +1,8 @@
-import type { News, Row } from './store.ts'
+import type { NewNotification, Row } from './store.ts'
 
-/** A notification as the browser gets it, in the list and in the stream. */
+/** The JSON form of a notification, in the list and in the stream. */
 export interface Notification {
-  /** Unchanged on every attempt: a client shows it once, whatever it receives twice. */
+  /** The same on every attempt: a client that receives it twice must show it once. */
   readonly site_notification_id: string
   /** activity.id (§2.1) as text: JavaScript numbers end at 2^53. */
   readonly id: string
@@ -16,8 +16,8 @@ export interface Notification {
 }
 
 /** The JSON text of a Notification. `data` is copied as text, so that long numbers keep their digits. */
-export function notificationJson(row: Omit<Row, 'seq'> | News): string {
-  const head = JSON.stringify({
+export function notificationJson(row: Omit<Row, 'seq'> | NewNotification): string {
+  const json = JSON.stringify({
     site_notification_id: row.ref,
     id: row.id,
     title: row.title,
@@ -26,11 +26,11 @@ export function notificationJson(row: Omit<Row, 'seq'> | News): string {
     url: row.url,
     created_at: new Date(Number(row.created_at)).toISOString(),
   })
-  return `${head.slice(0, -1)},"data":${row.data ?? 'null'}}`
+  return `${json.slice(0, -1)},"data":${row.data ?? 'null'}}`
 }
 
-/** An event of the stream, in the bytes that go to every socket. `seq` becomes the browser's Last-Event-ID. */
-export function frame(event: 'notification' | 'ready' | 'reset', seq: number, data = '{}'): Buffer {
+/** Encodes an event of the stream. `seq` becomes the browser's Last-Event-ID. */
+export function encodeEvent(event: 'notification' | 'ready' | 'reset', seq: number, data = '{}'): Buffer {
   // JSON text has no raw line breaks, so one data line is enough.
   return Buffer.from(`id: ${seq}\nevent: ${event}\ndata: ${data}\n\n`)
 }

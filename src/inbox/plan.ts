@@ -1,43 +1,43 @@
-import { frame, notificationJson } from './notification.ts'
-import type { News, Wanted } from './store.ts'
+import { encodeEvent, notificationJson } from './notification.ts'
+import type { NewNotification, SeqRange } from './store.ts'
 import type { Stream } from './stream.ts'
 
-/** Most events that are read for one user at a time. */
-const window = 100
+/** Most notifications that one read gets for one user. */
+const readLimit = 100
 
-export interface Question extends Wanted {
-  /** Those of this user's streams that take part in this read. Who joins during it waits for the next. */
+export interface UserRead extends SeqRange {
+  /** The streams of the user that take part in this read. A stream that opens during the read waits for the next one. */
   readonly streams: readonly Stream[]
 }
 
-/** What to read for a user: from the lowest number that one of the streams has. Undefined where all wait for their clients. */
-export function question(brand: string, userId: string, all: Iterable<Stream>): Question | undefined {
-  const streams = [...all].filter(({ full }) => !full)
+/** The next read for a user: after the lowest position of the user's streams. Undefined: all streams wait for their clients. */
+export function planRead(brand: string, userId: string, all: Iterable<Stream>): UserRead | undefined {
+  const streams = [...all].filter(({ behind }) => !behind)
   if (streams.length === 0) return undefined
-  const starts = streams.flatMap(({ after }) => (after === undefined ? [] : [after]))
-  // All of them want only what is to come: an empty range, which still tells the last number.
-  if (starts.length === 0) return { brand, userId, streams, after: 0, upto: 0 }
-  const after = Math.min(...starts)
-  return { brand, userId, streams, after, upto: after + window }
+  const positions = streams.flatMap(({ after }) => (after === undefined ? [] : [after]))
+  // All streams start now: the range is empty, but the read still returns the last number.
+  if (positions.length === 0) return { brand, userId, streams, after: 0, upto: 0 }
+  const after = Math.min(...positions)
+  return { brand, userId, streams, after, upto: after + readLimit }
 }
 
-export interface Plan {
+export interface WritePlan {
   readonly writes: readonly (readonly [Stream, Buffer])[]
-  /** Each notification with the number of streams that get it. */
+  /** Each notification, with the number of streams that it is written to. */
   readonly shown: readonly { readonly ref: string; readonly streams: number }[]
-  /** There is more to read for one of them. */
+  /** At least one stream needs another read. */
   readonly more: boolean
 }
 
 /**
- * Decides what each of a user's streams is sent next, and moves them on. Each event is encoded once. A stream gets
- * at most `bufferBytes` at a time, and none while its client has not read the last ones: it stays where it is.
+ * Decides which events each stream of a user is sent next, and advances the streams. Each event is encoded once. A stream gets at
+ * most `bufferBytes` at a time. It gets nothing, and does not advance, while its client has not read the previous events.
  */
-export function plan(
-  { streams, upto }: Question,
-  rows: readonly News[],
+export function planWrites(
+  { streams, upto }: UserRead,
+  rows: readonly NewNotification[],
   limits: { readonly replay: number; readonly bufferBytes: number },
-): Plan {
+): WritePlan {
   const last = Number(rows[0]?.last ?? 0)
   const events = rows.flatMap((row) => (row.seq === null ? [] : [encode(row, Number(row.seq))]))
   const writes: [Stream, Buffer][] = []
@@ -46,34 +46,34 @@ export function plan(
     if (stream.after === undefined) {
       stream.after = last
     } else if (!stream.ready && (stream.after > last || last - stream.after > limits.replay)) {
-      // It comes back from too far behind, or with a number that this store never gave: the list is the truth.
+      // The stream missed too much, or its number was never assigned: the client must fetch the list.
       stream.after = last
-      writes.push([stream, frame('reset', last)])
+      writes.push([stream, encodeEvent('reset', last)])
     }
-    let room = stream.blocked ? 0 : limits.bufferBytes
+    let freeBytes = stream.blocked ? 0 : limits.bufferBytes
     for (const event of events) {
       if (event.seq <= stream.after) continue
-      if (room <= 0) {
-        stream.full = true
+      if (freeBytes <= 0) {
+        stream.behind = true
         break
       }
-      room -= event.bytes.length
+      freeBytes -= event.bytes.length
       stream.after = event.seq
       event.streams++
       writes.push([stream, event.bytes])
     }
-    if (stream.full) continue
+    if (stream.behind) continue
     stream.after = Math.max(stream.after, Math.min(upto, last))
     if (stream.after < last) {
       more = true
     } else if (!stream.ready) {
       stream.ready = true
-      writes.push([stream, frame('ready', last)])
+      writes.push([stream, encodeEvent('ready', last)])
     }
   }
   return { writes, more, shown: events.filter((event) => event.streams > 0) }
 }
 
-function encode(row: News, seq: number): { seq: number; ref: string; bytes: Buffer; streams: number } {
-  return { seq, ref: row.ref, bytes: frame('notification', seq, notificationJson(row)), streams: 0 }
+function encode(row: NewNotification, seq: number): { seq: number; ref: string; bytes: Buffer; streams: number } {
+  return { seq, ref: row.ref, bytes: encodeEvent('notification', seq, notificationJson(row)), streams: 0 }
 }

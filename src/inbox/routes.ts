@@ -8,39 +8,39 @@ import { checkSecrets, type Subscriber } from '../runtime/subscriber-token.ts'
 import type { Database } from '../store/database.ts'
 import { createHub } from './hub.ts'
 import { notificationJson } from './notification.ts'
-import { lastNumber, page } from './store.ts'
+import { lastNumberOp, pageOp } from './store.ts'
 import { openStream } from './stream.ts'
 
 export interface InboxRoutesOptions {
   readonly database: Pick<Database, 'read' | 'onWake'>
-  /** Secrets of subscriber tokens, each at least 32 bytes. Two while one replaces the other. */
+  /** Secrets of subscriber tokens, each at least 32 bytes. Give two while you rotate them. */
   readonly secrets: readonly string[]
   /** Origins of the pages that may call /app/* from a browser: 'https://www.example.com'. */
   readonly origins: readonly string[]
-  /** May this user see their inbox now (design §5.3)? Asked on each list, each opening of a stream, and before what a stream shows. */
+  /** Whether this user may see the inbox now (design §5.3). Called for each list and stream, and before each notification. */
   readonly allowed?: (brand: string, userId: string) => Promise<boolean>
-  /** A sign of life on each stream. Less than the idle timeout of what is between. */
-  readonly beatMs?: number
-  /** How long a browser waits before it connects again. */
+  /** Interval of the pings of a stream. Must be shorter than the idle timeout of each proxy. */
+  readonly pingMs?: number
+  /** Delay before a browser reconnects. */
   readonly retryMs?: number
-  /** Most events that a returning stream is sent one by one; above that it gets `reset` and fetches the list. */
+  /** Most missed events that a reconnected stream is sent. If it missed more, it gets `reset` and must fetch the list. */
   readonly replay?: number
-  /** Most bytes that wait in memory for one client, give or take an event. */
+  /** Most bytes that are buffered for one client, plus at most one event. */
   readonly bufferBytes?: number
-  /** A client that has not read what waits for it for so long is dropped; it comes back where it was. */
+  /** A client that has not read its buffered bytes for this time is disconnected. It can resume from its last event. */
   readonly stallMs?: number
-  /** Most streams that are open at a time; one more is answered 503. */
+  /** Most open streams; a further stream is answered 503. */
   readonly streams?: number
-  /** Most streams of one user; one more is answered 429, and the others go on. */
+  /** Most open streams of one user; a further stream is answered 429, and the others stay open. */
   readonly streamsPerUser?: number
   readonly now?: () => number
-  /** Ends all streams when it aborts; closing the server does, too. */
+  /** Ends all streams when it aborts, as closing the server does. */
   readonly signal?: AbortSignal
 }
 
-const Shown = Type.Object(
+const Item = Type.Object(
   {
-    site_notification_id: Type.String({ description: 'The same on every attempt: shown once' }),
+    site_notification_id: Type.String({ description: 'The same on every attempt: show it once' }),
     id: Type.String({ description: 'activity.id' }),
     title: nullable(Type.String()),
     body: nullable(Type.String()),
@@ -56,30 +56,30 @@ export const inboxDescribed: readonly DescribedRoute[] = [
   {
     method: 'GET',
     url: '/app/inbox',
-    says: "Lists the user's on-site notifications, the newest first.",
+    says: "Lists the user's on-site notifications, newest first.",
     query: {
-      limit: 'At most so many, up to 100; 25 where it is left out.',
-      before: 'The `next` of the page before.',
+      limit: 'Maximum number of notifications, up to 100. Default: 25.',
+      before: 'The `next` of the previous page.',
     },
-    gives: json(Type.Object({ items: Type.Array(Shown), next: nullable(Type.String()), last_event_id: Type.String() })),
+    gives: json(Type.Object({ items: Type.Array(Item), next: nullable(Type.String()), last_event_id: Type.String() })),
   },
   {
     method: 'GET',
     url: '/app/inbox/stream',
-    says: 'Streams the notifications as they come: events `notification` (one item as JSON), `ready` (up to date), `reset` (fetch the list).',
-    headers: { 'last-event-id': 'The last id that is known: what came after it is sent first.' },
+    says: 'Streams new notifications. Events: `notification` (one item as JSON), `ready` (the client is up to date), `reset` (fetch the list again).',
+    headers: { 'last-event-id': 'The last id that the client received: later notifications are sent first.' },
     gives: textOf('text/event-stream', 'Server-sent events'),
     refuses: { 429: 'The user has too many open streams. They stay open; close one before you open another.' },
   },
 ]
 
 /**
- * What the operator's pages call, with a subscriber token (runtime/subscriber-token.ts) as `Authorization: Bearer`:
+ * The routes for the operator's pages, with a subscriber token (runtime/subscriber-token.ts) as `Authorization: Bearer`:
  *
- * - `GET /app/inbox?limit&before` → `{items, next, last_event_id}`, newest first; `next` is the following page's `before`.
+ * - `GET /app/inbox?limit&before` → `{items, next, last_event_id}`, newest first; `next` is the `before` of the following page.
  * - `GET /app/inbox/stream` → server-sent events: `notification` (data: one item), `ready` (the client is up to date),
- *   `reset` (fetch the list). A client that sends the last id it has as `Last-Event-ID` gets what came after it; one
- *   that begins with the list's `last_event_id` misses nothing in between.
+ *   `reset` (fetch the list). A client that sends its last id as `Last-Event-ID` gets the notifications after it. With the
+ *   `last_event_id` of the list it misses none.
  *
  * @example await app.register(inboxRoutes, { database, secrets: [secret], origins: ['https://www.example.com'] })
  */
@@ -89,7 +89,7 @@ export const inboxRoutes: FastifyPluginAsync<InboxRoutesOptions> = async (outer,
     secrets,
     origins,
     allowed,
-    beatMs = 15_000,
+    pingMs = 15_000,
     retryMs = 2_000,
     replay = 500,
     bufferBytes = 256 * 1024,
@@ -105,7 +105,7 @@ export const inboxRoutes: FastifyPluginAsync<InboxRoutesOptions> = async (outer,
   await outer.register(app, { prefix: '/app' })
 
   async function app(server: FastifyInstance): Promise<void> {
-    const hub = createHub({ database, beatMs, replay, bufferBytes, stallMs, streams, streamsPerUser, allowed, now })
+    const hub = createHub({ database, pingMs, replay, bufferBytes, stallMs, streams, streamsPerUser, allowed, now })
     server.addHook('preClose', async () => hub.stop())
     signal?.addEventListener('abort', () => hub.stop(), { once: true })
     await server.register(cors, {
@@ -119,22 +119,22 @@ export const inboxRoutes: FastifyPluginAsync<InboxRoutesOptions> = async (outer,
       '/inbox',
       { onRequest },
       async (request: FastifyRequest<{ Querystring: { limit?: string; before?: string } }>, reply) => {
-        const subscriber = await entitled(request)
+        const subscriber = await authorize(request)
         const { limit, before } = request.query
-        return list(
+        return sendList(
           subscriber,
-          number('limit', limit, 1, 100, 25),
-          number('before', before, 1, Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER),
+          readNumber('limit', limit, 1, 100, 25),
+          readNumber('before', before, 1, Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER),
           reply,
         )
       },
     )
 
     server.get('/inbox/stream', { onRequest }, async (request, reply) => {
-      const { brand, userId, expiresAt } = await entitled(request)
-      const full = hub.full(brand, userId)
-      if (full) throw tooManyStreams(full, full === 'user' ? streamsPerUser : streams)
-      const after = lastEventId(request.headers['last-event-id'])
+      const { brand, userId, expiresAt } = await authorize(request)
+      const limit = hub.findExceededLimit(brand, userId)
+      if (limit) throw tooManyStreams(limit, limit === 'user' ? streamsPerUser : streams)
+      const after = readLastEventId(request.headers['last-event-id'])
       const headers = reply.getHeaders()
       reply.hijack()
       const stream = openStream(reply.raw, {
@@ -144,65 +144,65 @@ export const inboxRoutes: FastifyPluginAsync<InboxRoutesOptions> = async (outer,
         expiresAt,
         headers,
         retryMs,
-        onDrain: hub.drained,
-        onEnd: hub.left,
+        onDrain: hub.onDrain,
+        onEnd: hub.onEnd,
       })
-      hub.join(stream)
-      // Gone while the token was looked at: its 'close' has been and will not come again.
+      hub.add(stream)
+      // The client left before the listeners were added: there will be no other 'close' event.
       if (reply.raw.destroyed) stream.end('client')
     })
   }
 
-  /** The user of the request. @throws HttpError 403 for a user who gets no messages at present */
-  async function entitled(request: FastifyRequest): Promise<Subscriber> {
+  /** @returns the user of the request. @throws HttpError 403 for a user who gets no messages at present */
+  async function authorize(request: FastifyRequest): Promise<Subscriber> {
     const subscriber = callerOf(request)
     if (!allowed) return subscriber
-    let may: boolean
+    let isAllowed: boolean
     try {
-      may = await allowed(subscriber.brand, subscriber.userId)
+      isAllowed = await allowed(subscriber.brand, subscriber.userId)
     } catch {
-      throw new HttpError(503, 'it cannot be told at the moment whether this user may get messages: try again', 2)
+      throw new HttpError(503, 'it is unknown at the moment whether this user may get messages: repeat the request', 2)
     }
-    if (!may) throw new HttpError(403, 'this user gets no messages at present: do not show the inbox')
+    if (!isAllowed) throw new HttpError(403, 'this user gets no messages at present: do not show the inbox')
     return subscriber
   }
 
-  async function list(
+  async function sendList(
     { brand, userId }: Subscriber,
     limit: number,
     before: number,
     reply: FastifyReply,
   ): Promise<FastifyReply> {
-    // The number first: what comes between the two reads is then in the list and in the stream, and shown once.
-    const [head] = await database.read(lastNumber(brand, userId))
-    const rows = await database.read(page(brand, userId, before, limit + 1))
+    // The number is read first: a notification between the two reads is in the list and in the stream. The client shows it once.
+    const [newest] = await database.read(lastNumberOp(brand, userId))
+    const rows = await database.read(pageOp(brand, userId, before, limit + 1))
     const items = rows.slice(0, limit)
     const next = rows.length > limit ? String(items.at(-1)?.seq) : null
-    const text = `{"items":[${items.map(notificationJson).join()}],"next":${JSON.stringify(next)},"last_event_id":"${head?.last ?? 0}"}`
+    const text = `{"items":[${items.map(notificationJson).join()}],"next":${JSON.stringify(next)},"last_event_id":"${newest?.last ?? 0}"}`
     return reply.type('application/json; charset=utf-8').send(text)
   }
 }
 
 /** The newest stream is refused. Ending the oldest instead would make pages that reconnect end each other's streams forever. */
-function tooManyStreams(of: 'user' | 'process', most: number): HttpError {
-  return of === 'user'
+function tooManyStreams(limit: 'user' | 'process', max: number): HttpError {
+  return limit === 'user'
     ? new HttpError(
         429,
-        `this user has ${most} open streams already: close one, or let the tabs of a browser share one`,
+        `this user has ${max} open streams already: close one, or share one stream between the tabs of a browser`,
         30,
       )
-    : new HttpError(503, `${most} streams are open here already: ask again`, 5)
+    : new HttpError(503, `${max} streams are open here already: repeat the request`, 5)
 }
 
-/** Undefined: from now on. What cannot be read is a number that was never given, and is answered with `reset`. */
-function lastEventId(header: string | string[] | undefined): number | undefined {
+/** Undefined: the stream starts now. An unreadable header becomes a number that was never assigned: the answer is `reset`. */
+function readLastEventId(header: string | string[] | undefined): number | undefined {
   if (typeof header !== 'string' || header === '') return undefined
   return /^\d{1,15}$/.test(header) ? Number(header) : 1e15
 }
 
-function number(name: string, text: string | undefined, least: number, most: number, otherwise: number): number {
-  if (text === undefined) return otherwise
+function readNumber(name: string, text: string | undefined, min: number, max: number, defaultValue: number): number {
+  if (text === undefined) return defaultValue
   const value = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN
-  if (value >= least && value <= most) return value
-  throw new HttpError(400, `${name} must be a whole number from ${least} to ${most}`)
+  if (value >= min && value <= max) return value
+  throw new HttpError(400, `${name} must be a whole number from ${min} to ${max}`)
 }

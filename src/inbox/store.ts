@@ -1,9 +1,9 @@
-// The inbox's tables, and their only owner.
+// The tables of the inbox, which no other file reads or writes.
 //
 // inbox        one row for each on-site notification.
-// inbox_users  the number of the last one for each user. Adding takes that user's row until the commit, so a user's
-//              numbers become visible in their order on PostgreSQL too: who has seen number 7 has missed nothing before
-//              it, and a cut stream resumes by number alone. Writers for different users do not wait for each other.
+// inbox_users  the last number of each user. An insert locks the row of the user until the commit, so the numbers of a user
+//              become visible in order, on PostgreSQL too. A client that has number 7 has all numbers before it, and a cut
+//              stream resumes by number alone. Writers for different users do not wait for each other.
 
 import type { Database, Migration, Op, Value } from '../store/database.ts'
 import { op, statement } from '../store/statement.ts'
@@ -53,17 +53,17 @@ export interface Row {
   readonly created_at: number
 }
 
-/** The two operations that add one notification: both, and in one commit. Adding a ref that is there already changes nothing. */
-export function add(row: NewRow): readonly [Op, Op] {
+/** The two operations that add a notification. Commit them together. Adding a `ref` again adds no notification. */
+export function addOps(row: NewRow): readonly [Op, Op] {
   const { brand, userId, ref, id, title, body, imageUrl, url, data, createdAt } = row
   return [
-    { statement: countUp, rows: [[brand, userId]] },
+    { statement: reserveNumbers, rows: [[brand, userId]] },
     { statement: insert, rows: [[brand, userId, ref, id, title, body, imageUrl, url, data, createdAt]] },
   ]
 }
 
-// Ordered, so that two processes that add for the same users take the rows in the same order.
-const countUp = statement({
+// Ordered, so that two processes lock the rows of the same users in the same order.
+const reserveNumbers = statement({
   name: 'count_up_inbox_users',
   rank: 40,
   columns: { brand: 'text', user_id: 'text' },
@@ -100,8 +100,8 @@ const insert = statement({
 })
 
 /** A page of one user's inbox, newest first. */
-export function page(brand: string, userId: string, before: number, most: number): Op<Row> {
-  return { statement: selectPage, rows: [[brand, userId, before, most]] }
+export function pageOp(brand: string, userId: string, before: number, max: number): Op<Row> {
+  return { statement: selectPage, rows: [[brand, userId, before, max]] }
 }
 
 const selectPage = statement<Row>({
@@ -114,8 +114,8 @@ const selectPage = statement<Row>({
     order by i.seq desc limit (select max(m.most) from ${rows} m)`,
 })
 
-/** The number of a user's last notification; no line where there was none. */
-export function lastNumber(brand: string, userId: string): Op<{ last: number }> {
+/** The number of a user's last notification; no row for a user who never had one. */
+export function lastNumberOp(brand: string, userId: string): Op<{ last: number }> {
   return { statement: selectLast, rows: [[brand, userId]] }
 }
 
@@ -126,26 +126,26 @@ const selectLast = statement<{ last: number }>({
   text: (rows) => `select u.last from ${rows} r join inbox_users u on u.brand = r.brand and u.user_id = r.user_id`,
 })
 
-/** One line for each notification with after < seq <= upto; at least one for each user, with `last` and seq null. */
-export interface News extends Omit<Row, 'seq'> {
+/** A notification with after < seq <= upto. A user without one has one row with `last`, in which seq is null. */
+export interface NewNotification extends Omit<Row, 'seq'> {
   readonly last: number
   readonly seq: number | null
 }
 
-export interface Wanted {
+export interface SeqRange {
   readonly brand: string
   readonly userId: string
   readonly after: number
   readonly upto: number
 }
 
-/** What is new for these users, and the number of each one's last notification, as of one moment. */
-export function news(wanted: readonly Wanted[]): Op<News> {
-  const rows: Value[][] = wanted.map(({ brand, userId, after, upto }) => [brand, userId, after, upto])
-  return { statement: selectNews, rows }
+/** The notifications in these ranges, and the last number of each user, from one snapshot. */
+export function newNotificationsOp(ranges: readonly SeqRange[]): Op<NewNotification> {
+  const rows: Value[][] = ranges.map(({ brand, userId, after, upto }) => [brand, userId, after, upto])
+  return { statement: selectNew, rows }
 }
 
-const selectNews = statement<News>({
+const selectNew = statement<NewNotification>({
   name: 'select_inbox_news',
   rank: 90,
   columns: { brand: 'text', user_id: 'text', after: 'bigint', upto: 'bigint' },
@@ -173,9 +173,9 @@ export async function eraseNotifications(database: Database, brand: string, user
   return gone.length
 }
 
-/** Deletes a bounded number of notifications from before then: repeat until it answers 0. Numbers are never given again. */
-export async function forgetNotifications(database: Database, before: number, most = 1_000): Promise<number> {
-  const [gone] = await database.commit([op(deleteOld, [[before, most]])])
+/** Deletes a bounded number of notifications older than `before`. Call it until it returns 0. Numbers are never reused. */
+export async function forgetNotifications(database: Database, before: number, max = 1_000): Promise<number> {
+  const [gone] = await database.commit([op(deleteOld, [[before, max]])])
   return gone.length
 }
 

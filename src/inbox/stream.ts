@@ -1,26 +1,26 @@
 import type { ServerResponse } from 'node:http'
 
-export type Ended = 'client' | 'slow' | 'expired' | 'refused' | 'stopping'
+export type EndReason = 'client' | 'slow' | 'expired' | 'refused' | 'stopping'
 
-/** One open response of GET /app/inbox/stream. It writes bytes; what they are is the hub's business. */
+/** One open response of GET /app/inbox/stream. It writes bytes, which the hub chooses. */
 export interface Stream {
   readonly brand: string
   readonly userId: string
-  /** Epoch milliseconds at which its token ends. */
+  /** Expiry of its token, in epoch milliseconds. */
   readonly expiresAt: number
-  /** Its last number; undefined: it wants what comes from now on. */
+  /** The last number that was sent. Undefined: the stream starts with the next notification. */
   after: number | undefined
-  /** The client was told that it is up to date. */
+  /** The event `ready` was sent. */
   ready: boolean
-  /** There is more for it than its client has read so far. */
-  full: boolean
-  nextBeat: number
-  /** More waits for the client than the network takes; onDrain tells the end of it. */
+  /** More events are in the store, but the client has not read the previous ones. */
+  behind: boolean
+  nextPingAt: number
+  /** The socket's write buffer is full; onDrain is called when it is empty again. */
   readonly blocked: boolean
-  /** Epoch milliseconds at which it was last seen not blocked. */
-  freeAt: number
+  /** The last time when the stream was not blocked, in epoch milliseconds. */
+  lastUnblockedAt: number
   write(bytes: Buffer): void
-  end(why: Ended): void
+  end(why: EndReason): void
 }
 
 /** Takes over a response and writes its head. */
@@ -30,7 +30,7 @@ export function openStream(
     readonly headers: Readonly<Record<string, number | string | string[] | undefined>>
     readonly retryMs: number
     readonly onDrain: (stream: Stream) => void
-    readonly onEnd: (stream: Stream, why: Ended) => void
+    readonly onEnd: (stream: Stream, why: EndReason) => void
   },
 ): Stream {
   const { brand, userId, after, expiresAt, headers, retryMs, onDrain, onEnd } = options
@@ -41,9 +41,9 @@ export function openStream(
     expiresAt,
     after,
     ready: false,
-    full: false,
-    nextBeat: 0,
-    freeAt: 0,
+    behind: false,
+    nextPingAt: 0,
+    lastUnblockedAt: 0,
     get blocked() {
       return response.writableNeedDrain
     },
@@ -53,7 +53,7 @@ export function openStream(
     end(why) {
       if (!open) return
       open = false
-      // A client that does not read would keep end() waiting for ever.
+      // end() would wait forever for a client that does not read.
       if (why === 'slow') response.destroy()
       else response.end()
       onEnd(stream, why)
@@ -64,7 +64,7 @@ export function openStream(
   response.setHeader('content-type', 'text/event-stream')
   response.setHeader('cache-control', 'no-store, no-transform')
   response.setHeader('x-accel-buffering', 'no')
-  // No chunked framing: the same bytes go to every socket. The response ends with its connection.
+  // No chunked encoding: the same bytes are written to every socket, and the end of the connection ends the response.
   response.useChunkedEncodingByDefault = false
   response.statusCode = 200
   response.flushHeaders()

@@ -1,4 +1,4 @@
-// /admin of the operator: how many messages there are of each outcome, and subscriber tokens.
+// /admin of the operator: counts of messages by outcome, and subscriber tokens.
 
 import { Type } from 'typebox'
 import { brandNumber, json, whole } from '../contract/documents/described.ts'
@@ -10,12 +10,12 @@ import { createSubscriberToken, longestTokenSeconds } from '../runtime/subscribe
 import type { Database } from '../store/database.ts'
 import { op } from '../store/statement.ts'
 
-const Counted = Type.Object({
+const CountsSchema = Type.Object({
   successful: whole(),
   failed: whole(),
   fatal: whole(),
   in_flight: whole(),
-  uncertain: whole('Attempts that may have arrived without an answer'),
+  uncertain: whole('Attempts without an answer, which may have arrived'),
   repeated: whole('Attempts after the first'),
 })
 
@@ -25,9 +25,9 @@ export interface OperatorAdmin {
   readonly secret: string | undefined
 }
 
-type Counts = ReturnType<typeof noMessages>
-/** `uncertain` and `repeated` count attempts: those that may have arrived without an answer, and those after the first. */
-const noMessages = () => ({ successful: 0, failed: 0, fatal: 0, in_flight: 0, uncertain: 0, repeated: 0 })
+type Counts = ReturnType<typeof zeroCounts>
+/** `uncertain` and `repeated` count attempts: those without an answer, which may have arrived, and those after the first. */
+const zeroCounts = () => ({ successful: 0, failed: 0, fatal: 0, in_flight: 0, uncertain: 0, repeated: 0 })
 
 export function operatorAdmin({ database, secret }: OperatorAdmin): readonly AdminRoute[] {
   return [
@@ -35,16 +35,16 @@ export function operatorAdmin({ database, secret }: OperatorAdmin): readonly Adm
       method: 'GET',
       url: '/admin/summary',
       scope: 'read',
-      says: 'Counts the messages of each outcome, in all and for each brand.',
-      gives: json(Type.Object({ ...Counted.properties, brands: Type.Record(Type.String(), Counted) })),
+      says: 'Counts the messages by outcome: in total, and for each brand.',
+      gives: json(Type.Object({ ...CountsSchema.properties, brands: Type.Record(Type.String(), CountsSchema) })),
       async handler(_request, key) {
         const rows = (await database.read(op(countMessages, [[]]))).filter(
           (row) => key.brands?.includes(row.brand) ?? true,
         )
-        const total = noMessages()
+        const total = zeroCounts()
         const byBrand = new Map<string, Counts>()
         for (const row of rows) {
-          const brand = byBrand.get(row.brand) ?? noMessages()
+          const brand = byBrand.get(row.brand) ?? zeroCounts()
           byBrand.set(row.brand, brand)
           for (const counts of [total, brand]) counts[row.name as keyof Counts] += row.n
         }
@@ -55,7 +55,7 @@ export function operatorAdmin({ database, secret }: OperatorAdmin): readonly Adm
       method: 'POST',
       url: '/admin/subscriber-tokens',
       scope: 'tokens',
-      says: 'Makes a subscriber token, with which an app or a page of one user calls /app.',
+      says: 'Creates a subscriber token. The app or page of one user calls /app with it.',
       body: json(
         Type.Object({
           brand: brandNumber(),

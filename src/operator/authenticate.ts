@@ -7,21 +7,21 @@ import type { ApiKey } from './options.ts'
 export function authentication(keys: readonly ApiKey[]): Authentication<ApiKey> {
   return keyAuthentication({
     keys,
-    missing: 'no API key: send the token that the operator gave you in the header X-Api-Key (§5.1)',
-    unknown: 'this API key is not known here: ask the operator for the token of this environment (§5.1)',
+    missing: 'no API key: send the key that the operator gave you in the header X-Api-Key',
+    unknown: 'unknown API key: ask the operator for the key of this environment',
   })
 }
 
 /**
- * Where the wire names no brand, the credential decides, and to exactly one (row 31).
+ * The brand of a request that names none: the only brand of its key (row 31).
  *
- * @throws 403 for a key of several brands
+ * @throws 403 if the key has several brands
  */
 export function onlyBrandOf({ name, brands }: ApiKey): string {
   const [brand, ...others] = new Set(brands)
   if (brand !== undefined && others.length === 0) return brand
   throw new HttpError(
     403,
-    `the API key ${name} opens ${brands.length} brands, and this request names none: call with the key of one brand (row 31)`,
+    `the API key ${name} has ${brands.length} brands, and this request names no brand: use a key of one brand only`,
   )
 }

@@ -15,7 +15,7 @@ import type { OperatorLimits, OperatorOptions, ReconciliationLimits } from './op
 
 const anySize = wholeForm(1, Number.MAX_SAFE_INTEGER)
 
-/** test/config/forms.test.ts holds these equal to those of the configuration file. */
+/** test/config/forms.test.ts checks that they equal the forms of the configuration file. */
 export const operatorLimitForms: { readonly [Name in keyof OperatorLimits]: Form } = {
   bodyBytes: anySize,
   bodyBytesInFlight: anySize,
@@ -33,42 +33,42 @@ export const reconciliationLimitForms: { readonly [Name in keyof ReconciliationL
   streamMs: millisecondsForm,
 }
 
-/** @throws ConfigError with everything that is wrong at once, each by its path */
+/** @throws ConfigError with all problems at once, each with the path of its option */
 export function checkOperatorOptions(options: OperatorOptions): void {
-  checkOptions('createOperator', (look) => {
+  checkOptions('createOperator', (check) => {
     const { keys = [], adminKeys = [], app, limits = {}, reconciliation = {} } = options
-    look.required('store', options.store, storeForm)
-    look.optional('publicUrl', options.publicUrl, urlForm)
-    look.filled('keys', keys, 'the platform needs a key to call this API: add one under keys')
-    checkKeys(look, 'keys', keys)
+    check.required('store', options.store, storeForm)
+    check.optional('publicUrl', options.publicUrl, urlForm)
+    check.filled('keys', keys, 'the platform needs a key to call this API: add one under keys')
+    checkKeys(check, 'keys', keys)
     for (const [i, { brands }] of keys.entries())
-      look.filled(`keys[${i}].brands`, brands, "write brands: ['1'], with the brand_id that the platform sends")
-    checkAccessKeys(look, 'adminKeys', adminKeys)
+      check.filled(`keys[${i}].brands`, brands, "write brands: ['1'], with the brand_id that the platform sends")
+    checkAccessKeys(check, 'adminKeys', adminKeys)
     if (!options.attributes && options.suppression !== 'none')
-      look.wrong({
+      check.wrong({
         path: 'attributes',
         what: 'no source of blocked users and consent is set',
-        remedy: "give a source, or write suppression: 'none' to send to everybody",
+        remedy: "set a source, or write suppression: 'none' to send to all users",
       })
     if (app) {
-      look.filled('app.secrets', app.secrets, longKeyForm.remedy)
-      for (const [i, secret] of (app.secrets ?? []).entries()) look.required(`app.secrets[${i}]`, secret, longKeyForm)
-      for (const [i, origin] of (app.origins ?? []).entries()) look.required(`app.origins[${i}]`, origin, originForm)
+      check.filled('app.secrets', app.secrets, longKeyForm.remedy)
+      for (const [i, secret] of (app.secrets ?? []).entries()) check.required(`app.secrets[${i}]`, secret, longKeyForm)
+      for (const [i, origin] of (app.origins ?? []).entries()) check.required(`app.origins[${i}]`, origin, originForm)
     }
-    look.optional('keptMs', options.keptMs, millisecondsForm)
-    look.optional('contentsKeptMs', options.contentsKeptMs, millisecondsForm)
+    check.optional('keptMs', options.keptMs, millisecondsForm)
+    check.optional('contentsKeptMs', options.contentsKeptMs, millisecondsForm)
     checkNumbers('limits', limits, operatorLimitForms)
     checkNumbers('reconciliation', reconciliation, reconciliationLimitForms)
 
-    function checkNumbers(path: string, given: object, forms: Readonly<Record<string, Form>>): void {
-      for (const [name, value] of Object.entries(given)) {
+    function checkNumbers(path: string, options: object, forms: Readonly<Record<string, Form>>): void {
+      for (const [name, value] of Object.entries(options)) {
         const form = forms[name]
-        if (form) look.optional(`${path}.${name}`, value, form)
+        if (form) check.optional(`${path}.${name}`, value, form)
         else
-          look.wrong({
+          check.wrong({
             path: `${path}.${name}`,
             what: 'unknown option',
-            remedy: `there are: ${Object.keys(forms).join(', ')}`,
+            remedy: `the options are: ${Object.keys(forms).join(', ')}`,
           })
       }
     }

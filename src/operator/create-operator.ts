@@ -1,4 +1,4 @@
-// The operator's side: {base_url} of §4.1. Routes and composition only.
+// The operator's server: {base_url} of §4.1. Only composes the parts and registers the routes.
 
 import { reconciliation, sendEndpoints } from '../contract/endpoints.ts'
 import type { Delivery } from '../delivery/delivery.ts'
@@ -69,12 +69,12 @@ export const operatorMigrations: readonly Migration[] = [
 ]
 
 export interface Operator extends Service {
-  /** Who has which devices, for code of yours that links and unlinks; there once start() has resolved. */
+  /** The devices of each user, for your own code that links and unlinks. Available after start() has resolved. */
   readonly devices: Registry
 }
 
 /**
- * An operator's API, ready to be mounted. Reads nothing from disk or environment but its store.
+ * An operator's API, ready to be mounted. Reads nothing from disk or environment except its store.
  *
  * @example
  * import { createServer } from 'node:http'
@@ -96,20 +96,20 @@ export function createOperator(options: OperatorOptions): Operator {
   const limits = { ...operatorLimits, ...options.limits }
   let registry: Registry | undefined
   const service = createService('operator', pathsOf(options), (stopping) =>
-    compose(options, limits, stopping, (made) => {
-      registry = made
+    compose(options, limits, stopping, (created) => {
+      registry = created
     }),
   )
   return {
     ...service,
     get devices() {
       if (registry) return registry
-      throw new Error('the operator has not started: await operator.start() before its devices are used')
+      throw new Error('the operator has not started: await operator.start() before you use its devices')
     },
   }
 }
 
-/** Of the interface, and of the inbox and the devices where pages and apps may ask for them. */
+/** The paths of the interface, and with `app` those of the inbox and of the devices. */
 function pathsOf({ app }: OperatorOptions): readonly string[] {
   const paths = [...sendEndpoints, reconciliation].map(({ path }) => path)
   return app ? [...paths, '/app/inbox/*', '/app/devices/*'] : paths
@@ -119,11 +119,11 @@ async function compose(
   options: OperatorOptions,
   limits: typeof operatorLimits,
   signal: AbortSignal,
-  expose: (registry: Registry) => void,
+  onRegistry: (registry: Registry) => void,
 ): Promise<Composed> {
   const database = await openDatabase(options.store, { migrations: operatorMigrations })
   try {
-    return await composeOn(database, options, limits, signal, expose)
+    return await composeOn(database, options, limits, signal, onRegistry)
   } catch (error) {
     await database.close()
     throw error
@@ -135,7 +135,7 @@ async function composeOn(
   options: OperatorOptions,
   limits: typeof operatorLimits,
   signal: AbortSignal,
-  expose: (registry: Registry) => void,
+  onRegistry: (registry: Registry) => void,
 ): Promise<Composed> {
   const { attributes } = options
   const suppression =
@@ -144,14 +144,13 @@ async function composeOn(
       : undefined
   const queue = createQueue(database)
   const outbox = createOutbox(queue, options.publish ?? [])
-  // Where nobody is told, nobody needs to know an event's time before the store does.
-  const most = { ...deviceLimits, ...options.deviceLimits }
+  const maxDevices = { ...deviceLimits, ...options.deviceLimits }
   const registry = createRegistry({
     database,
-    // Its other processes, if there are any.
+    // On PostgreSQL, other processes may change the registry too.
     shared: database.engine === 'postgres',
     outbox: outbox.lanes.length > 0 ? outbox : undefined,
-    devicesPerUser: most.services,
+    devicesPerUser: maxDevices.services,
   })
   const devices = { registry, judge: options.judgeDevice }
   const site =
@@ -166,12 +165,12 @@ async function composeOn(
         })
       : undefined
   const deliveries: { [C in Channel]?: Delivery | undefined } = {
-    push: pushOf(options, limits, registry, removals, most),
-    site: site && guarded(site, limits),
+    push: createPush(options, limits, registry, removals, maxDevices),
+    site: site && guardProvider(site, limits),
   }
   const paths: { [C in Channel]?: SendPath | undefined } = {
-    push: deliveries.push && pathTo(deliveries.push, database, suppression, limits),
-    site: deliveries.site && pathTo(deliveries.site, database, suppression, limits),
+    push: deliveries.push && createPath(deliveries.push, database, suppression, limits),
+    site: deliveries.site && createPath(deliveries.site, database, suppression, limits),
   }
 
   const brands = [...new Set(options.keys.flatMap((key) => key.brands))]
@@ -195,12 +194,12 @@ async function composeOn(
   adminRoutes(adminApp, options.adminKeys ?? [], admin)
   if (options.app) {
     const { secrets, origins = [], ...streams } = options.app
-    const reaches = reachable(pushServices(options), options.publish ?? [])
+    const isReachable = reachable(pushServices(options), options.publish ?? [])
     await app.register(deviceAppRoutes, {
       ...devices,
-      reaches,
-      most: most.app,
-      perMinute: most.appPerMinute,
+      reaches: isReachable,
+      most: maxDevices.app,
+      perMinute: maxDevices.appPerMinute,
       secrets,
       origins,
     })
@@ -211,7 +210,8 @@ async function composeOn(
       ...streams,
       signal,
       ...(suppression && {
-        allowed: async (brand: string, userId: string) => (await suppression.ask(brand, userId, 'site')) === undefined,
+        allowed: async (brand: string, userId: string) =>
+          (await suppression.findReason(brand, userId, 'site')) === undefined,
       }),
     })
   }
@@ -225,7 +225,7 @@ async function composeOn(
 
   const keptMs = options.keptMs ?? keptByDefaultMs
   const contentsKeptMs = Math.min(keptMs, options.contentsKeptMs ?? contentsKeptByDefaultMs)
-  const forgetting = createRetention([
+  const retention = createRetention([
     { keptMs, forget: (before) => forgetMessages(database, before) },
     { keptMs: contentsKeptMs, forget: (before) => forgetAttempts(database, before) },
     { keptMs: contentsKeptMs, forget: (before) => forgetRequests(database, before) },
@@ -235,24 +235,24 @@ async function composeOn(
     { keptMs, forget: (before) => queue.forget(before) },
   ])
   await removals?.start()
-  forgetting.start()
+  retention.start()
   outbox.start()
   metrics().allow('brand', [...brands, ...(options.publish ?? []).map(({ brand }) => brand)])
   metrics().allow('kind', knownKinds(pushServices(options)))
-  const unmeasure = [
+  const stopMetrics = [
     metrics().depths(async () =>
       (await queue.count()).map(({ lane, category, items }) => ({ lane, state: category, count: items })),
     ),
     metrics().sizes('operator', () => readSizes(database)),
   ]
-  expose(registry)
+  onRegistry(registry)
 
   return {
     app,
     admin: adminApp,
     async close(withinMs) {
-      for (const end of unmeasure) end()
-      await forgetting.stop()
+      for (const stop of stopMetrics) stop()
+      await retention.stop()
       const idle = Promise.all([paths.push?.idle(), paths.site?.idle()])
       await atMost(withinMs, idle)
       await Promise.all([app.close(), adminApp.close()])
@@ -264,7 +264,7 @@ async function composeOn(
   }
 }
 
-function pushOf(
+function createPush(
   { push, content }: OperatorOptions,
   limits: typeof operatorLimits,
   registry: Registry,
@@ -272,7 +272,7 @@ function pushOf(
   { services: devicesPerUser }: DeviceLimits,
 ): Delivery | undefined {
   if (push === undefined) return undefined
-  if (!('devices' in push)) return guarded(push, limits)
+  if (!('devices' in push)) return guardProvider(push, limits)
   const { removals: _, source, ...devices } = push.devices
   return createDevices({
     guard: { timeoutMs: limits.providerTimeoutMs },
@@ -286,12 +286,12 @@ function pushOf(
 
 const pushServices = ({ push }: OperatorOptions) => (push && 'devices' in push ? push.devices.services : [])
 
-function guarded(provider: Provider, limits: typeof operatorLimits): Delivery {
+function guardProvider(provider: Provider, limits: typeof operatorLimits): Delivery {
   const { providerConcurrency: concurrency, providerTimeoutMs: timeoutMs } = limits
   return throughProvider(guard(provider, { concurrency, timeoutMs }), concurrency)
 }
 
-function pathTo(
+function createPath(
   delivery: Delivery,
   database: Database,
   suppression: Suppression | undefined,
@@ -300,7 +300,7 @@ function pathTo(
   return createSendPath({
     database,
     delivery,
-    judge: suppression?.judge,
+    checkMessage: suppression?.checkMessage,
     inProgress: limits.inProgress,
     workMs: limits.answerBudgetMs + limits.providerTimeoutMs,
   })

@@ -14,7 +14,7 @@ export interface OperatorDocuments {
   readonly publicUrl?: string | undefined
 }
 
-/** What this operator serves, no more: a document of another configuration would send readers to a 404. */
+/** Describes only the routes that this configuration serves. Any other route would answer 404. */
 export function operatorDocuments({ admin, app, publicUrl }: OperatorDocuments): Documents {
   return {
     asyncApi: () => asyncApi('operator'),
@@ -22,7 +22,7 @@ export function operatorDocuments({ admin, app, publicUrl }: OperatorDocuments):
       openApi({
         title: "The operator's API",
         description:
-          'What the platform calls at {base_url} (§4.1), and beside it what the operator calls itself. Paragraphs (§) and rows are those of the interface and of its open points. Every refusal has the body of §2.3: `error` says what is wrong and what to do.',
+          'The endpoints that the platform calls, and the endpoints for the operator itself. Every error response has a JSON body in which `error` says what is wrong and what to do.',
         operations: operatorOperations,
         publicUrl,
         groups: [
@@ -30,7 +30,7 @@ export function operatorDocuments({ admin, app, publicUrl }: OperatorDocuments):
             ? [
                 {
                   tag: 'Apps',
-                  says: "For the operator's apps and pages, as the user who is signed in there.",
+                  says: "For the operator's apps and pages, on behalf of the signed-in user.",
                   security: 'Bearer' as const,
                   routes: [...inboxDescribed, ...deviceAppDescribed],
                 },
@@ -38,11 +38,11 @@ export function operatorDocuments({ admin, app, publicUrl }: OperatorDocuments):
             : []),
           {
             tag: 'Administration',
-            says: "For the operator's own services and people. A key that is bound to brands sees only theirs.",
+            says: "For the operator's own services and staff. A key that is limited to some brands sees the data of these brands only.",
             security: 'ApiKey',
             routes: admin,
           },
-          { tag: 'Process', says: 'Open to anybody.', routes: [...healthDescribed, ...documentsDescribed] },
+          { tag: 'Process', says: 'Public: no key is needed.', routes: [...healthDescribed, ...documentsDescribed] },
         ],
       }),
   }

@@ -1,10 +1,9 @@
-// Messages at the operator: looked up by activity.id or by user, and the way of one.
+// Messages at the operator: search by activity.id or by user, the details of one message, and erasure.
 
 import { Type } from 'typebox'
 import { json, moment, nullable, whole } from '../contract/documents/described.ts'
 import { readMessageKey } from '../contract/message-key.ts'
 import { listDeviceSends } from '../delivery/device-sends.ts'
-import { eraseUser } from '../delivery/erase.ts'
 import { findById, findByRef, findByUser, type MessageRow } from '../delivery/messages.ts'
 import { listRefusals } from '../delivery/refusals.ts'
 import { readRequest } from '../delivery/requests.ts'
@@ -16,11 +15,12 @@ import { HttpError } from '../runtime/http.ts'
 import { timeOfUuidv7 } from '../runtime/ids.ts'
 import type { Database } from '../store/database.ts'
 import { op } from '../store/statement.ts'
+import { eraseUser } from './erase.ts'
 
 const evidence = { rule: Type.String(), answer: nullable(Type.String()), error: nullable(Type.String()) }
-const uncertain = Type.Integer({ minimum: 0, maximum: 1, description: '1: it may have arrived' })
+const uncertain = Type.Integer({ minimum: 0, maximum: 1, description: '1: no answer, the message may have arrived' })
 
-/** A message, in a list and alone. */
+/** The fields of a message in a list and in its details. */
 const common = {
   ref: Type.String({ description: 'push_id or site_notification_id' }),
   brand: Type.String(),
@@ -30,24 +30,24 @@ const common = {
   outcome: Type.Enum(['in_flight', 'successful', 'failed', 'fatal']),
   rule: Type.String({ description: 'The reason for the outcome' }),
   attempts: whole(),
-  uncertain: whole('Attempts that may have arrived without an answer'),
+  uncertain: whole('Attempts without an answer, which may have arrived'),
 }
 
-const Listed = Type.Object({
+const MessageInList = Type.Object({
   ...common,
   error: nullable(Type.String()),
-  updated_at: moment('When its outcome last changed'),
+  updated_at: moment('Time of the last change of the outcome'),
 })
 
-const Shown = Type.Object({
+const MessageDetails = Type.Object({
   ...common,
-  claimed_at: moment('When it was seen first'),
-  request: Type.Optional(Type.String({ description: 'The request element, as it came' })),
+  claimed_at: moment('Time of the first request with the message'),
+  request: Type.Optional(Type.String({ description: 'The request element, unchanged' })),
   tracking: Type.Optional(Type.Record(Type.String(), Type.String())),
   refusals: Type.Array(
     Type.Object({
       attempt: whole(),
-      at: moment('When'),
+      at: moment('Time of the refusal'),
       category: Type.Enum(['failed', 'fatal']),
       reason: Type.String(),
       ...evidence,
@@ -59,8 +59,8 @@ const Shown = Type.Object({
     Type.Object({
       id: Type.String(),
       provider: Type.String(),
-      at: moment('When it began'),
-      ms: whole('How long it took'),
+      at: moment('Start of the call'),
+      ms: whole('Duration in milliseconds'),
       messages: whole(),
       ...evidence,
     }),
@@ -68,13 +68,13 @@ const Shown = Type.Object({
   devices: Type.Array(
     Type.Object({
       attempt: whole(),
-      device: Type.String({ description: 'Not its token: a hash of that' }),
-      service: Type.String({ description: 'The push service; empty where none was asked' }),
+      device: Type.String({ description: 'A hash of the token' }),
+      service: Type.String({ description: 'The push service; empty if none was called' }),
       category: Type.Enum(['successful', 'failed', 'fatal']),
       ...evidence,
       provider_id: nullable(Type.String()),
       uncertain,
-      at: moment('When'),
+      at: moment('Time of the result'),
     }),
   ),
 })
@@ -95,32 +95,32 @@ export function messageRoutes({ database, brands }: MessageRoutes): readonly Adm
       query: messageQuery,
       gives: json(
         Type.Object({
-          messages: Type.Array(Listed),
-          next: Type.Optional(Type.String({ description: 'Of a user: send it as `before` for the next page' })),
+          messages: Type.Array(MessageInList),
+          next: Type.Optional(Type.String({ description: 'In a search by user: the `before` of the next page' })),
         }),
       ),
       async handler(request, key) {
         const search = readMessageQuery(request.query as Record<string, string>, key, ['id'])
-        if ('name' in search) return { messages: (await findById(database, visible(key), search.value)).map(list) }
+        if ('name' in search) return { messages: (await findById(database, visible(key), search.value)).map(toItem) }
         const { brand, userId, before, limit } = search
         const found = await findByUser(database, brand, userId, {
           most: limit,
           ...(before !== undefined && { before }),
         })
-        return pageOf(found.map(list), search, ({ ref }) => ref)
+        return pageOf(found.map(toItem), search, ({ ref }) => ref)
       },
     },
     {
       method: 'POST',
       url: '/admin/messages/erase',
       scope: 'manage',
-      says: "Erases a user's texts: in the stored requests, and in the inbox. The messages themselves stay, without text.",
+      says: "Erases a user's texts in the stored requests and in the inbox. The messages stay, without text.",
       body: json(Type.Object({ brand: Type.String(), user_id: Type.String() })),
       gives: json(Type.Object({ messages: whole(), requests: whole(), notifications: whole() })),
       async handler(request, key) {
         const { brand, user_id: userId, ...others } = jsonObject(request)
         if (typeof brand !== 'string' || typeof userId !== 'string' || Object.keys(others).length > 0)
-          throw new HttpError(400, 'the body must be {"brand": "…", "user_id": "…"}, both as text')
+          throw new HttpError(400, 'the body must be {"brand": "…", "user_id": "…"}, both strings')
         if (!visible(key).includes(brand))
           throw new HttpError(403, `the key ${key.name} is not for brand ${brand}, or the operator has no such brand`)
         return eraseUser(database, brand, userId)
@@ -130,13 +130,13 @@ export function messageRoutes({ database, brands }: MessageRoutes): readonly Adm
       method: 'GET',
       url: '/admin/messages/:ref',
       scope: 'read',
-      says: 'Shows the way of one message: its outcome, its request, the calls and the devices it went to.',
-      params: { ref: 'The push_id or site_notification_id that was answered.' },
-      gives: json(Shown),
+      says: 'Shows one message: its outcome, its request, the calls, and the result at each device.',
+      params: { ref: 'The push_id or site_notification_id of the answer.' },
+      gives: json(MessageDetails),
       async handler(request, key) {
         const { ref } = request.params as { ref: string }
         const found = await findByRef(database, visible(key), ref)
-        if (!found) throw new HttpError(404, `no message ${ref} was settled here`)
+        if (!found) throw new HttpError(404, `there is no message ${ref} here`)
         const refusals = await database.read(op(listRefusals, [[found.brand, ref]]))
         const devices = await database.read(op(listDeviceSends, [[found.brand, ref]]))
         const calls = await database.read(
@@ -145,12 +145,12 @@ export function messageRoutes({ database, brands }: MessageRoutes): readonly Adm
             [found.call, ...refusals.map((r) => r.call)].filter((id) => id !== null).map((id) => [id]),
           ),
         )
-        const sent = await readRequest(database, found)
+        const stored = await readRequest(database, found)
         return {
-          ...show(found),
+          ...describeMessage(found),
           claimed_at: timeOfUuidv7(ref) ?? 0,
-          request: sent?.text,
-          tracking: sent?.tracking ? JSON.parse(sent.tracking) : undefined,
+          request: stored?.text,
+          tracking: stored?.tracking ? JSON.parse(stored.tracking) : undefined,
           refusals,
           calls,
           devices,
@@ -160,7 +160,7 @@ export function messageRoutes({ database, brands }: MessageRoutes): readonly Adm
   ]
 }
 
-function show(row: MessageRow) {
+function describeMessage(row: MessageRow) {
   const { channel, id, userId } = readMessageKey(row.key)
   return {
     ref: row.ref,
@@ -175,4 +175,4 @@ function show(row: MessageRow) {
   }
 }
 
-const list = (row: MessageRow) => ({ ...show(row), error: row.error, updated_at: row.updated_at })
+const toItem = (row: MessageRow) => ({ ...describeMessage(row), error: row.error, updated_at: row.updated_at })

@@ -11,47 +11,47 @@ import type { Provider } from '../providers/provider.ts'
 import type { AccessKey } from '../runtime/access.ts'
 import { type BodyLimits, bodyLimits } from '../runtime/request-bodies.ts'
 
-/** An API key of §5. Two or more may live at once, for rotation; each opens its own brands only (row 31). */
+/** An API key of §5. Several may be valid at once, for rotation. Each gives access to its own brands only (row 31). */
 export interface ApiKey {
   readonly name: string
   readonly key: string
   readonly brands: readonly string[]
 }
 
-/** Push messages go to the devices of their users. */
+/** Sends push messages to the devices of their users. */
 export interface PushDevices extends Omit<DevicesOptions, 'content' | 'brake' | 'source' | 'devicesPerUser'> {
-  /** Which devices a user has: our own registry, fed by link and unlink, or a source of yours. */
+  /** The source of the users' devices: the built-in registry, which link and unlink fill, or your own source. */
   readonly source: DeviceSource | 'registry'
-  /** How many devices that their providers proved dead are removed before a person has to confirm. */
+  /** Limits of the automatic removal of dead devices. Beyond them, a person has to confirm. */
   readonly removals?: Partial<RemovalLimits>
 }
 
 export interface DeviceLimits {
   readonly app: number
   readonly services: number
-  /** Tokens that one user links, and as many that one user unlinks, through /app in a minute. */
+  /** Most tokens that one user may link through /app in a minute, and most that one user may unlink. */
   readonly appPerMinute: number
 }
 
 export interface OperatorLimits extends BodyLimits {
   /** Largest request body in bytes. */
   readonly bodyBytes: number
-  /** Most messages in one batch; the excess is answered as fatal (row 26). */
+  /** Most messages in one batch; further messages are fatal (row 26). */
   readonly batchMax: number
-  /** A request is answered within this time; what is unfinished is fatal and goes on. */
+  /** A request is answered within this time. Unfinished messages are then fatal, but their sending goes on. */
   readonly answerBudgetMs: number
-  /** Messages in progress at once; the excess is fatal (row 13). */
+  /** Most messages in progress; further messages are fatal (row 13). */
   readonly inProgress: number
   readonly providerConcurrency: number
   readonly providerTimeoutMs: number
 }
 
 export interface ReconciliationLimits {
-  /** Lists that are streamed at a time; more are answered 503. */
+  /** Most lists that are streamed at once; a further request is answered 503. */
   readonly streams: number
-  /** A source that gives nothing, or a reader that takes nothing, for so long ends the list. */
+  /** The list is aborted after this time without data from the source, or without a read by the client. */
   readonly stallMs: number
-  /** The longest that a list may take. */
+  /** Timeout of a whole list. */
   readonly streamMs: number
 }
 
@@ -59,41 +59,41 @@ export interface OperatorOptions {
   /** 'sqlite:PATH' or 'postgres://…'. */
   readonly store: string
   readonly keys: readonly ApiKey[]
-  /** Where the platform reaches this operator ({base_url}), for /docs and /openapi.json. Left out: where these are served. */
+  /** Address of this operator for the platform ({base_url}), shown in /docs and /openapi.json. Default: the address of these. */
   readonly publicUrl?: string
   /** Keys for /admin. */
   readonly adminKeys?: readonly AccessKey[]
-  /** Where push messages go: to the devices of their users, or to a provider of yours. Absent: the push endpoints answer 503. */
+  /** Destination of push messages: the users' devices, or your own provider. Absent: the push endpoints answer 503. */
   readonly push?: Provider | { readonly devices: PushDevices }
-  /** Whether a Web Push subscription may be linked: its endpoint comes from a stranger. Says why not. */
+  /** Checks a Web Push subscription before it is linked, because a user can name any endpoint. Returns why it is refused. */
   readonly judgeDevice?: Judge
-  /** Most devices that one user has: after linking one with a subscriber token (20), and after any other link (200). */
+  /** Most devices of one user: after a link with a subscriber token (20), and after any other link (200). */
   readonly deviceLimits?: Partial<DeviceLimits>
-  /** Where each brand's links and unlinks are told (§4.2, §4.3). A brand that is not here tells nobody. */
+  /** Destinations to which the links and unlinks of each brand are published (§4.2, §4.3). Other brands are not published. */
   readonly publish?: readonly Publishing[]
-  /** Where on-site messages go: the built-in inbox, or a provider of yours. Absent: the on-site endpoints answer 503. */
+  /** Destination of on-site messages: the built-in inbox, or your own provider. Absent: the on-site endpoints answer 503. */
   readonly site?: Provider | 'inbox'
-  /** Who is blocked, excluded, consenting: asked before every send, and the answer to reconciliation (§2.5). */
+  /** Source of the users' attributes (blocked, excluded, consent): read before every send, and for reconciliation (§2.5). */
   readonly attributes?: AttributeSource
   /**
-   * Left out: nobody is messaged whom `attributes` forbids (design §5.3). 'none', written out: everybody is messaged.
-   * One of the two must be there.
+   * Options of suppression by `attributes` (design §5.3). 'none': messages are sent to all users, whatever their attributes.
+   * Without `attributes`, 'none' is required.
    */
   readonly suppression?: SuppressionOptions | 'none'
   readonly reconciliation?: Partial<ReconciliationLimits>
-  /** The operator's own pages: secrets of subscriber tokens, and the origins that may call /app from a browser. */
+  /** Access of the operator's pages and apps: secrets of subscriber tokens, and origins that may call /app from a browser. */
   readonly app?: {
     readonly secrets: readonly string[]
     readonly origins?: readonly string[]
-    /** Most open streams of the inbox: in all, and of one user. */
+    /** Most open streams of the inbox: in total, and of one user. */
     readonly streams?: number
     readonly streamsPerUser?: number
   }
-  /** Where the content stands in a request element (row 4). */
+  /** The pointers to the content in a request element (row 4). */
   readonly content?: ContentMapping
-  /** How long messages, notifications and calls are kept, in milliseconds; 90 days, the least that row 29 asks for. */
+  /** Retention of messages and notifications, in milliseconds; 90 days, the minimum of row 29. */
   readonly keptMs?: number
-  /** How long request bodies, attempts and calls are kept, in milliseconds; 14 days, and never longer than `keptMs`. */
+  /** Retention of request bodies, attempts and calls, in milliseconds; 14 days, and never longer than `keptMs`. */
   readonly contentsKeptMs?: number
   readonly limits?: Partial<OperatorLimits>
 }

@@ -6,15 +6,15 @@ import { noSniffing } from '../runtime/http.ts'
 import { createAbortableWait } from '../runtime/within.ts'
 
 export interface StreamLimits {
-  /** A source that gives nothing, or a reader that takes nothing, for so long is given up. */
+  /** The list is aborted after this time without data from the source, or without a read by the client. */
   readonly stallMs: number
-  /** The longest that a list may take. */
+  /** Timeout of a whole list. */
   readonly streamMs: number
   readonly stopping: AbortSignal
 }
 
-/** How a list ended. `client`: it left; `slow`: it did not read. */
-export interface Done {
+/** The end of a list. `client`: the client closed the connection. `slow`: the client did not read. */
+export interface ListEnd {
   readonly ended: 'whole' | 'error' | 'client' | 'slow'
   readonly users: number
   readonly bytes: number
@@ -22,38 +22,38 @@ export interface Done {
 }
 
 /**
- * Writes a whole answer: `{"users":[…],"timestamp":"…"}`. Where the source fails on the way, the JSON is closed all the same, as
- * `{"users":[…],"error":"…"}` (§7.3, row 17): a reader that finds no timestamp discards the list. One chunk at a time is in
- * memory; the source is asked for the next when the reader has taken the last.
+ * Writes a whole answer: `{"users":[…],"timestamp":"…"}`. If the source fails on the way, the answer is still valid JSON:
+ * `{"users":[…],"error":"…"}` (§7.3, row 17). A reader that finds no timestamp discards the list. One chunk at a time is in
+ * memory: the next chunk is requested from the source when the client has read the last one.
  *
- * @param leave aborted here when nobody needs the source's answer any more; aborted by others: the client left
+ * @param abort aborted here when the source's data is no longer needed; aborted by the caller: the client closed the connection
  */
 export async function streamUsers(
   response: ServerResponse,
   snapshot: Snapshot,
-  leave: AbortController,
+  abort: AbortController,
   { stallMs, streamMs, stopping }: StreamLimits,
-): Promise<Done> {
+): Promise<ListEnd> {
   const chunks = snapshot.chunks[Symbol.asyncIterator]()
-  const waiting = createAbortableWait()
-  const stop = (): void => waiting.abort(new Error('the server is stopping'))
-  const left = (): void => waiting.abort(gone)
-  const total = setTimeout(() => waiting.abort(new Error(`the list was not done within ${streamMs} ms`)), streamMs)
-  if (stopping.aborted) stop()
-  stopping.addEventListener('abort', stop, { once: true })
-  response.once('close', left)
+  const wait = createAbortableWait()
+  const onStop = (): void => wait.abort(new Error('the server is stopping'))
+  const onClose = (): void => wait.abort(closed)
+  const total = setTimeout(() => wait.abort(new Error(`the list was not complete within ${streamMs} ms`)), streamMs)
+  if (stopping.aborted) onStop()
+  stopping.addEventListener('abort', onStop, { once: true })
+  response.once('close', onClose)
   let users = 0
   let bytes = 0
   let stall: NodeJS.Timeout | undefined
-  const within = async <T>(work: Promise<T>, why: Error): Promise<T> => {
-    stall = setTimeout(waiting.abort, stallMs, why)
+  const withTimeout = async <T>(work: Promise<T>, error: Error): Promise<T> => {
+    stall = setTimeout(wait.abort, stallMs, error)
     try {
-      return await waiting.for(work)
+      return await wait.for(work)
     } finally {
       clearTimeout(stall)
     }
   }
-  const silent = new Error(`the source gave nothing for ${stallMs} ms`)
+  const silent = new Error(`the source sent no data for ${stallMs} ms`)
 
   try {
     response.writeHead(200, {
@@ -63,21 +63,21 @@ export async function streamUsers(
     })
     response.write('{"users":[')
     for (;;) {
-      const next = await within(chunks.next(), silent)
+      const next = await withTimeout(chunks.next(), silent)
       if (next.done) break
       const { json, count } = jsonOf(next.value)
       if (json.length === 0) continue
-      await within(written(response, bytes === 0 ? json.subarray(1) : json), slow) // the first id has no comma before it
+      await withTimeout(write(response, bytes === 0 ? json.subarray(1) : json), slow) // the first id has no comma before it
       users += count
       bytes += json.length
     }
     response.end(`],"timestamp":${JSON.stringify(snapshot.timestamp)}}`)
     return { ended: 'whole', users, bytes }
   } catch (thrown) {
-    // What the source still does is for nobody. It may hang, so it is not waited for.
-    leave.abort()
+    // The source is stopped, but not awaited: it may hang.
+    abort.abort()
     chunks.return?.().then(undefined, () => {})
-    if (thrown === gone) return { ended: 'client', users, bytes }
+    if (thrown === closed) return { ended: 'client', users, bytes }
     if (thrown === slow) {
       response.destroy()
       return { ended: 'slow', users, bytes }
@@ -87,24 +87,24 @@ export async function streamUsers(
     return { ended: 'error', users, bytes, error }
   } finally {
     clearTimeout(total)
-    stopping.removeEventListener('abort', stop)
-    response.off('close', left)
-    endSoon(response, stallMs)
+    stopping.removeEventListener('abort', onStop)
+    response.off('close', onClose)
+    destroyAfter(response, stallMs)
   }
 }
 
-const gone = new Error('the client left')
+const closed = new Error('the client closed the connection')
 const slow = new Error('the client does not read')
 
-/** Resolves when the network has taken it all: only then may its memory be used for the next. */
-function written(response: ServerResponse, bytes: Uint8Array): Promise<void> {
+/** Resolves when all bytes were handed to the operating system: only then their memory may be reused. */
+function write(response: ServerResponse, bytes: Uint8Array): Promise<void> {
   return new Promise((resolve) => response.write(bytes, () => resolve()))
 }
 
-/** The last bytes, too, are waited for only so long. */
-function endSoon(response: ServerResponse, stallMs: number): void {
+/** Destroys the response if the client does not read the last bytes in time. */
+function destroyAfter(response: ServerResponse, stallMs: number): void {
   if (response.destroyed || response.writableFinished) return
-  const cut = setTimeout(() => response.destroy(), stallMs)
-  response.once('close', () => clearTimeout(cut))
-  response.once('finish', () => clearTimeout(cut))
+  const timer = setTimeout(() => response.destroy(), stallMs)
+  response.once('close', () => clearTimeout(timer))
+  response.once('finish', () => clearTimeout(timer))
 }

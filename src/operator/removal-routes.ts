@@ -1,4 +1,4 @@
-// The removal brake, as people see it: what was stopped, and the confirmation that lets it go on.
+// /admin routes of the removal brake: its state, and the confirmation after a stop.
 
 import { Type } from 'typebox'
 import { json, moment, whole } from '../contract/documents/described.ts'
@@ -6,18 +6,18 @@ import type { RemovalKeeper } from '../delivery/removal-keeper.ts'
 import { type AdminRoute, jsonObject } from '../runtime/admin-access.ts'
 import { HttpError } from '../runtime/http.ts'
 
-const mostMinutes = 1_440
+const maxMinutes = 1_440
 
-const Counted = Type.Object({ sends: whole(), removals: whole() })
+const TallySchema = Type.Object({ sends: whole(), removals: whole() })
 
-const Service = Type.Object({
+const ServiceState = Type.Object({
   service: Type.String(),
   stopped: Type.Boolean(),
-  stopped_at: Type.Optional(moment('When')),
-  stopped_for: Type.Optional(Counted),
-  allowed_until: Type.Optional(moment('Confirmed: until then nothing is counted')),
+  stopped_at: Type.Optional(moment('Time of the stop')),
+  stopped_for: Type.Optional(TallySchema),
+  allowed_until: Type.Optional(moment('Set by a confirmation: until this time, removals are not counted')),
   confirmed_by: Type.Optional(Type.String()),
-  lately: Counted,
+  lately: TallySchema,
 })
 
 export function removalRoutes(removals: RemovalKeeper): readonly AdminRoute[] {
@@ -26,8 +26,8 @@ export function removalRoutes(removals: RemovalKeeper): readonly AdminRoute[] {
       method: 'GET',
       url: '/admin/devices/removals',
       scope: 'read',
-      says: 'Shows for each push service how many devices were removed lately, and whether removing is stopped.',
-      gives: json(Type.Object({ services: Type.Array(Service) })),
+      says: 'Shows for each push service how many devices were removed recently, and whether removals are stopped.',
+      gives: json(Type.Object({ services: Type.Array(ServiceState) })),
       async handler() {
         return {
           services: removals
@@ -48,11 +48,11 @@ export function removalRoutes(removals: RemovalKeeper): readonly AdminRoute[] {
       method: 'POST',
       url: '/admin/devices/removals/confirm',
       scope: 'manage',
-      says: 'Lets a push service whose removals were stopped go on removing, for so long.',
+      says: 'Confirms the removals of a push service: dead devices are removed again, for a while without counting.',
       body: json(
         Type.Object({
           service: Type.String(),
-          for_minutes: Type.Optional(Type.Number({ minimum: 1, maximum: mostMinutes, default: 60 })),
+          for_minutes: Type.Optional(Type.Number({ minimum: 1, maximum: maxMinutes, default: 60 })),
         }),
       ),
       gives: json(
@@ -63,21 +63,21 @@ export function removalRoutes(removals: RemovalKeeper): readonly AdminRoute[] {
         if (key.brands)
           throw new HttpError(
             403,
-            `the key ${key.name} is for some brands only, and a push service is for all: use another`,
+            `the key ${key.name} is limited to some brands, but a push service serves all brands: use a key without brands`,
           )
         const { service, for_minutes: forMinutes = 60 } = jsonObject(request)
         if (typeof service !== 'string')
+          throw new HttpError(400, 'service must be the name of a push service: GET /admin/devices/removals lists them')
+        if (typeof forMinutes !== 'number' || !(forMinutes >= 1 && forMinutes <= maxMinutes))
           throw new HttpError(
             400,
-            'service must be the name of a push service, as GET /admin/devices/removals lists it',
-          )
-        if (typeof forMinutes !== 'number' || !(forMinutes >= 1 && forMinutes <= mostMinutes))
-          throw new HttpError(
-            400,
-            `for_minutes must be from 1 to ${mostMinutes}: dead devices are removed for so long without counting`,
+            `for_minutes must be from 1 to ${maxMinutes}: the time in which dead devices are removed without counting`,
           )
         if (!(await removals.confirm(service, key.name, forMinutes * 60_000)))
-          throw new HttpError(409, `removals by ${service} are not stopped: GET /admin/devices/removals shows what is`)
+          throw new HttpError(
+            409,
+            `removals by ${service} are not stopped: GET /admin/devices/removals shows the state of each service`,
+          )
         return { service, stopped: false, for_minutes: forMinutes }
       },
     },

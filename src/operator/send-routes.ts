@@ -1,4 +1,4 @@
-// The four send endpoints (§4.1, §7.1, §7.2): a request becomes messages, their outcomes become its answer.
+// The four send endpoints (§4.1, §7.1, §7.2): they read messages from requests, and answer with the outcomes.
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { batchAnswer, batchRetryAfterSeconds, singleAnswer } from '../contract/answer.ts'
@@ -14,12 +14,12 @@ import { uuidv7 } from '../runtime/ids.ts'
 import { authentication } from './authenticate.ts'
 import type { ApiKey, OperatorLimits } from './options.ts'
 
-type Way = Pick<SendPath, 'send'>
+type Sender = Pick<SendPath, 'send'>
 
 export interface SendRoutes {
   readonly keys: readonly ApiKey[]
-  /** Each channel's way to its users; a channel without one answers 503. */
-  readonly paths: { readonly [C in Channel]?: Way | undefined }
+  /** The send path of each channel; a channel without one answers 503. */
+  readonly paths: { readonly [C in Channel]?: Sender | undefined }
   readonly limits: Pick<OperatorLimits, 'batchMax' | 'answerBudgetMs'>
   readonly signal: AbortSignal
 }
@@ -30,7 +30,7 @@ export function sendRoutes(app: FastifyInstance, { keys, paths, limits, signal }
   for (const channel of ['push', 'site'] as const) {
     app.post(sendPaths[channel].single, { onRequest }, async (request, reply) => {
       const key = callerOf(request)
-      const path = ready(channel)
+      const path = getPath(channel)
       const read = readSingle(bodyOf(request))
       if ('invalid' in read) {
         emit('message.invalid', { channel, error: read.invalid, reportable: true })
@@ -47,10 +47,10 @@ export function sendRoutes(app: FastifyInstance, { keys, paths, limits, signal }
     app.post(sendPaths[channel].batch, { onRequest }, async (request, reply) => {
       const key = callerOf(request)
       const deadline = Date.now() + limits.answerBudgetMs
-      const path = ready(channel)
-      const { ids, outcomes, messages, places } = takeApart(channel, request, key, limits.batchMax)
+      const path = getPath(channel)
+      const { ids, outcomes, messages, indexes } = readBatchRequest(channel, request, key, limits.batchMax)
       const sent = await path.send(messages, { deadline })
-      for (let n = 0; n < places.length; n++) outcomes[places[n] as number] = sent[n] as Outcome
+      for (let n = 0; n < indexes.length; n++) outcomes[indexes[n] as number] = sent[n] as Outcome
       const retryAfterSeconds = batchRetryAfterSeconds(outcomes as readonly Outcome[])
       if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds))
       const items = ids.map((idJson, i) => ({ idJson, outcome: outcomes[i] as Outcome }))
@@ -58,25 +58,27 @@ export function sendRoutes(app: FastifyInstance, { keys, paths, limits, signal }
     })
   }
 
-  function ready(channel: Channel): Way {
-    if (signal.aborted) throw new HttpError(503, 'the server is stopping: ask again', 1)
+  function getPath(channel: Channel): Sender {
+    if (signal.aborted) throw new HttpError(503, 'the server is stopping: repeat the request', 1)
     const path = paths[channel]
     if (path) return path
-    // Never a 4xx: the platform would drop the messages for good.
-    throw new HttpError(503, `no provider is configured for ${channel}: set operator.${channel} and start again`, 60)
+    // Not a 4xx: the platform would drop the messages for good.
+    throw new HttpError(503, `no provider is configured for ${channel}: set operator.${channel} and restart`, 60)
   }
 }
 
-/** By the places of its items: their ids, and the outcomes of those that are not to be sent; then the others, and their places. */
-interface TakenApart {
+interface BatchRequest {
+  /** `activity.id` of each item. */
   readonly ids: readonly (string | undefined)[]
+  /** The outcome of each item that must not be sent. */
   readonly outcomes: (Outcome | undefined)[]
   readonly messages: readonly Message[]
-  readonly places: readonly number[]
+  /** The index of each message among the items. */
+  readonly indexes: readonly number[]
 }
 
-/** Apart from whoever waits for the results, so that what was read is gone by then. */
-function takeApart(channel: Channel, request: FastifyRequest, key: ApiKey, batchMax: number): TakenApart {
+/** A function of its own, so that the parsed items are released before the route waits for the results. */
+function readBatchRequest(channel: Channel, request: FastifyRequest, key: ApiKey, batchMax: number): BatchRequest {
   const read = readBatch(bodyOf(request))
   if ('invalid' in read) throw new HttpError(read.status, read.invalid)
   const { items, text } = read
@@ -86,7 +88,7 @@ function takeApart(channel: Channel, request: FastifyRequest, key: ApiKey, batch
   const ids = items.map(({ idJson }) => idJson)
   const outcomes = new Array<Outcome | undefined>(items.length).fill(undefined)
   const messages: Message[] = []
-  const places: number[] = []
+  const indexes: number[] = []
   for (let i = 0; i < items.length; i++) {
     const item = items[i] as ReadItem
     if ('invalid' in item) {
@@ -94,16 +96,16 @@ function takeApart(channel: Channel, request: FastifyRequest, key: ApiKey, batch
       outcomes[i] = { category: 'failed', reason: 'invalid', error: item.invalid, rule: '§2.1' }
       continue
     }
-    outcomes[i] = i >= batchMax ? tooMany(batchMax) : refuseBrand(key, item)
+    outcomes[i] = i >= batchMax ? beyondBatchMax(batchMax) : refuseBrand(key, item)
     if (outcomes[i]) continue
     const part = whole && { of: whole, start: item.start, position: messages.length }
     messages.push(toMessage(channel, item, context, part))
-    places.push(i)
+    indexes.push(i)
   }
-  return { ids, outcomes, messages, places }
+  return { ids, outcomes, messages, indexes }
 }
 
-/** Row 31: a key opens its own brands only. That is somebody's configuration, so the message must not be burned. */
+/** Row 31: a key gives access to its own brands only. The configuration may be wrong, so the message is fatal, not failed. */
 function refuseBrand(key: ApiKey, activity: Activity): Fatal | undefined {
   if (key.brands.includes(activity.brandId)) return undefined
   const error = `the API key ${key.name} may not send for brand ${activity.brandId}: add the brand to the key, or use that brand's key`
@@ -118,13 +120,13 @@ function refuseBrand(key: ApiKey, activity: Activity): Fatal | undefined {
   }
 }
 
-function tooMany(max: number): Fatal {
+function beyondBatchMax(max: number): Fatal {
   return {
     category: 'fatal',
     reason: 'overloaded',
     blame: 'message',
     rule: 'row 26: larger than the maximum',
-    error: `a batch carries at most ${max} messages here: send the rest in the next one`,
+    error: `a batch has at most ${max} messages here: send the rest in another batch`,
   }
 }
 
@@ -143,7 +145,7 @@ function toMessage(channel: Channel, activity: Activity, context: Message['conte
   }
 }
 
-/** What the request says of its messages beside its body: the same for all of them. */
+/** The headers of the request that are stored with each of its messages. */
 function contextOf(request: FastifyRequest): Message['context'] {
   const tracking = trackingOf(request)
   const { traceparent } = request.headers
@@ -151,13 +153,13 @@ function contextOf(request: FastifyRequest): Message['context'] {
 }
 
 function trackingOf({ headers }: FastifyRequest): Record<string, string> | undefined {
-  const sent = trackingHeaders.filter((name) => typeof headers[name] === 'string')
-  return sent.length === 0 ? undefined : Object.fromEntries(sent.map((name) => [name, headers[name] as string]))
+  const present = trackingHeaders.filter((name) => typeof headers[name] === 'string')
+  return present.length === 0 ? undefined : Object.fromEntries(present.map((name) => [name, headers[name] as string]))
 }
 
 function bodyOf(request: FastifyRequest): Buffer {
   if (Buffer.isBuffer(request.body)) return request.body
-  throw new HttpError(400, 'the body is empty: send one activity request record, or an array of them (§4.1)')
+  throw new HttpError(400, 'the body is empty: send one activity request record, or an array of them')
 }
 
 function answerSingle(reply: FastifyReply, channel: Channel, outcome: Outcome): FastifyReply {

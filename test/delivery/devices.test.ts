@@ -1,4 +1,4 @@
-// A message to the devices of its user, through the operator's own door, with two push services.
+// Messages to the devices of their users, over HTTP, with two push services.
 
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
@@ -24,8 +24,8 @@ import { event, until } from '../support/wait.ts'
 const single = '/channels/push/single'
 const batch = '/channels/push/batch'
 
-/** Two people with the id 1001, of two brands; the first has three devices, one of which has the token of the other's. */
-const theirs: readonly Device[] = [
+/** User 1001 of two brands; user 1001 of brand 1 has three devices, one of them with the same token as the device of brand 2. */
+const defaultDevices: readonly Device[] = [
   device({ token: 'a-1' }),
   device({ token: 'f-1', kind: 'fcm_token' }),
   device({ token: 'shared', kind: 'fcm_token' }),
@@ -33,7 +33,7 @@ const theirs: readonly Device[] = [
   device({ userId: '1002', token: 'a-2' }),
 ]
 
-interface Setting {
+interface Setup {
   readonly url: string
   readonly book: DeviceBook
   readonly apns: WitnessService
@@ -46,7 +46,7 @@ async function start(
   {
     apns: apnsAnswers,
     fcm: fcmAnswers,
-    devices = theirs,
+    devices = defaultDevices,
     push = {},
     ...options
   }: {
@@ -55,7 +55,7 @@ async function start(
     devices?: readonly Device[]
     push?: Partial<PushDevices>
   } & Partial<Omit<OperatorOptions, 'push'>> = {},
-): Promise<Setting> {
+): Promise<Setup> {
   const book = deviceBook(devices)
   const apns = witnessService('apns', apnsAnswers, { name: 'my apns' })
   const fcm = witnessService('fcm_token', fcmAnswers, { name: 'my fcm' })
@@ -69,37 +69,34 @@ async function start(
 
 const tokens = (service: WitnessService): string[] => service.received.map((push) => push.device.token).sort()
 
-onEachEngine(
-  'a message goes to every device of its user, of its brand, each through its own service',
-  async (t, store) => {
-    const { url, apns, fcm } = await start(t, store)
-    const answer = await post(url + single, element({}, { data: { deal: 7 } }))
-    assert.equal(answer.status, 200)
-    assert.deepEqual(tokens(apns), ['a-1'])
-    assert.deepEqual(tokens(fcm), ['f-1', 'shared'])
-    assert.ok(fcm.received.every((push) => push.device.brand === '1'))
-    const { push_id } = answer.body
-    for (const { ref, content } of [...apns.received, ...fcm.received]) {
-      assert.equal(ref, push_id)
-      assert.deepEqual(content, { title: 'Hello', body: 'There', data: '{"deal":7}' })
-    }
-    const story = (await get(`${url}/admin/messages/${push_id}`)).body
-    assert.equal(story.rule, 'accepted (3 of 3 devices)')
-    assert.deepEqual(story.devices.map((each: { service: string }) => each.service).sort(), [
-      'my apns',
-      'my fcm',
-      'my fcm',
-    ])
-    assert.partialDeepStrictEqual(story.devices[0], {
-      attempt: 1,
-      category: 'successful',
-      provider_id: 'p-1',
-      uncertain: 0,
-    })
-    for (const token of ['a-1', 'f-1', 'shared'])
-      assert.ok(!JSON.stringify(story).includes(`"${token}"`), 'a token is shown')
-  },
-)
+onEachEngine('a message is sent to every device of its user and brand, through the right service', async (t, store) => {
+  const { url, apns, fcm } = await start(t, store)
+  const answer = await post(url + single, element({}, { data: { deal: 7 } }))
+  assert.equal(answer.status, 200)
+  assert.deepEqual(tokens(apns), ['a-1'])
+  assert.deepEqual(tokens(fcm), ['f-1', 'shared'])
+  assert.ok(fcm.received.every((push) => push.device.brand === '1'))
+  const { push_id } = answer.body
+  for (const { ref, content } of [...apns.received, ...fcm.received]) {
+    assert.equal(ref, push_id)
+    assert.deepEqual(content, { title: 'Hello', body: 'There', data: '{"deal":7}' })
+  }
+  const details = (await get(`${url}/admin/messages/${push_id}`)).body
+  assert.equal(details.rule, 'accepted (3 of 3 devices)')
+  assert.deepEqual(details.devices.map((each: { service: string }) => each.service).sort(), [
+    'my apns',
+    'my fcm',
+    'my fcm',
+  ])
+  assert.partialDeepStrictEqual(details.devices[0], {
+    attempt: 1,
+    category: 'successful',
+    provider_id: 'p-1',
+    uncertain: 0,
+  })
+  for (const token of ['a-1', 'f-1', 'shared'])
+    assert.ok(!JSON.stringify(details).includes(`"${token}"`), 'a token is in the answer')
+})
 
 onEachEngine('one device that accepts makes a message successful, and it is not sent again', async (t, store) => {
   const { url, apns, fcm } = await start(t, store, { apns: () => gone, fcm: () => away })
@@ -119,7 +116,7 @@ onEachEngine('one device that accepts makes a message successful, and it is not 
 })
 
 onEachEngine(
-  'a user without a device is failed with a clear reason; of the other brand it is another user',
+  'a message to a user without a device is failed with a clear reason; the same id of another brand is another user',
   async (t, store) => {
     const { url, apns, fcm } = await start(t, store)
     const answer = await post(url + single, element({ user_id: '1003' }))
@@ -133,63 +130,57 @@ onEachEngine(
   },
 )
 
-onEachEngine('a named target is used only if it is this user’s of this brand now', async (t, store) => {
+onEachEngine('a named target is used only if it belongs to this user of this brand now', async (t, store) => {
   const { url, book, apns, fcm } = await start(t, store)
   book.unlinked.add('1 old')
   const named = (token: unknown, over = {}) => post(url + single, element(over, { token }))
   assert.equal((await named('a-1')).status, 200)
   assert.equal((await named('shared', { brand_id: 2 })).status, 200)
-  assert.equal(fcm.received[0]?.device.brand, '2', 'the other brand’s device of that token')
+  assert.equal(fcm.received[0]?.device.brand, '2', 'the device of the other brand with the same token')
   const refusals: [unknown, RegExp, object?][] = [
-    ['a-2', /another user's/],
+    ['a-2', /belongs to another user/],
     ['a-1', /never linked/, { brand_id: 2 }],
-    ['a-1', /another user's/, { user_id: '1002' }],
-    ['old', /linked to nobody/],
+    ['a-1', /belongs to another user/, { user_id: '1002' }],
+    ['old', /was unlinked/],
     ['never-seen', /never linked.*unregistered_targets/],
   ]
   for (const [token, why, over] of refusals) {
     const answer = await named(token, over)
     assert.equal(answer.status, 422, `${token}: ${answer.text}`)
     assert.match(answer.body.error, why)
-    assert.ok(!answer.text.includes('1002'), 'whose it is, is not said')
+    assert.ok(!answer.text.includes('1002'), 'the owner of the token is in the answer')
   }
   assert.equal(apns.received.length, 1)
   const both = await post(url + single, element({}, { tokens: ['a-2', 'a-1'] }))
-  assert.equal(both.status, 200, 'one of them is good')
+  assert.equal(both.status, 200, 'one of the two targets is valid')
   assert.deepEqual(tokens(apns), ['a-1', 'a-1'])
 })
 
-onEachEngine(
-  'unregistered targets, where they are allowed, are never a token known to be another’s or unlinked',
-  async (t, store) => {
-    const { url, book, fcm } = await start(t, store, {
-      push: { unregisteredTargets: { kind: 'fcm_token' } },
-      fcm: () => gone,
-    })
-    book.unlinked.add('1 old')
-    const statuses: Record<string, number> = {}
-    for (const token of ['never-seen', 'a-2', 'old'])
-      statuses[token] = (await post(url + single, element({}, { token }))).status
-    assert.deepEqual(statuses, { 'never-seen': 422, 'a-2': 422, old: 422 })
-    assert.deepEqual(tokens(fcm), ['never-seen'])
-    assert.deepEqual(book.dropped, [], 'what was never linked is not unlinked')
-  },
-)
+onEachEngine('an unregistered target is refused if its token is of another user or was unlinked', async (t, store) => {
+  const { url, book, fcm } = await start(t, store, {
+    push: { unregisteredTargets: { kind: 'fcm_token' } },
+    fcm: () => gone,
+  })
+  book.unlinked.add('1 old')
+  const statuses: Record<string, number> = {}
+  for (const token of ['never-seen', 'a-2', 'old'])
+    statuses[token] = (await post(url + single, element({}, { token }))).status
+  assert.deepEqual(statuses, { 'never-seen': 422, 'a-2': 422, old: 422 })
+  assert.deepEqual(tokens(fcm), ['never-seen'])
+  assert.deepEqual(book.dropped, [], 'a token that was never linked is not unlinked')
+})
+
+onEachEngine('a device that no service reaches is failed with a remedy, and raises one alert', async (t, store) => {
+  const alert = event('provider.alert')
+  const { url } = await start(t, store, { devices: [device({ kind: 'webpush' })] })
+  const answer = await post(url + single, element())
+  assert.equal(answer.status, 422)
+  assert.match(answer.body.error, /no push service reaches a device of kind webpush: add one under/)
+  assert.match((await alert).error, /webpush/)
+})
 
 onEachEngine(
-  'a device that no service reaches is failed for that device, with the remedy, and said once',
-  async (t, store) => {
-    const alert = event('provider.alert')
-    const { url } = await start(t, store, { devices: [device({ kind: 'webpush' })] })
-    const answer = await post(url + single, element())
-    assert.equal(answer.status, 422)
-    assert.match(answer.body.error, /no push service reaches a device webpush: add one under/)
-    assert.match((await alert).error, /webpush/)
-  },
-)
-
-onEachEngine(
-  'a device of an app or environment that its service is not set to is nobody’s loss: fatal',
+  'a message to an app or environment that is missing in the settings of its service is fatal, so it is not lost',
   async (t, store) => {
     const apns = witnessService('apns')
     const picky = { ...apns, reaches: ({ kind, app }: Device) => kind === 'apns' && app !== 'com.other' }
@@ -200,17 +191,17 @@ onEachEngine(
     const alert = event('provider.alert')
     const answer = await post(url + single, element())
     assert.equal(answer.status, 503)
-    assert.match(answer.body.error, /apns does not reach a device apns of com\.other: add the app/)
+    assert.match(answer.body.error, /apns does not reach a device of kind apns of the app com\.other: add the app/)
     assert.equal((await alert).provider, 'apns')
   },
 )
 
-onEachEngine('a slow service does not slow the other', async (t, store) => {
+onEachEngine('a slow service does not delay another service', async (t, store) => {
   const gate = Promise.withResolvers<DeviceAnswer>()
   const { url, apns, fcm } = await start(t, store, {
     fcm: () => gate.promise,
     devices: [
-      ...theirs,
+      ...defaultDevices,
       ...Array.from({ length: 300 }, (_, i) => device({ userId: `f${i}`, token: `f${i}`, kind: 'fcm_token' })),
     ],
   })
@@ -218,58 +209,57 @@ onEachEngine('a slow service does not slow the other', async (t, store) => {
     url + batch,
     Array.from({ length: 300 }, (_, i) => element({ user_id: `f${i}` })),
   )
-  await until(() => fcm.received.length === 100, { what: 'the slow service is full' })
+  await until(() => fcm.received.length === 100, { what: 'the slow service is at its limit' })
   assert.equal((await post(url + single, element({ user_id: '1002' }))).status, 200)
   assert.equal(apns.received.length, 1)
   gate.resolve(accepted)
   assert.equal((await slow).body.successful.length, 300)
 })
 
-onEachEngine('Retry-After of one service is the message’s answer, and only its own messages wait', async (t, store) => {
-  const { url, fcm } = await start(t, store, { fcm: () => ({ ...away, reason: 'rate_limited', retryAfterMs: 30_000 }) })
+onEachEngine('Retry-After of a service is passed on, and only messages for this service wait', async (t, store) => {
+  const { url, fcm } = await start(t, store, {
+    fcm: () => ({ ...away, reason: 'rate_limited', retryAfterMs: 30_000 }),
+  })
   const limited = await post(url + single, element({ brand_id: 2 }))
   assert.equal(limited.status, 503)
   assert.equal(limited.headers.get('retry-after'), '30')
   assert.equal((await post(url + single, element({ brand_id: 2 }))).status, 503)
-  assert.equal(fcm.received.length, 1, 'not asked while it rests')
+  assert.equal(fcm.received.length, 1, 'not called while it is paused')
   for (let i = 0; i < 10; i++) assert.equal((await post(url + single, element({ user_id: '1002' }))).status, 200)
 })
 
 onEachEngine(
-  'a dead device is handed to its source with the settle, a living one and a younger link are not',
+  'a dead device is unlinked in its source with the settle; a device that accepts or has a later link is not',
   async (t, store) => {
     const since = Date.parse('2026-01-01T00:00:00Z')
     const { url, book } = await start(t, store, {
-      devices: [...theirs, device({ userId: '1003', token: 'a-3', linkedAt: '2026-01-01T00:00:00.1Z' })],
+      devices: [...defaultDevices, device({ userId: '1003', token: 'a-3', linkedAt: '2026-01-01T00:00:00.1Z' })],
       apns: ({ device: { token } }) => (token === 'a-1' ? gone : { ...gone, goneSince: since }),
     })
     const dropped = event('device.dropped')
     assert.equal((await post(url + single, element())).status, 200)
-    assert.deepEqual(book.dropped, [{ device: theirs[0], why: 'my apns: 410' }])
+    assert.deepEqual(book.dropped, [{ device: defaultDevices[0], why: 'my apns: 410' }])
     assert.partialDeepStrictEqual(await dropped, { brand: '1', service: 'my apns', why: '410' })
     assert.equal((await post(url + single, element({ user_id: '1003' }))).status, 422)
     assert.equal(book.dropped.length, 1)
   },
 )
 
-onEachEngine(
-  'a mismatch removes nothing and burns nothing until the credential has had an accepted send',
-  async (t, store) => {
-    const { url, book } = await start(t, store, {
-      apns: ({ device: { token } }) => (token === 'a-2' ? accepted : mismatch),
-    })
-    const only = element({ user_id: '1001' }, { token: 'a-1' })
-    assert.equal((await post(url + single, only)).status, 503)
-    assert.deepEqual(book.dropped, [])
-    const good = element({ user_id: '1002' })
-    await until(async () => (await post(url + single, good)).status === 200, { what: 'the pause is over' })
-    assert.equal((await post(url + single, only)).status, 422)
-    assert.equal(book.dropped.length, 1)
-  },
-)
+onEachEngine('before the first accepted send, a mismatch removes no device and loses no message', async (t, store) => {
+  const { url, book } = await start(t, store, {
+    apns: ({ device: { token } }) => (token === 'a-2' ? accepted : mismatch),
+  })
+  const only = element({ user_id: '1001' }, { token: 'a-1' })
+  assert.equal((await post(url + single, only)).status, 503)
+  assert.deepEqual(book.dropped, [])
+  const good = element({ user_id: '1002' })
+  await until(async () => (await post(url + single, good)).status === 200, { what: 'the pause is over' })
+  assert.equal((await post(url + single, only)).status, 422)
+  assert.equal(book.dropped.length, 1)
+})
 
 onEachEngine(
-  'after a hundred removals no device is removed until a person confirms over HTTP; its message is failed either way',
+  'after a hundred removals no device is removed until a person confirms over HTTP; the messages are failed either way',
   async (t, store) => {
     const many = Array.from({ length: 150 }, (_, i) => device({ userId: `u${i}`, token: `a-${i}` }))
     const { url, book } = await start(t, store, { devices: many, apns: () => gone })
@@ -294,10 +284,10 @@ onEachEngine(
   },
 )
 
-onEachEngine('one user with hundreds of dead tokens stops no removals, and her message is failed', async (t, store) => {
-  const hers = Array.from({ length: 200 }, (_, i) => device({ brand: '2', userId: 'mallory', token: `m-${i}` }))
+onEachEngine('one user with hundreds of dead tokens does not stop the removals', async (t, store) => {
+  const deadDevices = Array.from({ length: 200 }, (_, i) => device({ brand: '2', userId: 'mallory', token: `m-${i}` }))
   const { url, book, apns } = await start(t, store, {
-    devices: [...hers, device({ userId: '1002', token: 'dead' })],
+    devices: [...deadDevices, device({ userId: '1002', token: 'dead' })],
     apns: () => gone,
   })
   assert.equal((await post(url + single, element({ brand_id: 2, user_id: 'mallory' }))).status, 422)
@@ -306,23 +296,23 @@ onEachEngine('one user with hundreds of dead tokens stops no removals, and her m
   assert.partialDeepStrictEqual(services, [{ service: 'my apns', stopped: false }])
   assert.equal(book.dropped.length, 200)
   assert.equal((await post(url + single, element({ user_id: '1002' }))).status, 422)
-  assert.equal(book.dropped.at(-1)?.device.token, 'dead', 'removals go on for everybody else')
+  assert.equal(book.dropped.at(-1)?.device.token, 'dead', 'removals go on for all other users')
 })
 
 onEachEngine(
-  'a source that throws, answers nonsense or another’s device makes messages fatal, and nothing is sent',
+  'a source that throws, returns malformed data or devices of another user makes messages fatal, and nothing is sent',
   async (t, store) => {
     const { url, book, apns } = await start(t, store)
     const { of } = book
-    const moods: DeviceBook['of'][] = [
+    const faults: DeviceBook['of'][] = [
       () => Promise.reject(new Error('the registry is away')),
       async () => undefined as never,
       async () => new Map([['1002', [device({ userId: '1003' })]]]),
       async () => new Map([['1002', [device({ userId: '1002', brand: '2' })]]]),
     ]
     const one = element({ user_id: '1002' })
-    for (const mood of moods) {
-      book.of = mood
+    for (const fault of faults) {
+      book.of = fault
       const answer = await post(url + single, one)
       assert.equal(answer.status, 503)
       assert.match(answer.body.error, /source of devices/)
@@ -345,19 +335,16 @@ onEachEngine('a batch is one look-up for each brand', async (t, store) => {
   ])
 })
 
-onEachEngine(
-  'content that cannot be read is failed, and so is who must not be messaged: nothing is sent',
-  async (t, store) => {
-    const { url, apns } = await start(t, store, { attributes: functionSource(['blocked'], () => ['1002']) })
-    const wrong = await post(url + single, element({ user_id: '1001' }, { title: 7 }))
-    assert.equal(wrong.status, 400)
-    assert.match(wrong.body.error, /title at \/title is a number/)
-    assert.equal((await post(url + single, element({ user_id: '1002' }))).status, 422)
-    assert.equal(apns.received.length, 0)
-  },
-)
+onEachEngine('messages with unreadable content or to blocked users are failed and not sent', async (t, store) => {
+  const { url, apns } = await start(t, store, { attributes: functionSource(['blocked'], () => ['1002']) })
+  const wrong = await post(url + single, element({ user_id: '1001' }, { title: 7 }))
+  assert.equal(wrong.status, 400)
+  assert.match(wrong.body.error, /title at \/title is a number/)
+  assert.equal((await post(url + single, element({ user_id: '1002' }))).status, 422)
+  assert.equal(apns.received.length, 0)
+})
 
-onEachEngine('a message expires a lifetime after its first attempt, and retries do not renew it', async (t, store) => {
+onEachEngine('a message expires one lifetime after its first attempt; retries do not extend it', async (t, store) => {
   let answer: DeviceAnswer = away
   const { url, apns } = await start(t, store, { apns: () => answer, push: { lifetimeMs: 600 } })
   const one = element({ user_id: '1002' })
@@ -376,7 +363,7 @@ onEachEngine('a message expires a lifetime after its first attempt, and retries 
 })
 
 onEachEngine(
-  'an answer that was lost is uncertain once, with the device, and the next attempt has the same identity',
+  'a lost answer counts as uncertain once, also for the device, and the next attempt has the same identifier',
   async (t, store) => {
     let n = 0
     const { url, apns } = await start(t, store, {

@@ -1,4 +1,4 @@
-// One brand's backlog is not another's: brands share a service's slots and the messages in progress.
+// Brands share the slots of a service, and the limit of messages in progress, fairly: no backlog blocks another brand.
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
@@ -46,55 +46,57 @@ async function pathOf(
   return (brand: string, count: number): Promise<readonly Result[]> => path.send(messagesOf(brand, count), context)
 }
 
-const theirs = [device(), device({ brand: '2', token: 'b-2' })]
+const devices = [device(), device({ brand: '2', token: 'b-2' })]
 
-test('a message waits for one round at most while another brand’s thousands wait at the same push service', async (t) => {
-  const held: ((answer: DeviceAnswer) => void)[] = []
+test('a message waits for at most one round while thousands of another brand wait for the same push service', async (t) => {
+  const pending: ((answer: DeviceAnswer) => void)[] = []
   let slow = true
-  const service = witnessService('apns', () => (slow ? new Promise((resolve) => held.push(resolve)) : accepted), {
+  const service = witnessService('apns', () => (slow ? new Promise((resolve) => pending.push(resolve)) : accepted), {
     concurrency: 2,
   })
-  const source = deviceBook(theirs)
+  const source = deviceBook(devices)
   const send = await pathOf(t, createDevices({ source, services: [service] }), { inProgress: 10_000 })
   const backlog = send('1', 3_000)
-  await until(() => held.length === 2, { what: 'the slots are taken' })
+  await until(() => pending.length === 2, { what: 'the slots are occupied' })
   const other = send('2', 1)
-  await until(() => source.asked.some(([brand]) => brand === '2'), { what: 'its devices are looked up: it waits' })
-  for (const letGo of held.splice(0)) letGo(accepted)
-  await until(() => held.length === 2, { what: 'two more were sent' })
+  await until(() => source.asked.some(([brand]) => brand === '2'), {
+    what: 'the devices of brand 2 are looked up: the message waits',
+  })
+  for (const resolve of pending.splice(0)) resolve(accepted)
+  await until(() => pending.length === 2, { what: 'two more were sent' })
   assert.deepEqual(new Set(service.received.slice(2).map((push) => push.device.brand)), new Set(['1', '2']))
   slow = false
-  for (const letGo of held.splice(0)) letGo(accepted)
+  for (const resolve of pending.splice(0)) resolve(accepted)
   assert.equal((await other)[0]?.category, 'successful')
   assert.ok((await backlog).every(({ category }) => category === 'successful'))
 })
 
-test('a message waits for one call at most while another brand’s batches wait at the same provider', async (t) => {
-  const held: (() => void)[] = []
+test('a message waits for at most one call while batches of another brand wait for the same provider', async (t) => {
+  const pending: (() => void)[] = []
   let slow = true
   const provider = witness(async ({ ref }) => {
-    if (slow) await new Promise<void>((resolve) => held.push(resolve))
+    if (slow) await new Promise<void>((resolve) => pending.push(resolve))
     return { category: 'successful', ref, rule: 'accepted' }
   }, 1)
   const send = await pathOf(t, provider, { inProgress: 10_000, concurrency: 1 })
   const backlog = send('1', 50)
-  await until(() => held.length === 1, { what: 'the slot is taken' })
+  await until(() => pending.length === 1, { what: 'the slot is occupied' })
   const claimed = event('message.claimed', ({ brand }) => brand === '2')
   const other = send('2', 1)
   await claimed
-  held.shift()?.()
-  await until(() => held.length === 1, { what: 'the next one was sent' })
-  assert.equal(provider.received.at(-1)?.brand, '1', 'who was next then')
-  held.shift()?.()
-  await until(() => held.length === 1, { what: 'the next one was sent' })
+  pending.shift()?.()
+  await until(() => pending.length === 1, { what: 'the next one was sent' })
+  assert.equal(provider.received.at(-1)?.brand, '1', 'brand 1 was next in the round')
+  pending.shift()?.()
+  await until(() => pending.length === 1, { what: 'the next one was sent' })
   assert.equal(provider.received.at(-1)?.brand, '2')
   slow = false
-  held.shift()?.()
+  pending.shift()?.()
   assert.equal((await other)[0]?.category, 'successful')
   assert.ok((await backlog).every(({ category }) => category === 'successful'))
 })
 
-test('a brand that has all messages in progress keeps out its own excess and no other brand’s', async (t) => {
+test('a brand that uses the whole limit of messages in progress delays its own messages, not those of another brand', async (t) => {
   const hangs = Promise.withResolvers<void>()
   const provider = witness(async ({ brand, ref }) => {
     if (brand === '1') await hangs.promise
@@ -111,7 +113,7 @@ test('a brand that has all messages in progress keeps out its own excess and no 
       ['successful', 5],
       ['overloaded', 5],
     ],
-    'its share',
+    'half of the limit',
   )
   hangs.resolve()
   assert.ok((await backlog).every(({ category }) => category === 'successful'))

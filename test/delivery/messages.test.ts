@@ -1,4 +1,4 @@
-// One row for each message: how it is found, counted, erased and forgotten.
+// The rows of the messages: search, counts, erasure and retention.
 
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
@@ -43,10 +43,10 @@ async function open(t: TestContext, store: string, answer?: (message: Message) =
     provider,
     send: (messages: readonly Message[]) => path.send(messages, { deadline: Date.now() + 20_000 }),
     requests: async () => (await database.read(op(countRequests, [[]])))[0]?.n,
-    /** As the triggers counted, and as the rows are. */
+    /** The counts of the triggers, and the counts of the rows. */
     counts: async () => {
-      const kept = (await database.read(op(countMessages, [[]]))).filter(({ n }) => n !== 0)
-      return [kept, await database.read(op(countRows, [[]]))]
+      const counted = (await database.read(op(countMessages, [[]]))).filter(({ n }) => n !== 0)
+      return [counted, await database.read(op(countRows, [[]]))]
     },
   }
 }
@@ -68,7 +68,7 @@ function asBatch(messages: readonly Message[]): Message[] {
   })
 }
 
-onEachEngine('each message is found by its identifier, in its own brand only', async (t, store) => {
+onEachEngine('a message is found by its identifier, in its own brand only', async (t, store) => {
   const s = await open(t, store)
   const messages = Array.from({ length: 60 }, (_, n) => message(String((n % 2) + 1), n))
   await Promise.all([s.send(messages.slice(0, 25)), s.send(messages.slice(25, 50)), s.send(messages.slice(50))])
@@ -82,7 +82,7 @@ onEachEngine('each message is found by its identifier, in its own brand only', a
   assert.equal(await findByRef(s.database, [], messages[0]?.ref as string), undefined)
 })
 
-onEachEngine('a message is found by its activity.id, on both channels, and no other with it', async (t, store) => {
+onEachEngine('a search by activity.id finds the messages of both channels, and no others', async (t, store) => {
   const s = await open(t, store)
   const push = message('1', 7)
   const site = { ...message('1', 7), channel: 'site' as const, key: push.key.replace('push', 'site') }
@@ -94,7 +94,7 @@ onEachEngine('a message is found by its activity.id, on both channels, and no ot
   assert.deepEqual(await findById(s.database, ['1'], '"'), [])
 })
 
-onEachEngine('the messages of a user are found, newest first, page by page, of one brand', async (t, store) => {
+onEachEngine('a search by user returns the messages of one brand, newest first, page by page', async (t, store) => {
   const s = await open(t, store)
   const sent = Array.from({ length: 90 }, (_, n) => message(n % 3 === 2 ? '2' : '1', n, n % 3 === 0 ? 'a' : 'b'))
   await s.send(sent)
@@ -108,10 +108,10 @@ onEachEngine('the messages of a user are found, newest first, page by page, of o
   assert.deepEqual(await findByUser(s.database, '1', 'nobody'), [])
 })
 
-onEachEngine('a user is found in every chunk of the index', async (t, store) => {
+onEachEngine('a search by user finds messages in every chunk of the index', async (t, store) => {
   const s = await open(t, store)
   const inSeveral = Array.from({ length: 5 }, (_, n) => message('1', n))
-  // A restarted process begins a chunk of its own.
+  // A restarted process begins a new chunk.
   for (const each of inSeveral) {
     await pathTo(s.database, s.provider).send([each, message('1', Number(each.id) + 100, 'other')], {
       deadline: Date.now() + 20_000,
@@ -120,83 +120,77 @@ onEachEngine('a user is found in every chunk of the index', async (t, store) => 
   assert.equal((await findByUser(s.database, '1', '1001')).length, 5)
 })
 
-onEachEngine(
-  'a message that was tried again keeps its identifier, and shows the request that came last',
-  async (t, store) => {
-    const s = await open(t, store, ({ attempt, ref }) =>
-      attempt === 1
-        ? { category: 'failed', reason: 'rejected', error: 'no', rule: 'refused' }
-        : { category: 'successful', ref, rule: 'accepted' },
-    )
-    const first = message('1', 1)
-    await s.send([message('1', 0), first])
-    const failed = await findByRef(s.database, ['1'], first.ref)
-    assert.partialDeepStrictEqual(failed, { state: 'failed', attempt: 1, rule: 'refused', error: 'no' })
-    const text = '{"id":1,"again":true}'
-    const [again] = await s.send([{ ...first, text, ref: uuidv7() }, message('1', 2)])
-    assert.equal(again?.ref, first.ref)
-    const found = await findByRef(s.database, ['1'], first.ref)
-    assert.ok(found)
-    assert.partialDeepStrictEqual(found, { state: 'successful', attempt: 2, rule: 'accepted', error: null })
-    assert.equal((await readRequest(s.database, found))?.text, text)
-  },
-)
-
-onEachEngine(
-  'a delivered message that is repeated is not sent, and its request is not stored again',
-  async (t, store) => {
-    const s = await open(t, store)
-    const batch = asBatch([message('1', 1), message('1', 2)])
-    await s.send(batch)
-    assert.equal(await s.requests(), 1)
-    for (let i = 0; i < 3; i++) await s.send(asBatch(batch.map((m) => ({ ...m, ref: uuidv7() }))))
-    assert.deepEqual([await s.requests(), s.provider.received.length], [1, 2])
-    // A batch with a new message is stored, once.
-    await s.send(asBatch([...batch.map((m) => ({ ...m, ref: uuidv7() })), message('1', 3)]))
-    assert.deepEqual([await s.requests(), s.provider.received.length], [2, 3])
-  },
-)
-
-onEachEngine('each outcome of a batch is in its own row, also where only some succeeded', async (t, store) => {
-  const s = await open(t, store, ({ id, ref }) =>
-    Number(id) % 3 === 0
-      ? { category: 'failed', reason: 'rejected', error: `no ${id}`, rule: 'refused' }
+onEachEngine('a message that is sent again keeps its identifier, and shows its last request', async (t, store) => {
+  const s = await open(t, store, ({ attempt, ref }) =>
+    attempt === 1
+      ? { category: 'failed', reason: 'rejected', error: 'no', rule: 'refused' }
       : { category: 'successful', ref, rule: 'accepted' },
   )
-  const batch = asBatch(Array.from({ length: 20 }, (_, id) => message('1', id)))
+  const first = message('1', 1)
+  await s.send([message('1', 0), first])
+  const failed = await findByRef(s.database, ['1'], first.ref)
+  assert.partialDeepStrictEqual(failed, { state: 'failed', attempt: 1, rule: 'refused', error: 'no' })
+  const text = '{"id":1,"again":true}'
+  const [again] = await s.send([{ ...first, text, ref: uuidv7() }, message('1', 2)])
+  assert.equal(again?.ref, first.ref)
+  const found = await findByRef(s.database, ['1'], first.ref)
+  assert.ok(found)
+  assert.partialDeepStrictEqual(found, { state: 'successful', attempt: 2, rule: 'accepted', error: null })
+  assert.equal((await readRequest(s.database, found))?.text, text)
+})
+
+onEachEngine('a repetition of a delivered message is neither sent nor is its request stored', async (t, store) => {
+  const s = await open(t, store)
+  const batch = asBatch([message('1', 1), message('1', 2)])
   await s.send(batch)
-  for (const { id, ref, text } of batch) {
-    const found = await findByRef(s.database, ['1'], ref)
-    const failed = Number(id) % 3 === 0
-    assert.ok(found)
-    assert.deepEqual([found.state, found.error], failed ? ['failed', `no ${id}`] : ['successful', null])
-    assert.equal((await readRequest(s.database, found))?.text, text)
-  }
+  assert.equal(await s.requests(), 1)
+  for (let i = 0; i < 3; i++) await s.send(asBatch(batch.map((m) => ({ ...m, ref: uuidv7() }))))
+  assert.deepEqual([await s.requests(), s.provider.received.length], [1, 2])
+  // A batch with a new message is stored once.
+  await s.send(asBatch([...batch.map((m) => ({ ...m, ref: uuidv7() })), message('1', 3)]))
+  assert.deepEqual([await s.requests(), s.provider.received.length], [2, 3])
 })
 
 onEachEngine(
-  'the counts of each brand are exact after claims, repetitions, failures and forgetting',
+  'each message of a batch has its outcome in its own row, also if only some succeeded',
   async (t, store) => {
-    const s = await open(t, store, ({ id, ref, attempt }) => {
-      const rule = 'as its id says'
-      if (Number(id) % 4 === 1) return { category: 'failed', reason: 'rejected', error: 'no', rule }
-      const away = { category: 'fatal', reason: 'unavailable', blame: 'message', error: 'away', rule } as const
-      if (Number(id) % 4 === 2 && attempt < 3) return { ...away, uncertain: true }
-      return { category: 'successful', ref, rule }
-    })
-    const sent = Array.from({ length: 40 }, (_, n) => message(String((n % 2) + 1), n))
-    for (let i = 0; i < 3; i++) await s.send(sent.map((m) => ({ ...m, ref: uuidv7() })))
-    const [kept, rows] = await s.counts()
-    assert.deepEqual(kept, rows)
-    assert.ok(rows?.some(({ name }) => name === 'uncertain'))
-    assert.equal(await forgetMessages(s.database, Date.now() + 60_000), 40)
-    const [left, rowsLeft] = await s.counts()
-    assert.deepEqual(left, rowsLeft)
-    assert.deepEqual(new Set(left?.map(({ brand }) => brand)), new Set())
+    const s = await open(t, store, ({ id, ref }) =>
+      Number(id) % 3 === 0
+        ? { category: 'failed', reason: 'rejected', error: `no ${id}`, rule: 'refused' }
+        : { category: 'successful', ref, rule: 'accepted' },
+    )
+    const batch = asBatch(Array.from({ length: 20 }, (_, id) => message('1', id)))
+    await s.send(batch)
+    for (const { id, ref, text } of batch) {
+      const found = await findByRef(s.database, ['1'], ref)
+      const failed = Number(id) % 3 === 0
+      assert.ok(found)
+      assert.deepEqual([found.state, found.error], failed ? ['failed', `no ${id}`] : ['successful', null])
+      assert.equal((await readRequest(s.database, found))?.text, text)
+    }
   },
 )
 
-onEachEngine('old messages of every brand are forgotten; one that was tried again lately stays', async (t, store) => {
+onEachEngine('the counts of each brand are exact after claims, retries, failures and retention', async (t, store) => {
+  const s = await open(t, store, ({ id, ref, attempt }) => {
+    const rule = 'as its id says'
+    if (Number(id) % 4 === 1) return { category: 'failed', reason: 'rejected', error: 'no', rule }
+    const away = { category: 'fatal', reason: 'unavailable', blame: 'message', error: 'away', rule } as const
+    if (Number(id) % 4 === 2 && attempt < 3) return { ...away, uncertain: true }
+    return { category: 'successful', ref, rule }
+  })
+  const sent = Array.from({ length: 40 }, (_, n) => message(String((n % 2) + 1), n))
+  for (let i = 0; i < 3; i++) await s.send(sent.map((m) => ({ ...m, ref: uuidv7() })))
+  const [counted, rows] = await s.counts()
+  assert.deepEqual(counted, rows)
+  assert.ok(rows?.some(({ name }) => name === 'uncertain'))
+  assert.equal(await forgetMessages(s.database, Date.now() + 60_000), 40)
+  const [left, rowsLeft] = await s.counts()
+  assert.deepEqual(left, rowsLeft)
+  assert.deepEqual(new Set(left?.map(({ brand }) => brand)), new Set())
+})
+
+onEachEngine('retention deletes old messages of every brand, except those with a recent attempt', async (t, store) => {
   const s = await open(t, store, ({ id, attempt, ref }) =>
     id === '0' && attempt === 1
       ? { category: 'failed', reason: 'rejected', error: 'no', rule: 'refused' }
@@ -215,12 +209,12 @@ onEachEngine('old messages of every brand are forgotten; one that was tried agai
     [early[0]?.ref],
   )
   assert.equal((await findById(s.database, ['2'], '0')).length, 0)
-  // PostgreSQL forgets whole days.
+  // PostgreSQL deletes whole days.
   await forgetRequests(s.database, Date.now() + 2 * 86_400_000)
   assert.equal(await s.requests(), 0)
 })
 
-onEachEngine('a person’s text is erased from a batch, and no other', async (t, store) => {
+onEachEngine('the text of one user is erased from a batch, and no other text', async (t, store) => {
   const s = await open(t, store)
   const batch = asBatch([
     { ...message('1', 1, 'a'), text: '{"body":"für dich 😀"}' },
@@ -250,7 +244,7 @@ onEachEngine('two erasures in the same request at the same time both take effect
   assert.match(whole?.text ?? '', /^\[[ ,]*\]$/)
 })
 
-onEachEngine('a message is claimed by its key as it is, whatever is in it', async (t, store) => {
+onEachEngine('a key with any characters is stored and found unchanged', async (t, store) => {
   const s = await open(t, store)
   const ids = [
     '"',
@@ -286,7 +280,7 @@ onEachEngine('a message is claimed by its key as it is, whatever is in it', asyn
   assert.equal(s.provider.received.length, messages.length)
 })
 
-onEachEngine('chunks are numbered upwards, each brand’s own', async () => {
+onEachEngine('the chunks of each brand have increasing numbers', async () => {
   const chunkOf = createChunks(3)
   const numbers = Array.from({ length: 7 }, () => chunkOf('1'))
   assert.equal(new Set(numbers).size, 3)

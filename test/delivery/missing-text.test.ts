@@ -1,4 +1,4 @@
-// A message without title and body is delivered, but somebody is told; where it is refused, nothing is sent.
+// A message without title and body is delivered with a warning. If title or body is required, it is refused and not sent.
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
@@ -11,8 +11,9 @@ import { device, deviceBook, witnessService } from '../support/push-services.ts'
 import { element, get, post, startOperator } from '../support/sides.ts'
 import { event } from '../support/wait.ts'
 
-const without = (over: object = {}) => element({ ...over }, { title: undefined, body: undefined, headline: 'Hello' })
-const push = () => {
+const elementWithoutText = (over: object = {}) =>
+  element({ ...over }, { title: undefined, body: undefined, headline: 'Hello' })
+const createPush = () => {
   const service = witnessService('apns')
   return { service, options: { devices: { source: deviceBook([device()]), services: [service] } } }
 }
@@ -20,13 +21,13 @@ const push = () => {
 onEachEngine(
   'a message without title and body is delivered, its evidence says so, and a warning names the pointers',
   async (t, store) => {
-    const { url } = await startOperator(t, { store, push: push().options })
+    const { url } = await startOperator(t, { store, push: createPush().options })
     for (const [channel, rule] of [
       ['push', 'accepted, without title and body'],
       ['site', 'stored in the inbox, without title and body'],
     ] as const) {
       const warned = event('content.missing')
-      const { status, body } = await post(`${url}/channels/${channel}/single`, without())
+      const { status, body } = await post(`${url}/channels/${channel}/single`, elementWithoutText())
       assert.equal(status, 200)
       assert.deepEqual(await warned, { brand: '1', messages: 1, pointers: '/title, /body' })
       const ref = body.push_id ?? body.site_notification_id
@@ -39,12 +40,12 @@ onEachEngine(
   },
 )
 
-onEachEngine('where title or body is required, a message with neither is failed and not sent', async (t, store) => {
-  const { service, options } = push()
+onEachEngine('if title or body is required, a message without both is failed and not sent', async (t, store) => {
+  const { service, options } = createPush()
   const content = { ...defaultContentMapping, required: true }
   const { url } = await startOperator(t, { store, push: options, content })
   for (const channel of ['push', 'site']) {
-    const refused = await post(`${url}/channels/${channel}/single`, without())
+    const refused = await post(`${url}/channels/${channel}/single`, elementWithoutText())
     assert.equal(refused.status, 400)
     assert.match(refused.body.error, /neither a title at \/title nor a body at \/body/)
     assert.equal((await post(`${url}/channels/${channel}/single`, element({}, { title: undefined }))).status, 200)
@@ -52,13 +53,13 @@ onEachEngine('where title or body is required, a message with neither is failed 
   assert.equal(service.received.length, 1)
 })
 
-test('the first message of a brand is warned of at once, and then those of a while together', async (t) => {
+test('the first message of a brand raises a warning at once; the following ones are counted in one warning per interval', async (t) => {
   const warnings: Events['content.missing'][] = []
   t.after(on('content.missing', (warning) => warnings.push(warning)))
-  const note = createTextWatch(20)
+  const watch = createTextWatch(20)
   const together = event('content.missing', ({ messages }) => messages > 1)
-  for (let n = 0; n < 1_000; n++) note('1', 'push', ['/title', '/body'])
-  note('2', 'push', ['/title', '/body'])
+  for (let n = 0; n < 1_000; n++) watch('1', 'push', ['/title', '/body'])
+  watch('2', 'push', ['/title', '/body'])
   await together
   assert.deepEqual(
     warnings.map(({ brand, messages }) => [brand, messages]),

@@ -1,4 +1,4 @@
-// What one brand writes into its messages stops no other brand's: the push services' credentials are shared.
+// Brands share the credentials of the push services: malformed messages of one brand must not stop those of another.
 
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
@@ -11,47 +11,47 @@ import { fcmStandIn } from '../../src/stand-ins/fcm.ts'
 import { device, deviceBook } from '../support/push-services.ts'
 import { element, post, startOperator } from '../support/sides.ts'
 
-interface Stage {
+interface Setup {
   readonly service: PushService
-  /** A device that the service's stand-in knows. */
-  readonly known: () => Pick<Device, 'kind' | 'token'>
+  /** Registers a device at the service's stand-in. */
+  readonly registerDevice: () => Pick<Device, 'kind' | 'token'>
 }
 
-async function apnsStage(t: TestContext): Promise<Stage> {
+async function setUpApns(t: TestContext): Promise<Setup> {
   const standIn = await apnsStandIn()
   t.after(() => standIn.close())
   const { credentials, topic, url: baseUrl, sandboxUrl, ca } = standIn
   const service = apns({ ...credentials, topic, baseUrl, sandboxUrl, ...(ca !== undefined && { ca }) })
-  return { service, known: () => ({ kind: 'apns', token: standIn.device() }) }
+  return { service, registerDevice: () => ({ kind: 'apns', token: standIn.device() }) }
 }
 
-async function fcmStage(t: TestContext): Promise<Stage> {
+async function setUpFcm(t: TestContext): Promise<Setup> {
   const standIn = await fcmStandIn()
   t.after(() => standIn.close())
   const { credentials: serviceAccount, url: baseUrl, ca } = standIn
   const service = fcm({ serviceAccount, baseUrl, ...(ca !== undefined && { ca }) })
-  return { service, known: () => ({ kind: 'fcm_token', token: standIn.device() }) }
+  return { service, registerDevice: () => ({ kind: 'fcm_token', token: standIn.device() }) }
 }
 
 const long = 'a'.repeat(90_000)
 
-/** Sends 20 messages of brand 1 with this content, and one of brand 2 after them. */
+/** Sends 20 messages of brand 1 with the poison, and then one of brand 2, which must be delivered. */
 async function attack(
   t: TestContext,
-  { service, known }: Stage,
+  { service, registerDevice }: Setup,
   poison: Readonly<Record<string, unknown>>,
-  poisoned: Partial<Device> = {},
+  poisonedDevice: Partial<Device> = {},
 ): Promise<void> {
-  const devices = [device({ ...known(), ...poisoned }), device({ brand: '2', ...known() })]
+  const devices = [device({ ...registerDevice(), ...poisonedDevice }), device({ brand: '2', ...registerDevice() })]
   const { url } = await startOperator(t, {
     push: { devices: { source: deviceBook(devices), services: [service] } },
   })
-  const good = () => post(`${url}/channels/push/single`, element({ brand_id: 2 }))
-  assert.equal((await good()).status, 200)
-  const attackers = Array.from({ length: 20 }, () => element({}, poison))
-  const { body } = await post(`${url}/channels/push/batch`, attackers)
+  const sendGood = () => post(`${url}/channels/push/single`, element({ brand_id: 2 }))
+  assert.equal((await sendGood()).status, 200)
+  const poisoned = Array.from({ length: 20 }, () => element({}, poison))
+  const { body } = await post(`${url}/channels/push/batch`, poisoned)
   assert.deepEqual([body.failed.length, body.fatal.length], [20, 0], JSON.stringify(body).slice(0, 500))
-  const after = await good()
+  const after = await sendGood()
   assert.equal(after.status, 200, after.text)
 }
 
@@ -61,10 +61,10 @@ for (const [what, headers] of Object.entries({
   'a collapse id in another script': { 'apns-collapse-id': 'ал' },
 }))
   test(`apns: ${what} in one brand's messages stops no other brand`, async (t) =>
-    attack(t, await apnsStage(t), { overrides: { apns: { headers } } }))
+    attack(t, await setUpApns(t), { overrides: { apns: { headers } } }))
 
-test('apns: a device token that is none stops no other brand', async (t) =>
-  attack(t, await apnsStage(t), {}, { token: '€'.repeat(4_096) }))
+test('apns: a malformed device token stops no other brand', async (t) =>
+  attack(t, await setUpApns(t), {}, { token: '€'.repeat(4_096) }))
 
 for (const [what, overrides] of Object.entries({
   'an APNs topic': { apns: { headers: { 'apns-topic': 'com.example.other' } } },
@@ -73,4 +73,4 @@ for (const [what, overrides] of Object.entries({
   'a label of 90,000 characters': { fcm_options: { analytics_label: long } },
 }))
   test(`fcm: ${what} in one brand's messages stops no other brand and is never sent`, async (t) =>
-    attack(t, await fcmStage(t), { overrides: { fcm: overrides } }))
+    attack(t, await setUpFcm(t), { overrides: { fcm: overrides } }))

@@ -1,4 +1,4 @@
-// Claim → suppress → depart → provider → settle, through the operator's own door.
+// The send path over HTTP: claim → suppress → deliver → settle → answer.
 
 import assert from 'node:assert/strict'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -10,7 +10,7 @@ const single = '/channels/push/single'
 const batch = '/channels/push/batch'
 
 onEachEngine(
-  'a message that was delivered is never delivered again and answers with its first identifier, single or batch',
+  'a delivered message is never delivered again; a repetition, single or batch, is answered with the first identifier',
   async (t, store) => {
     const push = witness()
     const { url } = await startOperator(t, { store, push })
@@ -23,27 +23,24 @@ onEachEngine(
   },
 )
 
-onEachEngine(
-  'two requests for one message at the same time are one call, and both get its result',
-  async (t, store) => {
-    let release: () => void = () => {}
-    const gate = new Promise<void>((resolve) => (release = resolve))
-    const push = witness(async (m) => {
-      await gate
-      return { category: 'successful', ref: m.ref, rule: 'accepted' }
-    })
-    const { url } = await startOperator(t, { store, push })
-    const one = element()
-    const both = [post(url + single, one), post(url + batch, [one])]
-    while (push.received.length === 0) await pause(5)
-    release()
-    const [a, b] = await Promise.all(both)
-    assert.equal(a?.body.push_id, b?.body.successful[0].push_id)
-    assert.equal(push.received.length, 1)
-  },
-)
+onEachEngine('two simultaneous requests with one message make one call, and both get its result', async (t, store) => {
+  let release: () => void = () => {}
+  const gate = new Promise<void>((resolve) => (release = resolve))
+  const push = witness(async (m) => {
+    await gate
+    return { category: 'successful', ref: m.ref, rule: 'accepted' }
+  })
+  const { url } = await startOperator(t, { store, push })
+  const one = element()
+  const both = [post(url + single, one), post(url + batch, [one])]
+  while (push.received.length === 0) await pause(5)
+  release()
+  const [a, b] = await Promise.all(both)
+  assert.equal(a?.body.push_id, b?.body.successful[0].push_id)
+  assert.equal(push.received.length, 1)
+})
 
-onEachEngine('a message that ended failed or fatal is tried again with the same identifier', async (t, store) => {
+onEachEngine('a failed or fatal message that is repeated is sent again with the same identifier', async (t, store) => {
   const outcomes = [
     { category: 'fatal', reason: 'unavailable', blame: 'message', error: 'not now', rule: 'test' },
     { category: 'failed', reason: 'rejected', error: 'no', rule: 'test' },
@@ -60,22 +57,22 @@ onEachEngine('a message that ended failed or fatal is tried again with the same 
     [1, 2, 3],
   )
   assert.deepEqual(new Set(push.received.map((m) => m.ref)), new Set([last.body.push_id]))
-  const story = (await get(`${url}/admin/messages/${last.body.push_id}`)).body
-  assert.equal(story.outcome, 'successful')
-  assert.equal(story.attempts, 3)
+  const details = (await get(`${url}/admin/messages/${last.body.push_id}`)).body
+  assert.equal(details.outcome, 'successful')
+  assert.equal(details.attempts, 3)
   assert.deepEqual(
-    story.refusals.map((r: { category: string }) => r.category),
+    details.refusals.map((r: { category: string }) => r.category),
     ['fatal', 'failed'],
   )
-  assert.equal(story.request, JSON.stringify(one))
-  assert.ok(story.calls.length > 0)
+  assert.equal(details.request, JSON.stringify(one))
+  assert.ok(details.calls.length > 0)
 })
 
-for (const [how, spoiler] of [
-  ['kept once for all of them', '{"activity":{"id":-1}}'],
-  ['kept for each by itself where it is not UTF-8', '"\xff"'],
+for (const [how, invalidItem] of [
+  ['stored once for all messages', '{"activity":{"id":-1}}'],
+  ['split and stored for each message if it is not UTF-8', '"\xff"'],
 ] as const) {
-  onEachEngine(`each message of a batch is shown as it came; the body is ${how}`, async (t, store) => {
+  onEachEngine(`each message of a batch is shown unchanged; the body is ${how}`, async (t, store) => {
     const { url } = await startOperator(t, {
       store,
       push: witness(undefined, 2), // several calls
@@ -87,16 +84,16 @@ for (const [how, spoiler] of [
       element({ brand_id: 2 }, { title: '😀' }),
       element(),
     ].map((each) => JSON.stringify(each, undefined, 1))
-    const body = Buffer.concat([Buffer.from(`[${texts.join(' ,\n')},`), Buffer.from(`${spoiler}]`, 'latin1')])
+    const body = Buffer.concat([Buffer.from(`[${texts.join(' ,\n')},`), Buffer.from(`${invalidItem}]`, 'latin1')])
     const { body: answer } = await post(url + batch, body)
     const items: { id: number; push_id?: string }[] = [...answer.successful, ...answer.failed]
     const shown = items.filter((item) => item.push_id).map((item) => get(`${url}/admin/messages/${item.push_id}`))
-    const requests = (await Promise.all(shown)).map((story) => story.body.request)
+    const requests = (await Promise.all(shown)).map(({ body }) => body.request)
     assert.deepEqual(requests.sort(), texts.sort())
   })
 }
 
-onEachEngine('an answer that was lost is counted as uncertain', async (t, store) => {
+onEachEngine('a lost answer is counted as uncertain', async (t, store) => {
   const push = witness((m) =>
     m.attempt === 1
       ? { category: 'fatal', reason: 'timeout', blame: 'provider', error: 'cut', rule: 'test', uncertain: true }
@@ -112,9 +109,9 @@ onEachEngine('an answer that was lost is counted as uncertain', async (t, store)
 })
 
 onEachEngine(
-  'excluded, blocked, inactive and unconsented users are refused as failed with 422, of their own brand only',
+  'messages to users who are excluded, blocked, inactive or without consent are failed with 422, in this brand only',
   async (t, store) => {
-    const holders: Record<string, string[]> = {
+    const usersOf: Record<string, string[]> = {
       'blocked 1': ['blocked'],
       'excluded 1': ['excluded'],
       'active 1': ['blocked', 'excluded', 'silent', 'fine'],
@@ -128,16 +125,16 @@ onEachEngine(
       push,
       attributes: functionSource(
         ['blocked', 'excluded', 'active', 'consent_push_notification'],
-        (brand, users, field) => users.filter((user) => holders[`${field} ${brand}`]?.includes(user)),
+        (brand, users, field) => users.filter((user) => usersOf[`${field} ${brand}`]?.includes(user)),
       ),
     })
-    const why: Record<string, RegExp> = {
+    const reasons: Record<string, RegExp> = {
       blocked: /blocked/,
       excluded: /excluded/,
       asleep: /not active/,
       silent: /consent_push_notification/,
     }
-    for (const [user_id, reason] of Object.entries(why)) {
+    for (const [user_id, reason] of Object.entries(reasons)) {
       const answer = await post(url + single, element({ user_id }))
       assert.equal(answer.status, 422, user_id)
       assert.match(answer.body.error, reason)
@@ -152,38 +149,38 @@ onEachEngine(
 )
 
 onEachEngine(
-  'a source that throws, hangs or answers nonsense makes messages fatal, and nothing is sent until it answers',
+  'a source that throws or returns malformed data makes messages fatal, and nothing is sent until it answers',
   async (t, store) => {
-    let mood = 'throws'
+    let behavior = 'throws'
     const push = witness()
     const { url } = await startOperator(t, {
       store,
       push,
       attributes: {
-        name: 'moody',
+        name: 'unreliable',
         fields: ['blocked'],
         async among() {
-          if (mood === 'throws') throw new Error('the database is away')
-          if (mood === 'nonsense') return undefined as never
+          if (behavior === 'throws') throw new Error('the database is away')
+          if (behavior === 'malformed') return undefined as never
           return new Map([['blocked', new Set<string>()]])
         },
       },
     })
     const one = element()
-    for (mood of ['throws', 'nonsense']) {
+    for (behavior of ['throws', 'malformed']) {
       const answer = await post(url + single, one)
-      assert.equal(answer.status, 503, mood)
-      assert.match(answer.body.error, /attribute source moody/)
+      assert.equal(answer.status, 503, behavior)
+      assert.match(answer.body.error, /attribute source unreliable/)
     }
     assert.equal(push.received.length, 0)
-    mood = 'fine'
+    behavior = 'works'
     assert.equal((await post(url + single, one)).status, 200)
     assert.equal(push.received.length, 1)
   },
 )
 
 onEachEngine(
-  'a message delivered before its user was excluded still answers with its first identifier',
+  'a message that was delivered before its user was excluded is still answered with its first identifier',
   async (t, store) => {
     let excluded: string[] = []
     const { url } = await startOperator(t, { store, attributes: functionSource(['excluded'], () => excluded) })
@@ -197,7 +194,7 @@ onEachEngine(
 )
 
 onEachEngine(
-  'a request is answered within its budget; the work goes on and the next request gets its result',
+  'a request is answered within its time budget; sending goes on, and the next request gets the result',
   async (t, store) => {
     let release: () => void = () => {}
     const gate = new Promise<void>((resolve) => (release = resolve))
@@ -217,7 +214,7 @@ onEachEngine(
   },
 )
 
-onEachEngine('more messages than may be in progress are fatal, those under way are delivered', async (t, store) => {
+onEachEngine('messages beyond the limit in progress are fatal, and the others are delivered', async (t, store) => {
   let release: () => void = () => {}
   const gate = new Promise<void>((resolve) => (release = resolve))
   const push = witness(async (m) => {
@@ -239,7 +236,7 @@ onEachEngine('more messages than may be in progress are fatal, those under way a
   assert.equal(answer.body.fatal.length, 2)
 })
 
-onEachEngine('stopping finishes what is under way and takes nothing new', async (t, store) => {
+onEachEngine('a stop finishes the messages in progress and accepts no new ones', async (t, store) => {
   let release: () => void = () => {}
   const gate = new Promise<void>((resolve) => (release = resolve))
   const push = witness(async (m) => {
@@ -256,17 +253,17 @@ onEachEngine('stopping finishes what is under way and takes nothing new', async 
   await stopped
 })
 
-onEachEngine('the request headers that track a message are kept with it', async (t, store) => {
+onEachEngine('the tracking headers of a request are stored with its messages', async (t, store) => {
   const { url } = await startOperator(t, { store })
   const answer = await post(url + single, element(), keys.one.key, {
     'X-Fasttrack-Id': 'track-1',
     'X-Fasttrack-Triggerhash': 'h',
   })
-  const story = (await get(`${url}/admin/messages/${answer.body.push_id}`)).body
-  assert.deepEqual(story.tracking, { 'x-fasttrack-id': 'track-1', 'x-fasttrack-triggerhash': 'h' })
+  const details = (await get(`${url}/admin/messages/${answer.body.push_id}`)).body
+  assert.deepEqual(details.tracking, { 'x-fasttrack-id': 'track-1', 'x-fasttrack-triggerhash': 'h' })
 })
 
-onEachEngine('admin routes ask for a key with the right scope and show only its brands', async (t, store) => {
+onEachEngine('admin routes require a key with the right scope, and show only its brands', async (t, store) => {
   const reader = { name: 'reader', key: 'the-key-of-a-reader', scopes: ['read'], brands: ['2'] } as const
   const { url } = await startOperator(t, { store, adminKeys: [adminKey, reader] })
   const { push_id } = (await post(url + single, element())).body

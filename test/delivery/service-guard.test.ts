@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { guardService, type Leaving, type ServiceGuardOptions } from '../../src/delivery/service-guard.ts'
+import { guardService, type SendChecks, type ServiceGuardOptions } from '../../src/delivery/service-guard.ts'
 import type { DeviceAnswer, Push, PushService } from '../../src/providers/push-service.ts'
 import type { Events } from '../../src/runtime/events.ts'
 import { on } from '../../src/runtime/events.ts'
@@ -14,19 +14,19 @@ const push = (n = 1): Push => ({
   expiresAt: Date.now() + 60_000,
 })
 const context = (ms = 10_000) => ({ deadline: Date.now() + ms, signal: new AbortController().signal })
-const go: Leaving = { refused: () => undefined, veto: () => undefined }
+const noChecks: SendChecks = { findRefusal: () => undefined, findLateRefusal: () => undefined }
 const breaker = { after: 3, firstMs: 30, mostMs: 30 }
 
-/** A service that answers one thing after the other, the last one for ever. */
+/** A service that returns these answers in order, and then the last one forever. */
 function scripted(...answers: DeviceAnswer[]) {
   let next = 0
   return witnessService('apns', () => answers[Math.min(next++, answers.length - 1)] as DeviceAnswer)
 }
 function guarded(service: PushService, options: ServiceGuardOptions = {}) {
   const guard = guardService(service, { breaker, ...options })
-  return async (n = 1, leaving = go, ms = 10_000) => (await guard.send(push(n), context(ms), leaving)).answer
+  return async (n = 1, checks = noChecks, ms = 10_000) => (await guard.send(push(n), context(ms), checks)).answer
 }
-function watch<Name extends 'provider.alert' | 'provider.paused' | 'provider.resumed'>(
+function record<Name extends 'provider.alert' | 'provider.paused' | 'provider.resumed'>(
   t: test.TestContext,
   name: Name,
 ) {
@@ -35,8 +35,8 @@ function watch<Name extends 'provider.alert' | 'provider.paused' | 'provider.res
   return seen
 }
 
-test('a throw and nonsense are fatal, and nothing is known of the token', async () => {
-  const odd: unknown[] = [
+test('an exception and a malformed answer are fatal, and are no evidence against the token', async () => {
+  const malformed: unknown[] = [
     undefined,
     null,
     {},
@@ -45,23 +45,23 @@ test('a throw and nonsense are fatal, and nothing is known of the token', async 
     { ...gone, goneSince: 'x' },
     { ...accepted, providerId: 7 },
   ]
-  for (const answer of odd) {
+  for (const answer of malformed) {
     const result = await guarded(witnessService('apns', () => answer as DeviceAnswer))()
     assert.partialDeepStrictEqual(result, { category: 'fatal', reason: 'nonsense', uncertain: true })
     assert.equal(result.token, undefined)
   }
   const thrown = await guarded(witnessService('apns', () => Promise.reject(new Error('socket'))))()
   assert.partialDeepStrictEqual(thrown, { category: 'fatal', reason: 'nonsense', uncertain: true })
-  const atOnce = {
+  const throwing = {
     ...witnessService('apns'),
     send: () => {
-      throw new Error('not even a promise')
+      throw new Error('thrown synchronously')
     },
   }
-  assert.equal((await guarded(atOnce)()).category, 'fatal')
+  assert.equal((await guarded(throwing)()).category, 'fatal')
 })
 
-test('a service that never answers costs its own message, which may have arrived, and no more than its timeout', async () => {
+test('a service that never answers delays one message only, for no longer than its timeout; the message is uncertain', async () => {
   const deadlines: number[] = []
   const silent: PushService = {
     ...witnessService('apns'),
@@ -77,12 +77,12 @@ test('a service that never answers costs its own message, which may have arrived
   assert.ok(deadlines.every((deadline) => deadline <= Date.now() + 50))
 })
 
-test('no more at a time than the service says; who waits past the deadline or as one too many is fatal and was not sent', async () => {
+test('the concurrency limit of the service is kept; a push that waits past the deadline or exceeds the queue is fatal and not sent', async () => {
   const gate = Promise.withResolvers<DeviceAnswer>()
   const service = witnessService('apns', () => gate.promise, { concurrency: 2 })
   const send = guarded(service, { waiting: 2 })
   const running = [send(1), send(2), send(3)]
-  const late = send(4, go, 50)
+  const late = send(4, noChecks, 50)
   assert.partialDeepStrictEqual(await send(5), { category: 'fatal', reason: 'overloaded', retryAfterMs: 1_000 })
   const tooLate = await late
   assert.partialDeepStrictEqual(tooLate, { category: 'fatal', reason: 'timeout' })
@@ -93,8 +93,8 @@ test('no more at a time than the service says; who waits past the deadline or as
   assert.equal(service.received.length, 3)
 })
 
-test('Retry-After pauses the service at once: others are fatal meanwhile, and one probe ends it', async (t) => {
-  const paused = watch(t, 'provider.paused')
+test('Retry-After pauses the service at once: other pushes are fatal meanwhile, and one probe ends the pause', async (t) => {
+  const paused = record(t, 'provider.paused')
   const gate = Promise.withResolvers<DeviceAnswer>()
   const limited = { ...away, reason: 'rate_limited', retryAfterMs: 80 } as const
   let calls = 0
@@ -108,16 +108,16 @@ test('Retry-After pauses the service at once: others are fatal meanwhile, and on
   assert.equal(paused.length, 1)
   const until80 = Date.now() + 85
   await until(() => Date.now() > until80, { what: 'the pause is over' })
-  const herd = Array.from({ length: 20 }, (_, i) => send(i))
+  const pushes = Array.from({ length: 20 }, (_, i) => send(i))
   await until(() => service.received.length > 1, { what: 'the probe' })
   gate.resolve(accepted)
-  const answers = await Promise.all(herd)
-  assert.equal(service.received.length, 2, 'one probe, no stampede')
+  const answers = await Promise.all(pushes)
+  assert.equal(service.received.length, 2, 'only the probe was sent')
   assert.equal(answers.filter(({ category }) => category === 'successful').length, 1)
   assert.equal((await send()).category, 'successful')
 })
 
-test('those who waited for their turn when the service paused are told so, and are not sent', async () => {
+test('pushes that are waiting when the service pauses are fatal and not sent', async () => {
   const gate = Promise.withResolvers<DeviceAnswer>()
   const service = witnessService('apns', () => gate.promise, { concurrency: 1 })
   const send = guarded(service)
@@ -127,14 +127,14 @@ test('those who waited for their turn when the service paused are told so, and a
   assert.equal(service.received.length, 1)
 })
 
-test('while a probe is out, others are told so at once and do not wait for its slot', async () => {
+test('while a probe is in flight, other pushes are refused at once and do not wait for its slot', async () => {
   const gate = Promise.withResolvers<DeviceAnswer>()
   let calls = 0
   const answers = () => (calls++ === 0 ? { ...away, retryAfterMs: 30 } : gate.promise)
   const send = guarded(witnessService('apns', answers, { concurrency: 1 }))
   await send()
-  const over = Date.now() + 40
-  await until(() => Date.now() > over, { what: 'the pause is over' })
+  const pauseEnd = Date.now() + 40
+  await until(() => Date.now() > pauseEnd, { what: 'the pause is over' })
   const probe = send()
   await until(() => calls === 2, { what: 'the probe' })
   assert.partialDeepStrictEqual(await send(), { category: 'fatal', reason: 'unavailable' })
@@ -142,9 +142,9 @@ test('while a probe is out, others are told so at once and do not wait for its s
   assert.equal((await probe).category, 'successful')
 })
 
-test('a wrong credential pauses sending with one alert, burns nothing, and is tried again by itself', async (t) => {
-  const alerts = watch(t, 'provider.alert')
-  const resumed = watch(t, 'provider.resumed')
+test('a wrong credential pauses sending with one alert, loses no message, and is retried automatically', async (t) => {
+  const alerts = record(t, 'provider.alert')
+  const resumed = record(t, 'provider.resumed')
   const service = scripted(wrongKey, wrongKey, accepted)
   const send = guarded(service)
   const answers: DeviceAnswer[] = []
@@ -156,7 +156,7 @@ test('a wrong credential pauses sending with one alert, burns nothing, and is tr
   assert.equal(resumed.length, 1)
 })
 
-test('a mismatch pauses until the credential has had an accepted send, and then is the one device’s', async () => {
+test('a mismatch pauses the service until the credential has had an accepted send; then it concerns one device only', async () => {
   const service = scripted(mismatch, accepted, mismatch)
   const send = guarded(service)
   assert.partialDeepStrictEqual(await send(), { category: 'fatal', reason: 'misconfigured' })
@@ -165,27 +165,30 @@ test('a mismatch pauses until the credential has had an accepted send, and then 
   assert.equal(service.received.length, 3)
 })
 
-test('after a restart one user’s junk tokens do not pause the service, several users’ do', async (t) => {
-  const paused = watch(t, 'provider.paused')
+test('after a restart, invalid tokens of one user do not pause the service; those of several users do', async (t) => {
+  const paused = record(t, 'provider.paused')
   const users = Array.from({ length: breaker.after }, (_, i) => `user ${i}`)
   const guard = guardService(
     witnessService('apns', () => mismatch),
     { breaker },
   )
   const sendTo = async (userId: string, token: string) => {
-    const its = { ...push(), device: device({ userId, token }) }
-    return (await guard.send(its, context(), go)).answer
+    const toUser = { ...push(), device: device({ userId, token }) }
+    return (await guard.send(toUser, context(), noChecks)).answer
   }
   for (let i = 0; i < 10; i++)
-    assert.partialDeepStrictEqual(await sendTo('mallory', `junk ${i}`), { category: 'fatal', reason: 'misconfigured' })
+    assert.partialDeepStrictEqual(await sendTo('mallory', `invalid ${i}`), {
+      category: 'fatal',
+      reason: 'misconfigured',
+    })
   assert.equal(paused.length, 0)
   for (const user of users.slice(1)) await sendTo(user, user)
-  assert.equal(paused.length, 1, 'then it is the credential')
+  assert.equal(paused.length, 1, 'several users: the credential is wrong')
 })
 
-test('a credential that works is not stopped by one device for which it is the wrong one, but by several in a row', async (t) => {
-  const paused = watch(t, 'provider.paused')
-  const alerts = watch(t, 'provider.alert')
+test('a working credential is not paused by one device that refuses it, but by several refusals in a row', async (t) => {
+  const paused = record(t, 'provider.paused')
+  const alerts = record(t, 'provider.alert')
   let broken = false
   const send = guarded(
     witnessService('apns', ({ device: { token } }) => (token === 't-0' || broken ? wrongKey : accepted)),
@@ -201,32 +204,32 @@ test('a credential that works is not stopped by one device for which it is the w
   assert.equal(paused.length, 1)
 })
 
-test('an accepted send proves its own service only', async () => {
+test('an accepted send proves the credential of its own service only', async () => {
   const [one, two] = [guarded(scripted(accepted, mismatch)), guarded(scripted(mismatch))]
   assert.equal((await one()).category, 'successful')
   assert.equal((await one()).category, 'failed')
   assert.equal((await two()).category, 'fatal')
 })
 
-test('what is held back at the last moment is not sent, and ends no probe', async () => {
+test('a push that the last checks refuse is not sent, and does not count as a probe', async () => {
   const service = scripted({ ...away, retryAfterMs: 30 }, accepted)
   const send = guarded(service)
   await send()
-  const no: DeviceAnswer = { category: 'failed', reason: 'suppressed', rule: 'no', error: 'no' }
-  const held: readonly (readonly [rule: string, leaving: Partial<Leaving>])[] = [
-    ['no', { refused: () => no }],
-    ['no', { refused: async () => no }],
-    ['no', { veto: () => no }],
+  const refusal: DeviceAnswer = { category: 'failed', reason: 'suppressed', rule: 'no', error: 'no' }
+  const refusing: readonly Partial<SendChecks>[] = [
+    { findRefusal: () => refusal },
+    { findRefusal: async () => refusal },
+    { findLateRefusal: () => refusal },
   ]
-  for (const [rule, leaving] of held) {
+  for (const checks of refusing) {
     const answer = await until(
       async () => {
-        const found = await send(1, { ...go, ...leaving })
+        const found = await send(1, { ...noChecks, ...checks })
         return found.rule.endsWith('paused') ? undefined : found
       },
-      { what: 'its turn as the probe' },
+      { what: 'the push is admitted as the probe' },
     )
-    assert.equal(answer.rule, rule)
+    assert.equal(answer.rule, refusal.rule)
   }
   assert.equal(service.received.length, 1)
   assert.equal((await until(() => send(), { what: 'the probe' })).category, 'successful')

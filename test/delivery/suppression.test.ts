@@ -1,4 +1,4 @@
-// Suppression (design §5.3) through the operator's own door: asked right before the call, remembered no longer than allowed.
+// Suppression (design §5.3) over HTTP: checked right before the call, cached no longer than allowed.
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
@@ -14,10 +14,10 @@ import { element, get, post, startOperator, temporary, witness } from '../suppor
 import { event, until } from '../support/wait.ts'
 
 const single = '/channels/push/single'
-const never = new AbortController().signal
+const neverAborted = new AbortController().signal
 
 onEachEngine(
-  'a user excluded a second after a successful send gets nothing more; the first message keeps its identifier',
+  'a user who is excluded after a successful send gets no further message; the first message keeps its identifier',
   async (t, store) => {
     const database = await createPlayers(store)
     await database.add('1001')
@@ -36,14 +36,14 @@ onEachEngine(
     const again = await post(url + single, first)
     assert.equal(again.status, 200)
     assert.equal(again.body.push_id, delivered.body.push_id)
-    assert.equal((await post(url + single, element({ brand_id: 2 }))).status, 200, 'the other brand’s 1001')
+    assert.equal((await post(url + single, element({ brand_id: 2 }))).status, 200, 'user 1001 of the other brand')
     assert.equal(push.received.length, 2)
     await database.exclude('1', '1001', false)
-    assert.equal((await post(url + single, element())).status, 200, 'who is let in again is let in at once')
+    assert.equal((await post(url + single, element())).status, 200, 'the end of an exclusion takes effect at once')
   },
 )
 
-test('the evidence of a refusal says why', async (t) => {
+test('the evidence of a refusal has its reason', async (t) => {
   const { url } = await startOperator(t, { attributes: functionSource(['excluded'], (_brand, users) => users) })
   const refused = event('message.settled', ({ category }) => category === 'failed')
   await post(url + single, element())
@@ -54,7 +54,7 @@ test('the evidence of a refusal says why', async (t) => {
   assert.match(body.refusals[0].error, /not sent: the user is excluded/)
 })
 
-test('a source that answers late cannot answer: nothing is sent', async (t) => {
+test('a source that answers after its timeout counts as unavailable: nothing is sent', async (t) => {
   const push = witness()
   const replica: AttributeSource = {
     name: 'replica',
@@ -68,7 +68,7 @@ test('a source that answers late cannot answer: nothing is sent', async (t) => {
   assert.equal(push.received.length, 0)
 })
 
-onEachEngine('a replica whose data is older than max_lag cannot answer', async (t, store) => {
+onEachEngine('a replica with data older than max_lag counts as unavailable', async (t, store) => {
   const database = await createPlayers(store)
   await database.run('create table heartbeat (at text)')
   await database.run("insert into heartbeat values ('2026-01-01T00:00:00Z')")
@@ -80,16 +80,18 @@ onEachEngine('a replica whose data is older than max_lag cannot answer', async (
     maxLagMs: 60_000,
   })
   t.after(() => source.close?.())
-  const look = { deadline: Date.now() + 10_000, signal: never }
-  await assert.rejects(source.among('1', ['1001'], ['excluded'], look), /ms old, and max_lag is 60000 ms/)
-  const { timestamp, chunks } = await (source.all as NonNullable<typeof source.all>)('1', 'excluded', { signal: never })
+  const look = { deadline: Date.now() + 10_000, signal: neverAborted }
+  await assert.rejects(source.among('1', ['1001'], ['excluded'], look), /ms old; max_lag is 60000 ms/)
+  const { timestamp, chunks } = await (source.all as NonNullable<typeof source.all>)('1', 'excluded', {
+    signal: neverAborted,
+  })
   for await (const _ of chunks);
   assert.equal(Date.parse(timestamp), Date.parse('2026-01-01T00:00:00Z'), 'the list carries the time of its data')
   await database.run(`update heartbeat set at = '${new Date().toISOString()}'`)
   assert.equal((await source.among('1', ['1001'], ['excluded'], look)).get('excluded')?.size, 0)
 })
 
-test('an answer that leaves a field out is no answer', async (t) => {
+test('an answer without one of the fields is refused, and nothing is sent', async (t) => {
   const source = {
     ...functionSource(['blocked', 'excluded'], () => []),
     among: async () => new Map([['blocked', new Set<string>()]]),
@@ -98,7 +100,7 @@ test('an answer that leaves a field out is no answer', async (t) => {
   assert.equal((await post(url + single, element())).status, 503)
 })
 
-test('a brand that the source does not know is not sent to', async (t) => {
+test('no message is sent to a brand for which the source has no fields', async (t) => {
   const source = {
     ...functionSource(['blocked'], () => []),
     fieldsOf: (brand: string) => (brand === '1' ? ['blocked'] : []) as Field[],
@@ -107,43 +109,43 @@ test('a brand that the source does not know is not sent to', async (t) => {
   assert.equal((await post(url + single, element())).status, 200)
   const answer = await post(url + single, element({ brand_id: 2 }))
   assert.equal(answer.status, 503)
-  assert.match(answer.body.error, /knows nothing of the users of brand 2/)
+  assert.match(answer.body.error, /it has no fields for the users of brand 2/)
 })
 
-test('all messages of a flush are one look-up for each brand', async () => {
-  const { source, questions } = counting()
-  const suppression = createSuppression(source, never)
+test('the messages of one turn are one look-up for each brand', async () => {
+  const { source, lookUps } = recordingSource()
+  const suppression = createSuppression(source, neverAborted)
   const sent = [...messages(50), ...messages(50).map((m) => ({ ...m, brand: '2' }))]
-  await Promise.all(sent.map(suppression.judge))
-  assert.equal(questions.length, 2)
-  assert.deepEqual(questions.map(({ brand }) => brand).toSorted(), ['1', '2'])
+  await Promise.all(sent.map(suppression.checkMessage))
+  assert.equal(lookUps.length, 2)
+  assert.deepEqual(lookUps.map(({ brand }) => brand).toSorted(), ['1', '2'])
 })
 
-test('"may be messaged" is not remembered, unless and only as long as a setting allows it; a refusal never is', async () => {
+test('a permission to send is cached only as long as the setting allows; a refusal is never cached', async () => {
   for (const [maxStalenessMs, expected] of [
     [0, 3],
     [60_000, 1],
   ] as const) {
-    const { source, questions } = counting()
-    const suppression = createSuppression(source, never, { maxStalenessMs })
-    for (let i = 0; i < 3; i++) assert.equal(await suppression.ask('1', '1001', 'push'), undefined)
-    assert.equal(questions.length, expected)
-    await suppression.ask('2', '1001', 'push')
-    await suppression.ask('1', '1001', 'site')
-    assert.equal(questions.length, expected + 2, 'another brand and another channel are other questions')
+    const { source, lookUps } = recordingSource()
+    const suppression = createSuppression(source, neverAborted, { maxStalenessMs })
+    for (let i = 0; i < 3; i++) assert.equal(await suppression.findReason('1', '1001', 'push'), undefined)
+    assert.equal(lookUps.length, expected)
+    await suppression.findReason('2', '1001', 'push')
+    await suppression.findReason('1', '1001', 'site')
+    assert.equal(lookUps.length, expected + 2, 'another brand and another channel need their own look-up')
   }
   let refused = 0
   const refusing = functionSource(['excluded'], (_brand, users) => {
     refused++
     return users
   })
-  const suppression = createSuppression(refusing, never, { maxStalenessMs: 60_000 })
-  for (let i = 0; i < 3; i++) assert.match((await suppression.ask('1', '1001', 'push')) ?? '', /excluded/)
+  const suppression = createSuppression(refusing, neverAborted, { maxStalenessMs: 60_000 })
+  for (let i = 0; i < 3; i++) assert.match((await suppression.findReason('1', '1001', 'push')) ?? '', /excluded/)
   assert.equal(refused, 3)
 })
 
-test('a message that waits for a slot is judged when its turn has come', async (t) => {
-  const { source, holders } = counting()
+test('a message that waits for a slot is checked after the wait', async (t) => {
+  const { source, excluded } = recordingSource()
   const gate = Promise.withResolvers<void>()
   const push = witness(async ({ ref }) => {
     await gate.promise
@@ -151,18 +153,18 @@ test('a message that waits for a slot is judged when its turn has come', async (
   })
   const { url } = await startOperator(t, { push, attributes: source, limits: { providerConcurrency: 1 } })
   const first = post(url + single, element())
-  await until(() => push.received.length === 1, { what: 'the only slot is taken' })
+  await until(() => push.received.length === 1, { what: 'the only slot is occupied' })
   const claimed = event('message.claimed')
   const second = post(url + single, element({ user_id: '1002' }))
   await claimed
-  holders.add('1002')
+  excluded.add('1002')
   gate.resolve()
   assert.equal((await first).status, 200)
   assert.equal((await second).status, 422)
   assert.equal(push.received.length, 1)
 })
 
-test('an operator does not start without somebody who says who must not be messaged', async (t) => {
+test('an operator without a source for suppression does not start', async (t) => {
   const options = {
     store: `sqlite:${await temporary(t)}/o.db`,
     keys: [{ name: 'a', key: 'the-key-of-brand-a', brands: ['1'] }],
@@ -172,16 +174,16 @@ test('an operator does not start without somebody who says who must not be messa
     /attributes: no source of blocked users and consent is set\n.*suppression: 'none'/,
   )
   const useless = createOperator({ ...options, attributes: functionSource(['consent_sms'], () => []) })
-  await assert.rejects(useless.start(), /knows none of blocked, excluded/)
+  await assert.rejects(useless.start(), /has none of the fields blocked, excluded/)
 })
 
-/** A source of excluded that keeps its questions; those in `holders` are excluded. */
-function counting() {
-  const questions: { brand: string; users: readonly string[] }[] = []
-  const holders = new Set<string>()
+/** A source of the field `excluded` that records its look-ups. */
+function recordingSource() {
+  const lookUps: { brand: string; users: readonly string[] }[] = []
+  const excluded = new Set<string>()
   const source = functionSource(['excluded'], (brand, users) => {
-    questions.push({ brand, users })
-    return users.filter((user) => holders.has(user))
+    lookUps.push({ brand, users })
+    return users.filter((user) => excluded.has(user))
   })
-  return { source, questions, holders }
+  return { source, lookUps, excluded }
 }

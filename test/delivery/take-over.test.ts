@@ -1,4 +1,4 @@
-// Two operators on one PostgreSQL: who sends a message, and what becomes of it when its process is gone.
+// Two operator processes on one PostgreSQL: only one sends a message, and the other takes it over when that process dies.
 
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
@@ -28,8 +28,8 @@ async function open(t: TestContext, url: string): Promise<Database> {
   return database
 }
 
-function pathOf(database: Database, provider: Provider, judge?: SendPathOptions['judge']): SendPath {
-  return pathTo(database, guard(provider, { concurrency: 10, timeoutMs: 20_000 }), judge)
+function pathOf(database: Database, provider: Provider, check?: SendPathOptions['checkMessage']): SendPath {
+  return pathTo(database, guard(provider, { concurrency: 10, timeoutMs: 20_000 }), check)
 }
 
 function message(brand: string, id: string): Message {
@@ -54,20 +54,20 @@ const send = async (path: SendPath, sent: Message, withinMs = 20_000): Promise<R
 const uncertain = async (database: Database): Promise<number> =>
   (await database.read(op(countMessages, [[]]))).find(({ name }) => name === 'uncertain')?.n ?? 0
 
-/** The server ends the session by which this process claims, as after a lease that ran out; it is back with another one. */
+/** Ends the database session that owns the claims of this process, as an expired lease does. The process gets a new session. */
 async function endSession(url: string, { owner }: Database): Promise<void> {
-  const back = event('store.back')
+  const reconnected = event('store.back')
   const ended = await query(
     url,
     `select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and ((classid::bigint << 32) | objid::bigint)
       = hashtextextended('bellwire ' || current_schema() || ' owner ${owner}', 0)`,
   )
   assert.equal(ended.length, 1)
-  await back
+  await reconnected
 }
 
-/** A provider that receives and never answers. */
-function silent(): Provider & { readonly received: Message[] } {
+/** A provider that receives messages and never answers. */
+function silentProvider(): Provider & { readonly received: Message[] } {
   const received: Message[] = []
   return {
     name: 'silent',
@@ -80,13 +80,13 @@ function silent(): Provider & { readonly received: Message[] } {
   }
 }
 
-const never = (): Promise<undefined> => new Promise(() => {})
+const hang = (): Promise<undefined> => new Promise(() => {})
 
-test('a message that a living process is sending is not sent by another; both brands of the same id are', {
+test('a message that one process is sending is not sent by another; the same id of another brand is sent', {
   skip,
 }, async (t) => {
   const url = await freshSchema()
-  const [first, second] = [silent(), witness()]
+  const [first, second] = [silentProvider(), witness()]
   const one = pathOf(await open(t, url), first)
   const two = pathOf(await open(t, url), second)
   const sent = message('1', '1')
@@ -98,11 +98,11 @@ test('a message that a living process is sending is not sent by another; both br
   assert.equal((await send(two, message('2', '1'))).category, 'successful')
 })
 
-test('a process that died after the call: taken over with the same identifier, and counted as uncertain', {
+test('if a process dies after the call, its message is taken over with the same identifier and counted as uncertain', {
   skip,
 }, async (t) => {
   const url = await freshSchema()
-  const [first, second] = [silent(), witness()]
+  const [first, second] = [silentProvider(), witness()]
   const dying = await openDatabase(url, { migrations: operatorMigrations })
   const sent = message('1', '1')
   void send(pathOf(dying, first), sent, 100)
@@ -123,25 +123,29 @@ test('a process that died after the call: taken over with the same identifier, a
   assert.equal(await uncertain(living), 1)
 })
 
-test('a process that died between claim and call: taken over; the attempt counts as uncertain', { skip }, async (t) => {
+test('if a process dies before the call, its message is taken over and counted as uncertain', {
+  skip,
+}, async (t) => {
   const url = await freshSchema()
   const second = witness()
   const dying = await openDatabase(url, { migrations: operatorMigrations })
   const sent = message('1', '1')
   const claimed = event('message.claimed')
-  void send(pathOf(dying, witness(), never), sent, 100)
+  void send(pathOf(dying, witness(), hang), sent, 100)
   await claimed
   await dying.close()
   const living = await open(t, url)
   assert.equal((await send(pathOf(living, second), sent)).category, 'successful')
   assert.equal(second.received.length, 1)
-  // Its row does not say whether the call was made: uncertain is an upper bound.
+  // The row does not show whether the call was made: uncertain is an upper bound.
   assert.equal(await uncertain(living), 1)
 })
 
-test('each attempt whose process died is counted as uncertain, also in the metrics', { skip }, async (t) => {
+test('each attempt of a process that died is counted as uncertain, in the store and in the metrics', {
+  skip,
+}, async (t) => {
   const url = await freshSchema()
-  const first = silent()
+  const first = silentProvider()
   const { registry, stop } = createMetrics()
   t.after(stop)
   const sent = message('1', '1')
@@ -151,7 +155,7 @@ test('each attempt whose process died is counted as uncertain, also in the metri
   await called.close()
   const claimed = await openDatabase(url, { migrations: operatorMigrations })
   const taken = event('message.taken_over')
-  void send(pathOf(claimed, witness(), never), sent, 100)
+  void send(pathOf(claimed, witness(), hang), sent, 100)
   assert.equal((await taken).uncertain, true)
   await claimed.close()
   const living = await open(t, url)
@@ -160,7 +164,7 @@ test('each attempt whose process died is counted as uncertain, also in the metri
   assert.match(await registry.metrics(), /^bellwire_uncertain_total\{channel="push"\} 2$/m)
 })
 
-test('a session that was lost between claim and call: the message is not sent', { skip }, async (t) => {
+test('a message is not sent if the database session was lost between claim and call', { skip }, async (t) => {
   const url = await freshSchema()
   const database = await open(t, url)
   const provider = witness()
@@ -174,24 +178,26 @@ test('a session that was lost between claim and call: the message is not sent', 
   assert.equal(provider.received.length, 0)
 })
 
-test('a process that was stopped for longer than its lease sends nothing that it claimed before', {
+test('a process that was suspended for longer than its lease does not send the messages that it claimed before', {
   skip,
 }, async (t) => {
   const url = await freshSchema()
   const database = await openDatabase(url, { migrations: operatorMigrations, leaseMs: 300 })
   t.after(() => database.close())
   const provider = witness()
-  // What SIGSTOP does: no timer runs, nothing is heard, the clock goes on.
-  const asleep = async (): Promise<undefined> => {
+  // Like SIGSTOP: no timer runs, nothing is received, the clock goes on.
+  const suspend = async (): Promise<undefined> => {
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 500)
     return undefined
   }
-  const result = await send(pathOf(database, provider, asleep), message('1', '1'))
+  const result = await send(pathOf(database, provider, suspend), message('1', '1'))
   assert.equal(result.category, 'fatal')
   assert.equal(provider.received.length, 0)
 })
 
-test('a process that was taken for dead and was successful after all: its success wins', { skip }, async (t) => {
+test('if a process that lost its session succeeds later, its success replaces the other outcome', {
+  skip,
+}, async (t) => {
   const url = await freshSchema()
   const answer = Promise.withResolvers<void>()
   const late = witness(async (m) => {
@@ -203,15 +209,15 @@ test('a process that was taken for dead and was successful after all: its succes
     await settled
     return { category: 'failed', reason: 'rejected', error: 'no', rule: 'second' }
   })
-  const sleeper = await open(t, url)
+  const slow = await open(t, url)
   const other = await open(t, url)
   const [sent, bystander] = [message('1', '1'), message('1', '2')]
-  const first = pathOf(sleeper, late).send([sent, bystander], {
+  const first = pathOf(slow, late).send([sent, bystander], {
     deadline: Date.now() + 20_000,
   })
   const settled = first.then(() => undefined)
   await until(() => late.received.length === 2, { what: 'the first call' })
-  await endSession(url, sleeper)
+  await endSession(url, slow)
   const second = await send(pathOf(other, refusing), { ...sent, ref: uuidv7() })
   assert.equal((await first)[0]?.category, 'successful')
   assert.equal(second.category, 'failed')
@@ -226,7 +232,7 @@ test('a process that was taken for dead and was successful after all: its succes
   )
 })
 
-/** Two messages that are claimed together; what comes of the first is told when `answer` says so, the second never ends. */
+/** Two messages that are claimed together: the first gets its result after `answer()`, the second never gets one. */
 async function halfAnswered(url: string, t: TestContext) {
   const answer = Promise.withResolvers<void>()
   const called = Promise.withResolvers<void>()
@@ -255,7 +261,7 @@ async function halfAnswered(url: string, t: TestContext) {
   return { database, sent, answer: () => answer.resolve(), settled }
 }
 
-test('likewise where only a part of the messages was answered', { skip }, async (t) => {
+test('such a success also counts if only some of the messages of the call have a result', { skip }, async (t) => {
   const url = await freshSchema()
   const half = await halfAnswered(url, t)
   const other = await open(t, url)
@@ -281,9 +287,9 @@ test('a message that was settled while another process was about to take it over
     get owner() {
       return database.owner
     },
-    async read(asked) {
-      const rows = await database.read(asked)
-      if (asked.statement === (selectMessages as object)) {
+    async read(query) {
+      const rows = await database.read(query)
+      if (query.statement === (selectMessages as object)) {
         half.answer()
         await half.settled
       }
@@ -296,7 +302,7 @@ test('a message that was settled while another process was about to take it over
   assert.equal(second.received.length, 0)
 })
 
-test('messages are forgotten in steps, of every brand', async (t) => {
+test('retention deletes messages of every brand in batches', async (t) => {
   const database = await open(t, `sqlite:${await temporary(t)}/a.db`)
   const path = pathOf(database, witness())
   for (const brand of ['1', '2']) for (let i = 0; i < 5; i++) await send(path, message(brand, String(i)))

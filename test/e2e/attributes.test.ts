@@ -1,4 +1,4 @@
-// Both sides over HTTP, and the operator's own PostgreSQL behind a network that can be cut.
+// Both sides over HTTP, with the operator's own PostgreSQL behind a proxy that can be cut.
 
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
@@ -21,7 +21,7 @@ import {
 import { type TcpProxy, tcpProxy } from '../support/tcp-proxy.ts'
 import { event, until } from '../support/wait.ts'
 
-interface World {
+interface Setup {
   readonly platform: string
   readonly operator: string
   readonly push: Witness
@@ -29,7 +29,7 @@ interface World {
   readonly network: TcpProxy
 }
 
-async function world(t: TestContext, store: string): Promise<World> {
+async function setUp(t: TestContext, store: string): Promise<Setup> {
   const players = await createPlayers(store)
   await players.add('1001', '1002')
   const direct = new URL(store)
@@ -60,24 +60,24 @@ const enqueue = (platform: string, elements: readonly object[]) =>
   post(`${platform}/admin/activities/push`, elements, adminKey.key)
 
 onPostgres(
-  'with the source of attributes away nothing is sent and nothing is lost; when it is back everything flows',
+  'while the attribute source is unavailable, no message is sent or lost; afterwards all messages are sent',
   async (t, store) => {
-    for (const away of ['cut', 'freeze'] as const) {
-      const { platform, push, players, network } = await world(t, away === 'cut' ? store : await freshSchema())
+    for (const fault of ['cut', 'freeze'] as const) {
+      const { platform, push, players, network } = await setUp(t, fault === 'cut' ? store : await freshSchema())
       await enqueue(platform, [element({ user_id: '1001' })])
       await until(() => push.received.length === 1, { what: 'one message before' })
 
-      network[away]()
-      const told = event('suppression.away')
+      network[fault]()
+      const failed = event('suppression.away')
       const waiting = Array.from({ length: 40 }, (_, i) =>
         element({ brand_id: 1 + (i % 2), user_id: i % 4 < 2 ? '1001' : '1002' }),
       )
       await enqueue(platform, waiting)
-      await told
-      // In the meantime somebody excludes himself: between enqueue and send.
+      await failed
+      // A user excludes himself between enqueue and send.
       await players.exclude('1', '1002')
       await event('suppression.away') // another attempt
-      assert.equal(push.received.length, 1, 'nothing was sent')
+      assert.equal(push.received.length, 1, 'no message was sent')
 
       network.restore()
       const all = await until(
@@ -89,21 +89,21 @@ onPostgres(
       )
       assert.equal(all.filter(({ category }) => category === 'successful').length, 31)
       assert.equal(all.filter(({ category }) => category === 'failed').length, 10)
-      assert.equal(push.received.length, 31, 'each exactly once')
+      assert.equal(push.received.length, 31, 'each message exactly once')
       assert.ok(push.received.every(({ brand, userId }) => brand === '2' || userId !== '1002'))
     }
   },
 )
 
 onPostgres(
-  'a user excluded between enqueue and send is not messaged, and stands under Failed Actions with the reason',
+  'a message to a user who was excluded between enqueue and send is not sent, and is in Failed Actions with the reason',
   async (t, store) => {
-    const { platform, operator, push, players, network } = await world(t, store)
+    const { platform, operator, push, players, network } = await setUp(t, store)
     network.cut()
-    const told = event('suppression.away')
+    const unavailable = event('suppression.away')
     const { body } = await enqueue(platform, [element({ user_id: '1002' }), element({ user_id: '1002', brand_id: 2 })])
     assert.equal(body.accepted, 2)
-    await told
+    await unavailable
     await players.exclude('1', '1002')
     const suppressed = event('message.suppressed')
     network.restore()
@@ -114,16 +114,16 @@ onPostgres(
         const { items } = (await get(`${platform}/admin/failed`)).body as { items: { user: string; error: string }[] }
         return items.length > 0 && items
       },
-      { what: 'it is under Failed Actions' },
+      { what: 'the message is in Failed Actions' },
     )
     assert.deepEqual(
       failed.map(({ user }) => user),
       ['1002'],
     )
     assert.match(failed[0]?.error ?? '', /not sent: the user is excluded/)
-    const { body: story } = await get(`${operator}/admin/messages/${ref}`)
-    assert.equal(story.rule, 'suppression: the user is excluded')
-    await until(() => push.received.length === 1, { what: 'the other brand’s user gets the message' })
+    const { body: details } = await get(`${operator}/admin/messages/${ref}`)
+    assert.equal(details.rule, 'suppression: the user is excluded')
+    await until(() => push.received.length === 1, { what: 'the user of the other brand gets the message' })
     assert.equal(push.received[0]?.brand, '2')
   },
 )

@@ -1,4 +1,4 @@
-// `bellwire demo` as a person starts it: a process of its own, read through what it prints.
+// Test helpers: `bellwire demo` in its own process, observed through its output.
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -9,14 +9,14 @@ import type { TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 
 export interface Demo {
-  /** All that it has printed so far. */
+  /** The output so far. */
   readonly output: string
-  /** Resolves with the match, as soon as it is printed. */
+  /** Resolves with the match as soon as the output has one. */
   printed(pattern: RegExp): Promise<RegExpExecArray>
   interrupt(): void
-  /** The exit code, when it has ended by itself. */
+  /** The exit code, once the process has ended. */
   readonly exit: Promise<number | null>
-  /** What it left in its folder for temporary files. */
+  /** The files that it left in its temporary folder. */
   leftovers(): Promise<string[]>
 }
 
@@ -30,11 +30,11 @@ export async function startDemo(t: TestContext, args: readonly string[], withinM
   })
   t.after(() => end(child).then(() => rm(folder, { recursive: true, force: true })))
   let output = ''
-  const waits = new Set<() => void>()
+  const checks = new Set<() => void>()
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding('utf8').on('data', (text: string) => {
       output += text
-      for (const wait of waits) wait()
+      for (const check of checks) check()
     })
   }
   const exit = once(child, 'close').then(([code]) => code as number | null)
@@ -44,18 +44,18 @@ export async function startDemo(t: TestContext, args: readonly string[], withinM
     },
     async printed(pattern) {
       const { promise, resolve, reject } = Promise.withResolvers<RegExpExecArray>()
-      const wait = (): void => {
+      const check = (): void => {
         const match = pattern.exec(output)
         if (match) resolve(match)
       }
       const fail = (): void => reject(new Error(`the demo did not print ${pattern}; it printed:\n${output}`))
-      const late = setTimeout(fail, withinMs)
+      const timeout = setTimeout(fail, withinMs)
       void exit.then(fail)
-      waits.add(wait)
-      wait()
+      checks.add(check)
+      check()
       return promise.finally(() => {
-        clearTimeout(late)
-        waits.delete(wait)
+        clearTimeout(timeout)
+        checks.delete(check)
       })
     },
     interrupt: () => void child.kill('SIGINT'),

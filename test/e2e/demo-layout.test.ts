@@ -1,4 +1,4 @@
-// What the demo's page looks like, on a desktop and on a telephone: what covers what, and what has room.
+// Layout of the demo's page, on a desktop and on a phone: overlaps, widths and truncated texts.
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
@@ -9,9 +9,9 @@ import { launch, openPage, waiting } from './demo-page.ts'
 
 const skip = await withoutChromium()
 
-const screens = { desktop: { width: 1280, height: 800 }, telephone: { width: 390, height: 844 } }
+const screens = { desktop: { width: 1280, height: 800 }, phone: { width: 390, height: 844 } }
 
-test('on the page of the demo nothing covers what it announces, and everything has the room that it needs', {
+test('on the page of the demo, toasts cover no content, and no element is too narrow for its text', {
   skip,
 }, async (t) => {
   const demo = await startDemo(t, ['--port', '0'])
@@ -25,53 +25,59 @@ test('on the page of the demo nothing covers what it announces, and everything h
     await page.waitForSelector('#state[data-state="live"]', waiting)
     await page.locator('#notes > li').nth(1).waitFor(waiting)
 
-    await t.test(`${name}: where the inbox is in view, the list alone shows what arrives`, async () => {
-      await page.locator('#inbox').evaluate((node) => node.scrollIntoView({ behavior: 'instant' }))
-      await send(page)
-      assert.equal(await page.locator('.toast').count(), 0)
-      // Who cannot see it is told.
-      assert.match((await page.textContent('#toasts')) ?? '', /\S+/)
-    })
+    await t.test(
+      `${name}: while the inbox is visible, a new notification appears in the list without a toast`,
+      async () => {
+        await page.locator('#inbox').evaluate((node) => node.scrollIntoView({ behavior: 'instant' }))
+        await send(page)
+        assert.equal(await page.locator('.toast').count(), 0)
+        // A screen reader announces it.
+        assert.match((await page.textContent('#toasts')) ?? '', /\S+/)
+      },
+    )
 
-    await t.test(`${name}: elsewhere a toast tells of it, over the bar on top`, async () => {
+    await t.test(`${name}: while the inbox is not visible, a toast appears over the top bar`, async () => {
       await page.locator('#ways').evaluate((node) => node.scrollIntoView({ behavior: 'instant', block: 'end' }))
       await send(page)
       const toast = page.locator('.toast')
       await toast.waitFor(waiting)
       const [bar, box] = [await boxOf(page.locator('.top')), await boxOf(toast)]
-      assert.ok(box.y >= bar.y && box.y + box.height <= bar.y + bar.height, 'it covers more than the bar')
+      assert.ok(box.y >= bar.y && box.y + box.height <= bar.y + bar.height, 'the toast covers more than the bar')
       assert.ok(box.x >= 0 && box.x + box.width <= size.width)
     })
 
-    await t.test(`${name}: nothing is wider than the screen, and no name is cut`, async () => {
+    await t.test(`${name}: no element is wider than the screen, and no name is truncated`, async () => {
       assert.ok(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'))
       assert.ok(await page.locator('#brand-name').isVisible())
-      const cut = await page.locator('#who').evaluate(cutNames)
-      assert.deepEqual(cut, [])
+      const truncated = await page.locator('#who').evaluate(findTruncatedNames)
+      assert.deepEqual(truncated, [])
     })
     await page.close()
   }
 
   const { page } = await openPage(browser, site)
   await page.waitForSelector('#state[data-state="live"]', waiting)
-  await t.test('desktop: the two columns end together, for users with one device and with two', async () => {
-    await page.setViewportSize(screens.desktop)
-    for (const user of ['1/1001', '1/1002', '1/1003']) {
-      await page.selectOption('#who', user)
-      await page.locator(`.phone[data-id="${user}/1"]`).waitFor(waiting)
-      const [inbox, phones] = [await boxOf(page.locator('#inbox')), await boxOf(page.locator('.phones-card'))]
-      assert.ok(Math.abs(inbox.y + inbox.height - phones.y - phones.height) < 2)
-    }
-  })
-  await t.test('telephone: the buttons have the full width', async () => {
-    await page.setViewportSize(screens.telephone)
+  await t.test(
+    'desktop: the two columns have the same bottom edge, for users with one device and with two',
+    async () => {
+      await page.setViewportSize(screens.desktop)
+      for (const user of ['1/1001', '1/1002', '1/1003']) {
+        await page.selectOption('#who', user)
+        await page.locator(`.phone[data-id="${user}/1"]`).waitFor(waiting)
+        const [inbox, phones] = [await boxOf(page.locator('#inbox')), await boxOf(page.locator('.phones-card'))]
+        assert.ok(Math.abs(inbox.y + inbox.height - phones.y - phones.height) < 2)
+      }
+    },
+  )
+  await t.test('phone: the buttons have the full width', async () => {
+    await page.setViewportSize(screens.phone)
     const actions = await boxOf(page.locator('.hero-actions'))
     for (const button of ['#send', '#send-push'])
       assert.ok(Math.abs((await boxOf(page.locator(button))).width - actions.width) < 2)
   })
 })
 
-/** Sends without scrolling to the button, and waits for what comes. */
+/** Sends a message without scrolling to the button, and waits for its notification. */
 async function send(page: Page): Promise<void> {
   const newest = page.locator('#notes > li').first()
   const before = await newest.getAttribute('data-id')
@@ -85,20 +91,21 @@ async function boxOf(locator: Locator): Promise<{ x: number; y: number; width: n
   return box
 }
 
-/** Runs in the browser: names of users that need more room than the closed list of users has. */
-function cutNames(select: unknown): string[] {
+/** Runs in the browser. @returns the user names that are wider than the closed list of users */
+function findTruncatedNames(select: unknown): string[] {
   const { options, ownerDocument } = select as {
     options: Iterable<{ text: string }>
     ownerDocument: { createElement(name: 'canvas'): { getContext(kind: '2d'): unknown }; defaultView: unknown }
   }
   const view = ownerDocument.defaultView as { getComputedStyle(of: unknown): Record<string, string> }
   const style = view.getComputedStyle(select)
-  const brush = ownerDocument.createElement('canvas').getContext('2d') as {
+  const context = ownerDocument.createElement('canvas').getContext('2d') as {
     font: string
     measureText(text: string): { width: number }
   }
-  brush.font = style.font as string
-  const inside = (select as { clientWidth: number }).clientWidth
-  const room = inside - Number.parseFloat(style.paddingLeft as string) - Number.parseFloat(style.paddingRight as string)
-  return [...options].map(({ text }) => text).filter((text) => brush.measureText(text).width > room + 1)
+  context.font = style.font as string
+  const width = (select as { clientWidth: number }).clientWidth
+  const textWidth =
+    width - Number.parseFloat(style.paddingLeft as string) - Number.parseFloat(style.paddingRight as string)
+  return [...options].map(({ text }) => text).filter((text) => context.measureText(text).width > textWidth + 1)
 }

@@ -1,4 +1,4 @@
-// The demo's page in a real Chromium.
+// Test helpers: the demo's page in a real Chromium.
 
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
@@ -18,14 +18,14 @@ export async function launch(t: TestContext): Promise<Browser> {
 
 export interface Opened {
   readonly page: Page
-  /** What the browser complained about while nothing was expected to fail. */
+  /** Errors and warnings of the browser while no failure was expected. */
   readonly errors: readonly string[]
   expectFailures(expected: boolean): void
   /** site_notification_ids in the list. */
   ids(): Promise<string[]>
 }
 
-/** Opens the page in a profile of its own. With `operator` it calls the operator over that line. */
+/** Opens the page in its own profile. With `operator`, the page calls the operator at that address. */
 export async function openPage(browser: Browser, url: string, operator?: string): Promise<Opened> {
   const context = await browser.newContext()
   const page = await context.newPage()
@@ -67,10 +67,10 @@ export async function post(url: string, body: object): Promise<unknown> {
   return response.json()
 }
 
-export async function eventually(holds: () => Promise<boolean>): Promise<void> {
+export async function eventually(condition: () => Promise<boolean>): Promise<void> {
   const deadline = Date.now() + 20_000
-  while (!(await holds())) {
-    if (Date.now() > deadline) throw new Error('it did not come true within 20 s')
+  while (!(await condition())) {
+    if (Date.now() > deadline) throw new Error('the condition was not true within 20 s')
     await new Promise((resolve) => setTimeout(resolve, 50))
   }
 }

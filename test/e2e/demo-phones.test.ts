@@ -1,4 +1,4 @@
-// Push in the demo: what rings on the phones of the page is what the stand-ins of FCM, APNs and Web Push were sent.
+// Push in the demo: the phones of the page show the messages that the stand-ins of FCM, APNs and Web Push received.
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
@@ -9,7 +9,7 @@ import { eventually, idsOf, launch, openPage, waiting } from './demo-page.ts'
 
 const skip = await withoutChromium()
 
-test('pushes ring on the phones of the page, wait for those that are offline, and never reach who is excluded', {
+test('pushes appear on the phones of the page, wait for offline phones, and never reach an excluded user', {
   skip,
 }, async (t) => {
   const demo = await startDemo(t, ['--port', '0'])
@@ -19,7 +19,7 @@ test('pushes ring on the phones of the page, wait for those that are offline, an
   const mara = await openPage(browser, `${site}/#1/1001`)
   const other = await openPage(browser, `${site}/#2/1001`)
 
-  await t.test('a push is on the phone by itself, on top, and the terminal says so', async () => {
+  await t.test('a push appears on the phone without a reload, on top, and in the terminal', async () => {
     const phone = phoneOf(mara.page, '1/1001/1')
     await phone.waitFor(waiting)
     const before = await notes(phone)
@@ -29,7 +29,7 @@ test('pushes ring on the phones of the page, wait for those that are offline, an
     const note = phone.locator(`.phone-note[data-id="${fresh}"]`)
     assert.match((await note.textContent()) ?? '', /\S+ .*now/)
     assert.equal(await note.locator('[role="img"]').getAttribute('aria-label'), 'Larkspur')
-    // Its picture has come past the content security policy.
+    // The content security policy allows its picture.
     await eventually(() =>
       note.locator('img.thumb').evaluate((image) => (image as unknown as { naturalWidth: number }).naturalWidth > 0),
     )
@@ -40,7 +40,7 @@ test('pushes ring on the phones of the page, wait for those that are offline, an
     assert.deepEqual(await way.locator('.stop.done .stop-name').allTextContents(), ['Platform', 'Operator', 'Device'])
   })
 
-  await t.test('the user of the same id at the other brand does not get it', async () => {
+  await t.test('the user of the other brand with the same id does not get the push', async () => {
     const jonas = phoneOf(other.page, '2/1001/1')
     await jonas.waitFor(waiting)
     const maras = await notes(phoneOf(mara.page, '1/1001/1'))
@@ -51,7 +51,7 @@ test('pushes ring on the phones of the page, wait for those that are offline, an
     assert.equal(await other.page.locator('.phone').count(), 1)
   })
 
-  await t.test('a phone that is switched off, by keyboard, shows nothing until it is back', async () => {
+  await t.test('a phone that is switched off with the keyboard shows no push until it is online again', async () => {
     const phone = phoneOf(other.page, '2/1001/1')
     const control = other.page.getByRole('switch', { name: 'Jonas’s Android phone is online' })
     await control.press('Space')
@@ -63,7 +63,7 @@ test('pushes ring on the phones of the page, wait for those that are offline, an
     for (const waits of [/Offline, (1 push waits|\d+ pushes wait) at FCM/, /Offline, \d+ pushes wait at FCM/]) {
       await other.page.click('#send-push')
       await eventually(async () => waits.test((await phone.locator('.phone-state').textContent()) ?? ''))
-      // The next one is a different one.
+      // The button is enabled again for the next push.
       await other.page.waitForSelector('#send-push:not([aria-disabled])', waiting)
     }
     await demo.printed(/… push +Jonas Okafor .* waits at FCM for the Android phone, which is offline/)
@@ -77,19 +77,22 @@ test('pushes ring on the phones of the page, wait for those that are offline, an
     await demo.printed(/✓ push +Jonas Okafor .* on the Android phone +after/)
   })
 
-  await t.test('what waited since the start for the phone that was offline is on it when it is back', async () => {
-    assert.match(demo.output, /… push +Aiko Tanaka .* waits at FCM/)
-    await other.page.selectOption('#who', '2/1002')
-    const phone = phoneOf(other.page, '2/1002/1')
-    await phone.waitFor(waiting)
-    // It comes back by itself, too, if this takes long.
-    if ((await phone.getAttribute('data-online')) === 'false') await phone.getByRole('switch').click()
-    await phone.locator('.phone-note').first().waitFor(waiting)
-    await demo.printed(/Aiko Tanaka’s Android phone is back online/)
-    await demo.printed(/✓ push +Aiko Tanaka .* on the Android phone +after/)
-  })
+  await t.test(
+    'a push that has waited for an offline phone since the start appears when the phone is online',
+    async () => {
+      assert.match(demo.output, /… push +Aiko Tanaka .* waits at FCM/)
+      await other.page.selectOption('#who', '2/1002')
+      const phone = phoneOf(other.page, '2/1002/1')
+      await phone.waitFor(waiting)
+      // The demo also switches it on after a while.
+      if ((await phone.getAttribute('data-online')) === 'false') await phone.getByRole('switch').click()
+      await phone.locator('.phone-note').first().waitFor(waiting)
+      await demo.printed(/Aiko Tanaka’s Android phone is back online/)
+      await demo.printed(/✓ push +Aiko Tanaka .* on the Android phone +after/)
+    },
+  )
 
-  await t.test('who has two devices gets it on both', async () => {
+  await t.test('a user with two devices gets the push on both', async () => {
     await other.page.selectOption('#who', '1/1002')
     const [phone, laptop] = ['1/1002/1', '1/1002/2'].map((id) => phoneOf(other.page, id)) as [Locator, Locator]
     await laptop.waitFor(waiting)
@@ -99,7 +102,7 @@ test('pushes ring on the phones of the page, wait for those that are offline, an
     await demo.printed(/✓ push +Theo Brandt .* on the Android phone and the laptop/)
   })
 
-  await t.test('the phone of who has excluded herself never rings, and the page says why', async () => {
+  await t.test('the phone of a user who has excluded herself shows no push, and the page says why', async () => {
     other.expectFailures(true)
     await other.page.selectOption('#who', '1/1003')
     const phone = phoneOf(other.page, '1/1003/1')
@@ -122,10 +125,10 @@ test('pushes ring on the phones of the page, wait for those that are offline, an
 
 const phoneOf = (page: Page, id: string): Locator => page.locator(`.phone[data-id="${id}"]`)
 
-/** push_ids on its screen, newest first. */
+/** The push_ids on the screen of the phone, newest first. */
 const notes = (phone: Locator): Promise<string[]> => phone.locator('.phone-note').evaluateAll(idsOf)
 
-/** Presses the button. @returns the push_id of what came */
+/** Clicks the button. @returns the push_id of the push that appeared */
 async function sendPush(page: Page, phone: Locator): Promise<string> {
   await phone.waitFor(waiting)
   const before = await notes(phone)

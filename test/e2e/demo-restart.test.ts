@@ -1,4 +1,4 @@
-// What an open page of the demo says about messages, also while the demo is away and after it was started again.
+// The texts of an open page of the demo about messages, also while the demo is stopped and after a restart.
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
@@ -9,7 +9,7 @@ import { eventually, launch, openPage, waiting } from './demo-page.ts'
 
 const skip = await withoutChromium()
 
-test('an open page of the demo finds a demo that was restarted, and says truly what was sent and what was not', {
+test('an open page of the demo reconnects after a restart, and reports correctly which messages were sent', {
   skip,
 }, async (t) => {
   const first = await startDemo(t, ['--port', '0'])
@@ -19,26 +19,26 @@ test('an open page of the demo finds a demo that was restarted, and says truly w
   await page.waitForSelector('#state[data-state="live"]', waiting)
   await page.locator('#notes > li').nth(1).waitFor(waiting)
 
-  await t.test('a message is followed until it arrived, and the page says where', async () => {
+  await t.test('the page follows a message until it has arrived, and names the place', async () => {
     await page.click('#send')
-    await sentNote(page, /^“.+” arrived in the inbox in \d+ ms\.$/)
+    await waitForNote(page, /^“.+” arrived in the inbox in \d+ ms\.$/)
     await page.click('#send-push')
-    await sentNote(page, /^“.+” arrived\. On the iPhone\.$/)
+    await waitForNote(page, /^“.+” arrived\. On the iPhone\.$/)
   })
 
-  await t.test('while the demo is away, the page says so, and that nothing is sent', async () => {
+  await t.test('while the demo is stopped, the page says so, and that no message is sent', async () => {
     expectFailures(true)
     first.interrupt()
     assert.equal(await first.exit, 0)
     await page.waitForSelector('#state[data-state="down"]', waiting)
     await page.getByText(/This page has no connection to the demo/).waitFor(waiting)
     await page.click('#send')
-    await sentNote(page, /^Not sent: there is no connection to the demo\.$/)
+    await waitForNote(page, /^Not sent: there is no connection to the demo\.$/)
     await page.getByRole('switch').click()
     await page.getByText('Not switched: there is no connection to the demo.').waitFor(waiting)
   })
 
-  await t.test('after a restart the page shows what the new demo has, and sends through it', async () => {
+  await t.test('after a restart, the page shows the notifications of the new demo, and sends through it', async () => {
     const before = await ids()
     const second = await startDemo(t, ['--port', new URL(site).port])
     await page.waitForSelector('#state[data-state="live"]', waiting)
@@ -51,16 +51,16 @@ test('an open page of the demo finds a demo that was restarted, and says truly w
     )
     assert.equal(await page.inputValue('#who'), '1/1001')
     await page.click('#send')
-    await sentNote(page, /^“.+” arrived in the inbox in \d+ ms\.$/)
+    await waitForNote(page, /^“.+” arrived in the inbox in \d+ ms\.$/)
     await page.click('#send-push')
-    await sentNote(page, /^“.+” arrived\. On the iPhone\.$/)
+    await waitForNote(page, /^“.+” arrived\. On the iPhone\.$/)
     assert.deepEqual(errors, [])
     second.interrupt()
     assert.equal(await second.exit, 0)
   })
 })
 
-test('the page says that a user who has excluded herself gets nothing, and why', { skip }, async (t) => {
+test('the page explains that a user who has excluded herself gets no messages', { skip }, async (t) => {
   const demo = await startDemo(t, ['--port', '0'])
   const [, site = ''] = await demo.printed(/Page\s+(http:\/\/\S+)/)
   const { page, expectFailures } = await openPage(await launch(t), `${site}/#1/1003`)
@@ -71,9 +71,9 @@ test('the page says that a user who has excluded herself gets nothing, and why',
       .getByText(/Ines has excluded herself: the operator keeps her inbox closed and refuses every message to her\.$/)
       .waitFor(waiting)
     await page.click(button)
-    await sentNote(page, /^The operator refused “.+”\. It says: “(not sent: )?the user is excluded”\.$/)
+    await waitForNote(page, /^The operator refused “.+”\. It says: “(not sent: )?the user is excluded”\.$/)
     await page.selectOption('#who', '1/1001')
-    await sentNote(page, /^$/)
+    await waitForNote(page, /^$/)
     assert.match((await page.textContent('#lead')) ?? '', /appear in the inbox and on the iPhone by themselves\.$/)
     await page.selectOption('#who', '1/1003')
   }
@@ -98,10 +98,10 @@ test('at night the page says good evening', { skip }, async (t) => {
   }
 })
 
-async function sentNote(page: Page, says: RegExp): Promise<void> {
+async function waitForNote(page: Page, pattern: RegExp): Promise<void> {
   let text = ''
   await eventually(async () => {
     text = (await page.textContent('#send-note')) ?? ''
-    return says.test(text)
-  }).catch(() => assert.match(text, says))
+    return pattern.test(text)
+  }).catch(() => assert.match(text, pattern))
 }

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { withoutChromium } from '../support/services/chromium.ts'
+import { startProxy } from './cuttable-proxy.ts'
 import { startDemo } from './demo-child.ts'
 import { eventually, idsOf, launch, openPage, post, waiting } from './demo-page.ts'
-import { startLine } from './line.ts'
 
 const skip = await withoutChromium()
 
-test('demo --once sends the sample traffic, says what became of it and leaves nothing behind', async (t) => {
+test('demo --once sends the sample messages, prints their outcomes and removes its files', async (t) => {
   const demo = await startDemo(t, ['--once'])
   const code = await demo.exit
   assert.equal(code, 0, demo.output)
@@ -24,11 +24,11 @@ test('demo --once sends the sample traffic, says what became of it and leaves no
   assert.match(demo.output, /✓ 3 of 3 messages to a user who has excluded herself were refused, as expected/)
   assert.match(demo.output, /✓ 1 of 1 unreadable record was refused with its line number/)
   assert.match(demo.output, /Everything arrived as expected\./)
-  assert.doesNotMatch(demo.output, new RegExp(String.fromCharCode(27)), 'no colours where nobody looks')
+  assert.doesNotMatch(demo.output, new RegExp(String.fromCharCode(27)), 'no colours if the output is not a terminal')
   assert.deepEqual(await demo.leftovers(), [])
 })
 
-test('a port that is in use is a mistake with a remedy, not a stack', async (t) => {
+test('a port in use is an error with a remedy, without a stack trace', async (t) => {
   const first = await startDemo(t, ['--port', '0'])
   const [, url = ''] = await first.printed(/Page\s+(http:\/\/\S+)/)
   const second = await startDemo(t, ['--port', new URL(url).port])
@@ -37,50 +37,53 @@ test('a port that is in use is a mistake with a remedy, not a stack', async (t) 
   assert.doesNotMatch(second.output, /\n\s+at /)
 })
 
-test('on the page of the demo notifications appear, also over a line that breaks, and only those of its user', {
+test('the page of the demo shows the notifications of its user only, also after the connection breaks', {
   skip,
 }, async (t) => {
   const demo = await startDemo(t, ['--port', '0'])
   const [, site = ''] = await demo.printed(/Page\s+(http:\/\/\S+)/)
   await demo.printed(/From now on a message every few seconds/)
   const { operator } = (await (await fetch(`${site}/demo/cast`)).json()) as { operator: string }
-  const line = await startLine(t, operator)
+  const proxy = await startProxy(t, operator)
   const browser = await launch(t)
-  const mara = await openPage(browser, `${site}/#1/1001`, line.url)
+  const mara = await openPage(browser, `${site}/#1/1001`, proxy.url)
   const jonas = await openPage(browser, `${site}/#2/1001`)
   await Promise.all([mara, jonas].map(({ page }) => page.waitForSelector('#state[data-state="live"]', waiting)))
 
-  await t.test('what came before is listed', async () => {
+  await t.test('older notifications are listed', async () => {
     await mara.page.locator('#notes > li').nth(1).waitFor(waiting)
     assert.match((await mara.page.textContent('#greeting')) ?? '', /Mara$/)
     assert.match((await jonas.page.textContent('#greeting')) ?? '', /Jonas$/)
   })
 
-  await t.test('the button sends one, which appears by itself, in the inbox and at the bell', async () => {
-    const before = new Set(await mara.ids())
-    await mara.page.click('#send')
-    await eventually(async () => (await mara.ids()).some((id) => !before.has(id)))
-    const fresh = (await mara.ids()).filter((id) => !before.has(id))
-    assert.ok(fresh.length >= 1)
-    // More may arrive at any time.
-    await eventually(async () => Number(await mara.page.textContent('#badge')) === (await mara.ids()).length)
-    assert.match((await mara.page.getAttribute('#bell', 'aria-label')) ?? '', /\d+ unseen/)
-  })
+  await t.test(
+    'the button sends a notification, which appears in the inbox and on the bell without a reload',
+    async () => {
+      const before = new Set(await mara.ids())
+      await mara.page.click('#send')
+      await eventually(async () => (await mara.ids()).some((id) => !before.has(id)))
+      const fresh = (await mara.ids()).filter((id) => !before.has(id))
+      assert.ok(fresh.length >= 1)
+      // More may arrive at any time.
+      await eventually(async () => Number(await mara.page.textContent('#badge')) === (await mara.ids()).length)
+      assert.match((await mara.page.getAttribute('#bell', 'aria-label')) ?? '', /\d+ unseen/)
+    },
+  )
 
-  await t.test('its way through platform and operator is shown', async () => {
+  await t.test('the steps of the message through platform and operator are shown', async () => {
     const way = mara.page.locator('.way[data-outcome="arrived"]', { hasText: /Mara Lindqvist.*on-site/ }).first()
     await way.waitFor(waiting)
     assert.deepEqual(await way.locator('.stop.done .stop-name').allTextContents(), ['Platform', 'Operator', 'Inbox'])
   })
 
-  await t.test('after a cut nothing is missing and nothing is doubled', async () => {
+  await t.test('after a broken connection there are no gaps and no duplicates', async () => {
     mara.expectFailures(true)
-    line.cut()
+    proxy.cut()
     await mara.page.waitForSelector('#state[data-state="reconnecting"]', waiting)
     const before = (await inbox(site, operator, '1', '1001')).length
     for (let sent = 0; sent < 3; sent++) await post(`${site}/demo/send`, { brand: '1', user_id: '1001' })
     await eventually(async () => (await inbox(site, operator, '1', '1001')).length >= before + 3)
-    line.mend()
+    proxy.restore()
     await mara.page.waitForSelector('#state[data-state="live"]', waiting)
     mara.expectFailures(false)
     await eventually(async () => {
@@ -93,7 +96,7 @@ test('on the page of the demo notifications appear, also over a line that breaks
     })
   })
 
-  await t.test('the other brand’s user of the same id sees none of it', async () => {
+  await t.test('the user of the other brand with the same id does not see these notifications', async () => {
     const maras = await inbox(site, operator, '1', '1001')
     const jonases = await jonas.ids()
     assert.ok(jonases.length >= 2)
@@ -107,7 +110,7 @@ test('on the page of the demo notifications appear, also over a line that breaks
     })
   })
 
-  await t.test('switching to another user shows theirs', async () => {
+  await t.test('after a switch to another user, the page shows the notifications of that user', async () => {
     await jonas.page.selectOption('#who', '2/1002')
     await jonas.page.waitForSelector('#state[data-state="live"]', waiting)
     await jonas.page.locator('#notes > li').nth(1).waitFor(waiting)
@@ -118,7 +121,7 @@ test('on the page of the demo notifications appear, also over a line that breaks
     )
   })
 
-  await t.test('everything seen is seen after a reload, too', async () => {
+  await t.test('notifications that were marked as seen are still seen after a reload', async () => {
     const seen = await jonas.ids()
     await jonas.page.click('#seen-all')
     await jonas.page.reload()
@@ -137,7 +140,7 @@ test('on the page of the demo notifications appear, also over a line that breaks
   assert.deepEqual(await demo.leftovers(), [])
 })
 
-/** What the operator has for this user, past the page. */
+/** The user's notifications at the operator, read without the page. */
 async function inbox(site: string, operator: string, brand: string, user: string): Promise<string[]> {
   const { token } = (await post(`${site}/demo/token`, { brand, user_id: user })) as { token: string }
   const response = await fetch(`${operator}/app/inbox?limit=100`, { headers: { authorization: `Bearer ${token}` } })

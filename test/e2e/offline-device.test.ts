@@ -1,4 +1,4 @@
-// A phone that is away gets everything that was sent to it when it is back, and nothing whose lifetime is over.
+// A device that was offline gets all waiting messages when it is online again, except expired ones.
 
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
@@ -13,7 +13,7 @@ import type { StandIn } from '../../src/stand-ins/stand-in.ts'
 import { startWebPushStandIn } from '../../src/stand-ins/web-push.ts'
 import { element, post, startOperator } from '../support/sides.ts'
 
-interface Away {
+interface OfflineDevice {
   readonly standIn: StandIn
   readonly service: PushService
   readonly kind: Device['kind']
@@ -22,7 +22,7 @@ interface Away {
 
 const lifetimeMs = 3_600_000
 
-const services: Record<string, (t: TestContext, clock: () => number) => Promise<Away>> = {
+const services: Record<string, (t: TestContext, clock: () => number) => Promise<OfflineDevice>> = {
   async fcm(t, clock) {
     const standIn = await fcmStandIn({ clock })
     t.after(() => standIn.close())
@@ -47,8 +47,10 @@ const services: Record<string, (t: TestContext, clock: () => number) => Promise<
 
 for (const [name, start] of Object.entries(services)) {
   for (const late of [false, true]) {
-    const what = late ? 'a device that is back too late shows nothing' : 'ten messages are all shown on its return'
-    test(`${name}: ${what}`, async (t) => {
+    const behavior = late
+      ? 'a device that is online too late shows no message'
+      : 'ten messages are shown when the device is online'
+    test(`${name}: ${behavior}`, async (t) => {
       let later = 0
       const { standIn, service, kind, token } = await start(t, () => Date.now() + later)
       const linkedAt = '2026-01-01T00:00:00Z'

@@ -1,5 +1,5 @@
-// The same for FCM, APNs and Web Push: stand-ins repeat a device's token in every kind of answer, and the operator, a process of
-// its own, keeps them to itself.
+// The same for FCM, APNs and Web Push: the stand-ins repeat a device's token in every kind of answer, and the operator, in its
+// own process, must not expose it.
 
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
@@ -11,10 +11,10 @@ import { addressesOf, freePorts, run, start } from '../cli/bellwire.ts'
 import { element, get, post, temporary } from '../support/sides.ts'
 import { until } from '../support/wait.ts'
 
-/** Every status of the three tables, and what is on the way before. */
+/** Every status of the three tables of answers, and those of a proxy or load balancer. */
 const statuses = [400, 403, 404, 410, 413, 429, 500, 502, 503, 401]
 
-test('no token or key of a push service is in logs, metrics, answers or what doctor prints', async (t) => {
+test('no token or key of a push service is in logs, metrics, answers or the output of doctor', async (t) => {
   const folder = await temporary(t)
   const vapid = makeVapidKeys()
   const standIns = await startStandIns({ vapidPublicKey: vapid.publicKey })
@@ -25,23 +25,23 @@ test('no token or key of a push service is in logs, metrics, answers or what doc
   const operator = start(t, ['operator', '-c', config], env)
   const { url, admin } = await addressesOf(operator)
 
-  const said: string[] = []
+  const outputs: string[] = []
   const users = new Map<string, MadeDevice>()
   const link = async (user: string, device: MadeDevice): Promise<void> => {
     const record = { brand: '1', user_id: user, tokens: [device.link] }
-    said.push((await post(`${admin}/admin/devices/link`, record, writtenKeys.service)).text)
+    outputs.push((await post(`${admin}/admin/devices/link`, record, writtenKeys.service)).text)
     users.set(user, device)
   }
   const send = async (user: string): Promise<{ status: number; push_id?: string }> => {
     const message = element({ user_id: user }, { title: 'Hello', body: 'There' })
     const { status, text, body } = await post(`${url}/channels/push/single`, message, writtenKeys.platform)
-    said.push(text)
+    outputs.push(text)
     return { status, ...body }
   }
 
   let shown = ''
   for (const service of serviceNames) {
-    // A device of its own for each answer: some answers end it.
+    // A new device for each answer, because some answers make the operator unlink it.
     for (const status of [...statuses, 0]) {
       const user = `user-of-${service}-${status}`
       const device = standIns.addDevice({ service })
@@ -53,10 +53,10 @@ test('no token or key of a push service is in logs, metrics, answers or what doc
       const stop =
         status === 0
           ? standIns[service].play({ reset: 'after' })
-          : standIns[service].play({ answer: { status, headers: { 'retry-after': '0' }, body: heard(device) } })
+          : standIns[service].play({ answer: { status, headers: { 'retry-after': '0' }, body: echoAnswer(device) } })
       await send(user)
       stop()
-      // What an app or a service would do after a token died.
+      // An app or a service links a new token after the old one died.
       const next = standIns.addDevice({ service })
       await link(user, next)
       shown = await until(async () => (await send(user)).push_id, {
@@ -67,27 +67,27 @@ test('no token or key of a push service is in logs, metrics, answers or what doc
     }
   }
   for (const path of ['/metrics', '/admin/summary', '/admin/devices/removed', '/admin/devices/removals'])
-    said.push(await (await fetch(admin + path, { headers: { 'x-api-key': writtenKeys.service } })).text())
+    outputs.push(await (await fetch(admin + path, { headers: { 'x-api-key': writtenKeys.service } })).text())
   const { body } = await get(`${admin}/admin/messages/${shown}`, writtenKeys.service)
-  said.push(JSON.stringify({ ...body, request: '' }))
-  // It asks with a token that is nobody's.
+  outputs.push(JSON.stringify({ ...body, request: '' }))
+  // doctor sends with a token that does not exist.
   for (const service of serviceNames)
     standIns[service].play({ answer: { status: 403, body: '{"reason":"Forbidden"}' } })
   const doctor = await run(t, ['doctor', '-c', config], {
     BELLWIRE_OPERATOR_PORT: new URL(url).port,
     BELLWIRE_OPERATOR_ADMIN_PORT: new URL(admin).port,
   })
-  said.push(doctor.out, doctor.err)
+  outputs.push(doctor.out, doctor.err)
   operator.child.kill('SIGTERM')
   const { code, out, err } = await operator.ended
   assert.equal(code, 0, err)
-  said.push(out, err)
+  outputs.push(out, err)
 
   assert.ok(out.includes('provider needs attention'))
   for (const status of statuses) assert.match(out, new RegExp(`"rule":"[^"]*${status}`), String(status))
   const secrets = secretTexts(standIns, vapid.privateKey)
   assert.ok(secrets.length > 100)
-  for (const text of said) {
+  for (const text of outputs) {
     for (const secret of secrets) {
       const at = text.indexOf(secret)
       assert.equal(at, -1, `${secret.slice(0, 12)}…: …${text.slice(Math.max(0, at - 300), at + 60)}…`)
@@ -95,8 +95,8 @@ test('no token or key of a push service is in logs, metrics, answers or what doc
   }
 })
 
-/** An answer that says again what it heard, in the places where each provider has its words. */
-function heard({ token }: MadeDevice): string {
+/** An answer that repeats the token in the fields where the services put their messages. */
+function echoAnswer({ token }: MadeDevice): string {
   const text = `Hello, There: ${token}`
   return JSON.stringify({ error: { code: 400, message: text, status: text }, reason: text, message: text, errno: 0 })
 }

@@ -1,10 +1,10 @@
-// A site that wants to push: a page that subscribes, and a service worker that shows what comes and says what it was.
+// A site with push: its page subscribes, and its service worker shows each message and reports it to the test.
 
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
 
-/** What the service worker was given: the text as the browser decrypted it, and the titles and tags that are shown after it. */
+/** A message at the service worker: the text as the browser decrypted it, and the notifications that are shown after it. */
 export interface Received {
   readonly text: string
   readonly shown: readonly { readonly title: string; readonly body: string; readonly tag: string }[]
@@ -12,9 +12,9 @@ export interface Received {
 
 export interface PushSite {
   readonly url: string
-  /** The next message that was not taken yet. */
+  /** The next message that no call of next() has returned yet. */
   next(): Promise<Received>
-  /** How many messages came that were not taken. */
+  /** The number of messages that no call of next() has returned yet. */
   readonly waiting: number
 }
 
@@ -60,24 +60,24 @@ export async function startPushSite(t: TestContext): Promise<PushSite> {
   })
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    next: () => within(new Promise((resolve) => take(resolve)), 'the service worker received nothing'),
+    next: () => within(new Promise((resolve) => takeNext(resolve)), 'the service worker received nothing'),
     get waiting() {
       return received.length
     },
   }
 
-  function take(resolve: (one: Received) => void): void {
+  function takeNext(resolve: (one: Received) => void): void {
     const one = received.shift()
     if (one) resolve(one)
     else waiting.push(resolve)
   }
 }
 
-/** Browsers may hang; a test must not. */
+/** A timeout for steps of a browser, which may hang. */
 export function within<T>(promise: Promise<T>, what: string, ms = 30_000): Promise<T> {
-  const { promise: late, reject } = Promise.withResolvers<never>()
+  const { promise: timeout, reject } = Promise.withResolvers<never>()
   const timer = setTimeout(() => reject(new Error(`Not within ${ms} ms: ${what}`)), ms)
-  return Promise.race([promise, late]).finally(() => clearTimeout(timer))
+  return Promise.race([promise, timeout]).finally(() => clearTimeout(timer))
 }
 
 /** Runs in the page. @returns the subscription as JSON text, as a site would link it */

@@ -1,4 +1,4 @@
-// Both ends: our operator streams its lists, our platform compares them with its CRM, over sockets.
+// Both sides over HTTP: the operator streams its lists, and the platform compares them with its CRM.
 
 import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'
@@ -8,14 +8,14 @@ import { foundBy, importLines, runTo } from '../platform/reconcile/platform.ts'
 import { onEachEngine } from '../support/engines.ts'
 import { keys, startOperator, startPlatform, temporary } from '../support/sides.ts'
 
-const odd = ['"quoted"', 'back\\slash', 'comma,in it', 'ü😀日本語', 'x'.repeat(255)]
+const unusualIds = ['"quoted"', 'back\\slash', 'comma,in it', 'ü😀日本語', 'x'.repeat(255)]
 
 onEachEngine(
-  'what differs between the operator’s own data and the CRM is found, by brand, with ids of every kind',
+  'differences between the data of the operator and the CRM are found for each brand, with unusual ids too',
   async (t, store) => {
     const file = join(await temporary(t), 'users.ndjson')
     const users = [
-      ...odd.map((user_id) => ({ brand: '1', user_id, blocked: true, excluded: false })),
+      ...unusualIds.map((user_id) => ({ brand: '1', user_id, blocked: true, excluded: false })),
       { brand: '1', user_id: '1001', blocked: true, excluded: true },
       { brand: '2', user_id: '1001', blocked: false, excluded: false },
       { brand: '1', user_id: 'free', blocked: false, excluded: false },
@@ -34,7 +34,7 @@ onEachEngine(
       reconciliation: [of('1', keys.one.key), of('2', keys.two.key)],
     })
     await importLines(url, '1', [
-      ...odd.slice(1).map((user_id) => ({ user_id, blocked: true })),
+      ...unusualIds.slice(1).map((user_id) => ({ user_id, blocked: true })),
       { user_id: 'free', blocked: true },
       { user_id: '1001', blocked: false },
     ])

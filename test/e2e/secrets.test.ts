@@ -1,5 +1,5 @@
-// Tokens, keys and message texts never get into logs, metrics, error bodies or what the commands print. Everything secret has
-// "canary" in it, and the provider repeats all that it hears, with every kind of failure.
+// Tokens, keys and message texts never appear in logs, metrics, error bodies or the output of the commands. Each secret has
+// "canary" in it, and the provider repeats all that it receives, with every kind of failure.
 
 import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'
@@ -51,11 +51,11 @@ const providerOf = (url: string, auth: string): string =>
   `provider: http\nurl: ${url}/push\n${named}\nauth: ${auth.replace('URL', url)}
 body: {to: "{{user_id}}", title: "{{title}}", text: "{{body}}", data: "{{data}}"}`
 
-/** To users, by their ids. */
+/** A configuration that sends to users, by their ids. */
 const yamlOf = (url: string, auth: string): string =>
   operatorOf(`${providerOf(url, auth)}\nuser_id: "{{brand}}-{{user_id}}"`)
 
-/** To devices, by their tokens. */
+/** A configuration that sends to devices, by their tokens. */
 const devicesOf = (services: readonly string[], source = '{module: ./devices.ts}'): string =>
   operatorOf(`
 devices:
@@ -119,7 +119,7 @@ export const source = {
 }
 `
 
-test('every secret setting is among those that are looked for here', async (t) => {
+test('the configurations of this test have every secret setting', async (t) => {
   const folder = await temporary(t)
   const set = new Set<string>()
   for (const auth of auths) {
@@ -135,18 +135,18 @@ test('every secret setting is among those that are looked for here', async (t) =
     }
   }
   const all = secretsIn(table, undefined, '')
-  // An address, whose password is looked for where there is a PostgreSQL: cli/doctor.test.ts and config/load.test.ts.
+  // The store is an address. Tests with a PostgreSQL check its password: cli/doctor.test.ts and config/load.test.ts.
   const expected = all.filter((path) => !path.endsWith('.store'))
   assert.deepEqual([...set].filter((path) => !path.endsWith('.store')).sort(), expected.sort())
 })
 
-test('what the commands print has no secret in it, whatever is wrong', async (t) => {
+test('the output of the commands has no secret in it, whatever is wrong', async (t) => {
   const folder = await temporary(t)
-  const there = await startPushProvider(t)
-  there.script = (asked, response) => repeat(asked, response, 401)
+  const provider = await startPushProvider(t)
+  provider.script = (request, response) => echo(request, response, 401)
   for (const [i, auth] of auths.entries()) {
     const file = join(folder, `bellwire-${i}.yaml`)
-    const yaml = yamlOf(there.url, auth) + platformOf(there.url)
+    const yaml = yamlOf(provider.url, auth) + platformOf(provider.url)
     await writeFile(file, yaml)
     const json = i === 0 ? ['--json'] : []
     const runs = await Promise.all(['config', 'doctor'].map((command) => run(t, [command, '-c', file, ...json])))
@@ -155,10 +155,10 @@ test('what the commands print has no secret in it, whatever is wrong', async (t)
       [0, 1],
       auth,
     )
-    for (const { out, err } of runs) clean(out + err, auth)
+    for (const { out, err } of runs) assertClean(out + err, auth)
     assert.match(runs[1]?.out ?? '', /refuses the key \(401\)/)
   }
-  // Credentials that cannot be right are told to be wrong, and not which.
+  // Credentials that cannot be right are reported without their values.
   await writeFile(join(folder, 'devices.ts'), deviceSource)
   for (const [i, service] of [fcm, apns, webPush].entries()) {
     const file = join(folder, `devices-${i}.yaml`)
@@ -169,26 +169,26 @@ test('what the commands print has no secret in it, whatever is wrong', async (t)
       [0, 1, 2],
       service,
     )
-    for (const { out, err } of runs) clean(out + err, service)
+    for (const { out, err } of runs) assertClean(out + err, service)
   }
-  // Nor does it matter whether anybody is there.
+  // The same if the other side cannot be reached.
   for (const [i, source] of sources.entries()) {
     const file = join(folder, `away-${i}.yaml`)
-    const yaml = devicesOf([pagerOf(there.url, auths[0] as string)], source) + attributes + published[i]
-    await writeFile(file, yaml + platformOf(there.url) + consumed)
+    const yaml = devicesOf([pagerOf(provider.url, auths[0] as string)], source) + attributes + published[i]
+    await writeFile(file, yaml + platformOf(provider.url) + consumed)
     for (const command of ['config', 'doctor']) {
       const { out, err } = await run(t, [command, '-c', file])
-      clean(out + err, source)
+      assertClean(out + err, source)
     }
   }
-  // A secret of the wrong form is not repeated either.
+  // A malformed secret is not printed either.
   const file = join(folder, 'wrong.yaml')
-  const wrong = yamlOf(there.url, '{standard_webhooks: whsec_canary}').replace(key, 'canary short')
+  const wrong = yamlOf(provider.url, '{standard_webhooks: whsec_canary}').replace(key, 'canary short')
   await writeFile(file, wrong)
   for (const command of ['config', 'doctor', 'operator']) {
     const { code, out, err } = await run(t, [command, '-c', file])
     assert.notEqual(code, 0)
-    clean(out + err, command)
+    assertClean(out + err, command)
   }
 })
 
@@ -199,62 +199,62 @@ for (const [to, level, format, yaml] of [
 ] as const) {
   test(`no log line, metric or error has a token, a key or a text in it (to ${to}, ${level}, ${format})`, async (t) => {
     const env = { BELLWIRE_LOG_LEVEL: level, BELLWIRE_LOG_FORMAT: format }
-    const { there, operator, url, send } = await running(t, env, yaml)
+    const { provider, operator, url, send } = await startOperatorProcess(t, env, yaml)
     const answers: string[] = []
 
     let push_id = ''
     const accepted = async (): Promise<string | undefined> => {
-      const text = await send('/channels/push/single', secretive())
+      const text = await send('/channels/push/single', secretElement())
       answers.push(text)
       return (JSON.parse(text) as { push_id?: string }).push_id
     }
-    for (const script of everyKind) {
-      there.script = (asked, response) => tokens(asked, response) || script(asked, response)
-      answers.push(await send('/channels/push/single', secretive()))
-      answers.push(await send('/channels/push/batch', [secretive(), secretive({ brand_id: 2 })]))
-      // A pause ends with a probe that works, so that the next kind is met too.
-      there.script = accepting
+    for (const script of allAnswers) {
+      provider.script = (request, response) => answerToken(request, response) || script(request, response)
+      answers.push(await send('/channels/push/single', secretElement()))
+      answers.push(await send('/channels/push/batch', [secretElement(), secretElement({ brand_id: 2 })]))
+      // A successful probe ends the pause, so that the next answer is tested too.
+      provider.script = accept
       push_id = await until(accepted, { withinMs: 30_000, what: 'the provider accepts again' })
     }
-    answers.push(await send('/channels/push/single', secretive(), { 'x-api-key': 'canary-unknown-key-0001' }))
+    answers.push(await send('/channels/push/single', secretElement(), { 'x-api-key': 'canary-unknown-key-0001' }))
     answers.push(await send('/channels/push/single', '{"activity":{"id":1},"token":"canary-device-token"'))
     answers.push(await send('/nothing?token=canary-in-the-query', {}))
     answers.push(await send('/admin/summary', undefined, { 'x-api-key': 'canary-unknown-admin-key' }))
     answers.push(await send('/app/notifications?brand=1', undefined, { authorization: 'Bearer canary.jwt.token' }))
     for (const path of ['/metrics', '/healthz', '/readyz', '/admin/summary']) answers.push(await send(path, undefined))
-    for (const text of answers) clean(text, 'an answer')
+    for (const text of answers) assertClean(text, 'an answer')
 
-    // This one is meant to show what was asked, but no key.
+    // This endpoint shows the request on purpose, but no key.
     const shown = await send(`/admin/messages/${push_id}`, undefined)
     assert.match(shown, /canary-device-token/)
     for (const secret of keysOnly) assert.ok(!shown.includes(secret), secret)
     const { request: _, ...rest } = JSON.parse(shown) as { request: string }
-    clean(JSON.stringify({ ...rest, user_id: '' }), 'the calls of a message')
+    assertClean(JSON.stringify({ ...rest, user_id: '' }), 'the calls of a message')
 
     operator.child.kill('SIGTERM')
     const { code, out, err } = await operator.ended
     assert.equal(code, 0, err)
-    clean(out, 'the log')
-    clean(err, 'standard error')
-    assert.ok(out.includes('attempt settled'), 'attempts are in the log')
-    assert.ok(out.includes('provider needs attention'), 'so is the alert')
+    assertClean(out, 'the log')
+    assertClean(err, 'standard error')
+    assert.ok(out.includes('attempt settled'), 'attempts are logged')
+    assert.ok(out.includes('provider needs attention'), 'the alert is logged')
     for (const status of [200, 400, 401, 404, 422, 429, 500, 503])
-      assert.ok(new RegExp(`(http|pager) ${status} `).test(out), `${status} was met`)
+      assert.ok(new RegExp(`(http|pager) ${status} `).test(out), `status ${status} was tested`)
     assert.ok(
-      there.requests.some(({ text }) => text.includes('canary text')),
-      'the provider did get the message',
+      provider.requests.some(({ text }) => text.includes('canary text')),
+      'the provider received the message',
     )
     assert.ok(url)
   })
 }
 
-test('the platform keeps them to itself too', async (t) => {
-  const { there, operator, url, folder } = await running(t, {})
+test('the platform exposes no secret either', async (t) => {
+  const { provider, operator, url, folder } = await startOperatorProcess(t, {})
   const file = join(folder, 'platform.yaml')
   await writeFile(file, platformOf(url))
   const platform = start(t, ['platform', '-c', file], { BELLWIRE_LOG_LEVEL: 'debug', BELLWIRE_LOG_FORMAT: 'json' })
   const listening = JSON.parse(await platform.line(/"server\.listening"/)) as { url: string }
-  const asked = async (path: string, headers: object, body?: string): Promise<string> => {
+  const call = async (path: string, headers: object, body?: string): Promise<string> => {
     const method = body === undefined ? 'GET' : 'POST'
     const response = await fetch(listening.url + path, {
       method,
@@ -264,9 +264,10 @@ test('the platform keeps them to itself too', async (t) => {
     return response.text()
   }
   let refused = 0
-  there.script = (asked, response) => tokens(asked, response) || repeat(asked, response, refused++ < 3 ? 400 : 200)
-  const records = Array.from({ length: 6 }, () => JSON.stringify(secretive()))
-  const put = await asked(
+  provider.script = (request, response) =>
+    answerToken(request, response) || echo(request, response, refused++ < 3 ? 400 : 200)
+  const records = Array.from({ length: 6 }, () => JSON.stringify(secretElement()))
+  const put = await call(
     '/admin/activities/push',
     { 'x-api-key': crmKey, 'content-type': 'application/x-ndjson' },
     records.join('\n'),
@@ -276,32 +277,32 @@ test('the platform keeps them to itself too', async (t) => {
   const answers = [
     put,
     settled,
-    await asked('/metrics', {}),
-    await asked('/admin/lanes', { 'x-api-key': crmKey }),
-    await asked('/admin/summary', { 'x-api-key': crmKey }),
-    await asked('/admin/lanes', { 'x-api-key': 'canary-unknown-key-0001' }),
+    await call('/metrics', {}),
+    await call('/admin/lanes', { 'x-api-key': crmKey }),
+    await call('/admin/summary', { 'x-api-key': crmKey }),
+    await call('/admin/lanes', { 'x-api-key': 'canary-unknown-key-0001' }),
   ]
   for (const { child, ended } of [platform, operator]) {
     child.kill('SIGTERM')
     const { out, err } = await ended
     answers.push(out, err)
   }
-  for (const text of answers) clean(text, 'the platform')
+  for (const text of answers) assertClean(text, 'the platform')
 })
 
 const keysOnly = [key, adminKey, crmKey, 'canary-client-secret', 'canary-access-token', 'canary-named-secret']
 
-async function running(
+async function startOperatorProcess(
   t: TestContext,
   env: NodeJS.ProcessEnv,
   yaml: (url: string) => string = (url) => yamlOf(url, auths[3] as string),
 ) {
   const folder = await temporary(t)
   const file = join(folder, 'bellwire.yaml')
-  const there = await startPushProvider(t)
-  there.script = accepting
+  const provider = await startPushProvider(t)
+  provider.script = accept
   await writeFile(join(folder, 'devices.ts'), deviceSource)
-  await writeFile(file, yaml(there.url))
+  await writeFile(file, yaml(provider.url))
   const operator = start(t, ['operator', '-c', file], env)
   const line = await operator.line(/http:\/\/127\.0\.0\.1:\d+/)
   const url = /http:\/\/127\.0\.0\.1:\d+/.exec(line)?.[0] as string
@@ -314,66 +315,61 @@ async function running(
     })
     return response.text()
   }
-  return { there, operator, url, folder, send }
+  return { provider, operator, url, folder, send }
 }
 
-const secretive = (over: object = {}) =>
+const secretElement = (over: object = {}) =>
   element(
     { user_id: 'canary-user-id', ...over },
     { title: 'canary title', body: 'canary text', token: 'canary-device-token', data: { secret: 'canary' } },
   )
 
 let issued = 0
-function tokens({ path }: ProviderRequest, response: ServerResponse): boolean {
+function answerToken({ path }: ProviderRequest, response: ServerResponse): boolean {
   if (path !== '/token') return false
   answer(response, 200, { access_token: `canary-access-token-${++issued}`, expires_in: 3600 })
   return true
 }
 
-function accepting(asked: ProviderRequest, response: ServerResponse): boolean {
-  return tokens(asked, response) || repeat(asked, response, 200)
+function accept(request: ProviderRequest, response: ServerResponse): boolean {
+  return answerToken(request, response) || echo(request, response, 200)
 }
 
-/** Says again everything that it heard, as some providers do in their errors. */
-function repeat(
-  { headers, text, path }: ProviderRequest,
-  response: ServerResponse,
-  status: number,
-  more = {},
-): boolean {
-  const heard = `${text} ${JSON.stringify(headers)} ${path}`
-  answer(response, status, { error: { message: heard }, errors: [heard], heard: { ...headers } }, more)
+/** Repeats the whole request in the answer, as some providers do in their errors. */
+function echo({ headers, text, path }: ProviderRequest, response: ServerResponse, status: number, more = {}): boolean {
+  const received = `${text} ${JSON.stringify(headers)} ${path}`
+  answer(response, status, { error: { message: received }, errors: [received], received: { ...headers } }, more)
   return true
 }
 
-const everyKind: readonly ((asked: ProviderRequest, response: ServerResponse) => boolean)[] = [
+const allAnswers: readonly ((request: ProviderRequest, response: ServerResponse) => boolean)[] = [
   ...[200, 201, 400, 404, 410, 413, 422, 500].map(
-    (status) => (asked: ProviderRequest, response: ServerResponse) => repeat(asked, response, status),
+    (status) => (request: ProviderRequest, response: ServerResponse) => echo(request, response, status),
   ),
-  (asked, response) => {
-    answer(response, 400, `<html>${asked.text} ${asked.headers.authorization}`)
+  (request, response) => {
+    answer(response, 400, `<html>${request.text} ${request.headers.authorization}`)
     return true
   },
-  (_asked, response) => {
+  (_request, response) => {
     response.destroy()
     return true
   },
-  (_asked, response) => {
+  (_request, response) => {
     response.writeHead(200).end('canary'.repeat(60_000))
     return true
   },
-  (asked, response) => repeat(asked, response, 429, { 'retry-after': '0' }),
-  (asked, response) => repeat(asked, response, 503, { 'retry-after': '0' }),
-  (asked, response) => repeat(asked, response, 302, { location: `/${asked.headers.authorization}` }),
-  (asked, response) => repeat(asked, response, 401, { 'retry-after': '0' }),
+  (request, response) => echo(request, response, 429, { 'retry-after': '0' }),
+  (request, response) => echo(request, response, 503, { 'retry-after': '0' }),
+  (request, response) => echo(request, response, 302, { location: `/${request.headers.authorization}` }),
+  (request, response) => echo(request, response, 401, { 'retry-after': '0' }),
 ]
 
-function clean(text: string, where: string): void {
+function assertClean(text: string, where: string): void {
   const at = text.search(/canary/i)
   assert.equal(at, -1, `${where}: …${text.slice(Math.max(0, at - 200), at + 80)}…`)
 }
 
-/** Paths of secret settings: those with a value, or all there are. */
+/** The paths of secret settings: those that have a value, or all if `value` is undefined. */
 function secretsIn(setting: Setting, value: unknown, path: string): string[] {
   const all = value === undefined
   switch (setting.type) {

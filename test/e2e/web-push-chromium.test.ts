@@ -1,4 +1,4 @@
-// Without the internet: Chromium subscribes at a fake of Google's service, and gets from it what the stand-in accepted.
+// Without the internet: Chromium subscribes at a fake of Google's service, which forwards the messages of the stand-in.
 
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -28,7 +28,7 @@ async function launchChromium(t: TestContext, switches: readonly string[]): Prom
     executablePath: await chromium(),
     headless: true,
     timeout: 60_000,
-    // The connection on which messages come is networking in the background.
+    // Chromium receives messages on a background connection.
     ignoreDefaultArgs: ['--disable-background-networking'],
     args: [
       ...switches,

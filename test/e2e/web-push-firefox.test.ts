@@ -1,4 +1,4 @@
-// Without the internet: Firefox subscribes at the stand-in as at Mozilla's push service.
+// Without the internet: Firefox subscribes at the stand-in, which replaces Mozilla's push service.
 
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -33,9 +33,9 @@ async function launchFirefox(t: TestContext, autopush: string): Promise<Browser>
       'dom.push.testing.allowInsecureServerURL': true,
       'dom.push.testing.ignorePermission': true,
       'permissions.default.desktop-notification': 1,
-      // Web Push wants https; a page of this machine over http will do.
+      // Web Push requires HTTPS. This setting allows a local page over HTTP.
       'dom.serviceWorkers.testing.enabled': true,
-      // There is no desktop here that could show notifications: it shows its own.
+      // Firefox shows notifications itself, because there is no desktop.
       'alerts.useSystemBackend': false,
       'network.proxy.type': 0,
     },

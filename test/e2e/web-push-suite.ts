@@ -1,5 +1,5 @@
-// What Web Push does in every real browser: the real service sends, the stand-in is the push service, and the site's own service
-// worker receives.
+// Web Push in real browsers: the real provider sends, the stand-in is the push service, and the service worker of the site
+// receives.
 
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
@@ -13,9 +13,9 @@ import { startPushSite, subscribeInPage, unsubscribeInPage, within } from './pus
 export interface BrowserFixture {
   readonly name: string
   readonly skip: string | false
-  /** Of the endpoints that the browser makes up by itself; absent: the stand-in says what they are. */
+  /** The origin of the endpoints, if the browser chooses it. Absent: the endpoints are at the stand-in. */
   readonly origin?: string
-  /** A page of this site in a browser that subscribes at the stand-in, closed after the test. */
+  /** Opens a page of this site in a browser that subscribes at the stand-in. Closed after the test. */
   open(t: TestContext, standIn: WebPushStandIn, site: string): Promise<Page>
 }
 
@@ -24,7 +24,7 @@ export interface Page {
 }
 
 export function webPushSuite({ name, skip, origin, open }: BrowserFixture): void {
-  test(`${name} subscribes, decrypts what we send, shows a repetition once, and can leave`, {
+  test(`${name} subscribes, decrypts messages, shows a repeated message once, and unsubscribes`, {
     skip,
     timeout: 120_000,
   }, async (t) => {
@@ -50,7 +50,7 @@ export function webPushSuite({ name, skip, origin, open }: BrowserFixture): void
       assert.deepEqual(shown, [{ title: 'Grüße', body: 'Für dich 🎁', tag: push.ref }])
     })
 
-    await t.test('a second arrival of the same message is shown once, another message beside it', async () => {
+    await t.test('a message that arrives twice is shown once, and another message is shown beside it', async () => {
       standIn.play({ reset: 'after', times: 1 })
       assert.partialDeepStrictEqual(await service.send(push, contextOf()), { category: 'fatal', uncertain: true })
       assert.deepEqual(
@@ -62,18 +62,25 @@ export function webPushSuite({ name, skip, origin, open }: BrowserFixture): void
       assert.deepEqual((await site.next()).shown.map(({ tag }) => tag).sort(), [push.ref, other.ref].sort())
     })
 
-    await t.test('what is sent while it is away arrives when it is back, what is under one topic once', async () => {
-      standIn.setOnline(endpoint, false)
-      const away = pushTo(deviceOf(token), { content: { title: 'While you were away' } })
-      await service.send(away, contextOf())
-      await service.send(away, contextOf())
-      assert.equal(site.waiting, 0)
-      standIn.setOnline(endpoint, true)
-      assert.equal((JSON.parse((await site.next()).text) as { title: string }).title, 'While you were away')
-      const last = pushTo(deviceOf(token), { content: { title: 'Last' } })
-      await service.send(last, contextOf())
-      assert.equal((JSON.parse((await site.next()).text) as { title: string }).title, 'Last', 'it came once')
-    })
+    await t.test(
+      'messages to an offline browser arrive when it is online, and those with the same topic only once',
+      async () => {
+        standIn.setOnline(endpoint, false)
+        const away = pushTo(deviceOf(token), { content: { title: 'While you were away' } })
+        await service.send(away, contextOf())
+        await service.send(away, contextOf())
+        assert.equal(site.waiting, 0)
+        standIn.setOnline(endpoint, true)
+        assert.equal((JSON.parse((await site.next()).text) as { title: string }).title, 'While you were away')
+        const last = pushTo(deviceOf(token), { content: { title: 'Last' } })
+        await service.send(last, contextOf())
+        assert.equal(
+          (JSON.parse((await site.next()).text) as { title: string }).title,
+          'Last',
+          'the first message arrived once',
+        )
+      },
+    )
 
     await t.test('a message for another key is refused', async () => {
       const other = webPush({ ...makeVapidKeys(), subject, origins })
@@ -82,15 +89,15 @@ export function webPushSuite({ name, skip, origin, open }: BrowserFixture): void
       assert.partialDeepStrictEqual(answer, { category: 'fatal', reason: 'misconfigured', token: 'mismatch' })
     })
 
-    await t.test('after it unsubscribed its token is gone', async () => {
+    await t.test('after the browser has unsubscribed, its token is gone', async () => {
       assert.equal(await within(page.evaluate(unsubscribeInPage, ''), `${name} unsubscribes`), true)
-      // It tells the push service after it told the page.
+      // The browser notifies the page first, and then the push service.
       const answer = await until(
         async () => {
           const sent = await service.send(pushTo(deviceOf(token)), contextOf())
           return sent.category !== 'successful' && sent
         },
-        { what: 'the push service knows it' },
+        { what: 'the push service has removed the subscription' },
       )
       assert.partialDeepStrictEqual(answer, { category: 'failed', token: 'gone', rule: 'web-push 410' })
     })

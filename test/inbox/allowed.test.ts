@@ -1,11 +1,11 @@
-// The inbox asks, too, whether its user may be shown anything (design §5.3): list, opening, and each notification on an open stream.
+// The inbox checks whether its user may see notifications (design §5.3): for each list, new stream, and streamed notification.
 
 import assert from 'node:assert/strict'
 import { onEachEngine } from '../support/engines.ts'
 import { event } from '../support/wait.ts'
 import { deliver, follow, isReady, list, message, openStore, serveInbox, token } from './open-inbox.ts'
 
-onEachEngine('who was excluded while a stream is open is shown nothing more on it, and it ends', async (t, store) => {
+onEachEngine('when a user is excluded, their open stream sends no further notification and ends', async (t, store) => {
   const database = await openStore(t, store)
   const excluded = new Set<string>()
   const allowed = async (brand: string, userId: string): Promise<boolean> => !excluded.has(`${brand}/${userId}`)
@@ -25,29 +25,29 @@ onEachEngine('who was excluded while a stream is open is shown nothing more on i
   assert.equal((await closed).why, 'refused')
   assert.deepEqual(mine.refs, [before.ref])
   await theirs.until(({ refs }) => refs.length === 1)
-  assert.deepEqual(theirs.refs, [other.ref], 'the same id of another brand is somebody else')
+  assert.deepEqual(theirs.refs, [other.ref], 'the same id of another brand is another user')
   assert.equal((await list(inbox, bearer)).status, 403)
   assert.equal((await follow(inbox, bearer)).response.statusCode, 403)
 })
 
-onEachEngine('while nobody can tell, an open stream shows nothing; then it shows what it lacks', async (t, store) => {
+onEachEngine('while the check fails, a stream sends nothing; afterwards it sends what it missed', async (t, store) => {
   const database = await openStore(t, store)
   let away = false
-  let asked = 0
+  let checks = 0
   const allowed = async (): Promise<boolean> => {
-    asked++
+    checks++
     if (away) throw new Error('the source is away')
     return true
   }
-  const inbox = await serveInbox(t, database, { allowed, beatMs: 100 })
+  const inbox = await serveInbox(t, database, { allowed, pingMs: 100 })
   const bearer = await token('1', '1001')
   const stream = await follow(inbox, bearer)
   await stream.until(isReady)
   away = true
-  asked = 0
+  checks = 0
   const waiting = message('1', '1001')
   await deliver(database, [waiting])
-  await stream.until(() => asked >= 2)
+  await stream.until(() => checks >= 2)
   assert.deepEqual(stream.refs, [])
   assert.equal((await list(inbox, bearer)).status, 503)
   away = false

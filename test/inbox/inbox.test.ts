@@ -5,7 +5,7 @@ import { forgetNotifications } from '../../src/inbox/store.ts'
 import { onEachEngine } from '../support/engines.ts'
 import { deliver, follow, isReady, list, message, openStore, origin, serveInbox, token } from './open-inbox.ts'
 
-onEachEngine('a notification is in the inbox of its user and of nobody else, whatever their ids', async (t, store) => {
+onEachEngine('a notification is in the inbox of its user only, also if brands share user ids', async (t, store) => {
   const database = await openStore(t, store)
   const inbox = await serveInbox(t, database)
   const mine = message('1', '1001', {
@@ -46,7 +46,7 @@ onEachEngine('a notification is in the inbox of its user and of nobody else, wha
   assert.deepEqual(nobody.page, { items: [], next: null, last_event_id: '0' })
 })
 
-onEachEngine('nothing is shown before the settle has committed', async (t, store) => {
+onEachEngine('a notification is visible only after the settle has committed', async (t, store) => {
   const database = await openStore(t, store)
   const inbox = await serveInbox(t, database)
   const stream = await follow(inbox, await token('1', '1001'))
@@ -61,7 +61,7 @@ onEachEngine('nothing is shown before the settle has committed', async (t, store
   stream.cut()
 })
 
-onEachEngine('the same notification settled twice is there once, and the numbers go on', async (t, store) => {
+onEachEngine('a notification that is settled twice is stored once, and numbers still increase', async (t, store) => {
   const database = await openStore(t, store)
   const inbox = await serveInbox(t, database)
   const twice = message('1', '1001')
@@ -79,7 +79,7 @@ onEachEngine('the same notification settled twice is there once, and the numbers
   )
 })
 
-onEachEngine('the list goes back page by page and skips nothing', async (t, store) => {
+onEachEngine('the list is read page by page without gaps', async (t, store) => {
   const database = await openStore(t, store)
   const inbox = await serveInbox(t, database)
   const all = Array.from({ length: 7 }, () => message('1', '1001'))
@@ -100,7 +100,7 @@ onEachEngine('the list goes back page by page and skips nothing', async (t, stor
   }
 })
 
-onEachEngine('old notifications are forgotten in steps, and a number is never given again', async (t, store) => {
+onEachEngine('retention deletes old notifications in batches, and numbers are never reused', async (t, store) => {
   const database = await openStore(t, store)
   const inbox = await serveInbox(t, database)
   const old = createInbox({ database, now: () => Date.now() - 91 * 86_400_000 })
@@ -121,7 +121,7 @@ onEachEngine('old notifications are forgotten in steps, and a number is never gi
   assert.equal(page.last_event_id, '3')
 })
 
-onEachEngine('without a good token there is nothing to see, and the answer says what to do', async (t, store) => {
+onEachEngine('a request without a valid token is 401 with a remedy', async (t, store) => {
   const inbox = await serveInbox(t, await openStore(t, store))
   for (const path of ['/app/inbox', '/app/inbox/stream']) {
     for (const [authorization, pattern] of [
@@ -138,7 +138,7 @@ onEachEngine('without a good token there is nothing to see, and the answer says 
   }
 })
 
-onEachEngine('a user who may not get messages gets no list and no stream', async (t, store) => {
+onEachEngine('a user who must not get messages gets neither the list nor a stream', async (t, store) => {
   const database = await openStore(t, store)
   let answers = true
   const inbox = await serveInbox(t, database, {
@@ -157,7 +157,7 @@ onEachEngine('a user who may not get messages gets no list and no stream', async
   assert.equal((await list(inbox, await token('2', '1001'))).status, 503)
 })
 
-onEachEngine('only the configured origins may call from a browser, and only /app', async (t, store) => {
+onEachEngine('browsers may call from the configured origins only, and only /app', async (t, store) => {
   const inbox = await serveInbox(t, await openStore(t, store))
   const preflight = (from: string, path: string): Promise<Response> =>
     fetch(inbox.url + path, {
@@ -181,7 +181,7 @@ onEachEngine('only the configured origins may call from a browser, and only /app
   assert.equal((await preflight(origin, '/admin/summary')).headers.get('access-control-allow-origin'), null)
 })
 
-test('content that cannot be shown fails its own message only', async () => {
+test('unreadable content fails only its own message', async () => {
   const provider = createInbox({ database: { wake: () => ({ statement: {} as never, rows: [] }) } })
   const context = { deadline: Date.now() + 10_000, signal: new AbortController().signal }
   const results = await provider.send([message('1', '1001', { title: 5 }), message('2', '1001')], context)

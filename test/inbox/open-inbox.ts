@@ -1,4 +1,4 @@
-// An inbox as a browser meets it: real sockets, tokens of two brands with equal user ids.
+// Test helpers: an inbox over real sockets, as a browser uses it, and tokens of two brands with equal user ids.
 
 import { mkdtemp, rm } from 'node:fs/promises'
 import { get, type IncomingMessage } from 'node:http'
@@ -70,7 +70,7 @@ export function message(brand: string, userId: string, content: object = { title
   }
 }
 
-/** Delivers as the send path does: all writes of a call in one commit. */
+/** Delivers like the send path: all writes of a call in one commit. */
 export async function deliver(
   database: Database,
   messages: readonly Message[],
@@ -111,16 +111,16 @@ export async function list(
 export interface Followed {
   readonly response: IncomingMessage
   readonly events: readonly EventSourceMessage[]
-  /** site_notification_ids in the order in which they came. */
+  /** site_notification_ids in order of arrival. */
   readonly refs: readonly string[]
   readonly lastEventId: string | undefined
-  /** Resolves when this holds; looked at after each event, and now and then. */
-  until(holds: (stream: Followed) => boolean): Promise<void>
+  /** Resolves when the condition is true; it is checked after each event and every 20 ms. */
+  until(condition: (stream: Followed) => boolean): Promise<void>
   readonly ended: Promise<void>
   cut(): void
 }
 
-/** Opens the stream on a connection of its own. Every wait on it is bounded. */
+/** Opens the stream on its own connection. Every wait on it has a timeout. */
 export function follow(inbox: Inbox, bearer: string, lastEventId?: string): Promise<Followed> {
   const { promise, resolve, reject } = Promise.withResolvers<Followed>()
   const headers = {
@@ -136,18 +136,18 @@ export function follow(inbox: Inbox, bearer: string, lastEventId?: string): Prom
 function read(response: IncomingMessage): Followed {
   const events: EventSourceMessage[] = []
   const refs: string[] = []
-  const waits = new Set<() => void>()
+  const checks = new Set<() => void>()
   const ended = Promise.withResolvers<void>()
   let lastEventId: string | undefined
-  const look = (): void => {
-    for (const wait of waits) wait()
+  const checkAll = (): void => {
+    for (const check of checks) check()
   }
   const parser = createParser({
     onEvent(event) {
       events.push(event)
       lastEventId = event.id ?? lastEventId
       if (event.event === 'notification') refs.push(JSON.parse(event.data).site_notification_id)
-      look()
+      checkAll()
     },
   })
   response.setEncoding('utf8')
@@ -161,23 +161,23 @@ function read(response: IncomingMessage): Followed {
     get lastEventId() {
       return lastEventId
     },
-    until(holds) {
+    until(condition) {
       const { promise, resolve, reject } = Promise.withResolvers<void>()
-      const wait = (): void => {
-        if (holds(followed)) resolve()
+      const check = (): void => {
+        if (condition(followed)) resolve()
       }
-      const late = setTimeout(
+      const timeout = setTimeout(
         () => reject(new Error(`not within 15 s; ${events.length} events, the last: ${JSON.stringify(events.at(-1))}`)),
         15_000,
       )
-      waits.add(wait)
-      wait()
-      // What is waited for may also come true without an event.
-      const again = setInterval(wait, 20)
+      checks.add(check)
+      check()
+      // The condition may also become true without an event.
+      const interval = setInterval(check, 20)
       return promise.finally(() => {
-        clearTimeout(late)
-        clearInterval(again)
-        waits.delete(wait)
+        clearTimeout(timeout)
+        clearInterval(interval)
+        checks.delete(check)
       })
     },
     ended: ended.promise,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { createInbox } from '../../src/inbox/inbox.ts'
-import { add } from '../../src/inbox/store.ts'
+import { addOps } from '../../src/inbox/store.ts'
 import { on } from '../../src/runtime/events.ts'
 import { onEachEngine, onPostgres } from '../support/engines.ts'
 import { query } from '../support/services/postgres.ts'
@@ -22,7 +22,7 @@ import {
 const many = (count: number, brand = '1', content?: object) =>
   Array.from({ length: count }, () => message(brand, '1001', content))
 
-onEachEngine('a notification appears at once on every page of its user, and on no other', async (t, store) => {
+onEachEngine('a notification is sent at once to every stream of its user, and to no other stream', async (t, store) => {
   const database = await openStore(t, store)
   const inbox = await serveInbox(t, database)
   const [one, two, other] = (await Promise.all(
@@ -46,7 +46,7 @@ onEachEngine('a notification appears at once on every page of its user, and on n
   assert.deepEqual(shown, page.items[0])
 })
 
-onEachEngine('a stream that was cut gets what it missed, in order and nothing twice', async (t, store) => {
+onEachEngine('a stream that reconnects gets the missed notifications, in order and each once', async (t, store) => {
   const database = await openStore(t, store)
   const inbox = await serveInbox(t, database)
   const bearer = await token('1', '1001')
@@ -57,7 +57,7 @@ onEachEngine('a stream that was cut gets what it missed, in order and nothing tw
   await first.until(({ refs }) => refs.length === 3)
   first.cut()
   await first.ended
-  // More than are read at a time.
+  // More than one read returns.
   const missed = many(250)
   await deliver(database, [...missed, ...many(5, '2')])
   const second = await follow(inbox, bearer, first.lastEventId)
@@ -74,14 +74,14 @@ onEachEngine('a stream that was cut gets what it missed, in order and nothing tw
   )
 })
 
-onEachEngine('a stream that was cut before its first notification misses none either', async (t, store) => {
+onEachEngine('a stream that reconnects before its first notification misses none either', async (t, store) => {
   const database = await openStore(t, store)
   const inbox = await serveInbox(t, database)
   const bearer = await token('1', '1001')
   await deliver(database, many(2))
   const first = await follow(inbox, bearer)
   await first.until(isReady)
-  assert.deepEqual(first.refs, [], 'what was there before is for the list')
+  assert.deepEqual(first.refs, [], 'older notifications are in the list only')
   first.cut()
   await first.ended
   const missed = message('1', '1001')
@@ -91,7 +91,7 @@ onEachEngine('a stream that was cut before its first notification misses none ei
   assert.deepEqual(second.refs, [missed.ref])
 })
 
-onEachEngine('a stream that begins at the last_event_id of the list continues the list', async (t, store) => {
+onEachEngine('a stream that starts at the last_event_id of the list has no gap after it', async (t, store) => {
   const database = await openStore(t, store)
   const inbox = await serveInbox(t, database)
   const bearer = await token('1', '1001')
@@ -105,87 +105,81 @@ onEachEngine('a stream that begins at the last_event_id of the list continues th
   assert.deepEqual(stream.refs, [between.ref])
 })
 
-onEachEngine(
-  'who missed too much, or names a number that was never given, is told to fetch the list',
-  async (t, store) => {
-    const database = await openStore(t, store)
-    const inbox = await serveInbox(t, database, { replay: 5 })
-    const bearer = await token('1', '1001')
-    await deliver(database, many(7))
-    for (const [lastEventId, expected] of [
-      ['1', ['reset', 'ready']],
-      ['8', ['reset', 'ready']],
-      ['nonsense', ['reset', 'ready']],
-      ['2', [...Array(5).fill('notification'), 'ready']],
-      ['7', ['ready']],
-    ] as const) {
-      const stream = await follow(inbox, bearer, lastEventId)
-      await stream.until(isReady)
-      assert.deepEqual(
-        stream.events.map(({ event }) => event),
-        expected,
-        lastEventId,
-      )
-      assert.equal(stream.lastEventId, '7')
-      stream.cut()
-    }
-  },
-)
-
-onEachEngine(
-  'with several writers and a line that breaks again and again there is no gap and nothing twice',
-  async (t, store) => {
-    const database = await openStore(t, store)
-    // On PostgreSQL a second process; SQLite has one.
-    const second = database.engine === 'postgres' ? await openStore(t, store) : database
-    const inbox = await serveInbox(t, database)
-    const bearer = await token('1', '1001')
-    const sent = new Set<string>()
-    const writers = [database, second, database, second].map(async (writer) => {
-      for (let round = 0; round < 30; round++) {
-        const batch = [...many(3), message('2', '1001'), message('1', '1002')]
-        for (const { ref, brand, userId } of batch) if (brand === '1' && userId === '1001') sent.add(ref)
-        await deliver(writer, batch)
-      }
-    })
-    let done = false
-    const written = Promise.all(writers).then(() => {
-      done = true
-    })
-    const got: string[] = []
-    const ids: number[] = []
-    let lastEventId = '0'
-    while (!(done && got.length >= sent.size)) {
-      const stream = await follow(inbox, bearer, lastEventId)
-      const most = 1 + (ids.length % 23)
-      await stream.until(({ refs }) => refs.length >= most || (done && got.length + refs.length >= sent.size))
-      stream.cut()
-      // What had arrived when the line was cut is what the browser knows.
-      for (const { event, id, data } of stream.events) {
-        lastEventId = id ?? lastEventId
-        if (event !== 'notification') continue
-        ids.push(Number(id))
-        got.push(JSON.parse(data).site_notification_id)
-      }
-    }
-    await written
-    assert.equal(sent.size, 360)
+onEachEngine('a client that missed too much, or sends an unknown number, must fetch the list', async (t, store) => {
+  const database = await openStore(t, store)
+  const inbox = await serveInbox(t, database, { replay: 5 })
+  const bearer = await token('1', '1001')
+  await deliver(database, many(7))
+  for (const [lastEventId, expected] of [
+    ['1', ['reset', 'ready']],
+    ['8', ['reset', 'ready']],
+    ['nonsense', ['reset', 'ready']],
+    ['2', [...Array(5).fill('notification'), 'ready']],
+    ['7', ['ready']],
+  ] as const) {
+    const stream = await follow(inbox, bearer, lastEventId)
+    await stream.until(isReady)
     assert.deepEqual(
-      ids,
-      Array.from({ length: sent.size }, (_, i) => i + 1),
+      stream.events.map(({ event }) => event),
+      expected,
+      lastEventId,
     )
-    assert.deepEqual(new Set(got), sent)
-  },
-)
+    assert.equal(stream.lastEventId, '7')
+    stream.cut()
+  }
+})
+
+onEachEngine('several writers and repeated disconnects cause no gaps and no duplicates', async (t, store) => {
+  const database = await openStore(t, store)
+  // On PostgreSQL a second process; SQLite has one.
+  const second = database.engine === 'postgres' ? await openStore(t, store) : database
+  const inbox = await serveInbox(t, database)
+  const bearer = await token('1', '1001')
+  const sent = new Set<string>()
+  const writers = [database, second, database, second].map(async (writer) => {
+    for (let round = 0; round < 30; round++) {
+      const batch = [...many(3), message('2', '1001'), message('1', '1002')]
+      for (const { ref, brand, userId } of batch) if (brand === '1' && userId === '1001') sent.add(ref)
+      await deliver(writer, batch)
+    }
+  })
+  let done = false
+  const written = Promise.all(writers).then(() => {
+    done = true
+  })
+  const got: string[] = []
+  const ids: number[] = []
+  let lastEventId = '0'
+  while (!(done && got.length >= sent.size)) {
+    const stream = await follow(inbox, bearer, lastEventId)
+    const count = 1 + (ids.length % 23)
+    await stream.until(({ refs }) => refs.length >= count || (done && got.length + refs.length >= sent.size))
+    stream.cut()
+    // The browser knows only the events that arrived before the connection was cut.
+    for (const { event, id, data } of stream.events) {
+      lastEventId = id ?? lastEventId
+      if (event !== 'notification') continue
+      ids.push(Number(id))
+      got.push(JSON.parse(data).site_notification_id)
+    }
+  }
+  await written
+  assert.equal(sent.size, 360)
+  assert.deepEqual(
+    ids,
+    Array.from({ length: sent.size }, (_, i) => i + 1),
+  )
+  assert.deepEqual(new Set(got), sent)
+})
 
 onPostgres(
-  'a writer that commits late is waited for by the same user’s next, so that its number cannot be skipped',
+  'a write for a user waits for an earlier uncommitted write for the same user, so that no number is skipped',
   async (t, store) => {
     const database = await openStore(t, store)
     const inbox = await serveInbox(t, database)
     const stream = await follow(inbox, await token('1', '1001'))
     await stream.until(isReady)
-    // Another process has taken number 1 and sleeps before its commit.
+    // Another process has reserved number 1 and sleeps before its commit.
     await query(store, `insert into inbox_users (brand, user_id, last) values ('1', '1001', 0), ('2', '1001', 0)`)
     const sleeping = query(
       store,
@@ -207,7 +201,7 @@ onPostgres(
   },
 )
 
-test('a client that does not read is dropped, nobody else notices, and it comes back to where it was', async (t) => {
+test('a client that does not read is disconnected without effect on others, and resumes from its last event', async (t) => {
   const database = await openStore(t, await sqliteUrl(t))
   const inbox = await serveInbox(t, database, { bufferBytes: 64 * 1024, stallMs: 1 })
   const bearer = await token('1', '1001')
@@ -217,7 +211,7 @@ test('a client that does not read is dropped, nobody else notices, and it comes 
   slow.response.pause()
   const dropped = Promise.withResolvers<string>()
   t.after(on('inbox.closed', ({ why, streams }) => dropped.resolve(`${why}, ${streams} left`)))
-  // More than the kernel keeps for a client that does not read.
+  // More than the kernel buffers for a client that does not read.
   const large = { title: 'Large', body: 'x'.repeat(400_000) }
   for (let sent = 0; sent < 30; sent++) await deliver(database, many(1, '1', large))
   assert.equal(await dropped.promise, 'slow, 1 left')
@@ -230,7 +224,7 @@ test('a client that does not read is dropped, nobody else notices, and it comes 
   assert.deepEqual([...slow.refs, ...again.refs], quick.refs)
 })
 
-test('what a slow client has not read waits in the store, not in memory, and reaches it when it reads again', async (t) => {
+test('notifications for a slow client wait in the store, not in memory, and are sent when it reads again', async (t) => {
   const database = await openStore(t, await sqliteUrl(t))
   const inbox = await serveInbox(t, database, { bufferBytes: 10_000 })
   const bearer = await token('1', '1001')
@@ -244,7 +238,7 @@ test('what a slow client has not read waits in the store, not in memory, and rea
   for (const each of all) await deliver(database, [each])
   await quick.until(({ refs }) => refs.length === 30)
   const both = written.filter((streams) => streams === 2).length
-  assert.ok(both < 30, `${both} of 30 were written for a client that reads nothing`)
+  assert.ok(both < 30, `${both} of 30 were written to a client that does not read`)
   slow.response.resume()
   await slow.until(({ refs }) => refs.length === 30)
   assert.deepEqual(
@@ -253,7 +247,7 @@ test('what a slow client has not read waits in the store, not in memory, and rea
   )
 })
 
-test('one notification reaches more streams than are written in one turn', async (t) => {
+test('a notification reaches all streams, also if they are more than one turn writes', async (t) => {
   const database = await openStore(t, await sqliteUrl(t))
   const inbox = await serveInbox(t, database, { streamsPerUser: 1_000 })
   const bearer = await token('1', '1001')
@@ -268,9 +262,9 @@ test('one notification reaches more streams than are written in one turn', async
   for (const stream of streams) assert.deepEqual(stream.refs, [one.ref])
 })
 
-test('a lost wake costs time, not a notification: each sign of life looks, too', async (t) => {
+test('a lost wake delays a notification but does not lose it: each ping reads too', async (t) => {
   const database = await openStore(t, await sqliteUrl(t))
-  const inbox = await serveInbox(t, { ...database, onWake: () => () => {} }, { beatMs: 1 })
+  const inbox = await serveInbox(t, { ...database, onWake: () => () => {} }, { pingMs: 1 })
   const stream = await follow(inbox, await token('1', '1001'))
   let text = ''
   stream.response.on('data', (chunk: string) => {
@@ -283,7 +277,7 @@ test('a lost wake costs time, not a notification: each sign of life looks, too',
   assert.match(text, /^: still here$/m)
 })
 
-test('a stream ends with its token, and the next one needs a new token', async (t) => {
+test('a stream ends when its token expires, and the next stream needs a new token', async (t) => {
   const database = await openStore(t, await sqliteUrl(t))
   let ahead = 0
   const inbox = await serveInbox(t, database, { now: () => Date.now() + ahead })
@@ -298,7 +292,7 @@ test('a stream ends with its token, and the next one needs a new token', async (
   assert.equal((await follow(inbox, bearer)).response.statusCode, 401)
 })
 
-test('stopping ends all streams at once', async (t) => {
+test('a stop ends all streams at once', async (t) => {
   const database = await openStore(t, await sqliteUrl(t))
   const stop = new AbortController()
   for (const end of ['signal', 'close']) {
@@ -314,7 +308,7 @@ test('stopping ends all streams at once', async (t) => {
   }
 })
 
-test('the two operations that add a notification carry the brand first', () => {
+test('the first column of both operations that add a notification is the brand', () => {
   const row = {
     brand: '2',
     userId: '1001',
@@ -327,10 +321,10 @@ test('the two operations that add a notification carry the brand first', () => {
     data: null,
     createdAt: 1,
   }
-  for (const { rows } of add(row)) assert.equal(rows[0]?.[0], '2')
+  for (const { rows } of addOps(row)) assert.equal(rows[0]?.[0], '2')
 })
 
-test('a user has so many open streams and the process so many, the next is refused, and the others go on', async (t) => {
+test('a stream beyond the limit of the user or of the process is refused, and the others stay open', async (t) => {
   const database = await openStore(t, await sqliteUrl(t))
   const inbox = await serveInbox(t, database, { streamsPerUser: 2, streams: 3 })
   const [one, other, third] = [await token('1', '1001'), await token('2', '1001'), await token('1', '3003')]
@@ -353,8 +347,8 @@ test('a user has so many open streams and the process so many, the next is refus
   const note = message('1', '1001')
   await deliver(database, [note])
   await Promise.all([first, second].map((stream) => stream.until(({ refs }) => refs.includes(note.ref))))
-  const left = event('inbox.closed')
+  const closed = event('inbox.closed')
   second.cut()
-  await left
+  await closed
   assert.equal((await follow(inbox, one)).response.statusCode, 200)
 })

@@ -1,4 +1,4 @@
-// What callers of /admin and /app get wrong: a clear 4xx that names it, and never more done than was meant.
+// Invalid input to /admin and /app: each mistake is answered with a clear 4xx that names it, and changes nothing.
 
 import assert from 'node:assert/strict'
 import { request as plainRequest } from 'node:http'
@@ -50,10 +50,10 @@ test('a filter in a body of another content type is 415, and nothing is dismisse
   assert.equal((await post(`${operator}/app/devices/link`, linked, undefined, { authorization })).status, 200)
 })
 
-test('a body that names no content type counts as JSON', async (t) => {
+test('a body without a content type is read as JSON', async (t) => {
   const { platform } = await startBoth(t)
   const status = await new Promise((resolve, reject) => {
-    const asking = plainRequest(
+    const request = plainRequest(
       `${platform}/admin/failed/dismiss`,
       { method: 'POST', headers: { 'x-api-key': adminKey.key } },
       (response) => {
@@ -61,8 +61,8 @@ test('a body that names no content type counts as JSON', async (t) => {
         resolve(response.statusCode)
       },
     )
-    asking.on('error', reject)
-    asking.end('{"lane":"1/push"}')
+    request.on('error', reject)
+    request.end('{"lane":"1/push"}')
   })
   assert.equal(status, 200)
 })
@@ -96,7 +96,7 @@ test('an empty body, an empty filter, and a filter beside "all" change nothing; 
   })
 })
 
-test('U+0000 in a path or a query, and both it and lone surrogates in a body, are 400 and named', async (t) => {
+test('U+0000 in a path or query, and U+0000 or a lone surrogate in a body, is 400 with the name of the parameter', async (t) => {
   const { operator, platform } = await startBoth(t)
   const lookUps = [
     [operator, '/admin/devices?brand=1&user_id=a%00', 'user_id'],
@@ -150,7 +150,7 @@ test('U+0000 in a path or a query, and both it and lone surrogates in a body, ar
     }
 })
 
-test('a path that cannot be read, and a part of it that is too long, are answered as every error is', async (t) => {
+test('a malformed path or an overlong path segment is answered with a JSON error', async (t) => {
   const { operator, platform } = await startBoth(t)
   for (const url of [operator, platform])
     for (const path of [
@@ -167,7 +167,7 @@ test('a path that cannot be read, and a part of it that is too long, are answere
     }
 })
 
-test('a limit of nothing is 400 everywhere', async (t) => {
+test('an invalid limit is 400 on every list', async (t) => {
   const { operator, platform } = await startBoth(t)
   const lists = [
     `${operator}/admin/failed`,
@@ -184,7 +184,7 @@ test('a limit of nothing is 400 everywhere', async (t) => {
     }
 })
 
-test('what is missing is 400 and named, what is not there is 404, and the document has both', async (t) => {
+test('a missing parameter is 400 and named, an unknown object is 404, and /openapi.json has both statuses', async (t) => {
   const { operator, platform } = await startBoth(t)
   for (const url of [operator, platform]) {
     const missing = await post(`${url}/admin/lanes/resume`, {}, adminKey.key)
@@ -205,23 +205,26 @@ test('what is missing is 400 and named, what is not there is 404, and the docume
   }
 })
 
-test('subscriber tokens are made by keys with the scope tokens only, for ids that there can be', async (t) => {
+test('only keys with the scope tokens create subscriber tokens, and only for valid ids', async (t) => {
   const manager = {
     name: 'manager',
     key: 'the-key-of-the-manager',
     scopes: ['enqueue', 'read', 'manage', 'devices'],
   } as const
-  const maker = { name: 'maker', key: 'the-key-of-the-maker', scopes: ['tokens'] } as const
-  const { url } = await startOperator(t, { app: { secrets: [secret] }, adminKeys: [manager, maker] })
-  const make = (body: object, key: string = maker.key) => post(`${url}/admin/subscriber-tokens`, body, key)
-  const refused = await make({ brand: '1', user_id: '1001' }, manager.key)
+  const issuer = { name: 'issuer', key: 'the-key-of-the-issuer', scopes: ['tokens'] } as const
+  const { url } = await startOperator(t, { app: { secrets: [secret] }, adminKeys: [manager, issuer] })
+  const create = (body: object, key: string = issuer.key) => post(`${url}/admin/subscriber-tokens`, body, key)
+  const refused = await create({ brand: '1', user_id: '1001' }, manager.key)
   assert.deepEqual([refused.status, /lacks the scope tokens/.test(refused.body.error)], [403, true])
-  assert.equal((await post(`${url}/admin/failed/dismiss`, { user: 'a' }, maker.key)).status, 403)
-  assert.equal((await make({ brand: '1', user_id: 'x'.repeat(255) })).status, 200)
+  assert.equal((await post(`${url}/admin/failed/dismiss`, { user: 'a' }, issuer.key)).status, 403)
+  assert.equal((await create({ brand: '1', user_id: 'x'.repeat(255) })).status, 200)
   for (const user of ['a\u0000', '\ud800', 'a\u0007', 'x'.repeat(256), 'x'.repeat(5_000), '', 1])
-    assert.match((await make({ brand: '1', user_id: user })).body.error, /^user_id /)
+    assert.match((await create({ brand: '1', user_id: user })).body.error, /^user_id /)
   for (const brand of ['../x', '01', '-1', '9223372036854775808', '', 1])
-    assert.match((await make({ brand, user_id: '1001' })).body.error, /^brand must be the number/)
+    assert.match((await create({ brand, user_id: '1001' })).body.error, /^brand must be the number/)
   for (const seconds of [0, 86_401, 1.5, '60'])
-    assert.match((await make({ brand: '1', user_id: '1001', ttl_seconds: seconds })).body.error, /^ttl_seconds must be/)
+    assert.match(
+      (await create({ brand: '1', user_id: '1001', ttl_seconds: seconds })).body.error,
+      /^ttl_seconds must be/,
+    )
 })

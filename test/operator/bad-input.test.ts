@@ -1,4 +1,4 @@
-// The issue's list of bad input, over real HTTP: each gets a clear error, and nothing else is disturbed.
+// Invalid requests to the send endpoints, over HTTP: each gets a clear error, and other requests are not affected.
 
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
@@ -9,7 +9,7 @@ import { element, keys, post, startOperator, witness } from '../support/sides.ts
 const single = '/channels/push/single'
 const batch = '/channels/push/batch'
 
-onEachEngine('a single that cannot be read is 400 with an error, and nothing is sent', async (t, store) => {
+onEachEngine('an unreadable single request is 400 with an error, and nothing is sent', async (t, store) => {
   const push = witness()
   const { url } = await startOperator(t, { store, push })
   const good = element()
@@ -52,7 +52,7 @@ onEachEngine('a single that cannot be read is 400 with an error, and nothing is 
   assert.equal(push.received.length, 1)
 })
 
-onEachEngine('in a batch a bad item is failed by itself and its neighbours are delivered', async (t, store) => {
+onEachEngine('an invalid item of a batch is failed, and the other items are delivered', async (t, store) => {
   const push = witness()
   const { url } = await startOperator(t, { store, push })
   const good = [element(), element({ brand_id: 2 }), element()]
@@ -81,7 +81,7 @@ onEachEngine('in a batch a bad item is failed by itself and its neighbours are d
   assert.equal(push.received.length, 3)
 })
 
-onEachEngine('large integers survive the round trip exactly, strings stay strings', async (t, store) => {
+onEachEngine('large integers come back exactly, and strings stay strings', async (t, store) => {
   const push = witness()
   const { url } = await startOperator(t, { store, push })
   const ids = ['9007199254740993', '9223372036854775807', '0', '"9007199254740993x"', '"5"']
@@ -95,7 +95,7 @@ onEachEngine('large integers survive the round trip exactly, strings stay string
   )
 })
 
-onEachEngine('a batch that is no array of messages is refused whole with an error', async (t, store) => {
+onEachEngine('a batch that is not an array of messages is refused as a whole', async (t, store) => {
   const push = witness()
   const { url } = await startOperator(t, { store, push })
   for (const body of ['', '{}', 'null', '[1', '[{"activity":{}}', `[${JSON.stringify(element())}] x`]) {
@@ -113,7 +113,7 @@ onEachEngine('an empty batch is answered with three empty lists', async (t, stor
   assert.deepEqual(answer.body, { successful: [], failed: [], fatal: [] })
 })
 
-onEachEngine('of 10,000 items above the maximum the excess is fatal, the rest is delivered', async (t, store) => {
+onEachEngine('items beyond the maximum of a batch are fatal, and the others are delivered', async (t, store) => {
   const push = witness()
   const { url } = await startOperator(t, { store, push, limits: { batchMax: 9_000 } })
   const items = Array.from({ length: 10_000 }, () => element())
@@ -124,10 +124,10 @@ onEachEngine('of 10,000 items above the maximum the excess is fatal, the rest is
   assert.equal(push.received.length, 9_000)
 })
 
-onEachEngine('a 20 MB body is 413 with the limit named, and the server goes on', async (t, store) => {
+onEachEngine('a 20 MB body is 413 and names the limit, and the server still works', async (t, store) => {
   const { url } = await startOperator(t, { store })
   const answer = await post(url + batch, Buffer.alloc(20 * 1024 * 1024, 0x20)).catch((error: Error) => error)
-  // The server may end the connection while the body is still on its way: both are what HTTP allows.
+  // The server may close the connection while the body is being sent: HTTP allows both.
   if (!(answer instanceof Error)) {
     assert.equal(answer.status, 413)
     assert.match(answer.body.error, /body_bytes/)
@@ -136,7 +136,7 @@ onEachEngine('a 20 MB body is 413 with the limit named, and the server goes on',
 })
 
 onEachEngine(
-  'the same message twice in a batch is sent once and reported once; another user with the same id is another message',
+  'a message that occurs twice in a batch is sent and reported once; the same id with another user is another message',
   async (t, store) => {
     const push = witness()
     const { url } = await startOperator(t, { store, push })
@@ -161,30 +161,27 @@ onEachEngine('two brands with the same user and activity ids are two messages', 
   )
 })
 
-onEachEngine(
-  'a wrong key and no key are 401 with the remedy; a brand of another key is 503 and never a 4xx',
-  async (t, store) => {
-    const push = witness()
-    const { url } = await startOperator(t, { store, push })
-    for (const path of [single, batch, '/channels/site/single', '/channels/site/batch']) {
-      for (const key of ['wrong', undefined]) {
-        const answer = await post(url + path, element(), key === undefined ? '' : key)
-        assert.equal(answer.status, 401, path)
-        assert.match(answer.body.error, /X-Api-Key|operator for the token/)
-      }
+onEachEngine('a wrong or missing key is 401 with a remedy; a brand of another key is 503', async (t, store) => {
+  const push = witness()
+  const { url } = await startOperator(t, { store, push })
+  for (const path of [single, batch, '/channels/site/single', '/channels/site/batch']) {
+    for (const key of ['wrong', undefined]) {
+      const answer = await post(url + path, element(), key === undefined ? '' : key)
+      assert.equal(answer.status, 401, path)
+      assert.match(answer.body.error, /X-Api-Key|operator for the key/)
     }
-    const answer = await post(url + single, element(), keys.two.key)
-    assert.equal(answer.status, 503)
-    assert.match(answer.body.error, /brand 1/)
-    assert.ok(answer.headers.get('retry-after'))
-    const mixed = await post(url + batch, [element(), element({ brand_id: 2 })], keys.two.key)
-    assert.equal(mixed.body.fatal.length, 1)
-    assert.equal(mixed.body.successful.length, 1)
-    assert.equal(push.received.length, 1)
-  },
-)
+  }
+  const answer = await post(url + single, element(), keys.two.key)
+  assert.equal(answer.status, 503)
+  assert.match(answer.body.error, /brand 1/)
+  assert.ok(answer.headers.get('retry-after'))
+  const mixed = await post(url + batch, [element(), element({ brand_id: 2 })], keys.two.key)
+  assert.equal(mixed.body.fatal.length, 1)
+  assert.equal(mixed.body.successful.length, 1)
+  assert.equal(push.received.length, 1)
+})
 
-onEachEngine('an unknown path is 404, a wrong method 405 with what is allowed', async (t, store) => {
+onEachEngine('an unknown path is 404, and a wrong method is 405 with the allowed methods', async (t, store) => {
   const { url } = await startOperator(t, { store })
   const missing = await post(`${url}/channels/mail/single`, element())
   assert.equal(missing.status, 404)
@@ -195,7 +192,7 @@ onEachEngine('an unknown path is 404, a wrong method 405 with what is allowed', 
   assert.equal(typeof ((await wrong.json()) as { error: string }).error, 'string')
 })
 
-onEachEngine('a compressed body is 415 with the remedy', async (t, store) => {
+onEachEngine('a compressed body is 415 with a remedy', async (t, store) => {
   const { url } = await startOperator(t, { store })
   const answer = await post(url + single, gzipSync(JSON.stringify(element())), keys.one.key, {
     'content-encoding': 'gzip',
@@ -204,47 +201,47 @@ onEachEngine('a compressed body is 415 with the remedy', async (t, store) => {
   assert.match(answer.body.error, /uncompressed/)
 })
 
-onEachEngine('a body that trickles is ended with 408 and disturbs nobody', async (t, store) => {
+onEachEngine('a body that arrives too slowly is ended with 408 and delays no other request', async (t, store) => {
   const { url } = await startOperator(t, { store, limits: { bodyTimeoutMs: 1_000 } })
   const socket = connect(Number(new URL(url).port), '127.0.0.1')
   t.after(() => socket.destroy())
   socket.write(`POST ${single} HTTP/1.1\r\nhost: x\r\nx-api-key: ${keys.one.key}\r\ncontent-length: 1000\r\n\r\n{`)
-  const said = new Promise<string>((resolve) => {
+  const received = new Promise<string>((resolve) => {
     let text = ''
     socket.on('data', (chunk) => (text += String(chunk)))
     socket.on('close', () => resolve(text))
   })
   const answers = await Promise.all(Array.from({ length: 5 }, () => post(url + single, element())))
   assert.ok(answers.every((answer) => answer.status === 200))
-  const text = await said
+  const text = await received
   assert.match(text, /^HTTP\/1\.1 408 /)
   assert.match(text, /"error":/)
 })
 
-onEachEngine('after an error the same connection carries the next request', async (t, store) => {
+onEachEngine('after an error, the connection can be used for the next request', async (t, store) => {
   const { url } = await startOperator(t, { store })
   const socket = connect(Number(new URL(url).port), '127.0.0.1')
   t.after(() => socket.destroy())
   const request = (body: string, key: string): string =>
     `POST ${single} HTTP/1.1\r\nhost: x\r\nx-api-key: ${key}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
   let text = ''
-  const three = new Promise<void>((resolve) =>
+  const threeAnswers = new Promise<void>((resolve) =>
     socket.on('data', (chunk) => {
       text += String(chunk)
       if ((text.match(/HTTP\/1\.1 /g)?.length ?? 0) === 3 && text.endsWith('}')) resolve()
     }),
   )
   socket.write(request('{', keys.one.key) + request('{}', 'wrong') + request(JSON.stringify(element()), keys.one.key))
-  await three
+  await threeAnswers
   assert.deepEqual(text.match(/HTTP\/1\.1 \d+/g), ['HTTP/1.1 400', 'HTTP/1.1 401', 'HTTP/1.1 200'])
 })
 
-onEachEngine('a provider that throws, hangs or answers nonsense costs its message a fatal', async (t, store) => {
+onEachEngine('a provider that throws, hangs or returns malformed results makes messages fatal', async (t, store) => {
   const { url } = await startOperator(t, {
     store,
     limits: { providerTimeoutMs: 300 },
     push: {
-      name: 'moody',
+      name: 'unreliable',
       max: 1,
       async send([message]) {
         if (message?.userId === 'throws') throw new Error('no')

@@ -1,4 +1,4 @@
-// The operator's ways to link and unlink, over real HTTP: apps with a user's token, services with a key.
+// The operator's endpoints to link and unlink devices, over HTTP: apps use a subscriber token, services use a key.
 
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
@@ -32,7 +32,7 @@ const fcm = (token: string) => ({ token, provider: 'firebase', channel: 'android
 const devicesOf = async (url: string, brand: string, userId = '1001'): Promise<Answer['body'][]> =>
   (await get(`${url}/admin/devices?brand=${brand}&user_id=${userId}`)).body.devices
 
-onEachEngine('an app links and unlinks its user’s devices, in the brand of its token', async (t, store) => {
+onEachEngine('an app links and unlinks the devices of its user, in the brand of its token', async (t, store) => {
   const { url } = await startOperator(t, { store, app, adminKeys })
   const one = await bearer('1')
   const linked = await post(`${url}/app/devices/link`, { tokens: [fcm('t1'), fcm('t2')] }, undefined, one)
@@ -53,7 +53,7 @@ onEachEngine('an app links and unlinks its user’s devices, in the brand of its
   assert.equal((await post(`${url}/app/devices/unlink`, { tokens: [] }, undefined, one)).text, '{"accepted":0}')
 })
 
-onEachEngine('an app cannot speak for another user, and its clock plays no part', async (t, store) => {
+onEachEngine('an app cannot act for another user, and the clock of its device does not matter', async (t, store) => {
   const { url } = await startOperator(t, { store, app, adminKeys })
   const one = await bearer('1')
   const other = await post(`${url}/app/devices/link`, { user_id: '2002', tokens: [fcm('t1')] }, undefined, one)
@@ -64,14 +64,14 @@ onEachEngine('an app cannot speak for another user, and its clock plays no part'
       assert.equal(refused.status, 401)
       assert.equal(typeof refused.body.error, 'string')
     }
-  // Its user logged out; then a telephone whose clock is in the last century logs in.
+  // The user logs out. Then a phone whose clock is in the last century logs in.
   await post(`${url}/app/devices/unlink`, { tokens: [fcm('t1')] }, undefined, one)
   const again = { user_id: '1001', tokens: [fcm('t1')] }
   assert.equal((await post(`${url}/app/devices/link`, again, undefined, one)).status, 200)
   assert.equal((await devicesOf(url, '1')).length, 1)
 })
 
-onEachEngine('an app says nothing about time, origin or publishing: it is refused by name', async (t, store) => {
+onEachEngine('an app must not send time, origin or skip_publishing: the error names the field', async (t, store) => {
   const { url } = await startOperator(t, { store, app, adminKeys })
   for (const [name, value] of Object.entries({
     timestamp: '1999-01-01T00:00:00Z',
@@ -89,26 +89,26 @@ onEachEngine('an app says nothing about time, origin or publishing: it is refuse
   assert.equal((await devicesOf(url, '1'))[0]?.origin, 'app')
 })
 
-test('a user who links and links is slowed down; another user, and a logout, are not', async (t) => {
+test('a user who links too often is limited; another user, and a logout, are not', async (t) => {
   const { url } = await startOperator(t, {
     app,
     adminKeys,
     push: { devices: { source: 'registry', services: [witnessService('fcm_token')] } },
     deviceLimits: { appPerMinute: 3 },
   })
-  const ask = (what: string, token: string, headers: object) =>
+  const call = (what: string, token: string, headers: object) =>
     post(`${url}/app/devices/${what}`, { tokens: [fcm(token)] }, undefined, headers as Record<string, string>)
   const [one, two] = [await bearer('1'), await bearer('2')]
-  for (const token of ['a', 'b', 'c']) assert.equal((await ask('link', token, one)).status, 200)
-  const refused = await ask('link', 'd', one)
+  for (const token of ['a', 'b', 'c']) assert.equal((await call('link', token, one)).status, 200)
+  const refused = await call('link', 'd', one)
   assert.equal(refused.status, 429)
   assert.ok(Number(refused.headers.get('retry-after')) > 0)
-  assert.equal((await ask('link', 'd', two)).status, 200)
-  assert.equal((await ask('unlink', 'a', one)).status, 200)
+  assert.equal((await call('link', 'd', two)).status, 200)
+  assert.equal((await call('unlink', 'a', one)).status, 200)
 })
 
 onEachEngine(
-  'a user who links a thousand devices has twenty, the last ones, and metrics stay flat',
+  'of a thousand linked devices a user keeps the last twenty, and the number of metric series does not grow',
   async (t, store) => {
     const service = { ...witnessService('fcm_token'), name: 'fcm' }
     const { url } = await startOperator(t, {
@@ -138,7 +138,7 @@ onEachEngine(
   },
 )
 
-onEachEngine('an app links only what a push service here reaches; a service links any kind', async (t, store) => {
+onEachEngine('an app links only devices that a push service reaches; a service links any kind', async (t, store) => {
   const { url } = await startOperator(t, {
     store,
     app,
@@ -157,7 +157,7 @@ onEachEngine('an app links only what a push service here reaches; a service link
   assert.ok(!text.includes('made-up'))
   assert.match(text, /bellwire_devices_linked_total\{brand="1",kind="other"\}/)
   const out = await post(`${url}/app/devices/unlink`, { tokens: [token] }, undefined, await bearer('1'))
-  assert.equal(out.status, 200, 'whatever is linked can be unlinked')
+  assert.equal(out.status, 200, 'a device that no push service reaches can be unlinked')
   assert.deepEqual(await devicesOf(url, '1'), [])
 })
 
@@ -172,7 +172,7 @@ onEachEngine('a user has at most 200 devices from services', async (t, store) =>
   assert.equal(removed[0].why, 'replaced: the user has more than 200 devices')
 })
 
-test('a page of an allowed origin may ask, list and link', async (t) => {
+test('pages of an allowed origin pass the CORS preflight', async (t) => {
   const { url } = await startOperator(t, { app, adminKeys })
   for (const [path, method] of [
     ['/app/devices', 'GET'],
@@ -194,7 +194,7 @@ test('a page of an allowed origin may ask, list and link', async (t) => {
 })
 
 onEachEngine(
-  'a service links one record, an array, or lines; what is wrong is named and holds up nobody',
+  'a service links one record, an array, or lines; invalid records are reported, and the others are accepted',
   async (t, store) => {
     const { url } = await startOperator(t, { store, app, adminKeys })
     const link = (body: unknown, key: string = services.key, headers = {}) =>
@@ -234,9 +234,9 @@ onEachEngine(
       [1, [2, 3]],
     )
     assert.ok(!streamed.text.includes('secret-token'))
-    assert.equal((await devicesOf(url, '1')).find(({ device }) => device)?.linked_at, at, 'a service may say when')
+    assert.equal((await devicesOf(url, '1')).find(({ device }) => device)?.linked_at, at, 'a service may set the time')
 
-    assert.equal((await link(record(), adminKey.key)).status, 403, 'without the scope devices')
+    assert.equal((await link(record(), adminKey.key)).status, 403, 'the key lacks the scope devices')
     assert.equal((await link(record({ brand: '2' }), ofOne.key)).status, 403)
     assert.equal((await link(record(), 'unknown')).status, 401)
     assert.equal((await link('')).status, 400)
@@ -265,7 +265,7 @@ test('a device is shown without its token', async (t) => {
   )
 })
 
-test('an endpoint that is judged badly is not linked', async (t) => {
+test('an endpoint that judgeDevice refuses is not linked', async (t) => {
   const judgeDevice = ({ token }: { token: string }) => (token.includes('127.0.0.1') ? 'a private address' : undefined)
   const { url } = await startOperator(t, { app, adminKeys, judgeDevice })
   const one = await bearer('1')
@@ -275,7 +275,7 @@ test('an endpoint that is judged badly is not linked', async (t) => {
   assert.equal((await post(`${url}/app/devices/link`, web('https://push.example/x'), undefined, one)).status, 200)
 })
 
-onEachEngine('removals are listed in pages and restored by filter, by a key that may manage', async (t, store) => {
+onEachEngine('removals are listed page by page and restored by filter, with the scope manage', async (t, store) => {
   const operator = createOperator({ store, keys: [keys.both], adminKeys, suppression: 'none' })
   assert.throws(() => operator.devices, /start\(\)/)
   await operator.start()
@@ -309,7 +309,7 @@ onEachEngine('removals are listed in pages and restored by filter, by a key that
   assert.equal((await devicesOf(url, '1', 'b')).length, 1)
 })
 
-/** User 1001 logs out while a message to them waits behind another one, which holds the service's only slot. */
+/** User 1001 logs out while a message to them waits for the service's only slot, which another message occupies. */
 async function logoutWhileWaiting(t: TestContext, store: string, processes: 1 | 2): Promise<void> {
   const first = Promise.withResolvers<DeviceAnswer>()
   const service = witnessService(
@@ -320,46 +320,49 @@ async function logoutWhileWaiting(t: TestContext, store: string, processes: 1 | 
   const push = { devices: { source: 'registry', services: [service] } } as const
   const sender = await startOperator(t, { store, app, adminKeys, push })
   const loggedOutAt = processes === 1 ? sender : await startOperator(t, { store, app, adminKeys, push })
-  const waits = await bearer('1')
-  const link = (token: string, who: Record<string, string>) =>
-    post(`${sender.url}/app/devices/link`, { tokens: [fcm(token)] }, undefined, who)
-  await Promise.all([link('the first', await bearer('1', '1002')), link('t1', waits), link('t2', await bearer('2'))])
+  const waitingUser = await bearer('1')
+  const link = (token: string, user: Record<string, string>) =>
+    post(`${sender.url}/app/devices/link`, { tokens: [fcm(token)] }, undefined, user)
+  await Promise.all([
+    link('the first', await bearer('1', '1002')),
+    link('t1', waitingUser),
+    link('t2', await bearer('2')),
+  ])
 
   const sendTo = (user: string, brand = 1) =>
     post(`${sender.url}/channels/push/single`, element({ user_id: user, brand_id: brand }))
-  const holding = sendTo('1002')
-  await until(() => service.received.length === 1, { what: 'the slot is taken' })
+  const blocking = sendTo('1002')
+  await until(() => service.received.length === 1, { what: 'the slot is occupied' })
   const { devices: registry } = sender
   const { of } = registry
   let found = 0
-  registry.of = async (...asked) => {
-    const devices = await of(...asked)
+  registry.of = async (...query) => {
+    const devices = await of(...query)
     found++
     return devices
   }
   const waiting = sendTo('1001')
-  await until(() => found === 1, { what: 'its devices are found: it waits' })
-  const out = await post(`${loggedOutAt.url}/app/devices/unlink`, { tokens: [fcm('t1')] }, undefined, waits)
+  await until(() => found === 1, { what: 'the devices of user 1001 are found: the message waits' })
+  const out = await post(`${loggedOutAt.url}/app/devices/unlink`, { tokens: [fcm('t1')] }, undefined, waitingUser)
   assert.equal(out.status, 200)
   first.resolve(accepted)
-  assert.equal((await holding).status, 200)
+  assert.equal((await blocking).status, 200)
   assert.equal((await waiting).status, 422)
   assert.deepEqual(
     service.received.map(({ device }) => device.token),
     ['the first'],
   )
-  assert.equal((await sendTo('1001', 2)).status, 200, 'the user of the same id of the other brand')
+  assert.equal((await sendTo('1001', 2)).status, 200, 'the same user id of the other brand')
 }
 
-onEachEngine('a logout that was answered is respected by a send under way', (t, store) =>
-  logoutWhileWaiting(t, store, 1),
+onEachEngine('a confirmed logout is respected by a waiting send', (t, store) => logoutWhileWaiting(t, store, 1))
+
+onPostgres(
+  'a logout that one operator process confirmed is respected by a waiting send of another process',
+  (t, store) => logoutWhileWaiting(t, store, 2),
 )
 
-onPostgres('a logout that one operator process answered is respected by a send under way in another', (t, store) =>
-  logoutWhileWaiting(t, store, 2),
-)
-
-test('what was answered outlives the process', async (t) => {
+test('confirmed links and unlinks survive a restart', async (t) => {
   const store = `sqlite:${join(await temporary(t), 'operator.db')}`
   const first = await startOperator(t, { store, app, adminKeys })
   await post(`${first.url}/app/devices/link`, { tokens: [fcm('t1'), fcm('t2')] }, undefined, await bearer('1'))

@@ -1,4 +1,4 @@
-// Looking messages up at the operator: by activity.id, and by user, page by page.
+// Search for messages at the operator: by activity.id, and by user page by page; and erasure.
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
@@ -6,7 +6,7 @@ import { adminKey, element, get, keys, post, startOperator, witness } from '../s
 
 const reader = { name: 'reader of brand 1', key: 'the-key-of-a-reader', scopes: ['read'], brands: ['1'] } as const
 
-test('messages are listed by activity.id, of the brands of the key', async (t) => {
+test('a search by activity.id lists messages of the brands of the key', async (t) => {
   const { url } = await startOperator(t, { adminKeys: [adminKey, reader], site: witness() })
   const began = Date.now()
   const of = (brand: number) => element({ id: 7, brand_id: brand })
@@ -42,7 +42,7 @@ test('messages are listed by activity.id, of the brands of the key', async (t) =
   assert.deepEqual((await get(`${url}/admin/messages?id=unknown`)).body, { messages: [] })
 })
 
-test('the messages of a user are listed newest first, page by page, of one brand', async (t) => {
+test('a search by user lists the messages of one brand, newest first, page by page', async (t) => {
   const push = witness(({ id, ref }) =>
     Number(id) % 2
       ? { category: 'failed', reason: 'rejected', error: 'no', rule: 'refused' }
@@ -72,7 +72,7 @@ test('the messages of a user are listed newest first, page by page, of one brand
   assert.equal((await get(`${url}/admin/messages?brand=2&user_id=a%20b`)).body.messages.length, 1)
 })
 
-test('a search for messages that says too little, too much, or another brand is refused', async (t) => {
+test('a search with missing or superfluous parameters, or for a forbidden brand, is refused', async (t) => {
   const { url } = await startOperator(t, { adminKeys: [adminKey, reader] })
   const wrong = [
     ['', 400, /id, or brand and user_id/],
@@ -114,7 +114,7 @@ test("a user's texts are erased from shared requests and the inbox; other users 
     texts.map((text: string) => text.includes('for ')),
     [false, true, false, true],
   )
-  // The rows stay: a repetition is not sent again.
+  // The rows of the messages stay: a repetition is not sent again.
   const again = await post(`${url}/channels/push/batch`, batch, keys.both.key)
   assert.deepEqual(again.body.successful, body.successful)
   assert.deepEqual((await erase({ brand: '1', user_id: 'nobody' })).body, {

@@ -1,4 +1,4 @@
-// Options that are wrong are named by their path before anything starts, in the words of the configuration file.
+// Invalid options are reported before start(), with their paths and in the words of the configuration file.
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
@@ -18,7 +18,7 @@ const platform: PlatformOptions = {
   lanes: [{ brand: '1', channel: 'push', mode: 'batch', provider: witness() }],
 }
 
-test('a key of a variable that is not set is named, with what is expected and how to make one', () => {
+test('an empty or missing key is reported with its path, the expected form and a command that creates one', () => {
   for (const key of ['', process.env.BELLWIRE_TEST_NOT_SET as string])
     assert.throws(
       () => createOperator({ ...operator, keys: [{ ...keys.one, key }] }),
@@ -28,7 +28,7 @@ test('a key of a variable that is not set is named, with what is expected and ho
     )
 })
 
-test('everything that is wrong with an operator is told at once, and no secret is repeated', () => {
+test('all problems of the operator options are reported at once, without secrets', () => {
   const { paths, message } = refused(() =>
     createOperator({
       store: 'mysql://bell:canary-password@db',
@@ -65,7 +65,7 @@ test('everything that is wrong with an operator is told at once, and no secret i
   assert.doesNotMatch(message, /canary/)
 })
 
-test('everything that is wrong with a platform is told at once', () => {
+test('all problems of the platform options are reported at once', () => {
   const [lane] = platform.lanes
   const { paths } = refused(() =>
     createPlatform({
@@ -91,26 +91,26 @@ test('everything that is wrong with a platform is told at once', () => {
   ])
 })
 
-test('an operator that a lane cannot call, and a service account that is none, are named where they are given', () => {
+test('an invalid operator URL and an invalid service account are reported with their paths', () => {
   assert.deepEqual(refused(() => operatorApi({ url: 'operator.example', apiKey: '' })).paths, ['url', 'apiKey'])
   assert.throws(() => fcm({ serviceAccount: '' }), /^Error: fcm: serviceAccount: the file is empty: download a new one/)
   assert.throws(() => fcm({ serviceAccount: './account.json' }), /serviceAccount: .*the text of the file, not its path/)
   assert.throws(() => fcm({ serviceAccount: {} as never }), /serviceAccount: project_id is missing/)
 })
 
-test('what is right is taken', () => {
+test('valid options are accepted', () => {
   createOperator(operator)
-  createPlatform({ ...platform, lanes: platform.lanes.map((lane) => ({ ...lane, provider: operatorApi(right) })) })
+  createPlatform({ ...platform, lanes: platform.lanes.map((lane) => ({ ...lane, provider: operatorApi(validApi) })) })
 })
 
-const right = { url: 'https://operator.example/api', apiKey: 'whatever the operator gave' }
+const validApi = { url: 'https://operator.example/api', apiKey: 'whatever the operator gave' }
 
-function refused(make: () => unknown): { readonly paths: readonly string[]; readonly message: string } {
+function refused(create: () => unknown): { readonly paths: readonly string[]; readonly message: string } {
   try {
-    make()
+    create()
   } catch (error) {
     assert.ok(error instanceof ConfigError, String(error))
     return { paths: error.problems.map(({ path }) => path), message: error.message }
   }
-  return assert.fail('it was accepted')
+  return assert.fail('the options were accepted')
 }

@@ -15,9 +15,9 @@ import { event, until } from '../support/wait.ts'
 
 const path = '/reconciliation'
 const one = keys.one.key
-const signs = { withinMs: 20_000 }
+const longWait = { withinMs: 20_000 }
 
-onEachEngine('each brand gets its own users and the time of the data, whatever the ids contain', async (t, store) => {
+onEachEngine('a list has the users of its brand, with any ids, and the time of the data', async (t, store) => {
   const players = await createPlayers(store)
   const hard = `a"b\\c 'd' ${'é'.repeat(10_000)}`
   await players.run(
@@ -25,7 +25,7 @@ onEachEngine('each brand gets its own users and the time of the data, whatever t
   )
   const attributes = sqlSource({ database: store, queries: playerQueries })
   const { url } = await startOperator(t, { attributes })
-  const ask = async (key: string, field: string): Promise<string[]> => {
+  const listUsers = async (key: string, field: string): Promise<string[]> => {
     const before = Date.now()
     const answer = await post(url + path, { field }, key)
     assert.equal(answer.status, 200)
@@ -35,13 +35,13 @@ onEachEngine('each brand gets its own users and the time of the data, whatever t
     assert.ok(Date.parse(answer.body.timestamp) >= before - 1_000)
     return answer.body.users
   }
-  assert.deepEqual(await ask(one, 'blocked'), [hard])
-  assert.deepEqual(await ask(one, 'excluded'), ['1001'])
-  assert.deepEqual(await ask(keys.two.key, 'blocked'), ['1001'])
-  assert.deepEqual(await ask(keys.two.key, 'excluded'), ['1002'])
+  assert.deepEqual(await listUsers(one, 'blocked'), [hard])
+  assert.deepEqual(await listUsers(one, 'excluded'), ['1001'])
+  assert.deepEqual(await listUsers(keys.two.key, 'blocked'), ['1001'])
+  assert.deepEqual(await listUsers(keys.two.key, 'excluded'), ['1002'])
 })
 
-test('what cannot be answered says why, and never with an empty list', async (t) => {
+test('a request that cannot be answered gets an error with the reason, never an empty list', async (t) => {
   const attributes = functionSource(
     ['blocked', 'active'],
     () => [],
@@ -57,7 +57,7 @@ test('what cannot be answered says why, and never with an empty list', async (t)
   for (const field of ['excluded', 'consent_email']) {
     const [status, error] = await refused({ field })
     assert.equal(status, 501)
-    assert.match(error, /has no source here.*operator\.attributes/)
+    assert.match(error, /no source here can list .*operator\.attributes/)
   }
   assert.deepEqual((await refused({ field: 'hair_color' }))[0], 501)
   for (const body of ['', '[]', '{"field":', '{}', '{"field":7}', Buffer.from([0x7b, 0xff, 0x7d])])
@@ -65,7 +65,7 @@ test('what cannot be answered says why, and never with an empty list', async (t)
   assert.equal((await refused({ field: 'blocked' }, 'wrong'))[0], 401)
   const [status, error] = await refused({ field: 'blocked' }, keys.both.key)
   assert.equal(status, 403)
-  assert.match(error, /opens 2 brands.*call with the key of one brand/)
+  assert.match(error, /has 2 brands.*use a key of one brand only/)
   assert.deepEqual((await post(url + path, { field: 'active' }, one)).body.users, ['1001'])
 
   const lookUpOnly = await startOperator(t, { attributes: functionSource(['blocked'], () => []) })
@@ -74,10 +74,10 @@ test('what cannot be answered says why, and never with an empty list', async (t)
   assert.equal((await post(without.url + path, { field: 'blocked' }, one)).status, 501)
 })
 
-test('a source that fails on the way leaves valid JSON with an error and without a time, under 200', async (t) => {
+test('if a source fails during the stream, the answer is valid JSON with an error and without a timestamp, and status 200', async (t) => {
   for (const before of [0, 1, 5_000]) {
     const { url } = await startOperator(t, {
-      attributes: listing(async function* () {
+      attributes: listSource(async function* () {
         if (before > 0) yield { ids: Array.from({ length: before }, (_, i) => `user "${i}"`) }
         throw new Error('the disk said "no"')
       }),
@@ -90,15 +90,15 @@ test('a source that fails on the way leaves valid JSON with an error and without
   }
 })
 
-test('a source that cannot begin, or gives no time, is 503: nothing was streamed', async (t) => {
-  const cannot: AttributeSource['all'][] = [
+test('if a source fails before the stream, or has no valid timestamp, the answer is 503', async (t) => {
+  const failing: AttributeSource['all'][] = [
     async () => {
       throw new Error('the database is away')
     },
     async () => ({ timestamp: 'yesterday', chunks: none() }),
     () => new Promise(() => {}),
   ]
-  for (const all of cannot) {
+  for (const all of failing) {
     const attributes = { ...functionSource(['blocked'], () => []), all: all as NonNullable<typeof all> }
     const { url } = await startOperator(t, { attributes, reconciliation: { stallMs: 100 } })
     const answer = await post(url + path, { field: 'blocked' }, one)
@@ -108,30 +108,30 @@ test('a source that cannot begin, or gives no time, is 503: nothing was streamed
   }
 })
 
-test('a source that stalls is left, and the answer says so', async (t) => {
-  let left = false
+test('a source that stalls is aborted, and the answer has an error', async (t) => {
+  let aborted = false
   const { url } = await startOperator(t, {
     reconciliation: { stallMs: 100 },
-    attributes: listing(async function* (signal) {
-      signal.addEventListener('abort', () => (left = true))
+    attributes: listSource(async function* (signal) {
+      signal.addEventListener('abort', () => (aborted = true))
       yield { ids: ['1001'] }
       await new Promise(() => {})
     }),
   })
   const { body } = await post(url + path, { field: 'blocked' }, one)
-  assert.deepEqual(body, { users: ['1001'], error: 'the source gave nothing for 100 ms' })
-  assert.ok(left)
+  assert.deepEqual(body, { users: ['1001'], error: 'the source sent no data for 100 ms' })
+  assert.ok(aborted)
 })
 
-test('a list that takes too long, or outlives its server, is closed with an error', async (t) => {
-  const forever = listing(async function* () {
+test('a list that takes too long, or is still streamed when the server stops, is closed with an error', async (t) => {
+  const forever = listSource(async function* () {
     for (;;) {
       yield { ids: ['1001'] }
       await new Promise((resolve) => setTimeout(resolve, 5))
     }
   })
   const slow = await startOperator(t, { attributes: forever, reconciliation: { streamMs: 200 } })
-  assert.match((await post(slow.url + path, { field: 'blocked' }, one)).body.error, /not done within 200 ms/)
+  assert.match((await post(slow.url + path, { field: 'blocked' }, one)).body.error, /not complete within 200 ms/)
   const stopped = await startOperator(t, { attributes: forever })
   const begun = event('reconciliation.begun')
   const answer = post(stopped.url + path, { field: 'blocked' }, one)
@@ -140,11 +140,11 @@ test('a list that takes too long, or outlives its server, is closed with an erro
   assert.equal((await answer).body.error, 'the server is stopping')
 })
 
-test('no more lists at a time than allowed', async (t) => {
+test('a list beyond the limit of concurrent lists is refused', async (t) => {
   const gate = Promise.withResolvers<void>()
   const { url } = await startOperator(t, {
     reconciliation: { streams: 2 },
-    attributes: listing(async function* () {
+    attributes: listSource(async function* () {
       await gate.promise
       yield { ids: [] }
     }),
@@ -161,55 +161,58 @@ test('no more lists at a time than allowed', async (t) => {
   assert.equal((await post(url + path, { field: 'blocked' }, one)).status, 200)
 })
 
-test('a caller that does not read holds the source up, and is cut off in the end', async (t) => {
-  let given = 0
+test('a client that does not read pauses the source, and is disconnected after the stall timeout', async (t) => {
+  let chunks = 0
   const ids = Array.from({ length: 4_000 }, (_, i) => `a user with a long id ${i}`)
   const { url } = await startOperator(t, {
     reconciliation: { stallMs: 300 },
-    attributes: listing(async function* () {
+    attributes: listSource(async function* () {
       for (;;) {
-        given++
+        chunks++
         yield { ids }
       }
     }),
   })
-  const ended = event('reconciliation.ended', undefined, signs)
-  const response = await open(t, url, one)
+  const ended = event('reconciliation.ended', undefined, longWait)
+  const response = await openList(t, url, one)
   response.pause()
   assert.partialDeepStrictEqual(await ended, { ended: 'slow', brand: '1', field: 'blocked' })
-  const megabytes = (given * 4_000 * 26) / 1e6
-  assert.ok(megabytes < 40, `${megabytes} MB were taken from the source, more than the sockets hold`)
+  const megabytes = (chunks * 4_000 * 26) / 1e6
+  assert.ok(megabytes < 40, `${megabytes} MB were read from the source, more than the sockets can buffer`)
 })
 
-onPostgres('a caller that leaves ends the query at the server, and so does a query that stalls', async (t, store) => {
+onPostgres('the query at the database ends when the client leaves or the query stalls', async (t, store) => {
   const players = await createPlayers(store)
   await players.run(`insert into players select 1, 'player ' || n, 1, 0 from generate_series(1, 1000) n`)
   const running = async (mark: string): Promise<number> =>
     (await query(store, `select pid from pg_stat_activity where state = 'active' and query like 'copy%${mark}%'`))
       .length
   const queries = {
-    // Rows for ever; and a first row that never comes.
+    // One query never ends, and the other never returns its first row.
     blocked: `select 'leaver ' || n from generate_series(1, 1000000000) n where '1' = :brand`,
     excluded: `select user_id from players, pg_sleep(1000) where '1' = :brand and 'staller' <> user_id`,
   }
   const attributes = sqlSource({ database: store, queries })
   const { url } = await startOperator(t, { attributes, reconciliation: { stallMs: 1_000 } })
 
-  const ended = event('reconciliation.ended', ({ ended }) => ended === 'client', signs)
-  const response = await open(t, url, one)
+  const ended = event('reconciliation.ended', ({ ended }) => ended === 'client', longWait)
+  const response = await openList(t, url, one)
   await new Promise((resolve) => response.once('data', resolve))
   assert.equal(await running('leaver'), 1)
   response.destroy()
   await ended
-  await until(async () => (await running('leaver')) === 0, { what: 'the query of who left is gone', ...signs })
+  await until(async () => (await running('leaver')) === 0, {
+    what: 'the query of the client that left has ended',
+    ...longWait,
+  })
 
   const { body } = await post(url + path, { field: 'excluded' }, one)
   assert.deepEqual(body.users, [])
-  assert.match(body.error, /gave nothing for 1000 ms/)
-  await until(async () => (await running('staller')) === 0, { what: 'the query that stalled is gone', ...signs })
+  assert.match(body.error, /sent no data for 1000 ms/)
+  await until(async () => (await running('staller')) === 0, { what: 'the query that stalled has ended', ...longWait })
 })
 
-test('a query of SQLite that never ends is killed, and holds nobody up', async (t) => {
+test('a query that never ends on SQLite is aborted, and does not delay another list', async (t) => {
   const store = `sqlite:${await temporary(t)}/players.db`
   await createPlayers(store)
   const forever = 'with recursive n(i) as (select 1 union all select i + 1 from n) select i from n where i < :brand'
@@ -224,7 +227,7 @@ test('a query of SQLite that never ends is killed, and holds nobody up', async (
   assert.match(answer.body.error, /no answer within 3000 ms/)
 })
 
-test('a query that cannot be run is told before anything is streamed', async (t) => {
+test('an invalid query is reported before the stream begins', async (t) => {
   const store = `sqlite:${await temporary(t)}/players.db`
   await createPlayers(store)
   const attributes = sqlSource({
@@ -238,7 +241,7 @@ test('a query that cannot be run is told before anything is streamed', async (t)
   assert.match((await post(url + path, { field: 'excluded' }, one)).body.error, /returns 2 columns/)
 })
 
-onPostgres('an error of the query after its first rows closes the list with that error', async (t, store) => {
+onPostgres('a query that fails after its first rows closes the list with its error', async (t, store) => {
   await createPlayers(store)
   const queries = {
     blocked: `select ('u' || 1 / (100000 - n)) from generate_series(1, 200000) n where '1' = :brand`,
@@ -253,8 +256,8 @@ onPostgres('an error of the query after its first rows closes the list with that
   assert.equal(empty.timestamp, undefined)
 })
 
-/** A source whose list comes from this. */
-function listing(chunks: (signal: AbortSignal) => AsyncIterable<IdChunk>): AttributeSource {
+/** A source that lists these chunks. */
+function listSource(chunks: (signal: AbortSignal) => AsyncIterable<IdChunk>): AttributeSource {
   return {
     ...functionSource(['blocked'], () => []),
     all: async (_brand, _field, { signal }) => ({ timestamp: '2026-01-01T00:00:00Z', chunks: chunks(signal) }),
@@ -263,15 +266,15 @@ function listing(chunks: (signal: AbortSignal) => AsyncIterable<IdChunk>): Attri
 
 async function* none(): AsyncGenerator<IdChunk> {}
 
-/** Asks for who is blocked, and leaves the body to the test. */
-function open(t: TestContext, url: string, key: string): Promise<IncomingMessage> {
+/** Requests the list of blocked users, and leaves reading the body to the test. */
+function openList(t: TestContext, url: string, key: string): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
-    const asking = request(url + path, { method: 'POST', headers: { 'x-api-key': key }, agent: false }, (response) => {
+    const sent = request(url + path, { method: 'POST', headers: { 'x-api-key': key }, agent: false }, (response) => {
       response.on('error', () => {})
       resolve(response)
     })
-    asking.on('error', reject)
-    asking.end('{"field":"blocked"}')
-    t.after(() => asking.destroy())
+    sent.on('error', reject)
+    sent.end('{"field":"blocked"}')
+    t.after(() => sent.destroy())
   })
 }

@@ -1,4 +1,4 @@
-// What strangers and callers can make an operator or platform hold in memory by sending bodies.
+// Limits of the memory that request bodies can occupy, from callers with and without a key.
 
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
@@ -13,7 +13,7 @@ const lane = { brand: '1', channel: 'push', mode: 'batch' } as const
 const device = { token: 'a', provider: 'firebase' }
 
 const nowhere = '/nothing/here'
-const doors = [
+const endpoints = [
   {
     side: 'operator',
     paths: [
@@ -36,8 +36,8 @@ async function start(t: TestContext, side: 'operator' | 'platform'): Promise<str
   return url
 }
 
-for (const { side, paths } of doors)
-  test(`${side}: 30 half-sent bodies of 16 MiB without a key are refused unread, and their connections cut`, async (t) => {
+for (const { side, paths } of endpoints)
+  test(`${side}: 30 half-sent bodies of 16 MiB without a key are refused unread, and their connections are closed`, async (t) => {
     const url = await start(t, side)
     const body = Buffer.alloc(16 * MiB - 1, 0x20)
     const before = process.memoryUsage().arrayBuffers
@@ -50,8 +50,8 @@ for (const { side, paths } of doors)
       sender.write(body)
     }
     for (const { sender, path } of senders) assert.equal(await sender.status(), path === nowhere ? 404 : 401, path)
-    const held = process.memoryUsage().arrayBuffers - before
-    assert.ok(held < 32 * MiB, `${Math.round(held / MiB)} MiB of 480 MiB were received`)
+    const buffered = process.memoryUsage().arrayBuffers - before
+    assert.ok(buffered < 32 * MiB, `${Math.round(buffered / MiB)} MiB of 480 MiB were received`)
     for (const { sender } of senders) await sender.ended()
   })
 
@@ -65,7 +65,7 @@ test('a small body with a wrong key leaves the connection open for the next requ
   assert.deepEqual(socket.text.match(/HTTP\/1\.1 \d+/g), ['HTTP/1.1 401', 'HTTP/1.1 200'])
 })
 
-test('bodies beyond the bytes that may be in flight are 503 with Retry-After, unread; the next one finds room again', async (t) => {
+test('bodies beyond the limit of bytes in flight are 503 with Retry-After and not read; later bodies are accepted again', async (t) => {
   const { url } = await startOperator(t, { limits: { bodyBytes: 4 * MiB, bodyBytesInFlight: 4 * MiB } })
   const path = '/channels/push/batch'
   const half = headOf(path, { 'x-api-key': keys.one.key, 'content-length': 3 * MiB })
@@ -76,10 +76,12 @@ test('bodies beyond the bytes that may be in flight are 503 with Retry-After, un
   assert.match(refused.text, /retry-after: 1\r\n/i)
   assert.equal((await post(url + path, [element()])).status, 200)
   for (const { socket } of senders) socket.destroy()
-  await until(async () => (await post(url + path, Buffer.alloc(3 * MiB, 0x20))).status === 400, { what: 'room again' })
+  await until(async () => (await post(url + path, Buffer.alloc(3 * MiB, 0x20))).status === 400, {
+    what: 'a body is accepted again',
+  })
 })
 
-test('a body of unknown length counts as it comes', async (t) => {
+test('the bytes of a body of unknown length count as they arrive', async (t) => {
   const { url } = await startOperator(t, { limits: { bodyBytes: MiB, bodyBytesInFlight: MiB } })
   const socket = openRawSocket(t, url)
   socket.write(headOf('/channels/push/batch', { 'x-api-key': keys.one.key, 'transfer-encoding': 'chunked' }))
@@ -94,7 +96,7 @@ test('a body of unknown length counts as it comes', async (t) => {
   assert.equal((await post(`${url}/channels/push/batch`, [element()])).status, 200)
 })
 
-test("users' bodies have a share of their own: they keep no platform out", async (t) => {
+test("users' bodies have a separate limit, so they cannot block the platform", async (t) => {
   const { url } = await startOperator(t, {
     app: { secrets: [secret] },
     limits: { bodyBytes: MiB, bodyBytesInFlight: MiB },
@@ -103,14 +105,14 @@ test("users' bodies have a share of their own: they keep no platform out", async
   const sockets = Array.from({ length: 20 }, () => openRawSocket(t, url))
   for (const socket of sockets)
     socket.write(headOf('/app/devices/link', { authorization, 'content-length': 100 * 1024 }))
-  // Of 128 KiB one fits.
+  // One body of 100 KiB fits into 128 KiB.
   await until(() => sockets.filter(({ text }) => text.startsWith('HTTP/1.1 503')).length === 19, {
     what: '19 refusals',
   })
   assert.equal((await post(`${url}/channels/push/batch`, [element()])).status, 200)
 })
 
-test('/app and /admin take small bodies only, and say how large they may be', async (t) => {
+test('/app and /admin accept small bodies only, and the error has the limit', async (t) => {
   const { url } = await startOperator(t, { app: { secrets: [secret] } })
   const body = JSON.stringify({ tokens: [{ ...device, token: 'x'.repeat(300 * 1024) }] })
   const authorization = `Bearer ${await createSubscriberToken({ secret, brand: '1', userId: '1001' })}`
@@ -120,7 +122,7 @@ test('/app and /admin take small bodies only, and say how large they may be', as
   assert.deepEqual([decide.status, /262144 bytes/.test(decide.body.error)], [413, true])
 })
 
-test('a stream that goes on slowly is read to its end; one that pauses too long is ended with 408', async (t) => {
+test('a slow stream of records is read to its end; a stream that pauses too long is ended with 408', async (t) => {
   const { url } = await startPlatform(t, {
     bodies: { bodyTimeoutMs: 1_000 },
     lanes: [{ ...lane, provider: witness() }],
@@ -137,7 +139,7 @@ test('a stream that goes on slowly is read to its end; one that pauses too long 
   const [slow, silent] = [openRawSocket(t, url), openRawSocket(t, url)]
   silent.write(head + line())
   slow.write(head + line())
-  // Far longer than a body may take that is not streamed: until the other one was ended, and as long again.
+  // Lasts for two timeouts: until two paused streams were ended, one after the other.
   const feeding = setInterval(() => slow.write(line()), 100)
   t.after(() => clearInterval(feeding))
   assert.equal(await silent.status(), 408)
@@ -151,8 +153,8 @@ test('a stream that goes on slowly is read to its end; one that pauses too long 
   assert.match(slow.text, /"refused_count":0/)
 })
 
-test('connections beyond the most that there may be are closed at once, and the log says so', async (t) => {
-  const told = event('connections.refused')
+test('connections beyond the limit are closed at once and logged', async (t) => {
+  const refused = event('connections.refused')
   const { url } = await startOperator(t, { listen: { connections: 2 } })
   const first = openRawSocket(t, url)
   first.write('GET /healthz HTTP/1.1\r\nhost: test\r\n\r\n')
@@ -161,6 +163,6 @@ test('connections beyond the most that there may be are closed at once, and the 
   second.write('GET /healthz HTTP/1.1\r\nhost: test\r\n\r\n')
   await second.status()
   await openRawSocket(t, url).ended()
-  assert.deepEqual(await told, { side: 'operator', count: 1 })
+  assert.deepEqual(await refused, { side: 'operator', count: 1 })
   assert.equal(first.closed || second.closed, false)
 })

@@ -5,7 +5,7 @@ import { functionDevices } from '../../src/devices/sources/function.ts'
 import { createOperator } from '../../src/operator/create-operator.ts'
 import { keys, temporary, witness } from '../support/sides.ts'
 
-test('an operator that cannot be composed lets go of its store', async (t) => {
+test('an operator that fails to start closes its store', async (t) => {
   const store = `sqlite:${join(await temporary(t), 'operator.db')}`
   const common = { store, keys: [keys.both], suppression: 'none' } as const
   const source = functionDevices(() => [])
@@ -13,7 +13,7 @@ test('an operator that cannot be composed lets go of its store', async (t) => {
     createOperator({ ...common, push: { devices: { source, services: [] } } }).start(),
     /push service/,
   )
-  // A SQLite file serves one owner: it would be busy.
+  // A SQLite file can have one owner only: this start would fail if the file were still open.
   const operator = createOperator({ ...common, push: witness() })
   await operator.start()
   await operator.stop()

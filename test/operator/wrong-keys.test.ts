@@ -3,7 +3,7 @@ import test from 'node:test'
 import { startLog } from '../../src/runtime/log.ts'
 import { adminKey, element, get, keys, post, startOperator } from '../support/sides.ts'
 
-test('guessing a key is slowed down and takes one line of the log; whoever had a right key goes on', async (t) => {
+test('guessed keys are limited and logged in one line; callers with a valid key are not affected', async (t) => {
   const lines: string[] = []
   const log = startLog({ level: 'info', format: 'json', to: { write: (line) => lines.push(line) } })
   t.after(() => log.stop())
@@ -13,7 +13,7 @@ test('guessing a key is slowed down and takes one line of the log; whoever had a
   const guesses = await Promise.all(Array.from({ length: 500 }, (_, i) => post(single, element(), `guess-${i}`)))
   const of = (status: number): number => guesses.filter((answer) => answer.status === status).length
   assert.equal(of(401) + of(503), 500)
-  assert.ok(of(401) >= 100 && of(503) >= 100, `${of(401)} were looked at`)
+  assert.ok(of(401) >= 100 && of(503) >= 100, `${of(401)} keys were checked`)
   const refused = guesses.find(({ status }) => status === 503)
   assert.equal(refused?.headers.get('retry-after'), '1')
   assert.match(refused?.body.error, /too many wrong API keys/)

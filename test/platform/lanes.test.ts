@@ -20,7 +20,7 @@ function lane(baseUrl: string, over: Partial<LaneOptions> = {}): LaneOptions {
   return { brand: '1', channel: 'push', mode, provider, spanMs: 5, retry: { firstMs: 2, mostMs: 10 }, ...over }
 }
 
-const rubbish = /^the operator answered 200, but the answer .* it has none of successful, failed and fatal$/
+const rubbish = /^the operator answered 200, but the body is not .* it has none of successful, failed and fatal$/
 
 test('what the operator answered stays visible: in the log, in the lane, of each message, and in what `send` prints', async (t) => {
   const { url: operator, received } = await stranger(t, (_received, response) => response.end('{"succesful":[]}'))

@@ -3,7 +3,7 @@
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { provenDead, weigh } from '../../src/delivery/token-proof.ts'
+import { isProvenDead, resolveMismatch } from '../../src/delivery/token-proof.ts'
 import { readApnsAnswer } from '../../src/providers/apns/answer.ts'
 import { readFcmAnswer } from '../../src/providers/fcm/answer.ts'
 import { decide, rulesOf } from '../../src/providers/http/rules.ts'
@@ -69,9 +69,9 @@ export function answersTable(): string[] {
 }
 
 function line(name: string, { row }: Answered, answer: DeviceAnswer): string {
-  const proven = weigh(answer, true)
-  const unproven = weigh(answer, false)
-  const token = provenDead(proven, linkedAt) ? 'unlinked' : 'kept'
+  const proven = resolveMismatch(answer, true)
+  const unproven = resolveMismatch(answer, false)
+  const token = isProvenDead(proven, linkedAt) ? 'unlinked' : 'kept'
   const before =
     outcomeOf(unproven) === outcomeOf(proven) && token === tokenOf(unproven)
       ? 'the same'
@@ -79,7 +79,7 @@ function line(name: string, { row }: Answered, answer: DeviceAnswer): string {
   return `| ${name} | ${row} | ${outcomeOf(proven)} | ${token} | ${before} |`
 }
 
-const tokenOf = (answer: DeviceAnswer): string => (provenDead(answer, linkedAt) ? 'unlinked' : 'kept')
+const tokenOf = (answer: DeviceAnswer): string => (isProvenDead(answer, linkedAt) ? 'unlinked' : 'kept')
 
 function outcomeOf(answer: DeviceAnswer): string {
   if (answer.category === 'successful') return 'successful'

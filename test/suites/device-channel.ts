@@ -308,7 +308,7 @@ export const badInput: readonly BadInput[] = [
     record(user, { tokens: [{ token: '', channel: 'web', provider: 'firebase' }] }),
   ),
   refused('no timestamp', /timestamp is missing/, (user) => record(user, { timestamp: undefined })),
-  refused('a timestamp that is none', /timestamp is not of RFC 3339/, (user) =>
+  refused('a timestamp that is none', /timestamp is not in RFC 3339/, (user) =>
     record(user, { timestamp: 'yesterday' }),
   ),
   refused('no origin', /origin is missing/, (user) => record(user, { origin: undefined })),

@@ -4,17 +4,17 @@ import { throughProvider } from '../../src/delivery/through-provider.ts'
 import type { Provider } from '../../src/providers/provider.ts'
 import type { Database } from '../../src/store/database.ts'
 
-/** A send path with limits that no test reaches. No user is suppressed, except by `judge`. */
+/** A send path with limits that no test reaches. No user is suppressed, except by `checkMessage`. */
 export const pathTo = (
   database: Database,
   to: Provider | Delivery,
-  judge?: SendPathOptions['judge'],
+  checkMessage?: SendPathOptions['checkMessage'],
   { concurrency = 100, inProgress = 100 }: { readonly concurrency?: number; readonly inProgress?: number } = {},
 ): SendPath =>
   createSendPath({
     database,
     delivery: 'deliver' in to ? to : throughProvider(to, concurrency),
-    judge,
+    checkMessage,
     inProgress,
     workMs: 30_000,
   })

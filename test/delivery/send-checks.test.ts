@@ -1,4 +1,4 @@
-// The last moment before a push leaves: what became true while it waited counts, up to the provider call.
+// The checks of a push right before the call: changes that happen while the push waits are respected.
 
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
@@ -23,7 +23,7 @@ import { accepted, gone, type WitnessService, witnessService } from '../support/
 import { pathTo } from '../support/send-path.ts'
 import { event, until } from '../support/wait.ts'
 
-interface Way {
+interface Setup {
   readonly database: Database
   readonly table: DeviceTable
   readonly apns: WitnessService
@@ -31,12 +31,12 @@ interface Way {
   send(message: Message, withinMs?: number): Promise<Result>
 }
 
-/** Users 1001 of brands 1 and 2, each with a device of the same token, and user 1002 of brand 1 with another. */
-async function way(
+/** Users 1001 of brands 1 and 2, each with a device of the same token, and user 1002 of brand 1 with another token. */
+async function setUp(
   t: TestContext,
   store: string,
   answer: (push: Push) => DeviceAnswer | Promise<DeviceAnswer> = () => accepted,
-): Promise<Way> {
+): Promise<Setup> {
   const database = await openDatabase(store, { migrations: deviceTableMigrations })
   t.after(() => database.close())
   const table = deviceTable(database)
@@ -49,7 +49,7 @@ async function way(
   const path = pathTo(
     database,
     createDevices({ source: table, services: [apns] }),
-    createSuppression(source, new AbortController().signal).judge,
+    createSuppression(source, new AbortController().signal).checkMessage,
   )
   return {
     database,
@@ -72,31 +72,31 @@ function message(brand: string, userId: string, more: object = {}): Message {
   return { brand, channel: 'push', id, userId, key: JSON.stringify([id]), ref: uuidv7(), text, attempt: 1, context: {} }
 }
 
-/** Sends a first message that holds the service's only slot until `free()`, and one more behind it. */
-async function behind(t: TestContext, store: string, second: Message) {
+/** Sends a first message that occupies the service's only slot until `free()`, and a second one that waits for the slot. */
+async function sendTwo(t: TestContext, store: string, second: Message) {
   const gate = Promise.withResolvers<DeviceAnswer>()
-  const all = await way(t, store, ({ device }) => (device.token === 't-2' ? gate.promise : accepted))
-  const first = all.send(message('1', '1002'))
-  await until(() => all.apns.received.length === 1, { what: 'the slot is taken' })
-  const waiting = all.send(second)
-  await until(() => all.table.answered === 2, { what: 'its devices were read' })
+  const setup = await setUp(t, store, ({ device }) => (device.token === 't-2' ? gate.promise : accepted))
+  const first = setup.send(message('1', '1002'))
+  await until(() => setup.apns.received.length === 1, { what: 'the slot is occupied' })
+  const waiting = setup.send(second)
+  await until(() => setup.table.answered === 2, { what: 'the devices of the second message were read' })
   const since = Date.now()
   return {
-    ...all,
+    ...setup,
     free: () => gate.resolve(accepted),
     waiting,
     first,
     /** Design §5.3: over a second. */
-    longEnough: () => until(() => Date.now() - since > 1_100, { what: 'over a second has passed' }),
+    waitUntilStale: () => until(() => Date.now() - since > 1_100, { what: 'over a second has passed' }),
   }
 }
 
 for (const [how, named] of [
   ['to all devices', {}],
-  ['to a named one', { token: 't-1' }],
+  ['to a named device', { token: 't-1' }],
 ] as const) {
-  onEachEngine(`a logout answered 200 is respected by a send under way ${how}, up to the call`, async (t, store) => {
-    const s = await behind(t, store, message('1', '1001', named))
+  onEachEngine(`a confirmed logout is respected by a waiting send ${how}, up to the call`, async (t, store) => {
+    const s = await sendTwo(t, store, message('1', '1001', named))
     await s.table.unlinkNow('1', 't-1')
     s.free()
     assert.partialDeepStrictEqual(await s.waiting, { category: 'failed', reason: 'no_device' })
@@ -105,19 +105,23 @@ for (const [how, named] of [
       s.apns.received.map(({ device }) => device.token),
       ['t-2'],
     )
-    assert.equal((await s.send(message('2', '1001'))).category, 'successful', 'the other brand’s device of that token')
+    assert.equal(
+      (await s.send(message('2', '1001'))).category,
+      'successful',
+      'the device of the other brand with the same token',
+    )
     await s.table.link('1', 't-1', '1001')
     assert.equal((await s.send(message('1', '1001'))).category, 'successful', 'linked again')
   })
 }
 
-onEachEngine('a token moved to an excluded user never rings for a message to its old one', async (t, store) => {
-  const s = await behind(t, store, message('1', '1001'))
+onEachEngine('a message is not sent to a token that moved to another, excluded user', async (t, store) => {
+  const s = await sendTwo(t, store, message('1', '1001'))
   s.excluded.add('1 1003')
   await s.table.link('1', 't-1', '1003')
   s.free()
   assert.partialDeepStrictEqual(await s.waiting, { category: 'failed', reason: 'no_device' })
-  // Afterwards neither its old user, by name or not, nor its new one.
+  // Afterwards messages to the old user and to the new user are refused, with or without a named target.
   for (const [userId, named, reason] of [
     ['1001', {}, 'no_device'],
     ['1001', { token: 't-1' }, 'no_device'],
@@ -131,32 +135,32 @@ onEachEngine('a token moved to an excluded user never rings for a message to its
   )
 })
 
-onEachEngine('after a wait of over a second it is asked again who may be messaged', async (t, store) => {
-  const s = await behind(t, store, message('1', '1001'))
+onEachEngine('after a wait of over a second, suppression is checked again', async (t, store) => {
+  const s = await sendTwo(t, store, message('1', '1001'))
   s.excluded.add('1 1001')
-  await s.longEnough()
+  await s.waitUntilStale()
   s.free()
   assert.partialDeepStrictEqual(await s.waiting, { category: 'failed', reason: 'suppressed' })
   assert.equal(s.apns.received.length, 1)
 })
 
 onEachEngine(
-  'after a wait of over a second devices are read again, also where nobody tells of an unlink',
+  'after a wait of over a second, devices are read again, also if this process was not notified of an unlink',
   async (t, store) => {
-    const s = await behind(t, store, message('1', '1001'))
-    // As another process would: this one's `revoked` does not know.
-    const elsewhere = deviceTable(s.database)
-    await elsewhere.unlinkNow('1', 't-1')
-    await s.longEnough()
+    const s = await sendTwo(t, store, message('1', '1001'))
+    // As another process would: `revoked` of this process does not see the unlink.
+    const otherTable = deviceTable(s.database)
+    await otherTable.unlinkNow('1', 't-1')
+    await s.waitUntilStale()
     s.free()
     assert.partialDeepStrictEqual(await s.waiting, { category: 'failed', reason: 'no_device' })
     assert.equal(s.apns.received.length, 1)
   },
 )
 
-onEachEngine('a dead device is unlinked by the very settle of its message, not before', async (t, store) => {
+onEachEngine('a dead device is unlinked by the settle of its message, not before', async (t, store) => {
   const answer = Promise.withResolvers<DeviceAnswer>()
-  const s = await way(t, store, () => answer.promise)
+  const s = await setUp(t, store, () => answer.promise)
   const sending = s.send(message('1', '1001'))
   await until(() => s.apns.received.length === 1, { what: 'the call' })
   assert.deepEqual(await s.table.left(), ['1 t-1', '1 t-2', '2 t-1'])
@@ -165,8 +169,8 @@ onEachEngine('a dead device is unlinked by the very settle of its message, not b
   assert.deepEqual(await s.table.left(), ['1 t-2', '2 t-1'])
 })
 
-onEachEngine('what became of a message at its devices is forgotten, of every brand', async (t, store) => {
-  const s = await way(t, store)
+onEachEngine('retention deletes the device sends of every brand', async (t, store) => {
+  const s = await setUp(t, store)
   const [one, two] = [message('1', '1001'), message('2', '1001')]
   for (const each of [one, two]) assert.equal((await s.send(each)).category, 'successful')
   const sends = async (): Promise<number[]> =>
@@ -174,19 +178,23 @@ onEachEngine('what became of a message at its devices is forgotten, of every bra
       [one, two].map(async ({ brand, ref }) => (await s.database.read(op(listDeviceSends, [[brand, ref]]))).length),
     )
   assert.deepEqual(await sends(), [1, 1])
-  // PostgreSQL forgets whole days.
+  // PostgreSQL deletes whole days.
   assert.ok((await forgetAttempts(s.database, Date.now() + 2 * 86_400_000)) >= 2)
   assert.deepEqual(await sends(), [0, 0])
 })
 
-interface Three {
+interface ThreeOptions {
   readonly wrap?: (database: Database) => Database
-  /** They came as one batch. */
+  /** Sends the messages as one batch. */
   readonly batch?: boolean
 }
 
-/** Three messages that are claimed together: the first two are answered at once, the third when `free()` says so. */
-async function three(t: TestContext, store: string, { wrap = (database) => database, batch = false }: Three = {}) {
+/** Three messages that are claimed together: the first two are answered at once, the third after `free()`. */
+async function sendThree(
+  t: TestContext,
+  store: string,
+  { wrap = (database) => database, batch = false }: ThreeOptions = {},
+) {
   const database = await openDatabase(store, { migrations: deviceTableMigrations })
   let closed = false
   const close = async (): Promise<void> => {
@@ -213,7 +221,7 @@ async function three(t: TestContext, store: string, { wrap = (database) => datab
     apns,
     close,
     free: () => gate.resolve(accepted),
-    /** All in one turn. */
+    /** Sends all in one turn of the event loop. */
     send: (withinMs = 20_000) => path.send(messages, { deadline: Date.now() + withinMs }),
     idle: () => path.idle(),
     states: async () => {
@@ -228,12 +236,12 @@ async function three(t: TestContext, store: string, { wrap = (database) => datab
   }
 }
 
-for (const [of, batch] of [
+for (const [group, batch] of [
   ['turn', false],
   ['batch', true],
 ] as const)
-  onEachEngine(`one device that does not answer keeps no other message of its ${of} waiting`, async (t, store) => {
-    const s = await three(t, store, { batch })
+  onEachEngine(`one device that does not answer delays no other message of its ${group}`, async (t, store) => {
+    const s = await sendThree(t, store, { batch })
     const settled: string[] = []
     t.after(on('message.settled', ({ ref }) => void settled.push(ref)))
     const sending = s.send(400)
@@ -252,9 +260,9 @@ for (const [of, batch] of [
     }
   })
 
-/** Every settle, by way of `how`. */
-const settling =
-  (how: (settle: () => Promise<unknown>) => Promise<unknown>) =>
+/** A database that passes every settle to `intercept`. */
+const interceptSettle =
+  (intercept: (settle: () => Promise<unknown>) => Promise<unknown>) =>
   (database: Database): Database => ({
     ...database,
     get owner() {
@@ -263,16 +271,16 @@ const settling =
     commit: ((ops: readonly Op[], options?: object) => {
       const settles = ops.some(({ statement }) => statement === (settleMessages as object))
       const commit = () => database.commit(ops, options)
-      return settles ? how(commit) : commit()
+      return settles ? intercept(commit) : commit()
     }) as Database['commit'],
   })
 
 onEachEngine('messages whose settle could not be written stay in flight, the others are settled', async (t, store) => {
   let refused = 0
-  const wrap = settling((settle) => (refused++ === 0 ? Promise.reject(new StoreUnavailable('cut')) : settle()))
-  const s = await three(t, store, { wrap })
+  const wrap = interceptSettle((settle) => (refused++ === 0 ? Promise.reject(new StoreUnavailable('cut')) : settle()))
+  const s = await sendThree(t, store, { wrap })
   const sending = s.send()
-  await until(() => refused === 1, { what: 'the first piece is refused' })
+  await until(() => refused === 1, { what: 'the first settle is rejected' })
   s.free()
   assert.deepEqual(
     (await sending).map(({ category }) => category),
@@ -281,19 +289,19 @@ onEachEngine('messages whose settle could not be written stay in flight, the oth
   assert.deepEqual(await s.states(), ['in_flight', 'in_flight', 'successful'])
 })
 
-onPostgres('when a process dies, exactly the messages that were not settled are uncertain', async (t, store) => {
-  const dying = await three(t, store)
+onPostgres('when a process dies, only the messages that were not settled are uncertain', async (t, store) => {
+  const dying = await sendThree(t, store)
   const settled: string[] = []
   t.after(on('message.settled', ({ ref }) => void settled.push(ref)))
   await Promise.all([dying.send(400), until(() => settled.length === 2, { what: 'two are settled' })])
   await dying.close()
-  const living = await way(t, store)
+  const living = await setUp(t, store)
   const [first, , third] = dying.messages as [Message, Message, Message]
   assert.partialDeepStrictEqual(await living.send(first), { category: 'successful', rule: 'row 29: delivered before' })
-  const over = event('message.taken_over', ({ ref }) => ref === third.ref)
+  const takenOver = event('message.taken_over', ({ ref }) => ref === third.ref)
   await living.table.link('1', 't-3', '1003')
   assert.equal((await living.send(third)).category, 'successful')
-  assert.equal((await over).uncertain, true)
+  assert.equal((await takenOver).uncertain, true)
   const counts = await living.database.read(op(countMessages, [[]]))
   assert.deepEqual(
     counts.filter(({ n }) => n !== 0).map(({ name, n }) => [name, n]),
@@ -305,7 +313,7 @@ onPostgres('when a process dies, exactly the messages that were not settled are 
   )
 })
 
-onEachEngine('a source that hangs for one brand keeps no message of the other waiting', async (t, store) => {
+onEachEngine('an attribute source that hangs for one brand delays no message of another brand', async (t, store) => {
   const database = await openDatabase(store, { migrations: deviceTableMigrations })
   t.after(() => database.close())
   const table = deviceTable(database)
@@ -318,7 +326,7 @@ onEachEngine('a source that hangs for one brand keeps no message of the other wa
   const path = pathTo(
     database,
     createDevices({ source: table, services: [witnessService('apns', () => accepted)] }),
-    createSuppression(source, new AbortController().signal).judge,
+    createSuppression(source, new AbortController().signal).checkMessage,
   )
   const settled = event('message.settled', ({ brand }) => brand === '1')
   const sending = path.send([message('1', '1001'), message('2', '1001')], {

@@ -1,15 +1,15 @@
-// What a push does when its turn has come at its service, before it leaves (design §5.3).
+// The checks of a push to a device, after its wait for the push service and before the call (design §5.3).
 
 import type { Device } from '../devices/device.ts'
 import type { DeviceSource } from '../devices/device-source.ts'
 import type { DeviceAnswer } from '../providers/push-service.ts'
 import type { DeliveryContext } from './delivery.ts'
-import { revoked } from './device-refusals.ts'
+import { unlinkedInTransit } from './device-refusals.ts'
 import type { Freshness } from './freshness.ts'
-import type { Leaving } from './service-guard.ts'
+import type { SendChecks } from './service-guard.ts'
 
-/** The checks before a push leaves: the device was read recently, and this process still owns the message. */
-export class LeavingDevice implements Leaving {
+/** Checks that the device was read recently, and that this process still owns the message. */
+export class DeviceSendChecks implements SendChecks {
   readonly #source: DeviceSource
   readonly #device: Device
   readonly #freshness: Freshness
@@ -22,13 +22,13 @@ export class LeavingDevice implements Leaving {
     this.#fence = fence
   }
 
-  refused(): ReturnType<Leaving['refused']> {
+  findRefusal(): ReturnType<SendChecks['findRefusal']> {
     // Another process may have unlinked it.
     const refreshing = this.#source.refresh?.(this.#device)
-    return refreshing ? refreshing.then(() => this.#freshness.of(this.#device)) : this.#freshness.of(this.#device)
+    return refreshing ? refreshing.then(() => this.#freshness.check(this.#device)) : this.#freshness.check(this.#device)
   }
 
-  veto(): DeviceAnswer | undefined {
-    return this.#source.revoked?.(this.#device) ? revoked : this.#fence()
+  findLateRefusal(): DeviceAnswer | undefined {
+    return this.#source.revoked?.(this.#device) ? unlinkedInTransit : this.#fence()
   }
 }

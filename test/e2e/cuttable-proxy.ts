@@ -1,24 +1,24 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import type { TestContext } from 'node:test'
 
-export interface Line {
+export interface CuttableProxy {
   readonly url: string
   /** Destroys all connections and each new one. */
   cut(): void
-  mend(): void
+  restore(): void
 }
 
-/** A line between a browser and a server, which a test can cut. */
-export async function startLine(t: TestContext, target: string): Promise<Line> {
+/** A proxy between a browser and a server, whose connections a test can cut. */
+export async function startProxy(t: TestContext, target: string): Promise<CuttableProxy> {
   const { hostname, port } = new URL(target)
   const sockets = new Set<Socket>()
-  let whole = true
-  const server = createServer((near) => {
-    if (!whole) return void near.destroy()
-    const far = connect(Number(port), hostname)
+  let isCut = false
+  const server = createServer((client) => {
+    if (isCut) return void client.destroy()
+    const upstream = connect(Number(port), hostname)
     for (const [one, other] of [
-      [near, far],
-      [far, near],
+      [client, upstream],
+      [upstream, client],
     ] as const) {
       sockets.add(one)
       one.on('error', () => {})
@@ -31,7 +31,7 @@ export async function startLine(t: TestContext, target: string): Promise<Line> {
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const cut = (): void => {
-    whole = false
+    isCut = true
     for (const socket of sockets) socket.destroy()
   }
   t.after(() => {
@@ -41,8 +41,8 @@ export async function startLine(t: TestContext, target: string): Promise<Line> {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     cut,
-    mend: () => {
-      whole = true
+    restore: () => {
+      isCut = false
     },
   }
 }

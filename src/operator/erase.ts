@@ -1,9 +1,9 @@
-// Erasure of a person's texts at the operator. The rows of the messages stay: their keys keep a repetition from being sent again.
+// Erasure of a person's texts at the operator. The rows of the messages stay: their keys prevent that a repetition is sent again.
 
+import { findByUser } from '../delivery/messages.ts'
+import { eraseTexts } from '../delivery/requests.ts'
 import { eraseNotifications } from '../inbox/store.ts'
 import type { Database } from '../store/database.ts'
-import { findByUser } from './messages.ts'
-import { eraseTexts } from './requests.ts'
 
 export interface Erased {
   readonly messages: number
@@ -12,7 +12,7 @@ export interface Erased {
   readonly notifications: number
 }
 
-const page = 500
+const pageSize = 500
 
 /**
  * Overwrites the texts of all messages of a user in their requests, and deletes the user's notifications in the inbox. A message
@@ -23,10 +23,10 @@ export async function eraseUser(database: Database, brand: string, userId: strin
   let requests = 0
   let before: string | undefined
   for (;;) {
-    const found = await findByUser(database, brand, userId, { most: page, ...(before !== undefined && { before }) })
+    const found = await findByUser(database, brand, userId, { most: pageSize, ...(before !== undefined && { before }) })
     messages += found.length
     requests += await eraseTexts(database, found)
-    if (found.length < page) break
+    if (found.length < pageSize) break
     before = found.at(-1)?.ref
   }
   return { messages, requests, notifications: await eraseNotifications(database, brand, userId) }
