@@ -97,8 +97,9 @@ test('its entry points can be imported, and their types compile in a strict proj
     import * as operator from 'bellwire/operator'
     import * as platform from 'bellwire/platform'
     import * as devices from 'bellwire/devices'
+    import * as config from 'bellwire/config'
     if (operator.createOperator !== createOperator || platform.createPlatform !== createPlatform) throw new Error('two copies')
-    const all: unknown[] = [guard, operatorApi, kafkaPublisher, amqpConsumer, contract.messageKey, devices.createDeviceClient]
+    const all: unknown[] = [guard, operatorApi, kafkaPublisher, amqpConsumer, contract.messageKey, devices.createDeviceClient, config.readOperatorOptions]
     console.log(all.every((each) => typeof each === 'function'))`
   await writeFile(join(folder, 'use.ts'), program)
   assert.equal(await run(process.execPath, ['use.ts'], { cwd: folder }), 'true\n')

@@ -11,27 +11,47 @@ const src = join(import.meta.dirname, '..', 'src')
 const allowedImports: Record<string, readonly string[]> = {
   runtime: [],
   contract: [],
+  http: ['runtime'],
   store: ['runtime'],
-  queue: ['store', 'runtime', 'contract'],
+  queue: ['store', 'http', 'runtime', 'contract'],
   attributes: ['store', 'runtime', 'contract'],
-  inbox: ['store', 'runtime', 'contract', 'providers:types'],
-  devices: ['queue', 'store', 'runtime', 'contract'],
-  providers: ['devices:types', 'inbox', 'store', 'runtime', 'contract'],
-  'stand-ins': ['runtime', 'contract'],
+  inbox: ['store', 'http', 'runtime', 'contract', 'providers:types'],
+  devices: ['queue', 'store', 'http', 'runtime', 'contract'],
+  providers: ['devices:types', 'store', 'runtime', 'contract'],
+  'stand-ins': ['http', 'runtime', 'contract'],
   delivery: ['providers', 'devices', 'attributes', 'store', 'runtime', 'contract'],
-  operator: ['queue', 'delivery', 'devices', 'inbox', 'providers', 'attributes', 'store', 'runtime', 'contract'],
-  platform: ['queue', 'delivery', 'devices', 'inbox', 'providers', 'attributes', 'store', 'runtime', 'contract'],
-  config: ['operator', 'platform', 'devices', 'providers', 'attributes', 'inbox', 'store', 'runtime', 'contract'],
+  reconcile: ['store', 'http', 'runtime', 'contract'],
+  operator: [
+    'queue',
+    'delivery',
+    'devices',
+    'inbox',
+    'providers',
+    'attributes',
+    'store',
+    'http',
+    'runtime',
+    'contract',
+  ],
+  platform: ['reconcile', 'queue', 'devices', 'providers', 'store', 'http', 'runtime', 'contract'],
+  config: [
+    'operator:types',
+    'platform:types',
+    'reconcile:types',
+    'devices',
+    'providers',
+    'attributes',
+    'runtime',
+    'contract',
+  ],
   demo: [
-    'config',
     'operator',
     'platform',
     'stand-ins',
     'devices',
     'providers',
-    'attributes',
-    'inbox',
-    'store',
+    'attributes:types',
+    'http',
     'runtime',
     'contract',
   ],
@@ -40,14 +60,11 @@ const allowedImports: Record<string, readonly string[]> = {
     'config',
     'operator',
     'platform',
+    'reconcile',
     'stand-ins',
-    'devices',
-    'queue',
-    'delivery',
     'providers',
-    'attributes',
-    'inbox',
     'store',
+    'http',
     'runtime',
     'contract',
   ],
@@ -55,23 +72,25 @@ const allowedImports: Record<string, readonly string[]> = {
 
 interface Import {
   readonly file: string
+  readonly target: string
   readonly from: string
   readonly to: string
   readonly typeOnly: boolean
 }
 
-function findImports(): Import[] {
+/** @param inside also the imports within a folder, and of the package's entry points */
+function findImports(inside = false): Import[] {
   const found: Import[] = []
   for (const file of globSync('**/*.ts', { cwd: src })) {
     const text = readFileSync(join(src, file), 'utf8')
     const from = file.split('/')[0] as string
-    if (!file.includes('/')) continue // the package's entry points import from every folder
+    if (!inside && !file.includes('/')) continue // the package's entry points import from every folder
     for (const match of text.matchAll(
       /^(?:import|export)\s+(type\s)?[^'"]*?from\s+'(\.[^']+)'|import\('(\.[^']+)'\)/gm,
     )) {
       const target = relative(src, join(src, dirname(file), (match[2] ?? match[3]) as string))
       const to = target.split('/')[0] as string
-      if (to !== from) found.push({ file, from, to, typeOnly: match[1] !== undefined })
+      if (inside || to !== from) found.push({ file, target, from, to, typeOnly: match[1] !== undefined })
     }
   }
   return found
@@ -104,4 +123,17 @@ test('operator and platform never import each other, and contract and runtime im
     assert.notEqual(from, 'contract')
     assert.notEqual(from, 'runtime')
   }
+})
+
+test('no files import each other in a circle', () => {
+  const targets = new Map<string, string[]>()
+  for (const { file, target } of findImports(true)) targets.set(file, [...(targets.get(file) ?? []), target])
+  const finished = new Set<string>()
+  const follow = (file: string, path: readonly string[]): void => {
+    assert.ok(!path.includes(file), `circle: ${[...path.slice(path.indexOf(file)), file].join(' → ')}`)
+    if (finished.has(file)) return
+    for (const target of targets.get(file) ?? []) follow(target, [...path, file])
+    finished.add(file)
+  }
+  for (const file of targets.keys()) follow(file, [])
 })

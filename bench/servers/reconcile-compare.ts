@@ -2,9 +2,9 @@
 // argv: the platform's store.
 
 import { createReadStream } from 'node:fs'
-import { crmFileOf, crmStoreMigrations } from '../../src/platform/crm/store.ts'
-import { createAnswerParser } from '../../src/platform/reconcile/answer-parser.ts'
-import { compare, differences } from '../../src/platform/reconcile/compare.ts'
+import { createAnswerParser } from '../../src/reconcile/answer-parser.ts'
+import { compare, differences } from '../../src/reconcile/compare.ts'
+import { crmFileOf, crmStoreMigrations } from '../../src/reconcile/crm/store.ts'
 import { openDatabase } from '../../src/store/open-database.ts'
 import type { Texts } from '../../src/store/scratch.ts'
 import { fillCrm } from '../../test/support/fill-crm.ts'

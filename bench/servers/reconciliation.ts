@@ -2,9 +2,9 @@
 
 import { readFileSync } from 'node:fs'
 import { sqlSource } from '../../src/attributes/sql.ts'
+import { listen } from '../../src/http/http.ts'
+import { chain } from '../../src/http/mount.ts'
 import { createOperator } from '../../src/operator/create-operator.ts'
-import { listen } from '../../src/runtime/http.ts'
-import { chain } from '../../src/runtime/mount.ts'
 import { benchKey } from '../harness/bench-key.ts'
 import { handleCalls } from '../harness/handle-calls.ts'
 import { blocked } from '../harness/players.ts'

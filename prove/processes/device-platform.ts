@@ -3,9 +3,9 @@
 import { amqpConsumer } from '../../src/devices/channels/amqp-consumer.ts'
 import { kafkaConsumer } from '../../src/devices/channels/kafka-consumer.ts'
 import type { DeviceConsumer } from '../../src/devices/device-channel.ts'
+import { listen } from '../../src/http/http.ts'
+import { chain } from '../../src/http/mount.ts'
 import { createPlatform } from '../../src/platform/create-platform.ts'
-import { listen } from '../../src/runtime/http.ts'
-import { chain } from '../../src/runtime/mount.ts'
 import { adminKey, apiKeys, readPlan } from '../plans.ts'
 import { type Between, type DevicePlatformPlan, deliveryLimit, linksOf, prefetch, report } from './device-plan.ts'
 

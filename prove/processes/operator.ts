@@ -1,9 +1,9 @@
 // The operator of a proof: composed as a user would compose it, with a store of its own and the witness as its push provider, or
 // as the push service of a device that everybody has.
 
+import { listen } from '../../src/http/http.ts'
+import { chain } from '../../src/http/mount.ts'
 import { createOperator } from '../../src/operator/create-operator.ts'
-import { listen } from '../../src/runtime/http.ts'
-import { chain } from '../../src/runtime/mount.ts'
 import { adminKey, apiKeys, appSecret, type OperatorPlan, readPlan } from '../plans.ts'
 import { nobodyBlocked, oneBlocked } from './suppression.ts'
 import { content, everybodysDevice, provider, service } from './witness-provider.ts'

@@ -1,10 +1,10 @@
 // The platform of a proof: both channels of both brands, in batch mode.
 
+import { listen } from '../../src/http/http.ts'
+import { chain } from '../../src/http/mount.ts'
 import { createPlatform } from '../../src/platform/create-platform.ts'
 import { operatorApi } from '../../src/providers/operator-api.ts'
 import type { Provider } from '../../src/providers/provider.ts'
-import { listen } from '../../src/runtime/http.ts'
-import { chain } from '../../src/runtime/mount.ts'
 import { adminKey, apiKeys, type PlatformPlan, readPlan } from '../plans.ts'
 
 type ForLane = ReturnType<typeof operatorApi>

@@ -1,8 +1,8 @@
 // A platform that reconciles one field of brand 1. argv: store, the operator's address.
 
+import { listen } from '../../src/http/http.ts'
+import { chain } from '../../src/http/mount.ts'
 import { createPlatform } from '../../src/platform/create-platform.ts'
-import { listen } from '../../src/runtime/http.ts'
-import { chain } from '../../src/runtime/mount.ts'
 import { adminKey } from '../plans.ts'
 
 const [store = '', url = ''] = process.argv.slice(2)

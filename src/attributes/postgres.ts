@@ -7,7 +7,7 @@ import { copyIds } from './copy-ids.ts'
 import { cancelQuery } from './postgres-cancel.ts'
 import { type IdKind, kindOf } from './postgres-ids.ts'
 import { createReaders } from './postgres-readers.ts'
-import type { Engine, EngineOptions, Found } from './sql.ts'
+import type { Engine, EngineOptions, Found } from './sql-engine.ts'
 import { bindBrand } from './sql-text.ts'
 
 const connectMs = 5_000

@@ -1,8 +1,9 @@
 // The operator's own database as a source: for each field, a query that returns the users for whom it is true.
 
 import { hidePassword } from '../store/postgres-address.ts'
-import { type AttributeSource, type Field, fields, type LookUp, type Snapshot } from './attribute-source.ts'
+import { type AttributeSource, type Field, fields } from './attribute-source.ts'
 import { openPostgres } from './postgres.ts'
+import type { Query } from './sql-engine.ts'
 import { openSqlite } from './sqlite.ts'
 
 export interface SqlOptions {
@@ -18,26 +19,6 @@ export interface SqlOptions {
   readonly asOf?: string
   /** A look-up fails if the data is older than this. Default: no limit. */
   readonly maxLagMs?: number
-}
-
-/** Runs the queries of one brand in PostgreSQL or SQLite. */
-export interface Engine {
-  look(brand: string, users: readonly string[], queries: readonly Query[], lookUp: LookUp): Promise<readonly Found[]>
-  list(brand: string, query: Query, signal: AbortSignal): Promise<Snapshot>
-  close(): Promise<void>
-}
-export interface Query {
-  readonly field: Field
-  readonly text: string
-}
-export interface Found {
-  readonly field: Field
-  readonly user: string
-}
-
-export interface EngineOptions {
-  readonly asOf?: string | undefined
-  readonly maxLagMs?: number | undefined
 }
 
 /**

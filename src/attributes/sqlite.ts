@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { IdChunk, LookUp, Snapshot } from './attribute-source.ts'
-import type { Engine, EngineOptions, Found } from './sql.ts'
+import type { Engine, EngineOptions, Found } from './sql-engine.ts'
 import { bindBrand } from './sql-text.ts'
 import type { ListRequest, LookUpRequest, ReaderMessage } from './sqlite-messages.ts'
 

@@ -37,7 +37,7 @@ export function configCommand(): Command {
  * @throws ConfigError with the problems of both sides
  */
 async function composeAll({ operator, platform }: Config): Promise<void> {
-  const { operatorOptions, platformOptions } = await import('./compose.ts')
+  const { operatorOptions, platformOptions } = await import('../config/compose/compose.ts')
   const composed = await Promise.allSettled([
     operator && operatorOptions(operator),
     platform && platformOptions(platform),

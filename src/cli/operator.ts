@@ -18,7 +18,7 @@ export function operatorCommand(): Command {
       await serve(describeOperator(operator), operator, config, async () => {
         const [{ createOperator }, { operatorOptions }] = await Promise.all([
           import('../operator/create-operator.ts'),
-          import('./compose.ts'),
+          import('../config/compose/compose.ts'),
         ])
         return createOperator(await operatorOptions(operator))
       })

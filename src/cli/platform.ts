@@ -18,7 +18,7 @@ export function platformCommand(): Command {
       await serve(describePlatform(platform), platform, config, async () => {
         const [{ createPlatform }, { platformOptions }] = await Promise.all([
           import('../platform/create-platform.ts'),
-          import('./compose.ts'),
+          import('../config/compose/compose.ts'),
         ])
         return createPlatform(await platformOptions(platform))
       })

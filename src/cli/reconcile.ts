@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { reconciliationFields } from '../contract/records.ts'
-import type { ShownRun } from '../platform/reconcile/shown-run.ts'
+import type { ShownRun } from '../reconcile/shown-run.ts'
 import { type Client, sleep } from './client.ts'
 import { CliError, exit } from './exit.ts'
 import { createProgress, type Progress } from './progress.ts'

@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises'
 import { type Command, Option } from 'commander'
+import { localUrl } from '../config/compose/local-url.ts'
 import { loadConfig } from '../config/load.ts'
-import type { Scope } from '../runtime/access.ts'
+import type { Scope } from '../http/access.ts'
 import { type Client, withClient } from './client.ts'
 import { withConfig } from './config-option.ts'
 import { CliError, exit } from './exit.ts'
-import { localUrl } from './local-url.ts'
 import { time } from './time.ts'
 
 export interface Addressed {

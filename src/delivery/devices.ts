@@ -5,6 +5,7 @@ import type { Failed } from '../contract/outcome.ts'
 import type { Device } from '../devices/device.ts'
 import type { DeviceSource } from '../devices/device-source.ts'
 import { deviceId, idOf } from '../devices/identity.ts'
+import type { Brake } from '../devices/removals/keeper.ts'
 import { leastRestMs } from '../providers/guard.ts'
 import type { Message, Pause, Result } from '../providers/provider.ts'
 import type { DeviceAnswer, PushService } from '../providers/push-service.ts'
@@ -47,14 +48,6 @@ export interface DevicesOptions {
   readonly guard?: ServiceGuardOptions
   /** Called before a device is removed. Absent: removals are not limited. */
   readonly brake?: Brake
-}
-
-/** See removal-brake.ts. */
-export interface Brake {
-  /** Counts a call of a push service, whatever the answer was. */
-  recordSend(service: string): void
-  /** Whether this device of this user, which its push service proved dead, may be removed. */
-  mayRemove(service: string, device: string, user: string): boolean
 }
 
 const dayMs = 24 * 3_600_000

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { judgeHost, judgeLocalRequest } from '../runtime/local-request.ts'
+import { judgeHost, judgeLocalRequest } from '../http/local-request.ts'
 import { brands, findPerson } from './cast.ts'
 import type { Clients } from './clients.ts'
 import type { Journal } from './journal.ts'

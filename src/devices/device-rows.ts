@@ -4,7 +4,7 @@ import type { Device, DeviceKind } from './device.ts'
 import { channelOf, type DeviceEvent, type StampedEvent } from './device-event.ts'
 import { deviceId } from './identity.ts'
 import { bareLink, linked, merge, owner, type TokenState, unknown, unlinked } from './ownership.ts'
-import type { RemovalRow } from './removals.ts'
+import type { RemovalRow } from './removals/removals.ts'
 import type { DeviceRow, StateRow } from './tables.ts'
 import { justAfter } from './timestamp.ts'
 

@@ -3,7 +3,7 @@
 import type { FastifyRequest } from 'fastify'
 import { checkDeviceEvent, type Demand, type ReadDeviceEvent, readDeviceEvent } from '../contract/device-events.ts'
 import { readJsonBody } from '../contract/json-body.ts'
-import { HttpError } from '../runtime/http.ts'
+import { HttpError } from '../http/http.ts'
 import { eventsOf, type Judge, type Reading } from './device-event.ts'
 import type { Change } from './device-rows.ts'
 import type { Registry } from './registry.ts'

@@ -19,7 +19,7 @@ import {
   removalTables,
   removeOps,
   restoredOp,
-} from './removals.ts'
+} from './removals/removals.ts'
 import { removalsKeptMs } from './retention.ts'
 import { createRevocations } from './revocations.ts'
 import {

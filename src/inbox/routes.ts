@@ -2,9 +2,9 @@ import cors from '@fastify/cors'
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { type DescribedRoute, json, nullable, textOf } from '../contract/documents/described.ts'
-import { subscriberAuthentication } from '../runtime/app-access.ts'
-import { HttpError } from '../runtime/http.ts'
-import { checkSecrets, type Subscriber } from '../runtime/subscriber-token.ts'
+import { subscriberAuthentication } from '../http/app-access.ts'
+import { HttpError } from '../http/http.ts'
+import { checkSecrets, type Subscriber } from '../http/subscriber-token.ts'
 import type { Database } from '../store/database.ts'
 import { createHub } from './hub.ts'
 import { notificationJson } from './notification.ts'
@@ -74,7 +74,7 @@ export const inboxDescribed: readonly DescribedRoute[] = [
 ]
 
 /**
- * The routes for the operator's pages, with a subscriber token (runtime/subscriber-token.ts) as `Authorization: Bearer`:
+ * The routes for the operator's pages, with a subscriber token (http/subscriber-token.ts) as `Authorization: Bearer`:
  *
  * - `GET /app/inbox?limit&before` → `{items, next, last_event_id}`, newest first; `next` is the `before` of the following page.
  * - `GET /app/inbox/stream` → server-sent events: `notification` (data: one item), `ready` (the client is up to date),

@@ -1,6 +1,6 @@
-import type { Authentication } from '../runtime/authentication.ts'
-import { HttpError } from '../runtime/http.ts'
-import { keyAuthentication } from '../runtime/key-authentication.ts'
+import type { Authentication } from '../http/authentication.ts'
+import { HttpError } from '../http/http.ts'
+import { keyAuthentication } from '../http/key-authentication.ts'
 import type { ApiKey } from './options.ts'
 
 /** The owner of a request's key (§5.1, row 14). */

@@ -1,6 +1,6 @@
 // The checks of createOperator's options before start(), in the words of the configuration file.
 
-import { checkAccessKeys, checkKeys } from '../runtime/check-keys.ts'
+import { checkAccessKeys, checkKeys } from '../http/check-keys.ts'
 import {
   checkOptions,
   type Form,

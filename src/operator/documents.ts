@@ -2,10 +2,10 @@ import { asyncApi } from '../contract/documents/async-api.ts'
 import { operatorOperations } from '../contract/documents/interface-operations.ts'
 import { openApi } from '../contract/documents/open-api.ts'
 import { deviceAppDescribed } from '../devices/app-routes.ts'
+import type { AdminRoute } from '../http/admin-access.ts'
+import { type Documents, documentsDescribed } from '../http/documents.ts'
+import { healthDescribed } from '../http/health.ts'
 import { inboxDescribed } from '../inbox/routes.ts'
-import type { AdminRoute } from '../runtime/admin-access.ts'
-import { type Documents, documentsDescribed } from '../runtime/documents.ts'
-import { healthDescribed } from '../runtime/health.ts'
 
 export interface OperatorDocuments {
   readonly admin: readonly AdminRoute[]

@@ -1,15 +1,15 @@
 import type { AttributeSource } from '../attributes/attribute-source.ts'
 import type { ContentMapping } from '../contract/content.ts'
 import type { DevicesOptions } from '../delivery/devices.ts'
-import type { RemovalLimits } from '../delivery/removal-brake.ts'
 import type { SuppressionOptions } from '../delivery/suppress.ts'
 import type { Judge } from '../devices/device-event.ts'
 import type { DeviceSource } from '../devices/device-source.ts'
 import type { Publishing } from '../devices/outbox.ts'
 import { devicesPerUser } from '../devices/registry.ts'
+import type { RemovalLimits } from '../devices/removals/brake.ts'
+import type { AccessKey } from '../http/access.ts'
+import { type BodyLimits, bodyLimits } from '../http/request-bodies.ts'
 import type { Provider } from '../providers/provider.ts'
-import type { AccessKey } from '../runtime/access.ts'
-import { type BodyLimits, bodyLimits } from '../runtime/request-bodies.ts'
 
 /** An API key of §5. Several may be valid at once, for rotation. Each gives access to its own brands only (row 31). */
 export interface ApiKey {

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http'
 import type { Snapshot } from '../attributes/attribute-source.ts'
 import { jsonOf } from '../attributes/id-chunks.ts'
 import { shortened } from '../contract/storable.ts'
-import { noSniffing } from '../runtime/http.ts'
+import { noSniffing } from '../http/http.ts'
 import { createAbortableWait } from '../runtime/within.ts'
 
 export interface StreamLimits {

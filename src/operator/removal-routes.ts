@@ -2,9 +2,9 @@
 
 import { Type } from 'typebox'
 import { json, moment, whole } from '../contract/documents/described.ts'
-import type { RemovalKeeper } from '../delivery/removal-keeper.ts'
-import { type AdminRoute, jsonObject } from '../runtime/admin-access.ts'
-import { HttpError } from '../runtime/http.ts'
+import type { RemovalKeeper } from '../devices/removals/keeper.ts'
+import { type AdminRoute, jsonObject } from '../http/admin-access.ts'
+import { HttpError } from '../http/http.ts'
 
 const maxMinutes = 1_440
 

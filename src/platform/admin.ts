@@ -4,11 +4,11 @@ import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { json, textOf, whole } from '../contract/documents/described.ts'
 import { ActivityRequest, BatchRequest } from '../contract/records.ts'
+import { type AdminRoute, jsonObject } from '../http/admin-access.ts'
+import { HttpError } from '../http/http.ts'
 import type { Channel } from '../providers/provider.ts'
 import { queueAdmin, visible } from '../queue/admin.ts'
 import type { LaneService, Queue } from '../queue/queue.ts'
-import { type AdminRoute, jsonObject } from '../runtime/admin-access.ts'
-import { HttpError } from '../runtime/http.ts'
 import { EnqueueAnswer, enqueueJson, enqueueStream } from './enqueue.ts'
 
 const Counted = Type.Object({ waiting: whole(), successful: whole(), failed: whole() })

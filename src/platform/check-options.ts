@@ -1,6 +1,6 @@
 // The checks of createPlatform's options before start(), in the words of the configuration file.
 
-import { checkAccessKeys } from '../runtime/check-keys.ts'
+import { checkAccessKeys } from '../http/check-keys.ts'
 import {
   brandForm,
   checkOptions,

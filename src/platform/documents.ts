@@ -1,9 +1,9 @@
 import { asyncApi } from '../contract/documents/async-api.ts'
 import { platformOperations } from '../contract/documents/interface-operations.ts'
 import { openApi } from '../contract/documents/open-api.ts'
-import type { AdminRoute } from '../runtime/admin-access.ts'
-import { type Documents, documentsDescribed } from '../runtime/documents.ts'
-import { healthDescribed } from '../runtime/health.ts'
+import type { AdminRoute } from '../http/admin-access.ts'
+import { type Documents, documentsDescribed } from '../http/documents.ts'
+import { healthDescribed } from '../http/health.ts'
 
 /** What this platform serves. */
 export function platformDocuments(admin: readonly AdminRoute[], publicUrl: string | undefined): Documents {

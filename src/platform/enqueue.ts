@@ -4,12 +4,12 @@ import { type Static, Type } from 'typebox'
 import { refusedLines, whole } from '../contract/documents/described.ts'
 import { messageKey } from '../contract/message-key.ts'
 import { type Activity, readBatch, readLines, readSingle } from '../contract/read-activity.ts'
+import type { AccessKey } from '../http/access.ts'
+import { HttpError } from '../http/http.ts'
+import { blocks, longestLine } from '../http/lines.ts'
 import type { Channel } from '../providers/provider.ts'
 import type { Queue } from '../queue/queue.ts'
-import type { AccessKey } from '../runtime/access.ts'
 import { emit } from '../runtime/events.ts'
-import { HttpError } from '../runtime/http.ts'
-import { blocks, longestLine } from './lines.ts'
 
 export const EnqueueAnswer = Type.Object({
   accepted: whole(),

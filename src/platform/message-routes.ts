@@ -4,11 +4,11 @@ import { Type } from 'typebox'
 import { json, moment, whole } from '../contract/documents/described.ts'
 import { channels } from '../contract/endpoints.ts'
 import { readMessageKey } from '../contract/message-key.ts'
+import type { AdminRoute } from '../http/admin-access.ts'
+import { wholeNumber } from '../http/admin-access.ts'
 import { visible } from '../queue/admin.ts'
 import { messageQuery, pageOf, readMessageQuery } from '../queue/message-query.ts'
 import type { FoundItem, LaneService, Queue } from '../queue/queue.ts'
-import type { AdminRoute } from '../runtime/admin-access.ts'
-import { wholeNumber } from '../runtime/admin-access.ts'
 import { laneName } from './enqueue.ts'
 
 const Shown = Type.Object({

@@ -1,10 +1,10 @@
 import type { Judge } from '../devices/device-event.ts'
 import type { LinkChannel } from '../devices/link-channels.ts'
+import type { AccessKey } from '../http/access.ts'
+import type { BodyLimits } from '../http/request-bodies.ts'
 import type { LaneShape } from '../providers/operator-api.ts'
 import type { Channel, Provider } from '../providers/provider.ts'
-import type { AccessKey } from '../runtime/access.ts'
-import type { BodyLimits } from '../runtime/request-bodies.ts'
-import type { ReconciliationOptions } from './reconcile/options.ts'
+import type { ReconciliationOptions } from '../reconcile/options.ts'
 
 /** One lane per brand and channel: where its messages go, and how (§4.1 rule 3, §8.2). */
 export interface LaneOptions {

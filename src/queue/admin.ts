@@ -2,9 +2,9 @@
 
 import { Type } from 'typebox'
 import { json, limitOf, moment, nullable, whole } from '../contract/documents/described.ts'
-import type { AccessKey } from '../runtime/access.ts'
-import { type AdminRoute, filterOrAll, jsonObject, wholeNumber } from '../runtime/admin-access.ts'
-import { HttpError } from '../runtime/http.ts'
+import type { AccessKey } from '../http/access.ts'
+import { type AdminRoute, filterOrAll, jsonObject, wholeNumber } from '../http/admin-access.ts'
+import { HttpError } from '../http/http.ts'
 import type { FailedFilter, FailedItem, LaneService, LaneState, Queue } from './queue.ts'
 
 export interface QueueAdmin {

@@ -11,7 +11,6 @@
 import { readRef } from '../contract/single-body.ts'
 import type { Migration } from '../store/database.ts'
 import { op, statement } from '../store/statement.ts'
-import type { Settled } from './run.ts'
 
 export const identifierMigrations: readonly Migration[] = [
   {
@@ -32,7 +31,10 @@ const insertIdentifiers = statement({
 })
 
 /** Writes the identifiers of these items. A custom provider may answer a text that no index can hold: it is left out. */
-export function identifiersOp(lane: string, settled: readonly Settled[]) {
+export function identifiersOp(
+  lane: string,
+  settled: readonly { readonly seq: number; readonly ref?: string | undefined }[],
+) {
   return op(
     insertIdentifiers,
     settled.flatMap(({ ref, seq }) => (readRef(ref) === undefined ? [] : [[lane, ref as string, seq]])),

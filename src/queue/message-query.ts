@@ -3,9 +3,9 @@
 import { brandNumber, limitOf } from '../contract/documents/described.ts'
 import { isIntegerText } from '../contract/ids.ts'
 import { shown } from '../contract/shown.ts'
-import type { AccessKey } from '../runtime/access.ts'
-import { wholeNumber } from '../runtime/admin-access.ts'
-import { HttpError } from '../runtime/http-error.ts'
+import type { AccessKey } from '../http/access.ts'
+import { wholeNumber } from '../http/admin-access.ts'
+import { HttpError } from '../http/http-error.ts'
 
 const mostListed = 1_000
 

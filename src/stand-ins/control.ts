@@ -1,7 +1,7 @@
 // The control API of the stand-ins: tests and experiments in any language can add devices, inject faults and read the results.
 
 import { createServer, type IncomingMessage } from 'node:http'
-import { judgeLocalRequest } from '../runtime/local-request.ts'
+import { judgeLocalRequest } from '../http/local-request.ts'
 import { type DeviceRequest, type MadeDevice, type ServiceName, type StandIns, serviceNames } from './all.ts'
 import { ControlError, readDeviceRequest, readFault } from './control-input.ts'
 import type { Fault } from './faults.ts'

@@ -9,8 +9,9 @@ import { createFaults, type Fault } from './faults.ts'
 import { closeServer, listen } from './listen.ts'
 import type { ShownNotification, StandIn } from './stand-in.ts'
 import { serveAutopush } from './web-push/autopush.ts'
+import type { BrowserOptions, BrowserSubscription } from './web-push/browser.ts'
 import { decrypt } from './web-push/decrypt.ts'
-import { createMailbox, type Mail } from './web-push/mailbox.ts'
+import { createMailbox } from './web-push/mailbox.ts'
 import { type Headers, readRequest } from './web-push/read-request.ts'
 import { createScreen, readContent, type Screen } from './web-push/screen.ts'
 import type { Refusal } from './web-push/vapid.ts'
@@ -32,23 +33,6 @@ export interface SubscribeOptions {
   readonly applicationServerKey?: string
   /** End of the subscription in epoch milliseconds, as reported by the browser. */
   readonly expirationTime?: number
-}
-
-/** A real browser behind a subscription. */
-export interface BrowserOptions {
-  /** The last part of the endpoint's path. Default: random. */
-  readonly id?: string
-  readonly applicationServerKey?: string | undefined
-  /** Sends a message to the browser. When the browser confirms it, call acknowledge() with its id. */
-  readonly deliver: (mail: Mail) => void
-  readonly online?: boolean
-}
-
-export interface BrowserSubscription {
-  readonly endpoint: string
-  acknowledge(id: string): void
-  setOnline(online: boolean): void
-  forget(): void
 }
 
 /** A token is the JSON text of a subscription from subscribe(). For a real browser, the endpoint alone is a valid token too. */

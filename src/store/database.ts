@@ -1,8 +1,9 @@
 // The database interface. Two implementations: sqlite.ts (embedded, one process) and postgres.ts (several processes).
 
 import type { Scratch } from './scratch.ts'
+import type { Value } from './value.ts'
 
-export type Value = string | number | null
+export type { Value } from './value.ts'
 export type ColumnType = 'text' | 'bigint'
 
 /** A set-based statement with one text for both engines, which differ only in how they pass in `rows`. Created by statement(). */

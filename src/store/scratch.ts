@@ -1,4 +1,4 @@
-import type { Value } from './database.ts'
+import type { Value } from './value.ts'
 
 /**
  * A chunk of texts to load into a table: UTF-8 lines that need no escaping in JSON, each ended by a newline, or plain texts.

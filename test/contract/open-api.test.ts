@@ -8,8 +8,8 @@ import type { InterfaceOperation } from '../../src/contract/documents/interface-
 import { operatorOperations, platformOperations } from '../../src/contract/documents/interface-operations.ts'
 import { openApi } from '../../src/contract/documents/open-api.ts'
 import { functionDevices } from '../../src/devices/sources/function.ts'
+import { createSubscriberToken } from '../../src/http/subscriber-token.ts'
 import { operatorDocuments } from '../../src/operator/documents.ts'
-import { createSubscriberToken } from '../../src/runtime/subscriber-token.ts'
 import { witnessService } from '../support/push-services.ts'
 import { collectRoutes } from '../support/routes.ts'
 import {

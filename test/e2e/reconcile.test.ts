@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileSource } from '../../src/attributes/file.ts'
-import { foundBy, importLines, runTo } from '../platform/reconcile/platform.ts'
+import { foundBy, importLines, runTo } from '../reconcile/platform.ts'
 import { onEachEngine } from '../support/engines.ts'
 import { keys, startOperator, startPlatform, temporary } from '../support/sides.ts'
 

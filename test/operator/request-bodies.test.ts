@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
-import { createSubscriberToken } from '../../src/runtime/subscriber-token.ts'
+import { createSubscriberToken } from '../../src/http/subscriber-token.ts'
 import { headOf, openRawSocket } from '../support/raw-socket.ts'
 import { adminKey, element, keys, post, startOperator, startPlatform, witness } from '../support/sides.ts'
 import { event, until } from '../support/wait.ts'

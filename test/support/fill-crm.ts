@@ -1,8 +1,8 @@
 // Fills the CRM's tables directly, which is faster than importing millions of users.
 
 import { DatabaseSync } from 'node:sqlite'
-import { crmFileOf, crmStoreMigrations } from '../../src/platform/crm/store.ts'
-import { fields } from '../../src/platform/crm/users.ts'
+import { crmFileOf, crmStoreMigrations } from '../../src/reconcile/crm/store.ts'
+import { fields } from '../../src/reconcile/crm/users.ts'
 import { migrateDatabase } from '../../src/store/open-database.ts'
 import { query } from './services/postgres.ts'
 

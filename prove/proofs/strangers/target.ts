@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parse } from 'yaml'
-import { createSubscriberToken } from '../../../src/runtime/subscriber-token.ts'
+import { createSubscriberToken } from '../../../src/http/subscriber-token.ts'
 import { type Command, startCommand } from '../../harness/command.ts'
 
 type Headers = Readonly<Record<string, string>>

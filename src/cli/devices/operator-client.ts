@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { Scope } from '../../runtime/access.ts'
+import type { Scope } from '../../http/access.ts'
 import type { Client } from '../client.ts'
 import { type Addressed, withAddress, withSide } from '../running-side.ts'
 

@@ -1,5 +1,6 @@
 // The parts of a configuration, each with its check.
 
+import { operatorOptions, platformOptions } from '../../config/compose/compose.ts'
 import { ConfigError } from '../../config/problem.ts'
 import { isExampleKey, type Risk, risksOf } from '../../config/risks.ts'
 import type { Config, OperatorConfig, PlatformConfig } from '../../config/table.ts'
@@ -7,7 +8,6 @@ import type { OperatorOptions } from '../../operator/options.ts'
 import { providerOf } from '../../platform/create-platform.ts'
 import type { Check } from '../../providers/provider.ts'
 import { inspectStore } from '../../store/inspect-store.ts'
-import { operatorOptions, platformOptions } from '../compose.ts'
 import { checkContent } from './content.ts'
 import type { Part } from './part.ts'
 import { checkSide } from './side.ts'

@@ -2,7 +2,8 @@
 
 import { closestName } from '../../runtime/closest-name.ts'
 import type { Json } from '../../runtime/json.ts'
-import { type HttpOptions, presets, type Resolved, resolveOptions, secretOf, splitUrl } from './options.ts'
+import { type HttpOptions, type Resolved, resolveOptions, secretOf, splitUrl } from './options.ts'
+import { presets } from './presets.ts'
 import { faultOf } from './rules.ts'
 import { placeholdersOf } from './template.ts'
 import { type Mode, placeholders } from './values.ts'

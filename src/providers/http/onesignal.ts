@@ -1,4 +1,4 @@
-import type { Preset } from './options.ts'
+import type { Preset } from './description.ts'
 
 /**
  * OneSignal identifies the operator's users by their external id, so no devices need to be registered with Bellwire. The preset

@@ -1,30 +1,9 @@
 // The options of a general HTTP provider. Pure.
 
-import type { Json } from '../../runtime/json.ts'
 import type { AuthOptions } from './auth.ts'
-import { onesignal } from './onesignal.ts'
+import type { Description } from './description.ts'
+import { presets } from './presets.ts'
 import type { Rule } from './rules.ts'
-
-/** The description of a provider. Its texts may contain {{placeholders}}. */
-export interface Description {
-  /** The URL for POST requests. Placeholders are allowed in the path and the query, not in the host. */
-  readonly url: string
-  readonly headers?: readonly { readonly name: string; readonly value: string }[]
-  readonly auth?: AuthOptions
-  /** The JSON body of a request. Absent: no body. */
-  readonly body?: Json
-  /** Rules that are tried before the default rules for statuses (rules.ts). */
-  readonly rules?: readonly Rule[]
-  /** JSON Pointer to the provider's own identifier in its answer. */
-  readonly id?: string
-}
-
-/** A description that is part of Bellwire. */
-export interface Preset extends Description {
-  readonly name: string
-}
-
-export const presets: readonly Preset[] = [onesignal]
 
 export interface HttpOptions extends Partial<Description> {
   /** Name in logs and metrics; for devices also the NAME of the kind `http:NAME`. Default: the preset's name, else 'http'. */

@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto'
 import type { Server } from 'node:http'
 import { type WebSocket, WebSocketServer } from 'ws'
 import { objectIn } from '../../runtime/json.ts'
-import type { BrowserOptions, BrowserSubscription } from '../web-push.ts'
+import type { BrowserOptions, BrowserSubscription } from './browser.ts'
 import type { Mail } from './mailbox.ts'
 
 /** One installation of Firefox. Its channels are its subscriptions. */

@@ -1,0 +1,74 @@
+// Converts operator.attributes, operator.suppression and operator.reconciliation to options of createOperator.
+
+import type { AttributeSource } from '../../attributes/attribute-source.ts'
+import { combine } from '../../attributes/combine.ts'
+import { fileSource } from '../../attributes/file.ts'
+import { httpSource } from '../../attributes/http.ts'
+import { sqlSource } from '../../attributes/sql.ts'
+import type { OperatorOptions } from '../../operator/options.ts'
+import { loadSource } from '../module.ts'
+import { ConfigError } from '../problem.ts'
+import type { OperatorConfig } from '../table.ts'
+
+export async function attributeOptions(
+  config: OperatorConfig,
+): Promise<Pick<OperatorOptions, 'attributes' | 'suppression' | 'reconciliation'>> {
+  const { suppression, reconciliation } = config
+  const attributes = await createSources(config)
+  return {
+    ...(attributes && { attributes }),
+    ...(suppression?.is === 'none' && { suppression: 'none' as const }),
+    ...(suppression?.is === 'attributes' && {
+      suppression: { maxStalenessMs: suppression.max_staleness, timeoutMs: suppression.timeout },
+    }),
+    reconciliation: {
+      streams: reconciliation.streams,
+      stallMs: reconciliation.stall,
+      streamMs: reconciliation.timeout,
+    },
+  }
+}
+
+async function createSources({ attributes, keys }: OperatorConfig): Promise<AttributeSource | undefined> {
+  if (attributes.length === 0) return undefined
+  const all = [...new Set(keys.flatMap((key) => key.brands))]
+  const parts = await Promise.all(
+    attributes.map(async (settings, i) => ({
+      source: await createSource(settings, `operator.attributes[${i}]`),
+      brands: settings.brands ?? all,
+    })),
+  )
+  try {
+    return combine(parts)
+  } catch (error) {
+    return refuse('operator.attributes', error)
+  }
+}
+
+async function createSource(settings: OperatorConfig['attributes'][number], path: string): Promise<AttributeSource> {
+  switch (settings.is) {
+    case 'file':
+      return fileSource(settings.file, settings.brand === undefined ? {} : { brand: settings.brand }).catch(
+        (error: unknown) => refuse(`${path}.file`, error),
+      )
+    case 'sql':
+      return sqlSource({
+        database: settings.sql,
+        queries: settings.queries,
+        ...(settings.as_of !== undefined && { asOf: settings.as_of }),
+        ...(settings.max_lag !== undefined && { maxLagMs: settings.max_lag }),
+      })
+    case 'http':
+      return httpSource({
+        url: settings.http,
+        fields: settings.fields,
+        ...(settings.token !== undefined && { token: settings.token }),
+      })
+    case 'module':
+      return loadSource(settings.module, settings.name, `${path}.module`)
+  }
+}
+
+function refuse(path: string, error: unknown): never {
+  throw new ConfigError([{ path, where: '', what: error instanceof Error ? error.message : String(error) }])
+}

@@ -1,0 +1,145 @@
+// Converts the validated configuration to the options of createOperator and createPlatform.
+
+import type { OperatorOptions } from '../../operator/options.ts'
+import type { LaneOptions, PlatformOptions } from '../../platform/options.ts'
+import { operatorApi } from '../../providers/operator-api.ts'
+import type { Provider } from '../../providers/provider.ts'
+import { recording } from '../../providers/recording.ts'
+import type { ReconciliationOptions } from '../../reconcile/options.ts'
+import { loadProvider } from '../module.ts'
+import type { OperatorConfig, PlatformConfig } from '../table.ts'
+import { attributeOptions } from './attributes.ts'
+import { linkChannel, publishOptions } from './device-channels.ts'
+import { localUrl } from './local-url.ts'
+import { composeHttpProvider } from './services/http.ts'
+import { judgeOf, pushDevices } from './services/index.ts'
+
+export async function operatorOptions(config: OperatorConfig): Promise<OperatorOptions> {
+  const { store, keys, admin_keys: adminKeys, app, content, keep, keep_contents, limits } = config
+  const push = config.push && (await pushProvider(config.push, content))
+  const site = config.site && (await siteProvider(config.site))
+  return {
+    store,
+    keys,
+    ...publicUrlOf(config),
+    adminKeys,
+    ...(push && { push }),
+    ...(config.push?.is === 'devices' && { judgeDevice: judgeOf(config.push.devices) }),
+    ...(site && { site }),
+    ...(await attributeOptions(config)),
+    publish: config.publish.map(publishOptions),
+    deviceLimits: deviceLimitsOf(config.device_limits),
+    ...(app && {
+      app: {
+        secrets: app.secrets,
+        origins: app.origins,
+        streams: app.streams,
+        streamsPerUser: app.streams_per_user,
+      },
+    }),
+    content,
+    keptMs: keep,
+    contentsKeptMs: keep_contents,
+    limits: {
+      bodyBytes: limits.body,
+      bodyBytesInFlight: limits.bodies,
+      bodyTimeoutMs: limits.body_timeout,
+      batchMax: limits.batch,
+      answerBudgetMs: limits.answer_budget,
+      inProgress: limits.in_progress,
+      providerConcurrency: limits.provider_concurrency,
+      providerTimeoutMs: limits.provider_timeout,
+    },
+  }
+}
+
+export async function platformOptions(config: PlatformConfig): Promise<PlatformOptions> {
+  const { store, keys, body, keep } = config
+  const bodies = { bodyBytesInFlight: config.bodies, bodyTimeoutMs: config.body_timeout }
+  const lanes = await Promise.all(config.lanes.map(laneOptions))
+  const reconciliation = config.reconciliation.map(reconciliationOptions)
+  const deviceLinks = config.device_links.map(linkChannel)
+  return {
+    store,
+    keys,
+    ...publicUrlOf(config),
+    lanes,
+    reconciliation,
+    deviceLinks,
+    devicesPerUser: config.devices_per_user,
+    bodyBytes: body,
+    bodies,
+    keptMs: keep,
+  }
+}
+
+const deviceLimitsOf = ({ app, services, app_per_minute: appPerMinute }: OperatorConfig['device_limits']) => ({
+  app,
+  services,
+  appPerMinute,
+})
+
+/** The address that /docs shows. If the admin API has a separate address, it is still that of the interface. */
+function publicUrlOf({ public_url: publicUrl, admin, host, port }: OperatorConfig | PlatformConfig): {
+  publicUrl?: string
+} {
+  if (publicUrl !== undefined) return { publicUrl }
+  return admin && port !== 0 ? { publicUrl: localUrl({ host, port }) } : {}
+}
+
+function reconciliationOptions(config: PlatformConfig['reconciliation'][number]): ReconciliationOptions {
+  const { brand, url, api_key: apiKey, fields, every, grace, limits } = config
+  const { id, idle, total, ...size } = limits
+  return {
+    brand,
+    url,
+    apiKey,
+    fields,
+    ...(every !== undefined && { everyMs: every }),
+    graceMs: grace,
+    limits: { ...size, idBytes: id, idleMs: idle, totalMs: total },
+  }
+}
+
+type LaneConfig = PlatformConfig['lanes'][number]
+
+async function laneOptions(lane: LaneConfig, index: number): Promise<LaneOptions> {
+  const { brand, channel, mode, max, bytes, span, concurrency, per_second: perSecond, timeout, retry } = lane
+  return {
+    brand,
+    channel,
+    provider: await laneProvider(lane, index),
+    mode,
+    max,
+    bytes,
+    spanMs: span,
+    concurrency,
+    ...(perSecond !== undefined && { perSecond }),
+    timeoutMs: timeout,
+    failedActions: lane.failed_actions,
+    retry: {
+      firstMs: retry.first,
+      mostMs: retry.most,
+      ...(retry.attempts !== undefined && { attempts: retry.attempts }),
+    },
+  }
+}
+
+async function laneProvider({ to }: LaneConfig, index: number): Promise<LaneOptions['provider']> {
+  if (to.is === 'module') return loadProvider(to.module, to.name, `platform.lanes[${index}].to.module`)
+  return operatorApi({ url: to.url, apiKey: to.api_key })
+}
+
+async function pushProvider(
+  push: NonNullable<OperatorConfig['push']>,
+  content: OperatorConfig['content'],
+): Promise<NonNullable<OperatorOptions['push']>> {
+  if (push.is === 'devices') return { devices: await pushDevices(push.devices) }
+  if (push.is === 'http') return composeHttpProvider(push, content, 'operator.push')
+  if (push.is === 'module') return loadProvider(push.module, push.name, 'operator.push.module')
+  return recording(push.file === undefined ? {} : { file: push.file })
+}
+
+async function siteProvider(site: NonNullable<OperatorConfig['site']>): Promise<Provider | 'inbox'> {
+  return site.is === 'inbox' ? 'inbox' : loadProvider(site.module, site.name, 'operator.site.module')
+}

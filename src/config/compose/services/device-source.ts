@@ -1,0 +1,30 @@
+import type { DeviceSource } from '../../../devices/device-source.ts'
+import { httpDevices } from '../../../devices/sources/http.ts'
+import { sqlDevices } from '../../../devices/sources/sql.ts'
+import type { DevicesConfig } from '../../devices-table.ts'
+import { loadDeviceSource } from '../../module.ts'
+import { ConfigError } from '../../problem.ts'
+
+/** @param path the path of the setting, for error messages: 'operator.push.devices.source' */
+export async function deviceSource(config: DevicesConfig['source'], path: string): Promise<DeviceSource | 'registry'> {
+  switch (config?.is) {
+    case undefined:
+    case 'registry':
+      return 'registry'
+    case 'sql': {
+      const { sql: devices, holders, database, timeout: timeoutMs } = config
+      try {
+        return sqlDevices({ database, devices, ...(holders !== undefined && { holders }), timeoutMs })
+      } catch (error) {
+        throw new ConfigError([{ path: `${path}.sql`, where: '', what: (error as Error).message }])
+      }
+    }
+    case 'http': {
+      const { http, holders: holdersUrl, header, secret, timeout: timeoutMs } = config
+      const headers = secret === undefined ? {} : { [header]: secret }
+      return httpDevices({ url: http, ...(holdersUrl !== undefined && { holdersUrl }), headers, timeoutMs })
+    }
+    case 'module':
+      return loadDeviceSource(config.module, config.name, `${path}.module`)
+  }
+}

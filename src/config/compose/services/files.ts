@@ -1,0 +1,62 @@
+// Reads files named by settings. An error names the setting.
+
+import { X509Certificate } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { ConfigError } from '../../problem.ts'
+
+export function refuse(path: string, what: string, remedy?: string): never {
+  throw new ConfigError([{ path, where: '', what, ...(remedy !== undefined && { remedy }) }])
+}
+
+export interface FileOrText {
+  readonly file: string | undefined
+  readonly text: string | undefined
+  /** The paths of the two settings. */
+  readonly filePath: string
+  readonly textPath: string
+  readonly remedy: string
+}
+
+/** The text from one of two settings, and the path of that setting. Exactly one of them must be set. */
+export async function fileOrText({
+  file,
+  text,
+  filePath,
+  textPath,
+  remedy,
+}: FileOrText): Promise<{ text: string; path: string }> {
+  if ((file === undefined) === (text === undefined))
+    refuse(
+      filePath,
+      file === undefined ? `set either this or ${textPath}` : `set only one of this and ${textPath}`,
+      remedy,
+    )
+  if (text !== undefined) return { text, path: textPath }
+  return { text: await readText(file as string, filePath, remedy), path: filePath }
+}
+
+export async function readText(file: string, path: string, remedy: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8')
+  } catch (error) {
+    const { code = '', message } = error as NodeJS.ErrnoException
+    return refuse(
+      path,
+      code === 'ENOENT' ? `the file ${file} does not exist` : `the file ${file} cannot be read (${code || message})`,
+      remedy,
+    )
+  }
+}
+
+/** Reads one or more certificates in PEM. */
+export async function readCa(file: string | undefined, path: string): Promise<string | undefined> {
+  if (file === undefined) return undefined
+  const remedy = 'write the path of a PEM file with certificates, or remove this setting'
+  const text = await readText(file, path, remedy)
+  try {
+    new X509Certificate(text)
+  } catch {
+    refuse(path, `the file ${file} contains no PEM certificate`, remedy)
+  }
+  return text
+}

@@ -1,0 +1,26 @@
+// Creates HTTP providers and push services from their validated settings.
+
+import type { ContentMapping } from '../../../contract/content.ts'
+import { httpProvider, httpService } from '../../../providers/http/http.ts'
+import type { Provider } from '../../../providers/provider.ts'
+import type { PushService } from '../../../providers/push-service.ts'
+import type { HttpSettings, HttpUserSettings } from '../../services/http.ts'
+import { httpOptions } from '../../services/http-options.ts'
+import { readCa } from './files.ts'
+
+/** @param at the path of the settings: 'operator.push' */
+export async function composeHttpProvider(
+  settings: HttpUserSettings,
+  content: ContentMapping,
+  at: string,
+): Promise<Provider> {
+  const ca = await readCa(settings.ca, `${at}.ca`)
+  const { user_id: userId, lifetime: lifetimeMs } = settings
+  return httpProvider({ ...httpOptions(settings), ...(ca !== undefined && { ca }), content, userId, lifetimeMs })
+}
+
+/** @param at the path of the settings: 'operator.push.services[0]' */
+export async function composeHttpService(settings: HttpSettings, at: string): Promise<PushService> {
+  const ca = await readCa(settings.ca, `${at}.ca`)
+  return httpService({ ...httpOptions(settings), ...(ca !== undefined && { ca }) })
+}

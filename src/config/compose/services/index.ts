@@ -1,0 +1,88 @@
+// Converts the settings of push to devices to options of createOperator.
+
+import type { Judge } from '../../../devices/device-event.ts'
+import type { PushDevices } from '../../../operator/options.ts'
+import { apns } from '../../../providers/apns/apns.ts'
+import { fcm } from '../../../providers/fcm/fcm.ts'
+import type { PushService } from '../../../providers/push-service.ts'
+import { judgeEndpoint } from '../../../providers/web-push/judge-endpoint.ts'
+import { webPush } from '../../../providers/web-push/web-push.ts'
+import type { DevicesConfig, PushServiceConfig } from '../../devices-table.ts'
+import { loadPushService } from '../../module.ts'
+import { ConfigError } from '../../problem.ts'
+import { apnsOptions } from './apns.ts'
+import { deviceSource } from './device-source.ts'
+import { fcmOptions } from './fcm.ts'
+import { composeHttpService } from './http.ts'
+import { webPushOptions } from './web-push.ts'
+
+const at = 'operator.push.devices'
+
+export async function pushDevices(config: DevicesConfig): Promise<PushDevices> {
+  const { lifetime, unregistered_targets: unregisteredTargets, removals } = config
+  const services = await Promise.all(config.services.map(pushService))
+  refuseDuplicateNames(services)
+  return {
+    source: await deviceSource(config.source, `${at}.source`),
+    services,
+    lifetimeMs: lifetime,
+    ...(unregisteredTargets && { unregisteredTargets }),
+    removals: { devices: removals.devices, share: removals.percent / 100, windowMs: removals.window },
+  }
+}
+
+/** Allows a browser subscription to be linked only if a Web Push service would send to its endpoint, which is untrusted input. */
+export function judgeOf({ services }: DevicesConfig): Judge {
+  const rules = services.flatMap((service, i) =>
+    service.is === 'web-push' ? [webPushOptions(service, `${at}.services[${i}]`)] : [],
+  )
+  return ({ token }) => {
+    const faults = rules.map((rule) => judgeEndpoint(token, rule))
+    return faults.includes(undefined) ? undefined : faults[0]
+  }
+}
+
+async function pushService(config: PushServiceConfig, index: number): Promise<PushService> {
+  const { brands } = config
+  const service = await createService(config, `${at}.services[${index}]`)
+  if (!brands) return service
+  return {
+    name: service.name,
+    concurrency: service.concurrency,
+    reaches: (device) => brands.includes(device.brand) && service.reaches(device),
+    send: (push, context) => service.send(push, context),
+    ...(service.check && { check: async () => service.check?.() ?? [] }),
+    ...(service.close && { close: async () => service.close?.() }),
+  }
+}
+
+/** One case per kind of push service. */
+async function createService(config: PushServiceConfig, path: string): Promise<PushService> {
+  switch (config.is) {
+    case 'fcm':
+      return fcm(await fcmOptions(config, path))
+    case 'apns':
+      return apns(await apnsOptions(config, path))
+    case 'web-push':
+      return webPush(webPushOptions(config, path))
+    case 'http':
+      return composeHttpService(config, path)
+    case 'module':
+      return loadPushService(config.module, config.name, `${path}.module`)
+  }
+}
+
+function refuseDuplicateNames(services: readonly PushService[]): void {
+  const names = services.map(({ name }) => name)
+  const duplicate = names.findIndex((name, i) => names.indexOf(name) < i)
+  if (duplicate < 0) return
+  const what = `another push service is also named ${names[duplicate]}`
+  throw new ConfigError([
+    {
+      path: `${at}.services[${duplicate}]`,
+      where: '',
+      what,
+      remedy: 'give each service its own name: pauses, alerts and removals refer to it',
+    },
+  ])
+}

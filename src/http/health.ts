@@ -1,0 +1,38 @@
+import type { FastifyInstance } from 'fastify'
+import { Type } from 'typebox'
+import { metrics, metricsText } from '../runtime/metrics.ts'
+import { HttpError } from './http.ts'
+
+export interface Health {
+  /** Rejects if the process cannot work now. */
+  readonly check: () => Promise<unknown>
+  /** Aborted when the process begins to stop. */
+  readonly signal: AbortSignal
+}
+
+export const healthDescribed = [
+  { method: 'GET', url: '/healthz', says: 'Liveness: the process is running.' },
+  { method: 'GET', url: '/readyz', says: 'Readiness: the store answers, and the process is not stopping.' },
+  {
+    method: 'GET',
+    url: '/metrics',
+    says: 'Metrics in the text format of Prometheus.',
+    gives: { 'text/plain': Type.String() },
+  },
+] as const
+
+/** /healthz: liveness. /readyz: readiness for traffic. /metrics: Prometheus text. */
+export function healthRoutes(app: FastifyInstance, { check, signal }: Health): void {
+  metrics() // start counting now, not at the first scrape
+  app.get('/healthz', async () => ({ ok: true }))
+  app.get('/readyz', async () => {
+    if (signal.aborted) throw new HttpError(503, 'stopping', 1)
+    try {
+      await check()
+    } catch (error) {
+      throw new HttpError(503, 'the store does not answer: the log says why', 1, { cause: error })
+    }
+    return { ok: true }
+  })
+  app.get('/metrics', async (_request, reply) => reply.type('text/plain; version=0.0.4').send(await metricsText()))
+}

@@ -1,0 +1,53 @@
+import type { FastifyInstance } from 'fastify'
+import { emit } from '../runtime/events.ts'
+import type { Side } from './http.ts'
+import { createMount, type Mount } from './mount.ts'
+
+/** One side. Its own handler serves the paths that the other party calls: the interface, and /app if it is configured. */
+export interface Service extends Mount {
+  /** /admin, /metrics, /docs, /openapi.json, /asyncapi.json, /healthz and /readyz. Do not expose them to the internet. */
+  readonly admin: Mount
+  /** Only /healthz and /readyz. */
+  readonly health: Mount
+  /** Opens the store and starts to work. Rejects with an error that names the remedy. */
+  start(): Promise<void>
+  /** Accepts no new messages, finishes the work in progress for at most `withinMs`, and closes the store. */
+  stop(withinMs?: number): Promise<void>
+}
+
+/** The parts of a running side. Administration has its own app, so that the handler of the interface cannot reach its routes. */
+export interface Composed {
+  readonly app: FastifyInstance
+  readonly admin: FastifyInstance
+  close(withinMs: number): Promise<void>
+}
+
+const healthPaths = ['/healthz', '/readyz']
+const adminPaths = ['/admin/*', '/docs/*', '/openapi.json', '/asyncapi.json', '/metrics', ...healthPaths]
+
+/**
+ * Creates a side without starting it; the same for both sides.
+ *
+ * @param paths the paths of the interface and of /app
+ */
+export function createService(
+  side: Side,
+  paths: readonly string[],
+  compose: (stopping: AbortSignal) => Promise<Composed>,
+): Service {
+  const stopping = new AbortController()
+  let running: Composed | undefined
+  return {
+    ...createMount({ side, paths, routing: () => running?.app.routing }),
+    admin: createMount({ side, paths: adminPaths, routing: () => running?.admin.routing }),
+    health: createMount({ side, paths: healthPaths, routing: () => running?.admin.routing }),
+    async start() {
+      running = await compose(stopping.signal)
+    },
+    async stop(withinMs = 10_000) {
+      emit('server.stopping', { side })
+      stopping.abort()
+      await running?.close(withinMs)
+    },
+  }
+}

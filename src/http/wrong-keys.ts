@@ -1,0 +1,90 @@
+// Limits the rate at which each address can guess API keys. The log counts the wrong keys instead of writing a line for each.
+
+import { isIPv6 } from 'node:net'
+import { emit } from '../runtime/events.ts'
+import { summarizeRepeats } from '../runtime/summarize-repeats.ts'
+
+export interface WrongKeys {
+  /**
+   * Judges a key from an address as right or wrong, or refuses to check it now ('wait').
+   *
+   * @param name the name of the matching key; undefined if no key matches
+   */
+  judge(address: string, name: string | undefined): 'right' | 'wrong' | 'wait'
+  /** Counts a request without a key in the log. It does not count as a guess. */
+  countMissing(address: string): void
+}
+
+export interface WrongKeysOptions {
+  /** Wrong keys of one address that are checked without a rate limit. */
+  readonly burst?: number
+  /** Rate limit after the burst. */
+  readonly perSecond?: number
+  /** Most addresses in memory; the oldest is dropped first. */
+  readonly addresses?: number
+  readonly logEveryMs?: number
+  readonly now?: () => number
+}
+
+interface AddressState {
+  /** Wrong keys that the address may still send. */
+  left: number
+  refilledAt: number
+  /** Names of the keys that were right from this address: they never wait. */
+  readonly right: Set<string>
+}
+
+/**
+ * Once an address has used up its wrong keys, none of its keys is checked, right or wrong: otherwise the answer would still
+ * reveal a right guess. A key that was right from this address before is still accepted, so that someone who guesses cannot
+ * lock out other clients behind the same proxy or NAT. IPv6 addresses count by /64, the usual network of one customer.
+ */
+export function createWrongKeys(options: WrongKeysOptions = {}): WrongKeys {
+  const { burst = 100, perSecond = 10, addresses = 10_000, logEveryMs = 60_000, now = Date.now } = options
+  const states = new Map<string, AddressState>()
+  const countRefusal = summarizeRepeats(logEveryMs, (address, count) => emit('keys.refused', { address, count }))
+
+  function stateOf(address: string): AddressState {
+    const time = now()
+    const found = states.get(address)
+    if (found) {
+      found.left = Math.min(burst, found.left + ((time - found.refilledAt) * perSecond) / 1000)
+      found.refilledAt = time
+      return found
+    }
+    const created: AddressState = { left: burst, refilledAt: time, right: new Set() }
+    states.set(address, created)
+    if (states.size > addresses) states.delete(states.keys().next().value as string)
+    return created
+  }
+
+  return {
+    judge(from, name) {
+      const address = networkOf(from)
+      if (name !== undefined && states.get(address)?.right.has(name)) return 'right'
+      const state = stateOf(address)
+      if (state.left >= 1 && name !== undefined) {
+        state.right.add(name)
+        return 'right'
+      }
+      countRefusal(address)
+      if (state.left < 1) return 'wait'
+      state.left--
+      return 'wrong'
+    },
+    countMissing: (from) => countRefusal(networkOf(from)),
+  }
+}
+
+/** An IPv4 address unchanged, an IPv6 address as its /64 network. @example '2001:db8:0:1::/64' for '2001:db8::1:0:0:0:2' */
+function networkOf(address: string): string {
+  if (!isIPv6(address)) return address
+  if (address.startsWith('::ffff:') && address.includes('.')) return address.slice('::ffff:'.length)
+  const [front = '', back = ''] = address.split('%', 1)[0]?.split('::') ?? []
+  const words = (text: string): string[] => (text === '' ? [] : text.split(':'))
+  const missing = 8 - words(front).length - words(back).length
+  const all = address.includes('::')
+    ? [...words(front), ...Array<string>(missing).fill('0'), ...words(back)]
+    : words(front)
+  return `${all.slice(0, 4).join(':')}::/64`
+}

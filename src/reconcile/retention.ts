@@ -1,0 +1,43 @@
+// Forgetting old runs with what they found. The newest good one of each brand and field stays: the next is measured against it.
+
+import { firstUuidv7 } from '../runtime/ids.ts'
+import type { Database } from '../store/database.ts'
+import { op, statement } from '../store/statement.ts'
+
+const selectOld = statement<{ brand: string; run: string }>({
+  name: 'old_reconciliations',
+  rank: 0,
+  columns: { before: 'text' },
+  text: (rows) => `
+    select t.brand, t.run from ${rows} r join reconciliation_runs t on t.run < r.before
+    where t.run < (select max(l.run) from reconciliation_runs l where l.brand = t.brand and l.field = t.field and l.state = 'done')
+      or t.state not in ('done', 'asked', 'streaming', 'comparing')
+    order by t.run limit 1`,
+})
+
+const forgetFound = statement<{ n: number }>({
+  name: 'forget_discrepancies',
+  rank: 222,
+  columns: { brand: 'text', run: 'text' },
+  text: (rows) => `
+    delete from discrepancies where (brand, run, n) in (
+      select d.brand, d.run, d.n from ${rows} r join discrepancies d on d.brand = r.brand and d.run = r.run limit 2000)
+    returning n`,
+})
+
+const forgetRun = statement({
+  name: 'forget_reconciliation',
+  rank: 223,
+  columns: { brand: 'text', run: 'text' },
+  text: (rows) => `delete from reconciliation_runs where (brand, run) in (select r.brand, r.run from ${rows} r)`,
+})
+
+/** @returns how many rows it removed; 0: there is nothing from before then (epoch milliseconds) */
+export async function forgetRuns(database: Database, before: number): Promise<number> {
+  const [old] = await database.read(op(selectOld, [[firstUuidv7(before)]]))
+  if (!old) return 0
+  const [found] = await database.commit([op(forgetFound, [[old.brand, old.run]])])
+  if (found.length > 0) return found.length
+  await database.commit([op(forgetRun, [[old.brand, old.run]])])
+  return 1
+}

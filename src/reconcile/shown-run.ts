@@ -1,0 +1,81 @@
+import { type Static, Type } from 'typebox'
+import { nullable, whole } from '../contract/documents/described.ts'
+import { reconciliationFields } from '../contract/records.ts'
+import { refusals } from './refusal.ts'
+import { type Run, runStates } from './runs.ts'
+import { severityOf } from './severity.ts'
+
+const time = (description: string) => Type.String({ format: 'date-time', description })
+
+/** As /admin shows a run. */
+export const ShownRun = Type.Object(
+  {
+    run: Type.String(),
+    brand: Type.String(),
+    field: Type.Enum([...reconciliationFields]),
+    state: Type.Enum([...runStates]),
+    asked_at: time('When'),
+    asked_by: Type.String({ description: 'The key that asked, or schedule' }),
+    started_at: nullable(time('When')),
+    ended_at: nullable(time('When')),
+    data_at: nullable(time("The operator's timestamp")),
+    ids: whole('Read so far'),
+    bytes: whole('Read so far'),
+    ids_per_second: nullable(whole('Since it started, until now or its end')),
+    memory_bytes: whole("Most that the platform's process had meanwhile"),
+    crm_users: nullable(whole()),
+    discrepancies: nullable(
+      Type.Object({
+        critical: whole(),
+        high: whole(),
+        low: whole(),
+        operator_only: whole(),
+        crm_only: whole(),
+        too_recent: whole('The CRM changed them too late to judge'),
+      }),
+    ),
+    refused: nullable(Type.Object({ why: Type.String(), particulars: Type.String(), remedy: Type.String() })),
+    acknowledged: nullable(Type.Object({ at: time('When'), by: Type.String() })),
+  },
+  { $id: 'ReconciliationRun' },
+)
+export type ShownRun = Static<typeof ShownRun>
+
+export function shownRun(run: Run, now = Date.now()): ShownRun {
+  const { brand, field, state, started_at, ended_at, why } = run
+  const ms = started_at === null ? 0 : (ended_at ?? now) - started_at
+  return {
+    run: run.run,
+    brand,
+    field,
+    state,
+    asked_at: iso(run.asked_at) as string,
+    asked_by: run.asked_by,
+    started_at: iso(started_at),
+    ended_at: iso(ended_at),
+    data_at: iso(run.data_at),
+    ids: run.ids,
+    bytes: run.bytes,
+    ids_per_second: ms > 0 ? Math.round((run.ids * 1000) / ms) : null,
+    memory_bytes: run.memory,
+    crm_users: run.crm_users,
+    discrepancies: run.state === 'done' ? counts(run) : null,
+    refused: why === null ? null : { why, particulars: run.particulars ?? '', remedy: refusals[why] },
+    acknowledged:
+      run.acknowledged_at === null
+        ? null
+        : { at: iso(run.acknowledged_at) as string, by: run.acknowledged_by as string },
+  }
+}
+
+function counts({ field, operator_only, crm_only, too_recent }: Run): NonNullable<ShownRun['discrepancies']> {
+  const found = { operator_only: operator_only ?? 0, crm_only: crm_only ?? 0 }
+  const bySeverity = { critical: 0, high: 0, low: 0 }
+  for (const direction of ['operator_only', 'crm_only'] as const)
+    bySeverity[severityOf(field, direction)] += found[direction]
+  return { ...bySeverity, ...found, too_recent: too_recent ?? 0 }
+}
+
+function iso(ms: number | null): string | null {
+  return ms === null ? null : new Date(ms).toISOString()
+}

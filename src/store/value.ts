@@ -1,0 +1,1 @@
+export type Value = string | number | null

@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import test, { type TestContext } from 'node:test'
+import { check } from '../../../src/config/check.ts'
+import { apnsOptions } from '../../../src/config/compose/services/apns.ts'
+import { fcmOptions } from '../../../src/config/compose/services/fcm.ts'
+import { ConfigError, type Problem } from '../../../src/config/problem.ts'
+import { readYaml } from '../../../src/config/read-yaml.ts'
+import { apnsSettings } from '../../../src/config/services/apns.ts'
+import { fcmSettings } from '../../../src/config/services/fcm.ts'
+import { group } from '../../../src/config/setting.ts'
+import { apns } from '../../../src/providers/apns/apns.ts'
+import { fcm } from '../../../src/providers/fcm/fcm.ts'
+import { apnsStandIn } from '../../../src/stand-ins/apns.ts'
+import { fcmStandIn } from '../../../src/stand-ins/fcm.ts'
+import { contextOf, pushTo } from '../../suites/push-service.ts'
+import { temporary } from '../../support/sides.ts'
+
+const at = 'operator.push.devices.services[0]'
+
+/** The validated settings, if only these values are written. */
+function configOf(settings: typeof fcmSettings | typeof apnsSettings, written: Record<string, unknown>) {
+  const problems: Problem[] = []
+  const raw = readYaml(JSON.stringify(written), 'bellwire.yaml', '/', problems)
+  const value = check(group({ help: '' }, settings), raw, at, problems)
+  assert.deepEqual(problems, [])
+  return value as never
+}
+
+async function problemOf(options: Promise<unknown>): Promise<Problem> {
+  const error = await options.then(
+    () => assert.fail('the settings were accepted'),
+    (error: unknown) => error,
+  )
+  assert.ok(error instanceof ConfigError, String(error))
+  assert.ok(!error.message.includes('canary'), error.message)
+  return error.problems[0] as Problem
+}
+
+async function folder(t: TestContext) {
+  const path = await temporary(t)
+  return async (name: string, text: string) => {
+    const file = join(path, name)
+    await writeFile(file, text)
+    return file
+  }
+}
+
+test('fcm: settings and files are converted to a push service that delivers', async (t) => {
+  const standIn = await fcmStandIn()
+  const write = await folder(t)
+  const credentials = await write('account.json', JSON.stringify(standIn.credentials))
+  const ca = await write('ca.pem', standIn.ca as string)
+  const config = configOf(fcmSettings, { credentials, ca, base_url: standIn.url, apps: ['com.example.a'] })
+  const service = fcm(await fcmOptions(config, at))
+  t.after(async () => {
+    await service.close?.()
+    await standIn.close()
+  })
+  const device = { brand: '1', userId: '1001', kind: 'fcm_token', token: standIn.device(), linkedAt: '' } as const
+  assert.equal(service.reaches({ ...device, app: 'com.example.b' }), false)
+  assert.equal((await service.send(pushTo(device), contextOf())).category, 'successful')
+})
+
+test('fcm: an error names the setting and the remedy, and contains no secret', async (t) => {
+  const write = await folder(t)
+  const of = (written: Record<string, unknown>) => problemOf(fcmOptions(configOf(fcmSettings, written), at))
+  assert.partialDeepStrictEqual(await of({}), { path: `${at}.credentials` })
+  assert.match((await of({})).remedy ?? '', /Firebase console/)
+  const file = await write('account.json', '{"private_key":"canary"}')
+  assert.match((await of({ credentials: file, credentials_json: '{}' })).what, /set only one of/)
+  assert.match((await of({ credentials: '/no/such/file' })).what, /does not exist/)
+  assert.match((await of({ credentials: file })).what, /project_id/)
+  assert.partialDeepStrictEqual(await of({ credentials_json: 'canary' }), { path: `${at}.credentials_json` })
+  const standIn = await fcmStandIn()
+  t.after(() => standIn.close())
+  const good = { credentials_json: JSON.stringify(standIn.credentials) }
+  assert.partialDeepStrictEqual(await of({ ...good, ca: file }), { path: `${at}.ca` })
+})
+
+test('apns: settings and files are converted to a push service that delivers', async (t) => {
+  const standIn = await apnsStandIn({ topics: ['com.example.app', 'com.example.b'] })
+  const write = await folder(t)
+  const { key, keyId, teamId } = standIn.credentials
+  const config = configOf(apnsSettings, {
+    key: await write('key.p8', key),
+    key_id: keyId,
+    team_id: teamId,
+    topic: standIn.topic,
+    apps: ['com.example.b'],
+    environments: ['sandbox'],
+    sandbox_url: standIn.sandboxUrl,
+    ca: await write('ca.pem', standIn.ca as string),
+  })
+  const service = apns(await apnsOptions(config, at))
+  t.after(async () => {
+    await service.close?.()
+    await standIn.close()
+  })
+  const token = standIn.device({ environment: 'sandbox', app: 'com.example.b' })
+  const device = { brand: '1', userId: '1001', kind: 'apns', app: 'com.example.b', token, linkedAt: '' } as const
+  assert.equal(service.reaches({ ...device, environment: 'production' }), false)
+  assert.equal((await service.send(pushTo(device), contextOf())).category, 'successful')
+})
+
+test('apns: an error names the setting and the remedy, and contains no secret', async (t) => {
+  const write = await folder(t)
+  const good = { key_id: 'ABCDE12345', team_id: 'ABCDE12345', topic: 'a' }
+  const of = (written: Record<string, unknown>) =>
+    problemOf(apnsOptions(configOf(apnsSettings, { ...good, ...written }), at))
+  assert.partialDeepStrictEqual(await of({}), { path: `${at}.key` })
+  assert.partialDeepStrictEqual(await of({ key_id: 'abc' }), { path: `${at}.key_id` })
+  assert.partialDeepStrictEqual(await of({ team_id: 'canary' }), { path: `${at}.team_id` })
+  const wrong = await of({ key: await write('key.p8', 'canary') })
+  assert.equal(wrong.path, `${at}.key`)
+  assert.match(wrong.what, /download the \.p8/)
+  assert.partialDeepStrictEqual(await of({ key_text: 'canary' }), { path: `${at}.key_text` })
+})

@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { check } from '../../../src/config/check.ts'
+import { webPushOptions } from '../../../src/config/compose/services/web-push.ts'
+import type { Problem } from '../../../src/config/problem.ts'
+import { readYaml } from '../../../src/config/read-yaml.ts'
+import { type WebPushConfig, webPushSettings } from '../../../src/config/services/web-push.ts'
+import { group, holdsSecret } from '../../../src/config/setting.ts'
+import { makeVapidKeys } from '../../../src/providers/web-push/vapid.ts'
+import { webPush } from '../../../src/providers/web-push/web-push.ts'
+
+const setting = group({ help: 'A Web Push service.' }, webPushSettings)
+
+function read(yaml: string): { readonly config: WebPushConfig; readonly problems: readonly Problem[] } {
+  const problems: Problem[] = []
+  const config = check(setting, readYaml(yaml, 'bellwire.yaml', '/', problems), 'service', problems)
+  return { config, problems }
+}
+
+const { publicKey, privateKey } = makeVapidKeys()
+const minimal = `
+public_key: ${publicKey}
+private_key: ${privateKey}
+subject: mailto:ops@example.com
+`
+
+test('only the keys and the subject are required', () => {
+  const { config, problems } = read(minimal)
+  assert.deepEqual(problems, [])
+  const options = webPushOptions(config, 'service')
+  assert.deepEqual(options, {
+    name: 'web-push',
+    publicKey,
+    privateKey,
+    subject: 'mailto:ops@example.com',
+    hosts: [],
+    origins: {},
+    concurrency: 100,
+  })
+  assert.equal(webPush(options).name, 'web-push')
+})
+
+test('apps, hosts, origins and concurrency are passed on', () => {
+  const { config, problems } = read(`${minimal}
+name: shop
+apps: [shop.example]
+hosts: ['*.push.example.com:8443']
+origins:
+  - {from: "https://fcm.googleapis.com", to: "http://127.0.0.1:7010"}
+concurrency: 20
+`)
+  assert.deepEqual(problems, [])
+  assert.partialDeepStrictEqual(webPushOptions(config, 'service'), {
+    name: 'shop',
+    apps: ['shop.example'],
+    hosts: ['*.push.example.com:8443'],
+    origins: { 'https://fcm.googleapis.com': 'http://127.0.0.1:7010' },
+    concurrency: 20,
+  })
+})
+
+test('invalid settings are refused with a remedy, and the private key is a secret', () => {
+  const { problems } = read(
+    'public_key: x\nprivate_key: my-secret\nsubject: me\nhosts: [localhost]\norigins: [{from: x, to: y}]',
+  )
+  assert.deepEqual(
+    problems.map(({ path }) => path),
+    [
+      'service.public_key',
+      'service.private_key',
+      'service.subject',
+      'service.hosts[0]',
+      'service.origins[0].from',
+      'service.origins[0].to',
+    ],
+  )
+  assert.doesNotMatch(JSON.stringify(problems), /my-secret/)
+  assert.match(problems[0]?.remedy ?? '', /bellwire vapid/)
+  assert.ok(holdsSecret(setting))
+})
+
+test('keys that are not a pair are refused, and the error does not contain them', () => {
+  const { config } = read(minimal.replace(publicKey, makeVapidKeys().publicKey))
+  assert.throws(
+    () => webPushOptions(config, 'operator.push.devices.services[0]'),
+    ({ message }: Error) =>
+      /services\[0\]\.private_key: .*does not belong/.test(message) && !message.includes(privateKey),
+  )
+})

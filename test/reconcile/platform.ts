@@ -1,0 +1,65 @@
+// A platform with a CRM, and what the tests of reconciliation do with it.
+
+import type { TestContext } from 'node:test'
+import type { ReconciliationOptions } from '../../src/reconcile/options.ts'
+import type { ShownRun } from '../../src/reconcile/shown-run.ts'
+import { adminKey, get, post, startPlatform } from '../support/sides.ts'
+import { until } from '../support/wait.ts'
+
+/** The CRM's attributes are said to be from then: long enough ago to be judged. */
+export const longAgo = '2026-01-01T00:00:00Z'
+export const ndjson = { 'content-type': 'application/x-ndjson' }
+
+export type Over = Partial<Omit<ReconciliationOptions, 'limits'>> & {
+  readonly limits?: Partial<ReconciliationOptions['limits']>
+}
+
+/** Brand 1 and brand 2 are reconciled with the same address, each with its own key. */
+export async function startReconciling(
+  t: TestContext,
+  store: string,
+  url: string,
+  over: Over = {},
+): Promise<{ url: string; stop(): Promise<void> }> {
+  const of = (brand: string) => ({
+    brand,
+    url,
+    apiKey: `the-key-of-brand-${brand}`,
+    fields: ['blocked', 'excluded', 'consent_push_notification'] as const,
+    ...over,
+  })
+  return startPlatform(t, { store, lanes: [], reconciliation: [of('1'), of('2')] as ReconciliationOptions[] })
+}
+
+export async function importLines(url: string, brand: string, lines: readonly object[], asOf = longAgo) {
+  const body = lines.map((line) => `${JSON.stringify(line)}\n`).join('')
+  return (await post(`${url}/admin/attributes/${brand}?as_of=${asOf}`, body, adminKey.key, ndjson)).body
+}
+
+export async function runTo(url: string, brand: string, field: string, anySize = false): Promise<ShownRun> {
+  const { body } = await post(`${url}/admin/reconciliations`, { brand, field, any_size: anySize }, adminKey.key)
+  return ended(url, body.run)
+}
+
+export async function ended(url: string, run: string): Promise<ShownRun> {
+  const path = `${url}/admin/reconciliations/${run}`
+  return until(
+    async () => {
+      const { body } = await get(path)
+      return body.ended_at !== null ? (body as ShownRun) : undefined
+    },
+    { withinMs: 20_000, what: `the end of run ${run}` },
+  )
+}
+
+export interface Found {
+  readonly n: number
+  readonly user_id: string
+  readonly direction: string
+  readonly severity: string
+  readonly correction: string | null
+}
+
+export async function foundBy(url: string, run: string): Promise<readonly Found[]> {
+  return (await get(`${url}/admin/reconciliations/${run}/discrepancies?limit=10000`)).body.discrepancies
+}

@@ -1,0 +1,27 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { readTimestamp } from '../../src/reconcile/timestamp.ts'
+
+test('a time of the data is read as it is published, and tolerantly', () => {
+  const read: readonly [string, number][] = [
+    ['2020-01-01T10:00:00Z', Date.UTC(2020, 0, 1, 10)],
+    ['2015-03-02T8:27:58.721607Z', Date.UTC(2015, 2, 2, 8, 27, 58, 721)],
+    ['2020-01-01T10:00:00', Date.UTC(2020, 0, 1, 10)],
+    ['2020-01-01 10:00Z', Date.UTC(2020, 0, 1, 10)],
+    ['2020-01-01T10:00:00.5+02:00', Date.UTC(2020, 0, 1, 8, 0, 0, 500)],
+    ['2020-01-01T00:30:00-0130', Date.UTC(2020, 0, 1, 2)],
+    ['2016-12-31T23:59:60Z', Date.UTC(2017, 0, 1)],
+  ]
+  for (const [text, ms] of read) assert.equal(readTimestamp(text), ms, text)
+  for (const text of [
+    '',
+    'yesterday',
+    '2020-13-01T10:00:00Z',
+    '2021-02-29T10:00:00Z',
+    '2020-01-01T24:00:00Z',
+    '2020-01-01T10:60:00Z',
+    '2020-01-01',
+    '1577872800',
+  ])
+    assert.equal(readTimestamp(text), undefined, text)
+})
