@@ -1,3 +1,4 @@
+import { clock } from '../runtime/clock.ts'
 import type { AttributeSource, Field } from './attribute-source.ts'
 import { chunksOf } from './id-chunks.ts'
 
@@ -28,7 +29,7 @@ export function functionSource(
     },
     ...(listUsers && {
       async all(brand, field, { signal }) {
-        const timestamp = new Date().toISOString()
+        const timestamp = new Date(clock.now()).toISOString()
         return { timestamp, chunks: chunksOf(await listUsers(brand, field, signal)) }
       },
     }),

@@ -8,6 +8,7 @@
 // The last line distinguishes a complete list from a truncated one.
 
 import { Pool } from 'undici'
+import { clock } from '../runtime/clock.ts'
 import { collectDiscarded } from '../runtime/collect-discarded.ts'
 import type { AttributeSource, Field, LookUp, Snapshot } from './attribute-source.ts'
 import { chunksOf } from './id-chunks.ts'
@@ -47,7 +48,7 @@ export function httpSource({ url, fields, token }: HttpOptions): AttributeSource
   }
 
   async function among(brand: string, users: readonly string[], asked: readonly Field[], look: LookUp) {
-    const timeout = AbortSignal.timeout(Math.max(0, look.deadline - Date.now()))
+    const timeout = clock.timeout(Math.max(0, look.deadline - clock.now()))
     const body = await post({ brand, fields: asked, users }, AbortSignal.any([look.signal, timeout]))
     const bytes: Buffer[] = []
     for await (const chunk of body) bytes.push(chunk)

@@ -1,4 +1,5 @@
 import pg from 'pg'
+import { clock } from '../runtime/clock.ts'
 import type { LookUp } from './attribute-source.ts'
 
 /** More concurrent look-ups would only wait inside the server. */
@@ -49,14 +50,14 @@ export function createReaders(config: pg.ClientConfig): Readers {
 function createTimeout({ deadline, signal }: LookUp): { promise: Promise<never>; clear(): void } {
   const { promise, reject } = Promise.withResolvers<never>()
   promise.catch(() => {})
-  const timer = setTimeout(() => reject(new Error('no answer in time')), Math.max(0, deadline - Date.now()))
+  const timer = clock.setTimeout(() => reject(new Error('no answer in time')), Math.max(0, deadline - clock.now()))
   const abort = (): void => reject(new Error('this process is stopping'))
   if (signal.aborted) abort()
   else signal.addEventListener('abort', abort, { once: true })
   return {
     promise,
     clear() {
-      clearTimeout(timer)
+      clock.clearTimeout(timer)
       signal.removeEventListener('abort', abort)
     },
   }

@@ -1,12 +1,13 @@
 // The operator's own SQLite file, opened read-only in a separate process (sqlite-reader.ts).
 
 import { type ChildProcess, fork } from 'node:child_process'
-import { randomUUID } from 'node:crypto'
 import { on } from 'node:events'
 import { type FileHandle, open, unlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { clock } from '../runtime/clock.ts'
+import { random } from '../runtime/random.ts'
 import type { IdChunk, LookUp, Snapshot } from './attribute-source.ts'
 import type { Engine, EngineOptions, Found } from './sql-engine.ts'
 import { bindBrand } from './sql-text.ts'
@@ -54,16 +55,16 @@ export function openSqlite(path: string, { asOf, maxLagMs }: EngineOptions): Eng
     const { promise, resolve, reject } = Promise.withResolvers<readonly Found[]>()
     const number = ++lastNumber
     // A slow query cannot be interrupted, and it delays all later queries: kill the reader.
-    const timer = setTimeout(
+    const timer = clock.setTimeout(
       () => killReader(new Error('no answer in time')),
-      Math.max(0, lookUp.deadline - Date.now()),
+      Math.max(0, lookUp.deadline - clock.now()),
     )
     pending.set(number, { resolve, reject })
     sendRequest(lookReader(), { look: number, users, parts, asOf, maxLagMs })
     try {
       return await promise
     } finally {
-      clearTimeout(timer)
+      clock.clearTimeout(timer)
     }
   }
 
@@ -158,7 +159,7 @@ async function* listMessages(reader: ChildProcess, signal: AbortSignal): AsyncGe
 
 /** An unlinked temporary file: the system deletes it when the last process closes it. */
 async function openUnnamedFile(): Promise<FileHandle> {
-  const path = join(tmpdir(), `bellwire-list-${randomUUID()}`)
+  const path = join(tmpdir(), `bellwire-list-${random.uuid()}`)
   const file = await open(path, 'wx+', 0o600)
   await unlink(path)
   return file

@@ -1,3 +1,5 @@
+import { clock } from '../runtime/clock.ts'
+
 /**
  * Numbers the chunks of an index that would otherwise be written in random order. An index (brand, chunk, user) grows at its
  * end: only the pages of the current chunk, some 600 KB, are written. A look-up searches each chunk in turn; 100 million messages
@@ -16,7 +18,7 @@ export function createChunks(maxRows = 10_000): (brand: string) => number {
       current.rows++
       return current.number
     }
-    const number = Math.max(Date.now(), (current?.number ?? 0) + 1)
+    const number = Math.max(clock.now(), (current?.number ?? 0) + 1)
     chunks.set(brand, { number, rows: 1 })
     return number
   }

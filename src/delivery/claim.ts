@@ -1,6 +1,7 @@
 // Claiming: only one process at a time sends a message, and a delivered message is never delivered again (row 29).
 
 import type { Message } from '../providers/provider.ts'
+import { clock } from '../runtime/clock.ts'
 import { emit } from '../runtime/events.ts'
 import type { Database } from '../store/database.ts'
 import { op } from '../store/statement.ts'
@@ -33,7 +34,7 @@ export function createClaim({ database, transactional }: ClaimOptions): ClaimMes
   const chunkOf = createChunks()
 
   return async (messages) => {
-    const now = Date.now()
+    const now = clock.now()
     const { owner } = database
     const rows = messages.map((m) => [
       m.brand,
@@ -92,7 +93,7 @@ export function createClaim({ database, transactional }: ClaimOptions): ClaimMes
     owner: string,
     claims: Map<Message, Claim>,
   ): Promise<void> {
-    const now = Date.now()
+    const now = clock.now()
     const isUncertain = ({ state }: ClaimedBefore): boolean => state === 'in_flight' && !transactional
     const rows = free.map(([m, row]) => [
       row.ref,

@@ -10,6 +10,7 @@ import { leastRestMs } from '../providers/guard.ts'
 import type { Message, Pause, Result } from '../providers/provider.ts'
 import type { DeviceAnswer, PushService } from '../providers/push-service.ts'
 import { invalidResult } from '../providers/read-results.ts'
+import { clock } from '../runtime/clock.ts'
 import { emit } from '../runtime/events.ts'
 import { timeOfUuidv7 } from '../runtime/ids.ts'
 import type { Op } from '../store/database.ts'
@@ -85,10 +86,10 @@ export function createDevices(options: DevicesOptions): Delivery {
     try {
       const content = readPushContent(message.text, mapping)
       if ('error' in content) return report(message, context, failed('invalid', 'content', content.error))
-      const expiresAt = (timeOfUuidv7(message.ref) ?? Date.now()) + lifetimeMs
-      if (Date.now() >= expiresAt) return report(message, context, expired(lifetimeMs))
+      const expiresAt = (timeOfUuidv7(message.ref) ?? clock.now()) + lifetimeMs
+      if (clock.now() >= expiresAt) return report(message, context, expired(lifetimeMs))
       const query = targetQueryOf(message, content)
-      const readAt = Date.now()
+      const readAt = clock.now()
       let targets: Targets
       try {
         targets = await findTargets(query)
@@ -177,7 +178,7 @@ export function createDevices(options: DevicesOptions): Delivery {
       emit('device.sent', { brand: message.brand, ref: message.ref, device: id, service, category, rule, uncertain })
     }
     if (outcome.category === 'fatal' && results.every(isUntried)) return { ...outcome, untried: true }
-    const at = Date.now()
+    const at = clock.now()
     const rows = results.map(({ id, service, answer }) => deviceSendRow(message, id, service, answer, at))
     const writes = [
       op(insertDeviceSends, rows),

@@ -4,6 +4,7 @@ import type { Failed, Fatal } from '../contract/outcome.ts'
 import type { Device } from '../devices/device.ts'
 import type { Message } from '../providers/provider.ts'
 import type { DeviceAnswer } from '../providers/push-service.ts'
+import { clock } from '../runtime/clock.ts'
 import type { DeliveryContext } from './delivery.ts'
 import { sourceDown, unlinkedInTransit } from './device-refusals.ts'
 import type { Targets } from './targets.ts'
@@ -30,7 +31,7 @@ export class Freshness {
 
   /** Undefined: the message may still be sent to the device. Nearly always without a promise. */
   check({ token }: Device): DeviceAnswer | undefined | Promise<DeviceAnswer | undefined> {
-    if (this.#refusal !== undefined || Date.now() - this.#readAt <= staleMs) return this.#answerFor(token)
+    if (this.#refusal !== undefined || clock.now() - this.#readAt <= staleMs) return this.#answerFor(token)
     this.#reading ??= this.#readAgain()
     return this.#reading.then(() => this.#answerFor(token))
   }
@@ -41,7 +42,7 @@ export class Freshness {
   }
 
   async #readAgain(): Promise<void> {
-    const now = Date.now()
+    const now = clock.now()
     try {
       const [refusal, targets] = await Promise.all([this.#checkMessage(this.#message), this.#findTargets()])
       this.#refusal = refusal

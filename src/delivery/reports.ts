@@ -1,6 +1,7 @@
 // Early results of a batch: settled at intervals, so that one device that hangs delays no other message.
 
 import type { Message, Result } from '../providers/provider.ts'
+import { clock } from '../runtime/clock.ts'
 
 /** How long a result waits for other results of its batch, in milliseconds: each settle is a transaction. */
 const settleEveryMs = 50
@@ -32,7 +33,7 @@ export function createReports<Work extends Pending>(
   function flush(): Promise<void> {
     const reported = ready
     ready = []
-    clearTimeout(timer)
+    clock.clearTimeout(timer)
     timer = undefined
     return reported.length === 0 ? Promise.resolve() : settle(reported)
   }
@@ -43,7 +44,7 @@ export function createReports<Work extends Pending>(
       if (!work || work.result) return
       work.result = result
       ready.push(work)
-      if (works.length > 1) timer ??= setTimeout(() => void flush(), delayMs)
+      if (works.length > 1) timer ??= clock.setTimeout(() => void flush(), delayMs)
     },
     flush,
   }

@@ -3,6 +3,7 @@
 
 import type { Failed, Fatal } from '../contract/outcome.ts'
 import type { Message, Pause, Result, SendContext } from '../providers/provider.ts'
+import { clock } from '../runtime/clock.ts'
 import { emit, hasListeners } from '../runtime/events.ts'
 import { createFairSemaphore, type FairSemaphore } from '../runtime/fair-semaphore.ts'
 import { gather } from '../runtime/gather.ts'
@@ -93,11 +94,11 @@ class Path implements SendPath {
       const results = new Array<Result | undefined>(messages.length).fill(undefined)
       let open = messages.length
       const end = (): void => {
-        clearTimeout(timer)
+        clock.clearTimeout(timer)
         if (open > 0) emit('budget.spent', { channel: messages[0]?.channel ?? '', unfinished: open })
         resolve(results.map((result) => result ?? refusals.unfinished))
       }
-      const timer = setTimeout(end, deadline - Date.now())
+      const timer = clock.setTimeout(end, deadline - clock.now())
       if (open === 0) return end()
       messages.forEach((message, i) => {
         this.#receive(message, (result) => {
@@ -159,7 +160,7 @@ class Path implements SendPath {
   async #claim(works: readonly Work[]): Promise<void> {
     const { database, delivery } = this.#options
     const { owner } = database
-    const now = Date.now()
+    const now = clock.now()
     let claims: Awaited<ReturnType<ClaimMessages>>
     try {
       claims = await this.#claimMessages(works.map(({ message }) => message))
@@ -189,8 +190,8 @@ class Path implements SendPath {
   }
 
   async #awaitOtherProcess(work: Work, until: number): Promise<void> {
-    if (Date.now() >= until) return this.#answer(work, refusals.inFlightElsewhere(otherProcess.waitMs))
-    await new Promise((resolve) => setTimeout(resolve, otherProcess.everyMs))
+    if (clock.now() >= until) return this.#answer(work, refusals.inFlightElsewhere(otherProcess.waitMs))
+    await new Promise<void>((resolve) => clock.setTimeout(resolve, otherProcess.everyMs))
     return this.#claim([work])
   }
 

@@ -8,6 +8,7 @@ import type { Check, Pause, SendContext } from '../providers/provider.ts'
 import type { DeviceAnswer, Push, PushService } from '../providers/push-service.ts'
 import { invalidResult } from '../providers/read-results.ts'
 import { type BreakerOptions, breakerDefaults, createBreaker } from '../runtime/breaker.ts'
+import { clock } from '../runtime/clock.ts'
 import { emit, hasListeners } from '../runtime/events.ts'
 import { createFairSemaphore } from '../runtime/fair-semaphore.ts'
 import { readDeviceAnswer } from './read-device-answer.ts'
@@ -76,12 +77,12 @@ export function guardService(service: PushService, options: ServiceGuardOptions 
   async function send(push: Push, context: SendContext, checks: SendChecks): Promise<GuardedAnswer> {
     if (context.signal.aborted) return notCalled(stopping)
     // Check the breaker before the queue too: a push must not wait only to be refused.
-    const restMs = breaker.restMs(Date.now())
+    const restMs = breaker.restMs(clock.now())
     if (restMs > 0) return notCalled(pausedOutcome(restMs))
     const slot = slots.acquire(context.deadline, push.device.brand)
     if (slot === 'full') return notCalled(overloaded(name))
     if (slot !== true && !(await slot)) return notCalled(tooLate(name))
-    const admission = breaker.admit(Date.now())
+    const admission = breaker.admit(clock.now())
     const probe = admission === 'probe'
     let answered = false
     try {
@@ -106,23 +107,23 @@ export function guardService(service: PushService, options: ServiceGuardOptions 
 
   function checkTime({ deadline, signal }: SendContext): Fatal | undefined {
     if (signal.aborted) return stopping
-    return Date.now() >= deadline ? tooLate(name) : undefined
+    return clock.now() >= deadline ? tooLate(name) : undefined
   }
 
   /** Calls the service with a timeout. */
   function callService(push: Push, context: SendContext): Promise<DeviceAnswer> {
-    const now = Date.now()
+    const now = clock.now()
     const ms = Math.min(timeoutMs, context.deadline - now)
     const callContext = { deadline: now + ms, signal: context.signal }
     return new Promise((resolve) => {
       let late = false
       const done = (answer: DeviceAnswer): void => {
-        clearTimeout(timer)
+        clock.clearTimeout(timer)
         resolve(answer)
       }
-      let timer = setTimeout(() => {
+      let timer = clock.setTimeout(() => {
         late = true
-        timer = setTimeout(() => done(timedOut(name, ms)), graceMs)
+        timer = clock.setTimeout(() => done(timedOut(name, ms)), graceMs)
       }, ms)
       const toAnswer = (error: unknown): DeviceAnswer => {
         if (context.signal.aborted) return { ...stopping, uncertain: true }
@@ -151,7 +152,7 @@ export function guardService(service: PushService, options: ServiceGuardOptions 
       return
     }
     const { reason, error, retryAfterMs } = answer
-    const now = Date.now()
+    const now = clock.now()
     // One answer is enough if the service asked for a pause, or if the credential had no accepted send yet. An answer that a
     // single device or user may have caused is not enough.
     const atOnce = retryAfterMs !== undefined || (reason === 'misconfigured' && !proven && mismatchUser === undefined)
@@ -174,7 +175,7 @@ export function guardService(service: PushService, options: ServiceGuardOptions 
   /** The caller must not retry before the pause is over. */
   function addRetryAfter(answer: DeviceAnswer): DeviceAnswer {
     if (answer.category !== 'fatal' || answer.blame !== 'provider') return answer
-    const restMs = Math.max(answer.retryAfterMs ?? 0, breaker.restMs(Date.now()))
+    const restMs = Math.max(answer.retryAfterMs ?? 0, breaker.restMs(clock.now()))
     return restMs > 0 ? { ...answer, retryAfterMs: restMs } : answer
   }
 
@@ -191,10 +192,10 @@ export function guardService(service: PushService, options: ServiceGuardOptions 
     name,
     concurrency: service.concurrency,
     reaches: (device) => service.reaches(device),
-    works: () => breaker.restMs(Date.now()) === 0,
+    works: () => breaker.restMs(clock.now()) === 0,
     pause() {
       if (!breaker.open) return undefined
-      const restMs = breaker.restMs(Date.now())
+      const restMs = breaker.restMs(clock.now())
       return { name, restMs, refusal: pausedOutcome(Math.max(restMs, leastRestMs)) }
     },
     send,

@@ -1,6 +1,7 @@
 // Settling: outcome, evidence and the provider's own rows, in one durable transaction, before the caller is answered.
 
 import type { Message, Result } from '../providers/provider.ts'
+import { clock } from '../runtime/clock.ts'
 import type { Database, Op, Statement, Value } from '../store/database.ts'
 import { op } from '../store/statement.ts'
 import { settleLateSuccesses, settleMessages } from './messages.ts'
@@ -16,7 +17,7 @@ export interface Settled {
  * whether the settle was written: the next attempt finds the claim in flight and takes it over.
  */
 export async function settle(database: Database, owner: string, settled: readonly Settled[]): Promise<void> {
-  const now = Date.now()
+  const now = clock.now()
   await database.commit([op(settleMessages, toRuns(settled, owner, now)), ...evidenceOf(settled, now)])
   // Only after the session that claimed has ended, another process may have taken over. A success is written even then.
   if (database.owner !== owner) await database.commit([op(settleLateSuccesses, lateRows(settled, now))])

@@ -3,6 +3,7 @@
 import { type AttributeSource, type Field, fieldsOf } from '../attributes/attribute-source.ts'
 import type { Failed, Fatal } from '../contract/outcome.ts'
 import type { Channel, Message } from '../providers/provider.ts'
+import { clock } from '../runtime/clock.ts'
 import { emit } from '../runtime/events.ts'
 import { gather } from '../runtime/gather.ts'
 import { within } from '../runtime/within.ts'
@@ -72,7 +73,7 @@ export function createSuppression(
       const known = fieldsOf(source, brand).filter((field) => relevant.includes(field))
       if (known.length === 0) throw new Error(`it has no fields for the users of brand ${brand}`)
       const ids = [...new Set(lookUps.map(({ userId }) => userId))]
-      const deadline = Date.now() + timeoutMs
+      const deadline = clock.now() + timeoutMs
       const users = await within(timeoutMs, source.among(brand, ids, known, { deadline, signal }))
       // A missing field must not mean that the field is false for all users.
       if (!(users instanceof Map && known.every((field) => users.get(field) instanceof Set)))
@@ -86,7 +87,7 @@ export function createSuppression(
 
   function findUserReason(brand: string, userId: string, channel: Channel): Promise<string | undefined> {
     const key = `${brand} ${channel} ${userId}`
-    const now = Date.now()
+    const now = clock.now()
     if (cache.isAllowed(key, now)) return Promise.resolve(undefined)
     return new Promise((resolve, reject) => {
       const resolveFields: LookUp['resolve'] = (known, users) => {

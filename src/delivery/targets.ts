@@ -3,6 +3,7 @@
 import type { Failed } from '../contract/outcome.ts'
 import type { Device } from '../devices/device.ts'
 import type { DeviceSource, Holder } from '../devices/device-source.ts'
+import { clock } from '../runtime/clock.ts'
 import { gather } from '../runtime/gather.ts'
 import { within } from '../runtime/within.ts'
 
@@ -70,7 +71,7 @@ export function createTargets({
 
   async function readDevices(brand: string, lookUps: readonly LookUp[]): Promise<FindTargets> {
     const users = [...new Set(lookUps.map((lookUp) => lookUp.userId))]
-    const context = { deadline: Date.now() + timeoutMs, signal }
+    const context = { deadline: clock.now() + timeoutMs, signal }
     const found = await within(timeoutMs, source.of(brand, users, context))
     if (!(found instanceof Map)) throw new Error(`the answer of ${source.name} is not a Map of user id to devices`)
     return ({ userId }) => {
@@ -84,7 +85,7 @@ export function createTargets({
 
   async function readHolders(brand: string, lookUps: readonly LookUp[]): Promise<FindTargets> {
     const tokens = [...new Set(lookUps.flatMap((lookUp) => lookUp.tokens ?? []))]
-    const context = { deadline: Date.now() + timeoutMs, signal }
+    const context = { deadline: clock.now() + timeoutMs, signal }
     const found = await within(timeoutMs, source.holders(brand, tokens, context))
     if (!(found instanceof Map)) throw new Error(`the answer of ${source.name} is not a Map of token to holder`)
     return (query) => selectTargets(query, found as ReadonlyMap<string, Holder>, unregistered)

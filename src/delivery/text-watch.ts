@@ -1,3 +1,4 @@
+import { clock } from '../runtime/clock.ts'
 import { emit } from '../runtime/events.ts'
 
 const minuteMs = 60_000
@@ -20,10 +21,12 @@ export function createTextWatch(
     const next: Missing = { messages: 0, pointers }
     missing.set(brand, next)
     emit('content.missing', { brand, messages, pointers: pointers.join(', ') })
-    setTimeout(() => {
-      if (next.messages > 0) warn(brand, next.messages, next.pointers)
-      else missing.delete(brand)
-    }, everyMs).unref()
+    clock
+      .setTimeout(() => {
+        if (next.messages > 0) warn(brand, next.messages, next.pointers)
+        else missing.delete(brand)
+      }, everyMs)
+      .unref()
   }
 
   return (brand, channel, pointers) => {

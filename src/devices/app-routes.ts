@@ -5,6 +5,7 @@ import { DeviceAnswer } from '../contract/device-events.ts'
 import { type DescribedRoute, json } from '../contract/documents/described.ts'
 import { appBodyBytes, subscriberAuthentication } from '../http/app-access.ts'
 import { HttpError } from '../http/http.ts'
+import { clock } from '../runtime/clock.ts'
 import { createRateLimiter } from '../runtime/rate-limiter.ts'
 import { serializeByKey } from '../runtime/serialize-by-key.ts'
 import { OurDeviceRecord } from './admin.ts'
@@ -93,7 +94,7 @@ export const deviceAppRoutes: FastifyPluginAsync<DeviceAppOptions> = async (oute
         if ('tokens' in record && record.tokens.length > most)
           throw new HttpError(400, `tokens has ${record.tokens.length} entries: a user may have ${most} devices`)
         const cost = 'tokens' in record ? Math.max(1, record.tokens.length) : 1
-        const waitMs = limiter.consume(`${what} ${brand} ${userId}`, cost, Date.now())
+        const waitMs = limiter.consume(`${what} ${brand} ${userId}`, cost, clock.now())
         if (waitMs > 0) throw rateLimitError(perMinute, waitMs)
         const store = () => storeRecord(record, brand, { registry, what, judge, reaches, most })
         const { accepted } = await serialize(`${brand} ${userId}`, store)

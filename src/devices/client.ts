@@ -1,6 +1,7 @@
 // A client for services that only publish links and unlinks to a platform: without a queue, a store or a server.
 
 import { checkDeviceEvent, type DeviceEventRecord, type DeviceTokenRecord } from '../contract/device-events.ts'
+import { clock } from '../runtime/clock.ts'
 import { uuidv7 } from '../runtime/ids.ts'
 import type { DevicePublisher } from './device-channel.ts'
 import { justAfter, rfc3339, type Timestamp, timestampOf } from './timestamp.ts'
@@ -52,17 +53,17 @@ export function createDeviceClient(publisher: DevicePublisher, { timeoutMs = 15_
   const never = new AbortController().signal
   // Events are published one after the other, so that the first call arrives first and has the earlier time.
   let last: Promise<unknown> = Promise.resolve()
-  let clock: Timestamp = ''
+  let latest: Timestamp = ''
 
   function now(): string {
-    const wall = timestampOf(Date.now())
-    clock = wall > clock ? wall : justAfter(clock)
-    return rfc3339(clock)
+    const wall = timestampOf(clock.now())
+    latest = wall > latest ? wall : justAfter(latest)
+    return rfc3339(latest)
   }
 
   async function publish(what: 'link' | 'unlink', userId: string, record: DeviceEventRecord): Promise<void> {
     const message = { id: uuidv7(), what, userId, body: JSON.stringify(record) }
-    const [outcome] = await publisher.publish([message], { deadline: Date.now() + timeoutMs, signal: never })
+    const [outcome] = await publisher.publish([message], { deadline: clock.now() + timeoutMs, signal: never })
     if (outcome === undefined || outcome.category === 'successful') return
     throw new DeviceLinkError(outcome.error, outcome.category === 'fatal')
   }

@@ -3,6 +3,7 @@
 
 import type { Outcome } from '../contract/outcome.ts'
 import type { Handle, Lane, LaneService, Queue } from '../queue/queue.ts'
+import { clock } from '../runtime/clock.ts'
 import { emit } from '../runtime/events.ts'
 import type { Op } from '../store/database.ts'
 import type { DeviceConsumer } from './device-channel.ts'
@@ -53,7 +54,7 @@ export function createLinkChannels({ channels, registry, queue, judge }: LinkCha
           lane,
           mine.map(({ key, message, reason }) => ({
             key,
-            text: parkedText(message, channel, Date.now()),
+            text: parkedText(message, channel, clock.now()),
             reason: 'invalid',
             error: reason,
             rule: 'row 22: cannot be read',

@@ -1,6 +1,7 @@
 // Our own registry of devices, the same on both sides. It stores link and unlink events from all channels, and the send path
 // looks up devices in it. The rule of ownership is in ownership.ts, the SQL in tables.ts.
 
+import { clock } from '../runtime/clock.ts'
 import { emit } from '../runtime/events.ts'
 import { gather } from '../runtime/gather.ts'
 import type { Database, Migration, Op, Value } from '../store/database.ts'
@@ -90,7 +91,7 @@ export const devicesPerUser = 200
  * await registry.of('1', ['1001'], { deadline, signal })
  */
 export function createRegistry(options: RegistryOptions): Registry {
-  const { database, rememberMs, now = Date.now, shared = false, outbox } = options
+  const { database, rememberMs, now = clock.now, shared = false, outbox } = options
   const revocations = createRevocations({ now, ...(rememberMs !== undefined && { keptMs: rememberMs }) })
 
   async function write(events: readonly StampedEvent[], also: readonly Op[] = []): Promise<readonly Change[]> {

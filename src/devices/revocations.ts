@@ -1,3 +1,4 @@
+import { clock } from '../runtime/clock.ts'
 import type { Device } from './device.ts'
 import { idOf } from './identity.ts'
 import { bareLink, linked, merge, owner, type TokenState } from './ownership.ts'
@@ -23,7 +24,7 @@ export interface Revocations {
  * right before it calls the provider, without reading the store again. The recorded state is merged with the link that was
  * read, by the rule of row 20, so that a late unlink of an earlier link revokes nothing.
  */
-export function createRevocations({ keptMs = keptByDefaultMs, now = Date.now } = {}): Revocations {
+export function createRevocations({ keptMs = keptByDefaultMs, now = clock.now } = {}): Revocations {
   // Ordered by time: the first entries are the oldest.
   const entries = new Map<string, { readonly state: TokenState; readonly until: number }>()
 

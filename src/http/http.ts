@@ -3,6 +3,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import { clock } from '../runtime/clock.ts'
 import { emit } from '../runtime/events.ts'
 import { summarizeRepeats } from '../runtime/summarize-repeats.ts'
 import { UnstorableText } from '../runtime/unstorable.ts'
@@ -199,9 +200,9 @@ function answerUnreadable(side: Side, error: Error & { code?: string }, socket: 
 
 function close(server: Server, withinMs: number): Promise<void> {
   return new Promise((resolve) => {
-    const timeout = setTimeout(() => server.closeAllConnections(), withinMs)
+    const timeout = clock.setTimeout(() => server.closeAllConnections(), withinMs)
     server.close(() => {
-      clearTimeout(timeout)
+      clock.clearTimeout(timeout)
       resolve()
     })
     server.closeIdleConnections()

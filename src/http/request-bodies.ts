@@ -3,6 +3,7 @@
 import type { IncomingMessage } from 'node:http'
 import { Transform } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { clock } from '../runtime/clock.ts'
 import { HttpError } from './http-error.ts'
 
 declare module 'fastify' {
@@ -55,7 +56,7 @@ export function boundBodies(app: FastifyInstance, limits: BodyLimits, refuse: Re
   app.addHook('onRequest', (request, reply, done) => {
     const { raw } = request
     if (hasBody(raw)) {
-      const since = Date.now()
+      const since = clock.now()
       const streamed = isStreamed(request)
       arriving.set(raw, { request, reply, streamed, since, bytesRead: raw.socket.bytesRead })
       reply.raw.once('finish', () => dropBody(raw))
@@ -87,12 +88,12 @@ export function boundBodies(app: FastifyInstance, limits: BodyLimits, refuse: Re
     done(null, payload.on('error', (error) => counted.destroy(error)).pipe(counted))
   })
 
-  const timer = setInterval(sweep, Math.min(1_000, bodyTimeoutMs)).unref()
-  app.addHook('onClose', async () => clearInterval(timer))
+  const timer = clock.setInterval(sweep, Math.min(1_000, bodyTimeoutMs)).unref()
+  app.addHook('onClose', async () => clock.clearInterval(timer))
   return (raw) => void arriving.delete(raw)
 
   function sweep(): void {
-    const now = Date.now()
+    const now = clock.now()
     for (const [raw, one] of arriving) {
       if (raw.complete || raw.destroyed || one.reply.raw.headersSent) arriving.delete(raw)
       else if (!isLate(raw, one, now)) continue
@@ -122,8 +123,8 @@ export function dropBody(raw: IncomingMessage): void {
     // Node resumes an unread request once it is answered, which would undo a pause in the same turn of the event loop.
     setImmediate(() => raw.socket.pause().end())
   }
-  const timer = setTimeout(() => raw.destroy(), graceMs).unref()
-  raw.once('close', () => clearTimeout(timer))
+  const timer = clock.setTimeout(() => raw.destroy(), graceMs).unref()
+  raw.once('close', () => clock.clearTimeout(timer))
 }
 
 interface Budget {

@@ -1,4 +1,5 @@
 import { errors, jwtVerify, SignJWT } from 'jose'
+import { clock } from '../runtime/clock.ts'
 import { isStorable } from '../runtime/unstorable.ts'
 
 const audience = 'bellwire-app'
@@ -46,7 +47,7 @@ export async function createSubscriberToken(options: {
   readonly ttlSeconds?: number
   readonly now?: () => number
 }): Promise<string> {
-  const { secret, brand, userId, ttlSeconds = 600, now = Date.now } = options
+  const { secret, brand, userId, ttlSeconds = 600, now = clock.now } = options
   checkSecrets([secret])
   if (!(ttlSeconds <= longestTokenSeconds))
     throw new Error(`ttlSeconds is ${ttlSeconds}: a token is valid for at most ${longestTokenSeconds} seconds`)
@@ -70,7 +71,7 @@ export async function verifySubscriberToken(
   token: string,
   options: { readonly secrets: readonly string[]; readonly now?: () => number },
 ): Promise<Subscriber> {
-  const { secrets, now = Date.now } = options
+  const { secrets, now = clock.now } = options
   for (const secret of secrets) {
     try {
       const { payload } = await jwtVerify(token, Buffer.from(secret), {

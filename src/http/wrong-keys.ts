@@ -1,6 +1,7 @@
 // Limits the rate at which each address can guess API keys. The log counts the wrong keys instead of writing a line for each.
 
 import { isIPv6 } from 'node:net'
+import { clock } from '../runtime/clock.ts'
 import { emit } from '../runtime/events.ts'
 import { summarizeRepeats } from '../runtime/summarize-repeats.ts'
 
@@ -40,7 +41,7 @@ interface AddressState {
  * lock out other clients behind the same proxy or NAT. IPv6 addresses count by /64, the usual network of one customer.
  */
 export function createWrongKeys(options: WrongKeysOptions = {}): WrongKeys {
-  const { burst = 100, perSecond = 10, addresses = 10_000, logEveryMs = 60_000, now = Date.now } = options
+  const { burst = 100, perSecond = 10, addresses = 10_000, logEveryMs = 60_000, now = clock.now } = options
   const states = new Map<string, AddressState>()
   const countRefusal = summarizeRepeats(logEveryMs, (address, count) => emit('keys.refused', { address, count }))
 

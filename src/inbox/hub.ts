@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { clock } from '../runtime/clock.ts'
 import { emit } from '../runtime/events.ts'
 import type { Database } from '../store/database.ts'
 import { planRead, planWrites, type UserRead } from './plan.ts'
@@ -72,7 +73,7 @@ export function createHub(options: HubOptions): Hub {
       openStreams++
       stream.nextPingAt = now() + pingMs
       stream.lastUnblockedAt = now()
-      timer ??= setInterval(checkStreams, 1000).unref()
+      timer ??= clock.setInterval(checkStreams, 1000).unref()
       emit('inbox.opened', { brand, userId, streams: user.streams.size })
       refresh(topic)
     },
@@ -95,7 +96,7 @@ export function createHub(options: HubOptions): Hub {
       users.delete(topic)
       stale.delete(user)
       if (users.size > 0) return
-      clearInterval(timer)
+      clock.clearInterval(timer)
       timer = undefined
     },
 

@@ -6,6 +6,7 @@ import {
   textMissingAt,
 } from '../contract/content.ts'
 import type { Message, Provider, Result } from '../providers/provider.ts'
+import { clock } from '../runtime/clock.ts'
 import type { Database } from '../store/database.ts'
 import { addOps } from './store.ts'
 import { topicOf } from './topic.ts'
@@ -26,7 +27,7 @@ export function createInbox(options: {
   readonly content?: ContentMapping
   readonly now?: () => number
 }): Provider {
-  const { database, content: mapping = defaultContentMapping, now = Date.now } = options
+  const { database, content: mapping = defaultContentMapping, now = clock.now } = options
   return {
     name: 'inbox',
     max: 1000,

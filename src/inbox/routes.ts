@@ -5,6 +5,7 @@ import { type DescribedRoute, json, nullable, textOf } from '../contract/documen
 import { subscriberAuthentication } from '../http/app-access.ts'
 import { HttpError } from '../http/http.ts'
 import { checkSecrets, type Subscriber } from '../http/subscriber-token.ts'
+import { clock } from '../runtime/clock.ts'
 import type { Database } from '../store/database.ts'
 import { createHub } from './hub.ts'
 import { notificationJson } from './notification.ts'
@@ -96,7 +97,7 @@ export const inboxRoutes: FastifyPluginAsync<InboxRoutesOptions> = async (outer,
     stallMs = 30_000,
     streams = 10_000,
     streamsPerUser = 10,
-    now = Date.now,
+    now = clock.now,
     signal,
   } = options
   checkSecrets(secrets)

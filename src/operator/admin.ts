@@ -7,6 +7,7 @@ import { countMessages } from '../delivery/message-counts.ts'
 import { type AdminRoute, jsonObject } from '../http/admin-access.ts'
 import { HttpError } from '../http/http.ts'
 import { createSubscriberToken, longestTokenSeconds } from '../http/subscriber-token.ts'
+import { clock } from '../runtime/clock.ts'
 import type { Database } from '../store/database.ts'
 import { op } from '../store/statement.ts'
 
@@ -80,7 +81,7 @@ export function operatorAdmin({ database, secret }: OperatorAdmin): readonly Adm
         if (!Number.isInteger(ttlSeconds) || !(Number(ttlSeconds) >= 1 && Number(ttlSeconds) <= longestTokenSeconds))
           throw new HttpError(400, `ttl_seconds must be a whole number from 1 to ${longestTokenSeconds}`)
         const token = await createSubscriberToken({ secret, brand, userId, ttlSeconds: Number(ttlSeconds) })
-        return { token, expires_at: new Date(Date.now() + Number(ttlSeconds) * 1000).toISOString() }
+        return { token, expires_at: new Date(clock.now() + Number(ttlSeconds) * 1000).toISOString() }
       },
     },
   ]

@@ -13,6 +13,7 @@ import { reconciliation } from '../contract/endpoints.ts'
 import { readJsonBody } from '../contract/json-body.ts'
 import { shortened } from '../contract/storable.ts'
 import { HttpError } from '../http/http.ts'
+import { clock } from '../runtime/clock.ts'
 import { emit } from '../runtime/events.ts'
 import { authentication, onlyBrandOf } from './authenticate.ts'
 import type { ApiKey, ReconciliationLimits } from './options.ts'
@@ -45,7 +46,7 @@ export function reconciliationRoute(app: FastifyInstance, options: Reconciliatio
     if (signal.aborted) throw new HttpError(503, 'the server is stopping: repeat the request', 1)
     if (openLists >= limits.streams) throw new HttpError(503, tooManyLists(limits.streams), waitSeconds)
     openLists++
-    const startedAt = Date.now()
+    const startedAt = clock.now()
     const abort = new AbortController()
     const onClose = (): void => abort.abort(new Error('the client closed the connection'))
     reply.raw.once('close', onClose)
@@ -54,7 +55,7 @@ export function reconciliationRoute(app: FastifyInstance, options: Reconciliatio
       reply.hijack()
       emit('reconciliation.begun', { brand, field, source: source.name })
       const end = await streamUsers(reply.raw, snapshot, abort, { ...limits, stopping: signal })
-      emit('reconciliation.ended', { brand, field, source: source.name, ms: Date.now() - startedAt, ...end })
+      emit('reconciliation.ended', { brand, field, source: source.name, ms: clock.now() - startedAt, ...end })
     } finally {
       reply.raw.off('close', onClose)
       abort.abort()
@@ -71,7 +72,7 @@ async function openSnapshot(
   abort: AbortController,
   stallMs: number,
 ): Promise<Snapshot> {
-  const timer = setTimeout(() => abort.abort(new Error(`no answer within ${stallMs} ms`)), stallMs)
+  const timer = clock.setTimeout(() => abort.abort(new Error(`no answer within ${stallMs} ms`)), stallMs)
   const { promise: aborted, reject } = Promise.withResolvers<never>()
   aborted.catch(() => {})
   abort.signal.addEventListener('abort', () => reject(abort.signal.reason), { once: true })
@@ -89,7 +90,7 @@ async function openSnapshot(
       waitSeconds,
     )
   } finally {
-    clearTimeout(timer)
+    clock.clearTimeout(timer)
   }
 }
 

@@ -3,6 +3,7 @@ import type { Snapshot } from '../attributes/attribute-source.ts'
 import { jsonOf } from '../attributes/id-chunks.ts'
 import { shortened } from '../contract/storable.ts'
 import { noSniffing } from '../http/http.ts'
+import { clock } from '../runtime/clock.ts'
 import { createAbortableWait } from '../runtime/within.ts'
 
 export interface StreamLimits {
@@ -38,7 +39,10 @@ export async function streamUsers(
   const wait = createAbortableWait()
   const onStop = (): void => wait.abort(new Error('the server is stopping'))
   const onClose = (): void => wait.abort(closed)
-  const total = setTimeout(() => wait.abort(new Error(`the list was not complete within ${streamMs} ms`)), streamMs)
+  const total = clock.setTimeout(
+    () => wait.abort(new Error(`the list was not complete within ${streamMs} ms`)),
+    streamMs,
+  )
   if (stopping.aborted) onStop()
   stopping.addEventListener('abort', onStop, { once: true })
   response.once('close', onClose)
@@ -46,11 +50,11 @@ export async function streamUsers(
   let bytes = 0
   let stall: NodeJS.Timeout | undefined
   const withTimeout = async <T>(work: Promise<T>, error: Error): Promise<T> => {
-    stall = setTimeout(wait.abort, stallMs, error)
+    stall = clock.setTimeout(() => wait.abort(error), stallMs)
     try {
       return await wait.for(work)
     } finally {
-      clearTimeout(stall)
+      clock.clearTimeout(stall)
     }
   }
   const silent = new Error(`the source sent no data for ${stallMs} ms`)
@@ -86,7 +90,7 @@ export async function streamUsers(
     response.end(`],"error":${JSON.stringify(error)}}`)
     return { ended: 'error', users, bytes, error }
   } finally {
-    clearTimeout(total)
+    clock.clearTimeout(total)
     stopping.removeEventListener('abort', onStop)
     response.off('close', onClose)
     destroyAfter(response, stallMs)
@@ -104,7 +108,7 @@ function write(response: ServerResponse, bytes: Uint8Array): Promise<void> {
 /** Destroys the response if the client does not read the last bytes in time. */
 function destroyAfter(response: ServerResponse, stallMs: number): void {
   if (response.destroyed || response.writableFinished) return
-  const timer = setTimeout(() => response.destroy(), stallMs)
-  response.once('close', () => clearTimeout(timer))
-  response.once('finish', () => clearTimeout(timer))
+  const timer = clock.setTimeout(() => response.destroy(), stallMs)
+  response.once('close', () => clock.clearTimeout(timer))
+  response.once('finish', () => clock.clearTimeout(timer))
 }

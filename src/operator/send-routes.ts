@@ -9,6 +9,7 @@ import { type Activity, type ReadItem, readBatch, readSingle } from '../contract
 import type { SendPath } from '../delivery/send-path.ts'
 import { HttpError } from '../http/http.ts'
 import type { Channel, Message, Part } from '../providers/provider.ts'
+import { clock } from '../runtime/clock.ts'
 import { emit } from '../runtime/events.ts'
 import { uuidv7 } from '../runtime/ids.ts'
 import { authentication } from './authenticate.ts'
@@ -40,13 +41,13 @@ export function sendRoutes(app: FastifyInstance, { keys, paths, limits, signal }
       const refused = refuseBrand(key, read)
       if (refused) return answerSingle(reply, channel, refused)
       const message = toMessage(channel, read, contextOf(request))
-      const [outcome] = await path.send([message], { deadline: Date.now() + limits.answerBudgetMs })
+      const [outcome] = await path.send([message], { deadline: clock.now() + limits.answerBudgetMs })
       return answerSingle(reply, channel, outcome as Outcome)
     })
 
     app.post(sendPaths[channel].batch, { onRequest }, async (request, reply) => {
       const key = callerOf(request)
-      const deadline = Date.now() + limits.answerBudgetMs
+      const deadline = clock.now() + limits.answerBudgetMs
       const path = getPath(channel)
       const { ids, outcomes, messages, indexes } = readBatchRequest(channel, request, key, limits.batchMax)
       const sent = await path.send(messages, { deadline })

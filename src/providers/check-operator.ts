@@ -3,6 +3,7 @@
 import type { Pool } from 'undici'
 import { apiKeyHeader } from '../contract/endpoints.ts'
 import { shortened } from '../contract/storable.ts'
+import { clock } from '../runtime/clock.ts'
 import { clockCheck } from './clock-check.ts'
 import { exchange } from './exchange.ts'
 import { messageOf } from './lost.ts'
@@ -28,7 +29,7 @@ export async function checkOperator({ pool, mode, origin, path, apiKey }: CheckO
     headers: { 'content-type': 'application/json', [apiKeyHeader]: apiKey },
     body: Buffer.from('[]'),
     most: mostBytes,
-    signal: AbortSignal.timeout(timeoutMs),
+    signal: clock.timeout(timeoutMs),
   })
   if ('lost' in answer)
     return [
@@ -39,8 +40,8 @@ export async function checkOperator({ pool, mode, origin, path, apiKey }: CheckO
       },
     ]
   const { status, body, headers } = answer
-  const clock = clockCheck(origin, headers.date, Date.now())
-  return [judge(origin, path, mode, status, body.toString()), ...(clock ? [clock] : [])]
+  const clockReport = clockCheck(origin, headers.date, clock.now())
+  return [judge(origin, path, mode, status, body.toString()), ...(clockReport ? [clockReport] : [])]
 }
 
 function judge(origin: string, path: string, mode: 'single' | 'batch', status: number, text: string): Check {

@@ -2,6 +2,7 @@
 
 import type { Fatal } from '../contract/outcome.ts'
 import { type BreakerOptions, breakerDefaults, createBreaker } from '../runtime/breaker.ts'
+import { clock } from '../runtime/clock.ts'
 import { emit } from '../runtime/events.ts'
 import { uuidv7 } from '../runtime/ids.ts'
 import { createSemaphore } from '../runtime/semaphore.ts'
@@ -45,7 +46,7 @@ export function guard(provider: Provider, options: GuardOptions): Provider {
     const slot = slots.acquire()
     if (slot) await slot
     try {
-      const now = Date.now()
+      const now = clock.now()
       if (context.signal.aborted) return repeatResult(messages.length, stopping)
       if (now >= context.deadline) return repeatResult(messages.length, tooLate)
       const admission = breaker.admit(now)
@@ -65,9 +66,9 @@ export function guard(provider: Provider, options: GuardOptions): Provider {
     const abort = (): void => controller.abort(context.signal.reason)
     context.signal.addEventListener('abort', abort, { once: true })
     const gaveUp = Promise.withResolvers<undefined>()
-    let timer = setTimeout(() => {
+    let timer = clock.setTimeout(() => {
       controller.abort(new Error('timeout'))
-      timer = setTimeout(() => gaveUp.resolve(undefined), abortGraceMs)
+      timer = clock.setTimeout(() => gaveUp.resolve(undefined), abortGraceMs)
     }, ms)
     try {
       const answered = provider.send(messages, { ...context, deadline: now + ms, signal: controller.signal })
@@ -83,7 +84,7 @@ export function guard(provider: Provider, options: GuardOptions): Provider {
       emit('provider.threw', { provider: provider.name, error: message, stack })
       return repeatResult(messages.length, invalidResult(message, messages.length, uncertain))
     } finally {
-      clearTimeout(timer)
+      clock.clearTimeout(timer)
       context.signal.removeEventListener('abort', abort)
     }
   }
@@ -94,16 +95,16 @@ export function guard(provider: Provider, options: GuardOptions): Provider {
       if (breaker.recordSuccess(probe)) emit('provider.resumed', { provider: provider.name })
     } else if (blamed?.category === 'fatal') {
       cause = blamed
-      const forMs = breaker.recordFailure(probe, Date.now(), blamed.retryAfterMs)
+      const forMs = breaker.recordFailure(probe, clock.now(), blamed.retryAfterMs)
       if (forMs !== undefined)
-        emit('provider.paused', { provider: provider.name, reason: blamed.error, untilMs: Date.now() + forMs })
+        emit('provider.paused', { provider: provider.name, reason: blamed.error, untilMs: clock.now() + forMs })
     } else breaker.recordUnknown(probe)
   }
 
   /** Adds the id of the call to each result, and the row of the call to the first. */
   function addCall(messages: readonly Message[], results: readonly Result[], at: number): Result[] {
     const id = uuidv7()
-    const ms = Date.now() - at
+    const ms = clock.now() - at
     let failed = 0
     let fatal = 0
     let decisive: Result | undefined
@@ -148,7 +149,7 @@ export function guard(provider: Provider, options: GuardOptions): Provider {
     ...(provider.close && { close: async () => provider.close?.() }),
     findPauses(messages) {
       if (!breaker.open) return undefined
-      const restMs = breaker.restMs(Date.now())
+      const restMs = breaker.restMs(clock.now())
       const pause = { name: provider.name, restMs, refusal: notCalled(cause, Math.max(restMs, leastRestMs)) }
       return new Array<Pause>(messages.length).fill(pause)
     },

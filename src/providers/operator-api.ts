@@ -5,6 +5,7 @@ import { readBatchAnswer, readSingleAnswer } from '../contract/answer.ts'
 import { apiKeyHeader, retryAfterHeader, sendPaths } from '../contract/endpoints.ts'
 import type { Fatal, Outcome } from '../contract/outcome.ts'
 import { shortened } from '../contract/storable.ts'
+import { clock } from '../runtime/clock.ts'
 import { emit } from '../runtime/events.ts'
 import { checkOptions, type Form, textForm, urlForm } from '../runtime/forms.ts'
 import { checkOperator } from './check-operator.ts'
@@ -117,7 +118,7 @@ function wireOf({ status, headers, body }: Exclude<Exchanged, { lost: Error }>):
   now: number
 } {
   const retryAfter = headers[retryAfterHeader]
-  return { status, body, retryAfter: typeof retryAfter === 'string' ? retryAfter : undefined, now: Date.now() }
+  return { status, body, retryAfter: typeof retryAfter === 'string' ? retryAfter : undefined, now: clock.now() }
 }
 
 /** The outcome without a complete answer (row 8). The connection is to blame, not a message, so the batch is not split. */
@@ -126,7 +127,7 @@ function lost(
   { lost: error, written }: Extract<Exchanged, { lost: Error }>,
   { deadline }: SendContext,
 ): Fatal {
-  const late = Date.now() >= deadline
+  const late = clock.now() >= deadline
   return {
     category: 'fatal',
     reason: late ? 'timeout' : isCertificate(error) ? 'misconfigured' : 'unavailable',

@@ -1,6 +1,7 @@
 // The outcomes that all push services share: the message is expired, too large or invalid, or no answer came.
 
 import type { Failed, Fatal } from '../contract/outcome.ts'
+import { clock } from '../runtime/clock.ts'
 import type { Exchanged } from './exchange.ts'
 import { notEncodable, streamReset } from './http2/connection.ts'
 import type { SendContext } from './provider.ts'
@@ -40,7 +41,7 @@ export function invalidMessage(service: string, error: string): Failed {
 export function lostPush(service: string, { lost, written }: Lost, { deadline, signal }: SendContext): Fatal | Failed {
   // A request that cannot be encoded is the message's fault, and would fail again on every retry.
   if (lost.code === notEncodable) return invalidMessage(service, lost.message)
-  const late = Date.now() >= deadline
+  const late = clock.now() >= deadline
   const reason = late ? 'timeout' : signal.aborted ? 'stopping' : isCertificate(lost) ? 'misconfigured' : 'unavailable'
   return {
     category: 'fatal',
@@ -76,13 +77,13 @@ export async function waitUntilDeadline<T>(
 ): Promise<T | undefined> {
   const { promise: ended, resolve } = Promise.withResolvers<undefined>()
   const end = (): void => resolve(undefined)
-  const timer = setTimeout(end, Math.max(0, deadline - Date.now()))
+  const timer = clock.setTimeout(end, Math.max(0, deadline - clock.now()))
   signal.addEventListener('abort', end, { once: true })
   if (signal.aborted) end()
   try {
     return await Promise.race([promise, ended])
   } finally {
-    clearTimeout(timer)
+    clock.clearTimeout(timer)
     signal.removeEventListener('abort', end)
   }
 }

@@ -1,3 +1,4 @@
+import { clock } from '../runtime/clock.ts'
 import type { Database } from '../store/database.ts'
 import { decideFailed, listFailed } from './failed.ts'
 import { findItems } from './find.ts'
@@ -29,8 +30,8 @@ export function createQueue(database: Database): Queue {
   }
 
   return {
-    put: (lane, items) => [...putOps(lane, items, Date.now()), database.wake(laneTopic(lane))],
-    park: (lane, items) => parkOps(lane, items, Date.now()),
+    put: (lane, items) => [...putOps(lane, items, clock.now()), database.wake(laneTopic(lane))],
+    park: (lane, items) => parkOps(lane, items, clock.now()),
     async enqueue(lane, items) {
       // Within this process a call is enough; telling all the others costs them a look each.
       const here = served.get(lane)

@@ -2,6 +2,7 @@
 // and belongs to one ownership; losing the lane drops it whole.
 
 import type { Fatal } from '../contract/outcome.ts'
+import { clock } from '../runtime/clock.ts'
 import { emit } from '../runtime/events.ts'
 import { type Cut, cutBatch, orderedBy } from './batch.ts'
 import { createHealth } from './health.ts'
@@ -137,7 +138,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
   }
 
   function decide(kind: Kind, rows: readonly Row[], outcomes: readonly Handled[]): void {
-    const now = Date.now()
+    const now = clock.now()
     const sorted = sortOut(rows, outcomes)
     const result: Result = { ...sorted, putOff: [] }
     const { message, call, provider } = sorted.again

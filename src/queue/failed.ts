@@ -1,7 +1,8 @@
 // Failed Actions (§6.4): the list, and what a person decides.
 
-import { randomUUID } from 'node:crypto'
 import type { Reason } from '../contract/outcome.ts'
+import { clock } from '../runtime/clock.ts'
+import { random } from '../runtime/random.ts'
 import type { Database, Value } from '../store/database.ts'
 import { op, statement } from '../store/statement.ts'
 import type { Decision, FailedFilter, FailedItem } from './queue.ts'
@@ -131,14 +132,14 @@ export async function decideFailed(
   const state = what === 'dismiss' ? 'dismissed' : 'replayed'
   if (was === 'replayed' || was === state) return 0
   const step = perSecond === undefined ? 0 : Math.round(1_000_000 / perSecond)
-  const now = Date.now()
+  const now = clock.now()
   let count = 0
   for (let after = 0; ; ) {
     const matched = await database.read(op(selectSeqs, [filterRow({ ...filter, state: was }, after, pageRows + 1)]))
     const found = matched.slice(0, pageRows)
     const isLast = found.length === matched.length
     after = found.at(-1)?.seq ?? after
-    const decision = randomUUID()
+    const decision = random.uuid()
     const ranges = toRanges(found)
     const update = op(
       updateFailed,

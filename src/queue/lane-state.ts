@@ -1,3 +1,4 @@
+import { clock } from '../runtime/clock.ts'
 import type { Database } from '../store/database.ts'
 import { op, statement } from '../store/statement.ts'
 import { findPause } from './pauses.ts'
@@ -27,7 +28,7 @@ const countWaiting = statement<{ items: number; oldest: number | null }>({
 export async function readLaneState(database: Database, name: string, reign: Reign | undefined): Promise<LaneState> {
   const [[counted], pause] = await Promise.all([database.read(op(countWaiting, [[name]])), findPause(database, name)])
   const { items = 0, oldest = null } = counted ?? {}
-  const now = Date.now()
+  const now = clock.now()
   const heldSince = reign?.dispatch.heldSince
   const lastError = pause ?? reign?.paused ?? reign?.dispatch.lastError
   return {

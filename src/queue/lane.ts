@@ -1,5 +1,6 @@
 // A lane served: owned by one process at a time, taken over when the owner is gone.
 
+import { clock } from '../runtime/clock.ts'
 import { emit } from '../runtime/events.ts'
 import { createLoop } from '../runtime/loop.ts'
 import type { Database, Ownership } from '../store/database.ts'
@@ -103,10 +104,10 @@ export function serveLane(database: Database, lane: Lane, handle: Handle): Serve
 
 async function within(done: Promise<void>, ms: number): Promise<boolean> {
   const late = Promise.withResolvers<boolean>()
-  const timer = setTimeout(() => late.resolve(false), ms)
+  const timer = clock.setTimeout(() => late.resolve(false), ms)
   try {
     return await Promise.race([done.then(() => true), late.promise])
   } finally {
-    clearTimeout(timer)
+    clock.clearTimeout(timer)
   }
 }

@@ -1,5 +1,6 @@
 // Lanes that wait for a person. Written down, so that a restart or another owner does not go on by itself.
 
+import { clock } from '../runtime/clock.ts'
 import type { Database } from '../store/database.ts'
 import { op, statement } from '../store/statement.ts'
 import { laneTopic } from './topic.ts'
@@ -28,7 +29,7 @@ const selectPause = statement<{ reason: string }>({
 })
 
 export async function pauseLane(database: Database, lane: string, reason: string): Promise<void> {
-  await database.commit([op(insertPause, [[lane, Date.now(), reason]])])
+  await database.commit([op(insertPause, [[lane, clock.now(), reason]])])
 }
 
 /** Ends a pause wherever the lane is served. */

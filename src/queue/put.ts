@@ -1,6 +1,7 @@
 // Putting items into a lane: once each, however often they come.
 
-import { randomInt } from 'node:crypto'
+import { clock } from '../runtime/clock.ts'
+import { random } from '../runtime/random.ts'
 import type { Database, Op, Value } from '../store/database.ts'
 import { op, statement } from '../store/statement.ts'
 import { userOf } from './parts.ts'
@@ -8,7 +9,7 @@ import type { NewItem, Put } from './queue.ts'
 
 // Tells which of the rows a commit has put itself, within the commit and afterwards: a number of its own for each row of
 // each put. It starts anywhere, so that two processes' numbers are not equal for the same key.
-let nextToken = randomInt(2 ** 47)
+let nextToken = random.integer(2 ** 47)
 
 const insertItems = statement<{ seq: number; token: number }>({
   name: 'put_items',
@@ -66,7 +67,7 @@ export async function enqueue(
   wake: readonly Op[],
 ): Promise<readonly Put[]> {
   if (items.length === 0) return []
-  const [insert, wait] = putOps(lane, items, Date.now())
+  const [insert, wait] = putOps(lane, items, clock.now())
   const [inserted] = await database.commit([insert, wait, ...wake])
   const first = insert.rows[0]?.[4] as number
   const puts = new Array<Put | undefined>(items.length)

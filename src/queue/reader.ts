@@ -1,6 +1,7 @@
 // Reading ahead, in bounded memory: new items by number, delayed and replayed items when they are due, and a periodic sweep for
 // items that both have missed.
 
+import { clock } from '../runtime/clock.ts'
 import type { Database } from '../store/database.ts'
 import {
   type Ahead,
@@ -144,7 +145,7 @@ export function createReader(database: Database, lane: string, stock: Stock, bat
         dueNext = !due.dry && (fresh.dry || !dueNext)
         await (dueNext ? due.read(now) : fresh.read())
       }
-      return hungry() ? 0 : Math.max(1, sweptAt + sweepEveryMs - Date.now())
+      return hungry() ? 0 : Math.max(1, sweptAt + sweepEveryMs - clock.now())
     },
     hint: (what) => (what === 'put' ? fresh : due).hint(),
     get hungry() {

@@ -1,5 +1,6 @@
 // One ownership of a lane, from taking it to losing it or giving it back. All that is in memory belongs to it.
 
+import { clock } from '../runtime/clock.ts'
 import { emit } from '../runtime/events.ts'
 import { createLoop } from '../runtime/loop.ts'
 import type { Database } from '../store/database.ts'
@@ -60,7 +61,7 @@ export function createReign({ database, lane, handle, signal, lost }: ReignOptio
     name: `calling ${lane.name}`,
     turn: () => {
       if (lost.aborted) return Number.POSITIVE_INFINITY
-      const restMs = paused === undefined && !finishing ? dispatch.turn(Date.now()) : dispatch.endOverdue(Date.now())
+      const restMs = paused === undefined && !finishing ? dispatch.turn(clock.now()) : dispatch.endOverdue(clock.now())
       if (reader.hungry) reading.wake()
       if (dispatch.calls === 0 && settler.size === 0) for (const idle of idlers.splice(0)) idle()
       return restMs
@@ -71,7 +72,7 @@ export function createReign({ database, lane, handle, signal, lost }: ReignOptio
     turn: async () => {
       if (lost.aborted || finishing) return Number.POSITIVE_INFINITY
       if (paused !== undefined) await lookAtPause()
-      const restMs = await reader.turn(Date.now())
+      const restMs = await reader.turn(clock.now())
       calling.wake()
       return restMs
     },
@@ -98,7 +99,7 @@ export function createReign({ database, lane, handle, signal, lost }: ReignOptio
         await pauseLane(database, lane.name, reason)
         paused = reason
       } catch {
-        if (!lost.aborted && !over.signal.aborted) setTimeout(write, 1_000)
+        if (!lost.aborted && !over.signal.aborted) clock.setTimeout(write, 1_000)
       }
     }
     void write()

@@ -2,6 +2,7 @@
 
 import { isUntracked } from '../contract/answer.ts'
 import { retryIn } from '../runtime/backoff.ts'
+import { clock } from '../runtime/clock.ts'
 import { emit, hasListeners } from '../runtime/events.ts'
 import type { Database, Op } from '../store/database.ts'
 import { StoreUnavailable } from '../store/store-unavailable.ts'
@@ -94,7 +95,7 @@ export function createSettler({ database, lane, lost, onDone }: SettlerOptions):
     const putOff = results.flatMap((result) => result.putOff)
     const settled = results.flatMap((result) => result.settled)
     const failed = results.flatMap((result) => result.failed)
-    const ops: Op[] = rows.length > 0 ? settleOps(database.engine, lane, { rows, settled, failed }, Date.now()) : []
+    const ops: Op[] = rows.length > 0 ? settleOps(database.engine, lane, { rows, settled, failed }, clock.now()) : []
     if (putOff.length > 0) ops.push(putOffOp(lane, putOff))
     if (withWrites) for (const { writes } of results) ops.push(...writes)
     await database.commit(ops, { durable: rows.length > 0 })
@@ -108,11 +109,11 @@ export function createSettler({ database, lane, lost, onDone }: SettlerOptions):
   function restOrLost(ms: number): Promise<void> {
     return new Promise((resolve) => {
       const end = (): void => {
-        clearTimeout(timer)
+        clock.clearTimeout(timer)
         lost.removeEventListener('abort', end)
         resolve()
       }
-      const timer = setTimeout(end, ms)
+      const timer = clock.setTimeout(end, ms)
       lost.addEventListener('abort', end)
     })
   }

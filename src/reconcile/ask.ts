@@ -4,6 +4,7 @@ import { Client } from 'undici'
 import { apiKeyHeader, reconciliation } from '../contract/endpoints.ts'
 import type { ReconciliationField as Field } from '../contract/records.ts'
 import { shortened } from '../contract/storable.ts'
+import { clock } from '../runtime/clock.ts'
 import { collectDiscarded } from '../runtime/collect-discarded.ts'
 import { Refused } from './refusal.ts'
 
@@ -35,11 +36,14 @@ export async function ask({ url, apiKey, field, idleMs, totalMs, signal }: Askin
   const end = (refused: Refused): void => ended.abort(refused)
   const stop = (): void => end(new Refused('interrupted', 'the platform is stopping'))
   signal.addEventListener('abort', stop, { once: true })
-  const total = setTimeout(() => end(new Refused('slow', `not done within ${totalMs} ms (limits.total)`)), totalMs)
+  const total = clock.setTimeout(
+    () => end(new Refused('slow', `not done within ${totalMs} ms (limits.total)`)),
+    totalMs,
+  )
   let read = 0
 
   async function waiting<T>(next: Promise<T>): Promise<T> {
-    const idle = setTimeout(() => end(new Refused('silent', `nothing for ${idleMs} ms (limits.idle)`)), idleMs)
+    const idle = clock.setTimeout(() => end(new Refused('silent', `nothing for ${idleMs} ms (limits.idle)`)), idleMs)
     try {
       return await next
     } catch (error) {
@@ -50,12 +54,12 @@ export async function ask({ url, apiKey, field, idleMs, totalMs, signal }: Askin
         ? new Refused('cut_short', `the connection broke after ${read} bytes (${what})`)
         : new Refused('unreachable', `${origin}: ${what}`)
     } finally {
-      clearTimeout(idle)
+      clock.clearTimeout(idle)
     }
   }
 
   async function close(): Promise<void> {
-    clearTimeout(total)
+    clock.clearTimeout(total)
     signal.removeEventListener('abort', stop)
     await client.destroy()
   }

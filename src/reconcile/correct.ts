@@ -3,6 +3,7 @@
 
 import type { ReconciliationField as Field } from '../contract/records.ts'
 import { HttpError } from '../http/http.ts'
+import { clock } from '../runtime/clock.ts'
 import { emit } from '../runtime/events.ts'
 import { uuidv7 } from '../runtime/ids.ts'
 import type { Database, Migration } from '../store/database.ts'
@@ -120,7 +121,7 @@ export async function correct(database: Database, run: Run, what: What, by: stri
   if (lastDone?.run !== run.run)
     throw new HttpError(409, `there is a newer run of ${field}: correct from ${lastDone?.run}`)
   const correction = uuidv7()
-  const at = Date.now()
+  const at = clock.now()
   await database.commit([op(begin, [[brand, correction, run.run, field, what, at, by]])])
   let applied = 0
   let skipped = 0

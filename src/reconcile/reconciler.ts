@@ -5,6 +5,7 @@
 // field (Database.own), so it runs once however many processes there are.
 
 import type { ReconciliationField as Field } from '../contract/records.ts'
+import { clock } from '../runtime/clock.ts'
 import { createLoop, type Loop } from '../runtime/loop.ts'
 import type { Database } from '../store/database.ts'
 import { type ReconciliationOptions, targetOf } from './options.ts'
@@ -45,16 +46,16 @@ export function createReconciler(database: Database, all: readonly Reconciliatio
 /** One field after the other: a run takes memory, and so the process needs as much as one of them for each brand. */
 async function turn(database: Database, options: ReconciliationOptions, stopping: AbortSignal): Promise<number> {
   const { brand, everyMs } = options
-  let next = Date.now() + lookEveryMs
+  let next = clock.now() + lookEveryMs
   for (const field of options.fields) {
     if (stopping.aborted) return 0
     const { last } = await latestRuns(database, brand, field)
     const open = last && !endStates.includes(last.state)
     const due = dueAt(last, everyMs)
-    if (open || due <= Date.now()) await owning(database, options, field, stopping)
-    next = Math.min(next, open ? Number.POSITIVE_INFINITY : Math.max(due, Date.now() + 1))
+    if (open || due <= clock.now()) await owning(database, options, field, stopping)
+    next = Math.min(next, open ? Number.POSITIVE_INFINITY : Math.max(due, clock.now() + 1))
   }
-  return Math.max(0, next - Date.now())
+  return Math.max(0, next - clock.now())
 }
 
 async function owning(
@@ -68,7 +69,7 @@ async function owning(
   if (!ownership) return
   try {
     let { last } = await latestRuns(database, brand, field)
-    if (dueAt(last, everyMs) <= Date.now() && (!last || endStates.includes(last.state))) {
+    if (dueAt(last, everyMs) <= clock.now() && (!last || endStates.includes(last.state))) {
       const run = await askRun(database, brand, field, 'schedule')
       last = run === undefined ? undefined : await readRun(database, run)
     }
@@ -85,6 +86,6 @@ async function endOrphan(database: Database, run: Run): Promise<void> {
   run.state = 'refused'
   run.why = 'interrupted'
   run.particulars = 'the process that carried it out has ended'
-  run.ended_at = Date.now()
+  run.ended_at = clock.now()
   await saveRun(database, run)
 }

@@ -1,6 +1,7 @@
 // One run, from asking to its result. Refusals end it; nothing that it found before counts then.
 
 import { shortened } from '../contract/storable.ts'
+import { clock } from '../runtime/clock.ts'
 import { emit } from '../runtime/events.ts'
 import type { Database } from '../store/database.ts'
 import type { Texts } from '../store/scratch.ts'
@@ -23,10 +24,10 @@ const savedEveryMs = 1_000
  */
 export async function carryOut(database: Database, run: Run, target: Target, signal: AbortSignal): Promise<void> {
   run.state = 'streaming'
-  run.started_at = Date.now()
+  run.started_at = clock.now()
   await saveRun(database, run)
   emit('crm.comparing', { brand: run.brand, field: run.field, run: run.run, by: run.asked_by })
-  const watch = setInterval(() => {
+  const watch = clock.setInterval(() => {
     note(run)
     if (!signal.aborted) saveRun(database, run).catch(() => {})
   }, savedEveryMs)
@@ -39,9 +40,9 @@ export async function carryOut(database: Database, run: Run, target: Target, sig
     // It may quote the operator, who may send anything.
     run.particulars = shortened(refused.message)
   } finally {
-    clearInterval(watch)
+    clock.clearInterval(watch)
   }
-  run.ended_at = Date.now()
+  run.ended_at = clock.now()
   note(run)
   // An owner that was lost must not write: the next one ends the run.
   if (signal.aborted && run.state === 'done') return

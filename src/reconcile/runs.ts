@@ -2,6 +2,7 @@
 // is of a run: who asks for one puts it here, whoever owns the brand and field carries it out, and the history stays.
 
 import type { ReconciliationField as Field } from '../contract/records.ts'
+import { clock } from '../runtime/clock.ts'
 import { uuidv7 } from '../runtime/ids.ts'
 import type { Database, Migration, Value } from '../store/database.ts'
 import { op, statement } from '../store/statement.ts'
@@ -86,7 +87,7 @@ export async function askRun(
   by: string,
   anySize = false,
 ): Promise<string | undefined> {
-  const row = [brand, uuidv7(), field, Date.now(), by, Number(anySize)]
+  const row = [brand, uuidv7(), field, clock.now(), by, Number(anySize)]
   const [inserted] = await database.commit([op(insertRun, [row]), database.wake(runTopic)])
   return inserted[0]?.run
 }
@@ -208,5 +209,5 @@ const acknowledge = statement<{ run: string }>({
 
 /** Somebody has seen it. The first one's name stays. */
 export async function acknowledgeRun(database: Database, brand: string, run: string, by: string): Promise<void> {
-  await database.commit([op(acknowledge, [[brand, run, Date.now(), by]])])
+  await database.commit([op(acknowledge, [[brand, run, clock.now(), by]])])
 }

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { nullable, whole } from '../contract/documents/described.ts'
 import { reconciliationFields } from '../contract/records.ts'
+import { clock } from '../runtime/clock.ts'
 import { refusals } from './refusal.ts'
 import { type Run, runStates } from './runs.ts'
 import { severityOf } from './severity.ts'
@@ -41,7 +42,7 @@ export const ShownRun = Type.Object(
 )
 export type ShownRun = Static<typeof ShownRun>
 
-export function shownRun(run: Run, now = Date.now()): ShownRun {
+export function shownRun(run: Run, now = clock.now()): ShownRun {
   const { brand, field, state, started_at, ended_at, why } = run
   const ms = started_at === null ? 0 : (ended_at ?? now) - started_at
   return {

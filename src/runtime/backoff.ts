@@ -1,3 +1,5 @@
+import { random } from './random.ts'
+
 /** Exponential backoff: the delay doubles from `firstMs` up to `mostMs`. */
 export interface Backoff {
   readonly firstMs: number
@@ -19,9 +21,9 @@ export function retryIn(
   attempt: number,
   backoff: Backoff,
   retryAfterMs = 0,
-  random: () => number = Math.random,
+  fraction: () => number = random.fraction,
 ): number {
   const doubled = backoff.firstMs * 2 ** Math.min(attempt - 1, 52)
-  const jittered = Math.round(random() * Math.min(doubled, backoff.mostMs))
+  const jittered = Math.round(fraction() * Math.min(doubled, backoff.mostMs))
   return Math.max(jittered, Math.min(retryAfterMs, longestRetryAfterMs))
 }

@@ -1,3 +1,5 @@
+import { clock } from './clock.ts'
+
 /**
  * A semaphore with one queue for each party (a brand, for example). Free permits go to the queues round-robin, so that a party
  * with thousands of waiters delays another party by one round only.
@@ -53,7 +55,7 @@ export function createFairSemaphore(count: number, mostWaiting: number): FairSem
       else nextQueue++
       return resolve
     }
-    clearInterval(timer)
+    clock.clearInterval(timer)
     timer = undefined
     return undefined
   }
@@ -65,7 +67,7 @@ export function createFairSemaphore(count: number, mostWaiting: number): FairSem
   }
 
   function removeExpired(): void {
-    const now = Date.now()
+    const now = clock.now()
     waiting = 0
     for (let index = queues.length - 1; index >= 0; index--) {
       const queue = queues[index] as Queue
@@ -95,7 +97,7 @@ export function createFairSemaphore(count: number, mostWaiting: number): FairSem
         const ofParty = queue ? queue.waiters.length - queue.head : 0
         if (ofParty >= mostWaiting / (queues.length + (queue ? 0 : 1))) return 'full'
       }
-      timer ??= setInterval(removeExpired, sweepMs).unref()
+      timer ??= clock.setInterval(removeExpired, sweepMs).unref()
       waiting++
       return new Promise((resolve) => (queue ?? addQueue(party)).waiters.push({ deadline, resolve }))
     },

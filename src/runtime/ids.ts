@@ -1,8 +1,9 @@
-import { randomFillSync } from 'node:crypto'
+import { clock } from './clock.ts'
+import { random } from './random.ts'
 
 // The random suffixes of 256 identifiers are generated at once: a call to the random generator for each would cost more than the
 // rest of the identifier, and so would concatenating more than three strings.
-const random = Buffer.allocUnsafeSlow(256 * 8)
+const suffixBytes = Buffer.allocUnsafeSlow(256 * 8)
 const suffixLength = '-8fff-ffffffffffff'.length
 let suffixes = ''
 let used = 0
@@ -17,14 +18,14 @@ let prefix = ''
  *
  * @example uuidv7() // '019aa7c2-5f3e-7000-9c1b-0242ac120002'
  */
-export function uuidv7(now = Date.now()): string {
+export function uuidv7(now = clock.now()): string {
   if (now > lastMs) startMillisecond(now)
   // More than 4,096 in one millisecond, or the clock was set back: use the next millisecond.
   else if (++sequence > 0xfff) startMillisecond(lastMs + 1)
   if (used === suffixes.length) {
-    randomFillSync(random)
-    for (let at = 0; at < random.length; at += 8) random[at] = 0x80 | ((random[at] as number) & 0x3f)
-    suffixes = random.toString('hex').replace(/(.{4})(.{12})/g, '-$1-$2')
+    random.fill(suffixBytes)
+    for (let at = 0; at < suffixBytes.length; at += 8) suffixBytes[at] = 0x80 | ((suffixBytes[at] as number) & 0x3f)
+    suffixes = suffixBytes.toString('hex').replace(/(.{4})(.{12})/g, '-$1-$2')
     used = 0
   }
   const at = used

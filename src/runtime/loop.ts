@@ -1,4 +1,5 @@
 import { retryIn } from './backoff.ts'
+import { clock } from './clock.ts'
 import { emit } from './events.ts'
 
 export interface LoopOptions {
@@ -37,7 +38,7 @@ export function createLoop({ name, turn }: LoopOptions): Loop {
 
   function run(): void {
     if (state !== 'running' || turning) return
-    clearTimeout(timer)
+    clock.clearTimeout(timer)
     woken = false
     turning = runTurn().then((restMs) => {
       turning = undefined
@@ -60,7 +61,7 @@ export function createLoop({ name, turn }: LoopOptions): Loop {
   function scheduleNext(ms: number): void {
     // setTimeout with 0 ms would wait for 1 ms.
     if ((woken && failures === 0) || ms <= 0) setImmediate(run)
-    else if (ms !== Number.POSITIVE_INFINITY) timer = setTimeout(run, Math.min(ms, longestRest))
+    else if (ms !== Number.POSITIVE_INFINITY) timer = clock.setTimeout(run, Math.min(ms, longestRest))
   }
 
   return {
@@ -75,7 +76,7 @@ export function createLoop({ name, turn }: LoopOptions): Loop {
     },
     async stop() {
       state = 'stopped'
-      clearTimeout(timer)
+      clock.clearTimeout(timer)
       await turning
     },
   }

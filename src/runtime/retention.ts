@@ -1,3 +1,4 @@
+import { clock } from './clock.ts'
 import { createLoop, type Loop } from './loop.ts'
 
 export interface RetainedTable {
@@ -23,7 +24,7 @@ export function createRetention(tables: readonly RetainedTable[]): Loop {
     name: 'retention',
     async turn() {
       let deleted = 0
-      for (const { keptMs, forget } of tables) deleted += await forget(Date.now() - keptMs)
+      for (const { keptMs, forget } of tables) deleted += await forget(clock.now() - keptMs)
       return deleted > 0 ? pauseMs : hourMs
     },
   })

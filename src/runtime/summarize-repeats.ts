@@ -1,3 +1,5 @@
+import { clock } from './clock.ts'
+
 /** Keys that are reported separately; further keys are counted together as 'others'. */
 const mostKeys = 20
 
@@ -14,7 +16,7 @@ export function summarizeRepeats(everyMs: number, report: (key: string, count: n
     counts.clear()
   }
   return (key) => {
-    if (counts.size === 0) setTimeout(reportRepeats, everyMs).unref()
+    if (counts.size === 0) clock.setTimeout(reportRepeats, everyMs).unref()
     const repeats = counts.get(key)
     if (repeats !== undefined) counts.set(key, repeats + 1)
     else if (counts.size >= mostKeys) counts.set('others', (counts.get('others') ?? 0) + 1)

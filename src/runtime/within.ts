@@ -1,3 +1,5 @@
+import { clock } from './clock.ts'
+
 /**
  * Resolves with the result of `work` if it arrives in time. Does not cancel `work`: pass it an abort signal for that.
  *
@@ -7,12 +9,12 @@
 export async function within<Answer>(ms: number, work: Promise<Answer>): Promise<Answer> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${ms} ms`)), ms)
+    timer = clock.setTimeout(() => reject(new Error(`no answer within ${ms} ms`)), ms)
   })
   try {
     return await Promise.race([work, late])
   } finally {
-    clearTimeout(timer)
+    clock.clearTimeout(timer)
   }
 }
 
@@ -20,10 +22,10 @@ export async function within<Answer>(ms: number, work: Promise<Answer>): Promise
 export async function atMost(ms: number, done: Promise<unknown>): Promise<void> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms)
+    timer = clock.setTimeout(resolve, ms)
   })
   await Promise.race([done.catch(() => {}), late])
-  clearTimeout(timer)
+  clock.clearTimeout(timer)
 }
 
 /** Waits for one promise after another, until aborted. */

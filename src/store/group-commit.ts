@@ -1,3 +1,4 @@
+import { clock } from '../runtime/clock.ts'
 import { emit, hasListeners } from '../runtime/events.ts'
 import { checkRows } from './check-rows.ts'
 import type { Database, Op } from './database.ts'
@@ -116,11 +117,11 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
   async function transactFor(callers: readonly Caller[]): Promise<void> {
     const parts = mergeOps(callers.flatMap((caller) => caller.ops))
     const durable = callers.some((caller) => caller.durable)
-    const began = performance.now()
+    const began = clock.monotonic()
     const results = distributeRows(parts, await transact(parts))
     if (hasListeners('store.commit')) {
       const rows = parts.reduce((sum, part) => sum + part.rows.length, 0)
-      emit('store.commit', { callers: callers.length, rows, ms: performance.now() - began, durable })
+      emit('store.commit', { callers: callers.length, rows, ms: clock.monotonic() - began, durable })
     }
     onCommitted(parts)
     const answer = (caller: Caller): void => caller.resolve(caller.ops.map((op) => results.get(op) ?? []))

@@ -5,6 +5,7 @@ import { constants } from 'node:fs'
 import { access, open, stat, statfs } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import pg from 'pg'
+import { clock } from '../runtime/clock.ts'
 import { readableByAll } from '../runtime/readable-by-all.ts'
 import { configOf } from './postgres-address.ts'
 import { messageOf } from './postgres-errors.ts'
@@ -184,8 +185,8 @@ function judgeServer(where: string, schema: string | undefined, state: ServerSta
             : `grant create on schema ${schema ?? '…'} to this user`,
       },
     ]
-  const skew = Date.now() - state.now
-  const clock: readonly StoreFinding[] =
+  const skew = clock.now() - state.now
+  const clockFindings: readonly StoreFinding[] =
     Math.abs(skew) <= mostSkewMs
       ? []
       : [
@@ -196,5 +197,8 @@ function judgeServer(where: string, schema: string | undefined, state: ServerSta
           },
         ]
   const size = `the tables of ${schemaName} take ${megabytes(state.bytes)}`
-  return [{ ok: true, what: `${where} answers (${state.name}), and this user may create tables; ${size}` }, ...clock]
+  return [
+    { ok: true, what: `${where} answers (${state.name}), and this user may create tables; ${size}` },
+    ...clockFindings,
+  ]
 }

@@ -1,3 +1,4 @@
+import { clock } from '../runtime/clock.ts'
 import type { Dialect, Migration } from './database.ts'
 
 export interface Migrator {
@@ -17,7 +18,7 @@ export async function migrate(migrations: readonly Migration[], { dialect, run, 
     try {
       await run([
         ...statements(dialect),
-        `insert into migrations (name, at) values ('${name.replaceAll("'", "''")}', ${Date.now()})`,
+        `insert into migrations (name, at) values ('${name.replaceAll("'", "''")}', ${clock.now()})`,
       ])
     } catch (error) {
       throw new Error(`Migration ${name} could not be applied: ${(error as Error).message}`, { cause: error })

@@ -1,4 +1,6 @@
 import pg from 'pg'
+import { clock } from '../runtime/clock.ts'
+import { random } from '../runtime/random.ts'
 
 export interface Listener {
   close(): Promise<void>
@@ -31,7 +33,7 @@ export async function openListener(
       throw error
     }
     opened.once('end', () => {
-      if (!closed) reopenTimer = setTimeout(reopen, 50, 1)
+      if (!closed) reopenTimer = clock.setTimeout(() => reopen(1), 50)
     })
     return opened
   }
@@ -43,14 +45,18 @@ export async function openListener(
       client = opened
       onReconnect()
     } catch {
-      if (!closed) reopenTimer = setTimeout(reopen, Math.random() * Math.min(5_000, 100 * 2 ** attempt), attempt + 1)
+      if (!closed)
+        reopenTimer = clock.setTimeout(
+          () => reopen(attempt + 1),
+          random.fraction() * Math.min(5_000, 100 * 2 ** attempt),
+        )
     }
   }
 
   return {
     async close() {
       closed = true
-      clearTimeout(reopenTimer)
+      clock.clearTimeout(reopenTimer)
       await client.end()
     },
   }

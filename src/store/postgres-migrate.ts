@@ -1,4 +1,5 @@
 import pg from 'pg'
+import { clock } from '../runtime/clock.ts'
 import type { Dialect, Migration, PartitionedTable } from './database.ts'
 import { migrate } from './migrate.ts'
 import type { PostgresConfig } from './postgres-address.ts'
@@ -38,7 +39,7 @@ export async function migratePostgres(config: PostgresConfig, migrations: readon
       names: async () =>
         (await client.query<{ name: string }>('select name from migrations')).rows.map(({ name }) => name),
     })
-    await createPartitions(client, partitionedTables(migrations), Date.now())
+    await createPartitions(client, partitionedTables(migrations), clock.now())
     return applied
   } finally {
     await client.end().catch(() => {})

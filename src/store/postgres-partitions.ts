@@ -2,6 +2,7 @@
 // There is no DEFAULT partition, since a partition can be detached without blocking inserts only without one.
 
 import pg from 'pg'
+import { clock } from '../runtime/clock.ts'
 import type { PartitionedTable } from './database.ts'
 import type { PostgresConfig } from './postgres-address.ts'
 import { messageOf } from './postgres-errors.ts'
@@ -69,7 +70,7 @@ export async function dropPartitions(
     if (!(await client.query<{ held: boolean }>(lock, [config.schema ?? ''])).rows[0]?.held) return 0
     const old = (await readPartitions(client, table)).filter(({ day }) => day + dayMs <= before)
     for (const partition of old) await dropPartition(client, table, partition)
-    await createPartitions(client, tables, Date.now())
+    await createPartitions(client, tables, clock.now())
     return old.length
   } catch (error) {
     throw new StoreUnavailable(`PostgreSQL: partitions of ${table}: ${messageOf(error)}`, { cause: error })

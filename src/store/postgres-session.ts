@@ -1,5 +1,7 @@
 import pg from 'pg'
+import { clock } from '../runtime/clock.ts'
 import { emit } from '../runtime/events.ts'
+import { random } from '../runtime/random.ts'
 import type { Op } from './database.ts'
 import { newOwner } from './owner.ts'
 import { classifyError, messageOf, toCallerError } from './postgres-errors.ts'
@@ -43,7 +45,7 @@ export async function openSession(options: SessionOptions): Promise<Session> {
   const { leaseMs, answerWithinMs } = options
   let current: Opened | undefined = await open(options)
   let { owner } = current
-  let usedAt = performance.now()
+  let usedAt = clock.monotonic()
   /** The send time of the last answered request: the server's idle timeout started later. */
   let leaseFrom = current.openedAt
   let queue: Promise<unknown> = Promise.resolve()
@@ -69,7 +71,7 @@ export async function openSession(options: SessionOptions): Promise<Session> {
       throw new StoreUnavailable(closed ? 'The database is closed' : 'PostgreSQL: not connected, reconnecting')
     const sentAt = readClocks()
     const timeoutError = (): Error => new Error(`no answer within ${answerWithinMs} ms`)
-    const timeout = setTimeout(() => markLost(opened, timeoutError()), answerWithinMs)
+    const timeout = clock.setTimeout(() => markLost(opened, timeoutError()), answerWithinMs)
     try {
       const returned = await runTransaction(opened.client, ops)
       if (opened === current) leaseFrom = sentAt
@@ -78,40 +80,40 @@ export async function openSession(options: SessionOptions): Promise<Session> {
       if (classifyError(error) === 'lost') markLost(opened, error)
       throw toCallerError(error)
     } finally {
-      clearTimeout(timeout)
-      usedAt = performance.now()
+      clock.clearTimeout(timeout)
+      usedAt = clock.monotonic()
     }
   }
 
   function markLost(opened: Opened, error: unknown): void {
     if (opened !== current || closed) return
     current = undefined
-    lostAt = Date.now()
+    lostAt = clock.now()
     opened.client.connection.stream.destroy()
     emit('store.lost', { error: messageOf(error) })
     options.onLost(new StoreUnavailable(`PostgreSQL: connection lost: ${messageOf(error)}`, { cause: error }))
-    reopenTimer = setTimeout(reopen, 50, 1)
+    reopenTimer = clock.setTimeout(() => reopen(1), 50)
   }
 
   async function reopen(attempt: number): Promise<void> {
     const opened = await open(options).catch(() => undefined)
     if (closed) return void opened?.client.end()
     if (!opened) {
-      reopenTimer = setTimeout(reopen, Math.random() * Math.min(5_000, 100 * 2 ** attempt), attempt + 1)
+      reopenTimer = clock.setTimeout(() => reopen(attempt + 1), random.fraction() * Math.min(5_000, 100 * 2 ** attempt))
       return
     }
     current = opened
     owner = opened.owner
-    usedAt = performance.now()
+    usedAt = clock.monotonic()
     leaseFrom = opened.openedAt
     watch(opened)
-    emit('store.back', { downMs: Date.now() - lostAt })
+    emit('store.back', { downMs: clock.now() - lostAt })
   }
 
   // Keeps an idle session alive. If our lock is missing, a transaction pooler has assigned us another connection.
   async function sendHeartbeat(): Promise<void> {
     const opened = current
-    if (!opened || performance.now() - usedAt < leaseMs / 4) return
+    if (!opened || clock.monotonic() - usedAt < leaseMs / 4) return
     const [held] = await run([op(stillHeld, [[opened.owner]])])
     if (held?.length === 0)
       markLost(
@@ -119,7 +121,7 @@ export async function openSession(options: SessionOptions): Promise<Session> {
         new Error('the advisory lock of this session is gone: connect directly or through a session pooler'),
       )
   }
-  const heartbeat = setInterval(() => sendHeartbeat().catch(() => {}), leaseMs / 3)
+  const heartbeat = clock.setInterval(() => sendHeartbeat().catch(() => {}), leaseMs / 3)
   heartbeat.unref()
 
   return {
@@ -132,8 +134,8 @@ export async function openSession(options: SessionOptions): Promise<Session> {
     holdsLease: (id) => current !== undefined && id === owner && elapsedSince(leaseFrom) < leaseMs,
     run,
     async close() {
-      clearInterval(heartbeat)
-      clearTimeout(reopenTimer)
+      clock.clearInterval(heartbeat)
+      clock.clearTimeout(reopenTimer)
       await queue
       closed = true
       const opened = current
@@ -181,9 +183,9 @@ interface Clocks {
   readonly wall: number
 }
 
-const readClocks = (): Clocks => ({ monotonic: performance.now(), wall: Date.now() })
+const readClocks = (): Clocks => ({ monotonic: clock.monotonic(), wall: clock.now() })
 
 /** Uses the clock that advanced further: the monotonic one stops while the machine is suspended, the other may be set back. */
 function elapsedSince({ monotonic, wall }: Clocks): number {
-  return Math.max(performance.now() - monotonic, Date.now() - wall)
+  return Math.max(clock.monotonic() - monotonic, clock.now() - wall)
 }

@@ -4,6 +4,7 @@ import type { Channel, ReturnedMessage } from 'rabbitmq-client'
 import { deviceMessageType } from '../../contract/endpoints.ts'
 import type { Fatal, Outcome } from '../../contract/outcome.ts'
 import { shortened } from '../../contract/storable.ts'
+import { clock } from '../../runtime/clock.ts'
 import { atMost, within } from '../../runtime/within.ts'
 import { type DeviceMessage, type DevicePublisher, inOrder } from '../device-channel.ts'
 import { type AmqpAddress, type AmqpConnection, connectAmqp } from './amqp-connection.ts'
@@ -74,7 +75,7 @@ export function amqpPublisher({ exchange = '', routingKey, ...address }: AmqpPub
       let current: Publishing
       const opening = currentChannel()
       try {
-        current = await within(Math.max(1, deadline - Date.now()), opening)
+        current = await within(Math.max(1, deadline - clock.now()), opening)
       } catch (error) {
         if (open === opening) dropConnection()
         return messages.map(() => brokerFailure(error, false))
@@ -129,11 +130,11 @@ async function waitForConfirms(
     settled[i] = result
   })
   const late = Promise.withResolvers<void>()
-  const timer = setTimeout(late.resolve, Math.max(0, deadline - Date.now()))
+  const timer = clock.setTimeout(late.resolve, Math.max(0, deadline - clock.now()))
   const abort = (): void => late.resolve()
   signal.addEventListener('abort', abort)
   await Promise.race([Promise.all(all), late.promise])
-  clearTimeout(timer)
+  clock.clearTimeout(timer)
   signal.removeEventListener('abort', abort)
   return [...settled]
 }

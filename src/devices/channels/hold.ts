@@ -1,6 +1,7 @@
 // Retries of a consumer: while the store is unavailable it holds its messages, and after a lost connection it reconnects.
 
 import { retryIn } from '../../runtime/backoff.ts'
+import { clock } from '../../runtime/clock.ts'
 import { emit } from '../../runtime/events.ts'
 import type { Received, Take } from '../device-channel.ts'
 import { messageOf } from './reasons.ts'
@@ -37,11 +38,11 @@ export async function takeWithRetries(
 function sleep(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const end = (): void => {
-      clearTimeout(timer)
+      clock.clearTimeout(timer)
       signal.removeEventListener('abort', end)
       resolve()
     }
-    const timer = setTimeout(end, ms)
+    const timer = clock.setTimeout(end, ms)
     signal.addEventListener('abort', end)
     if (signal.aborted) end()
   })

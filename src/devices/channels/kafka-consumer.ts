@@ -2,6 +2,7 @@
 
 import type { Consumer, Message, MessagesStream } from '@platformatic/kafka'
 import { deviceMessageTypeName } from '../../contract/endpoints.ts'
+import { clock } from '../../runtime/clock.ts'
 import { atMost, within } from '../../runtime/within.ts'
 import type { DeviceConsumer, Received, Take } from '../device-channel.ts'
 import { runSessions, takeWithRetries } from './hold.ts'
@@ -138,7 +139,7 @@ async function closeWithRetries(consumer: Consumer<Buffer, Buffer, string, Buffe
       return await within(5_000, consumer.close(true))
     } catch (error) {
       if (attempt === 10) throw error
-      await new Promise((resolve) => setTimeout(resolve, 500).unref())
+      await new Promise<void>((resolve) => clock.setTimeout(resolve, 500).unref())
     }
   }
 }

@@ -4,6 +4,7 @@
 import { deviceMessageType, deviceMessageTypeName } from '../../contract/endpoints.ts'
 import type { Failed, Fatal, Outcome } from '../../contract/outcome.ts'
 import { shortened } from '../../contract/storable.ts'
+import { clock } from '../../runtime/clock.ts'
 import { atMost } from '../../runtime/within.ts'
 import { type DeviceMessage, type DevicePublisher, inOrder } from '../device-channel.ts'
 import { clientOptions, type KafkaAddress } from './kafka-address.ts'
@@ -55,7 +56,7 @@ export function kafkaPublisher({ topic, ...address }: KafkaPublisherOptions): De
     const outcomes: Outcome[] = []
     const requests = splitBySize(messages)
     for (let request = requests.shift(); request; request = requests.shift()) {
-      if (signal.aborted || Date.now() >= deadline) {
+      if (signal.aborted || clock.now() >= deadline) {
         outcomes.push(...request.map(() => brokerFailure('not sent: no time was left', false)))
         continue
       }
@@ -101,14 +102,17 @@ function splitBySize(messages: readonly DeviceMessage[]): DeviceMessage[][] {
 
 async function withDeadline(deadline: number, signal: AbortSignal, sent: Promise<void>): Promise<void> {
   const late = Promise.withResolvers<never>()
-  const timer = setTimeout(() => late.reject(new Error('the broker did not answer in time')), deadline - Date.now())
+  const timer = clock.setTimeout(
+    () => late.reject(new Error('the broker did not answer in time')),
+    deadline - clock.now(),
+  )
   const abort = (): void => late.reject(new Error('this process is stopping'))
   signal.addEventListener('abort', abort)
   sent.catch(() => {})
   try {
     await Promise.race([sent, late.promise])
   } finally {
-    clearTimeout(timer)
+    clock.clearTimeout(timer)
     signal.removeEventListener('abort', abort)
   }
 }

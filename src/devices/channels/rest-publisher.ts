@@ -5,6 +5,7 @@ import { readDeviceAnswer } from '../../contract/device-answer.ts'
 import { apiKeyHeader, deviceLink, deviceUnlink, retryAfterHeader } from '../../contract/endpoints.ts'
 import type { Outcome } from '../../contract/outcome.ts'
 import { shortened } from '../../contract/storable.ts'
+import { clock } from '../../runtime/clock.ts'
 import { emit } from '../../runtime/events.ts'
 import { type DeviceMessage, type DevicePublisher, inOrder } from '../device-channel.ts'
 import { messageOf } from './reasons.ts'
@@ -33,7 +34,7 @@ export function restPublisher({ url, apiKey, connections = 8 }: RestPublisherOpt
 
   async function postRecord({ what, body }: DeviceMessage, deadline: number, signal: AbortSignal): Promise<Outcome> {
     const { path } = what === 'link' ? deviceLink : deviceUnlink
-    const late = AbortSignal.timeout(Math.max(1, deadline - Date.now()))
+    const late = clock.timeout(Math.max(1, deadline - clock.now()))
     try {
       const response = await pool.request({
         method: 'POST',
@@ -46,7 +47,7 @@ export function restPublisher({ url, apiKey, connections = 8 }: RestPublisherOpt
       return readDeviceAnswer({
         status: response.statusCode,
         body: await textOf(response),
-        ...(typeof retryAfter === 'string' && { retryAfter, now: Date.now() }),
+        ...(typeof retryAfter === 'string' && { retryAfter, now: clock.now() }),
       })
     } catch (error) {
       return {
@@ -62,8 +63,8 @@ export function restPublisher({ url, apiKey, connections = 8 }: RestPublisherOpt
 
   function alert(outcome: Outcome): void {
     if (outcome.category !== 'fatal' || outcome.reason !== 'misconfigured') return
-    if (Date.now() - alertedAt < alertEveryMs) return
-    alertedAt = Date.now()
+    if (clock.now() - alertedAt < alertEveryMs) return
+    alertedAt = clock.now()
     emit('provider.alert', {
       provider: 'device links over REST',
       error: outcome.error,

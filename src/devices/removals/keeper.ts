@@ -1,8 +1,9 @@
 // The state of the removal brake. Counts in this process, shares the counts with other processes, and stores each stop.
 
-import { randomUUID } from 'node:crypto'
+import { clock } from '../../runtime/clock.ts'
 import { emit } from '../../runtime/events.ts'
 import { createLoop } from '../../runtime/loop.ts'
+import { random } from '../../runtime/random.ts'
 import type { Database, Value } from '../../store/database.ts'
 import { op } from '../../store/statement.ts'
 import {
@@ -82,10 +83,10 @@ interface ServiceBrake {
 export function createRemovalKeeper({
   database,
   limits: givenLimits = {},
-  now = Date.now,
+  now = clock.now,
 }: RemovalKeeperOptions): RemovalKeeper {
   const limits = { ...removalLimits, ...givenLimits }
-  const process = randomUUID()
+  const process = random.uuid()
   const brakes = new Map<string, ServiceBrake>()
   let started = false
   const brakeOf = (service: string): ServiceBrake => {

@@ -1,4 +1,5 @@
 import { Pool } from 'undici'
+import { clock } from '../../runtime/clock.ts'
 import type { DeviceSource, LookUp } from '../device-source.ts'
 import { devicesFrom, holdersFrom } from './rows.ts'
 
@@ -31,13 +32,13 @@ export function httpDevices(options: HttpDevices): DeviceSource {
     const { origin, pathname, search } = new URL(address)
     const pool = pools.get(origin) ?? new Pool(origin, { connections, connectTimeout: timeoutMs })
     pools.set(origin, pool)
-    const withinMs = Math.max(1, Math.min(timeoutMs, deadline - Date.now()))
+    const withinMs = Math.max(1, Math.min(timeoutMs, deadline - clock.now()))
     const response = await pool.request({
       method: 'POST',
       path: pathname + search,
       body: JSON.stringify(body),
       headers: { 'content-type': 'application/json', accept: 'application/json', ...headers },
-      signal: AbortSignal.any([signal, AbortSignal.timeout(withinMs)]),
+      signal: AbortSignal.any([signal, clock.timeout(withinMs)]),
     })
     if (response.statusCode !== 200) {
       response.body.on('error', () => {}).destroy()

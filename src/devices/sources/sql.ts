@@ -1,5 +1,6 @@
 import { DatabaseSync } from 'node:sqlite'
 import pg from 'pg'
+import { clock } from '../../runtime/clock.ts'
 import { configOf } from '../../store/postgres-address.ts'
 import type { DeviceSource, LookUp } from '../device-source.ts'
 import { devicesFrom, holdersFrom } from './rows.ts'
@@ -120,9 +121,9 @@ function openSqlite(url: string, timeoutMs: number): Reader {
 async function withDeadline<T>(query: Promise<T>, { deadline, signal }: LookUp): Promise<T> {
   const { promise: late, reject } = Promise.withResolvers<never>()
   const stop = (): void => reject(new Error('the device query was cancelled: this process is stopping'))
-  const timer = setTimeout(
+  const timer = clock.setTimeout(
     () => reject(new Error('the device query timed out: check that the query can use an index')),
-    Math.max(0, deadline - Date.now()),
+    Math.max(0, deadline - clock.now()),
   )
   if (signal.aborted) stop()
   else signal.addEventListener('abort', stop, { once: true })
@@ -130,7 +131,7 @@ async function withDeadline<T>(query: Promise<T>, { deadline, signal }: LookUp):
   try {
     return await Promise.race([query, late])
   } finally {
-    clearTimeout(timer)
+    clock.clearTimeout(timer)
     signal.removeEventListener('abort', stop)
   }
 }

@@ -1,6 +1,7 @@
 // Apple Push Notification service (APNs) with a signing key (.p8), in the environments production and sandbox.
 
 import type { Failed, Fatal } from '../../contract/outcome.ts'
+import { clock } from '../../runtime/clock.ts'
 import { clockCheck } from '../clock-check.ts'
 import type { Exchanged } from '../exchange.ts'
 import { createHttp2Client } from '../http2/client.ts'
@@ -87,16 +88,16 @@ export function apns(options: ApnsOptions): PushService {
     context: SendContext,
   ): Promise<DeviceAnswer> {
     for (let retried = false; ; retried = true) {
-      const got = tokens.get(Date.now())
+      const got = tokens.get(clock.now())
       const token = typeof got === 'string' ? got : await got
       const exchanged = await post(target, push.device.token, token, notification, context)
       if ('lost' in exchanged) return lostPush('apns', exchanged, context)
       const { status, headers } = exchanged
       const body = status === 200 ? '' : removeSecrets(exchanged.body.toString(), push.device.token, token)
-      const answer = readApnsAnswer(status, headers, body, Date.now())
+      const answer = readApnsAnswer(status, headers, body, clock.now())
       if (answer.category === 'successful') return { ...answer, ref: push.ref }
-      if (answer.rule === 'apns 429 TooManyProviderTokenUpdates') tokens.onTooMany(token, Date.now())
-      if (retried || answer.rule !== 'apns 403 ExpiredProviderToken' || !tokens.onExpired(token, Date.now()))
+      if (answer.rule === 'apns 429 TooManyProviderTokenUpdates') tokens.onTooMany(token, clock.now())
+      if (retried || answer.rule !== 'apns 403 ExpiredProviderToken' || !tokens.onExpired(token, clock.now()))
         return answer
     }
   }
@@ -121,12 +122,12 @@ export function apns(options: ApnsOptions): PushService {
 
   /** Sends to a token that cannot exist. */
   async function checkTarget(target: Target): Promise<readonly Check[]> {
-    const context = { deadline: Date.now() + 10_000, signal: new AbortController().signal }
+    const context = { deadline: clock.now() + 10_000, signal: new AbortController().signal }
     const notification = {
       headers: ['apns-topic', topic, 'apns-push-type', 'alert'],
       body: '{"aps":{"alert":"check"}}',
     }
-    const exchanged = await post(target, '0'.repeat(64), await tokens.get(Date.now()), notification, context)
+    const exchanged = await post(target, '0'.repeat(64), await tokens.get(clock.now()), notification, context)
     if ('lost' in exchanged) {
       const what = lostPush('apns', exchanged, context).error
       return [
@@ -137,14 +138,17 @@ export function apns(options: ApnsOptions): PushService {
         },
       ]
     }
-    const { answer, remedy } = judgeApns(exchanged.status, exchanged.headers, exchanged.body.toString(), Date.now())
-    const clock = clockCheck('APNs', exchanged.headers.date, Date.now())
+    const { answer, remedy } = judgeApns(exchanged.status, exchanged.headers, exchanged.body.toString(), clock.now())
+    const clockReport = clockCheck('APNs', exchanged.headers.date, clock.now())
     // APNs checks key, team and topic before it refuses the token.
     const ok = answer.category === 'successful' || answer.token !== undefined
     const what = ok
       ? `APNs (${target.environment}) accepts key ${options.keyId} for ${topic}`
       : `${target.environment}: ${(answer as Fatal).error}`
-    return [ok ? { ok, what } : { ok, what, remedy: remedy ?? 'try again later' }, ...(clock ? [clock] : [])]
+    return [
+      ok ? { ok, what } : { ok, what, remedy: remedy ?? 'try again later' },
+      ...(clockReport ? [clockReport] : []),
+    ]
   }
 
   return {
@@ -155,7 +159,7 @@ export function apns(options: ApnsOptions): PushService {
       (app === undefined || app === topic || apps.includes(app)) &&
       (environment === undefined || environments.includes(environment)),
     send(push, context) {
-      if (push.expiresAt <= Date.now()) return Promise.resolve(expired('apns'))
+      if (push.expiresAt <= clock.now()) return Promise.resolve(expired('apns'))
       if (!deviceToken.test(push.device.token)) return Promise.resolve(malformedToken)
       const notification = apnsNotification(push, topic)
       if ('category' in notification) return Promise.resolve(notification)

@@ -6,6 +6,7 @@ import { Pool } from 'undici'
 import type { Fatal } from '../../contract/outcome.ts'
 import { retryAfterMs } from '../../contract/retry-after.ts'
 import { shortened } from '../../contract/storable.ts'
+import { clock } from '../../runtime/clock.ts'
 import { objectIn } from '../../runtime/json.ts'
 import { type Exchanged, exchange } from '../exchange.ts'
 import { describeConnectionError, removeSecrets } from '../push-outcomes.ts'
@@ -55,19 +56,19 @@ export function createAccessTokens(account: ServiceAccount, ca?: string): Access
       headers: { 'content-type': 'application/x-www-form-urlencoded' },
       body: Buffer.from(`grant_type=urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Ajwt-bearer&assertion=${assertion}`),
       most: 64 * 1024,
-      signal: AbortSignal.timeout(timeoutMs),
+      signal: clock.timeout(timeoutMs),
     })
     if ('lost' in exchanged) return { answer: notReached(exchanged) }
     const { status, headers, body } = exchanged
-    const wait = retryAfterMs(headers['retry-after'], Date.now())
+    const wait = retryAfterMs(headers['retry-after'], clock.now())
     return { answer: readTokenAnswer(status, removeSecrets(body.toString(), assertion), wait), date: headers.date }
   }
 
   async function renew(): Promise<string | Fatal> {
-    const startedAt = Date.now()
+    const startedAt = clock.now()
     const { answer } = await fetchToken()
     if ('category' in answer) {
-      refused = { fatal: answer, until: Date.now() + refusedForMs }
+      refused = { fatal: answer, until: clock.now() + refusedForMs }
       return answer
     }
     const { token, lifetimeMs } = answer
@@ -85,7 +86,7 @@ export function createAccessTokens(account: ServiceAccount, ca?: string): Access
 
   return {
     get() {
-      const now = Date.now()
+      const now = clock.now()
       if (current && now < current.renewAt) return current.token
       const waiting = refused && now < refused.until
       if (current && now < current.endsAt) {

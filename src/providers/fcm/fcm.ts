@@ -1,6 +1,7 @@
 // Firebase Cloud Messaging, HTTP v1.
 
 import type { Fatal } from '../../contract/outcome.ts'
+import { clock } from '../../runtime/clock.ts'
 import { clockCheck } from '../clock-check.ts'
 import type { Exchanged } from '../exchange.ts'
 import { createHttp2Client } from '../http2/client.ts'
@@ -61,7 +62,7 @@ export function fcm(options: FcmOptions): PushService {
   /** Sends to a token that cannot exist. */
   async function checkSend(): Promise<readonly Check[]> {
     const body = JSON.stringify({ validate_only: true, message: { token: 'bellwire-doctor' } })
-    const context = { deadline: Date.now() + 10_000, signal: new AbortController().signal }
+    const context = { deadline: clock.now() + 10_000, signal: new AbortController().signal }
     const token = await accessToken(context)
     if (typeof token !== 'string')
       return [{ ok: false, what: token.error, remedy: 'fix the access token first: see its check' }]
@@ -72,14 +73,14 @@ export function fcm(options: FcmOptions): PushService {
         { ok: false, what, remedy: `check base_url, the network, and firewalls between this machine and ${origin}` },
       ]
     }
-    const clock = clockCheck('FCM', exchanged.headers.date, Date.now())
-    const { answer, remedy } = judgeFcm(exchanged.status, exchanged.headers, exchanged.body.toString(), Date.now())
+    const clockReport = clockCheck('FCM', exchanged.headers.date, clock.now())
+    const { answer, remedy } = judgeFcm(exchanged.status, exchanged.headers, exchanged.body.toString(), clock.now())
     // FCM checks everything else before it refuses the token.
     const ok = answer.category === 'successful' || answer.token !== undefined
     const what = ok ? `FCM accepts sends for project ${serviceAccount.project_id}` : (answer as Fatal).error
     return [
       ok ? { ok, what } : { ok, what, remedy: remedy ?? 'try again later' },
-      ...(clock && !clock.ok ? [clock] : []),
+      ...(clockReport && !clockReport.ok ? [clockReport] : []),
     ]
   }
 
@@ -89,7 +90,7 @@ export function fcm(options: FcmOptions): PushService {
     reaches: ({ kind, app }) =>
       (kind === 'fcm_token' || kind === 'fcm_fid') && (apps === undefined || app === undefined || apps.includes(app)),
     async send(push, context) {
-      const now = Date.now()
+      const now = clock.now()
       if (push.expiresAt <= now) return expired('fcm')
       const message = fcmMessage(push, now)
       if ('category' in message) return message
@@ -101,7 +102,7 @@ export function fcm(options: FcmOptions): PushService {
         if ('lost' in exchanged) return lostPush('fcm', exchanged, context)
         const { status, headers, body } = exchanged
         const text = status === 200 ? body.toString() : removeSecrets(body.toString(), push.device.token, token)
-        const answer = readFcmAnswer(status, headers, text, Date.now())
+        const answer = readFcmAnswer(status, headers, text, clock.now())
         if (answer.category === 'successful') return { ...answer, ref: push.ref }
         // The token may be revoked or expired: the send is retried once with a new one.
         if (retried || !isRefused(answer)) return answer
@@ -110,15 +111,15 @@ export function fcm(options: FcmOptions): PushService {
     },
     async check() {
       const { refused, date } = await tokens.check()
-      const clock = clockCheck('Google', date, Date.now())
+      const clockReport = clockCheck('Google', date, clock.now())
       const account = `${serviceAccount.client_email} of project ${serviceAccount.project_id}`
       if (refused) {
         const remedy = refused.reason === 'misconfigured' ? 'download a new key, or set the clock' : 'check the network'
-        return [{ ok: false, what: refused.error, remedy }, ...(clock ? [clock] : [])]
+        return [{ ok: false, what: refused.error, remedy }, ...(clockReport ? [clockReport] : [])]
       }
       return [
         { ok: true, what: `Google issues an access token for ${account}` },
-        ...(clock ? [clock] : []),
+        ...(clockReport ? [clockReport] : []),
         ...(await checkSend()),
       ]
     },
@@ -140,7 +141,7 @@ function accountOf(name: string, given: FcmOptions['serviceAccount']): ServiceAc
 const isRefused = ({ rule }: DeviceAnswer): boolean => rule === 'fcm 401 UNAUTHENTICATED'
 
 function noToken({ deadline }: SendContext): Fatal {
-  const late = Date.now() >= deadline
+  const late = clock.now() >= deadline
   return {
     category: 'fatal',
     reason: late ? 'timeout' : 'stopping',

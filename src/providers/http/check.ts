@@ -1,6 +1,7 @@
 // The checks of an HTTP provider for `bellwire doctor`. They send no message.
 
 import { Pool } from 'undici'
+import { clock } from '../../runtime/clock.ts'
 import { clockCheck } from '../clock-check.ts'
 import type { Check } from '../provider.ts'
 import type { Auth } from './auth.ts'
@@ -22,12 +23,12 @@ async function checkConnection(name: string, origin: string, ca: string | undefi
   const pool = new Pool(origin, { connections: 1, ...(ca !== undefined && { connect: { ca } }) })
   try {
     // A GET of the root path sends no message. Any answer is good.
-    const signal = AbortSignal.timeout(timeoutMs)
+    const signal = clock.timeout(timeoutMs)
     const { statusCode, headers, body } = await pool.request({ method: 'GET', path: '/', signal })
     body.on('error', () => {}).destroy()
     const what = `${name}: ${origin} answers (${statusCode})`
-    const clock = clockCheck(origin, headers.date, Date.now())
-    return [{ ok: true, what }, ...(clock ? [clock] : [])]
+    const clockReport = clockCheck(origin, headers.date, clock.now())
+    return [{ ok: true, what }, ...(clockReport ? [clockReport] : [])]
   } catch (error) {
     const { code = '', message } = error as Error & { code?: string }
     const problem = message.includes(code) ? message : `${code} ${message}`.trim()

@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto'
 import { type ContentMapping, readPushContent, textMissingAt } from '../../contract/content.ts'
 import { readSingle } from '../../contract/read-activity.ts'
+import { clock } from '../../runtime/clock.ts'
 import { emit } from '../../runtime/events.ts'
 import { timeOfUuidv7 } from '../../runtime/ids.ts'
 import type { Message, Provider, Result, SendContext } from '../provider.ts'
@@ -46,8 +47,8 @@ export function httpProvider(options: HttpProviderOptions): Provider {
     const content = readPushContent(message.text, mapping)
     if ('invalid' in activity) return invalid(name, activity.invalid)
     if ('error' in content) return invalid(name, content.error)
-    const expiresAt = (timeOfUuidv7(message.ref) ?? Date.now()) + lifetimeMs
-    if (Date.now() >= expiresAt) return expired(name, lifetimeMs)
+    const expiresAt = (timeOfUuidv7(message.ref) ?? clock.now()) + lifetimeMs
+    if (clock.now() >= expiresAt) return expired(name, lifetimeMs)
     const { ref, brand } = message
     const delivery = { ref, deliveryId: ref, brand, userId: userOf(message, userId), content, expiresAt, activity }
     const {
@@ -62,8 +63,8 @@ export function httpProvider(options: HttpProviderOptions): Provider {
   }
 
   function alert(error: string): void {
-    if (performance.now() - alertedAt < alertEveryMs) return
-    alertedAt = performance.now()
+    if (clock.monotonic() - alertedAt < alertEveryMs) return
+    alertedAt = clock.monotonic()
     emit('provider.alert', { provider: name, error, remedy: 'check operator.push; bellwire doctor checks it too' })
   }
 
@@ -96,7 +97,7 @@ export function httpService(options: HttpOptions): PushService {
     concurrency,
     reaches: ({ kind }) => kind === `http:${name}`,
     async send({ ref, device, content, expiresAt }, context): Promise<DeviceAnswer> {
-      if (Date.now() >= expiresAt) return expired(name)
+      if (clock.now() >= expiresAt) return expired(name)
       const { brand, userId, token, app } = device
       const delivery = {
         ref,

@@ -1,6 +1,7 @@
 // The client credentials grant of OAuth 2.0 (RFC 6749 §4.4).
 
 import { Pool } from 'undici'
+import { clock } from '../../runtime/clock.ts'
 import { objectIn } from '../../runtime/json.ts'
 import { exchange } from '../exchange.ts'
 import type { FetchedToken } from './token-source.ts'
@@ -57,7 +58,7 @@ export function oauth2Client({ tokenUrl, clientId, clientSecret, scope, audience
         headers,
         body: Buffer.from(form.toString()),
         most: mostBytes,
-        signal: AbortSignal.timeout(timeoutMs),
+        signal: clock.timeout(timeoutMs),
       })
       if ('lost' in answer) throw new TokenError(`the token endpoint ${host} does not answer`, false)
       const { status } = answer

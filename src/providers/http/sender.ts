@@ -2,6 +2,7 @@
 
 import { Pool } from 'undici'
 import { retryAfterMs } from '../../contract/retry-after.ts'
+import { clock } from '../../runtime/clock.ts'
 import { redactSecrets } from '../../runtime/redact-secrets.ts'
 import { type Exchanged, type ExchangeRequest, exchange } from '../exchange.ts'
 import type { Check, SendContext } from '../provider.ts'
@@ -58,7 +59,7 @@ export function createSender(options: HttpOptions, mode: Mode): Sender {
   /** POSTs with authentication. If the provider refuses the token, the request is sent once more with a new one. */
   async function post(request: Omit<ExchangeRequest, 'most'>, id: string): Promise<Exchanged> {
     for (let tries = 1; ; tries++) {
-      const signing = auth.headers({ id, body: request.body.toString(), now: Date.now() })
+      const signing = auth.headers({ id, body: request.body.toString(), now: clock.now() })
       const authHeaders = await abortable(signing, request.signal)
       const headers = { ...request.headers, ...authHeaders }
       const answer = await exchange(pool, { ...request, headers, most: mostAnswerBytes })
@@ -70,7 +71,7 @@ export function createSender(options: HttpOptions, mode: Mode): Sender {
     name,
     concurrency,
     async send(delivery, overrides, context) {
-      const now = Date.now()
+      const now = clock.now()
       const findValue = valuesOf(delivery, secrets, now)
       const path = pathOf(findValue)
       if (path === undefined) return unaddressable(name)
@@ -85,7 +86,7 @@ export function createSender(options: HttpOptions, mode: Mode): Sender {
       if (chars > mostHeadChars) return headTooLong(name, chars, mostHeadChars)
       // Some callers have a signal that does not abort at the deadline.
       const ms = Math.min(longestTimerMs, Math.max(0, context.deadline - now))
-      const signal = AbortSignal.any([context.signal, AbortSignal.timeout(ms)])
+      const signal = AbortSignal.any([context.signal, clock.timeout(ms)])
       let answer: Exchanged
       try {
         answer = await post({ path, headers, body: Buffer.from(body ?? ''), signal }, delivery.deliveryId)
@@ -108,7 +109,7 @@ export function createSender(options: HttpOptions, mode: Mode): Sender {
         json,
         text,
         hide: (answered) => redactSecrets(answered, hidden),
-        retryAfterMs: retryAfterMs(answer.headers['retry-after'], Date.now()),
+        retryAfterMs: retryAfterMs(answer.headers['retry-after'], clock.now()),
         idPath: all.id,
         ref: delivery.ref,
       })

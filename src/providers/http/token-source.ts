@@ -1,5 +1,7 @@
 // Caches an access token for all requests, and fetches a new one before it expires.
 
+import { clock } from '../../runtime/clock.ts'
+
 export interface FetchedToken {
   readonly token: string
   readonly lifeMs: number
@@ -21,15 +23,15 @@ const retryAfterMs = 5_000
  * @param fetch requests a token from the token endpoint; at most one call is in flight
  * @example const tokens = tokenSource(() => fetchToken(options)); await tokens.get()
  */
-export function tokenSource(fetch: () => Promise<FetchedToken>, clock: () => number = Date.now): TokenSource {
+export function tokenSource(fetch: () => Promise<FetchedToken>, now: () => number = clock.now): TokenSource {
   let current: { readonly token: string; readonly until: number; renewAt: number } | undefined
   let fetching: Promise<string> | undefined
 
   function renew(): Promise<string> {
     fetching ??= fetch()
       .then(({ token, lifeMs }) => {
-        const now = clock()
-        current = { token, until: now + lifeMs, renewAt: now + lifeMs - Math.min(earlyMs, lifeMs / 2) }
+        const time = now()
+        current = { token, until: time + lifeMs, renewAt: time + lifeMs - Math.min(earlyMs, lifeMs / 2) }
         return token
       })
       .finally(() => {
@@ -40,10 +42,10 @@ export function tokenSource(fetch: () => Promise<FetchedToken>, clock: () => num
 
   return {
     async get() {
-      const now = clock()
-      if (current === undefined || now >= current.until) return renew()
-      if (now >= current.renewAt) {
-        current.renewAt = now + retryAfterMs
+      const time = now()
+      if (current === undefined || time >= current.until) return renew()
+      if (time >= current.renewAt) {
+        current.renewAt = time + retryAfterMs
         // The caller does not wait: the old token is still valid.
         renew().catch(() => {})
       }

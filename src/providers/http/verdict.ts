@@ -2,6 +2,7 @@
 
 import type { Evidence, Failed, Fatal, Reason } from '../../contract/outcome.ts'
 import { shortened } from '../../contract/storable.ts'
+import { clock } from '../../runtime/clock.ts'
 import type { Exchanged } from '../exchange.ts'
 import type { DeviceAnswer } from '../push-service.ts'
 import type { TokenError } from './oauth2.ts'
@@ -65,7 +66,7 @@ export function lostAnswer(
   { lost, written }: Extract<Exchanged, { lost: Error }>,
   { deadline }: { readonly deadline: number },
 ): Fatal {
-  const late = Date.now() >= deadline
+  const late = clock.now() >= deadline
   const { code = '', message } = lost
   return {
     category: 'fatal',

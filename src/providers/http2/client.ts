@@ -3,6 +3,7 @@
 // undici supports HTTP/2 too and recovers by itself, but uses nearly twice the CPU for a message (docs/performance.md). Here
 // recovery relies on connection.ts: the peer reports the streams that it has not processed, and their requests are sent again.
 
+import { clock } from '../../runtime/clock.ts'
 import type { Exchanged } from '../exchange.ts'
 import {
   type Connection,
@@ -120,7 +121,7 @@ export function createHttp2Client(options: Http2Options): Http2Client {
       if (connection.state === 'opening') return
       if (isUsable(connection)) usable++
     }
-    if (closed || usable >= mostConnections || (usable > 0 && Date.now() < mayOpenAt)) return
+    if (closed || usable >= mostConnections || (usable > 0 && clock.now() < mayOpenAt)) return
     const connection = openConnection(
       origin,
       ca,
@@ -132,7 +133,7 @@ export function createHttp2Client(options: Http2Options): Http2Client {
         },
         ended(error, opened) {
           connections.splice(connections.indexOf(connection), 1)
-          if (!opened) mayOpenAt = Date.now() + reopenAfterMs
+          if (!opened) mayOpenAt = clock.now() + reopenAfterMs
           if (!opened && !connections.some(isUsable))
             for (const job of [...resending.splice(0), ...waiting.splice(0)]) job.done({ lost: error, written: false })
           if (waiting.length + resending.length > 0) openIfNeeded()
@@ -172,7 +173,7 @@ export function createHttp2Client(options: Http2Options): Http2Client {
   return {
     post(request) {
       const { deadline, signal } = request
-      const left = deadline - Date.now()
+      const left = deadline - clock.now()
       if (signal.aborted) return unsent(reasonOf(signal))
       if (left <= 0) return unsent(new Error('the deadline had passed'))
       if (closed) return unsent(new Error('the HTTP/2 client is closed'))
@@ -183,14 +184,14 @@ export function createHttp2Client(options: Http2Options): Http2Client {
         )
       watchSignal(signal)
       return new Promise((resolve) => {
-        const timer = setTimeout(() => cancel(job, 'late', new Error(`no answer within ${left} ms`)), left)
+        const timer = clock.setTimeout(() => cancel(job, 'late', new Error(`no answer within ${left} ms`)), left)
         const job: Job = {
           request,
           index: jobs.length,
           resends: { refused: 0, unprocessed: 0 },
           done(exchanged) {
             if (job.index < 0) return
-            clearTimeout(timer)
+            clock.clearTimeout(timer)
             const last = jobs.pop() as Job
             if (last !== job) jobs[job.index] = last
             last.index = job.index

@@ -2,6 +2,7 @@
 
 import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants, sensitiveHeaders } from 'node:http2'
 import type { Socket } from 'node:net'
+import { clock } from '../../runtime/clock.ts'
 import type { Exchanged } from '../exchange.ts'
 
 export interface Http2Request {
@@ -67,7 +68,7 @@ export function openConnection(
 ): Connection {
   let state: Connection['state'] = 'opening'
   let inFlight = 0
-  let receivedAt = Date.now()
+  let receivedAt = clock.now()
   let error: Error | undefined
   /** The peer has not processed streams with higher numbers (RFC 9113 §6.8). */
   let lastProcessed = Number.POSITIVE_INFINITY
@@ -84,17 +85,19 @@ export function openConnection(
     socket = connected
   })
   const { connectTimeoutMs, pingAfterMs, pingTimeoutMs } = limits
-  let timeout = setTimeout(() => fail(`no HTTP/2 connection within ${connectTimeoutMs} ms`), connectTimeoutMs)
-  const silenceCheck = setInterval(() => {
-    if (state === 'open' && inFlight > 0 && Date.now() - receivedAt > pingAfterMs) ping()
-  }, pingAfterMs / 4).unref()
+  let timeout = clock.setTimeout(() => fail(`no HTTP/2 connection within ${connectTimeoutMs} ms`), connectTimeoutMs)
+  const silenceCheck = clock
+    .setInterval(() => {
+      if (state === 'open' && inFlight > 0 && clock.now() - receivedAt > pingAfterMs) ping()
+    }, pingAfterMs / 4)
+    .unref()
 
   // The peer's settings limit the number of streams. APNs begins with 1 and raises the limit later.
   session.on('remoteSettings', ({ maxConcurrentStreams = 100 }) => {
-    receivedAt = Date.now()
+    receivedAt = clock.now()
     mostStreams = Math.min(limits.streams, maxConcurrentStreams)
     if (state === 'opening') {
-      clearTimeout(timeout)
+      clock.clearTimeout(timeout)
       state = 'open'
       opened = true
     }
@@ -111,16 +114,16 @@ export function openConnection(
   })
   session.on('close', () => {
     state = 'ended'
-    clearTimeout(timeout)
-    clearTimeout(destroyTimer)
-    clearInterval(silenceCheck)
+    clock.clearTimeout(timeout)
+    clock.clearTimeout(destroyTimer)
+    clock.clearInterval(silenceCheck)
     listener.ended(error ?? new Error('the other side closed the connection'), opened)
   })
 
   /** Node waits for the peer to close its half of the connection, and some peers never do. */
   function destroyLater(withinMs = lingerMs): void {
-    clearTimeout(destroyTimer)
-    destroyTimer = setTimeout(() => {
+    clock.clearTimeout(destroyTimer)
+    destroyTimer = clock.setTimeout(() => {
       session.destroy()
       socket?.destroy()
     }, withinMs)
@@ -136,12 +139,12 @@ export function openConnection(
   function ping(): void {
     if (session.closed || session.destroyed) return
     state = 'pinging'
-    timeout = setTimeout(() => fail(`stalled: no answer to a PING within ${pingTimeoutMs} ms`), pingTimeoutMs)
+    timeout = clock.setTimeout(() => fail(`stalled: no answer to a PING within ${pingTimeoutMs} ms`), pingTimeoutMs)
     session.ping((pingError) => {
-      clearTimeout(timeout)
+      clock.clearTimeout(timeout)
       if (pingError) fail(pingError.message)
       if (state !== 'pinging') return
-      receivedAt = Date.now()
+      receivedAt = clock.now()
       state = 'open'
       listener.changed()
     })
@@ -161,7 +164,7 @@ export function openConnection(
     },
     freeStreams() {
       if (state !== 'open' || session.closed || session.destroyed) return 0
-      if (inFlight === 0 && Date.now() - receivedAt > pingAfterMs) {
+      if (inFlight === 0 && clock.now() - receivedAt > pingAfterMs) {
         ping()
         return 0
       }
@@ -185,7 +188,7 @@ export function openConnection(
         callOnce?.(end)
       }
       stream.on('response', (responseHeaders) => {
-        receivedAt = Date.now()
+        receivedAt = clock.now()
         status = responseHeaders[':status']
         answerHeaders = responseHeaders as typeof answerHeaders
       })

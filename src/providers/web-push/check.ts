@@ -1,6 +1,7 @@
 // The checks of Web Push for `bellwire doctor`.
 
 import { Pool } from 'undici'
+import { clock } from '../../runtime/clock.ts'
 import type { Check } from '../provider.ts'
 import { type GuardedConnectOptions, guardedConnect } from './guarded-connect.ts'
 import { type EndpointRules, pushHosts } from './judge-endpoint.ts'
@@ -62,11 +63,11 @@ function targetsOf({ hosts = [], origins = {} }: EndpointRules): readonly Target
 async function checkOrigin({ name, origin, guarded }: Target, guard: GuardedConnectOptions): Promise<readonly Check[]> {
   const pool = new Pool(origin, guarded ? { connect: guardedConnect(guard) } : {})
   try {
-    const before = Date.now()
-    const { body, headers } = await pool.request({ method: 'GET', path: '/', signal: AbortSignal.timeout(timeoutMs) })
+    const before = clock.now()
+    const { body, headers } = await pool.request({ method: 'GET', path: '/', signal: clock.timeout(timeoutMs) })
     await body.dump()
     const reached = { ok: true, what: `Web Push: ${name} can be reached` }
-    return [reached, ...checkClock(name, headers.date, before, Date.now())]
+    return [reached, ...checkClock(name, headers.date, before, clock.now())]
   } catch (error) {
     const { code, message } = error as Error & { code?: string }
     return [

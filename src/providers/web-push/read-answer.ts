@@ -2,6 +2,7 @@
 
 import { retryAfterMs } from '../../contract/retry-after.ts'
 import { shortened } from '../../contract/storable.ts'
+import { clock } from '../../runtime/clock.ts'
 import type { DeviceAnswer } from '../push-service.ts'
 
 export type AnswerHeaders = Readonly<Record<string, string | readonly string[] | undefined>>
@@ -20,7 +21,7 @@ export function readWebPushAnswer(
   status: number,
   headers: AnswerHeaders,
   body: string,
-  now: number = Date.now(),
+  now: number = clock.now(),
 ): DeviceAnswer {
   const rule = `web-push ${status}`
   const answer = body === '' ? {} : { answer: shortened(body) }

@@ -2,6 +2,7 @@
 
 import type { LookupFunction } from 'node:net'
 import type { Fatal } from '../../contract/outcome.ts'
+import { clock } from '../../runtime/clock.ts'
 import { collapseId } from '../collapse.ts'
 import { type Exchanged, exchange } from '../exchange.ts'
 import type { SendContext } from '../provider.ts'
@@ -58,7 +59,7 @@ export function webPush(options: WebPushOptions): PushService {
     if ('error' in subscription) return unreadable(subscription.error)
     const refusal = judgeUrl(subscription.url, options)
     if (refusal !== undefined) return forbiddenEndpoint(refusal)
-    const now = Date.now()
+    const now = clock.now()
     if (subscription.expirationTime !== undefined && subscription.expirationTime <= now) return subscriptionExpired
     if (expiresAt <= now) return expired
     const urgency = urgencyOf(content)
@@ -85,7 +86,7 @@ export function webPush(options: WebPushOptions): PushService {
     const { origin } = url
     const encrypted = await encryptor.encrypt(payload, keys).catch((lost: Error) => ({ lost, written: false }))
     if (closed) return stopping
-    const now = Date.now()
+    const now = clock.now()
     const left = secondsLeft(expiresAt, now)
     if (left === undefined) return expired
     if ('lost' in encrypted) return encrypted
@@ -139,16 +140,16 @@ function withinDeadline({ deadline, signal }: SendContext): {
   const controller = new AbortController()
   const late = new Error('no answer in time')
   const stop = (): void => controller.abort(signal.reason)
-  const leftMs = deadline - Date.now()
+  const leftMs = deadline - clock.now()
   if (signal.aborted) stop()
   else if (leftMs <= 0) controller.abort(late)
   signal.addEventListener('abort', stop, { once: true })
-  const timer = setTimeout(() => controller.abort(late), Math.max(0, leftMs))
+  const timer = clock.setTimeout(() => controller.abort(late), Math.max(0, leftMs))
   return {
     signal: controller.signal,
     late: () => controller.signal.reason === late,
     end() {
-      clearTimeout(timer)
+      clock.clearTimeout(timer)
       signal.removeEventListener('abort', stop)
     },
   }

@@ -9,6 +9,7 @@ import type { AccessKey } from '../../http/access.ts'
 import { type AdminRoute, jsonObject } from '../../http/admin-access.ts'
 import { HttpError } from '../../http/http.ts'
 import { mediaTypeOf } from '../../http/request-bodies.ts'
+import { clock } from '../../runtime/clock.ts'
 import type { Database } from '../../store/database.ts'
 import { readTimestamp } from '../timestamp.ts'
 import { ImportAnswer, importUsers } from './import.ts'
@@ -57,7 +58,7 @@ export function crmRoutes(database: Database): readonly AdminRoute[] {
         const brand = brandOf(request, key)
         const format = mediaTypeOf(request) === 'text/csv' ? 'csv' : 'ndjson'
         if (!request.body) throw new HttpError(400, 'the body is empty: send one user in each line')
-        const now = Date.now()
+        const now = clock.now()
         return importUsers(request.body as AsyncIterable<Buffer>, {
           database,
           brand,
@@ -93,7 +94,7 @@ export function crmRoutes(database: Database): readonly AdminRoute[] {
       async handler(request, key) {
         const brand = brandOf(request, key)
         const { user } = request.params as { user: string }
-        const now = Date.now()
+        const now = clock.now()
         const read = readRecord({ ...jsonObject(request), user_id: user }, { brand, at: now, now })
         if ('invalid' in read) throw new HttpError(400, read.invalid)
         const changed = await putCrmUsers(database, brand, [read])
