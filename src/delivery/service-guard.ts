@@ -3,7 +3,8 @@
 
 import type { Fatal } from '../contract/outcome.ts'
 import type { Device } from '../devices/device.ts'
-import { leastRestMs, stopping } from '../providers/guard.ts'
+import { stopping } from '../providers/call-provider.ts'
+import { leastRestMs } from '../providers/guard.ts'
 import type { Check, Pause, SendContext } from '../providers/provider.ts'
 import type { DeviceAnswer, Push, PushService } from '../providers/push-service.ts'
 import { invalidResult } from '../providers/read-results.ts'

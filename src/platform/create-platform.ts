@@ -13,8 +13,8 @@ import { documentRoutes } from '../http/documents.ts'
 import { healthRoutes } from '../http/health.ts'
 import { createHttp } from '../http/http.ts'
 import { type Composed, createService, type Service } from '../http/service.ts'
+import { callProvider } from '../providers/call-provider.ts'
 import { callMigrations, forgetCalls } from '../providers/calls.ts'
-import { guard } from '../providers/guard.ts'
 import type { Message, Provider } from '../providers/provider.ts'
 import { createQueue, queueMigrations } from '../queue/create-queue.ts'
 import type { Item, Lane, LaneService } from '../queue/queue.ts'
@@ -23,7 +23,6 @@ import { crmFileOf, crmStoreMigrations, openCrmStore } from '../reconcile/crm/st
 import { createReconciler } from '../reconcile/reconciler.ts'
 import { forgetRuns } from '../reconcile/retention.ts'
 import { reconciliationRoutes } from '../reconcile/routes.ts'
-import { breakerDefaults } from '../runtime/breaker.ts'
 import { uuidv7 } from '../runtime/ids.ts'
 import { metrics } from '../runtime/metrics.ts'
 import { createRetention, keptByDefaultMs } from '../runtime/retention.ts'
@@ -190,10 +189,10 @@ function serveLane(queue: ReturnType<typeof createQueue>, options: LaneOptions, 
       ...(options.retry?.attempts !== undefined && { attempts: options.retry.attempts }),
     },
   }
-  const { firstMs, mostMs } = lane.retry
-  const guarded = guard(provider, { concurrency, timeoutMs, breaker: { ...breakerDefaults, firstMs, mostMs } })
+  // The lane is the guard of its provider: its concurrency, its timeout, and its hold during an outage.
   return queue.serve(lane, (items, context) =>
-    guarded.send(
+    callProvider(
+      provider,
       items.map((item) => toMessage(item, brand)),
       context,
     ),

@@ -1,14 +1,14 @@
-// The guard around every provider, on both sides: each message gets exactly one outcome in time, even if the provider misbehaves.
+// The guard around the operator's providers: slots, timeout and circuit breaker. On the platform the lane has all three.
 
 import type { Fatal } from '../contract/outcome.ts'
 import { type BreakerOptions, breakerDefaults, createBreaker } from '../runtime/breaker.ts'
 import { clock } from '../runtime/clock.ts'
 import { emit } from '../runtime/events.ts'
-import { uuidv7 } from '../runtime/ids.ts'
 import { createSemaphore } from '../runtime/semaphore.ts'
-import { recordCall } from './calls.ts'
+import { timeoutError } from '../runtime/timeout-error.ts'
+import { callProvider, stopping } from './call-provider.ts'
 import type { Message, Pause, Provider, Result, SendContext } from './provider.ts'
-import { invalidResult, readResults, repeatResult } from './read-results.ts'
+import { repeatResult } from './read-results.ts'
 
 export interface GuardOptions {
   /** Maximum number of calls in flight. */
@@ -21,13 +21,10 @@ export interface GuardOptions {
 
 /** Least `retryAfterMs` of a message that is refused, for example while another message is the probe. */
 export const leastRestMs = 1_000
-/** Grace period after the abort signal: then the answer of the provider is no longer awaited. */
-const abortGraceMs = 200
 
 /**
- * Splits messages into calls of `provider.max`, limits the calls in flight, and applies deadline, timeout and circuit breaker. An
- * exception, a wrong number of results or a malformed result becomes fatal. Each call is recorded: each result has the id of the
- * call, and the first result has its row in `writes`.
+ * Splits messages into calls of `provider.max`, limits the calls in flight, and applies deadline, timeout and circuit breaker. Each
+ * call is that of callProvider().
  *
  * @example
  * const guarded = guard(provider, { concurrency: 4, timeoutMs: 30_000 })
@@ -39,8 +36,6 @@ export function guard(provider: Provider, options: GuardOptions): Provider {
   const breaker = createBreaker(options.breaker ?? breakerDefaults)
   /** The last outcome for which the provider was to blame: the reason given while the breaker is open. */
   let cause: Fatal | undefined
-  // A transactional provider has delivered nothing until its writes are committed.
-  const uncertain = provider.transactional !== true
 
   async function call(messages: readonly Message[], context: SendContext): Promise<readonly Result[]> {
     const slot = slots.acquire()
@@ -52,37 +47,27 @@ export function guard(provider: Provider, options: GuardOptions): Provider {
       const admission = breaker.admit(now)
       if (typeof admission === 'object')
         return repeatResult(messages.length, { ...notCalled(cause, admission.retryAfterMs), untried: true })
-      const results = await sendWithTimeout(messages, context, now)
+      const results = await callWithTimeout(messages, context, now)
       updateBreaker(results, admission === 'probe')
-      return addCall(messages, results, now)
+      return results
     } finally {
       slots.release()
     }
   }
 
-  async function sendWithTimeout(messages: readonly Message[], context: SendContext, now: number): Promise<Result[]> {
-    const ms = Math.min(timeoutMs, context.deadline - now)
+  /** The call has a signal of its own, which aborts at its deadline too. */
+  async function callWithTimeout(
+    messages: readonly Message[],
+    context: SendContext,
+    now: number,
+  ): Promise<readonly Result[]> {
+    const deadline = Math.min(now + timeoutMs, context.deadline)
     const controller = new AbortController()
     const abort = (): void => controller.abort(context.signal.reason)
+    const timer = clock.setTimeout(() => controller.abort(timeoutError()), deadline - now)
     context.signal.addEventListener('abort', abort, { once: true })
-    const gaveUp = Promise.withResolvers<undefined>()
-    let timer = clock.setTimeout(() => {
-      controller.abort(new Error('timeout'))
-      timer = clock.setTimeout(() => gaveUp.resolve(undefined), abortGraceMs)
-    }, ms)
     try {
-      const answered = provider.send(messages, { ...context, deadline: now + ms, signal: controller.signal })
-      const results = await Promise.race([answered, gaveUp.promise])
-      return results === undefined && controller.signal.aborted
-        ? repeatResult(messages.length, timedOut(provider, ms, uncertain))
-        : readResults(results, messages.length, uncertain)
-    } catch (error) {
-      if (context.signal.aborted)
-        return repeatResult(messages.length, { ...stopping, ...(uncertain && { uncertain: true }) })
-      if (controller.signal.aborted) return repeatResult(messages.length, timedOut(provider, ms, uncertain))
-      const { message, stack = message } = error instanceof Error ? error : new Error(String(error))
-      emit('provider.threw', { provider: provider.name, error: message, stack })
-      return repeatResult(messages.length, invalidResult(message, messages.length, uncertain))
+      return await callProvider(provider, messages, { ...context, deadline, signal: controller.signal })
     } finally {
       clock.clearTimeout(timer)
       context.signal.removeEventListener('abort', abort)
@@ -99,46 +84,6 @@ export function guard(provider: Provider, options: GuardOptions): Provider {
       if (forMs !== undefined)
         emit('provider.paused', { provider: provider.name, reason: blamed.error, untilMs: clock.now() + forMs })
     } else breaker.recordUnknown(probe)
-  }
-
-  /** Adds the id of the call to each result, and the row of the call to the first. */
-  function addCall(messages: readonly Message[], results: readonly Result[], at: number): Result[] {
-    const id = uuidv7()
-    const ms = clock.now() - at
-    let failed = 0
-    let fatal = 0
-    let decisive: Result | undefined
-    for (const result of results) {
-      if (result.category === 'successful') continue
-      if (result.category === 'failed') failed++
-      else fatal++
-      decisive ??= result
-    }
-    const { rule } = decisive ?? (results[0] as Result)
-    const error = decisive && decisive.category !== 'successful' ? decisive.error : undefined
-    const answer = (decisive ?? results[0])?.answer ?? null
-    const row = recordCall({
-      id,
-      provider: provider.name,
-      at,
-      ms,
-      messages: messages.length,
-      rule,
-      answer,
-      error: error ?? null,
-    })
-    emit('call.done', {
-      provider: provider.name,
-      messages: messages.length,
-      ms,
-      rule,
-      fatal,
-      failed,
-      ...(error !== undefined && { error }),
-    })
-    return results.map((result, i) =>
-      i === 0 ? { ...result, call: id, writes: [...(result.writes ?? []), row] } : { ...result, call: id },
-    )
   }
 
   return {
@@ -165,31 +110,12 @@ export function guard(provider: Provider, options: GuardOptions): Provider {
   }
 }
 
-function timedOut(provider: Provider, ms: number, uncertain: boolean): Fatal {
-  return {
-    category: 'fatal',
-    reason: 'timeout',
-    blame: 'provider',
-    rule: 'no answer in time',
-    error: `${provider.name} did not answer within ${ms} ms`,
-    ...(uncertain && { uncertain: true }),
-  }
-}
-
 const tooLate: Fatal = {
   category: 'fatal',
   reason: 'timeout',
   blame: 'provider',
   rule: 'the deadline passed before the call',
   error: 'not called: the deadline had passed',
-}
-
-export const stopping: Fatal = {
-  category: 'fatal',
-  reason: 'stopping',
-  blame: 'provider',
-  rule: 'this process is stopping',
-  error: 'this process is stopping',
 }
 
 /** The outcome while the breaker is open. Its error is that of the answer that opened the breaker, because it names the cause. */

@@ -2,6 +2,7 @@
 
 import type { Fatal } from '../contract/outcome.ts'
 import { emit } from '../runtime/events.ts'
+import { timeoutError } from '../runtime/timeout-error.ts'
 import type { Handle, Handled, Lane } from './queue.ts'
 import type { Row } from './row.ts'
 
@@ -12,7 +13,7 @@ export interface InFlight {
   readonly calls: number
   readonly items: number
   begin(kind: Kind, rows: readonly Row[], now: number, full: boolean): void
-  /** Gives up calls that ignored their deadline. @returns how many milliseconds until the next look */
+  /** Aborts calls at their deadline, and gives up those that ignore it. @returns how many milliseconds until the next look */
   endOverdue(now: number): number
 }
 
@@ -26,11 +27,12 @@ export interface InFlightOptions {
 
 interface Call {
   readonly deadline: number
+  readonly controller: AbortController
   /** What comes later is ignored. */
   readonly end: (outcomes: unknown) => void
 }
 
-/** The handler has its own timeout; one that ignores it must not keep its place for ever. */
+/** A handler that ignores its signal must not keep its place for ever. */
 const graceMs = 1_000
 
 export function createInFlight({ lane, handle, signal, onEnd }: InFlightOptions): InFlight {
@@ -47,11 +49,16 @@ export function createInFlight({ lane, handle, signal, onEnd }: InFlightOptions)
     },
     begin(kind, rows, now, full) {
       const deadline = now + lane.timeoutMs
+      const controller = new AbortController()
+      const abort = (): void => controller.abort(signal.reason)
+      signal.addEventListener('abort', abort, { once: true })
       const call: Call = {
         deadline,
+        controller,
         end(outcomes) {
           const at = calls.indexOf(call)
           if (at < 0) return
+          signal.removeEventListener('abort', abort)
           calls.splice(at, 1)
           items -= rows.length
           onEnd(kind, rows, checked(rows, outcomes))
@@ -63,7 +70,7 @@ export function createInFlight({ lane, handle, signal, onEnd }: InFlightOptions)
       emit('batch.sent', { lane: lane.name, items: rows.length, bytes, full })
       let answer: Promise<readonly Handled[]>
       try {
-        answer = handle(rows, { deadline, signal })
+        answer = handle(rows, { deadline, signal: controller.signal })
       } catch (error) {
         answer = Promise.reject(error)
       }
@@ -74,8 +81,9 @@ export function createInFlight({ lane, handle, signal, onEnd }: InFlightOptions)
     endOverdue(now) {
       let nextMs = Number.POSITIVE_INFINITY
       for (const call of [...calls]) {
-        const leftMs = call.deadline + graceMs - now
-        if (leftMs > 0) nextMs = Math.min(nextMs, leftMs)
+        const leftMs = call.deadline - now
+        if (leftMs <= 0) call.controller.abort(timeoutError())
+        if (leftMs + graceMs > 0) nextMs = Math.min(nextMs, leftMs > 0 ? leftMs : leftMs + graceMs)
         else call.end(overdue)
       }
       return nextMs
@@ -85,7 +93,7 @@ export function createInFlight({ lane, handle, signal, onEnd }: InFlightOptions)
 
 const overdue = Symbol('no answer in time')
 
-/** guard() makes sure of what a provider answers; a handler without it may answer anything too. */
+/** callProvider() validates the results of a provider; another handler may answer anything. */
 function checked(rows: readonly Row[], outcomes: unknown): Handled[] {
   if (outcomes === overdue) return rows.map(() => late)
   if (!Array.isArray(outcomes) || outcomes.length !== rows.length) {

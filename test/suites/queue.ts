@@ -13,6 +13,7 @@ import type { Row } from '../../src/queue/row.ts'
 import { putOffOp, settleOps } from '../../src/queue/settle.ts'
 import { createStock } from '../../src/queue/stock.ts'
 import { on } from '../../src/runtime/events.ts'
+import { isTimeoutError } from '../../src/runtime/timeout-error.ts'
 import type { Database } from '../../src/store/database.ts'
 import { openDatabase } from '../../src/store/open-database.ts'
 import { op, statement } from '../../src/store/statement.ts'
@@ -394,6 +395,25 @@ export function queueSuite({ engine, skip, fresh }: QueueFixture): void {
     const [outcome] = await settled(queue, await queue.enqueue('1/push', items(1)))
     assert.equal(outcome?.category, 'successful')
     assert.equal(calls, 2)
+  })
+
+  check('the signal of a call aborts at the deadline of the call', async ({ queue, serve }) => {
+    let calls = 0
+    let reason: unknown
+    serve(
+      (batch, { signal }) =>
+        ++calls === 1
+          ? new Promise((resolve) => {
+              signal.addEventListener('abort', () => {
+                reason = signal.reason
+                resolve(batch.map(() => again('provider')))
+              })
+            })
+          : Promise.resolve(batch.map(delivered)),
+      { concurrency: 1, timeoutMs: 20 },
+    )
+    await settled(queue, await queue.enqueue('1/push', items(1)))
+    assert.ok(isTimeoutError(reason), String(reason))
   })
 
   // ── whose fault it is ──
