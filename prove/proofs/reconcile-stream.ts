@@ -19,11 +19,11 @@ function reconcileStream(
 ): Proof {
   return {
     name: `reconcile-stream-${engine.toLowerCase()}`,
-    claims: `5,000,000 ids of ${engine} are streamed whole in at most ${mostMb} MB, no more than 1,000,000 take`,
+    claims: `10,000,000 ids of ${engine} are streamed in at most ${mostMb} MB, in the memory of 2,000,000`,
     ...needs,
     boundSeconds: { small: 60, full: 600 },
     async run({ small, say }) {
-      const [shorter, longer] = small ? [20_000, 100_000] : [1_000_000, 5_000_000]
+      const [shorter, longer] = small ? [20_000, 100_000] : [2_000_000, 10_000_000]
       const less = await measured(shorter, fill)
       const more = await measured(longer, fill)
       for (const { size, seconds, peak } of [less, more])

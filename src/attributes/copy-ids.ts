@@ -4,7 +4,6 @@
 
 import type pg from 'pg'
 import type { Connection, Submittable } from 'pg'
-import { collectDiscarded } from '../runtime/collect-discarded.ts'
 import type { IdChunk } from './attribute-source.ts'
 import { createCopyRows } from './copy-rows.ts'
 
@@ -17,7 +16,7 @@ const maxBuffered = 4
  * @throws if the query fails, the connection is lost or the signal aborts
  */
 export async function* copyIds(client: pg.Client, copy: string, signal: AbortSignal): AsyncGenerator<IdChunk> {
-  const buffered: Received[] = []
+  const buffered: (readonly IdChunk[])[] = []
   let ended = false
   let failure: Error | undefined
   let wake: (() => void) | undefined
@@ -45,8 +44,7 @@ export async function* copyIds(client: pg.Client, copy: string, signal: AbortSig
       const received = buffered.shift()
       if (received) {
         if (buffered.length < maxBuffered) copyOut.resume()
-        yield* received.chunks
-        collectDiscarded(received.bytes)
+        yield* received
         continue
       }
       if (failure) throw failure
@@ -62,15 +60,9 @@ export async function* copyIds(client: pg.Client, copy: string, signal: AbortSig
   }
 }
 
-interface Received {
-  readonly chunks: readonly IdChunk[]
-  /** Bytes read from the socket. */
-  readonly bytes: number
-}
-
 interface Receiver {
   /** @returns false if the socket should be paused */
-  receive(received: Received): boolean
+  receive(chunks: readonly IdChunk[]): boolean
   end(error?: Error): void
 }
 
@@ -103,7 +95,7 @@ class CopyOut implements Submittable {
   readonly #read = (bytes: Buffer): void => {
     try {
       const { chunks, rest } = this.#rows(bytes)
-      const more = this.#receiver.receive({ chunks, bytes: bytes.length })
+      const more = this.#receiver.receive(chunks)
       if (!more) this.#connection?.stream.pause()
       if (rest) this.#returnSocket(rest)
     } catch (error) {

@@ -9,7 +9,6 @@
 
 import { Pool } from 'undici'
 import { clock } from '../runtime/clock.ts'
-import { collectDiscarded } from '../runtime/collect-discarded.ts'
 import type { AttributeSource, Field, LookUp, Snapshot } from './attribute-source.ts'
 import { chunksOf } from './id-chunks.ts'
 
@@ -109,7 +108,6 @@ async function* linesOf(body: AsyncIterable<Buffer>, url: string): AsyncGenerato
     rest = lines.pop() as string
     if (rest.length > maxLineLength) throw new Error(`${url} sent a line of more than ${maxLineLength} characters`)
     for (const line of lines) if (line.trim() !== '') yield line
-    collectDiscarded(bytes.length)
   }
   rest += decoder.decode()
   if (rest.trim() !== '') yield rest

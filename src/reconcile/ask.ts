@@ -5,7 +5,6 @@ import { apiKeyHeader, reconciliation } from '../contract/endpoints.ts'
 import type { ReconciliationField as Field } from '../contract/records.ts'
 import { shortened } from '../contract/storable.ts'
 import { clock } from '../runtime/clock.ts'
-import { collectDiscarded } from '../runtime/collect-discarded.ts'
 import { Refused } from './refusal.ts'
 
 export interface Asking {
@@ -71,7 +70,6 @@ export async function ask({ url, apiKey, field, idleMs, totalMs, signal }: Askin
       if (done) return
       read += value.length
       yield value
-      collectDiscarded(value.length)
     }
   }
 
