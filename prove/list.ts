@@ -2,7 +2,7 @@ import type { Proof } from './harness/proof.ts'
 import { brands } from './proofs/brands.ts'
 import { deviceLinks } from './proofs/device-links.ts'
 import { exactlyOnce, exactlyOncePostgres } from './proofs/exactly-once.ts'
-import { goaway } from './proofs/goaway.ts'
+import { goaway, goawayApns } from './proofs/goaway.ts'
 import { kills, killsDevices, killsPostgres } from './proofs/kills.ts'
 import { lookUpsPostgres, lookUpsSqlite } from './proofs/look-ups.ts'
 import { outageProofs } from './proofs/outage.ts'
@@ -24,6 +24,7 @@ export const proofs: readonly Proof[] = [
   strangers,
   ...outageProofs,
   goaway,
+  goawayApns,
   lookUpsSqlite,
   lookUpsPostgres,
   reconcileStreamSqlite,
