@@ -4,6 +4,7 @@ import { deviceLinks } from './proofs/device-links.ts'
 import { exactlyOnce, exactlyOncePostgres } from './proofs/exactly-once.ts'
 import { goaway, goawayApns } from './proofs/goaway.ts'
 import { kills, killsDevices, killsPostgres } from './proofs/kills.ts'
+import { killsFleet } from './proofs/kills-fleet.ts'
 import { lookUpsPostgres, lookUpsSqlite } from './proofs/look-ups.ts'
 import { outageProofs } from './proofs/outage.ts'
 import { reconcilePostgres, reconcileSqlite } from './proofs/reconcile.ts'
@@ -18,6 +19,7 @@ export const proofs: readonly Proof[] = [
   kills,
   killsDevices,
   ...killsPostgres,
+  ...killsFleet,
   resend,
   brands,
   wrongCredential,

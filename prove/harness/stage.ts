@@ -12,26 +12,31 @@ export interface StageOptions {
   readonly operatorStore?: string
   readonly platformStore?: string
   readonly operators?: number
+  readonly platforms?: number
   readonly operator?: Omit<OperatorPlan, 'store' | 'port'>
   readonly lane?: PlatformPlan['lane']
 }
 
 export interface Stage {
+  /** The first platform process. */
   readonly platformUrl: string
+  readonly platformUrls: readonly string[]
   readonly operatorUrls: readonly string[]
   /** Starts a process of the operator (the first, unless told); `strike` is where it will be struck. */
   operator(strike?: Strike, which?: number): Process
-  platform(strike?: Strike): Process
+  platform(strike?: Strike, which?: number): Process
   testimony(): Promise<Testimony>
 }
 
 export async function setStage(options: StageOptions): Promise<Stage> {
-  const { folder, operators = 1 } = options
+  const { folder, operators = 1, platforms = 1 } = options
   const file = join(folder, 'witness.ndjson')
   const witness = startProcess(new URL('../processes/witness.ts', import.meta.url), { args: [file] })
   const { port: witnessPort } = (await witness.ready) as { port: number }
-  const [platformPort, ...operatorPorts] = await Promise.all(Array.from({ length: operators + 1 }, freePort))
-  const operatorUrls = operatorPorts.map((port) => `http://127.0.0.1:${port}`)
+  const ports = await Promise.all(Array.from({ length: operators + platforms }, freePort))
+  const urls = ports.map((port) => `http://127.0.0.1:${port}`)
+  const operatorUrls = urls.slice(0, operators)
+  const platformUrls = urls.slice(operators)
 
   const start = (program: string, plan: object, strike: Strike | undefined): Process =>
     startProcess(new URL(`../processes/${program}.ts`, import.meta.url), {
@@ -43,17 +48,23 @@ export async function setStage(options: StageOptions): Promise<Stage> {
       },
     })
   return {
-    platformUrl: `http://127.0.0.1:${platformPort}`,
+    platformUrl: platformUrls[0] as string,
+    platformUrls,
     operatorUrls,
     operator(strike, which = 0) {
       const store = options.operatorStore ?? `sqlite:${join(folder, 'operator.db')}`
-      const plan: OperatorPlan = { ...options.operator, store, port: operatorPorts[which] as number }
+      const plan: OperatorPlan = { ...options.operator, store, port: ports[which] as number }
       return start('operator', plan, strike)
     },
-    platform(strike) {
+    platform(strike, which = 0) {
       const store = options.platformStore ?? `sqlite:${join(folder, 'platform.db')}`
       const lane = options.lane
-      const plan: PlatformPlan = { store, port: platformPort as number, operators: operatorUrls, ...(lane && { lane }) }
+      const plan: PlatformPlan = {
+        store,
+        port: ports[operators + which] as number,
+        operators: operatorUrls,
+        ...(lane && { lane }),
+      }
       return start('platform', plan, strike)
     },
     testimony: () => readTestimony(file),

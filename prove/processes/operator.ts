@@ -1,10 +1,9 @@
 // The operator of a proof: composed as a user would compose it, with a store of its own and the witness as its push provider, or
 // as the push service of a device that everybody has.
 
-import { listen } from '../../src/http/http.ts'
-import { chain } from '../../src/http/mount.ts'
 import { createOperator } from '../../src/operator/create-operator.ts'
 import { adminKey, apiKeys, appSecret, type OperatorPlan, readPlan } from '../plans.ts'
+import { serveUntilSignal } from './serve-until-signal.ts'
 import { nobodyBlocked, oneBlocked } from './suppression.ts'
 import { content, everybodysDevice, provider, service } from './witness-provider.ts'
 
@@ -20,5 +19,4 @@ const operator = createOperator({
   app: { secrets: [appSecret] },
   ...(plan.limits && { limits: plan.limits }),
 })
-await operator.start()
-await listen('operator', chain(operator.handler, operator.admin.handler), { port: plan.port })
+await serveUntilSignal('operator', operator, plan.port)

@@ -1,11 +1,10 @@
 // The platform of a proof: both channels of both brands, in batch mode.
 
-import { listen } from '../../src/http/http.ts'
-import { chain } from '../../src/http/mount.ts'
 import { createPlatform } from '../../src/platform/create-platform.ts'
 import { operatorApi } from '../../src/providers/operator-api.ts'
 import type { Provider } from '../../src/providers/provider.ts'
 import { adminKey, apiKeys, type PlatformPlan, readPlan } from '../plans.ts'
+import { serveUntilSignal } from './serve-until-signal.ts'
 
 type ForLane = ReturnType<typeof operatorApi>
 
@@ -23,8 +22,7 @@ const platform = createPlatform({
     })),
   ),
 })
-await platform.start()
-await listen('platform', chain(platform.handler, platform.admin.handler), { port: plan.port })
+await serveUntilSignal('platform', platform, plan.port)
 
 function toOperator(url: string, brand: string): ForLane {
   return operatorApi({ url, apiKey: apiKeys[brand] as string })

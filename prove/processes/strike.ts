@@ -15,7 +15,7 @@ export type PlatformPoint =
 export interface Strike {
   readonly point: OperatorPoint | PlatformPoint
   readonly passing: number
-  readonly signal: 'SIGKILL' | 'SIGSTOP'
+  readonly signal: 'SIGKILL' | 'SIGSTOP' | 'SIGTERM'
 }
 
 export const strikeVariable = 'PROVE_STRIKE'

@@ -1,0 +1,158 @@
+// Two operators and two platforms on PostgreSQL, fed by `bellwire send`. One process after another is ended at a point of a message's
+// way (proofs/kills.ts), by SIGKILL or by SIGTERM, while the others go on.
+
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { postgresStore } from '../../bench/harness/stores.ts'
+import { admin, enqueue, expand, type OperatorSummary, untilSettled } from '../harness/http.ts'
+import type { Process } from '../harness/process.ts'
+import type { Figures, Proof, ProofOptions } from '../harness/proof.ts'
+import { ndjson, type ProvedRecord, records, writeRecords } from '../harness/records.ts'
+import { sendFile } from '../harness/send-command.ts'
+import { type Stage, setStage } from '../harness/stage.ts'
+import { needless } from '../harness/testimony.ts'
+import { assertBothSidesAgree } from '../harness/verdict.ts'
+import type { Strike } from '../processes/strike.ts'
+import { operatorPoints, passing, platformPoints, sizes } from './kill-plan.ts'
+
+const limits = { providerTimeoutMs: 1_500, answerBudgetMs: 2_000 }
+const lane = { spanMs: 10, concurrency: 4, timeoutMs: 2_500, retry: { firstMs: 20, mostMs: 100 } }
+
+const proofOn = (name: string, devices: boolean): Proof => ({
+  name,
+  claims: `two operators and two platforms on PostgreSQL${devices ? ', pushes to devices' : ''}, fed by bellwire send: SIGKILL and SIGTERM at every point of a message's way lose nothing; second calls are at most as many as uncertain attempts`,
+  needs: ['postgres'],
+  boundSeconds: { small: 300, full: 3_600 },
+  async run(options, signal) {
+    const stores = [await postgresStore(), await postgresStore()] as const
+    try {
+      const fleet = await startFleet(options, devices, stores[0].url, stores[1].url)
+      return await endAllInTurn(fleet, options, signal)
+    } finally {
+      await Promise.all(stores.map((store) => store.remove()))
+    }
+  },
+})
+
+export const killsFleet = [proofOn('kills-fleet', false), proofOn('kills-devices-fleet', true)] as const
+
+type Side = 'operator' | 'platform'
+
+/** In small each point has one of them. */
+const signals = ['SIGKILL', 'SIGTERM'] as const
+
+interface Fleet {
+  readonly stage: Stage
+  readonly running: Readonly<Record<Side, [Process, Process]>>
+}
+
+async function startFleet(
+  { folder, small }: ProofOptions,
+  devices: boolean,
+  operatorStore: string,
+  platformStore: string,
+): Promise<Fleet> {
+  const { max } = small ? sizes.small : sizes.full
+  const stage = await setStage({
+    folder,
+    operators: 2,
+    platforms: 2,
+    operatorStore,
+    platformStore,
+    operator: { limits, devices },
+    lane: { ...lane, max },
+  })
+  const running: Fleet['running'] = {
+    operator: [stage.operator(), stage.operator(undefined, 1)],
+    platform: [stage.platform(), stage.platform(undefined, 1)],
+  }
+  await Promise.all([...running.operator, ...running.platform].map(({ ready }) => ready))
+  return { stage, running }
+}
+
+async function endAllInTurn(fleet: Fleet, options: ProofOptions, signal: AbortSignal): Promise<Figures> {
+  const { stage, running } = fleet
+  const size = options.small ? sizes.small : sizes.full
+  const rounds = options.small ? 1 : 5
+  const file = join(options.folder, 'records.ndjson')
+  const sent: ProvedRecord[] = []
+  const killed = new Set<number>()
+  let ends = 0
+
+  /** Sends a file to a process of the platform, and again to the other one until it was accepted: that repeats nothing. */
+  const send = async (count: number, to: number): Promise<void> => {
+    const list = records(sent.length, count)
+    sent.push(...list)
+    await writeRecords(file, list)
+    for (let which = to; ; which = 1 - which) {
+      signal.throwIfAborted()
+      const { code } = await sendFile(file, stage.platformUrls[which] as string)
+      if (code === 0) return
+    }
+  }
+  const restart = async (side: Side, which: 0 | 1, strike?: Strike): Promise<Process> => {
+    const before = running[side][which]
+    before.signal('SIGTERM')
+    const { code } = await before.ended
+    assert.equal(code, 0, `${side} ${which} ended otherwise than by its signal:\n${before.words()}`)
+    return start(side, which, strike)
+  }
+  const start = async (side: Side, which: 0 | 1, strike?: Strike): Promise<Process> => {
+    const process = stage[side](strike, which)
+    running[side][which] = process
+    await process.ready
+    return process
+  }
+  const end = async (side: Side, which: 0 | 1, strike: Strike): Promise<void> => {
+    const victim = await restart(side, which, strike)
+    // The victim takes over the lanes that the other process gives back.
+    if (side === 'platform') await restart(side, which === 0 ? 1 : 0)
+    let ended = false
+    const sending = (async () => {
+      while (!ended) await send(strike.point === 'while-putting' ? size.streamed : size.records, which)
+    })()
+    const result = await victim.ended
+    ended = true
+    if (strike.signal === 'SIGKILL') killed.add(victim.pid)
+    const expected = strike.signal === 'SIGKILL' ? { code: null, signal: 'SIGKILL' } : { code: 0, signal: null }
+    assert.deepEqual(result, expected, `ended at ${strike.point} otherwise:\n${victim.words()}`)
+    // bellwire send repeats its request until the process is back.
+    await Promise.all([start(side, which), sending])
+    ends++
+    options.say(`${side} ${which} ended by ${strike.signal} ${strike.point}`)
+  }
+
+  for (let round = 0; round < rounds; round++) {
+    for (const [side, points] of [
+      ['operator', operatorPoints],
+      ['platform', platformPoints],
+    ] as const)
+      for (const [i, point] of points.entries())
+        for (const name of options.small && i % 2 === 1 ? signals.slice(1) : signals.slice(0, options.small ? 1 : 2)) {
+          const strike: Strike = { point, passing: passing(point, round, size), signal: name }
+          await end(side, ((round + i) % 2) as 0 | 1, strike)
+        }
+    options.say(`round ${round + 1}: ${ends} processes ended, ${sent.length} records sent`)
+  }
+
+  await untilSettled(stage.platformUrl, signal)
+  const summary = await admin<OperatorSummary>(stage.operatorUrls[0] as string, '/admin/summary')
+  const witness = await stage.testimony()
+  const { seqs, accepted } = await enqueue(stage.platformUrl, 'push', ndjson(sent))
+  assert.equal(accepted, 0, 'records that were sent and not stored')
+  const numbers = expand(seqs)
+  const pairs = sent.map((record, i) => ({ record, seq: numbers[i] as number }))
+  await assertBothSidesAgree(pairs, stage.platformUrl, witness)
+  assert.deepEqual(needless(witness, killed).slice(0, 10), [], 'second calls where no answer was lost')
+  const { secondCalls, calls, messages } = witness
+  options.say(`${sent.length} records, ${calls} calls, ${secondCalls} second calls, ${summary.uncertain} uncertain`)
+  assert.ok(secondCalls <= summary.uncertain, `${secondCalls} second calls, ${summary.uncertain} uncertain attempts`)
+  return {
+    records: sent.length,
+    delivered: messages.size,
+    ended: ends,
+    provider_calls: calls,
+    second_calls: secondCalls,
+    uncertain: summary.uncertain,
+  }
+}
