@@ -185,7 +185,7 @@ for (const [version, { skip, program: node }] of nodes) {
           ({ status }) => status === 200,
           () => started.child.exitCode !== null,
         )
-      await until(ready, { withinMs: 30_000, what: `${program} is ready` })
+      await until(ready, { withinMs: 30_000, awaited: `${program} is ready` })
       const prefix = program === 'operator-http' ? '' : '/bellwire'
       const activity = { id: 1, brand_id: 1, user_id: '1001', activity_id: 1, action_id: 1, trigger_hash: 'h' }
       const path = `http://127.0.0.1:${port}${prefix}/channels/push/single`

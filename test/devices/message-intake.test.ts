@@ -171,7 +171,7 @@ onEachEngine('on a shared topic the origin of an event at the operator does not 
         const { body } = await get(`${platform.url}/admin/devices?brand=${brand}&user_id=a`)
         return body.devices.length === 1 && body.devices[0].device === deviceId(`of ${brand}`)
       },
-      { what: `brand ${brand} has its own device and no other` },
+      { awaited: `brand ${brand} has its own device and no other` },
     )
 })
 
@@ -196,7 +196,7 @@ onEachEngine('a message of 5 MB is parked truncated, and a replay reports what t
       const items = await parked()
       return items.length === 1 && items[0].attempts > 0 && items
     },
-    { what: 'the replay failed' },
+    { awaited: 'the replay failed' },
   )
   assert.match(still.error, /only its beginning was kept: publish it again/)
 })

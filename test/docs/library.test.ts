@@ -44,7 +44,7 @@ for (const program of programs.filter((name) => name.startsWith('platform-')))
       body: JSON.stringify([element(), element()]),
     })
     assert.equal(put.status, 200, await put.text())
-    await until(() => push.received.length === 2, { withinMs: 20_000, what: 'both messages arrive' })
+    await until(() => push.received.length === 2, { withinMs: 20_000, awaited: 'both messages arrive' })
     const refused = await post(`${mounted}/v1/integration/user/device/link`, {}, 'a-key-of-nobody')
     assert.equal(refused.status, 401)
     assert.match(await stop(), /"queue\.put"|"lane\.owned"/)
@@ -81,7 +81,7 @@ async function running(t: TestContext, program: string, more: NodeJS.ProcessEnv)
       ({ status }) => status === 200,
       () => child.exitCode !== null,
     )
-  await until(ready, { withinMs: 30_000, what: `${program} is ready` })
+  await until(ready, { withinMs: 30_000, awaited: `${program} is ready` })
   assert.equal(child.exitCode, null, errors)
 
   assert.equal(await (await fetch(url)).text(), 'Your page')

@@ -29,7 +29,7 @@ test('what the operator answered stays visible: in the log, in the lane, of each
   const { url } = await startPlatform(t, { lanes: [lane(operator)] })
   const { body } = await post(`${url}/admin/activities/push`, [element(), element(), element()], adminKey.key)
   // Longer than it takes until the breaker opens and nobody is asked any more.
-  await until(() => received.length > 5 && reasons.length > 12, { what: 'the lane is held again and again' })
+  await until(() => received.length > 5 && reasons.length > 12, { awaited: 'the lane is held again and again' })
   for (const reason of reasons) assert.match(reason, rubbish)
   assert.match((await get(`${url}/admin/lanes`)).body.lanes[0].last_error, rubbish)
   const [[seq]] = body.seqs
@@ -61,7 +61,7 @@ test('why a message waits is told of it alone', async (t) => {
       const { body } = await post(`${url}/admin/outcomes`, { seqs }, adminKey.key)
       return body.outcomes[1].category === 'successful' && body.outcomes
     },
-    { what: 'the second is delivered' },
+    { awaited: 'the second is delivered' },
   )
   assert.partialDeepStrictEqual(outcomes[0], { category: 'waiting', error: 'the user is being merged' })
 })
@@ -104,7 +104,7 @@ test('POST /admin/lanes/resume answers with the state after it', async (t) => {
     adminKey.key,
   )
   await paused
-  await until(async () => /refused/.test((await written()).last_error ?? ''), { what: 'the pause is written down' })
+  await until(async () => /refused/.test((await written()).last_error ?? ''), { awaited: 'the pause is written down' })
   const { status, body } = await post(`${url}/admin/lanes/resume`, { lane: '1/push' }, adminKey.key)
   assert.deepEqual([status, body.state], [200, 'running'])
 })
@@ -125,6 +125,9 @@ test('POST /admin/lanes/resume with the store away: 503, and the process lives',
   assert.equal(status, 503)
   assert.match(body.error, /cannot answer now/)
   network.restore()
-  await until(async () => (await get(`${url}/readyz`)).status === 200, { what: 'the store is back', withinMs: 30_000 })
+  await until(async () => (await get(`${url}/readyz`)).status === 200, {
+    awaited: 'the store is back',
+    withinMs: 30_000,
+  })
   assert.deepEqual(unhandled, [])
 })

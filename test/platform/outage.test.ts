@@ -74,7 +74,7 @@ async function settled(url: string, seqs: readonly number[]): Promise<Outcome[]>
         const answer = await outcomesOf(url, part)
         return answer.every(({ category }) => category !== 'waiting') && answer
       },
-      { what: `outcomes from message ${outcomes.length} on`, withinMs: 30_000 },
+      { awaited: `outcomes from message ${outcomes.length} on`, withinMs: 30_000 },
     )
     outcomes.push(...found)
   }
@@ -102,7 +102,7 @@ for (const [what, during, over] of [
     const concurrency = 4
     const { url } = await startPlatform(t, { lanes: [lane(operator.url, { concurrency, ...over })] })
     const seqs = await send(url, users(2_000))
-    await until(() => operator.requests.length > concurrency + probes, { what: 'probes', withinMs: 20_000 })
+    await until(() => operator.requests.length > concurrency + probes, { awaited: 'probes', withinMs: 20_000 })
     const waiting = (await outcomesOf(url, seqs)).filter(({ category }) => category === 'waiting')
     assert.ok(waiting.length > 1_500, `${waiting.length} wait`)
     out = false
@@ -163,7 +163,7 @@ test('a message alone in its lane is no reason to hold it: the next one goes at 
   const slow = { firstMs: 600_000, mostMs: 600_000 }
   const { url } = await startPlatform(t, { lanes: [lane(operator.url, { retry: slow })] })
   await send(url, ['poison'])
-  await until(() => operator.requests.length === 1, { what: 'the first request' })
+  await until(() => operator.requests.length === 1, { awaited: 'the first request' })
   const [outcome] = await settled(url, await send(url, ['good']))
   assert.equal(outcome?.category, 'successful')
 })

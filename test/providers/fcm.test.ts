@@ -219,7 +219,7 @@ test('fcm: an access token is renewed before it expires, and the old one is used
   assert.equal((await service.send(pushTo(deviceOf(standIn)), contextOf())).category, 'successful')
   const used = () => new Set(standIn.arrivals.map(({ headers }) => headers.authorization)).size
   assert.equal(used(), 1, 'no send waited')
-  await until(() => standIn.tokenEndpoint.requests === 2, { what: 'renewed' })
+  await until(() => standIn.tokenEndpoint.requests === 2, { awaited: 'renewed' })
   t.mock.timers.reset()
 })
 

@@ -136,7 +136,7 @@ test('http2: the peer’s stream limit is respected, and further sessions open o
   // The peer answers only when every session has the maximum number of streams, and then a few at a time.
   for (let answered = 0; answered < 200; ) {
     const open = Math.min(30, 200 - answered)
-    await until(() => held.length === open, { what: `${open} streams open at once, and no more` })
+    await until(() => held.length === open, { awaited: `${open} streams open at once, and no more` })
     const some = held.splice(0, 7)
     for (const stream of some) fine(stream, 0)
     answered += some.length
@@ -265,7 +265,7 @@ test('http2: an abort ends the request', async (t) => {
   const made = client(t, there.url)
   const stop = new AbortController()
   const sending = made.post(requestOf(10_000, { signal: stop.signal }))
-  await until(() => there.seen === 1, { what: 'arrived' })
+  await until(() => there.seen === 1, { awaited: 'arrived' })
   stop.abort(new Error('stopping'))
   assert.partialDeepStrictEqual(lost(await sending), { written: true })
   const aborted = lost(await made.post(requestOf(10_000, { signal: stop.signal })))
@@ -315,13 +315,13 @@ test('http2: close() waits for requests in flight, refuses new ones, and leaves 
   })
   const made = createHttp2Client({ origin: there.url })
   const sending = made.post(requestOf())
-  await until(() => answer, { what: 'arrived' })
+  await until(() => answer, { awaited: 'arrived' })
   const closing = made.close()
   assert.equal(lost(await made.post(requestOf())).written, false)
   answer?.()
   assert.partialDeepStrictEqual(await sending, { status: 200 })
   await closing
-  await until(() => there.sessions.every((session) => session.destroyed), { what: 'no session is left' })
+  await until(() => there.sessions.every((session) => session.destroyed), { awaited: 'no session is left' })
   await made.close()
 })
 

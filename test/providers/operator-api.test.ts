@@ -252,10 +252,10 @@ test('a request that is aborted while it waits for a connection is not written, 
     return (await sent[nth]?.result) as Fatal
   }
   for (const id of [1, 2, 3]) send(id)
-  await until(() => received.length === 1, { what: 'the first is written' })
+  await until(() => received.length === 1, { awaited: 'the first is written' })
   assert.equal((await stop(1)).uncertain, undefined)
   assert.equal((await stop(0)).uncertain, true)
-  await until(() => received.length === 2, { what: 'the third is written' })
+  await until(() => received.length === 2, { awaited: 'the third is written' })
   await stop(2)
   assert.deepEqual(
     received.map(({ body }) => JSON.parse(body).activity.id),

@@ -82,7 +82,7 @@ check('two processes never hold the same lock, and SIGKILL frees it', async (ope
   assert.deepEqual(await database.alive([owner, database.owner, 'nobody']), new Set([owner, database.owner]))
 
   await other.kill()
-  const mine = await until(() => database.own('1/push'), { what: 'the lock of a killed process is free' })
+  const mine = await until(() => database.own('1/push'), { awaited: 'the lock of a killed process is free' })
   assert.equal(mine.lost.aborted, false)
   assert.deepEqual(await database.alive([owner, database.owner]), new Set([database.owner]))
 })
@@ -104,7 +104,7 @@ check(
     const before = (await other.call('owner')) as string
     await other.call('own', '1/push')
     other.stop()
-    assert.ok(await until(() => database.own('1/push'), { what: 'the lease ends' }))
+    assert.ok(await until(() => database.own('1/push'), { awaited: 'the lease ends' }))
     assert.deepEqual(await database.alive([before]), new Set())
 
     const commit = other.call('add', '1', 'stale')
@@ -117,7 +117,7 @@ check(
           () => true,
           () => false,
         ),
-      { what: 'it connects again' },
+      { awaited: 'it connects again' },
     )
     assert.notEqual(await other.call('owner'), before)
     assert.equal(await other.call('own', '1/push'), false)
@@ -142,7 +142,7 @@ check('an idle process that is not suspended keeps its locks', async (open, url)
       )
       return performance.now() - silentSince > 2_500 && row?.lately === true
     },
-    { what: 'heartbeats' },
+    { awaited: 'heartbeats' },
   )
   assert.equal(mine?.lost.aborted, false)
 })
@@ -162,7 +162,7 @@ check(
       `select pg_advisory_lock(hashtextextended('bellwire ' || current_schema() || ' own 1/push', 0))`,
     )
     const ended = halfTransaction(stalled)
-    assert.ok(await until(() => database.own('1/push'), { what: 'its lock is free' }))
+    assert.ok(await until(() => database.own('1/push'), { awaited: 'its lock is free' }))
     assert.match(String(await ended), /terminating connection/)
   },
 )
@@ -187,7 +187,7 @@ check(
     await until(
       async () =>
         (await query(url, `select 1 from pg_stat_activity where pid = ${pid} and wait_event = 'PgSleep'`)).length,
-      { what: 'it sleeps' },
+      { awaited: 'it sleeps' },
     )
     const waiting = range(3).map((i) => database.commit([op(addUsers, [user('1', `waiting${i}`)])]))
     const [lost, back] = [event('store.lost'), event('store.back')]
@@ -219,7 +219,7 @@ check('a reader killed between reads is replaced', async (open, url) => {
   const readerOf = async () => (await database.read(op(backend, [[]])))[0]?.pid
   const before = await readerOf()
   await query(url, `select pg_terminate_backend(${before})`)
-  const after = await until(() => readerOf().catch(() => undefined), { what: 'reads work again' })
+  const after = await until(() => readerOf().catch(() => undefined), { awaited: 'reads work again' })
   assert.notEqual(after, before)
 })
 

@@ -87,7 +87,7 @@ async function accepted(publisher: DevicePublisher, messages: readonly DeviceMes
     async () => (await publisher.publish(messages, context())).every(({ category }) => category === 'successful'),
     {
       ...slow,
-      what: 'the messages are accepted',
+      awaited: 'the messages are accepted',
     },
   )
 }
@@ -147,7 +147,7 @@ export function deviceChannelSuite({ name, skip, open }: ChannelFixture): void {
           const counts = await Promise.all(users.map((user) => bench.devicesOf(brand, user)))
           return counts.every((devices, i) => devices.length === (expected.get(users[i] as string) ?? 0))
         },
-        { ...slow, what: `brand ${brand} is as row 20 says` },
+        { ...slow, awaited: `brand ${brand} is as row 20 says` },
       )
     }
     assert.deepEqual(await bench.failed(), [])
@@ -157,9 +157,12 @@ export function deviceChannelSuite({ name, skip, open }: ChannelFixture): void {
     await bench.publish('1', [message('link')])
     await bench.publish('2', [message('link'), message('unlink', { at: '2026-01-01T10:00:01Z' })])
     await bench.publish('2', [message('link', { user: 'marker', token: 'marker' })])
-    await until(async () => (await bench.devicesOf('2', 'marker')).length === 1, { ...slow, what: 'the marker' })
-    await until(async () => (await bench.devicesOf('1', '1001')).length === 1, { ...slow, what: 'the link of brand 1' })
-    await until(async () => (await bench.devicesOf('2', '1001')).length === 0, { ...slow, what: 'the unlink' })
+    await until(async () => (await bench.devicesOf('2', 'marker')).length === 1, { ...slow, awaited: 'the marker' })
+    await until(async () => (await bench.devicesOf('1', '1001')).length === 1, {
+      ...slow,
+      awaited: 'the link of brand 1',
+    })
+    await until(async () => (await bench.devicesOf('2', '1001')).length === 0, { ...slow, awaited: 'the unlink' })
   })
 
   check('a foreign producer is understood, whatever else it sends along', async (bench) => {
@@ -170,7 +173,7 @@ export function deviceChannelSuite({ name, skip, open }: ChannelFixture): void {
       await line.foreign(url, '1', { type: link, body, headers: { type: 'NOT_THIS', other: '1' } }),
       'accepted',
     )
-    await until(async () => (await bench.devicesOf('1', 'foreign')).length === 1, { ...slow, what: 'it is linked' })
+    await until(async () => (await bench.devicesOf('1', 'foreign')).length === 1, { ...slow, awaited: 'it is linked' })
     assert.deepEqual(await bench.failed(), [])
   })
 
@@ -189,13 +192,16 @@ export function deviceChannelSuite({ name, skip, open }: ChannelFixture): void {
       type: deviceMessageType.link,
       body: Buffer.from(message('link', { user: 'the last', token: 'the last' }).body),
     })
-    await until(async () => (await bench.devicesOf('1', 'the last')).length === 1, { ...slow, what: 'what followed' })
+    await until(async () => (await bench.devicesOf('1', 'the last')).length === 1, {
+      ...slow,
+      awaited: 'what followed',
+    })
     const rows = badInput.filter((row) => !row.only || row.only === name)
     const accepted = rows.map((row, i) => [row, `user ${i + 1}`] as const)
     for (const [row, user] of accepted) {
       await until(async () => (await bench.devicesOf('1', user)).length === (row.accepted && !row.noDevice ? 1 : 0), {
         ...slow,
-        what: `${row.title} is ${row.accepted ? 'accepted' : 'refused'}`,
+        awaited: `${row.title} is ${row.accepted ? 'accepted' : 'refused'}`,
       })
     }
     if (name === 'rest') return
@@ -205,7 +211,7 @@ export function deviceChannelSuite({ name, skip, open }: ChannelFixture): void {
         const items = await bench.failed()
         return items.length === refused.length && items
       },
-      { ...slow, what: `${refused.length} are parked` },
+      { ...slow, awaited: `${refused.length} are parked` },
     )
     for (const row of refused) {
       const found = parked.find(({ error }) => row.why?.test(error))

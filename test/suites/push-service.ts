@@ -89,7 +89,7 @@ export function pushServiceSuite({ name, skip = false, tooMany = 5_000, http2, r
     assert.partialDeepStrictEqual(answer, { category: 'successful', ref: push.ref })
     assert.equal(answer.token, undefined)
     assert.match(answer.category === 'successful' ? (answer.providerId ?? '') : '', /./)
-    await until(() => standIn.shown(device.token).length === 1, { what: 'shown' })
+    await until(() => standIn.shown(device.token).length === 1, { awaited: 'shown' })
     const [shown] = standIn.shown(device.token)
     assert.partialDeepStrictEqual(shown, {
       title: 'Hello',
@@ -129,7 +129,7 @@ export function pushServiceSuite({ name, skip = false, tooMany = 5_000, http2, r
     const [one, two] = [stage.device('1'), stage.device('2')]
     assert.equal(one.userId, two.userId)
     await service.send(pushTo(one, { content: { title: 'for brand 1' } }), contextOf())
-    await until(() => standIn.shown(one.token).length === 1, { what: 'shown' })
+    await until(() => standIn.shown(one.token).length === 1, { awaited: 'shown' })
     assert.equal(standIn.shown(one.token)[0]?.title, 'for brand 1')
     assert.deepEqual(standIn.shown(two.token), [])
   })
@@ -139,7 +139,7 @@ export function pushServiceSuite({ name, skip = false, tooMany = 5_000, http2, r
     const push = pushTo(stage.device())
     assert.equal((await service.send(push, contextOf())).category, 'successful')
     assert.equal((await service.send(push, contextOf())).category, 'successful')
-    await until(() => standIn.shown(push.device.token)[0]?.replaced === 1, { what: 'shown anew' })
+    await until(() => standIn.shown(push.device.token)[0]?.replaced === 1, { awaited: 'shown anew' })
     assert.equal(standIn.shown(push.device.token).length, 1)
     assert.equal(accepted(stage).length, 2)
   })
@@ -152,7 +152,7 @@ export function pushServiceSuite({ name, skip = false, tooMany = 5_000, http2, r
       standIn.play({ reset: 'after', times: 1 })
       assert.partialDeepStrictEqual(await service.send(push, contextOf()), { category: 'fatal', uncertain: true })
       assert.equal((await service.send(push, contextOf())).category, 'successful')
-      await until(() => standIn.shown(push.device.token)[0]?.replaced === 1, { what: 'shown anew' })
+      await until(() => standIn.shown(push.device.token)[0]?.replaced === 1, { awaited: 'shown anew' })
       assert.equal(standIn.shown(push.device.token).length, 1)
     },
   )
@@ -183,7 +183,7 @@ export function pushServiceSuite({ name, skip = false, tooMany = 5_000, http2, r
     const before = standIn.arrivals.length
     const stopping = new AbortController()
     const sending = service.send(pushTo(stage.device()), contextOf(20_000, stopping.signal))
-    await until(() => standIn.arrivals.length > before, { what: 'arrived' })
+    await until(() => standIn.arrivals.length > before, { awaited: 'arrived' })
     stopping.abort()
     assert.partialDeepStrictEqual(await sending, { category: 'fatal', reason: 'stopping', uncertain: true })
   })

@@ -44,7 +44,7 @@ deviceChannelSuite({
             channel.removeAllListeners('return')
             return confirmed && !returned
           },
-          { what: 'the queue exists' },
+          { awaited: 'the queue exists' },
         )
         return 'accepted'
       },

@@ -81,7 +81,7 @@ test('events interleaved over REST, AMQP and Kafka, reordered and repeated, lead
               const outcomes = await publisher.publish(share.slice(from, from + 40), context)
               return outcomes.every(({ category }) => category === 'successful')
             },
-            { what: `${publisher.name} accepts`, withinMs: 30_000 },
+            { awaited: `${publisher.name} accepts`, withinMs: 30_000 },
           )
       }),
     )
@@ -92,7 +92,7 @@ test('events interleaved over REST, AMQP and Kafka, reordered and repeated, lead
           const [a, b] = await Promise.all(['a', 'b'].map((user) => bench.devicesOf(brand, `${user}${n}`)))
           return a?.length === (owner === 'a' ? 1 : 0) && b?.length === (owner === 'b' ? 1 : 0)
         },
-        { what: `token ${n} of brand ${brand} belongs to ${owner ?? 'nobody'}`, withinMs: 30_000 },
+        { awaited: `token ${n} of brand ${brand} belongs to ${owner ?? 'nobody'}`, withinMs: 30_000 },
       )
     }
     assert.deepEqual(await bench.failed(), [])

@@ -41,7 +41,7 @@ async function deleteQueues(t: TestContext, url: string, queue: string): Promise
 async function publishAll(publisher: DevicePublisher, [first, ...others]: readonly DeviceMessage[]): Promise<void> {
   const accepted = async (some: readonly DeviceMessage[]): Promise<boolean> =>
     (await publisher.publish(some, context())).every(({ category }) => category === 'successful')
-  await until(() => accepted([first as DeviceMessage]), { what: 'the queue exists', withinMs: 30_000 })
+  await until(() => accepted([first as DeviceMessage]), { awaited: 'the queue exists', withinMs: 30_000 })
   assert.ok(await accepted(others), 'all are accepted')
 }
 
@@ -101,7 +101,7 @@ test('no message is lost when consumers are killed more often than the delivery 
     for (const one of received) got.set(tokenOf(one), received.length)
     if (received[0]?.from.endsWith('.dead')) assert.equal(received.length, 1, 'dead letters come one at a time')
   })
-  await until(() => all.every((_, n) => got.has(`t${n}`)), { what: 'all are stored', withinMs: 30_000 })
+  await until(() => all.every((_, n) => got.has(`t${n}`)), { awaited: 'all are stored', withinMs: 30_000 })
 })
 
 const brokers = [
@@ -162,12 +162,12 @@ for (const { name, skip, open } of brokers) {
     })
     await publishAll(publisher, messages(50))
     await held
-    await until(() => attempts >= 3, { what: 'the batch is retried', withinMs: 20_000 })
+    await until(() => attempts >= 3, { awaited: 'the batch is retried', withinMs: 20_000 })
     assert.equal(got.length, 0)
     const released = event('channel.released', ({ channel }) => channel === consumer.name, { withinMs: 20_000 })
     unavailable = false
     await released
-    await until(() => new Set(got).size === 50, { what: 'all are stored', withinMs: 20_000 })
+    await until(() => new Set(got).size === 50, { awaited: 'all are stored', withinMs: 20_000 })
     assert.equal(got.length, 50)
     for (let user = 0; user < 7; user++) {
       const ofUser = got.map((token) => Number(token.slice(1))).filter((n) => n % 7 === user)
@@ -190,7 +190,7 @@ for (const { name, skip, open } of brokers) {
     await end()
     const got: string[] = []
     consume(t, consumer, (received) => void got.push(...received.map(tokenOf)))
-    await until(() => new Set(got).size === 20, { what: 'all are stored', withinMs: 30_000 })
+    await until(() => new Set(got).size === 20, { awaited: 'all are stored', withinMs: 30_000 })
   })
 
   test(`${name}: with declare: false, a missing queue or topic is reported until it is created`, {
@@ -205,7 +205,7 @@ for (const { name, skip, open } of brokers) {
     await lost
     await createDestination()
     await publishAll(publisher, messages(5))
-    await until(() => got.length === 5, { what: 'all are stored', withinMs: 30_000 })
+    await until(() => got.length === 5, { awaited: 'all are stored', withinMs: 30_000 })
   })
 
   test(`${name}: after a stop the next consumer continues where the last one ended`, {
@@ -217,12 +217,12 @@ for (const { name, skip, open } of brokers) {
     const got: string[] = []
     const end = consume(t, consumer, (received) => void got.push(...received.map(tokenOf)))
     await publishAll(publisher, messages(30))
-    await until(() => new Set(got).size === 30, { what: 'all are stored', withinMs: 20_000 })
+    await until(() => new Set(got).size === 30, { awaited: 'all are stored', withinMs: 20_000 })
     await end()
     const again: string[] = []
     consume(t, consumer, (received) => void again.push(...received.map(tokenOf)))
     await publishAll(publisher, [message('link', { token: 'the last' })])
-    await until(() => again.includes('the last'), { what: 'the next consumer goes on', withinMs: 30_000 })
+    await until(() => again.includes('the last'), { awaited: 'the next consumer goes on', withinMs: 30_000 })
     assert.deepEqual(again, ['the last'], 'acknowledged messages are not delivered again')
   })
 }
@@ -283,7 +283,7 @@ test('kafka: no message is skipped when partitions move between processes', {
   }
   const first = consumeAs('first')
   await publishUpTo(100)
-  await until(() => consumedBy('first'), { what: 'the first consumer has messages', withinMs: 20_000 })
+  await until(() => consumedBy('first'), { awaited: 'the first consumer has messages', withinMs: 20_000 })
   const second = consumeAs('second')
   await until(
     async () => {
@@ -291,13 +291,13 @@ test('kafka: no message is skipped when partitions move between processes', {
       await publishAll(publisher, [message('link', { user: `user ${extra % 40}`, token: `extra ${extra}` })])
       return consumedBy('second')
     },
-    { what: 'the second consumer has partitions', withinMs: 30_000 },
+    { awaited: 'the second consumer has partitions', withinMs: 30_000 },
   )
   await first()
   await publishUpTo(500)
   consumeAs('third')
   await publishUpTo(600)
-  await until(() => got.size === 600 + extra, { what: 'all are stored', withinMs: 40_000 })
+  await until(() => got.size === 600 + extra, { awaited: 'all are stored', withinMs: 40_000 })
   await second()
 })
 

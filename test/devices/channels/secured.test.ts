@@ -38,10 +38,10 @@ async function assertDelivers(publisher: DevicePublisher, consumer: DeviceConsum
   try {
     const sent = message('link')
     await until(async () => (await publisher.publish([sent], context()))[0]?.category === 'successful', {
-      what: 'the message is accepted',
+      awaited: 'the message is accepted',
       withinMs: 30_000,
     })
-    await until(() => got.includes(sent.body), { what: 'the message arrives', withinMs: 30_000 })
+    await until(() => got.includes(sent.body), { awaited: 'the message arrives', withinMs: 30_000 })
   } finally {
     stop.abort()
     await consuming
