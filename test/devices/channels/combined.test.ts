@@ -7,7 +7,7 @@ import { amqpPublisher } from '../../../src/devices/channels/amqp-publisher.ts'
 import { kafkaConsumer } from '../../../src/devices/channels/kafka-consumer.ts'
 import { kafkaPublisher } from '../../../src/devices/channels/kafka-publisher.ts'
 import { restPublisher } from '../../../src/devices/channels/rest-publisher.ts'
-import { type Brand, brands, integrationKey, message, ownName, startBench } from '../../suites/device-channel.ts'
+import { type Brand, brands, integrationKey, message, startSetup, uniqueName } from '../../suites/device-channel.ts'
 import { kafka, kafkaService } from '../../support/services/kafka.ts'
 import { rabbitmq, rabbitmqService } from '../../support/services/rabbitmq.ts'
 import { without } from '../../support/services/service.ts'
@@ -31,18 +31,18 @@ test('events interleaved over REST, AMQP and Kafka, reordered and repeated, lead
   timeout: 120_000,
 }, async (t) => {
   const [url, broker] = [await rabbitmq(), await kafka()]
-  const names = new Map(brands.map((brand) => [brand, ownName(brand)]))
+  const names = new Map(brands.map((brand) => [brand, uniqueName(brand)]))
   const nameOf = (brand: Brand): string => names.get(brand) as string
   const channels = brands.flatMap((brand) => [
     { brands: brand, consumer: amqpConsumer({ url, queue: nameOf(brand) }) },
     { brands: brand, consumer: kafkaConsumer({ brokers: [broker], topic: nameOf(brand), group: nameOf(brand) }) },
   ])
-  const bench = await startBench(t, {
+  const setup = await startSetup(t, {
     channels,
     publisher: (_, brand) => amqpPublisher({ url, routingKey: nameOf(brand) }),
-    foreign: async () => 'accepted',
+    sendForeign: async () => 'accepted',
   })
-  await Promise.all(brands.map((brand) => publishOverAll(t, bench.url, brand)))
+  await Promise.all(brands.map((brand) => publishOverAll(t, setup.url, brand)))
 
   async function publishOverAll(tt: TestContext, platform: string, brand: Brand): Promise<void> {
     const next = random(brand === '1' ? 1 : 2)
@@ -89,12 +89,12 @@ test('events interleaved over REST, AMQP and Kafka, reordered and repeated, lead
       const owner = oracle(sequence)
       await until(
         async () => {
-          const [a, b] = await Promise.all(['a', 'b'].map((user) => bench.devicesOf(brand, `${user}${n}`)))
+          const [a, b] = await Promise.all(['a', 'b'].map((user) => setup.devicesOf(brand, `${user}${n}`)))
           return a?.length === (owner === 'a' ? 1 : 0) && b?.length === (owner === 'b' ? 1 : 0)
         },
         { awaited: `token ${n} of brand ${brand} belongs to ${owner ?? 'nobody'}`, withinMs: 30_000 },
       )
     }
-    assert.deepEqual(await bench.failed(), [])
+    assert.deepEqual(await setup.failed(), [])
   }
 })

@@ -15,7 +15,7 @@ import { kafkaConsumer } from '../../../src/devices/channels/kafka-consumer.ts'
 import { kafkaPublisher } from '../../../src/devices/channels/kafka-publisher.ts'
 import { restPublisher } from '../../../src/devices/channels/rest-publisher.ts'
 import type { DeviceConsumer, DeviceMessage, DevicePublisher, Received } from '../../../src/devices/device-channel.ts'
-import { message, ownName } from '../../suites/device-channel.ts'
+import { message, uniqueName } from '../../suites/device-channel.ts'
 import { kafka, withoutKafka } from '../../support/services/kafka.ts'
 import { rabbitmq, withoutRabbitmq } from '../../support/services/rabbitmq.ts'
 import { event, until } from '../../support/wait.ts'
@@ -69,7 +69,7 @@ test('no message is lost when consumers are killed more often than the delivery 
   timeout: 90_000,
 }, async (t) => {
   const url = await rabbitmq()
-  const queue = ownName('1')
+  const queue = uniqueName('1')
   await deleteQueues(t, url, queue)
   const limit = 3
   const all = messages(60)
@@ -110,7 +110,7 @@ const brokers = [
     skip: noRabbitmq,
     async open(t: TestContext, { declare = true } = {}) {
       const url = await rabbitmq()
-      const queue = ownName('1')
+      const queue = uniqueName('1')
       await deleteQueues(t, url, queue)
       return {
         consumer: amqpConsumer({ url, queue, prefetch: 10, declare }),
@@ -129,7 +129,7 @@ const brokers = [
     name: 'kafka',
     skip: noKafka,
     async open(_t: TestContext, { declare = true } = {}) {
-      const at = { brokers: [await kafka()], topic: ownName('1') }
+      const at = { brokers: [await kafka()], topic: uniqueName('1') }
       return {
         consumer: kafkaConsumer({ ...at, group: at.topic, most: 10, declare }),
         publisher: kafkaPublisher(at),
@@ -228,7 +228,7 @@ for (const { name, skip, open } of brokers) {
 }
 
 test('amqp: an unroutable message is fatal', { skip: noRabbitmq }, async (t) => {
-  const publisher = amqpPublisher({ url: await rabbitmq(), routingKey: ownName('1') })
+  const publisher = amqpPublisher({ url: await rabbitmq(), routingKey: uniqueName('1') })
   t.after(() => publisher.close())
   const [one, two] = await publisher.publish(messages(2), context())
   assert.partialDeepStrictEqual(one, {
@@ -239,7 +239,7 @@ test('amqp: an unroutable message is fatal', { skip: noRabbitmq }, async (t) => 
   })
   assert.match((one as { error: string }).error, /create the queue/)
   assert.equal(two?.category, 'fatal')
-  const nowhere = amqpPublisher({ url: await rabbitmq(), exchange: ownName('1'), routingKey: 'x' })
+  const nowhere = amqpPublisher({ url: await rabbitmq(), exchange: uniqueName('1'), routingKey: 'x' })
   t.after(() => nowhere.close())
   const [lost] = await nowhere.publish(messages(1), context())
   assert.partialDeepStrictEqual(lost, { category: 'fatal', blame: 'provider' })
@@ -247,7 +247,7 @@ test('amqp: an unroutable message is fatal', { skip: noRabbitmq }, async (t) => 
 })
 
 test('kafka: only the message that is too large is rejected', { skip: noKafka, timeout: 60_000 }, async (t) => {
-  const at = { brokers: [await kafka()], topic: ownName('1') }
+  const at = { brokers: [await kafka()], topic: uniqueName('1') }
   consume(t, kafkaConsumer({ ...at, group: at.topic }), () => {})
   const publisher = kafkaPublisher(at)
   t.after(() => publisher.close())
@@ -265,7 +265,7 @@ test('kafka: no message is skipped when partitions move between processes', {
   skip: noKafka,
   timeout: 90_000,
 }, async (t) => {
-  const at = { brokers: [await kafka()], topic: ownName('1') }
+  const at = { brokers: [await kafka()], topic: uniqueName('1') }
   const of = { ...at, sessionTimeoutMs: 6_000, most: 20 }
   const publisher = kafkaPublisher(at)
   t.after(() => publisher.close())
@@ -302,7 +302,7 @@ test('kafka: no message is skipped when partitions move between processes', {
 })
 
 test('kafka: the error names a missing topic', { skip: noKafka }, async (t) => {
-  const publisher = kafkaPublisher({ brokers: [await kafka()], topic: ownName('1') })
+  const publisher = kafkaPublisher({ brokers: [await kafka()], topic: uniqueName('1') })
   t.after(() => publisher.close())
   const [one] = await publisher.publish(messages(1), context())
   assert.partialDeepStrictEqual(one, { category: 'fatal', blame: 'provider', reason: 'misconfigured' })
