@@ -83,14 +83,16 @@ test('every file in dist was built from an existing source file', async () => {
   assert.deepEqual(stale, [])
 })
 
-test('installed with its dependencies, it takes at most 55 MB', { skip: missing }, async () => {
+test('the package with its dependencies takes at most 55 MB', { skip: missing }, async () => {
   const files = await readdir(join(folder, 'node_modules'), { recursive: true, withFileTypes: true })
   let blocks = 0
   for (const file of files) blocks += (await stat(join(file.parentPath, file.name))).blocks
   assert.ok(blocks * 512 <= 55_000_000, `${blocks * 512} bytes on disk`)
 })
 
-test('its entry points can be imported, and their types compile in a strict project', { skip: missing }, async () => {
+test('the entry points of the package can be imported, and their types compile in a strict project', {
+  skip: missing,
+}, async () => {
   const program = `
     import { createOperator, createPlatform, guard, operatorApi, kafkaPublisher, amqpConsumer } from 'bellwire'
     import * as contract from 'bellwire/contract'

@@ -1,4 +1,4 @@
-// Every malformed answer of an endpoint is an error: none may read as "true for nobody".
+// Every malformed answer of an endpoint is an error, and is never read as an empty list.
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -41,7 +41,7 @@ test('a look-up fails unless the answer has a list of ids for each field', async
   await assert.rejects(silent.among('1', ['1001'], ['blocked'], newLookUp(100)), /timeout|aborted/i)
 })
 
-test('reading a list fails if it is truncated, has a wrong count or is no list', async (t) => {
+test('reading a list fails if it is truncated, has a wrong count or is not a list', async (t) => {
   const head = '{"timestamp":"2026-01-01T00:00:00Z"}\n'
   for (const [body, expected] of [
     ['"1001"\n{"count":1}\n', /did not start its list with/],

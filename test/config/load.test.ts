@@ -99,7 +99,7 @@ test('invalid YAML is refused with its line', async (t) => {
   assert.match(duplicate?.what ?? '', /unique/i)
 })
 
-test('a named file that does not exist is refused; without a name the environment may be enough', async () => {
+test('a named file that does not exist is refused; without a file the environment may contain the configuration', async () => {
   await assert.rejects(loadConfig('/nowhere/bellwire.yaml', {}), /--config/)
   const config = await loadConfig(undefined, { BELLWIRE_LOG_LEVEL: 'warn' })
   assert.equal(config.log.level, 'warn')
@@ -189,7 +189,7 @@ test('the effective configuration is printed without secrets, in a form that can
   assert.equal(reloaded.platform?.lanes.length, 2)
 })
 
-test('credentials in addresses and in headers of a push provider are masked in print and known to the log', async (t) => {
+test('credentials in addresses and in headers of a push provider are masked in print and in the log', async (t) => {
   const config = await load(
     t,
     `operator:

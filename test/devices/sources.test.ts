@@ -102,17 +102,17 @@ test('an unreadable device is reported and skipped; a missing column is an error
     assert.ok(!JSON.stringify(await unreadable).includes('secret-token'))
   }
   rows[1] = { ...good, token: 'odd', provider: '!' }
-  assert.equal((await source.holders('1', ['odd'], newLookUp())).get('odd'), 'nobody', 'not an unknown token')
+  assert.equal((await source.holders('1', ['odd'], newLookUp())).get('odd'), 'nobody', 'the token is known')
   rows[1] = { user_id: 5, token: 't2', kind: 'apns', linked_at: 'yesterday' }
   assert.equal((await source.of('1', ['5'], newLookUp())).get('5')?.[0]?.linkedAt, '')
-  for (const [row, why] of [
+  for (const [row, expected] of [
     [{ id: '1001', token: 't', kind: 'apns' }, /without user_id/],
     [{ user_id: '1001', kind: 'apns' }, /without token/],
     [{ user_id: '1001', token: 't' }, /neither kind nor provider/],
     ['x', /returned a device that is not an object/],
   ] as const) {
     rows[1] = row as unknown as DeviceRecord
-    await assert.rejects(source.of('1', ['1001'], newLookUp()), why)
+    await assert.rejects(source.of('1', ['1001'], newLookUp()), expected)
   }
 })
 
@@ -263,9 +263,9 @@ test('a look-up fails if the endpoint sends an invalid answer or none', async (t
     [(_r, _h, response) => response.destroy(), /closed|reset|terminated|other side/i],
     [() => {}, /aborted|timeout/i],
   ]
-  for (const [answer, why] of answers) {
+  for (const [answer, expected] of answers) {
     const source = httpDevices({ url: await endpoint(t, answer), timeoutMs: 300 })
-    await assert.rejects(source.of('1', ['1001'], newLookUp()), why)
+    await assert.rejects(source.of('1', ['1001'], newLookUp()), expected)
     await source.close?.()
   }
   assert.deepEqual(await httpDevices({ url: 'http://127.0.0.1:1' }).holders('1', ['t'], newLookUp()), new Map())

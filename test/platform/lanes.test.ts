@@ -8,7 +8,7 @@ import type { LaneOptions } from '../../src/platform/options.ts'
 import { operatorApi } from '../../src/providers/operator-api.ts'
 import { on } from '../../src/runtime/events.ts'
 import { run } from '../cli/bellwire.ts'
-import { stranger } from '../providers/stranger.ts'
+import { startFakeOperator } from '../providers/fake-operator.ts'
 import { freshSchema, withoutPostgres } from '../support/services/postgres.ts'
 import { adminKey, element, get, keys, post, startPlatform, temporary } from '../support/sides.ts'
 import { tcpProxy } from '../support/tcp-proxy.ts'
@@ -23,7 +23,9 @@ function lane(baseUrl: string, over: Partial<LaneOptions> = {}): LaneOptions {
 const rubbish = /^the operator answered 200, but the body is not .* it has none of successful, failed and fatal$/
 
 test('what the operator answered stays visible: in the log, in the lane, of each message, and in what `send` prints', async (t) => {
-  const { url: operator, received } = await stranger(t, (_received, response) => response.end('{"succesful":[]}'))
+  const { url: operator, received } = await startFakeOperator(t, (_received, response) =>
+    response.end('{"succesful":[]}'),
+  )
   const reasons: string[] = []
   t.after(on('lane.held', ({ reason }) => void reasons.push(reason)))
   const { url } = await startPlatform(t, { lanes: [lane(operator)] })
@@ -47,7 +49,7 @@ test('what the operator answered stays visible: in the log, in the lane, of each
 })
 
 test('why a message waits is told of it alone', async (t) => {
-  const { url: operator } = await stranger(t, ({ body }, response) => {
+  const { url: operator } = await startFakeOperator(t, ({ body }, response) => {
     const [poison, ...others] = (JSON.parse(body) as { activity: { id: number } }[]).map(({ activity: { id } }) => id)
     const fatal = [{ id: poison, error: 'the user is being merged' }]
     response.end(JSON.stringify({ successful: others.map((id) => ({ id, push_id: `p${id}` })), failed: [], fatal }))
@@ -77,7 +79,7 @@ for (const [mode, answer] of [
   ],
 ] as const) {
   test(`row 6: a delivery without an identifier is shown as untracked, ${mode}`, async (t) => {
-    const { url: operator } = await stranger(t, ({ body }, response) => response.end(answer(body)))
+    const { url: operator } = await startFakeOperator(t, ({ body }, response) => response.end(answer(body)))
     const { url } = await startPlatform(t, { lanes: [lane(operator, { mode })] })
     const file = join(await temporary(t), 'file.ndjson')
     await writeFile(file, [element(), element()].map((each) => JSON.stringify(each)).join('\n'))
@@ -94,7 +96,9 @@ for (const [mode, answer] of [
 }
 
 test('POST /admin/lanes/resume answers with the state after it', async (t) => {
-  const { url: operator } = await stranger(t, (_received, response) => response.writeHead(401).end('{"error":"who?"}'))
+  const { url: operator } = await startFakeOperator(t, (_received, response) =>
+    response.writeHead(401).end('{"error":"who?"}'),
+  )
   const { url } = await startPlatform(t, { lanes: [lane(operator, { mode: 'single', concurrency: 1 })] })
   const written = async () => (await get(`${url}/admin/lanes`)).body.lanes[0]
   const paused = event('lane.paused')

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import type { LaneOptions } from '../../src/platform/options.ts'
 import { operatorApi } from '../../src/providers/operator-api.ts'
-import { type Received, stranger } from '../providers/stranger.ts'
+import { type Received, startFakeOperator } from '../providers/fake-operator.ts'
 import { adminKey, element, get, keys, post, startPlatform } from '../support/sides.ts'
 import { event, until } from '../support/wait.ts'
 
@@ -21,7 +21,7 @@ interface Answering {
 /** A stranger's operator, single and batch. */
 async function operatorThat(t: TestContext, judge: Judge, headers: Record<string, string> = {}): Promise<Answering> {
   const requests: string[][] = []
-  const { url } = await stranger(t, ({ path, body }: Received, response) => {
+  const { url } = await startFakeOperator(t, ({ path, body }: Received, response) => {
     const read = JSON.parse(body) as unknown
     const elements = (Array.isArray(read) ? read : [read]) as { activity: { id: number; user_id: string } }[]
     const request = requests.push(elements.map(({ activity }) => activity.user_id))

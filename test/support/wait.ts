@@ -2,14 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type EventName, type Events, on } from '../../src/runtime/events.ts'
 
 export interface Within {
-  /** Default: 10 s: long enough for a busy machine, short enough for a test that fails. */
+  /** Default: 10 s, which is enough on a busy machine. */
   readonly withinMs?: number
 }
 
 /**
  * Waits until the condition returns a truthy value, and returns it. Prefer event() if there is an event to wait for.
  *
- * @throws an error with that names what is `awaited`, after `withinMs`
+ * @param options.awaited names the awaited state, for the error after `withinMs`
  */
 export async function until<T>(
   condition: () => T | Promise<T>,

@@ -19,7 +19,7 @@ import { temporary } from '../../support/sides.ts'
 
 const at = 'operator.push.devices.services[0]'
 
-/** The validated settings, if only these values are written. */
+/** Validates a configuration that contains only these values. */
 function configOf(settings: typeof fcmSettings | typeof apnsSettings, written: Record<string, unknown>) {
   const problems: Problem[] = []
   const raw = readYaml(JSON.stringify(written), 'bellwire.yaml', '/', problems)

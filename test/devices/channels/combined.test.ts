@@ -1,4 +1,4 @@
-// The same events over several channels at once, reordered and repeated, lead to one state of the registry (row 20).
+// Several channels carry the same events, reordered and repeated, and lead to one state of the registry (row 20).
 
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
@@ -17,8 +17,8 @@ import { oracle, type TestEvent } from '../sequences.ts'
 const skip = await without(rabbitmqService, kafkaService)
 const devices = 60
 
-/** A generator with a fixed seed, so that a failure can be reproduced. */
-function random(seed: number): () => number {
+/** Returns a generator with a fixed seed, so that a failure can be reproduced. */
+function randomFrom(seed: number): () => number {
   let state = seed
   return () => {
     state = (state * 1_103_515_245 + 12_345) % 2_147_483_648
@@ -45,7 +45,7 @@ test('events interleaved over REST, AMQP and Kafka, reordered and repeated, lead
   await Promise.all(brands.map((brand) => publishOverAll(t, setup.url, brand)))
 
   async function publishOverAll(tt: TestContext, platform: string, brand: Brand): Promise<void> {
-    const next = random(brand === '1' ? 1 : 2)
+    const next = randomFrom(brand === '1' ? 1 : 2)
     const pick = <T>(list: readonly T[]): T => list[Math.floor(next() * list.length)] as T
     const events = Array.from({ length: devices }, () =>
       Array.from(
@@ -81,7 +81,7 @@ test('events interleaved over REST, AMQP and Kafka, reordered and repeated, lead
               const outcomes = await publisher.publish(share.slice(from, from + 40), context)
               return outcomes.every(({ category }) => category === 'successful')
             },
-            { awaited: `${publisher.name} accepts`, withinMs: 30_000 },
+            { awaited: `${publisher.name} accepts the events`, withinMs: 30_000 },
           )
       }),
     )

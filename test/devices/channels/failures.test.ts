@@ -39,10 +39,10 @@ async function deleteQueues(t: TestContext, url: string, queue: string): Promise
 
 /** Publishes each message once, in order: the first alone, retried until the consumer has declared the queue, then the others. */
 async function publishAll(publisher: DevicePublisher, [first, ...others]: readonly DeviceMessage[]): Promise<void> {
-  const accepted = async (some: readonly DeviceMessage[]): Promise<boolean> =>
-    (await publisher.publish(some, context())).every(({ category }) => category === 'successful')
+  const accepted = async (batch: readonly DeviceMessage[]): Promise<boolean> =>
+    (await publisher.publish(batch, context())).every(({ category }) => category === 'successful')
   await until(() => accepted([first as DeviceMessage]), { awaited: 'the queue exists', withinMs: 30_000 })
-  assert.ok(await accepted(others), 'all are accepted')
+  assert.ok(await accepted(others), 'all messages are accepted')
 }
 
 /** Consumes until the test ends. */
@@ -73,7 +73,7 @@ test('no message is lost when consumers are killed more often than the delivery 
   await deleteQueues(t, url, queue)
   const limit = 3
   const all = messages(60)
-  // Declares the queues.
+  // This consumer declares the queues.
   const first = consume(t, amqpConsumer({ url, queue, prefetch: 60, deliveryLimit: limit }), () => {})
   const publisher = amqpPublisher({ url, routingKey: queue })
   t.after(() => publisher.close())
@@ -99,9 +99,9 @@ test('no message is lost when consumers are killed more often than the delivery 
   const got = new Map<string, number>()
   consume(t, amqpConsumer({ url, queue, prefetch: 60, deliveryLimit: limit }), (received) => {
     for (const one of received) got.set(tokenOf(one), received.length)
-    if (received[0]?.from.endsWith('.dead')) assert.equal(received.length, 1, 'dead letters come one at a time')
+    if (received[0]?.from.endsWith('.dead')) assert.equal(received.length, 1, 'dead letters are received one at a time')
   })
-  await until(() => all.every((_, n) => got.has(`t${n}`)), { awaited: 'all are stored', withinMs: 30_000 })
+  await until(() => all.every((_, n) => got.has(`t${n}`)), { awaited: 'all messages are stored', withinMs: 30_000 })
 })
 
 const brokers = [
@@ -167,7 +167,7 @@ for (const { name, skip, open } of brokers) {
     const released = event('channel.released', ({ channel }) => channel === consumer.name, { withinMs: 20_000 })
     unavailable = false
     await released
-    await until(() => new Set(got).size === 50, { awaited: 'all are stored', withinMs: 20_000 })
+    await until(() => new Set(got).size === 50, { awaited: 'all messages are stored', withinMs: 20_000 })
     assert.equal(got.length, 50)
     for (let user = 0; user < 7; user++) {
       const ofUser = got.map((token) => Number(token.slice(1))).filter((n) => n % 7 === user)
@@ -190,7 +190,7 @@ for (const { name, skip, open } of brokers) {
     await end()
     const got: string[] = []
     consume(t, consumer, (received) => void got.push(...received.map(tokenOf)))
-    await until(() => new Set(got).size === 20, { awaited: 'all are stored', withinMs: 30_000 })
+    await until(() => new Set(got).size === 20, { awaited: 'all messages are stored', withinMs: 30_000 })
   })
 
   test(`${name}: with declare: false, a missing queue or topic is reported until it is created`, {
@@ -205,7 +205,7 @@ for (const { name, skip, open } of brokers) {
     await lost
     await createDestination()
     await publishAll(publisher, messages(5))
-    await until(() => got.length === 5, { awaited: 'all are stored', withinMs: 30_000 })
+    await until(() => got.length === 5, { awaited: 'all messages are stored', withinMs: 30_000 })
   })
 
   test(`${name}: after a stop the next consumer continues where the last one ended`, {
@@ -217,13 +217,16 @@ for (const { name, skip, open } of brokers) {
     const got: string[] = []
     const end = consume(t, consumer, (received) => void got.push(...received.map(tokenOf)))
     await publishAll(publisher, messages(30))
-    await until(() => new Set(got).size === 30, { awaited: 'all are stored', withinMs: 20_000 })
+    await until(() => new Set(got).size === 30, { awaited: 'all messages are stored', withinMs: 20_000 })
     await end()
-    const again: string[] = []
-    consume(t, consumer, (received) => void again.push(...received.map(tokenOf)))
+    const next: string[] = []
+    consume(t, consumer, (received) => void next.push(...received.map(tokenOf)))
     await publishAll(publisher, [message('link', { token: 'the last' })])
-    await until(() => again.includes('the last'), { awaited: 'the next consumer goes on', withinMs: 30_000 })
-    assert.deepEqual(again, ['the last'], 'acknowledged messages are not delivered again')
+    await until(() => next.includes('the last'), {
+      awaited: 'the next consumer receives the last message',
+      withinMs: 30_000,
+    })
+    assert.deepEqual(next, ['the last'], 'acknowledged messages are not delivered again')
   })
 }
 
@@ -239,9 +242,9 @@ test('amqp: an unroutable message is fatal', { skip: noRabbitmq }, async (t) => 
   })
   assert.match((one as { error: string }).error, /create the queue/)
   assert.equal(two?.category, 'fatal')
-  const nowhere = amqpPublisher({ url: await rabbitmq(), exchange: uniqueName('1'), routingKey: 'x' })
-  t.after(() => nowhere.close())
-  const [lost] = await nowhere.publish(messages(1), context())
+  const unknownExchange = amqpPublisher({ url: await rabbitmq(), exchange: uniqueName('1'), routingKey: 'x' })
+  t.after(() => unknownExchange.close())
+  const [lost] = await unknownExchange.publish(messages(1), context())
   assert.partialDeepStrictEqual(lost, { category: 'fatal', blame: 'provider' })
   assert.match((lost as { error: string }).error, /no exchange/)
 })
@@ -252,8 +255,8 @@ test('kafka: only the message that is too large is rejected', { skip: noKafka, t
   const publisher = kafkaPublisher(at)
   t.after(() => publisher.close())
   await publishAll(publisher, messages(1))
-  const some = [...messages(3), message('link', { note: 'x'.repeat(2_000_000) }), ...messages(3)]
-  const outcomes = await publisher.publish(some, context())
+  const batch = [...messages(3), message('link', { note: 'x'.repeat(2_000_000) }), ...messages(3)]
+  const outcomes = await publisher.publish(batch, context())
   assert.deepEqual(
     outcomes.map(({ category }) => category),
     ['successful', 'successful', 'successful', 'failed', 'successful', 'successful', 'successful'],
@@ -266,12 +269,12 @@ test('kafka: no message is skipped when partitions move between processes', {
   timeout: 90_000,
 }, async (t) => {
   const at = { brokers: [await kafka()], topic: uniqueName('1') }
-  const of = { ...at, sessionTimeoutMs: 6_000, most: 20 }
+  const consumerOptions = { ...at, sessionTimeoutMs: 6_000, most: 20 }
   const publisher = kafkaPublisher(at)
   t.after(() => publisher.close())
   const got = new Map<string, Set<string>>()
   const consumeAs = (name: string) =>
-    consume(t, kafkaConsumer(of), (received) => {
+    consume(t, kafkaConsumer(consumerOptions), (received) => {
       for (const one of received) got.set(tokenOf(one), (got.get(tokenOf(one)) ?? new Set()).add(name))
     })
   const consumedBy = (name: string): boolean => [...got.values()].some((names) => names.has(name))
@@ -297,7 +300,7 @@ test('kafka: no message is skipped when partitions move between processes', {
   await publishUpTo(500)
   consumeAs('third')
   await publishUpTo(600)
-  await until(() => got.size === 600 + extra, { awaited: 'all are stored', withinMs: 40_000 })
+  await until(() => got.size === 600 + extra, { awaited: 'all messages are stored', withinMs: 40_000 })
   await second()
 })
 

@@ -5,7 +5,7 @@ import type { AddressInfo, LookupFunction } from 'node:net'
 import test, { type TestContext } from 'node:test'
 import { checkVapid, checkWebPush } from '../../../src/providers/web-push/check.ts'
 import { makeVapidKeys } from '../../../src/providers/web-push/vapid.ts'
-import { ready, subject } from './fixture.ts'
+import { startWebPush, subject } from './fixture.ts'
 
 /** Tests have no access to the internet. */
 const lookup: LookupFunction = (_host, _options, callback) =>
@@ -17,7 +17,7 @@ const elsewhere = ['fcm.googleapis.com', 'updates.push.services.mozilla.com', 'w
 
 async function serverWithClock(t: TestContext, clock: () => number): Promise<string> {
   const server = createServer((_request, response) => {
-    response.writeHead(404, { date: new Date(clock()).toUTCString() }).end('nothing here')
+    response.writeHead(404, { date: new Date(clock()).toUTCString() }).end('nothing reachable')
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -26,9 +26,9 @@ async function serverWithClock(t: TestContext, clock: () => number): Promise<str
 }
 
 test('a valid credential with reachable push services passes all checks', async (t) => {
-  const here = await serverWithClock(t, Date.now)
-  const origins = Object.fromEntries(elsewhere.map((origin) => [origin, here]))
-  const { service } = await ready(t, { origins })
+  const reachable = await serverWithClock(t, Date.now)
+  const origins = Object.fromEntries(elsewhere.map((origin) => [origin, reachable]))
+  const { service } = await startWebPush(t, { origins })
   const checks = await service.check?.()
   assert.deepEqual(
     checks?.map(({ ok, what }) => [ok, what]),
@@ -68,13 +68,13 @@ test('push services that cannot be reached are reported, each with a remedy', as
 
 test('a wrong clock is reported, with its direction', async (t) => {
   const minutes = 60_000
-  for (const [theirs, words] of [
+  for (const [skewMs, words] of [
     [20 * minutes, /this machine's clock is 20 minutes behind that of/],
     [-20 * minutes, /this machine's clock is 20 minutes ahead of that of/],
     [2 * minutes, undefined],
     [-2 * minutes, undefined],
   ] as const) {
-    const origins = { 'https://push.example.com': await serverWithClock(t, () => Date.now() + theirs) }
+    const origins = { 'https://push.example.com': await serverWithClock(t, () => Date.now() + skewMs) }
     const checks = await checkWebPush({ ...makeVapidKeys(), subject, origins, lookup })
     const clock = checks.find(({ what }) => what.includes('clock'))
     if (words) assert.match(clock?.what ?? '', words)
