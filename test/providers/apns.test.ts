@@ -388,7 +388,7 @@ test('apns: check() reports each misconfiguration', async (t) => {
 
   const date = new Date(Date.now() + 90_000).toUTCString()
   standIn.play({ answer: { status: 400, headers: { date }, body: '{"reason":"BadDeviceToken"}' }, times: 1 })
-  assert.match((await check({}))[0]?.what ?? '', /(89|90|91) s behind/)
+  assert.match((await check({}))[0]?.description ?? '', /(89|90|91) s behind/)
 })
 
 test('apns: an invalid key is refused, and the error does not contain it', () => {

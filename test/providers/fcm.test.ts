@@ -278,17 +278,17 @@ test('fcm: check() reports each misconfiguration', async (t) => {
   })
   t.after(() => badKey.close?.())
   const [key] = wrong((await badKey.check?.()) ?? [])
-  assert.match(key?.what ?? '', /Invalid JWT Signature/)
+  assert.match(key?.description ?? '', /Invalid JWT Signature/)
 
   const date = new Date(Date.now() - 120_000).toUTCString()
   standIn.play({ answer: { status: 400, headers: { date }, body: fcmRows[1]?.body ?? '' }, times: 1 })
   const [clock] = wrong((await service.check?.()) ?? [])
-  assert.match(clock?.what ?? '', /1(19|20|21) s ahead/)
+  assert.match(clock?.description ?? '', /1(19|20|21) s ahead/)
 
   const distrustful = fcm({ serviceAccount: standIn.credentials, baseUrl: standIn.url })
   t.after(() => distrustful.close?.())
   const [trust] = wrong((await distrustful.check?.()) ?? [])
-  assert.match(trust?.what ?? '', /set ca/)
+  assert.match(trust?.description ?? '', /set ca/)
 })
 
 test('fcm: a service account is read from its file, and an error contains no part of it', async (t) => {

@@ -260,7 +260,7 @@ test('a provider that is a class instance keeps its methods', async () => {
       return sent.map(accepted)
     }
     async check() {
-      return [{ ok: true, what: this.name }]
+      return [{ ok: true, description: this.name }]
     }
     async close() {
       this.closed = true
@@ -269,7 +269,7 @@ test('a provider that is a class instance keeps its methods', async () => {
   const mine = new OwnProvider()
   const guarded = guard(mine, options)
   assert.equal((await guarded.send(messages(1), contextOf()))[0]?.category, 'successful')
-  assert.deepEqual(await guarded.check?.(), [{ ok: true, what: 'own' }])
+  assert.deepEqual(await guarded.check?.(), [{ ok: true, description: 'own' }])
   await guarded.close?.()
   assert.equal(mine.closed, true)
 })

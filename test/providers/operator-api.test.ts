@@ -293,7 +293,7 @@ test('check() sends an empty batch, and reports whether the operator answers and
     const { url, received } = await startConstantOperator(t, status, body)
     const [first] = (await api(t, `${url}/base`, { mode }).check?.()) ?? []
     assert.partialDeepStrictEqual(received, [{ path: '/base/channels/push/batch', body: '[]' }])
-    return `${first?.ok} ${first?.what.replace(/http:\S+/, 'it')}; ${first?.remedy}`
+    return `${first?.ok} ${first?.description.replace(/http:\S+/, 'it')}; ${first?.remedy}`
   }
   const empty = '{"successful":[],"failed":[],"fatal":[]}'
   assert.match(await findingOf('batch', 200, empty), /^true it answers and accepts the key/)
@@ -316,7 +316,7 @@ test('check() sends an empty batch, and reports whether the operator answers and
 test('check() reports a clock that is wrong by more than a minute', async (t) => {
   const off = (ms: number) => startConstantOperator(t, 401, '{}', { date: new Date(Date.now() + ms).toUTCString() })
   const [, behind] = (await api(t, (await off(300_000)).url).check?.()) ?? []
-  assert.match(behind?.what ?? '', /clock is (299|300|301) s behind http/)
+  assert.match(behind?.description ?? '', /clock is (299|300|301) s behind http/)
   const [, fine] = (await api(t, (await off(50_000)).url).check?.()) ?? []
   assert.equal(fine?.ok, true)
 })

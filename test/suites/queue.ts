@@ -1,4 +1,4 @@
-// The requirements for the queue on every engine. Run by test/queue/sqlite.test.ts and test/queue/postgres.test.ts.
+// What the queue must do on every engine. Run by test/queue/sqlite.test.ts and test/queue/postgres.test.ts.
 
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
@@ -27,7 +27,7 @@ export interface QueueFixture {
   readonly fresh: (t: TestContext) => Promise<string>
 }
 
-interface QueueSetup {
+interface Bench {
   readonly t: TestContext
   readonly database: Database
   readonly queue: Queue
@@ -61,7 +61,7 @@ const laneOf = (over: Partial<Lane> = {}): Lane => ({
   ...over,
 })
 
-/** An item for any lane. The lanes of two brands get equal items, so equal user ids. */
+/** Two brands have equal user ids; what differs is the lane. */
 const item = (id: number, userId = '1001'): NewItem => ({
   key: messageKey('push', { id: String(id), userId, activityId: '7', actionId: '9', triggerHash: 'hash' }),
   text: `{"activity":{"id":${id},"user_id":"${userId}"}}`,
@@ -82,7 +82,7 @@ const rejected: Handled = {
   rule: '§7.2.2 failed',
   answer: 'said no',
 }
-const fatalFor = (blame: Fatal['blame'], over: Partial<Fatal> = {}): Fatal => ({
+const again = (blame: Fatal['blame'], over: Partial<Fatal> = {}): Fatal => ({
   category: 'fatal',
   reason: 'unavailable',
   blame,
@@ -91,8 +91,8 @@ const fatalFor = (blame: Fatal['blame'], over: Partial<Fatal> = {}): Fatal => ({
   ...over,
 })
 
-/** Waits until all items have an outcome. */
-const untilSettled = (queue: Queue, puts: readonly Put[], withinMs = 20_000) =>
+/** Resolves when all of these have an outcome. */
+const settled = (queue: Queue, puts: readonly Put[], withinMs = 20_000) =>
   until(
     async () => {
       const outcomes = await queue.outcomes(seqsOf(puts))
@@ -104,7 +104,7 @@ const untilSettled = (queue: Queue, puts: readonly Put[], withinMs = 20_000) =>
   )
 
 export function queueSuite({ engine, skip, fresh }: QueueFixture): void {
-  const check = (title: string, run: (setup: QueueSetup) => Promise<void>): void => {
+  const check = (title: string, run: (bench: Bench) => Promise<void>): void => {
     test(`${engine}: ${title}`, { skip, timeout: 60_000 }, async (t) => {
       const database = await openDatabase(await fresh(t), { migrations: [...queueMigrations, notes] })
       const queue = createQueue(database)
@@ -113,7 +113,7 @@ export function queueSuite({ engine, skip, fresh }: QueueFixture): void {
         await Promise.all(services.map((service) => service.stop(100)))
         await database.close()
       })
-      const serve: QueueSetup['serve'] = (handle, over) => {
+      const serve: Bench['serve'] = (handle, over) => {
         const service = queue.serve(laneOf(over), handle)
         services.push(service)
         service.start()
@@ -123,9 +123,9 @@ export function queueSuite({ engine, skip, fresh }: QueueFixture): void {
     })
   }
 
-  // ── put ──
+  // ── putting ──
 
-  check('an item is put once in its lane, and each put returns its number', async ({ queue }) => {
+  check('an item is put once in its lane, and each time its number is told', async ({ queue }) => {
     const first = await queue.enqueue('1/push', items(3))
     assert.deepEqual(
       first.map(({ fresh }) => fresh),
@@ -146,32 +146,29 @@ export function queueSuite({ engine, skip, fresh }: QueueFixture): void {
     assert.deepEqual(await queue.enqueue('1/push', []), [])
   })
 
-  check('concurrent puts of the same items store them once, and each put returns their numbers', async ({ queue }) => {
+  check('many putters at once each learn what they put themselves', async ({ queue }) => {
     const puts = await Promise.all(Array.from({ length: 20 }, () => queue.enqueue('1/push', items(50))))
     assert.equal(puts.flat().filter(({ fresh }) => fresh).length, 50)
     for (const put of puts) assert.deepEqual(seqsOf(put), seqsOf(puts[0] as readonly Put[]))
     assert.deepEqual(await queue.count(), [{ lane: '1/push', category: 'waiting', items: 50 }])
   })
 
-  check(
-    'a put is committed together with the other rows of its transaction, or not at all',
-    async ({ database, queue, serve }) => {
-      const got: string[] = []
-      serve(async (batch) => {
-        got.push(...batch.map(({ text }) => text))
-        return batch.map(delivered)
-      })
-      await assert.rejects(database.commit([...queue.put('1/push', [item(1)]), op(insertNote, [['bad']])]))
-      await database.commit([...queue.put('1/push', [item(2)]), op(insertNote, [['good']])])
-      await until(() => got.length, { awaited: 'the second item arrives' })
-      assert.deepEqual(got, [item(2).text])
-      assert.equal((await queue.enqueue('1/push', [item(1)]))[0]?.fresh, true)
-    },
-  )
+  check('what is put commits with what caused it, or not at all', async ({ database, queue, serve }) => {
+    const got: string[] = []
+    serve(async (batch) => {
+      got.push(...batch.map(({ text }) => text))
+      return batch.map(delivered)
+    })
+    await assert.rejects(database.commit([...queue.put('1/push', [item(1)]), op(insertNote, [['bad']])]))
+    await database.commit([...queue.put('1/push', [item(2)]), op(insertNote, [['good']])])
+    await until(() => got.length, { awaited: 'the second arrives' })
+    assert.deepEqual(got, [item(2).text])
+    assert.equal((await queue.enqueue('1/push', [item(1)]))[0]?.fresh, true)
+  })
 
-  // ── serve ──
+  // ── serving ──
 
-  check('every item reaches the handler once, and outcomes() finds its outcome by number', async ({ queue, serve }) => {
+  check('every item reaches the handler once, and its outcome is found by its number', async ({ queue, serve }) => {
     const first = await queue.enqueue('1/push', items(3_000))
     const seen = new Map<number, number>()
     serve(async (batch) => {
@@ -179,7 +176,7 @@ export function queueSuite({ engine, skip, fresh }: QueueFixture): void {
       return batch.map(delivered)
     })
     const puts = [...first, ...(await queue.enqueue('1/push', items(500, 5_001)))]
-    const outcomes = await untilSettled(queue, puts)
+    const outcomes = await settled(queue, puts)
     assert.deepEqual(outcomes[7], {
       seq: puts[7]?.seq,
       lane: '1/push',
@@ -201,7 +198,7 @@ export function queueSuite({ engine, skip, fresh }: QueueFixture): void {
     assert.deepEqual(await queue.outcomes([999_999_999]), [])
   })
 
-  check('the handler of a lane gets no items of another brand with equal user ids', async ({ queue, serve }) => {
+  check('lanes of two brands with the same users never meet', async ({ queue, serve }) => {
     const got: Record<string, Set<string>> = { '1/push': new Set(), '2/push': new Set() }
     const handle =
       (name: string): Handle =>
@@ -213,64 +210,64 @@ export function queueSuite({ engine, skip, fresh }: QueueFixture): void {
     serve(handle('1/push'))
     serve(handle('2/push'), { name: '2/push' })
     const puts = [await queue.enqueue('1/push', items(200)), await queue.enqueue('2/push', items(200))].flat()
-    await untilSettled(queue, puts)
+    await settled(queue, puts)
     assert.deepEqual(got, { '1/push': new Set(['1/push']), '2/push': new Set(['2/push']) })
   })
 
-  check('§4.1 rule 3: a full batch is sent at once, any other batch after the time span', async ({ queue, serve }) => {
-    const sizes: number[] = []
-    serve(
-      async (batch) => {
-        sizes.push(batch.length)
-        return batch.map(delivered)
-      },
-      { max: 10, spanMs: 300 },
-    )
-    const puts = await queue.enqueue('1/push', items(25))
-    await until(() => sizes.length === 2, { awaited: 'two full batches' })
-    await untilSettled(queue, puts)
-    assert.deepEqual(sizes, [10, 10, 5])
-  })
-
   check(
-    'if items were put into two lanes alternately, each lane is read in order and without gaps',
+    '§4.1 rule 3: a batch goes when it is full, and one that is not after the time span',
     async ({ queue, serve }) => {
-      const puts: Put[] = []
-      for (let i = 0; i < 20; i++) {
-        for (const lane of ['1/push', '2/push']) puts.push(...(await queue.enqueue(lane, items(40, 1 + i * 40))))
-      }
-      const got: number[] = []
+      const sizes: number[] = []
       serve(
         async (batch) => {
-          got.push(...batch.map(({ seq }) => seq))
+          sizes.push(batch.length)
           return batch.map(delivered)
         },
-        { order: 'lane' },
+        { max: 10, spanMs: 300 },
       )
-      serve(async (batch) => batch.map(delivered), { name: '2/push' })
-      const outcomes = await untilSettled(queue, puts)
-      assert.ok(outcomes.every(({ seq, ref }) => ref === `ref ${seq}`))
-      assert.equal(got.length, 800)
-      assert.deepEqual(
-        got,
-        got.toSorted((a, b) => a - b),
-      )
+      const puts = await queue.enqueue('1/push', items(25))
+      await until(() => sizes.length === 2, { awaited: 'two full batches' })
+      await settled(queue, puts)
+      assert.deepEqual(sizes, [10, 10, 5])
     },
   )
 
-  check('a batch never contains an activity.id twice', async ({ queue, serve }) => {
+  check('lanes whose items were put in turn are read without a gap, and in order', async ({ queue, serve }) => {
+    const puts: Put[] = []
+    for (let i = 0; i < 20; i++) {
+      for (const lane of ['1/push', '2/push']) puts.push(...(await queue.enqueue(lane, items(40, 1 + i * 40))))
+    }
+    const got: number[] = []
+    serve(
+      async (batch) => {
+        got.push(...batch.map(({ seq }) => seq))
+        return batch.map(delivered)
+      },
+      { order: 'lane' },
+    )
+    serve(async (batch) => batch.map(delivered), { name: '2/push' })
+    const outcomes = await settled(queue, puts)
+    assert.ok(outcomes.every(({ seq, ref }) => ref === `ref ${seq}`))
+    assert.equal(got.length, 800)
+    assert.deepEqual(
+      got,
+      got.toSorted((a, b) => a - b),
+    )
+  })
+
+  check('an activity.id is never twice in one batch', async ({ queue, serve }) => {
     const batches: string[][] = []
     serve(async (batch) => {
       batches.push(batch.map(({ text }) => JSON.parse(text).activity.id))
       return batch.map(delivered)
     })
     const puts = await queue.enqueue('1/push', [item(1, 'a'), item(1, 'b'), item(2, 'a'), item(1, 'c')])
-    await untilSettled(queue, puts)
+    await settled(queue, puts)
     for (const ids of batches) assert.equal(new Set(ids).size, ids.length)
   })
 
   check(
-    'the rows of an outcome are committed with its settle; rows that cannot be written affect no other outcome',
+    'rows that come with outcomes are committed with the settle; those that cannot be, fail alone',
     async ({ database, queue, serve }) => {
       const alert = event('provider.alert')
       serve(
@@ -282,71 +279,65 @@ export function queueSuite({ engine, skip, fresh }: QueueFixture): void {
         { max: 1, concurrency: 10 },
       )
       const puts = await queue.enqueue('1/push', items(10))
-      const outcomes = await untilSettled(queue, puts)
+      const outcomes = await settled(queue, puts)
       assert.ok(outcomes.every(({ category }) => category === 'successful'))
       assert.match((await alert).error, /cannot be written/)
       assert.equal((await database.read(op(selectNotes, [[]]))).length, 9)
     },
   )
 
-  check(
-    'if the store is unavailable for a moment, outcomes are settled later and nothing is sent again',
-    async ({ t, database }) => {
-      let failuresLeft = 3
-      const flaky: Database = {
-        ...database,
-        engine: database.engine,
-        commit: ((...args: Parameters<Database['commit']>) =>
-          sent > 0 && failuresLeft-- > 0
-            ? Promise.reject(new StoreUnavailable('gone for a moment'))
-            : database.commit(...args)) as Database['commit'],
-      }
-      const queue = createQueue(flaky)
-      let sent = 0
-      const puts = await queue.enqueue('1/push', items(50))
-      const service = queue.serve(laneOf(), async (batch) => {
-        sent += batch.length
-        return batch.map(delivered)
-      })
-      service.start()
-      t.after(() => service.stop(100))
-      await untilSettled(queue, puts)
-      assert.equal(sent, 50)
-      assert.ok(failuresLeft <= 0)
-    },
-  )
+  check('a store that is away for a moment settles later; nothing is sent again', async ({ t, database }) => {
+    let away = 3
+    const flaky: Database = {
+      ...database,
+      engine: database.engine,
+      commit: ((...args: Parameters<Database['commit']>) =>
+        sent > 0 && away-- > 0
+          ? Promise.reject(new StoreUnavailable('gone for a moment'))
+          : database.commit(...args)) as Database['commit'],
+    }
+    const queue = createQueue(flaky)
+    let sent = 0
+    const puts = await queue.enqueue('1/push', items(50))
+    const service = queue.serve(laneOf(), async (batch) => {
+      sent += batch.length
+      return batch.map(delivered)
+    })
+    service.start()
+    t.after(() => service.stop(100))
+    await settled(queue, puts)
+    assert.equal(sent, 50)
+    assert.ok(away <= 0)
+  })
 
-  // ── retries ──
+  // ── again ──
 
-  check(
-    '§7.2.2: a fatal message is retried until it succeeds, and delays no other message',
-    async ({ queue, serve }) => {
-      const attempts = new Map<number, number[]>()
-      serve(async (batch) =>
-        batch.map((each) => {
-          attempts.set(each.seq, [...(attempts.get(each.seq) ?? []), each.attempt])
-          return each.text.includes('"id":5,') && each.attempt < 4 ? fatalFor('message') : delivered(each)
-        }),
-      )
-      const puts = await queue.enqueue('1/push', items(10))
-      const outcomes = await untilSettled(queue, puts)
-      assert.deepEqual(attempts.get(puts[4]?.seq as number), [1, 2, 3, 4])
-      assert.deepEqual(
-        outcomes.map(({ attempts }) => attempts),
-        [1, 1, 1, 1, 4, 1, 1, 1, 1, 1],
-      )
-    },
-  )
+  check('§7.2.2: a fatal message is retried until it succeeds, and holds up nobody', async ({ queue, serve }) => {
+    const attempts = new Map<number, number[]>()
+    serve(async (batch) =>
+      batch.map((each) => {
+        attempts.set(each.seq, [...(attempts.get(each.seq) ?? []), each.attempt])
+        return each.text.includes('"id":5,') && each.attempt < 4 ? again('message') : delivered(each)
+      }),
+    )
+    const puts = await queue.enqueue('1/push', items(10))
+    const outcomes = await settled(queue, puts)
+    assert.deepEqual(attempts.get(puts[4]?.seq as number), [1, 2, 3, 4])
+    assert.deepEqual(
+      outcomes.map(({ attempts }) => attempts),
+      [1, 1, 1, 1, 4, 1, 1, 1, 1, 1],
+    )
+  })
 
   check(
-    'a retry in the distant future is stored, leaves the memory, and is read when it is due',
+    'what is put off for long is written down, leaves the memory, and comes back when it is due',
     async ({ database, queue, serve }) => {
       let first = true
       serve(async (batch) =>
         batch.map((each) => {
           if (!first) return delivered(each)
           first = false
-          return fatalFor('message', { retryAfterMs: 3_600_000 })
+          return again('message', { retryAfterMs: 3_600_000 })
         }),
       )
       const puts = await queue.enqueue('1/push', items(1))
@@ -355,59 +346,59 @@ export function queueSuite({ engine, skip, fresh }: QueueFixture): void {
           const rows = await database.read(op(selectWaiting, [[]]))
           return rows[0]?.attempt === 1 ? rows : undefined
         },
-        { awaited: 'the attempt is stored' },
+        { awaited: 'the attempt is written down' },
       )
       assert.ok((waiting?.due_at ?? 0) > Date.now() + 500_000)
-      const lastError = { reason: 'unavailable', error: 'the message is to blame' }
+      const why = { reason: 'unavailable', error: 'the message is to blame' }
       assert.deepEqual(await queue.outcomes(seqsOf(puts)), [
-        { seq: puts[0]?.seq, lane: '1/push', category: 'waiting', ...lastError },
+        { seq: puts[0]?.seq, lane: '1/push', category: 'waiting', ...why },
       ])
       await database.commit([op(makeDue, [[]])])
-      const [outcome] = await untilSettled(queue, puts)
+      const [outcome] = await settled(queue, puts)
       assert.equal(outcome?.attempts, 2)
     },
   )
 
+  check('a lane with a limit of attempts gives up, into Failed Actions', async ({ queue, serve }) => {
+    serve(async (batch) => batch.map(() => again('message')), { retry: { firstMs: 1, mostMs: 2, attempts: 3 } })
+    const [outcome] = await settled(queue, await queue.enqueue('1/push', items(1)))
+    assert.deepEqual([outcome?.category, outcome?.reason, outcome?.attempts], ['failed', 'expired', 3])
+    const { items: failed } = await queue.failed({}, { after: 0, limit: 10 })
+    assert.equal(failed[0]?.error, 'given up after 3 attempts: the message is to blame')
+  })
+
   check(
-    'after the last of a limited number of attempts, an item is listed in Failed Actions',
+    'a handler that throws, answers too little or nonsense costs a retry and never the lane',
     async ({ queue, serve }) => {
-      serve(async (batch) => batch.map(() => fatalFor('message')), { retry: { firstMs: 1, mostMs: 2, attempts: 3 } })
-      const [outcome] = await untilSettled(queue, await queue.enqueue('1/push', items(1)))
-      assert.deepEqual([outcome?.category, outcome?.reason, outcome?.attempts], ['failed', 'expired', 3])
-      const { items: failed } = await queue.failed({}, { after: 0, limit: 10 })
-      assert.equal(failed[0]?.error, 'given up after 3 attempts: the message is to blame')
+      let calls = 0
+      serve(
+        async (batch) => {
+          calls++
+          if (calls === 1) throw new Error('oops')
+          if (calls === 2) return []
+          return calls === 3 ? [undefined as never] : batch.map(delivered)
+        },
+        { max: 1, concurrency: 1 },
+      )
+      const [outcome] = await settled(queue, await queue.enqueue('1/push', items(1)))
+      assert.equal(outcome?.attempts, 4)
     },
   )
 
-  check('a handler that throws or returns missing or invalid results causes a retry', async ({ queue, serve }) => {
-    let calls = 0
-    serve(
-      async (batch) => {
-        calls++
-        if (calls === 1) throw new Error('oops')
-        if (calls === 2) return []
-        return calls === 3 ? [undefined as never] : batch.map(delivered)
-      },
-      { max: 1, concurrency: 1 },
-    )
-    const [outcome] = await untilSettled(queue, await queue.enqueue('1/push', items(1)))
-    assert.equal(outcome?.attempts, 4)
-  })
-
-  check('a handler that ignores its deadline releases its slot for the next call', async ({ queue, serve }) => {
+  check('a handler that ignores its deadline loses its place', async ({ queue, serve }) => {
     let calls = 0
     serve((batch) => (++calls === 1 ? new Promise(() => {}) : Promise.resolve(batch.map(delivered))), {
       concurrency: 1,
       timeoutMs: 20,
     })
-    const [outcome] = await untilSettled(queue, await queue.enqueue('1/push', items(1)))
+    const [outcome] = await settled(queue, await queue.enqueue('1/push', items(1)))
     assert.equal(outcome?.category, 'successful')
     assert.equal(calls, 2)
   })
 
-  // ── blame ──
+  // ── whose fault it is ──
 
-  check('a refused batch is halved until the guilty message is alone', async ({ queue, serve }) => {
+  check('a batch that is refused is halved until the guilty message stands alone', async ({ queue, serve }) => {
     const sizes: number[] = []
     let refused = 0
     serve(
@@ -416,88 +407,85 @@ export function queueSuite({ engine, skip, fresh }: QueueFixture): void {
         const guilty = batch.some(({ text }) => text.includes('"id":70,'))
         if (!guilty || refused > 20) return batch.map(delivered)
         refused++
-        return batch.map(() => fatalFor('call'))
+        return batch.map(() => again('call'))
       },
       { max: 64, concurrency: 1 },
     )
     const puts = await queue.enqueue('1/push', items(128))
-    const outcomes = await untilSettled(queue, puts)
+    const outcomes = await settled(queue, puts)
     assert.ok(outcomes.every(({ category }) => category === 'successful'))
     assert.deepEqual(
       outcomes.filter(({ attempts }) => attempts !== 1).map(({ seq }) => seq),
       [puts[69]?.seq],
     )
-    // Two batches of 64, then two halves at each of 5 levels, then the guilty message alone until it succeeds.
+    // 64 and 64, then both halves of each half on the way down, then the guilty one alone until it succeeded.
     assert.deepEqual(sizes.slice(0, 4), [64, 64, 32, 16])
     assert.equal(sizes.filter((size) => size > 1).length, 2 + 2 * 5)
   })
 
-  check(
-    'an outage holds the lane: batches are not split, attempts do not count, and one probe runs at a time',
-    async ({ queue, serve }) => {
-      let up = false
-      let running = 0
-      const sizes: number[] = []
-      const probes: string[] = []
-      const held = event('lane.held')
-      const service = serve(
-        async (batch) => {
-          running++
-          sizes.push(batch.length)
-          if (sizes.length > 2) {
-            assert.equal(running, 1)
-            if (!up) probes.push(batch[0]?.text as string)
-          }
-          await new Promise(setImmediate)
-          running--
-          return batch.map((each) => (up ? delivered(each) : fatalFor('provider')))
-        },
-        { max: 50, concurrency: 1 },
-      )
-      const puts = await queue.enqueue('1/push', items(100))
-      assert.equal((await held).reason, 'the provider is to blame')
-      await until(() => sizes.length > 8, { awaited: 'several probes have run' })
-      const state = await service.state()
-      assert.deepEqual([state.state, state.waiting, state.lastError], ['held', 100, 'the provider is to blame'])
-      assert.deepEqual(sizes.slice(0, 8), [50, 1, 1, 1, 1, 1, 1, 1])
-      // Each probe sends another message, so that a single message cannot keep the lane held.
-      assert.equal(new Set(probes.slice(0, 6)).size, Math.min(6, probes.length))
-      const released = event('lane.released')
-      up = true
-      await released
-      const outcomes = await untilSettled(queue, puts)
-      assert.ok(outcomes.every(({ attempts }) => attempts === 1))
-      assert.equal((await service.state()).state, 'running')
-    },
-  )
+  check('an outage holds the lane: no split, no attempt counted, one probe at a time', async ({ queue, serve }) => {
+    let up = false
+    let running = 0
+    const sizes: number[] = []
+    const probes: string[] = []
+    const held = event('lane.held')
+    const service = serve(
+      async (batch) => {
+        running++
+        sizes.push(batch.length)
+        if (sizes.length > 2) {
+          assert.equal(running, 1)
+          if (!up) probes.push(batch[0]?.text as string)
+        }
+        await new Promise(setImmediate)
+        running--
+        return batch.map((each) => (up ? delivered(each) : again('provider')))
+      },
+      { max: 50, concurrency: 1 },
+    )
+    const puts = await queue.enqueue('1/push', items(100))
+    assert.equal((await held).reason, 'the provider is to blame')
+    await until(() => sizes.length > 8, { awaited: 'probes' })
+    const state = await service.state()
+    assert.deepEqual([state.state, state.waiting, state.lastError], ['held', 100, 'the provider is to blame'])
+    assert.deepEqual(sizes.slice(0, 8), [50, 1, 1, 1, 1, 1, 1, 1])
+    // Each probe is another message: no message can hold the lane by itself.
+    assert.equal(new Set(probes.slice(0, 6)).size, Math.min(6, probes.length))
+    const released = event('lane.released')
+    up = true
+    await released
+    const outcomes = await settled(queue, puts)
+    assert.ok(outcomes.every(({ attempts }) => attempts === 1))
+    assert.equal((await service.state()).state, 'running')
+  })
 
   check(
-    'a provider that refuses every call is unavailable, and the search for a guilty message is not repeated',
+    'a provider that refuses every call is away: it is not searched for a guilty message again and again',
     async ({ queue, serve }) => {
       const sizes: number[] = []
       const held = event('lane.held')
       serve(
         async (batch) => {
           sizes.push(batch.length)
-          return batch.map(() => fatalFor('call'))
+          return batch.map(() => again('call'))
         },
         { max: 64, concurrency: 1, retry: { firstMs: 20, mostMs: 50 } },
       )
       await queue.enqueue('1/push', items(500))
       await held
       assert.deepEqual(sizes.slice(0, 7), [64, 32, 16, 8, 4, 2, 1])
-      await until(() => sizes.length > 12, { awaited: 'several probes have run' })
+      await until(() => sizes.length > 12, { awaited: 'probes' })
       assert.deepEqual(new Set(sizes.slice(7)), new Set([1]))
     },
   )
 
-  check('a provider that refuses several single messages in a row is unavailable', async ({ queue, serve }) => {
+  check('a provider that refuses one single message after the other is away', async ({ queue, serve }) => {
     let calls = 0
     const held = event('lane.held')
     const service = serve(
       async (batch) => {
         calls++
-        return batch.map(() => fatalFor('call'))
+        return batch.map(() => again('call'))
       },
       { max: 1, concurrency: 1, retry: { firstMs: 60_000, mostMs: 60_000 } },
     )
@@ -507,24 +495,22 @@ export function queueSuite({ engine, skip, fresh }: QueueFixture): void {
     assert.equal((await service.state()).state, 'held')
   })
 
-  check('a message that makes the provider fail is found although every probe succeeds', async ({ queue, serve }) => {
+  check('a message that brings the provider down is found although every probe works', async ({ queue, serve }) => {
     serve(
       async (batch) =>
         batch.map((each) =>
-          batch.some(({ text }) => text.includes('"id":20,')) && each.attempt < 2
-            ? fatalFor('provider')
-            : delivered(each),
+          batch.some(({ text }) => text.includes('"id":20,')) && each.attempt < 2 ? again('provider') : delivered(each),
         ),
       { max: 32, concurrency: 1 },
     )
-    const outcomes = await untilSettled(queue, await queue.enqueue('1/push', items(32)))
+    const outcomes = await settled(queue, await queue.enqueue('1/push', items(32)))
     assert.deepEqual(outcomes.filter(({ attempts }) => attempts !== 1).length, 1)
   })
 
   check(
-    'many refusals in a row pause the lane until a person resumes it, and the refused items can be replayed',
+    'a long row of refusals pauses the lane until a person resumes it; what was skipped can be replayed',
     async ({ queue, serve }) => {
-      let keyAccepted = false
+      let right = false
       let sent = 0
       const refusal: Handled = {
         category: 'failed',
@@ -536,94 +522,87 @@ export function queueSuite({ engine, skip, fresh }: QueueFixture): void {
       const over: Partial<Lane> = { max: 1, concurrency: 1, refusals: 10 }
       const handle: Handle = async (batch) => {
         sent++
-        return batch.map((each) => (keyAccepted ? delivered(each) : refusal))
+        return batch.map((each) => (right ? delivered(each) : refusal))
       }
       const service = serve(handle, over)
       const puts = await queue.enqueue('1/push', items(30))
       assert.match((await paused).reason, /10 messages in a row were refused .*401/)
-      await until(async () => (await service.state()).waiting === 20, { awaited: 'the answered items are settled' })
+      await until(async () => (await service.state()).waiting === 20, { awaited: 'what was answered is settled' })
       assert.equal((await service.state()).state, 'paused')
-      // A restart does not resume the lane.
+      // A restart does not go on by itself.
       await service.stop()
       const next = serve(handle, over)
-      await until(async () => (await next.state()).owned, { awaited: 'the lane is owned again' })
+      await until(async () => (await next.state()).owned, { awaited: 'it is owned again' })
       assert.equal((await next.state()).state, 'paused')
       assert.equal(sent, 10)
 
-      keyAccepted = true
+      right = true
       await next.resume()
-      await untilSettled(queue, puts)
+      await settled(queue, puts)
       assert.equal(await queue.decide({ lane: '1/push', state: 'pending' }, 'replay'), 10)
       await until(async () => (await queue.outcomes(seqsOf(puts))).every(({ category }) => category === 'successful'), {
-        awaited: 'all items are delivered',
+        awaited: 'all are delivered',
       })
       assert.equal(sent, 40)
     },
   )
 
-  check('a slow lane and a failing lane delay no other lane', async ({ queue, serve }) => {
+  check('a slow lane and a sick lane slow no other', async ({ queue, serve }) => {
     serve(() => new Promise(() => {}), { name: '1/site' })
-    serve(() => Promise.reject(new Error('broken')), { name: '2/site' })
+    serve(() => Promise.reject(new Error('sick')), { name: '2/site' })
     serve(async (batch) => batch.map(delivered))
     await queue.enqueue('1/site', items(5_000))
     await queue.enqueue('2/site', items(500))
-    await untilSettled(queue, await queue.enqueue('1/push', items(500)))
+    await settled(queue, await queue.enqueue('1/push', items(500)))
   })
 
-  check(
-    'an ordered lane sends one call at a time, and a fatal item delays all later items',
-    async ({ queue, serve }) => {
-      const got: number[] = []
-      let running = 0
-      serve(
-        async (batch) => {
-          assert.equal(++running, 1)
-          await new Promise(setImmediate)
-          running--
-          // All items after the first fatal item of the batch are fatal too.
-          const stuck = batch.findIndex(({ seq, attempt }) => seq % 7 === 0 && attempt < 3)
-          return batch.map((each, i) => {
-            if (stuck !== -1 && i >= stuck) return fatalFor('message')
-            got.push(each.seq)
-            return delivered(each)
-          })
-        },
-        { order: 'lane', max: 5, concurrency: 4 },
-      )
-      const puts = await queue.enqueue('1/push', items(60))
-      await untilSettled(queue, puts)
-      assert.deepEqual(got, seqsOf(puts))
-    },
-  )
+  check('an ordered lane sends one call at a time, and a fatal holds those behind it', async ({ queue, serve }) => {
+    const got: number[] = []
+    let running = 0
+    serve(
+      async (batch) => {
+        assert.equal(++running, 1)
+        await new Promise(setImmediate)
+        running--
+        // What follows the first fatal is fatal too.
+        const stuck = batch.findIndex(({ seq, attempt }) => seq % 7 === 0 && attempt < 3)
+        return batch.map((each, i) => {
+          if (stuck !== -1 && i >= stuck) return again('message')
+          got.push(each.seq)
+          return delivered(each)
+        })
+      },
+      { order: 'lane', max: 5, concurrency: 4 },
+    )
+    const puts = await queue.enqueue('1/push', items(60))
+    await settled(queue, puts)
+    assert.deepEqual(got, seqsOf(puts))
+  })
 
-  check(
-    'an ordered lane halves its batches until the guilty message is alone, and keeps the order',
-    async ({ queue, serve }) => {
-      const got: number[] = []
-      let refused = 0
-      serve(
-        async (batch) => {
-          if (batch.some(({ text }) => text.includes('"id":9,')) && refused++ < 6)
-            return batch.map(() => fatalFor('call'))
-          got.push(...batch.map(({ seq }) => seq))
-          return batch.map(delivered)
-        },
-        { order: 'lane', max: 8 },
-      )
-      const puts = await queue.enqueue('1/push', items(20))
-      await untilSettled(queue, puts)
-      assert.deepEqual(got, seqsOf(puts))
-    },
-  )
+  check('an ordered lane finds a guilty message in order, by smaller and smaller batches', async ({ queue, serve }) => {
+    const got: number[] = []
+    let refused = 0
+    serve(
+      async (batch) => {
+        if (batch.some(({ text }) => text.includes('"id":9,')) && refused++ < 6) return batch.map(() => again('call'))
+        got.push(...batch.map(({ seq }) => seq))
+        return batch.map(delivered)
+      },
+      { order: 'lane', max: 8 },
+    )
+    const puts = await queue.enqueue('1/push', items(20))
+    await settled(queue, puts)
+    assert.deepEqual(got, seqsOf(puts))
+  })
 
-  /** An item of a lane that is ordered by user. */
-  const itemOfUser = (n: number, userId: string): NewItem => ({
+  /** In a lane ordered by user. */
+  const ofUser = (n: number, userId: string): NewItem => ({
     key: userKey('link', userId, String(n)),
     text: `${userId} ${n}`,
   })
   const byUser = { order: 'user', max: 1, concurrency: 4 } as const
 
-  check('ordered by user: a fatal item delays only the later items of its user', async ({ queue, serve }) => {
+  check('ordered by user: a fatal holds what is behind it of its user, and nobody else', async ({ queue, serve }) => {
     const got: string[] = []
     let refusals = 0
     const others = Promise.withResolvers<void>()
@@ -632,10 +611,10 @@ export function queueSuite({ engine, skip, fresh }: QueueFixture): void {
       async ([only]) => {
         const { text } = only as Item
         if (text === 'eve 4') await triedAgain.promise
-        // Fatal until all items of the other users have been delivered.
+        // Refused until all the others have been delivered.
         if (text === 'ann 0' && got.length < 10) {
           if (++refusals === 2) triedAgain.resolve()
-          return [fatalFor('message')]
+          return [again('message')]
         }
         got.push(text)
         if (got.length === 10) others.resolve()
@@ -645,10 +624,10 @@ export function queueSuite({ engine, skip, fresh }: QueueFixture): void {
     )
     const puts = await queue.enqueue(
       '1/push',
-      Array.from({ length: 5 }, (_, n) => ['ann', 'bob', 'eve'].map((user) => itemOfUser(n, user))).flat(),
+      Array.from({ length: 5 }, (_, n) => ['ann', 'bob', 'eve'].map((user) => ofUser(n, user))).flat(),
     )
     await others.promise
-    await untilSettled(queue, puts)
+    await settled(queue, puts)
     assert.ok(got.slice(0, 10).every((text) => !text.startsWith('ann')))
     for (const user of ['ann', 'bob', 'eve'])
       assert.deepEqual(
@@ -657,24 +636,24 @@ export function queueSuite({ engine, skip, fresh }: QueueFixture): void {
       )
   })
 
-  check('ordered by user: two calls never contain the same user, whatever their outcomes', async ({ queue, serve }) => {
+  check('ordered by user: never two calls with the same user, whatever ends how', async ({ queue, serve }) => {
     const got = new Map<string, number[]>()
-    const inFlight = new Set<string>()
+    const away = new Set<string>()
     let turn = 0
     serve(
       async (batch) => {
         const users = new Set(batch.map(({ text }) => text.split(' ')[0] as string))
-        for (const user of users) assert.ok(!inFlight.has(user), `${user} is in two calls`)
-        for (const user of users) inFlight.add(user)
+        for (const user of users) assert.ok(!away.has(user), `${user} is in two calls`)
+        for (const user of users) away.add(user)
         await new Promise((resolve) => setTimeout(resolve, turn % 3))
-        for (const user of users) inFlight.delete(user)
-        const variant = ++turn % 7
-        if (variant === 2) return batch.map(() => fatalFor('provider'))
-        if (variant === 4) return batch.map(() => fatalFor('call'))
-        if (variant === 5) throw new Error('exception of the handler')
-        const from = variant === 6 ? Math.floor(batch.length / 2) : batch.length
+        for (const user of users) away.delete(user)
+        const how = ++turn % 7
+        if (how === 2) return batch.map(() => again('provider'))
+        if (how === 4) return batch.map(() => again('call'))
+        if (how === 5) throw new Error('of its own')
+        const from = how === 6 ? Math.floor(batch.length / 2) : batch.length
         return batch.map((each, i) => {
-          if (i >= from) return fatalFor('message')
+          if (i >= from) return again('message')
           const [user, n] = each.text.split(' ') as [string, string]
           got.set(user, [...(got.get(user) ?? []), Number(n)])
           return Number(n) % 5 === 4 ? rejected : delivered(each)
@@ -684,9 +663,9 @@ export function queueSuite({ engine, skip, fresh }: QueueFixture): void {
     )
     const puts = await queue.enqueue(
       '1/push',
-      Array.from({ length: 300 }, (_, i) => itemOfUser(Math.floor(i / 10), `u${i % 10}`)),
+      Array.from({ length: 300 }, (_, i) => ofUser(Math.floor(i / 10), `u${i % 10}`)),
     )
-    await untilSettled(queue, puts, 40_000)
+    await settled(queue, puts, 40_000)
     assert.equal(got.size, 10)
     for (const [user, numbers] of got)
       assert.deepEqual(
@@ -699,13 +678,13 @@ export function queueSuite({ engine, skip, fresh }: QueueFixture): void {
   })
 
   check(
-    'ordered by user: after a fatal probe the items of its user wait behind the other users',
+    'ordered by user: what a probe cannot bear goes behind the others, with all of its user',
     async ({ queue, serve }) => {
       const got: string[] = []
       serve(
         async ([only]) => {
           const { text } = only as Item
-          if (text.startsWith('ann') && got.length < 4) return [fatalFor('provider')]
+          if (text.startsWith('ann') && got.length < 4) return [again('provider')]
           got.push(text)
           return [delivered(only as Item)]
         },
@@ -713,9 +692,9 @@ export function queueSuite({ engine, skip, fresh }: QueueFixture): void {
       )
       const puts = await queue.enqueue(
         '1/push',
-        ['ann', 'ann', 'bob', 'ann', 'eve', 'bob', 'eve'].map((user, n) => itemOfUser(n, user)),
+        ['ann', 'ann', 'bob', 'ann', 'eve', 'bob', 'eve'].map((user, n) => ofUser(n, user)),
       )
-      await untilSettled(queue, puts)
+      await settled(queue, puts)
       assert.deepEqual(got.slice(4), ['ann 0', 'ann 1', 'ann 3'])
       assert.deepEqual(
         got.filter((text) => text.startsWith('bob')),
@@ -726,13 +705,13 @@ export function queueSuite({ engine, skip, fresh }: QueueFixture): void {
 
   // ── Failed Actions ──
 
-  check('§6.4: failed items are listed with their evidence, by filter and page', async ({ queue, serve }) => {
+  check('§6.4: what failed is listed with its evidence, by filter and page', async ({ queue, serve }) => {
     serve(async (batch) => batch.map(() => rejected), { name: '1/push' })
     serve(async (batch) => batch.map(() => ({ ...rejected, error: `U+0000 \0 and half a character \ud800` })), {
       name: '2/push',
     })
     const puts = [await queue.enqueue('1/push', items(5)), await queue.enqueue('2/push', items(5))].flat()
-    const outcomes = await untilSettled(queue, puts)
+    const outcomes = await settled(queue, puts)
     assert.deepEqual(outcomes[0], {
       seq: puts[0]?.seq,
       lane: '1/push',
@@ -776,11 +755,11 @@ export function queueSuite({ engine, skip, fresh }: QueueFixture): void {
     assert.deepEqual((await queue.failed({ user: 'nobody' }, { after: 0, limit: 3 })).items, [])
   })
 
-  check('dismiss and replay apply once to each matching item', async ({ queue, serve }) => {
+  check('dismissing and replaying decide what matches, once', async ({ queue, serve }) => {
     let accepts = false
     serve(async (batch) => batch.map((each) => (accepts ? delivered(each) : rejected)))
     const puts = await queue.enqueue('1/push', [...items(4), ...[1, 2, 3].map((id) => item(id, '1002'))])
-    await untilSettled(queue, puts)
+    await settled(queue, puts)
     assert.equal(await queue.decide({ user: '1002' }, 'dismiss', { by: 'anna' }), 3)
     assert.equal(await queue.decide({ user: '1002' }, 'dismiss'), 0)
     const { items: dismissed } = await queue.failed({ state: 'dismissed' }, { after: 0, limit: 10 })
@@ -793,10 +772,10 @@ export function queueSuite({ engine, skip, fresh }: QueueFixture): void {
       ],
     )
 
-    // An item that fails again after its replay is pending again.
+    // Replayed and failed again: it is pending again.
     assert.equal(await queue.decide({ lane: '1/push' }, 'replay'), 4)
     await until(async () => (await queue.failed({ state: 'pending' }, { after: 0, limit: 10 })).items.length === 4, {
-      awaited: 'the items fail again',
+      awaited: 'they fail again',
     })
     accepts = true
     const [a, b] = await Promise.all([queue.decide({}, 'replay'), queue.decide({}, 'replay')])
@@ -806,7 +785,7 @@ export function queueSuite({ engine, skip, fresh }: QueueFixture): void {
         const found = await queue.outcomes(seqsOf(puts))
         return found.filter(({ category }) => category === 'successful').length === 4 ? found : undefined
       },
-      { awaited: 'the replayed items are delivered' },
+      { awaited: 'they are delivered' },
     )
     assert.deepEqual(
       outcomes.map(({ category }) => category),
@@ -814,35 +793,38 @@ export function queueSuite({ engine, skip, fresh }: QueueFixture): void {
     )
     assert.equal(await queue.decide({ state: 'dismissed' }, 'replay', { perSecond: 1_000 }), 3)
     await until(async () => (await queue.count()).every(({ category }) => category === 'successful'), {
-      awaited: 'all items are delivered',
+      awaited: 'all are delivered',
     })
   })
 
-  check('a replay with a rate spreads the due times of its items evenly', async ({ database, queue, serve }) => {
-    const service = serve(async (batch) => batch.map(() => rejected))
-    const puts = await queue.enqueue('1/push', items(2_500))
-    await untilSettled(queue, puts)
-    await service.stop()
-    assert.equal(await queue.decide({ lane: '1/push' }, 'replay', { perSecond: 100 }), 2_500)
-    const waiting = await database.read(op(selectWaiting, [[]]))
-    const [first] = waiting
-    assert.deepEqual(
-      waiting.map(({ due_at }) => due_at - (first?.due_at as number)),
-      waiting.map((_, i) => i * 10),
-    )
-  })
+  check(
+    'a replay with a rate makes each item due a little after the one before',
+    async ({ database, queue, serve }) => {
+      const service = serve(async (batch) => batch.map(() => rejected))
+      const puts = await queue.enqueue('1/push', items(2_500))
+      await settled(queue, puts)
+      await service.stop()
+      assert.equal(await queue.decide({ lane: '1/push' }, 'replay', { perSecond: 100 }), 2_500)
+      const waiting = await database.read(op(selectWaiting, [[]]))
+      const [first] = waiting
+      assert.deepEqual(
+        waiting.map(({ due_at }) => due_at - (first?.due_at as number)),
+        waiting.map((_, i) => i * 10),
+      )
+    },
+  )
 
-  check('a lane without Failed Actions stores only the outcome of a failed item', async ({ queue, serve }) => {
+  check('a lane without Failed Actions keeps the outcome only', async ({ queue, serve }) => {
     serve(async (batch) => batch.map(() => rejected), { keepFailed: false })
-    const [outcome] = await untilSettled(queue, await queue.enqueue('1/push', items(1)))
+    const [outcome] = await settled(queue, await queue.enqueue('1/push', items(1)))
     assert.deepEqual([outcome?.category, outcome?.error], ['failed', 'no such user'])
     assert.deepEqual(await queue.failed({}, { after: 0, limit: 10 }), { items: [] })
   })
 
-  // ── read, stop, forget ──
+  // ── reading, stopping, forgetting ──
 
   check(
-    'items that are put off or replayed are read when they are due, in order and with bounded memory',
+    'what was put off or replayed is read when it is due: in order, as fast as there is room, with bounded memory',
     async ({ database, queue }) => {
       const count = 12_000
       await queue.enqueue('1/push', items(count))
@@ -856,14 +838,14 @@ export function queueSuite({ engine, skip, fresh }: QueueFixture): void {
         first.forget(taken)
         rows.push(...taken)
       }
-      // Half of the items have different due times, the others the same one, as in a replay. All times are in the past.
+      // Half of them one by one, the others all at once, as a replay has it; all were due a moment ago.
       const putOff = rows.map((row, i) => ({ row, at: i % 2 ? now - count + i : 1 }))
       await database.commit([putOffOp('1/push', putOff)])
 
       const stock = createStock()
       const reader = createReader(database, '1/push', stock, 500)
       const seen: { seq: number; dueAt: number }[] = []
-      // The time stays the same, so the reader must find all items without waiting for its next sweep.
+      // The clock stands still: nothing is left to the next sweep.
       for (let turns = 0; seen.length < count; turns++) {
         assert.ok(turns < 200, `${seen.length} of ${count} were read in ${turns} turns`)
         await reader.turn(now)
@@ -882,21 +864,18 @@ export function queueSuite({ engine, skip, fresh }: QueueFixture): void {
     },
   )
 
-  check(
-    'an item that becomes visible after an item with a higher number is not skipped',
-    async ({ database, queue, serve }) => {
-      serve(async (batch) => batch.map(delivered))
-      // On PostgreSQL this happens if the transaction with the lower number commits later.
-      const [insert, wait] = putOps('1/push', [item(1)], Date.now())
-      const [[late]] = await database.commit([insert])
-      await untilSettled(queue, await queue.enqueue('1/push', items(100, 2)))
-      await database.commit([wait])
-      await untilSettled(queue, [{ seq: late?.seq as number, fresh: true }])
-    },
-  )
+  check('an item that becomes visible behind a later one is not skipped', async ({ database, queue, serve }) => {
+    serve(async (batch) => batch.map(delivered))
+    // As on PostgreSQL, when the one who got the lower number commits later.
+    const [insert, wait] = putOps('1/push', [item(1)], Date.now())
+    const [[late]] = await database.commit([insert])
+    await settled(queue, await queue.enqueue('1/push', items(100, 2)))
+    await database.commit([wait])
+    await settled(queue, [{ seq: late?.seq as number, fresh: true }])
+  })
 
   check(
-    'stop() waits for running calls and settles them; other items wait for the next owner',
+    'stopping lets a running call end and settles it; the rest waits for the next owner',
     async ({ queue, serve }) => {
       const calls: PromiseWithResolvers<void>[] = []
       const handle: Handle = async (batch, { signal }) => {
@@ -908,7 +887,7 @@ export function queueSuite({ engine, skip, fresh }: QueueFixture): void {
       }
       const service = serve(handle, { max: 10, concurrency: 2 })
       const puts = await queue.enqueue('1/push', items(50))
-      await until(() => calls.length === 2, { awaited: 'two calls are running' })
+      await until(() => calls.length === 2, { awaited: 'two calls run' })
       const stopped = service.stop(10_000)
       await new Promise(setImmediate)
       for (const call of calls) call.resolve()
@@ -919,12 +898,12 @@ export function queueSuite({ engine, skip, fresh }: QueueFixture): void {
       assert.equal((await service.state()).state, 'elsewhere')
 
       serve(async (batch) => batch.map(delivered))
-      await untilSettled(queue, puts)
+      await settled(queue, puts)
     },
   )
 
   check(
-    'stop() aborts a call that does not end in time, and the next owner sends its items again',
+    'a call that does not end in time is aborted, and its items are sent again by the next owner',
     async ({ queue, serve }) => {
       const called = Promise.withResolvers<AbortSignal>()
       const service = serve((_batch, { signal }) => {
@@ -936,11 +915,11 @@ export function queueSuite({ engine, skip, fresh }: QueueFixture): void {
       await service.stop(1)
       assert.equal(signal.aborted, true)
       serve(async (batch) => batch.map(delivered))
-      await untilSettled(queue, puts)
+      await settled(queue, puts)
     },
   )
 
-  check('state() reports the state of a lane', async ({ queue, serve }) => {
+  check('a lane says how it is', async ({ queue, serve }) => {
     const call = Promise.withResolvers<void>()
     const began = Promise.withResolvers<void>()
     const service = serve(
@@ -957,7 +936,7 @@ export function queueSuite({ engine, skip, fresh }: QueueFixture): void {
     assert.ok(oldestAgeMs >= 0)
     assert.deepEqual(state, { name: '1/push', waiting: 30, owned: true, state: 'running', heldForMs: 0, inFlight: 10 })
     call.resolve()
-    await untilSettled(queue, puts)
+    await settled(queue, puts)
     assert.deepEqual(await service.state(), {
       name: '1/push',
       waiting: 0,
@@ -969,12 +948,12 @@ export function queueSuite({ engine, skip, fresh }: QueueFixture): void {
     })
   })
 
-  check('forget() deletes old settled items step by step, and no waiting item', async ({ queue, serve }) => {
+  check('what was settled long ago is forgotten step by step, what waits is not', async ({ queue, serve }) => {
     const service = serve(async (batch) =>
       batch.map((each) => (each.text.includes('"id":7,') ? rejected : delivered(each))),
     )
     const old = await queue.enqueue('1/push', items(6_000))
-    await untilSettled(queue, old)
+    await settled(queue, old)
     await service.stop()
     const [waiting] = await queue.enqueue('1/push', [item(7_001)])
     assert.equal(await queue.forget(0), 0)
@@ -990,7 +969,7 @@ export function queueSuite({ engine, skip, fresh }: QueueFixture): void {
   })
 
   check(
-    'stop() ends in time if the store is unavailable, and no commit is tried afterwards',
+    'stopping when the store does not answer ends in time and leaves nothing running',
     async ({ queue, serve, database, t }) => {
       const service = serve(async (batch) => batch.map(delivered))
       const called = event('batch.sent')
@@ -1002,27 +981,27 @@ export function queueSuite({ engine, skip, fresh }: QueueFixture): void {
       Object.assign(database, {
         commit: () => {
           tries++
-          return Promise.reject(new StoreUnavailable('unavailable'))
+          return Promise.reject(new StoreUnavailable('away'))
         },
       })
       await service.stop(50)
       const after = tries
       await new Promise((resolve) => setTimeout(resolve, 1_500))
-      assert.equal(tries, after, 'no commit is tried after stop()')
+      assert.equal(tries, after, 'nobody goes on trying')
       assert.equal(puts.length, 10)
     },
   )
 
-  check('each settled item emits one event', async ({ queue, serve, t }) => {
-    const emitted: number[] = []
-    t.after(on('item.settled', ({ lane, seq }) => void (lane === '1/push' && emitted.push(seq))))
+  check('each settled item is told, once', async ({ queue, serve, t }) => {
+    const told: number[] = []
+    t.after(on('item.settled', ({ lane, seq }) => void (lane === '1/push' && told.push(seq))))
     serve(async (batch) => batch.map(delivered))
     const puts = await queue.enqueue('1/push', items(100))
-    await untilSettled(queue, puts)
-    // The event follows the flush to disk, so an item may be readable before its event.
-    await until(() => emitted.length >= puts.length, { awaited: '100 events are emitted' })
+    await settled(queue, puts)
+    // Told when it is on disk, which may be a moment after it can be read.
+    await until(() => told.length >= puts.length, { awaited: '100 items told' })
     assert.deepEqual(
-      emitted.toSorted((a, b) => a - b),
+      told.toSorted((a, b) => a - b),
       seqsOf(puts),
     )
   })

@@ -50,7 +50,7 @@ test('faults of the options are reported before the first message is sent', () =
     [{ preset: 'onesignal', secrets: [{ name: 'app_id', value: 'a' }] }, /auth: .*secret\.api_key/],
   ]
   for (const [options, pattern] of cases) {
-    const reports = faultsOf(options, 'user').map(({ at, what, remedy }) => `${at}: ${what} ${remedy}`)
+    const reports = faultsOf(options, 'user').map(({ at, description, remedy }) => `${at}: ${description} ${remedy}`)
     assert.match(reports.join('\n'), pattern)
     assert.throws(() => httpProvider(options), /: /)
   }

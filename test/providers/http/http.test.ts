@@ -460,7 +460,7 @@ test('credentials that the token endpoint refuses are a misconfiguration; an una
 test('check() reports whether the provider answers and whether the clocks agree', async (t) => {
   const { there, provider } = await oneSignal(t)
   assert.deepEqual(
-    (await provider.check?.())?.map(({ ok, what }) => `${ok} ${what}`),
+    (await provider.check?.())?.map(({ ok, description }) => `${ok} ${description}`),
     [`true onesignal: ${there.url} answers (404)`, `true this machine's clock agrees with ${there.url}'s`],
   )
   there.script = (_request, response) => {
@@ -468,10 +468,10 @@ test('check() reports whether the provider answers and whether the clocks agree'
     return true
   }
   const [, clock] = (await provider.check?.()) ?? []
-  assert.match(clock?.what ?? '', /clock is 60\d s ahead of http/)
+  assert.match(clock?.description ?? '', /clock is 60\d s ahead of http/)
   const away = httpProvider({ url: 'http://127.0.0.1:1/x', body: {} })
   t.after(() => away.close?.())
   const [gone] = (await away.check?.()) ?? []
   assert.equal(gone?.ok, false)
-  assert.match(gone?.what ?? '', /does not answer: .*ECONNREFUSED/)
+  assert.match(gone?.description ?? '', /does not answer: .*ECONNREFUSED/)
 })
