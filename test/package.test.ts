@@ -83,14 +83,16 @@ test('every file in dist was built from an existing source file', async () => {
   assert.deepEqual(stale, [])
 })
 
-test('installed with its dependencies, it takes at most 55 MB', { skip: missing }, async () => {
+test('the package with its dependencies takes at most 55 MB', { skip: missing }, async () => {
   const files = await readdir(join(folder, 'node_modules'), { recursive: true, withFileTypes: true })
   let blocks = 0
   for (const file of files) blocks += (await stat(join(file.parentPath, file.name))).blocks
   assert.ok(blocks * 512 <= 55_000_000, `${blocks * 512} bytes on disk`)
 })
 
-test('its entry points can be imported, and their types compile in a strict project', { skip: missing }, async () => {
+test('the entry points of the package can be imported, and their types compile in a strict project', {
+  skip: missing,
+}, async () => {
   const program = `
     import { createOperator, createPlatform, guard, operatorApi, kafkaPublisher, amqpConsumer } from 'bellwire'
     import * as contract from 'bellwire/contract'
@@ -185,7 +187,7 @@ for (const [version, { skip, program: node }] of nodes) {
           ({ status }) => status === 200,
           () => started.child.exitCode !== null,
         )
-      await until(ready, { withinMs: 30_000, what: `${program} is ready` })
+      await until(ready, { withinMs: 30_000, awaited: `${program} is ready` })
       const prefix = program === 'operator-http' ? '' : '/bellwire'
       const activity = { id: 1, brand_id: 1, user_id: '1001', activity_id: 1, action_id: 1, trigger_hash: 'h' }
       const path = `http://127.0.0.1:${port}${prefix}/channels/push/single`

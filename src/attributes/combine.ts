@@ -37,8 +37,8 @@ export function combine(parts: readonly Part[]): AttributeSource {
     name: parts.map(({ source }) => source.name).join(', ') || 'no source',
     fields: [...new Set(parts.flatMap(({ source }) => source.fields))],
     fieldsOf: (brand) => [...(owners.get(brand)?.keys() ?? [])],
-    async among(brand, userIds, asked, lookUp) {
-      const byOwner = Map.groupBy(asked, (field) => ownerOf(brand, field))
+    async among(brand, userIds, requested, lookUp) {
+      const byOwner = Map.groupBy(requested, (field) => ownerOf(brand, field))
       const answers = await Promise.all(
         [...byOwner].map(([owner, fields]) => owner.among(brand, userIds, fields, lookUp)),
       )

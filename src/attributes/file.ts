@@ -34,7 +34,7 @@ export async function fileSource(
   async function current(): Promise<Loaded> {
     if ((await stateOf(path)).version === loaded.version) return loaded
     const next = await load(path, onlyBrand)
-    // The send path asks for the fields that the file had at the start: a missing column must not read as "true for nobody".
+    // The send path requests the fields that the file had at the start, so a missing column must not read as an empty list.
     const missing = loaded.fields.filter((field) => !next.fields.includes(field))
     if (missing.length > 0)
       throw new Error(`${path} no longer has the column ${missing.join(', ')}: restore it, or restart this process`)
@@ -45,11 +45,11 @@ export async function fileSource(
   return {
     name: `file ${path}`,
     fields: loaded.fields,
-    async among(brand, userIds, asked) {
+    async among(brand, userIds, requested) {
       const { brands, holders } = await current()
       if (!brands.has(brand)) throw unknownBrand(path, brand)
       return new Map(
-        asked.map((field) => {
+        requested.map((field) => {
           const users = holders.get(`${field} ${brand}`)
           return [field, new Set(users ? userIds.filter((id) => users.has(id)) : [])]
         }),

@@ -21,9 +21,9 @@ export function functionSource(
   return {
     name,
     fields,
-    async among(brand, userIds, asked) {
+    async among(brand, userIds, requested) {
       const answers = await Promise.all(
-        asked.map(async (field) => [field, new Set(await lookUp(brand, userIds, field))] as const),
+        requested.map(async (field) => [field, new Set(await lookUp(brand, userIds, field))] as const),
       )
       return new Map(answers)
     },

@@ -46,13 +46,13 @@ export function httpSource({ url, fields, token }: HttpOptions): AttributeSource
     throw new Error(`${url} answered ${statusCode}; expected 200`)
   }
 
-  async function among(brand: string, users: readonly string[], asked: readonly Field[], look: LookUp) {
-    const timeout = clock.timeout(Math.max(0, look.deadline - clock.now()))
-    const body = await post({ brand, fields: asked, users }, AbortSignal.any([look.signal, timeout]))
+  async function among(brand: string, users: readonly string[], requested: readonly Field[], lookUp: LookUp) {
+    const timeout = clock.timeout(Math.max(0, lookUp.deadline - clock.now()))
+    const body = await post({ brand, fields: requested, users }, AbortSignal.any([lookUp.signal, timeout]))
     const bytes: Buffer[] = []
     for await (const chunk of body) bytes.push(chunk)
     const answer = parseJson(Buffer.concat(bytes).toString(), url) as Partial<Record<Field, unknown>> | null
-    return new Map(asked.map((field) => [field, new Set(userIds(answer?.[field], field, url))]))
+    return new Map(requested.map((field) => [field, new Set(userIds(answer?.[field], field, url))]))
   }
 
   async function all(brand: string, field: Field, { signal }: { signal: AbortSignal }): Promise<Snapshot> {

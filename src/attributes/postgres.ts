@@ -29,7 +29,7 @@ export function openPostgres(url: string, { asOf = serverClock, maxLagMs }: Engi
 
   return {
     // One query for all fields, so that all are answered from one snapshot.
-    async look(brand, users, queries, lookUp) {
+    async findUsers(brand, users, queries, lookUp) {
       const storable = users.filter((user) => !user.includes('\0') && user.isWellFormed())
       if (storable.length === 0 || queries.length === 0) return []
       return readers.use(lookUp, async (client) => {

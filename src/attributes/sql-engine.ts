@@ -4,7 +4,12 @@ import type { Field, LookUp, Snapshot } from './attribute-source.ts'
 
 /** Runs the queries of one brand in PostgreSQL or SQLite. */
 export interface Engine {
-  look(brand: string, users: readonly string[], queries: readonly Query[], lookUp: LookUp): Promise<readonly Found[]>
+  findUsers(
+    brand: string,
+    users: readonly string[],
+    queries: readonly Query[],
+    lookUp: LookUp,
+  ): Promise<readonly Found[]>
   list(brand: string, query: Query, signal: AbortSignal): Promise<Snapshot>
   close(): Promise<void>
 }

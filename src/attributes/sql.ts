@@ -45,12 +45,12 @@ export function sqlSource(options: SqlOptions): AttributeSource {
   return {
     name: hidePassword(database),
     fields: known,
-    async among(brand, userIds, asked, lookUp) {
-      const wanted = new Set(userIds)
-      const answer = new Map(asked.map((field) => [field, new Set<string>()]))
+    async among(brand, userIds, requested, lookUp) {
+      const requestedUsers = new Set(userIds)
+      const answer = new Map(requested.map((field) => [field, new Set<string>()]))
       // A collation may treat different ids as equal, so the ids are compared here once more, exactly.
-      for (const { field, user } of await engine.look(brand, userIds, asked.map(query), lookUp))
-        if (wanted.has(user)) answer.get(field)?.add(user)
+      for (const { field, user } of await engine.findUsers(brand, userIds, requested.map(query), lookUp))
+        if (requestedUsers.has(user)) answer.get(field)?.add(user)
       return answer
     },
     all: (brand, field, { signal }) => engine.list(brand, query(field), signal),

@@ -9,7 +9,7 @@ export interface Part {
 }
 
 export interface LookUpRequest {
-  readonly look: number
+  readonly lookUp: number
   readonly users: readonly string[]
   readonly parts: readonly Part[]
   readonly asOf: string | undefined
@@ -22,8 +22,8 @@ export interface ListRequest {
 }
 
 export type ReaderMessage =
-  | { readonly look: number; readonly found: readonly { readonly field: Field; readonly user: string }[] }
-  | { readonly look: number; readonly error: string }
+  | { readonly lookUp: number; readonly found: readonly { readonly field: Field; readonly user: string }[] }
+  | { readonly lookUp: number; readonly error: string }
   /** The time of the list's data. The ids are written to standard output, which is a file. */
   | { readonly timestamp: string }
   /** The bytes and ids written so far; an id is never split. */

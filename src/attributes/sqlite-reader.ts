@@ -30,7 +30,7 @@ function prepared(text: string): StatementSync {
   return statement
 }
 
-function lookUp({ look, users, parts, asOf, maxLagMs }: LookUpRequest): ReaderMessage {
+function findUsers({ lookUp, users, parts, asOf, maxLagMs }: LookUpRequest): ReaderMessage {
   if (asOf !== undefined && maxLagMs !== undefined) checkAge(asOf, maxLagMs)
   // A column without a type may store an id as a number: search for both forms, and compare them as text later.
   const ids = JSON.stringify(users.flatMap((user) => (isInteger(user) ? [user, Number(user)] : [user])))
@@ -42,7 +42,7 @@ function lookUp({ look, users, parts, asOf, maxLagMs }: LookUpRequest): ReaderMe
     // As JSON, because older versions of Node.js truncate a text at U+0000.
     return statement.all(ids).map((row) => ({ field, user: JSON.parse(String(row.user)) as string }))
   })
-  return { look, found }
+  return { lookUp, found }
 }
 
 function isInteger(user: string): boolean {
@@ -126,8 +126,8 @@ process.on('message', (request: LookUpRequest | ListRequest) => {
     )
   } else {
     runOrReport(
-      () => send(lookUp(request)),
-      (error) => send({ look: request.look, error }),
+      () => send(findUsers(request)),
+      (error) => send({ lookUp: request.lookUp, error }),
     )
   }
 })

@@ -22,13 +22,13 @@ export function openSqlite(path: string, { asOf, maxLagMs }: EngineOptions): Eng
   let lastNumber = 0
 
   /** One reader serves all look-ups. It is started by the first look-up, and restarted after it was killed. */
-  function lookReader(): ChildProcess {
+  function runningReader(): ChildProcess {
     if (reader) return reader
     const started = startReader(path)
     started.on('message', (message: ReaderMessage) => {
-      if (!('look' in message)) return
-      const request = pending.get(message.look)
-      pending.delete(message.look)
+      if (!('lookUp' in message)) return
+      const request = pending.get(message.lookUp)
+      pending.delete(message.lookUp)
       if ('error' in message) request?.reject(new Error(message.error))
       else request?.resolve(message.found)
     })
@@ -46,7 +46,7 @@ export function openSqlite(path: string, { asOf, maxLagMs }: EngineOptions): Eng
     pending.clear()
   }
 
-  async function look(
+  async function requestLookUp(
     users: readonly string[],
     parts: LookUpRequest['parts'],
     lookUp: LookUp,
@@ -60,7 +60,7 @@ export function openSqlite(path: string, { asOf, maxLagMs }: EngineOptions): Eng
       Math.max(0, lookUp.deadline - clock.now()),
     )
     pending.set(number, { resolve, reject })
-    sendRequest(lookReader(), { look: number, users, parts, asOf, maxLagMs })
+    sendRequest(runningReader(), { lookUp: number, users, parts, asOf, maxLagMs })
     try {
       return await promise
     } finally {
@@ -69,8 +69,8 @@ export function openSqlite(path: string, { asOf, maxLagMs }: EngineOptions): Eng
   }
 
   return {
-    async look(brand, users, queries, lookUp) {
-      return look(
+    async findUsers(brand, users, queries, lookUp) {
+      return requestLookUp(
         users,
         queries.map(({ field, text }) => ({ field, query: bindBrand(text, brand) })),
         lookUp,

@@ -54,25 +54,25 @@ async function checkConfiguration(
       import('./doctor/part.ts'),
       import('./doctor/secret-files.ts'),
     ])
-    const valid: Finding = { setting: 'configuration', ok: true, what: 'all settings are valid' }
+    const valid: Finding = { setting: 'configuration', ok: true, description: 'all settings are valid' }
     const parts = [secretFiles(file, config, process.env), ...(await partsOf(config))]
     return { findings: [valid, ...(await checkAll(parts, timeoutMs))], secrets: secretsOf(config) }
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
-    const findings = error.problems.map(({ path, where, what, remedy }) => ({
+    const findings = error.problems.map(({ path, where, description, remedy }) => ({
       setting: path || 'configuration',
       ok: false,
-      what: where === '' ? what : `${where}: ${what}`,
+      description: where === '' ? description : `${where}: ${description}`,
       ...(remedy !== undefined && { remedy }),
     }))
     return { findings, secrets: [] }
   }
 }
 
-function phrase({ ok, warning, setting, what, remedy }: Finding): string {
+function phrase({ ok, warning, setting, description, remedy }: Finding): string {
   const mark = !ok ? styleText('red', '✗') : warning ? styleText('yellow', '!') : styleText('green', '✓')
   const advice = remedy !== undefined && (!ok || warning) ? `\n    ${remedy}` : ''
-  return `${mark} ${setting}: ${what}${advice}`
+  return `${mark} ${setting}: ${description}${advice}`
 }
 
 function conclusion(problems: number, warnings: number): string {

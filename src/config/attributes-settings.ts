@@ -126,7 +126,7 @@ export function checkAttributes(
     problems.push({
       path: 'operator.attributes',
       where,
-      what: `no source covers brand ${uncovered.join(', ')}, so blocked users would be messaged`,
+      description: `no source covers brand ${uncovered.join(', ')}, so blocked users would be messaged`,
       remedy: 'write attributes: [{file: ./users.csv}], or suppression: none to send to all users',
     })
   for (const [i, source] of attributes.entries()) {
@@ -137,7 +137,7 @@ export function checkAttributes(
       problems.push({
         path,
         where,
-        what: 'has no query',
+        description: 'has no query',
         remedy: `write a query for each field that you have: ${fields.join(', ')}`,
       })
     if ((source.brands ?? all).length < 2) continue
@@ -146,7 +146,7 @@ export function checkAttributes(
         problems.push({
           path: `${path}.${field}`,
           where,
-          what: 'selects the same users for every brand',
+          description: 'selects the same users for every brand',
           remedy: 'compare the brand with :brand in the query, or write one source per brand with brands: [1]',
         })
     }

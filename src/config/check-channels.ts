@@ -4,7 +4,7 @@ import { type DeviceLinksConfig, defaultName, type PublishConfig } from './devic
 /** A conflict between two settings. */
 interface Conflict {
   readonly path: string
-  readonly what: string
+  readonly description: string
   readonly remedy: string
 }
 
@@ -19,12 +19,16 @@ export function checkChannels(
   for (const [i, { brand, retry, to, origin }] of publish.entries()) {
     const path = `operator.publish[${i}]`
     if (published.has(brand))
-      found.push({ path, what: `brand ${brand} is published already`, remedy: 'publish each brand to one platform' })
+      found.push({
+        path,
+        description: `brand ${brand} is published already`,
+        remedy: 'publish each brand to one platform',
+      })
     published.add(brand)
     if (retry.first > retry.most)
       found.push({
         path: `${path}.retry`,
-        what: 'first is longer than most',
+        description: 'first is longer than most',
         remedy: 'make first at most as long as most',
       })
     found.push(...checkKafka(`${path}.to`, to))
@@ -37,7 +41,7 @@ export function checkChannels(
     if (other !== undefined)
       found.push({
         path,
-        what: `has the same destination as brand ${other}, and their messages cannot be told apart`,
+        description: `has the same destination as brand ${other}, and their messages cannot be told apart`,
         remedy: 'give each brand its own origin and list the origins on the platform, or use one topic per brand',
       })
     origins.set(named, brand)
@@ -48,23 +52,28 @@ export function checkChannels(
   for (const [i, { from, brand, origins }] of links.entries()) {
     const path = `platform.device_links[${i}]`
     if ((brand === undefined) === (origins === undefined))
-      found.push({ path, what: 'needs either brand or origins', remedy: 'write brand: 1' })
+      found.push({ path, description: 'needs either brand or origins', remedy: 'write brand: 1' })
     const name =
       from.is === 'amqp'
         ? `${from.amqp} ${from.queue ?? defaultName(brand)}`
         : `${from.kafka} ${from.topic ?? defaultName(brand)}`
-    if (consumed.has(name)) found.push({ path, what: 'is consumed already', remedy: 'name another queue or topic' })
+    if (consumed.has(name))
+      found.push({ path, description: 'is consumed already', remedy: 'name another queue or topic' })
     consumed.add(name)
     if (from.is === 'kafka' && from.group !== undefined) {
       if (groups.has(from.group))
-        found.push({ path: `${path}.from.group`, what: 'is the group of another topic', remedy: 'leave group out' })
+        found.push({
+          path: `${path}.from.group`,
+          description: 'is the group of another topic',
+          remedy: 'leave group out',
+        })
       groups.add(from.group)
     }
     for (const { origin, brand: originBrand } of origins ?? []) {
       if ((brandOf.get(origin) ?? originBrand) !== originBrand)
         found.push({
           path: `${path}.origins`,
-          what: `${origin} belongs to another brand already`,
+          description: `${origin} belongs to another brand already`,
           remedy: 'list each origin under one brand',
         })
       brandOf.set(origin, originBrand)
@@ -86,7 +95,7 @@ function checkKafka(path: string, access: PublishConfig['to'] | DeviceLinksConfi
   if (access.is !== 'kafka') return []
   const found: Conflict[] = []
   if ((access.username === undefined) !== (access.password === undefined))
-    found.push({ path, what: 'has only one of username and password', remedy: 'set both, or neither' })
+    found.push({ path, description: 'has only one of username and password', remedy: 'set both, or neither' })
   const missing = missingPackage('@platformatic/kafka')
   if (missing) found.push({ path, ...missing })
   return found

@@ -7,9 +7,9 @@ import type { Config } from './table.ts'
 /** Checks settings against each other: duplicate names and keys, and settings that contradict each other. */
 export function checkConsistency(config: Config, where: string, problems: Problem[]): void {
   const { operator, platform } = config
-  const refuseDuplicate = (path: string, what: string, values: readonly string[], remedy: string): void => {
+  const refuseDuplicate = (path: string, description: string, values: readonly string[], remedy: string): void => {
     const duplicate = values.findIndex((value, i) => values.indexOf(value) < i)
-    if (duplicate >= 0) problems.push({ path: `${path}[${duplicate}]`, where, what, remedy })
+    if (duplicate >= 0) problems.push({ path: `${path}[${duplicate}]`, where, description, remedy })
   }
   for (const [path, keys] of [
     ['operator.keys', operator?.keys ?? []],
@@ -42,7 +42,8 @@ export function checkConsistency(config: Config, where: string, problems: Proble
       problems.push({
         path: `platform.keys[${i}].brands`,
         where,
-        what: 'a key with the scope devices needs exactly one brand, because link and unlink do not name a brand',
+        description:
+          'a key with the scope devices needs exactly one brand, because link and unlink do not name a brand',
         remedy: 'write brands: [1], and give each brand its own key',
       })
   }
@@ -63,7 +64,7 @@ export function checkConsistency(config: Config, where: string, problems: Proble
       problems.push({
         path: `platform.reconciliation[${i}].fields`,
         where,
-        what: `${list} is compared already`,
+        description: `${list} is compared already`,
         remedy: 'compare each field of a brand with one operator',
       })
   }
@@ -72,7 +73,7 @@ export function checkConsistency(config: Config, where: string, problems: Proble
       problems.push({
         path: `platform.lanes[${i}].retry`,
         where,
-        what: 'first is longer than most',
+        description: 'first is longer than most',
         remedy: 'make first at most as long as most',
       })
   }
@@ -81,7 +82,7 @@ export function checkConsistency(config: Config, where: string, problems: Proble
     problems.push({
       path: 'platform.store',
       where,
-      what: 'is the same as operator.store',
+      description: 'is the same as operator.store',
       remedy: 'give each side its own store',
     })
   const ports = [
@@ -93,6 +94,6 @@ export function checkConsistency(config: Config, where: string, problems: Proble
   for (const [i, { path, host, port }] of ports.entries()) {
     const taken = ports.slice(0, i).find((other) => other.port === port && other.host === host)
     if (port && taken)
-      problems.push({ path, where, what: `is the same as ${taken.path}`, remedy: 'give each its own port' })
+      problems.push({ path, where, description: `is the same as ${taken.path}`, remedy: 'give each its own port' })
   }
 }

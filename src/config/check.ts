@@ -29,19 +29,19 @@ interface Place {
 
 function checkAny(setting: Setting, raw: Raw | undefined, at: Place): unknown {
   // `key:` without a value is read as an empty text: treat it as not written.
-  const given = raw?.type === 'text' && raw.text === '' ? undefined : raw
-  if (given === undefined && setting.optional) return undefined
+  const nonEmpty = raw?.type === 'text' && raw.text === '' ? undefined : raw
+  if (nonEmpty === undefined && setting.optional) return undefined
   switch (setting.type) {
     case 'leaf':
-      return checkLeaf(setting, given, at)
+      return checkLeaf(setting, nonEmpty, at)
     case 'json':
-      return given === undefined ? missing(setting, at, 'a value') : readJson(given, at.path, at.problems)
+      return nonEmpty === undefined ? missing(setting, at, 'a value') : readJson(nonEmpty, at.path, at.problems)
     case 'list':
-      return checkList(setting, given, at)
+      return checkList(setting, nonEmpty, at)
     case 'group':
-      return checkGroup(setting, given, at)
+      return checkGroup(setting, nonEmpty, at)
     case 'variants':
-      return checkVariants(setting, given, at)
+      return checkVariants(setting, nonEmpty, at)
   }
 }
 
@@ -79,7 +79,7 @@ function checkSettings(settings: Settings, raw: Raw & { type: 'map' }, at: Place
     at.problems.push({
       path: join(at.path, name),
       where: origin.where,
-      what: 'unknown setting',
+      description: 'unknown setting',
       remedy: suggestion ? `did you mean ${suggestion}?` : `known settings: ${known.join(', ') || 'none'}`,
     })
   }
@@ -118,12 +118,12 @@ function checkVariants(
 function missing(setting: Setting, at: Place, expected: string): undefined {
   const name = environmentName(at.path)
   const remedy = setting.remedy ?? `add it to the file, or set ${name}`
-  at.problems.push({ path: at.path, where: at.parent.where, what: `missing; expected ${expected}`, remedy })
+  at.problems.push({ path: at.path, where: at.parent.where, description: `missing; expected ${expected}`, remedy })
 }
 
-function wrong(setting: { readonly remedy?: string }, raw: Raw, at: Place, what: string): undefined {
+function wrong(setting: { readonly remedy?: string }, raw: Raw, at: Place, description: string): undefined {
   const { remedy } = setting
-  at.problems.push({ path: at.path, where: raw.origin.where, what, ...(remedy && { remedy }) })
+  at.problems.push({ path: at.path, where: raw.origin.where, description, ...(remedy && { remedy }) })
 }
 
 function nameOf(raw: Raw): string {

@@ -34,8 +34,8 @@ export function applyEnvironment(raw: Raw, table: Setting, env: NodeJS.ProcessEn
     const other = seen.get(path.join('.'))
     seen.set(path.join('.'), name)
     if (other !== undefined) {
-      const what = `${other} sets the same setting`
-      problems.push({ path: path.join('.'), where: name, what, remedy: 'set only one of them' })
+      const description = `${other} sets the same setting`
+      problems.push({ path: path.join('.'), where: name, description, remedy: 'set only one of them' })
       continue
     }
     const value = fromFile ? readSecret(name, text, problems) : text
@@ -111,7 +111,7 @@ function readSecret(name: string, file: string, problems: Problem[]): string | u
     problems.push({
       path: '',
       where: name,
-      what: `cannot be read: ${message}`,
+      description: `cannot be read: ${message}`,
       remedy: 'set it to the path of a file that contains the secret',
     })
     return undefined
@@ -129,7 +129,7 @@ function setAt(into: Raw, path: Path, value: Raw, name: string, problems: Proble
       problems.push({
         path: path.join('.'),
         where: name,
-        what: `the index ${step} leaves a gap: the list has ${list.items.length} items`,
+        description: `the index ${step} leaves a gap: the list has ${list.items.length} items`,
         remedy: 'number the items from 0 without gaps',
       })
     else list.items[step] = setAt(before ?? emptyMap(origin), rest, value, name, problems)
@@ -149,7 +149,7 @@ function unknownVariable(name: string, table: Setting): Problem {
   return {
     path: '',
     where: name,
-    what: 'unknown setting',
+    description: 'unknown setting',
     remedy: suggestion
       ? `did you mean ${suggestion}?`
       : 'docs/running.md lists all settings; unset the variable if it is not for Bellwire',

@@ -25,9 +25,14 @@ export async function loadConfig(file?: string, env: NodeJS.ProcessEnv = process
   if (problems.length === 0) {
     const where = basename(written.origin.where)
     checkConsistency(config, where, problems)
-    for (const { risk, path, what, remedy } of risksOf(config))
+    for (const { risk, path, description, remedy } of risksOf(config))
       if (!config.accept_risks.includes(risk))
-        problems.push({ path, where, what, remedy: `${remedy}, or accept the risk with accept_risks: [${risk}]` })
+        problems.push({
+          path,
+          where,
+          description,
+          remedy: `${remedy}, or accept the risk with accept_risks: [${risk}]`,
+        })
   }
   if (problems.length > 0) throw new ConfigError(problems.toSorted((a, b) => lineOf(a) - lineOf(b)))
   return freeze(config)
@@ -48,7 +53,7 @@ async function readConfigFile(file: string, required: boolean, problems: Problem
       problems.push({
         path: '',
         where: file,
-        what: `cannot be read: ${message}`,
+        description: `cannot be read: ${message}`,
         remedy: 'name the file with --config, or BELLWIRE_CONFIG',
       })
     return emptyMap({ where: '', base })

@@ -64,8 +64,8 @@ async function load<T extends object>(
   path: string,
   faults: (value: T) => (string | false)[],
 ): Promise<T> {
-  const refuse = (what: string, remedy: string): never => {
-    throw new ConfigError([{ path, where: basename(file), what, remedy }])
+  const refuse = (description: string, remedy: string): never => {
+    throw new ConfigError([{ path, where: basename(file), description, remedy }])
   }
   let exported: Record<string, unknown>
   try {

@@ -20,8 +20,8 @@ export function readJson(raw: Raw, path: string, problems: Problem[]): Json {
           [...raw.entries].map(([name, { value }]) => [name, readJson(value, `${path}.${name}`, problems)]),
         )
       // YAML reads an unquoted {{user_id}} as a nested map.
-      const what = 'a placeholder without quotes'
-      problems.push({ path, where: raw.origin.where, what, remedy: 'quote it: "{{name}}"' })
+      const description = 'a placeholder without quotes'
+      problems.push({ path, where: raw.origin.where, description, remedy: 'quote it: "{{name}}"' })
       return null
     }
   }
@@ -34,8 +34,8 @@ function readPlain({ text, origin }: Raw & { type: 'text' }, path: string, probl
   if (!/^-?(0|[1-9]\d*)(\.\d+)?([eE][-+]?\d+)?$/.test(text)) return text
   const number = Number(text)
   if (/^-?\d+$/.test(text) && !Number.isSafeInteger(number)) {
-    const what = `${text} has too many digits for a number`
-    problems.push({ path, where: origin.where, what, remedy: 'quote it, so that it is a text' })
+    const description = `${text} has too many digits for a number`
+    problems.push({ path, where: origin.where, description, remedy: 'quote it, so that it is a text' })
   }
   return number
 }

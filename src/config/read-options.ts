@@ -31,5 +31,5 @@ export async function readPlatformOptions(file?: string): Promise<PlatformOption
 
 function missingSection(side: 'operator' | 'platform', file: string | undefined): never {
   const where = configFile(file, process.env)
-  throw new ConfigError([{ path: side, where, what: 'missing', remedy: `add the section ${side}: to the file` }])
+  throw new ConfigError([{ path: side, where, description: 'missing', remedy: `add the section ${side}: to the file` }])
 }

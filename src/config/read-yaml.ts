@@ -18,14 +18,14 @@ export function readYaml(source: string, name: string, base: string, problems: P
     return { where: lines ? `${name}:${lineCounter.linePos(offset ?? 0).line}` : name, base }
   }
   for (const error of document.errors)
-    problems.push({ path: '', where: originAt(error.pos[0]).where, what: `invalid YAML: ${error.message}` })
+    problems.push({ path: '', where: originAt(error.pos[0]).where, description: `invalid YAML: ${error.message}` })
   if (document.errors.length > 0) return emptyMap(originAt(0))
 
-  const convert = (given: unknown, depth: number): Raw => {
-    const node = isAlias(given) ? given.resolve(document) : (given as Node | null | undefined)
+  const convert = (yamlNode: unknown, depth: number): Raw => {
+    const node = isAlias(yamlNode) ? yamlNode.resolve(document) : (yamlNode as Node | null | undefined)
     const origin = originAt(node?.range?.[0])
     if (depth > maxDepth) {
-      problems.push({ path: '', where: origin.where, what: `nested more than ${maxDepth} levels deep` })
+      problems.push({ path: '', where: origin.where, description: `nested more than ${maxDepth} levels deep` })
       return { type: 'text', text: '', origin }
     }
     if (isSeq(node)) return { type: 'list', items: node.items.map((item) => convert(item, depth + 1)), origin }

@@ -7,7 +7,7 @@ import { type Config, table } from './table.ts'
 export interface Risk {
   readonly risk: Config['accept_risks'][number]
   readonly path: string
-  readonly what: string
+  readonly description: string
   readonly remedy: string
 }
 
@@ -31,8 +31,8 @@ function sharedKeys(leaves: readonly ConfiguredValue[], config: Config): readonl
       .slice(0, i)
       .find((each) => each.value === value && (leaf.ownApiKey || each.leaf.ownApiKey) && role(each.path) !== role(path))
     if (other === undefined) return []
-    const what = `is the same as ${other.path}: the holder of one of the two keys also holds the other`
-    return [{ risk: 'shared_keys', path, what, remedy: replaceKey }]
+    const description = `is the same as ${other.path}: the holder of one of the two keys also holds the other`
+    return [{ risk: 'shared_keys', path, description, remedy: replaceKey }]
   })
 }
 
@@ -55,7 +55,7 @@ function exampleKeys(leaves: readonly ConfiguredValue[], config: Config): readon
       {
         risk: 'example_keys',
         path,
-        what: `is a published example key, and ${host} is reachable from other machines`,
+        description: `is a published example key, and ${host} is reachable from other machines`,
         remedy: replaceKey,
       },
     ]
@@ -65,7 +65,12 @@ function exampleKeys(leaves: readonly ConfiguredValue[], config: Config): readon
 function weakKeys(leaves: readonly ConfiguredValue[]): readonly Risk[] {
   return leaves
     .filter(({ leaf, value }) => leaf.ownApiKey && isWeak(String(value)))
-    .map(({ path }) => ({ risk: 'weak_keys', path, what: 'is easy to guess: it repeats itself', remedy: replaceKey }))
+    .map(({ path }) => ({
+      risk: 'weak_keys',
+      path,
+      description: 'is easy to guess: it repeats itself',
+      remedy: replaceKey,
+    }))
 }
 
 /** Whether the key has fewer than six different characters, or consists of one repeated part. */
@@ -78,11 +83,11 @@ function clearText(leaves: readonly ConfiguredValue[]): readonly Risk[] {
     const host = leaf.outbound ? clearTextHost(String(value)) : undefined
     const siblings = leaves.filter((each) => each.path.startsWith(path.replace(/[^.]+$/, '')))
     if (host === undefined || !carriesSecret(String(value), siblings)) return []
-    const what = `sends credentials to ${host} without TLS, readable for everyone on the network`
+    const description = `sends credentials to ${host} without TLS, readable for everyone on the network`
     const remedy = tlsRemedy(String(value))
     // For Kafka brokers, TLS is a separate setting.
     if (remedy === tlsSetting && siblings.some((each) => /\.tls$/.test(each.path) && each.value === true)) return []
-    return [{ risk: 'clear_text_to_other_hosts', path, what, remedy }]
+    return [{ risk: 'clear_text_to_other_hosts', path, description, remedy }]
   })
 }
 

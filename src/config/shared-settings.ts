@@ -5,8 +5,8 @@ import { group, list } from './setting.ts'
 
 export const makeKey = 'make one with: openssl rand -hex 24'
 
-export const moduleOf = (what: string, exported: string) => ({
-  module: path({ help: `Your own file that exports ${what}.` }),
+export const moduleOf = (implementation: string, exported: string) => ({
+  module: path({ help: `Your own file that exports ${implementation}.` }),
   name: text({ help: 'The name of the export.', default: exported }),
 })
 
@@ -51,7 +51,7 @@ export const requestBodies = {
   }),
 }
 
-export const accessKeys = (what: string) =>
+export const accessKeys = (help: string) =>
   list(
     group(
       { help: 'One key.' },
@@ -70,5 +70,5 @@ export const accessKeys = (what: string) =>
         }),
       },
     ),
-    { help: what },
+    { help },
   )

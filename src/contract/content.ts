@@ -233,11 +233,11 @@ function namesIn(pointer: string): readonly string[] {
   return names
 }
 
-function wrongType(name: string, pointer: string, wanted: string, value: unknown): string {
+function wrongType(name: string, pointer: string, expected: string, value: unknown): string {
   const kind = kindOf(value)
   // If the value itself has the right type, its members do not.
-  const found = !wanted.startsWith(kind) ? kind : `${kind} with invalid members`
-  return `${name} at ${pointer} is ${found}, not ${wanted}; if your content is elsewhere, set the content mapping`
+  const found = !expected.startsWith(kind) ? kind : `${kind} with invalid members`
+  return `${name} at ${pointer} is ${found}, not ${expected}; if your content is elsewhere, set the content mapping`
 }
 
 function kindOf(value: unknown): string {

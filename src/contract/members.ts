@@ -92,10 +92,10 @@ function endOfMember(units: Units, at: number): number {
 function nameAt(text: string, units: Units, start: number, end: number, names: Names): number {
   const name = names.byLength[end - start]
   if (name !== undefined) {
-    const wanted = name.units
+    const expected = name.units
     let j = 0
-    while (j < wanted.length && units[start + j] === wanted[j]) j++
-    if (j === wanted.length) return name.index
+    while (j < expected.length && units[start + j] === expected[j]) j++
+    if (j === expected.length) return name.index
   }
   for (let i = start; i < end; i++) {
     if (units[i] === backslash) return names.list.indexOf(unescapeName(text.slice(start - 1, end + 1)))

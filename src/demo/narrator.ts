@@ -88,7 +88,7 @@ const marks = {
 } as const
 
 function outcome({ channel, state, at, ms, note, where = '' }: Entry, again: boolean): string {
-  if (state === 'refused' || state === 'failed') return paint('red', `${state}: ${note ?? 'no reason given'}`)
+  if (state === 'refused' || state === 'failed') return paint('red', `${state}: ${note ?? 'no reason'}`)
   const took = paint('dim', again ? `after ${seconds(Date.now() - at)}` : `${ms ?? 0} ms`)
   return `${channel === 'push' ? where : 'in the inbox'}  ${took}`
 }

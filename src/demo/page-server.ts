@@ -43,8 +43,8 @@ export async function startPageServer(port: number): Promise<PageServer> {
   })
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    connect(given) {
-      backend = given
+    connect(demo) {
+      backend = demo
     },
     async close() {
       server.closeAllConnections()

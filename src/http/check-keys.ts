@@ -17,9 +17,13 @@ export function checkKeys({ required, wrong }: OptionChecks, path: string, keys:
     for (const [j, brand] of brands.entries()) required(`${path}[${i}].brands[${j}]`, brand, brandForm)
     const others = keys.slice(0, i)
     if (others.some((other) => other.name === name))
-      wrong({ path: `${path}[${i}]`, what: 'another key has the same name', remedy: 'give each key a name of its own' })
+      wrong({
+        path: `${path}[${i}]`,
+        description: 'another key has the same name',
+        remedy: 'give each key a name of its own',
+      })
     if (key && others.some((other) => other.key === key))
-      wrong({ path: `${path}[${i}]`, what: 'this key appears twice', remedy: keyForm.remedy })
+      wrong({ path: `${path}[${i}]`, description: 'this key appears twice', remedy: keyForm.remedy })
   }
 }
 

@@ -60,7 +60,7 @@ const selfOnlyPolicy =
 
 async function createPage(side: Side): Promise<FastifyInstance> {
   const missing = missingPackage('@scalar/fastify-api-reference')
-  if (missing) throw new HttpError(501, `GET /docs ${missing.what}: ${missing.remedy}`)
+  if (missing) throw new HttpError(501, `GET /docs ${missing.description}: ${missing.remedy}`)
   const { default: reference } = await import('@scalar/fastify-api-reference')
   const page = createHttp(side, 1024)
   page.addHook('onSend', async (_request, reply) => {

@@ -1,25 +1,25 @@
-/** The longest line that is read; a longer one is refused by its number and skipped, the stream goes on. */
+/** The length limit of a line in bytes. A longer line is reported as `tooLong` and skipped, and reading continues. */
 export const longestLine = 1024 * 1024
 
-/** About so many bytes are handed on at a time. */
+/** The approximate size of a block. */
 const blockBytes = 512 * 1024
 
-/** Whole lines, or the place of one that is too long. */
+/** Complete lines, or the position of a line that is too long. */
 export type Block = { readonly lines: Buffer } | { readonly tooLong: true }
 
-/** Cuts a stream of bytes between its lines. Memory is bounded by a block and the longest line. */
+/** Splits a stream of bytes into blocks of complete lines. It buffers at most one block and one line. */
 export async function* blocks(stream: AsyncIterable<Buffer>): AsyncGenerator<Block> {
   let parts: Buffer[] = []
   let bytes = 0
   let skipping = false
 
-  for await (const arrived of stream) {
-    let chunk = arrived
+  for await (const received of stream) {
+    let chunk = received
     if (skipping) {
-      const feed = chunk.indexOf(0x0a)
-      if (feed === -1) continue
+      const lineEnd = chunk.indexOf(0x0a)
+      if (lineEnd === -1) continue
       skipping = false
-      chunk = chunk.subarray(feed + 1)
+      chunk = chunk.subarray(lineEnd + 1)
     }
     const end = chunk.lastIndexOf(0x0a) + 1
     if (end === 0 || bytes + end < blockBytes) {
@@ -31,7 +31,7 @@ export async function* blocks(stream: AsyncIterable<Buffer>): AsyncGenerator<Blo
       bytes = chunk.length - end
     }
     if (bytes <= blockBytes + longestLine) continue
-    // So much and no end of a line at the end of it: the last line is too long. What stands before it is not.
+    // The buffer exceeds a block and a line, so its last line is too long. The lines before it are complete.
     const whole = Buffer.concat(parts)
     const start = whole.lastIndexOf(0x0a) + 1
     if (start > 0) yield { lines: whole.subarray(0, start) }

@@ -47,7 +47,7 @@ export function checkOperatorOptions(options: OperatorOptions): void {
     if (!options.attributes && options.suppression !== 'none')
       check.wrong({
         path: 'attributes',
-        what: 'no source of blocked users and consent is set',
+        description: 'no source of blocked users and consent is set',
         remedy: "set a source, or write suppression: 'none' to send to all users",
       })
     if (app) {
@@ -67,7 +67,7 @@ export function checkOperatorOptions(options: OperatorOptions): void {
         else
           check.wrong({
             path: `${path}.${name}`,
-            what: 'unknown option',
+            description: 'unknown option',
             remedy: `the options are: ${Object.keys(forms).join(', ')}`,
           })
       }

@@ -63,7 +63,7 @@ export function platformAdmin({ queue, lanes }: PlatformAdmin): readonly AdminRo
       method: 'POST',
       url: '/admin/outcomes',
       scope: 'read',
-      says: 'Says what became of messages, by the numbers under which they were put.',
+      says: 'Returns the outcomes of messages by their numbers.',
       body: json(Type.Object({ seqs: Type.Array(Type.Integer({ minimum: 0 }), { maxItems: mostSeqs }) })),
       gives: json(Type.Object({ outcomes: Type.Array(Became) })),
       async handler(request, key) {

@@ -40,7 +40,7 @@ export function checkPlatformOptions(options: PlatformOptions): void {
       if (lanes.slice(0, i).some(({ brand, channel }) => brand === lane.brand && channel === lane.channel))
         look.wrong({
           path: `lanes[${i}]`,
-          what: 'this brand and channel has a lane already',
+          description: 'this brand and channel has a lane already',
           remedy: 'keep one lane for each brand and channel',
         })
     }
@@ -63,7 +63,7 @@ function checkLane({ required, optional, wrong }: OptionChecks, path: string, la
   if (firstMs !== undefined && mostMs !== undefined && firstMs > mostMs)
     wrong({
       path: `${path}.retry`,
-      what: 'firstMs is longer than mostMs',
+      description: 'firstMs is longer than mostMs',
       remedy: 'firstMs is the shortest wait, mostMs the longest',
     })
 }

@@ -35,7 +35,7 @@ export async function checkOperator({ pool, mode, origin, path, apiKey }: CheckO
     return [
       {
         ok: false,
-        what: `${origin} does not answer: ${messageOf(answer.lost)}`,
+        description: `${origin} does not answer: ${messageOf(answer.lost)}`,
         remedy: 'check url, the network and the certificate, and that the operator is running',
       },
     ]
@@ -45,22 +45,25 @@ export async function checkOperator({ pool, mode, origin, path, apiKey }: CheckO
 }
 
 function judge(origin: string, path: string, mode: 'single' | 'batch', status: number, text: string): Check {
-  if (status === 200 && isEmptyAnswer(text)) return { ok: true, what: `${origin} answers and accepts the key` }
+  if (status === 200 && isEmptyAnswer(text)) return { ok: true, description: `${origin} answers and accepts the key` }
   if (status === 401 || status === 403)
     return {
       ok: false,
-      what: `${origin} refuses the key (${status})`,
+      description: `${origin} refuses the key (${status})`,
       remedy: 'set api_key to the token that the operator issued for this address and brand',
     }
   // An operator that accepts single messages need not have a batch endpoint.
   if (mode === 'single' && status >= 400 && status < 500)
-    return { ok: true, what: `${origin} answers (${status}); without a batch endpoint the key cannot be checked` }
+    return {
+      ok: true,
+      description: `${origin} answers (${status}); without a batch endpoint the key cannot be checked`,
+    }
   const answered = `${origin} answers an empty batch with ${status}: ${shortened(text, 200)}`
   if (status === 404 || status === 405)
-    return { ok: false, what: answered, remedy: `check the path of url: the operator must serve POST ${path}` }
+    return { ok: false, description: answered, remedy: `check the path of url: the operator must serve POST ${path}` }
   return {
     ok: false,
-    what: answered,
+    description: answered,
     remedy: 'report it to the operator: the answer to an empty batch must be 200 with empty arrays',
   }
 }

@@ -12,10 +12,10 @@ export function clockCheck(peer: string, date: unknown, now: number): Check | un
   const peerTime = typeof date === 'string' ? Date.parse(date) : Number.NaN
   if (Number.isNaN(peerTime)) return undefined
   const ahead = now - peerTime
-  if (Math.abs(ahead) <= mostMs) return { ok: true, what: `this machine's clock agrees with ${peer}'s` }
+  if (Math.abs(ahead) <= mostMs) return { ok: true, description: `this machine's clock agrees with ${peer}'s` }
   return {
     ok: false,
-    what: `this machine's clock is ${Math.round(Math.abs(ahead) / 1000)} s ${ahead > 0 ? 'ahead of' : 'behind'} ${peer}'s`,
+    description: `this machine's clock is ${Math.round(Math.abs(ahead) / 1000)} s ${ahead > 0 ? 'ahead of' : 'behind'} ${peer}'s`,
     remedy: 'synchronize the clock with NTP: signed tokens with a wrong time are refused',
   }
 }

@@ -51,7 +51,7 @@ export interface Check {
   /** Nothing is broken, but a person should know. */
   readonly warning?: true
   /** The finding: 'FCM accepts the service account of project p-1'. */
-  readonly what: string
+  readonly description: string
   /** How to fix the problem. Present if `ok` is false, and with a warning. */
   readonly remedy?: string
 }

@@ -31,7 +31,7 @@ export function recording({ file }: { readonly file?: string } = {}): Recording 
       {
         ok: true,
         warning: true,
-        what: `messages are ${file === undefined ? 'dropped' : `written to ${file}`} instead of being sent`,
+        description: `messages are ${file === undefined ? 'dropped' : `written to ${file}`} instead of being sent`,
         remedy: 'configure a push service: docs/push.md lists them',
       },
     ],

@@ -95,7 +95,7 @@ export function queueAdmin({ queue, lanes }: QueueAdmin): readonly AdminRoute[] 
       method: 'GET',
       url: '/admin/failed',
       scope: 'read',
-      says: 'Lists Failed Actions: what failed and was not decided about, or was (§6.4).',
+      says: 'Lists Failed Actions.',
       query: {
         ...filterSays,
         state: State,

@@ -36,7 +36,7 @@ export interface Health {
   refused(refusal: boolean): number
 }
 
-/** So long ago is of late. */
+/** The provider worked "recently" if it answered within this time. */
 const recentMs = 60_000
 
 export function createHealth(backoff: Backoff, random?: () => number): Health {

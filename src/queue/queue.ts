@@ -26,7 +26,7 @@ export interface Lane {
   readonly name: string
   /**
    * 'lane': one call at a time, a fatal holds those behind it. 'user': what belongs to one user goes in order and a fatal
-   * holds those of that user behind it; the others go on. Whose an item is says the second part of its key: userKey().
+   * holds those of that user behind it; the others go on. The user is the second element of the key: see userKey().
    */
   readonly order: 'none' | 'lane' | 'user'
   /** Most items in one call, most bytes of their texts, and the time span after which a batch goes even if not full (§4.1 rule 3). */

@@ -99,16 +99,16 @@ export function checkOptions(name: string, check: (checks: OptionChecks) => void
   const optional: OptionChecks['optional'] = (path, value, { expected, fits, remedy, secret }) => {
     if (value === undefined || fits(value)) return
     const found = secret ? '' : `, found ${typeof value === 'string' ? JSON.stringify(value) : String(value)}`
-    wrong({ path, what: `expected ${expected}${found}`, ...(remedy && { remedy }) })
+    wrong({ path, description: `expected ${expected}${found}`, ...(remedy && { remedy }) })
   }
   const required: OptionChecks['required'] = (path, value, form) => {
     const { expected, remedy } = form
     if (value !== undefined && value !== null && value !== '') return optional(path, value, form)
-    wrong({ path, what: `missing; expected ${expected}`, ...(remedy && { remedy }) })
+    wrong({ path, description: `missing; expected ${expected}`, ...(remedy && { remedy }) })
   }
   const filled: OptionChecks['filled'] = (path, list, remedy) => {
     if (Array.isArray(list) && list.length > 0) return
-    wrong({ path, what: 'missing; expected a list with at least 1 item', ...(remedy && { remedy }) })
+    wrong({ path, description: 'missing; expected a list with at least 1 item', ...(remedy && { remedy }) })
   }
   check({ required, optional, filled, wrong })
   if (problems.length > 0) throw new ConfigError(problems)

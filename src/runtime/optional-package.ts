@@ -8,7 +8,7 @@ export type OptionalPackage = '@platformatic/kafka' | '@scalar/fastify-api-refer
 
 /** The error for a package that is not installed, and the command that installs it. */
 export interface MissingPackage {
-  readonly what: string
+  readonly description: string
   readonly remedy: string
 }
 
@@ -20,7 +20,7 @@ export function missingPackage(name: OptionalPackage): MissingPackage | undefine
   } catch {
     const { peerDependencies } = require('../../package.json') as { peerDependencies: Record<OptionalPackage, string> }
     const [major] = /\d+/.exec(peerDependencies[name]) ?? []
-    return { what: `needs the package ${name}, which is not installed`, remedy: `npm install ${name}@${major}` }
+    return { description: `needs the package ${name}, which is not installed`, remedy: `npm install ${name}@${major}` }
   }
 }
 
@@ -32,6 +32,6 @@ export function missingPackage(name: OptionalPackage): MissingPackage | undefine
  */
 export function loadPackage<T>(name: OptionalPackage, user: string): T {
   const missing = missingPackage(name)
-  if (missing) throw new Error(`${user} ${missing.what}: ${missing.remedy}`)
+  if (missing) throw new Error(`${user} ${missing.description}: ${missing.remedy}`)
   return require(name) as T
 }

@@ -4,7 +4,7 @@ export interface Problem {
   readonly path: string
   /** For example 'bellwire.yaml:12', or the name of an environment variable. */
   readonly where: string
-  readonly what: string
+  readonly description: string
   readonly remedy?: string
 }
 
@@ -19,7 +19,7 @@ export class ConfigError extends Error {
   }
 }
 
-function formatProblem({ path, where, what, remedy }: Problem): string {
+function formatProblem({ path, where, description, remedy }: Problem): string {
   const head = [where, path].filter((part) => part !== '').join('  ')
-  return `${head}: ${what}${remedy ? `\n    ${remedy}` : ''}`
+  return `${head}: ${description}${remedy ? `\n    ${remedy}` : ''}`
 }

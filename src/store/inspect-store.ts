@@ -14,16 +14,16 @@ import { messageOf } from './postgres-errors.ts'
 export interface StoreFinding {
   readonly ok: boolean
   readonly warning?: true
-  readonly what: string
+  readonly description: string
   readonly remedy?: string
 }
 
-/** @example await inspectStore('sqlite:operator.db') // [{ ok: true, what: '…/operator.db exists and is writable' }] */
+/** @example await inspectStore('sqlite:operator.db') // [{ ok: true, description: '…/operator.db exists and is writable' }] */
 export async function inspectStore(url: string): Promise<readonly StoreFinding[]> {
   if (!url.startsWith('sqlite:')) return inspectPostgres(url)
   const path = url.slice('sqlite:'.length)
   return path === ':memory:'
-    ? [{ ok: true, what: 'in memory: lost when the process ends' }]
+    ? [{ ok: true, description: 'in memory: lost when the process ends' }]
     : inspectFile(resolve(path))
 }
 
@@ -37,7 +37,7 @@ async function inspectFile(path: string): Promise<readonly StoreFinding[]> {
     return [
       {
         ok: false,
-        what: `${folder} is not writable by this user`,
+        description: `${folder} is not writable by this user`,
         remedy: 'make the user who runs Bellwire its owner',
       },
     ]
@@ -50,14 +50,14 @@ async function inspectFile(path: string): Promise<readonly StoreFinding[]> {
       : [
           {
             ok: false,
-            what: `the disk of ${folder} has only ${Math.floor(free / 1024 / 1024)} MiB free`,
+            description: `the disk of ${folder} has only ${Math.floor(free / 1024 / 1024)} MiB free`,
             remedy: 'free disk space',
           },
         ]
   const found = await stat(path).catch(() => undefined)
   if (found === undefined)
-    return [{ ok: true, what: `${path} does not exist yet: the first start creates it` }, ...space]
-  if (found.isDirectory()) return [{ ok: false, what: `${path} is a folder`, remedy: 'name a file in it' }]
+    return [{ ok: true, description: `${path} does not exist yet: the first start creates it` }, ...space]
+  if (found.isDirectory()) return [{ ok: false, description: `${path} is a folder`, remedy: 'name a file in it' }]
   return [await inspectHeader(path), ...space, ...(await checkPermissions(path))]
 }
 
@@ -66,8 +66,8 @@ async function checkPermissions(path: string): Promise<readonly StoreFinding[]> 
   const open: string[] = []
   for (const file of [path, `${path}-wal`, `${path}-shm`]) if (await readableByAll(file)) open.push(file)
   if (open.length === 0) return []
-  const what = `every user of this machine may read ${open.join(', ')}`
-  return [{ ok: true, warning: true, what, remedy: `chmod 600 ${open.join(' ')}` }]
+  const description = `every user of this machine may read ${open.join(', ')}`
+  return [{ ok: true, warning: true, description, remedy: `chmod 600 ${open.join(' ')}` }]
 }
 
 async function inspectHeader(path: string): Promise<StoreFinding> {
@@ -77,13 +77,17 @@ async function inspectHeader(path: string): Promise<StoreFinding> {
     try {
       const { buffer, bytesRead } = await file.read(Buffer.alloc(16), 0, 16, 0)
       if (bytesRead > 0 && buffer.toString('latin1') !== 'SQLite format 3\0')
-        return { ok: false, what: `${path} is not a SQLite database`, remedy: 'name another file in store' }
+        return { ok: false, description: `${path} is not a SQLite database`, remedy: 'name another file in store' }
     } finally {
       await file.close()
     }
-    return { ok: true, what: `${path} exists and is writable (${megabytes(await bytesOf(path))})` }
+    return { ok: true, description: `${path} exists and is writable (${megabytes(await bytesOf(path))})` }
   } catch (error) {
-    return { ok: false, what: `${path}: ${messageOf(error)}`, remedy: 'make the user who runs Bellwire its owner' }
+    return {
+      ok: false,
+      description: `${path}: ${messageOf(error)}`,
+      remedy: 'make the user who runs Bellwire its owner',
+    }
   }
 }
 
@@ -119,7 +123,7 @@ async function inspectPostgres(url: string): Promise<readonly StoreFinding[]> {
       query_timeout: timeoutMs,
     })
   } catch (error) {
-    return [{ ok: false, what: messageOf(error), remedy: 'write store: postgres://USER:PASSWORD@HOST/DATABASE' }]
+    return [{ ok: false, description: messageOf(error), remedy: 'write store: postgres://USER:PASSWORD@HOST/DATABASE' }]
   }
   client.on('error', () => {})
   const where = `PostgreSQL at ${client.host}:${client.port}/${client.database ?? ''}`
@@ -132,7 +136,7 @@ async function inspectPostgres(url: string): Promise<readonly StoreFinding[]> {
     return [
       {
         ok: false,
-        what: `${where}: ${messageOf(error)}`,
+        description: `${where}: ${messageOf(error)}`,
         remedy: remedies[code] ?? 'check that it is running, and check the address in store',
       },
     ]
@@ -170,15 +174,15 @@ const remedies: Readonly<Record<string, string>> = {
 
 function judgeServer(where: string, schema: string | undefined, state: ServerState): readonly StoreFinding[] {
   if (state.number < 150_000)
-    return [{ ok: false, what: `${where} is version ${state.name}`, remedy: 'Bellwire needs 15 or later' }]
+    return [{ ok: false, description: `${where} is version ${state.name}`, remedy: 'Bellwire needs 15 or later' }]
   if (state.standby)
-    return [{ ok: false, what: `${where} is a read-only standby`, remedy: 'name the primary server in store' }]
+    return [{ ok: false, description: `${where} is a read-only standby`, remedy: 'name the primary server in store' }]
   const schemaName = schema ?? 'the schema of this user'
   if (!(state.may_use ?? state.may_create))
     return [
       {
         ok: false,
-        what: `${where}: this user may not create tables in ${schemaName}`,
+        description: `${where}: this user may not create tables in ${schemaName}`,
         remedy:
           state.may_use === null
             ? `create the schema for this user, or grant create on the database`
@@ -192,13 +196,13 @@ function judgeServer(where: string, schema: string | undefined, state: ServerSta
       : [
           {
             ok: false,
-            what: `this machine's clock is ${Math.round(Math.abs(skew) / 1000)} s ${skew > 0 ? 'ahead of' : 'behind'} the clock of ${where}`,
+            description: `this machine's clock is ${Math.round(Math.abs(skew) / 1000)} s ${skew > 0 ? 'ahead of' : 'behind'} the clock of ${where}`,
             remedy: 'synchronize both clocks with NTP',
           },
         ]
   const size = `the tables of ${schemaName} take ${megabytes(state.bytes)}`
   return [
-    { ok: true, what: `${where} answers (${state.name}), and this user may create tables; ${size}` },
+    { ok: true, description: `${where} answers (${state.name}), and this user may create tables; ${size}` },
     ...clockFindings,
   ]
 }

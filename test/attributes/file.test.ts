@@ -28,7 +28,7 @@ test('an NDJSON file is read; its lines need no brand when one brand is configur
   await assert.rejects(fileSource(path), /:1: no brand: add the column, or set brand in the configuration/)
 })
 
-test('a changed file is read again at the next look-up; a missing or invalid file makes the look-up fail', async (t) => {
+test('a changed file is read again at the next look-up; with a missing or invalid file the look-up fails', async (t) => {
   const path = join(await temporary(t), 'users.csv')
   await writeFile(path, 'brand,user_id,excluded\n1,1001,false\n')
   const source = await fileSource(path)

@@ -1,4 +1,4 @@
-// Every malformed answer of an endpoint is an error: none may read as "true for nobody".
+// Every malformed answer of an endpoint is an error, and is never read as an empty list.
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net'
 import test, { type TestContext } from 'node:test'
 import type { AttributeSource } from '../../src/attributes/attribute-source.ts'
 import { httpSource } from '../../src/attributes/http.ts'
-import { listed, soon } from '../suites/attribute-source.ts'
+import { newLookUp, readList } from '../suites/attribute-source.ts'
 
 async function source(t: TestContext, answer: (response: ServerResponse) => void): Promise<AttributeSource> {
   const server = createServer((request, response) => {
@@ -33,15 +33,15 @@ test('a look-up fails unless the answer has a list of ids for each field', async
     ['{"blocked":["10', /not JSON/],
   ] as const) {
     const { among } = await source(t, (response) => response.end(body))
-    await assert.rejects(among('1', ['1001'], ['blocked'], soon()), expected)
+    await assert.rejects(among('1', ['1001'], ['blocked'], newLookUp()), expected)
   }
   const refusing = await source(t, (response) => response.writeHead(500).end())
-  await assert.rejects(refusing.among('1', ['1001'], ['blocked'], soon()), /answered 500/)
+  await assert.rejects(refusing.among('1', ['1001'], ['blocked'], newLookUp()), /answered 500/)
   const silent = await source(t, () => {})
-  await assert.rejects(silent.among('1', ['1001'], ['blocked'], soon(100)), /timeout|aborted/i)
+  await assert.rejects(silent.among('1', ['1001'], ['blocked'], newLookUp(100)), /timeout|aborted/i)
 })
 
-test('reading a list fails if it is truncated, has a wrong count or is no list', async (t) => {
+test('reading a list fails if it is truncated, has a wrong count or is not a list', async (t) => {
   const head = '{"timestamp":"2026-01-01T00:00:00Z"}\n'
   for (const [body, expected] of [
     ['"1001"\n{"count":1}\n', /did not start its list with/],
@@ -50,9 +50,9 @@ test('reading a list fails if it is truncated, has a wrong count or is no list',
     [`${head}1001\n{"count":1}\n`, /neither a user id as a JSON string nor/],
     [`${head}"10`, /not JSON/],
   ] as const)
-    await assert.rejects(listed(await source(t, (response) => response.end(body)), '1', 'blocked'), expected)
+    await assert.rejects(readList(await source(t, (response) => response.end(body)), '1', 'blocked'), expected)
   const dying = await source(t, (response) => response.write(`${head}"1001"\n`, () => response.destroy()))
-  await assert.rejects(listed(dying, '1', 'blocked'))
+  await assert.rejects(readList(dying, '1', 'blocked'))
   const whole = await source(t, (response) => response.end(`${head}"1001"\n{"count":1}`))
-  assert.deepEqual(await listed(whole, '1', 'blocked'), { users: ['1001'], timestamp: '2026-01-01T00:00:00Z' })
+  assert.deepEqual(await readList(whole, '1', 'blocked'), { users: ['1001'], timestamp: '2026-01-01T00:00:00Z' })
 })

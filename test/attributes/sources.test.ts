@@ -23,13 +23,13 @@ const queries = {
   excluded: "select user_id from players where brand = :brand and excluded -- not ':brand'",
 }
 const fields = ['blocked', 'excluded'] as const
-type Known = (typeof fields)[number]
+type FieldName = (typeof fields)[number]
 
 attributeSourceSuite({
   name: 'PostgreSQL',
   outside: true,
   skip: await withoutPostgres(),
-  holds: (user) => !user.includes('\0'),
+  canStore: (user) => !user.includes('\0'),
   async open(_t, people) {
     const url = await freshSchema()
     await query(url, `create schema ${new URL(url).searchParams.get('schema')}`)
@@ -72,7 +72,7 @@ attributeSourceSuite({
   },
 })
 
-const usersWith = (people: readonly Person[], brand: string, field: Known): string[] =>
+const usersWith = (people: readonly Person[], brand: string, field: FieldName): string[] =>
   people.filter((person) => person.brand === brand && person[field] === true).map(({ user }) => user)
 
 attributeSourceSuite({
@@ -81,11 +81,11 @@ attributeSourceSuite({
     functionSource(
       fields,
       (brand, users, field) => {
-        const all = new Set(usersWith(people, brand, field as Known))
+        const all = new Set(usersWith(people, brand, field as FieldName))
         return users.filter((user) => all.has(user))
       },
       'function',
-      (brand, field) => usersWith(people, brand, field as Known),
+      (brand, field) => usersWith(people, brand, field as FieldName),
     ),
 })
 
@@ -122,12 +122,12 @@ async function endpoint(t: TestContext, people: readonly Person[]): Promise<stri
     if (request.headers.authorization !== 'Bearer secret-of-the-endpoint') return response.writeHead(401).end()
     const asked = JSON.parse(Buffer.concat(parts).toString()) as {
       brand: string
-      field?: Known
-      fields?: Known[]
+      field?: FieldName
+      fields?: FieldName[]
       users: string[]
     }
     if (asked.field === undefined) {
-      const among = (field: Known): string[] => {
+      const among = (field: FieldName): string[] => {
         const all = new Set(usersWith(people, asked.brand, field))
         return asked.users.filter((user) => all.has(user))
       }
@@ -168,7 +168,7 @@ for (const [how, end] of [
     assert.ok(snapshot)
     db.exec('update players set blocked = 0')
     db.close()
-    let listed = 0
-    for await (const chunk of snapshot.chunks) listed += jsonOf(chunk).count
-    assert.equal(listed, 200_000)
+    let count = 0
+    for await (const chunk of snapshot.chunks) count += jsonOf(chunk).count
+    assert.equal(count, 200_000)
   })

@@ -12,7 +12,7 @@ interface Finding {
   readonly setting: string
   readonly ok: boolean
   readonly warning?: true
-  readonly what: string
+  readonly description: string
   readonly remedy?: string
 }
 
@@ -59,14 +59,14 @@ test('without problems the exit code is 0', async (t) => {
   assert.equal(report.code, 0, report.out)
   assert.equal(report.ok, true)
   assert.match(
-    report.of('operator.store')[0]?.what ?? '',
+    report.of('operator.store')[0]?.description ?? '',
     /operator\.db does not exist yet: the first start creates it/,
   )
   assert.deepEqual(
-    report.of('operator.push').map(({ what }) => what),
+    report.of('operator.push').map(({ description }) => description),
     [`onesignal: ${provider.url} answers (404)`, `this machine's clock agrees with ${provider.url}'s`],
   )
-  assert.match(report.of('platform.lanes[0].to')[0]?.what ?? '', /answers and accepts the key/)
+  assert.match(report.of('platform.lanes[0].to')[0]?.description ?? '', /answers and accepts the key/)
   assert.deepEqual(provider.requests, [], 'nothing was sent')
 })
 
@@ -96,7 +96,7 @@ test('a risk is a problem with a remedy; an accepted risk is a warning', async (
   assert.equal(accepted.code, 0, accepted.out)
   const [finding] = accepted.of('operator.admin_keys[0].key')
   assert.deepEqual([finding?.ok, finding?.warning], [true, true])
-  assert.match(finding?.what ?? '', /accepted: shared_keys/)
+  assert.match(finding?.description ?? '', /accepted: shared_keys/)
 })
 
 test('secrets that every user of the machine can read are warnings, and errors with --strict', async (t) => {
@@ -117,7 +117,9 @@ test('secrets that every user of the machine can read are warnings, and errors w
     const { findings } = JSON.parse(out) as { findings: Finding[] }
     return {
       code,
-      warned: findings.flatMap(({ what }) => /every user of this machine may read ([^ ,]+)/.exec(what)?.[1] ?? []),
+      warned: findings.flatMap(
+        ({ description }) => /every user of this machine may read ([^ ,]+)/.exec(description)?.[1] ?? [],
+      ),
     }
   }
   assert.deepEqual((await warnings()).warned, [], 'no other user can enter the folder')
@@ -148,21 +150,21 @@ test('each problem is reported with a remedy, and the exit code is 1', async (t)
   await writeFile(file, 'user_id,brand,blocked\n1001,1,perhaps\n')
   const unreadable = await doctor(t, yaml + platform(url, 'not-the-key-000000001'))
   assert.equal(unreadable.code, 1, unreadable.out)
-  assert.match(unreadable.of('operator.attributes[0].file')[0]?.what ?? '', /users\.csv:2: blocked is "perhaps"/)
+  assert.match(unreadable.of('operator.attributes[0].file')[0]?.description ?? '', /users\.csv:2: blocked is "perhaps"/)
   const [lane] = unreadable.of('platform.lanes[0].to')
   assert.equal(lane?.ok, false)
-  assert.match(lane?.what ?? '', /refuses the key \(401\)/)
+  assert.match(lane?.description ?? '', /refuses the key \(401\)/)
   assert.match(lane?.remedy ?? '', /set api_key/)
 
   await writeFile(file, 'user_id,brand,blocked\n1001,1,true\n1001,2,false\n')
   const readable = await doctor(t, yaml + platform('http://127.0.0.1:1'))
   assert.equal(readable.code, 1, readable.out)
-  assert.match(readable.of('operator.attributes')[0]?.what ?? '', /users\.csv answers for blocked$/)
+  assert.match(readable.of('operator.attributes')[0]?.description ?? '', /users\.csv answers for blocked$/)
   assert.match(
-    readable.of('operator.push')[0]?.what ?? '',
+    readable.of('operator.push')[0]?.description ?? '',
     /onesignal: http:\/\/127\.0\.0\.1:1 does not answer: .*ECONNREFUSED/,
   )
-  assert.match(readable.of('platform.lanes[0].to')[0]?.what ?? '', /does not answer/)
+  assert.match(readable.of('platform.lanes[0].to')[0]?.description ?? '', /does not answer/)
 })
 
 test('the pointers of title and body are reported, with a warning if messages had neither', async (t) => {
@@ -173,14 +175,14 @@ test('the pointers of title and body are reported, with a warning if messages ha
     return of('operator.content')[0]
   }
   assert.match(
-    (await contentFinding('content: {title: /headline}'))?.what ?? '',
+    (await contentFinding('content: {title: /headline}'))?.description ?? '',
     /title is at \/headline, the body at \/body/,
   )
-  assert.match((await contentFinding('content: {required: true}'))?.what ?? '', /is refused$/)
+  assert.match((await contentFinding('content: {required: true}'))?.description ?? '', /is refused$/)
   await post(`${url}/channels/site/single`, element({}, { title: undefined, body: undefined }))
   const finding = await contentFinding('')
   assert.equal(finding?.warning, true)
-  assert.match(finding?.what ?? '', /delivered with neither since the start: 1$/)
+  assert.match(finding?.description ?? '', /delivered with neither since the start: 1$/)
 })
 
 test('errors in the configuration are reported as problems', async (t) => {
@@ -213,7 +215,7 @@ test('a wrong clock is reported', async (t) => {
   }
   const { code, of } = await doctor(t, operator(oneSignal(provider.url)))
   assert.equal(code, 1)
-  assert.match(of('operator.push')[1]?.what ?? '', /clock is 3\d{3} s behind http/)
+  assert.match(of('operator.push')[1]?.description ?? '', /clock is 3\d{3} s behind http/)
 })
 
 test('a check without an answer ends after --timeout', async (t) => {
@@ -226,7 +228,7 @@ test('a check without an answer ends after --timeout', async (t) => {
     '300ms',
   ])
   assert.equal(code, 1, out)
-  assert.match(of('operator.push')[0]?.what ?? '', /no answer within 0\.3 s/)
+  assert.match(of('operator.push')[0]?.description ?? '', /no answer within 0\.3 s/)
 })
 
 test('a running server is detected and not disturbed', async (t) => {
@@ -246,9 +248,12 @@ test('a running server is detected and not disturbed', async (t) => {
   for (const { code, out } of await reports) {
     assert.equal(code, 0, out)
     const findings = (JSON.parse(out) as { findings: Finding[] }).findings
-    assert.match(findings.find(({ setting }) => setting === 'operator.port')?.what ?? '', /^running on .*, ready$/)
     assert.match(
-      findings.find(({ setting }) => setting === 'operator.store')?.what ?? '',
+      findings.find(({ setting }) => setting === 'operator.port')?.description ?? '',
+      /^running on .*, ready$/,
+    )
+    assert.match(
+      findings.find(({ setting }) => setting === 'operator.store')?.description ?? '',
       /exists and is writable \(\d+\.\d MB\)/,
     )
   }
@@ -262,14 +267,14 @@ test('a port that another program uses is reported', async (t) => {
   const port = Number(new URL(provider.url).port)
   const { code, of } = await doctor(t, operator('recording', 'suppression: none', port))
   assert.equal(code, 1)
-  assert.match(of('operator.port')[0]?.what ?? '', /another program listens/)
+  assert.match(of('operator.port')[0]?.description ?? '', /another program listens/)
 })
 
 test('a store that is a folder is reported', async (t) => {
   const folder = await temporary(t)
   const { code, of } = await doctor(t, operator('recording'), { BELLWIRE_OPERATOR_STORE: `sqlite:${folder}` })
   assert.equal(code, 1)
-  assert.match(of('operator.store')[0]?.what ?? '', /is a folder/)
+  assert.match(of('operator.store')[0]?.description ?? '', /is a folder/)
 })
 
 test('a store that is not a database, or in a folder without write access, is reported', async (t) => {
@@ -279,19 +284,19 @@ test('a store that is not a database, or in a folder without write access, is re
     BELLWIRE_OPERATOR_STORE: `sqlite:${join(folder, 'notes.txt')}`,
   })
   assert.equal(code, 1)
-  assert.match(of('operator.store')[0]?.what ?? '', /notes\.txt is not a SQLite database/)
+  assert.match(of('operator.store')[0]?.description ?? '', /notes\.txt is not a SQLite database/)
   if (process.getuid?.() === 0) return // root has write access everywhere
   await chmod(folder, 0o500)
   const locked = await doctor(t, operator('recording'), { BELLWIRE_OPERATOR_STORE: `sqlite:${join(folder, 'a/b.db')}` })
   await chmod(folder, 0o700)
-  assert.match(locked.of('operator.store')[0]?.what ?? '', /is not writable/)
+  assert.match(locked.of('operator.store')[0]?.description ?? '', /is not writable/)
 })
 
 onPostgres('PostgreSQL is checked, and its problems are reported without the password', async (t, store) => {
   const right = await doctor(t, operator('recording'), { BELLWIRE_OPERATOR_STORE: store })
   assert.equal(right.code, 0, right.out)
   assert.match(
-    right.of('operator.store')[0]?.what ?? '',
+    right.of('operator.store')[0]?.description ?? '',
     /PostgreSQL at .* answers \(\d+.*this user may create tables; the tables of .* take \d+\.\d MB/,
   )
   const wrong = new URL(store)
@@ -303,7 +308,7 @@ onPostgres('PostgreSQL is checked, and its problems are reported without the pas
   wrong.password = 'canary-store-password'
   const unreachable = await doctor(t, operator('recording'), { BELLWIRE_OPERATOR_STORE: wrong.href })
   assert.equal(unreachable.code, 1)
-  assert.match(unreachable.of('operator.store')[0]?.what ?? '', /ECONNREFUSED/)
+  assert.match(unreachable.of('operator.store')[0]?.description ?? '', /ECONNREFUSED/)
   assert.doesNotMatch(unreachable.out, /canary/)
 })
 

@@ -103,7 +103,7 @@ test('FCM and APNs are configured with files, and each reaches its own devices',
   operator.child.kill('SIGTERM')
   const { code, out } = await operator.ended
   assert.equal(code, 0)
-  for (const token of Object.values(tokens)) assert.ok(!out.includes(token), 'a token is in the log')
+  for (const token of Object.values(tokens)) assert.ok(!out.includes(token), 'the log contains a token')
 })
 
 test('an export that is not a service, and a duplicate name, are refused with a remedy', async (t) => {

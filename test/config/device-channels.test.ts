@@ -70,12 +70,13 @@ test('brands that share a topic need different origins', async (t) => {
   const problemsOf = (publish: string) =>
     load(t, configOf(publish, '[]')).then(
       () => [],
-      (error: ConfigError) => error.problems.map(({ path, what }) => `${path}: ${what}`),
+      (error: ConfigError) => error.problems.map(({ path, description }) => `${path}: ${description}`),
     )
-  const what = 'operator.publish[1]: has the same destination as brand 1, and their messages cannot be told apart'
-  assert.deepEqual(await problemsOf(`[{brand: 1, ${to}}, {brand: 2, ${to}}]`), [what])
-  assert.deepEqual(await problemsOf(`[{brand: 1, ${to}, origin: one}, {brand: 2, ${to}}]`), [what])
-  assert.deepEqual(await problemsOf(`[{brand: 1, ${to}, origin: one}, {brand: 2, ${to}, origin: one}]`), [what])
+  const description =
+    'operator.publish[1]: has the same destination as brand 1, and their messages cannot be told apart'
+  assert.deepEqual(await problemsOf(`[{brand: 1, ${to}}, {brand: 2, ${to}}]`), [description])
+  assert.deepEqual(await problemsOf(`[{brand: 1, ${to}, origin: one}, {brand: 2, ${to}}]`), [description])
+  assert.deepEqual(await problemsOf(`[{brand: 1, ${to}, origin: one}, {brand: 2, ${to}, origin: one}]`), [description])
   assert.deepEqual(await problemsOf(`[{brand: 1, ${to}, origin: one}, {brand: 2, ${to}, origin: two}]`), [])
 })
 
@@ -90,7 +91,7 @@ test('contradictory settings are refused', async (t) => {
   const error = await load(t, text).catch((caught: unknown) => caught)
   assert.ok(error instanceof ConfigError)
   assert.deepEqual(
-    error.problems.map(({ path, what }) => `${path}: ${what}`),
+    error.problems.map(({ path, description }) => `${path}: ${description}`),
     [
       'operator.publish[1]: brand 1 is published already',
       'operator.publish[1].retry: first is longer than most',

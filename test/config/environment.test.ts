@@ -44,10 +44,10 @@ test('a list is written as YAML, its items are addressed by index, and an item c
 })
 
 test('a variant is chosen or replaced as a whole, or by one of its settings', async (t) => {
-  const whole = await load(t, { BELLWIRE_OPERATOR_PUSH: '{module: ./mine.ts}', BELLWIRE_OPERATOR_SITE: 'inbox' })
+  const whole = await load(t, { BELLWIRE_OPERATOR_PUSH: '{module: ./own.ts}', BELLWIRE_OPERATOR_SITE: 'inbox' })
   assert.equal(whole.operator?.push?.is, 'module')
   assert.deepEqual(whole.operator?.site, { is: 'inbox' })
-  const part = await load(t, { BELLWIRE_OPERATOR_PUSH_MODULE: '/etc/mine.ts' })
+  const part = await load(t, { BELLWIRE_OPERATOR_PUSH_MODULE: '/etc/own.ts' })
   assert.equal(part.operator?.push?.is, 'module')
   const attributes = await load(t, { BELLWIRE_OPERATOR_ATTRIBUTES_0_FILE: '/etc/users.csv' })
   assert.deepEqual(attributes.operator?.attributes, [{ is: 'file', file: '/etc/users.csv' }])

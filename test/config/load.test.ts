@@ -76,7 +76,7 @@ platform:
       'bellwire.yaml:8 platform.lanes[0].to',
     ],
   )
-  assert.match(problems[0]?.what ?? '', /whole number from 0 to 65535, found "70000"/)
+  assert.match(problems[0]?.description ?? '', /whole number from 0 to 65535, found "70000"/)
   assert.match(problems[1]?.remedy ?? '', /openssl/)
 })
 
@@ -96,10 +96,10 @@ test('invalid YAML is refused with its line', async (t) => {
   const [problem] = await refused(t, 'operator:\n  port: [1\nplatform: {}\n')
   assert.match(problem?.where ?? '', /^bellwire\.yaml:[23]$/)
   const [duplicate] = await refused(t, `${complete}\nlog: {level: info}\nlog: {level: warn}\n`)
-  assert.match(duplicate?.what ?? '', /unique/i)
+  assert.match(duplicate?.description ?? '', /unique/i)
 })
 
-test('a named file that does not exist is refused; without a name the environment may be enough', async () => {
+test('a named file that does not exist is refused; without a file the environment may contain the configuration', async () => {
   await assert.rejects(loadConfig('/nowhere/bellwire.yaml', {}), /--config/)
   const config = await loadConfig(undefined, { BELLWIRE_LOG_LEVEL: 'warn' })
   assert.equal(config.log.level, 'warn')
@@ -123,7 +123,7 @@ test('all listening addresses of a configuration differ, including those of the 
     .replace('platform:\n', 'platform:\n  admin: {host: 127.0.0.1, port: 7101}\n')
   const problems = await refused(t, both)
   assert.deepEqual(
-    problems.map(({ path, what }) => `${path} ${what}`),
+    problems.map(({ path, description }) => `${path} ${description}`),
     ['operator.admin.port is the same as operator.port', 'platform.admin.port is the same as operator.port'],
   )
   const free = complete.replace('port: 7101\n', 'port: 0\n  admin: {port: 0}\n')
@@ -137,7 +137,7 @@ test('each brand needs an attribute source, unless suppression: none is written'
   const withSources = (attributes: string): string =>
     complete.replace('  suppression: none\n', `  attributes: ${attributes}\n`)
   const [half] = await refused(t, withSources('[{file: users.csv, brands: [1]}]'))
-  assert.match(half?.what ?? '', /no source covers brand 9223372036854775807/)
+  assert.match(half?.description ?? '', /no source covers brand 9223372036854775807/)
   const { operator } = await load(t, withSources('[{file: users.csv, brands: [1]}, {file: more.csv}]'))
   assert.equal(operator?.suppression, undefined)
   const [old] = await refused(t, complete.replace('suppression: none', 'suppression: {file: users.csv}'))
@@ -154,7 +154,7 @@ test('a query that selects the same users for several brands is refused', async 
   assert.equal(problem?.path, 'operator.attributes[0].queries.blocked')
   assert.match(problem.remedy ?? '', /compare the brand with :brand/)
   const [none] = await refused(t, withQuery(''))
-  assert.match(none?.what ?? '', /has no query/)
+  assert.match(none?.description ?? '', /has no query/)
   const { operator } = await load(t, withQuery('blocked: select id from players where brand_id = :brand and blocked'))
   const [source] = operator?.attributes ?? []
   assert.equal(
@@ -170,7 +170,7 @@ test('a duplicate key is refused', async (t) => {
     t,
     complete.replace('  suppression', '    - {name: b, key: operator-key-000000000001, brands: [2]}\n  suppression'),
   )
-  assert.match(problem?.what ?? '', /twice/)
+  assert.match(problem?.description ?? '', /twice/)
 })
 
 test('the effective configuration is printed without secrets, in a form that can be loaded again', async (t) => {
@@ -189,7 +189,7 @@ test('the effective configuration is printed without secrets, in a form that can
   assert.equal(reloaded.platform?.lanes.length, 2)
 })
 
-test('credentials in addresses and in headers of a push provider are masked in print and known to the log', async (t) => {
+test('credentials in addresses and in headers of a push provider are masked in print and in the log', async (t) => {
   const config = await load(
     t,
     `operator:

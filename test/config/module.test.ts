@@ -12,7 +12,7 @@ await writeFile(
   `
 export const provider = { name: 'mine', max: 1, send: async () => [] }
 export const provder = { name: 'misspelt', max: 1, send: async () => [] }
-export const halfDone = { name: 'half', max: 0 }
+export const incomplete = { name: 'half', max: 0 }
 export const source = { name: 'mine', fields: ['blocked'], among: async (): Promise<Map<string, Set<string>>> => new Map() }
 `,
 )
@@ -24,8 +24,8 @@ test("a user's provider and source are imported, from TypeScript without a build
 })
 
 test('an export with missing members is refused, naming each of them', async () => {
-  await assert.rejects(loadProvider(file, 'halfDone', 'operator.push'), (error: Error) => {
-    assert.match(error.message, /mine\.ts {2}operator\.push: halfDone has missing or invalid members/)
+  await assert.rejects(loadProvider(file, 'incomplete', 'operator.push'), (error: Error) => {
+    assert.match(error.message, /mine\.ts {2}operator\.push: incomplete has missing or invalid members/)
     assert.match(error.message, /max: expected a whole number/)
     assert.match(error.message, /send: expected a function/)
     return true
@@ -35,7 +35,7 @@ test('an export with missing members is refused, naming each of them', async () 
 
 test('a missing export is refused with a suggestion, or with the list of exports', async () => {
   await assert.rejects(loadProvider(file, 'providr', 'operator.push'), /did you mean provider\?/)
-  await assert.rejects(loadProvider(file, 'nothingLikeIt', 'operator.push'), /exports: .*halfDone/)
+  await assert.rejects(loadProvider(file, 'nothingLikeIt', 'operator.push'), /exports: .*incomplete/)
 })
 
 test('a file that cannot be imported is refused with the reason', async () => {

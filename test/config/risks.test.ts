@@ -25,7 +25,7 @@ test("the platform's key must not also be an admin key", async (t) => {
     `${operator}  admin_keys: [{name: office, key: operator-key-000000000001, scopes: [manage]}]`,
   )
   assert.equal(problem?.path, 'operator.admin_keys[0].key')
-  assert.match(problem.what, /is the same as operator\.keys\[0\]\.key/)
+  assert.match(problem.description, /is the same as operator\.keys\[0\]\.key/)
   assert.match(problem.remedy ?? '', /make another .* accept_risks: \[shared_keys\]/)
   assert.doesNotMatch(JSON.stringify(problem), /operator-key-/)
 })

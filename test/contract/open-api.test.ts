@@ -91,7 +91,7 @@ for (const { side, urlOf } of sides) {
     }
   })
 
-  test(`the reference page of the ${side} loads nothing from other hosts, and its errors are ours`, async (t) => {
+  test(`the reference page of the ${side} loads nothing from other hosts, and its errors are in Bellwire's format`, async (t) => {
     const url = await urlOf(t)
     const page = await fetch(`${url}/docs`)
     const html = await page.text()
@@ -123,7 +123,7 @@ for (const { side, urlOf } of sides) {
   })
 }
 
-test('the served document is the built one; without app it has no /app routes', async (t) => {
+test('the served document equals the built one, and without app it has no /app routes', async (t) => {
   const { url } = await startOperator(t)
   const document = await documentOf(url)
   const built = operatorDocuments({ admin: [], app: false }).openApi() as Answer['body']

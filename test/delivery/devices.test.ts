@@ -209,7 +209,7 @@ onEachEngine('a slow service does not delay another service', async (t, store) =
     url + batch,
     Array.from({ length: 300 }, (_, i) => element({ user_id: `f${i}` })),
   )
-  await until(() => fcm.received.length === 100, { what: 'the slow service is at its limit' })
+  await until(() => fcm.received.length === 100, { awaited: 'the slow service is at its limit' })
   assert.equal((await post(url + single, element({ user_id: '1002' }))).status, 200)
   assert.equal(apns.received.length, 1)
   gate.resolve(accepted)
@@ -253,7 +253,7 @@ onEachEngine('before the first accepted send, a mismatch removes no device and l
   assert.equal((await post(url + single, only)).status, 503)
   assert.deepEqual(book.dropped, [])
   const good = element({ user_id: '1002' })
-  await until(async () => (await post(url + single, good)).status === 200, { what: 'the pause is over' })
+  await until(async () => (await post(url + single, good)).status === 200, { awaited: 'the pause is over' })
   assert.equal((await post(url + single, only)).status, 422)
   assert.equal(book.dropped.length, 1)
 })
@@ -356,7 +356,7 @@ onEachEngine('a message expires one lifetime after its first attempt; retries do
   await post(url + single, one)
   assert.equal(apns.received[1]?.expiresAt, expiry)
   answer = accepted
-  await until(() => Date.now() > expiry, { what: 'its lifetime is over' })
+  await until(() => Date.now() > expiry, { awaited: 'its lifetime is over' })
   const late = await post(url + single, one)
   assert.equal(late.status, 422)
   assert.match(late.body.error, /lifetime/)

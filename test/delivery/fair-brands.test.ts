@@ -57,13 +57,13 @@ test('a message waits for at most one round while thousands of another brand wai
   const source = deviceBook(devices)
   const send = await pathOf(t, createDevices({ source, services: [service] }), { inProgress: 10_000 })
   const backlog = send('1', 3_000)
-  await until(() => pending.length === 2, { what: 'the slots are occupied' })
+  await until(() => pending.length === 2, { awaited: 'the slots are occupied' })
   const other = send('2', 1)
   await until(() => source.asked.some(([brand]) => brand === '2'), {
-    what: 'the devices of brand 2 are looked up: the message waits',
+    awaited: 'the devices of brand 2 are looked up: the message waits',
   })
   for (const resolve of pending.splice(0)) resolve(accepted)
-  await until(() => pending.length === 2, { what: 'two more were sent' })
+  await until(() => pending.length === 2, { awaited: 'two more were sent' })
   assert.deepEqual(new Set(service.received.slice(2).map((push) => push.device.brand)), new Set(['1', '2']))
   slow = false
   for (const resolve of pending.splice(0)) resolve(accepted)
@@ -80,15 +80,15 @@ test('a message waits for at most one call while batches of another brand wait f
   }, 1)
   const send = await pathOf(t, provider, { inProgress: 10_000, concurrency: 1 })
   const backlog = send('1', 50)
-  await until(() => pending.length === 1, { what: 'the slot is occupied' })
+  await until(() => pending.length === 1, { awaited: 'the slot is occupied' })
   const claimed = event('message.claimed', ({ brand }) => brand === '2')
   const other = send('2', 1)
   await claimed
   pending.shift()?.()
-  await until(() => pending.length === 1, { what: 'the next one was sent' })
+  await until(() => pending.length === 1, { awaited: 'the next one was sent' })
   assert.equal(provider.received.at(-1)?.brand, '1', 'brand 1 was next in the round')
   pending.shift()?.()
-  await until(() => pending.length === 1, { what: 'the next one was sent' })
+  await until(() => pending.length === 1, { awaited: 'the next one was sent' })
   assert.equal(provider.received.at(-1)?.brand, '2')
   slow = false
   pending.shift()?.()

@@ -149,7 +149,7 @@ onEachEngine('after a pause, one message is the probe; others are refused until 
       asked.push(probing)
       return Promise.race([called.promise, probing.then(() => false)])
     },
-    { what: 'the pause is over' },
+    { awaited: 'the pause is over' },
   )
   const meanwhile = await batch(elements(50))
   assert.equal(meanwhile.body.fatal.length, 50)

@@ -77,9 +77,9 @@ async function sendTwo(t: TestContext, store: string, second: Message) {
   const gate = Promise.withResolvers<DeviceAnswer>()
   const setup = await setUp(t, store, ({ device }) => (device.token === 't-2' ? gate.promise : accepted))
   const first = setup.send(message('1', '1002'))
-  await until(() => setup.apns.received.length === 1, { what: 'the slot is occupied' })
+  await until(() => setup.apns.received.length === 1, { awaited: 'the slot is occupied' })
   const waiting = setup.send(second)
-  await until(() => setup.table.answered === 2, { what: 'the devices of the second message were read' })
+  await until(() => setup.table.answered === 2, { awaited: 'the devices of the second message were read' })
   const since = Date.now()
   return {
     ...setup,
@@ -87,7 +87,7 @@ async function sendTwo(t: TestContext, store: string, second: Message) {
     waiting,
     first,
     /** Design §5.3: over a second. */
-    waitUntilStale: () => until(() => Date.now() - since > 1_100, { what: 'over a second has passed' }),
+    waitUntilStale: () => until(() => Date.now() - since > 1_100, { awaited: 'over a second has passed' }),
   }
 }
 
@@ -162,7 +162,7 @@ onEachEngine('a dead device is unlinked by the settle of its message, not before
   const answer = Promise.withResolvers<DeviceAnswer>()
   const s = await setUp(t, store, () => answer.promise)
   const sending = s.send(message('1', '1001'))
-  await until(() => s.apns.received.length === 1, { what: 'the call' })
+  await until(() => s.apns.received.length === 1, { awaited: 'the call' })
   assert.deepEqual(await s.table.left(), ['1 t-1', '1 t-2', '2 t-1'])
   answer.resolve(gone)
   assert.equal((await sending).category, 'failed')
@@ -245,7 +245,7 @@ for (const [group, batch] of [
     const settled: string[] = []
     t.after(on('message.settled', ({ ref }) => void settled.push(ref)))
     const sending = s.send(400)
-    await until(() => settled.length === 2, { what: 'two are settled' })
+    await until(() => settled.length === 2, { awaited: 'two are settled' })
     assert.deepEqual(await s.states(), ['successful', 'successful', 'in_flight'])
     assert.deepEqual(
       (await sending).map((result) => result.rule),
@@ -280,7 +280,7 @@ onEachEngine('messages whose settle could not be written stay in flight, the oth
   const wrap = interceptSettle((settle) => (refused++ === 0 ? Promise.reject(new StoreUnavailable('cut')) : settle()))
   const s = await sendThree(t, store, { wrap })
   const sending = s.send()
-  await until(() => refused === 1, { what: 'the first settle is rejected' })
+  await until(() => refused === 1, { awaited: 'the first settle is rejected' })
   s.free()
   assert.deepEqual(
     (await sending).map(({ category }) => category),
@@ -293,7 +293,7 @@ onPostgres('when a process dies, only the messages that were not settled are unc
   const dying = await sendThree(t, store)
   const settled: string[] = []
   t.after(on('message.settled', ({ ref }) => void settled.push(ref)))
-  await Promise.all([dying.send(400), until(() => settled.length === 2, { what: 'two are settled' })])
+  await Promise.all([dying.send(400), until(() => settled.length === 2, { awaited: 'two are settled' })])
   await dying.close()
   const living = await setUp(t, store)
   const [first, , third] = dying.messages as [Message, Message, Message]

@@ -107,9 +107,9 @@ test('Retry-After pauses the service at once: other pushes are fatal meanwhile, 
   assert.ok(retryAfterMs > 0 && retryAfterMs <= 80)
   assert.equal(paused.length, 1)
   const until80 = Date.now() + 85
-  await until(() => Date.now() > until80, { what: 'the pause is over' })
+  await until(() => Date.now() > until80, { awaited: 'the pause is over' })
   const pushes = Array.from({ length: 20 }, (_, i) => send(i))
-  await until(() => service.received.length > 1, { what: 'the probe' })
+  await until(() => service.received.length > 1, { awaited: 'the probe' })
   gate.resolve(accepted)
   const answers = await Promise.all(pushes)
   assert.equal(service.received.length, 2, 'only the probe was sent')
@@ -134,9 +134,9 @@ test('while a probe is in flight, other pushes are refused at once and do not wa
   const send = guarded(witnessService('apns', answers, { concurrency: 1 }))
   await send()
   const pauseEnd = Date.now() + 40
-  await until(() => Date.now() > pauseEnd, { what: 'the pause is over' })
+  await until(() => Date.now() > pauseEnd, { awaited: 'the pause is over' })
   const probe = send()
-  await until(() => calls === 2, { what: 'the probe' })
+  await until(() => calls === 2, { awaited: 'the probe' })
   assert.partialDeepStrictEqual(await send(), { category: 'fatal', reason: 'unavailable' })
   gate.resolve(accepted)
   assert.equal((await probe).category, 'successful')
@@ -148,7 +148,9 @@ test('a wrong credential pauses sending with one alert, loses no message, and is
   const service = scripted(wrongKey, wrongKey, accepted)
   const send = guarded(service)
   const answers: DeviceAnswer[] = []
-  await until(async () => answers.push(await send()) && answers.at(-1)?.category === 'successful', { what: 'accepted' })
+  await until(async () => answers.push(await send()) && answers.at(-1)?.category === 'successful', {
+    awaited: 'accepted',
+  })
   assert.equal(service.received.length, 3)
   assert.ok(answers.slice(0, -1).every((answer) => answer.category === 'fatal' && answer.reason === 'misconfigured'))
   assert.equal(alerts.length, 1)
@@ -160,7 +162,7 @@ test('a mismatch pauses the service until the credential has had an accepted sen
   const service = scripted(mismatch, accepted, mismatch)
   const send = guarded(service)
   assert.partialDeepStrictEqual(await send(), { category: 'fatal', reason: 'misconfigured' })
-  await until(async () => (await send()).category === 'successful', { what: 'the probe' })
+  await until(async () => (await send()).category === 'successful', { awaited: 'the probe' })
   assert.partialDeepStrictEqual(await send(), { category: 'failed', token: 'mismatch' })
   assert.equal(service.received.length, 3)
 })
@@ -227,10 +229,10 @@ test('a push that the last checks refuse is not sent, and does not count as a pr
         const found = await send(1, { ...noChecks, ...checks })
         return found.rule.endsWith('paused') ? undefined : found
       },
-      { what: 'the push is admitted as the probe' },
+      { awaited: 'the push is admitted as the probe' },
     )
     assert.equal(answer.rule, refusal.rule)
   }
   assert.equal(service.received.length, 1)
-  assert.equal((await until(() => send(), { what: 'the probe' })).category, 'successful')
+  assert.equal((await until(() => send(), { awaited: 'the probe' })).category, 'successful')
 })

@@ -153,7 +153,7 @@ test('a message that waits for a slot is checked after the wait', async (t) => {
   })
   const { url } = await startOperator(t, { push, attributes: source, limits: { providerConcurrency: 1 } })
   const first = post(url + single, element())
-  await until(() => push.received.length === 1, { what: 'the only slot is occupied' })
+  await until(() => push.received.length === 1, { awaited: 'the only slot is occupied' })
   const claimed = event('message.claimed')
   const second = post(url + single, element({ user_id: '1002' }))
   await claimed

@@ -11,7 +11,7 @@ test('the page loads no resources from other servers', async (t) => {
   const server = await startPageServer(0)
   t.after(() => server.close())
   const seen = new Set<string>()
-  const look = async (path: string): Promise<void> => {
+  const visit = async (path: string): Promise<void> => {
     if (seen.has(path)) return
     seen.add(path)
     const response = await fetch(server.url + path)
@@ -24,10 +24,10 @@ test('the page loads no resources from other servers', async (t) => {
       path,
     )
     for (const [, next = ''] of text.matchAll(/(?:src|href)="(\/[^"]+\.\w+)"|from '([^']+)'/g))
-      if (next) await look(next)
-    for (const [, next = ''] of text.matchAll(/from '([^']+)'/g)) await look(new URL(next, server.url + path).pathname)
+      if (next) await visit(next)
+    for (const [, next = ''] of text.matchAll(/from '([^']+)'/g)) await visit(new URL(next, server.url + path).pathname)
   }
-  await look('/')
+  await visit('/')
   assert.ok(seen.has('/vendor/eventsource-parser/index.js') && seen.has('/vendor/eventsource-parser/parse.js'))
   assert.ok(seen.has('/style.css') && seen.has('/art/bell.svg'))
 })

@@ -99,7 +99,7 @@ test('a stored push is reported at once, and shown when the phone is online; App
       refs.slice(-kept),
     )
     phones.setOnline(id, true)
-    assert.equal(changes.length, 1 + kept, 'no change: it is online already')
+    assert.equal(changes.length, 1 + kept, 'the phone is online already')
   }
   assert.equal(phones.setOnline('3/1001/1', true), undefined)
 })
@@ -132,9 +132,9 @@ test('the verdicts detect pushes that are missing, duplicate, misplaced, or lost
   const entries = [entry('1', '1001', toMara)]
   assert.ok(expected(verifyPhones(entries, phones)))
   assert.ok(!expected(verifyPhones([...entries, entry('2', '1001', uuidv7())], phones)), 'missing')
-  assert.ok(!expected(verifyWaiting([entry('2', '1002', uuidv7())], phones)), 'nothing waits for Aiko')
+  assert.ok(!expected(verifyWaiting([entry('2', '1002', uuidv7())], phones)), 'no push waits for Aiko')
   await push(phone('2/1001/1'), toMara)
-  assert.ok(!expected(verifyPhones(entries, phones)), 'on another user’s phone too')
+  assert.ok(!expected(verifyPhones(entries, phones)), 'the push is also on the phone of another user')
   const toElif = await push(phone('2/1003/1'))
   await push(phone('2/1003/1'), toElif)
   assert.ok(!expected(verifyPhones([entry('2', '1003', toElif)], phones)), 'twice')

@@ -31,7 +31,7 @@ test('events arrive in the order of the calls, with increasing times', async (t)
   assert.deepEqual(times, [...new Set(times)].sort())
 })
 
-test('an error tells whether a retry may succeed, and the next event is published', async (t) => {
+test('an error says whether a retry may succeed, and the next event is published', async (t) => {
   let status = 400
   const platform = await foreignPlatform(t, () => status)
   const client = createDeviceClient(restPublisher({ url: platform.url, apiKey: 'k' }))
@@ -39,12 +39,12 @@ test('an error tells whether a retry may succeed, and the next event is publishe
   const refused = await client.linkDevice(news).catch((error: unknown) => error)
   assert.ok(refused instanceof DeviceLinkError && !refused.again && refused.message === 'rejected by the test')
   status = 503
-  const away = await client.linkDevice(news).catch((error: unknown) => error)
-  assert.ok(away instanceof DeviceLinkError && away.again)
+  const unavailable = await client.linkDevice(news).catch((error: unknown) => error)
+  assert.ok(unavailable instanceof DeviceLinkError && unavailable.again)
   status = 200
   await client.linkDevice({ ...news, timestamp: '2026-01-01T10:00:00.123456789+01:00' })
   assert.equal(platform.accepted()[0]?.body.timestamp, '2026-01-01T10:00:00.123456789+01:00')
-  const wrong = await client.linkDevice({ ...news, userId: '' }).catch((error: unknown) => error)
-  assert.ok(wrong instanceof DeviceLinkError && !wrong.again && /user_id is empty/.test(wrong.message))
+  const invalid = await client.linkDevice({ ...news, userId: '' }).catch((error: unknown) => error)
+  assert.ok(invalid instanceof DeviceLinkError && !invalid.again && /user_id is empty/.test(invalid.message))
   assert.equal(platform.all.length, 3, 'an invalid event is not sent')
 })

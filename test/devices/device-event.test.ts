@@ -98,23 +98,23 @@ test('equal Web Push subscriptions are one device, and an incomplete subscriptio
   assert.equal(more?.token, plain?.token)
   assert.equal(padded?.token, plain?.token)
   assert.equal(more?.id, plain?.id)
-  for (const [bad, why] of [
+  for (const [invalid, expected] of [
     [{ ...one, endpoint: 'abc' }, /endpoint/],
     [{ endpoint: one.endpoint }, /p256dh/],
     [{ ...one, keys: { ...one.keys, p256dh: one.keys.auth } }, /p256dh of 65 bytes/],
     [{ ...one, keys: { ...one.keys, auth: 'AAAA' } }, /auth of 16 bytes/],
   ] as const)
-    assert.match(refusal([token(bad)]), why)
+    assert.match(refusal([token(invalid)]), expected)
   assert.match(refusal([{ ...token(one), token: one.endpoint }]), /JSON\.stringify\(subscription\)/)
   const [byEndpoint] = events([{ ...token(one), token: one.endpoint }], 'unlink')
   assert.equal(byEndpoint?.id, plain?.id)
 })
 
-test('judge is called for a Web Push device when it is linked, never for an unlink or another kind', () => {
+test('judge is called for the link of a Web Push device, and not for an unlink or another kind', () => {
   const judged: Device[] = []
   const judge: Judge = (device) => {
     judged.push(device)
-    return device.token.includes('evil') ? 'its host is not on the list' : undefined
+    return device.token.includes('forbidden') ? 'the host is not on the list' : undefined
   }
   const token = (host: string) => ({
     token: subscription(`https://${host}/x`).token,
@@ -122,11 +122,11 @@ test('judge is called for a Web Push device when it is linked, never for an unli
     provider: 'webpush',
   })
   assert.match(
-    refusal([token('good.example'), token('evil.example')], 'link', {}, judge),
+    refusal([token('good.example'), token('forbidden.example')], 'link', {}, judge),
     /tokens\[1\].*not on the list/,
   )
-  assert.equal(events([token('evil.example')], 'unlink', {}, judge).length, 1)
-  assert.equal(events([{ token: 'evil', channel: 'ios', provider: 'apns' }], 'link', {}, judge).length, 1)
+  assert.equal(events([token('forbidden.example')], 'unlink', {}, judge).length, 1)
+  assert.equal(events([{ token: 'forbidden', channel: 'ios', provider: 'apns' }], 'link', {}, judge).length, 1)
   assert.deepEqual(
     judged.map(({ brand, userId, kind }) => [brand, userId, kind]),
     [

@@ -10,7 +10,10 @@ export interface PlatformRequest {
   readonly body: any
 }
 
-/** A platform of another vendor: `answer` decides its statuses, and it records all requests. `accepted`: those answered 200. */
+/**
+ * Starts a platform of another vendor that records all requests. `answer` chooses the status of each; `accepted()` returns the
+ * requests that were answered 200.
+ */
 export async function foreignPlatform(
   t: TestContext,
   // biome-ignore lint/suspicious/noExplicitAny: as above

@@ -15,7 +15,7 @@ import { event, until } from '../support/wait.ts'
 const keyOfOne = { name: 'one', key: 'admin-key-of-brand-1', scopes: ['read', 'manage'], brands: ['1'] } as const
 
 /** A consumer whose messages come from the test. */
-function manualConsumer(name = 'by hand'): { consumer: DeviceConsumer; take: Promise<Take> } {
+function manualConsumer(name = 'manual'): { consumer: DeviceConsumer; take: Promise<Take> } {
   const taking = Promise.withResolvers<Take>()
   const consumer: DeviceConsumer = {
     name,
@@ -29,12 +29,12 @@ function manualConsumer(name = 'by hand'): { consumer: DeviceConsumer; take: Pro
 
 /** A publisher that passes its messages directly to a consumer. */
 const publisherTo = (take: Take): DevicePublisher => ({
-  name: 'by hand',
+  name: 'manual',
   max: 10,
   concurrency: 1,
   async publish(messages) {
     await take(messages.map(({ what, body }) => link(Buffer.from(body), `USER_DEVICE_${what.toUpperCase()}`)))
-    return messages.map(({ id: ref }) => ({ category: 'successful', ref, rule: 'taken' }))
+    return messages.map(({ id: ref }) => ({ category: 'successful', ref, rule: 'test' }))
   },
   async close() {},
 })
@@ -67,7 +67,7 @@ const record = (over: object = {}): Buffer =>
 const link = (body: Buffer, type: string | undefined = 'USER_DEVICE_LINK'): Received => ({
   type,
   body,
-  from: 'by hand',
+  from: 'manual',
 })
 
 onEachEngine('in one call, valid messages are stored and the others are parked with their bytes', async (t, store) => {
@@ -82,52 +82,58 @@ onEachEngine('in one call, valid messages are stored and the others are parked w
   ])
   assert.deepEqual(results, ['taken', 'parked', 'parked', 'taken'])
   assert.equal((await devices('1', '1001')).length, 1)
-  assert.partialDeepStrictEqual(await parkedEvent, { lane: '1/device-links', from: 'by hand', bytes: 3 })
+  assert.partialDeepStrictEqual(await parkedEvent, { lane: '1/device-links', from: 'manual', bytes: 3 })
   const [unreadable, unknown] = await parked('pending', keyOfOne.key, '1/device-links')
   assert.partialDeepStrictEqual(unreadable, { lane: '1/device-links', reason: 'invalid', attempts: 0 })
   assert.match(unreadable.error, /UTF-8/)
   assert.deepEqual(Buffer.from(JSON.parse(unreadable.text).base64, 'base64'), bytes)
-  assert.partialDeepStrictEqual(JSON.parse(unknown.text), { type: 'ELSE', from: 'by hand', text: record().toString() })
+  assert.partialDeepStrictEqual(JSON.parse(unknown.text), { type: 'ELSE', from: 'manual', text: record().toString() })
 })
 
-onEachEngine('a message that comes again is parked once, and is pending again after a dismiss', async (t, store) => {
-  const { url, take, parked } = await start(t, store, '1')
-  await take([link(record(), 'ELSE'), link(record(), 'ELSE')])
-  await take([link(record(), 'ELSE')])
-  assert.equal((await parked()).length, 1)
-  assert.deepEqual((await post(`${url}/admin/failed/dismiss`, { lane: '1/device-links' }, adminKey.key)).body, {
-    count: 1,
-  })
-  assert.equal((await parked()).length, 0)
-  await take([link(record(), 'ELSE')])
-  assert.equal((await parked()).length, 1)
-})
+onEachEngine(
+  'a repeated message is parked once, and is pending again if it is repeated after a dismiss',
+  async (t, store) => {
+    const { url, take, parked } = await start(t, store, '1')
+    await take([link(record(), 'ELSE'), link(record(), 'ELSE')])
+    await take([link(record(), 'ELSE')])
+    assert.equal((await parked()).length, 1)
+    assert.deepEqual((await post(`${url}/admin/failed/dismiss`, { lane: '1/device-links' }, adminKey.key)).body, {
+      count: 1,
+    })
+    assert.equal((await parked()).length, 0)
+    await take([link(record(), 'ELSE')])
+    assert.equal((await parked()).length, 1)
+  },
+)
 
-onEachEngine('the origin selects the brand; a replay uses an origin that was added since', async (t, store) => {
-  const two = link(record({ origin: 'two.example' }))
-  const first = await start(t, store, { 'one.example': '1' })
-  await first.take([two, link(record())])
-  assert.equal((await first.devices('1', '1001')).length, 1)
-  const [unknown] = await first.parked()
-  assert.equal(unknown.lane, '-/device-links')
-  assert.match(unknown.error, /origin "two.example" has no brand/)
-  assert.equal(
-    (await first.parked('pending', keyOfOne.key, '1/device-links')).length,
-    0,
-    'the message is not in the lane of brand 1',
-  )
-  const replay = (url: string) => post(`${url}/admin/failed/replay`, { lane: '-/device-links' }, adminKey.key)
-  const failedAgain = event('item.settled', ({ lane }) => lane === '-/device-links')
-  await replay(first.url)
-  assert.equal((await failedAgain).category, 'failed')
-  await first.stop()
+onEachEngine(
+  'the origin selects the brand; a replay uses origins that were added after the message was parked',
+  async (t, store) => {
+    const two = link(record({ origin: 'two.example' }))
+    const first = await start(t, store, { 'one.example': '1' })
+    await first.take([two, link(record())])
+    assert.equal((await first.devices('1', '1001')).length, 1)
+    const [unknown] = await first.parked()
+    assert.equal(unknown.lane, '-/device-links')
+    assert.match(unknown.error, /origin "two.example" has no brand/)
+    assert.equal(
+      (await first.parked('pending', keyOfOne.key, '1/device-links')).length,
+      0,
+      'the lane of brand 1 does not contain the message',
+    )
+    const replay = (url: string) => post(`${url}/admin/failed/replay`, { lane: '-/device-links' }, adminKey.key)
+    const failedAgain = event('item.settled', ({ lane }) => lane === '-/device-links')
+    await replay(first.url)
+    assert.equal((await failedAgain).category, 'failed')
+    await first.stop()
 
-  const second = await start(t, store, { 'one.example': '1', 'two.example': '2' })
-  const taken = event('item.settled', ({ lane }) => lane === '-/device-links')
-  assert.deepEqual((await replay(second.url)).body, { count: 1 })
-  assert.equal((await taken).category, 'successful')
-  assert.equal((await second.devices('2', '1001')).length, 1)
-})
+    const second = await start(t, store, { 'one.example': '1', 'two.example': '2' })
+    const replayed = event('item.settled', ({ lane }) => lane === '-/device-links')
+    assert.deepEqual((await replay(second.url)).body, { count: 1 })
+    assert.equal((await replayed).category, 'successful')
+    assert.equal((await second.devices('2', '1001')).length, 1)
+  },
+)
 
 onEachEngine('an origin counts only on the topic for which it is configured, also in a replay', async (t, store) => {
   const [a, b] = [manualConsumer('topic a'), manualConsumer('topic b')]
@@ -140,40 +146,43 @@ onEachEngine('an origin counts only on the topic for which it is configured, als
       { consumer: b.consumer, brands: { 'two.example': '2' } },
     ],
   })
-  const stranger = link(record({ origin: 'two.example' }))
-  assert.deepEqual(await (await a.take)([stranger]), ['parked'])
+  const message = link(record({ origin: 'two.example' }))
+  assert.deepEqual(await (await a.take)([message]), ['parked'])
   const settled = event('item.settled', ({ lane }) => lane === '-/device-links')
   await post(`${url}/admin/failed/replay`, { lane: '-/device-links' }, adminKey.key)
   assert.equal((await settled).category, 'failed')
   assert.deepEqual((await get(`${url}/admin/devices?brand=2&user_id=1001`)).body.devices, [])
-  assert.deepEqual(await (await b.take)([stranger]), ['taken'])
+  assert.deepEqual(await (await b.take)([message]), ['taken'])
 })
 
-onEachEngine('on a shared topic the origin of an event at the operator does not change its brand', async (t, store) => {
-  const { consumer, take } = manualConsumer()
-  const platform = await startPlatform(t, {
-    keys: [adminKey],
-    lanes: [],
-    deviceLinks: [{ consumer, brands: { 'www.one.example': '1', 'www.two.example': '2' } }],
-  })
-  const topic = await take
-  const publish = ['one', 'two'].map((name, i) => ({
-    brand: String(i + 1),
-    origin: `www.${name}.example`,
-    publisher: publisherTo(topic),
-  }))
-  const { devices } = await startOperator(t, { store, publish })
-  const both = ['1', '2'].map((brand) => deviceOf({ brand, token: `of ${brand}`, origin: 'www.two.example' }))
-  await devices.take(both)
-  for (const brand of ['1', '2'])
-    await until(
-      async () => {
-        const { body } = await get(`${platform.url}/admin/devices?brand=${brand}&user_id=a`)
-        return body.devices.length === 1 && body.devices[0].device === deviceId(`of ${brand}`)
-      },
-      { what: `brand ${brand} has its own device and no other` },
-    )
-})
+onEachEngine(
+  'on a shared topic the brand of a message is that of the publisher, whatever the origin of the event',
+  async (t, store) => {
+    const { consumer, take } = manualConsumer()
+    const platform = await startPlatform(t, {
+      keys: [adminKey],
+      lanes: [],
+      deviceLinks: [{ consumer, brands: { 'www.one.example': '1', 'www.two.example': '2' } }],
+    })
+    const topic = await take
+    const publish = ['one', 'two'].map((name, i) => ({
+      brand: String(i + 1),
+      origin: `www.${name}.example`,
+      publisher: publisherTo(topic),
+    }))
+    const { devices } = await startOperator(t, { store, publish })
+    const both = ['1', '2'].map((brand) => deviceOf({ brand, token: `of ${brand}`, origin: 'www.two.example' }))
+    await devices.take(both)
+    for (const brand of ['1', '2'])
+      await until(
+        async () => {
+          const { body } = await get(`${platform.url}/admin/devices?brand=${brand}&user_id=a`)
+          return body.devices.length === 1 && body.devices[0].device === deviceId(`of ${brand}`)
+        },
+        { awaited: `brand ${brand} has its own device and no other` },
+      )
+  },
+)
 
 onEachEngine('equal messages at different offsets are parked separately, each once', async (t, store) => {
   const { take, parked } = await start(t, store, '1')
@@ -183,7 +192,7 @@ onEachEngine('equal messages at different offsets are parked separately, each on
   assert.equal((await parked()).length, 3)
 })
 
-onEachEngine('a message of 5 MB is parked truncated, and a replay reports what to do', async (t, store) => {
+onEachEngine('a message of 5 MB is parked truncated, and a replay fails with the remedy', async (t, store) => {
   const { url, take, parked } = await start(t, store, '1')
   await take([link(record({ note: 'x'.repeat(5_000_000) }))])
   const [large] = await parked()
@@ -191,14 +200,14 @@ onEachEngine('a message of 5 MB is parked truncated, and a replay reports what t
   assert.ok(large.text.length < 100_000)
   assert.equal(JSON.parse(large.text).cut, true)
   await post(`${url}/admin/failed/replay`, { lane: '1/device-links' }, adminKey.key)
-  const [still] = await until(
+  const [replayed] = await until(
     async () => {
       const items = await parked()
       return items.length === 1 && items[0].attempts > 0 && items
     },
-    { what: 'the replay failed' },
+    { awaited: 'the replay fails' },
   )
-  assert.match(still.error, /only its beginning was kept: publish it again/)
+  assert.match(replayed.error, /only its beginning was kept: publish it again/)
 })
 
 const events: (readonly DeviceEvent[])[] = []
@@ -221,9 +230,9 @@ test('a message that cannot be stored is parked, and the other messages of the b
   const reasons: string[] = []
   const take = takeMessages({
     registry: {
-      async take(some) {
-        if (some.some(({ userId }) => userId === 'bad')) throw new Error('the row violates a constraint')
-        events.push(some)
+      async take(batch) {
+        if (batch.some(({ userId }) => userId === 'bad')) throw new Error('the row violates a constraint')
+        events.push(batch)
         return []
       },
     },

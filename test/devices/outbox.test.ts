@@ -25,7 +25,7 @@ async function start(t: TestContext, store: string, url: string, over: Partial<P
 }
 
 let second = 0
-/** An event one second later than the one before. */
+/** Returns an event one second later than the previous one. */
 const nextEvent = (over: Partial<DeviceEvent> = {}): DeviceEvent =>
   deviceOf({ at: readTimestamp(new Date(Date.UTC(2026, 0, 1) + ++second * 1_000).toISOString()), ...over })
 
@@ -38,7 +38,7 @@ onEachEngine('every link and unlink of both brands is published as a record of r
   ]
   await devices.take([link])
   await devices.take([unlink])
-  await until(() => platform.accepted().length === 2, { what: 'both are published' })
+  await until(() => platform.accepted().length === 2, { awaited: 'both events are published' })
   const [first, other] = platform.accepted().sort((a, b) => a.what.localeCompare(b.what))
   assert.deepEqual(first, {
     what: 'link',
@@ -55,22 +55,22 @@ onEachEngine('every link and unlink of both brands is published as a record of r
 })
 
 onEachEngine(
-  'an unlink is published for a device over the limit, and a new link of that device is not affected',
+  'an unlink is published for a device over the limit, and the device can be linked again',
   async (t, store) => {
     const platform = await foreignPlatform(t)
     const { devices } = await start(t, store, platform.url)
     const [old, young, younger] = ['t1', 't2', 't3'].map((token) => nextEvent({ token }))
     await devices.take([old as DeviceEvent, young as DeviceEvent], [], 2)
     await devices.take([younger as DeviceEvent], [], 2)
-    await until(() => platform.accepted().length === 4, { what: 'all are published' })
+    await until(() => platform.accepted().length === 4, { awaited: 'all events are published' })
     assert.partialDeepStrictEqual(
       platform.accepted().find(({ what }) => what === 'unlink'),
       { body: { tokens: [{ token: 't1' }], timestamp: `${justAfter(old?.at as string)}Z` } },
     )
     // The removed device is linked again: now the device with the oldest link is removed.
     await devices.take([nextEvent({ token: 't1' })], [], 2)
-    const look = { deadline: Date.now() + 10_000, signal: new AbortController().signal }
-    const left = (await devices.of('1', ['a'], look)).get('a') ?? []
+    const lookUp = { deadline: Date.now() + 10_000, signal: new AbortController().signal }
+    const left = (await devices.of('1', ['a'], lookUp)).get('a') ?? []
     assert.deepEqual(left.map(({ token }) => token).sort(), ['t1', 't3'])
   },
 )
@@ -84,7 +84,10 @@ onEachEngine('the events of a user are published in order, even if the platform 
     users.map((userId) => nextEvent({ userId, token: `${userId} ${n}`, id: `${userId} ${n}` })),
   ).flat()
   await devices.take(events)
-  await until(() => platform.accepted().length === events.length, { what: 'all are published', withinMs: 20_000 })
+  await until(() => platform.accepted().length === events.length, {
+    awaited: 'all events are published',
+    withinMs: 20_000,
+  })
   for (const user of users)
     assert.deepEqual(
       platform.accepted().flatMap(({ body }) => (body.user_id === user ? [body.tokens[0].token] : [])),
@@ -100,10 +103,12 @@ onEachEngine(
     const { url, devices } = await start(t, store, platform.url)
     for (const token of ['t1', 't2', 't3']) await devices.take([nextEvent({ token, id: token })])
     await until(() => platform.accepted().some(({ body }) => body.tokens[0].token === 't3'), {
-      what: 'the next event is published',
+      awaited: 'the next event is published',
     })
     const parked = async () => (await get(`${url}/admin/failed?lane=1/device-links`)).body.items
-    const items = await until(async () => ((await parked()).length > 0 ? parked() : undefined), { what: 'parked' })
+    const items = await until(async () => ((await parked()).length > 0 ? parked() : undefined), {
+      awaited: 'the event is parked',
+    })
     assert.equal(items.length, 1)
     assert.partialDeepStrictEqual(items[0], {
       user: 'a',
@@ -113,7 +118,9 @@ onEachEngine(
     })
     refuse = false
     assert.deepEqual((await post(`${url}/admin/failed/replay`, { user: 'a' }, adminKey.key)).body, { count: 1 })
-    await until(() => platform.accepted().some(({ body }) => body.tokens[0].token === 't2'), { what: 'the replay' })
+    await until(() => platform.accepted().some(({ body }) => body.tokens[0].token === 't2'), {
+      awaited: 'the replayed event is published',
+    })
   },
 )
 
@@ -126,38 +133,41 @@ onEachEngine('an event that is answered with 500 delays only the events of its u
       ['a', 'b', 'c'].map((userId) => nextEvent({ userId, token: `${userId}${n}`, id: `${userId}${n}` })),
     ).flat(),
   )
-  await until(() => platform.accepted().length === 20, { what: 'the events of the others are published' })
+  await until(() => platform.accepted().length === 20, { awaited: 'the events of the other users are published' })
   assert.equal(platform.accepted().filter(({ body }) => body.user_id === 'a').length, 0)
   broken = false
-  await until(() => platform.accepted().length === 30, { what: 'the events of the user are published too' })
+  await until(() => platform.accepted().length === 30, { awaited: 'the events of the user are published' })
 })
 
-onEachEngine('the lane is held while the platform is unavailable, and drains by itself', async (t, store) => {
-  const stopped = await foreignPlatform(t)
-  await stopped.close()
-  const { url, devices } = await start(t, store, stopped.url)
-  const held = event('lane.held', ({ lane }) => lane === '1/device-links')
-  for (let n = 0; n < 5; n++) await devices.take([nextEvent({ token: `t${n}`, id: `t${n}` })])
-  await held
-  const lane = async () =>
-    (await get(`${url}/admin/lanes`)).body.lanes.find(({ name }: { name: string }) => name === '1/device-links')
-  assert.partialDeepStrictEqual(await lane(), { waiting: 5, state: 'held' })
-  const metrics = await (await fetch(`${url}/metrics`)).text()
-  assert.match(metrics, /bellwire_lane_depth\{lane="1\/device-links",state="waiting"\} 5/)
-  const back = await foreignPlatform(t, undefined, stopped.port)
-  await until(() => back.accepted().length === 5, { what: 'all are published' })
-  await until(async () => (await lane()).waiting === 0, { what: 'the lane is empty' })
-})
+onEachEngine(
+  'the lane is held while the platform is unavailable, and its events are published afterwards',
+  async (t, store) => {
+    const stopped = await foreignPlatform(t)
+    await stopped.close()
+    const { url, devices } = await start(t, store, stopped.url)
+    const held = event('lane.held', ({ lane }) => lane === '1/device-links')
+    for (let n = 0; n < 5; n++) await devices.take([nextEvent({ token: `t${n}`, id: `t${n}` })])
+    await held
+    const lane = async () =>
+      (await get(`${url}/admin/lanes`)).body.lanes.find(({ name }: { name: string }) => name === '1/device-links')
+    assert.partialDeepStrictEqual(await lane(), { waiting: 5, state: 'held' })
+    const metrics = await (await fetch(`${url}/metrics`)).text()
+    assert.match(metrics, /bellwire_lane_depth\{lane="1\/device-links",state="waiting"\} 5/)
+    const back = await foreignPlatform(t, undefined, stopped.port)
+    await until(() => back.accepted().length === 5, { awaited: 'all events are published' })
+    await until(async () => (await lane()).waiting === 0, { awaited: 'the lane is empty' })
+  },
+)
 
 onEachEngine('a wrong key raises an alert, and no event is lost', async (t, store) => {
-  let right = false
-  const platform = await foreignPlatform(t, () => (right ? 200 : 401))
+  let keyAccepted = false
+  const platform = await foreignPlatform(t, () => (keyAccepted ? 200 : 401))
   const { devices } = await start(t, store, platform.url)
   const alert = event('provider.alert')
   await devices.take([nextEvent()])
   assert.match((await alert).error, /401.*correct the address or the key/)
-  right = true
-  await until(() => platform.accepted().length === 1, { what: 'the event is published' })
+  keyAccepted = true
+  await until(() => platform.accepted().length === 1, { awaited: 'the event is published' })
 })
 
 onEachEngine('only firebase devices are published by default, and none with skip_publishing', async (t, store) => {
@@ -167,14 +177,14 @@ onEachEngine('only firebase devices are published by default, and none with skip
   await one.devices.take([own, nextEvent({ kind: 'apns', token: 'apns', id: 'apns', environment: 'sandbox' })])
   await one.devices.take([nextEvent({ skipPublishing: true, token: 'skipped', id: 'skipped' })])
   await one.devices.take([nextEvent({ kind: 'fcm_fid', token: 'fid', id: 'fid' })])
-  await until(() => platform.accepted().length === 1, { what: 'the firebase device is published' })
+  await until(() => platform.accepted().length === 1, { awaited: 'the firebase device is published' })
   assert.deepEqual(platform.accepted()[0]?.body.tokens, [
     { token: 'fid', channel: 'android', provider: 'firebase', kind: 'fcm_fid' },
   ])
   await one.stop()
   const all = await start(t, store, platform.url, { providers: 'all', origin: 'this.operator.example' })
   await all.devices.take([own, nextEvent({ kind: 'apns', token: 'apns', id: 'apns', environment: 'sandbox' })])
-  await until(() => platform.accepted().length === 3, { what: 'all are published' })
+  await until(() => platform.accepted().length === 3, { awaited: 'all events are published' })
   const published = platform.accepted().slice(1)
   assert.ok(published.every(({ body }) => body.origin === 'this.operator.example'))
   assert.deepEqual(published.map(({ body }) => [body.tokens[0].provider, body.tokens[0].environment]).sort(), [
@@ -189,7 +199,7 @@ onEachEngine('an event without a time is stamped once, later than all known even
   const future = readTimestamp(new Date(Date.now() + 30_000).toISOString()) as string
   await devices.take([nextEvent({ at: future })])
   await devices.take([deviceOf({ what: 'unlink' }), deviceOf({ userId: 'b' })])
-  await until(() => platform.accepted().length === 3, { what: 'all are published' })
+  await until(() => platform.accepted().length === 3, { awaited: 'all events are published' })
   const times = platform.accepted().map(({ body }) => readTimestamp(body.timestamp) as string)
   const of = (what: string, user: string): string =>
     times[platform.accepted().findIndex((request) => request.what === what && request.body.user_id === user)] as string
@@ -199,20 +209,20 @@ onEachEngine('an event without a time is stamped once, later than all known even
   await stop()
 })
 
-onEachEngine('the removal of a dead device, and its restoration, are published too', async (t, store) => {
+onEachEngine('the removal of a dead device, and its restoration, are published', async (t, store) => {
   const platform = await foreignPlatform(t)
   const { devices } = await start(t, store, platform.url)
   await devices.take([nextEvent()])
-  const look = { deadline: Date.now() + 5_000, signal: new AbortController().signal }
-  const found = (await devices.of('1', ['a'], look)).get('a') ?? []
+  const lookUp = { deadline: Date.now() + 5_000, signal: new AbortController().signal }
+  const found = (await devices.of('1', ['a'], lookUp)).get('a') ?? []
   await devices.remove(found, 'fcm 404 UNREGISTERED')
-  await until(() => platform.accepted().length === 2, { what: 'the removal is published' })
+  await until(() => platform.accepted().length === 2, { awaited: 'the removal is published' })
   assert.equal(platform.accepted()[1]?.what, 'unlink')
   await devices.restore({ brand: '1' })
-  await until(() => platform.accepted().length === 3, { what: 'the restoration is published' })
+  await until(() => platform.accepted().length === 3, { awaited: 'the restoration is published' })
   const times = platform.accepted().map(({ body }) => readTimestamp(body.timestamp) as string)
-  const [link, unlink, again] = times as [string, string, string]
-  assert.ok(link < unlink && unlink < again)
+  const [link, unlink, restored] = times as [string, string, string]
+  assert.ok(link < unlink && unlink < restored)
 })
 
 onEachEngine(
@@ -225,7 +235,7 @@ onEachEngine(
     await first.stop()
     const back = await foreignPlatform(t, undefined, platform.port)
     await start(t, store, platform.url)
-    await until(() => back.accepted().length === 20, { what: 'all are published' })
+    await until(() => back.accepted().length === 20, { awaited: 'all events are published' })
     assert.deepEqual(
       back.accepted().map(({ body }) => body.tokens[0].token),
       Array.from({ length: 20 }, (_, n) => `t${n}`),

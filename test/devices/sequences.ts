@@ -5,7 +5,7 @@
 export interface TestEvent {
   readonly what: 'link' | 'unlink'
   readonly userId: 'a' | 'b'
-  /** 1, 2, … */
+  /** The rank of the event's timestamp: 1, 2, … */
   readonly time: number
 }
 
@@ -18,7 +18,7 @@ export function sequences(most = 4): TestEvent[][] {
   return all
 }
 
-/** All rankings with ties: each contains every time from 1 to its greatest. */
+/** Returns all rankings with ties: each contains every rank from 1 to the highest. */
 function weakOrders(length: number): number[][] {
   return tuples(length, length)
     .map((tuple) => tuple.map((value) => value + 1))
@@ -44,8 +44,8 @@ export function oracle(events: readonly TestEvent[]): 'a' | 'b' | undefined {
   const links = events.filter(({ what }) => what === 'link')
   const greatest = links.find((link) => !links.some((other) => surpasses(other, link)))
   if (!greatest) return undefined
-  const ended = events.some(
+  const unlinked = events.some(
     ({ what, userId, time }) => what === 'unlink' && userId === greatest.userId && time >= greatest.time,
   )
-  return ended ? undefined : greatest.userId
+  return unlinked ? undefined : greatest.userId
 }

@@ -14,7 +14,7 @@ import type { DeviceRecord } from '../../src/devices/sources/rows.ts'
 import { sqlDevices } from '../../src/devices/sources/sql.ts'
 import { openDatabase } from '../../src/store/open-database.ts'
 import { configOf } from '../../src/store/postgres-address.ts'
-import { deviceSourceSuite, type Known, known, look } from '../suites/device-source.ts'
+import { deviceSourceSuite, type KnownDevice, known, newLookUp } from '../suites/device-source.ts'
 import { freshSchema, withoutPostgres } from '../support/services/postgres.ts'
 import { temporary } from '../support/sides.ts'
 import { event } from '../support/wait.ts'
@@ -25,7 +25,7 @@ const skip = await withoutPostgres()
 
 deviceSourceSuite({
   name: 'registry',
-  async knowing(t, known) {
+  async open(t, known) {
     const url = `sqlite:${join(await temporary(t), 'devices.db')}`
     const database = await openDatabase(url, { migrations: deviceMigrations })
     t.after(() => database.close())
@@ -58,11 +58,11 @@ deviceSourceSuite({
 
 // ── Functions ──
 
-const rowOf = ({ brand: _, userId: user_id, ...rest }: Known) => ({ user_id, ...rest })
+const rowOf = ({ brand: _, userId: user_id, ...rest }: KnownDevice) => ({ user_id, ...rest })
 
 deviceSourceSuite({
   name: 'function',
-  knowing: async (_t, known) =>
+  open: async (_t, known) =>
     functionDevices(
       (brand, users) => known.filter((one) => one.brand === brand && users.includes(one.userId ?? '')).map(rowOf),
       async (brand, tokens) => known.filter((one) => one.brand === brand && tokens.includes(one.token)).map(rowOf),
@@ -73,11 +73,11 @@ test('an error of the function makes the look-up fail', async () => {
   const source = functionDevices(() => {
     throw new Error('the backend is unavailable')
   })
-  await assert.rejects(source.of('1', ['1001'], look()), /the backend is unavailable/)
+  await assert.rejects(source.of('1', ['1001'], newLookUp()), /the backend is unavailable/)
 })
 
 test('without holders every token is unknown', async () => {
-  assert.deepEqual(await functionDevices(() => []).holders('1', ['t'], look()), new Map())
+  assert.deepEqual(await functionDevices(() => []).holders('1', ['t'], newLookUp()), new Map())
 })
 
 test('an unreadable device is reported and skipped; a missing column is an error', async () => {
@@ -87,7 +87,7 @@ test('an unreadable device is reported and skipped; a missing column is an error
     () => rows,
     () => rows,
   )
-  assert.equal((await source.of('1', ['1001'], look())).get('1001')?.[0]?.linkedAt, '2026-01-01T10:00:00.5')
+  assert.equal((await source.of('1', ['1001'], newLookUp())).get('1001')?.[0]?.linkedAt, '2026-01-01T10:00:00.5')
   for (const over of [
     { token: null },
     { token: '' },
@@ -97,22 +97,22 @@ test('an unreadable device is reported and skipped; a missing column is an error
   ]) {
     rows[1] = { ...good, token: 'secret-token', ...over }
     const unreadable = event('device.unreadable')
-    const found = await source.of('1', ['1001'], look())
+    const found = await source.of('1', ['1001'], newLookUp())
     assert.equal(found.get('1001')?.length, 1, JSON.stringify(over))
     assert.ok(!JSON.stringify(await unreadable).includes('secret-token'))
   }
   rows[1] = { ...good, token: 'odd', provider: '!' }
-  assert.equal((await source.holders('1', ['odd'], look())).get('odd'), 'nobody', 'not an unknown token')
+  assert.equal((await source.holders('1', ['odd'], newLookUp())).get('odd'), 'nobody', 'the token is known')
   rows[1] = { user_id: 5, token: 't2', kind: 'apns', linked_at: 'yesterday' }
-  assert.equal((await source.of('1', ['5'], look())).get('5')?.[0]?.linkedAt, '')
-  for (const [row, why] of [
+  assert.equal((await source.of('1', ['5'], newLookUp())).get('5')?.[0]?.linkedAt, '')
+  for (const [row, expected] of [
     [{ id: '1001', token: 't', kind: 'apns' }, /without user_id/],
     [{ user_id: '1001', kind: 'apns' }, /without token/],
     [{ user_id: '1001', token: 't' }, /neither kind nor provider/],
     ['x', /returned a device that is not an object/],
   ] as const) {
     rows[1] = row as unknown as DeviceRecord
-    await assert.rejects(source.of('1', ['1001'], look()), why)
+    await assert.rejects(source.of('1', ['1001'], newLookUp()), expected)
   }
 })
 
@@ -120,7 +120,7 @@ test('an unreadable device is reported and skipped; a missing column is an error
 
 const create = `create table my_devices (brand text, player text, push_token text, kind text, bundle text, env text)`
 const columns = 'player as user_id, push_token as token, kind, bundle as app, env as environment'
-const valuesOf = ({ brand, userId, token, kind, app = '', environment = '' }: Known) => [
+const valuesOf = ({ brand, userId, token, kind, app = '', environment = '' }: KnownDevice) => [
   brand,
   userId,
   token,
@@ -129,7 +129,7 @@ const valuesOf = ({ brand, userId, token, kind, app = '', environment = '' }: Kn
   environment,
 ]
 
-async function sqliteFile(t: TestContext, known: readonly Known[]): Promise<string> {
+async function sqliteFile(t: TestContext, known: readonly KnownDevice[]): Promise<string> {
   const file = join(await temporary(t), 'shop.db')
   const db = new DatabaseSync(file)
   db.exec(create)
@@ -146,10 +146,10 @@ const sqliteQueries = {
 
 deviceSourceSuite({
   name: 'sql sqlite',
-  knowing: async (t, known) => sqlDevices({ database: await sqliteFile(t, known), ...sqliteQueries }),
+  open: async (t, known) => sqlDevices({ database: await sqliteFile(t, known), ...sqliteQueries }),
 })
 
-async function postgresSchema(known: readonly Known[]): Promise<string> {
+async function postgresSchema(known: readonly KnownDevice[]): Promise<string> {
   const url = await freshSchema()
   const config = configOf(url)
   const client = new pg.Client(config)
@@ -172,7 +172,7 @@ const postgresQueries = {
 deviceSourceSuite({
   name: 'sql postgres',
   skip,
-  knowing: async (_t, known) => sqlDevices({ database: await postgresSchema(known), ...postgresQueries }),
+  open: async (_t, known) => sqlDevices({ database: await postgresSchema(known), ...postgresQueries }),
 })
 
 test('an operator’s database is opened read-only (sqlite)', async (t) => {
@@ -183,7 +183,7 @@ test('an operator’s database is opened read-only (sqlite)', async (t) => {
     devices: 'delete from my_devices where player in (select value from json_each(:users)) returning *',
   })
   t.after(() => source.close?.())
-  await assert.rejects(source.of('1', ['1001'], look()), /readonly/)
+  await assert.rejects(source.of('1', ['1001'], newLookUp()), /readonly/)
 })
 
 test('an operator’s database is opened read-only, and a slow query is ended (postgres)', { skip }, async (t) => {
@@ -195,10 +195,10 @@ test('an operator’s database is opened read-only, and a slow query is ended (p
   ].map((devices) => sqlDevices({ database, devices, timeoutMs: 200 }))
   t.after(() => Promise.all(sources.map((source) => source.close?.())))
   const [writing, sleeping, wrong] = sources
-  await assert.rejects(Promise.resolve(writing?.of('1', ['1001'], look())), /read-only/)
-  await assert.rejects(Promise.resolve(sleeping?.of('1', ['1001'], look())), /statement timeout/)
-  await assert.rejects(Promise.resolve(wrong?.of('1', ['1001'], look())), /nonsense/)
-  await assert.rejects(Promise.resolve(sleeping?.of('1', ['1001'], look(20))), /timed out/)
+  await assert.rejects(Promise.resolve(writing?.of('1', ['1001'], newLookUp())), /read-only/)
+  await assert.rejects(Promise.resolve(sleeping?.of('1', ['1001'], newLookUp())), /statement timeout/)
+  await assert.rejects(Promise.resolve(wrong?.of('1', ['1001'], newLookUp())), /nonsense/)
+  await assert.rejects(Promise.resolve(sleeping?.of('1', ['1001'], newLookUp(20))), /timed out/)
 })
 
 test('a look-up fails while the database is unavailable', { skip }, async (t) => {
@@ -208,7 +208,7 @@ test('a look-up fails while the database is unavailable', { skip }, async (t) =>
     timeoutMs: 500,
   })
   t.after(() => source.close?.())
-  await assert.rejects(source.of('1', ['1001'], look()))
+  await assert.rejects(source.of('1', ['1001'], newLookUp()))
 })
 
 // ── HTTP ──
@@ -235,7 +235,7 @@ async function endpoint(t: TestContext, answer: Answer): Promise<string> {
 
 deviceSourceSuite({
   name: 'http',
-  async knowing(t, known) {
+  async open(t, known) {
     const url = await endpoint(t, ({ brand, user_ids, tokens }, headers, response) => {
       const found = known.filter(
         (one) => one.brand === brand && (user_ids?.includes(one.userId ?? '') || tokens?.includes(one.token)),
@@ -263,19 +263,19 @@ test('a look-up fails if the endpoint sends an invalid answer or none', async (t
     [(_r, _h, response) => response.destroy(), /closed|reset|terminated|other side/i],
     [() => {}, /aborted|timeout/i],
   ]
-  for (const [answer, why] of answers) {
+  for (const [answer, expected] of answers) {
     const source = httpDevices({ url: await endpoint(t, answer), timeoutMs: 300 })
-    await assert.rejects(source.of('1', ['1001'], look()), why)
+    await assert.rejects(source.of('1', ['1001'], newLookUp()), expected)
     await source.close?.()
   }
-  assert.deepEqual(await httpDevices({ url: 'http://127.0.0.1:1' }).holders('1', ['t'], look()), new Map())
+  assert.deepEqual(await httpDevices({ url: 'http://127.0.0.1:1' }).holders('1', ['t'], newLookUp()), new Map())
 })
 
 test('the signal ends a look-up that is not answered', async (t) => {
   const source = httpDevices({ url: await endpoint(t, () => {}) })
   t.after(() => source.close?.())
   const stopping = new AbortController()
-  const lookUp = source.of('1', ['1001'], { ...look(), signal: stopping.signal })
+  const lookUp = source.of('1', ['1001'], { ...newLookUp(), signal: stopping.signal })
   stopping.abort()
   await assert.rejects(lookUp)
 })

@@ -1,4 +1,4 @@
-// docs/library.md: its programs are the files of examples/library, and each runs as a process of its own.
+// docs/library.md shows the programs of examples/library. Each program runs as a separate process.
 
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
@@ -15,7 +15,7 @@ const root = join(import.meta.dirname, '../..')
 const programs = globSync('examples/library/*.ts', { cwd: root }).map((file) => basename(file, '.ts'))
 const secrets = { api: 'the-key-of-the-platform', admin: 'the-key-of-the-back-office', crm: 'the-key-of-the-crm-0001' }
 
-test('the page shows every program of examples/library, word for word', async () => {
+test('docs/library.md contains every program of examples/library unchanged', async () => {
   const page = await readFile(join(root, 'docs/library.md'), 'utf8')
   assert.equal(programs.length, 6)
   for (const program of programs)
@@ -23,8 +23,8 @@ test('the page shows every program of examples/library, word for word', async ()
 })
 
 for (const program of programs.filter((name) => name.startsWith('operator-')))
-  test(`${program} takes messages, keeps administration inside, and stops in order`, async (t) => {
-    const { mounted, admin, stop } = await running(t, program, { API_KEY: secrets.api, ADMIN_KEY: secrets.admin })
+  test(`${program} accepts messages, does not publish its administration, and stops gracefully`, async (t) => {
+    const { mounted, admin, stop } = await startExample(t, program, { API_KEY: secrets.api, ADMIN_KEY: secrets.admin })
     const sent = await post(`${mounted}/channels/push/single`, element(), secrets.api)
     assert.equal(sent.status, 200, sent.text)
     const summary = await fetch(`${admin}/admin/summary`, { headers: { 'x-api-key': secrets.admin } })
@@ -33,33 +33,33 @@ for (const program of programs.filter((name) => name.startsWith('operator-')))
   })
 
 for (const program of programs.filter((name) => name.startsWith('platform-')))
-  test(`${program} delivers what the CRM gives it, keeps administration inside, and stops in order`, async (t) => {
+  test(`${program} delivers the messages of the CRM, does not publish its administration, and stops gracefully`, async (t) => {
     const push = witness()
     const operator = await startOperator(t, { push })
     const env = { CRM_KEY: secrets.crm, OPERATOR_URL: operator.url, OPERATOR_KEY: keys.one.key }
-    const { mounted, admin, stop } = await running(t, program, env)
+    const { mounted, admin, stop } = await startExample(t, program, env)
     const put = await fetch(`${admin}/admin/activities/push`, {
       method: 'POST',
       headers: { 'x-api-key': secrets.crm, 'content-type': 'application/json' },
       body: JSON.stringify([element(), element()]),
     })
     assert.equal(put.status, 200, await put.text())
-    await until(() => push.received.length === 2, { withinMs: 20_000, what: 'both messages arrive' })
-    const refused = await post(`${mounted}/v1/integration/user/device/link`, {}, 'a-key-of-nobody')
+    await until(() => push.received.length === 2, { withinMs: 20_000, awaited: 'both messages arrive' })
+    const refused = await post(`${mounted}/v1/integration/user/device/link`, {}, 'an-unknown-key')
     assert.equal(refused.status, 401)
     assert.match(await stop(), /"queue\.put"|"lane\.owned"/)
   })
 
 interface Running {
-  /** With the prefix, if it has one. */
+  /** The public address, with the prefix of the mounted part. */
   readonly mounted: string
   readonly admin: string
-  /** Ends it with SIGTERM. @returns its log */
+  /** Stops the program with SIGTERM. @returns the log */
   stop(): Promise<string>
 }
 
-/** It answers, is open to the public only at its own paths and at those of the host, and its log names no secret. */
-async function running(t: TestContext, program: string, more: NodeJS.ProcessEnv): Promise<Running> {
+/** Starts a program, and checks that it publishes no administration and logs no secret. */
+async function startExample(t: TestContext, program: string, more: NodeJS.ProcessEnv): Promise<Running> {
   const [port, adminPort] = [await freePort(), await freePort()]
   const hook = new URL('../support/from-source.ts', import.meta.url).href
   const env = {
@@ -81,7 +81,7 @@ async function running(t: TestContext, program: string, more: NodeJS.ProcessEnv)
       ({ status }) => status === 200,
       () => child.exitCode !== null,
     )
-  await until(ready, { withinMs: 30_000, what: `${program} is ready` })
+  await until(ready, { withinMs: 30_000, awaited: `${program} is ready` })
   assert.equal(child.exitCode, null, errors)
 
   assert.equal(await (await fetch(url)).text(), 'Your page')

@@ -1,4 +1,4 @@
-// docs/push.md: every configuration that it shows is one, and its tables say what the code does.
+// The configurations in docs/push.md are valid, and its tables agree with the code.
 
 import assert from 'node:assert/strict'
 import { readFile, writeFile } from 'node:fs/promises'
@@ -11,29 +11,29 @@ import { temporary } from '../support/sides.ts'
 
 const page = await readFile(join(import.meta.dirname, '../../docs/push.md'), 'utf8')
 
-test('every configuration on the page is accepted', async (t) => {
+test('every configuration in docs/push.md is accepted', async (t) => {
   const folder = await temporary(t)
   const blocks = [...page.matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, block]) => block as string)
   assert.ok(blocks.length >= 7)
   for (const block of blocks) {
     const file = join(folder, 'bellwire.yaml')
-    const around =
+    const header =
       'operator:\n  keys: [{name: platform, key: operator-key-000000000001, brands: [1]}]\n  suppression: none\n'
-    await writeFile(file, around + block.replaceAll(/^(?=.)/gm, '  '))
+    await writeFile(file, header + block.replaceAll(/^(?=.)/gm, '  '))
     const { operator } = await loadConfig(file, {})
     assert.ok(operator?.push, block)
   }
 })
 
-test('the page has every placeholder', () => {
+test('docs/push.md lists every placeholder', () => {
   const [, table = ''] = /\| Placeholder \|([\s\S]*?)\n\n/.exec(page) ?? []
-  const shown = new Set<string>()
-  for (const [, name = ''] of table.matchAll(/`([^`]+)`/g)) shown.add(name.startsWith('.') ? `activity${name}` : name)
+  const listed = new Set<string>()
+  for (const [, name = ''] of table.matchAll(/`([^`]+)`/g)) listed.add(name.startsWith('.') ? `activity${name}` : name)
   const all = new Set([...placeholders.user, ...placeholders.device, 'secret.NAME'])
-  assert.deepEqual([...shown].sort(), [...all].sort())
+  assert.deepEqual([...listed].sort(), [...all].sort())
 })
 
-test('the page says what statuses mean by themselves', () => {
+test('docs/push.md has the default meaning of every status', () => {
   const [, table = ''] = /\| Status \| Means \|\n([\s\S]*?)\n\n/.exec(page) ?? []
   const rows = [...table.matchAll(/^\| (.+?) \| `(\w+)`/gm)]
   assert.equal(rows.length, defaultRules.length)
@@ -43,7 +43,7 @@ test('the page says what statuses mean by themselves', () => {
       assert.equal(decide(rules, Number(status.replace('xx', '99')), undefined).rule.means, means, status)
 })
 
-test('the page is linked', async () => {
+test('docs/running.md links to docs/push.md', async () => {
   const running = await readFile(join(import.meta.dirname, '../../docs/running.md'), 'utf8')
   assert.match(running, /\(push\.md\)/)
 })

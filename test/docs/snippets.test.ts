@@ -1,4 +1,4 @@
-// Every TypeScript snippet that a reader may copy compiles as it stands, under the strictest settings, in a project of theirs.
+// Readers copy the TypeScript snippets of the documentation into their own projects, so each must compile unchanged in strict mode.
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
@@ -11,16 +11,16 @@ import { promisify } from 'node:util'
 const root = join(import.meta.dirname, '../..')
 const read = (file: string): string => readFileSync(join(root, file), 'utf8')
 
-/** The functions whose examples are whole programs. */
+/** Files with a function whose @example is a complete program. */
 const documented = ['src/operator/create-operator.ts', 'src/platform/create-platform.ts']
 
-test('the TypeScript of README, docs and the examples of createOperator and createPlatform compiles, strictly', async (t) => {
+test('the TypeScript snippets of README, docs, createOperator and createPlatform compile in strict mode', async (t) => {
   const snippets = [
-    ...['README.md', ...globSync('docs/*.md', { cwd: root })].flatMap((file) => fenced(file)),
+    ...['README.md', ...globSync('docs/*.md', { cwd: root })].flatMap((file) => fencedSnippets(file)),
     ...documented.map((file) => exampleOf(file)),
   ]
   assert.ok(snippets.length >= 10, String(snippets.length))
-  // Within the checkout, so that express and fastify are found.
+  // A folder of the checkout, so that the imports of express and fastify are resolved.
   await mkdir(join(root, '.cache'), { recursive: true })
   const folder = await mkdtemp(join(root, '.cache', 'snippets-'))
   t.after(() => rm(folder, { recursive: true, force: true }))
@@ -46,11 +46,15 @@ const project = {
     strict: true,
     noUncheckedIndexedAccess: true,
     exactOptionalPropertyTypes: true,
-    // Our source is read in place of its declarations, and with it those of packages that no declaration of ours names.
+    // `paths` resolves to the source, which imports packages with declarations that strict mode rejects.
     skipLibCheck: true,
     noEmit: true,
     allowImportingTsExtensions: true,
-    paths: { bellwire: ['../../src/index.ts'], 'bellwire/devices': ['../../src/devices/client.ts'] },
+    paths: {
+      bellwire: ['../../src/index.ts'],
+      'bellwire/devices': ['../../src/devices/client.ts'],
+      'bellwire/config': ['../../src/config/read-options.ts'],
+    },
   },
   include: ['*.ts'],
 }
@@ -60,20 +64,20 @@ interface Snippet {
   readonly text: string
 }
 
-function fenced(file: string): Snippet[] {
+function fencedSnippets(file: string): Snippet[] {
   return [...read(file).matchAll(/^( *)```ts\n([\s\S]*?)^ *```/gm)].map(([, indent = '', text = ''], i) => ({
     from: `${file} (snippet ${i + 1})`,
     text: text.replaceAll(new RegExp(`^${indent}`, 'gm'), ''),
   }))
 }
 
-/** With an import of every name of ours that it uses: it stands where these are imported. */
+/** Returns the @example of a function, with imports of the names that the example uses. */
 function exampleOf(file: string): Snippet {
   const [, comment = ''] = /@example\n([\s\S]*?) \*\/\nexport function create/.exec(read(file)) ?? []
   const text = comment.replaceAll(/^ \* ?/gm, '')
-  const ours = ['createOperator', 'createPlatform', 'fcm', 'fileSource', 'operatorApi'].filter((name) =>
+  const imported = ['createOperator', 'createPlatform', 'fcm', 'fileSource', 'operatorApi'].filter((name) =>
     text.includes(name),
   )
   assert.notEqual(text, '', file)
-  return { from: file, text: `import { ${ours.join(', ')} } from 'bellwire'\n${text}` }
+  return { from: file, text: `import { ${imported.join(', ')} } from 'bellwire'\n${text}` }
 }

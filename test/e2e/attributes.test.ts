@@ -65,7 +65,7 @@ onPostgres(
     for (const fault of ['cut', 'freeze'] as const) {
       const { platform, push, players, network } = await setUp(t, fault === 'cut' ? store : await freshSchema())
       await enqueue(platform, [element({ user_id: '1001' })])
-      await until(() => push.received.length === 1, { what: 'one message before' })
+      await until(() => push.received.length === 1, { awaited: 'one message before' })
 
       network[fault]()
       const failed = event('suppression.away')
@@ -85,7 +85,7 @@ onPostgres(
           const found = await outcomes(platform, 41)
           return found.length === 41 && found.every(({ category }) => category !== 'waiting') && found
         },
-        { what: 'all have an outcome', withinMs: 30_000 },
+        { awaited: 'all have an outcome', withinMs: 30_000 },
       )
       assert.equal(all.filter(({ category }) => category === 'successful').length, 31)
       assert.equal(all.filter(({ category }) => category === 'failed').length, 10)
@@ -114,7 +114,7 @@ onPostgres(
         const { items } = (await get(`${platform}/admin/failed`)).body as { items: { user: string; error: string }[] }
         return items.length > 0 && items
       },
-      { what: 'the message is in Failed Actions' },
+      { awaited: 'the message is in Failed Actions' },
     )
     assert.deepEqual(
       failed.map(({ user }) => user),
@@ -123,7 +123,7 @@ onPostgres(
     assert.match(failed[0]?.error ?? '', /not sent: the user is excluded/)
     const { body: details } = await get(`${operator}/admin/messages/${ref}`)
     assert.equal(details.rule, 'suppression: the user is excluded')
-    await until(() => push.received.length === 1, { what: 'the user of the other brand gets the message' })
+    await until(() => push.received.length === 1, { awaited: 'the user of the other brand gets the message' })
     assert.equal(push.received[0]?.brand, '2')
   },
 )

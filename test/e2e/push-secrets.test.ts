@@ -48,7 +48,7 @@ test('no token or key of a push service is in logs, metrics, answers or the outp
       await link(user, device)
       const first = await until(async () => (await send(user)).push_id, {
         withinMs: 30_000,
-        what: `${user} is reached`,
+        awaited: `${user} is reached`,
       })
       const stop =
         status === 0
@@ -61,7 +61,7 @@ test('no token or key of a push service is in logs, metrics, answers or the outp
       await link(user, next)
       shown = await until(async () => (await send(user)).push_id, {
         withinMs: 30_000,
-        what: `${user} is reached again`,
+        awaited: `${user} is reached again`,
       })
       assert.ok(first)
     }

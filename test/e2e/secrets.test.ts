@@ -214,7 +214,7 @@ for (const [to, level, format, yaml] of [
       answers.push(await send('/channels/push/batch', [secretElement(), secretElement({ brand_id: 2 })]))
       // A successful probe ends the pause, so that the next answer is tested too.
       provider.script = accept
-      push_id = await until(accepted, { withinMs: 30_000, what: 'the provider accepts again' })
+      push_id = await until(accepted, { withinMs: 30_000, awaited: 'the provider accepts again' })
     }
     answers.push(await send('/channels/push/single', secretElement(), { 'x-api-key': 'canary-unknown-key-0001' }))
     answers.push(await send('/channels/push/single', '{"activity":{"id":1},"token":"canary-device-token"'))

@@ -97,7 +97,7 @@ export function webPushSuite({ name, skip, origin, open }: BrowserFixture): void
           const sent = await service.send(pushTo(deviceOf(token)), contextOf())
           return sent.category !== 'successful' && sent
         },
-        { what: 'the push service has removed the subscription' },
+        { awaited: 'the push service has removed the subscription' },
       )
       assert.partialDeepStrictEqual(answer, { category: 'failed', token: 'gone', rule: 'web-push 410' })
     })

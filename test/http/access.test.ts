@@ -5,7 +5,7 @@ import { createKeyFinder } from '../../src/http/access.ts'
 const old = { name: 'old', key: 'key-of-last-year' }
 const fresh = { name: 'fresh', key: 'key-of-this-year' }
 
-test('each of two valid keys is found, any other text is not', () => {
+test('each of two valid keys is found, and no other text', () => {
   const findKey = createKeyFinder([old, fresh])
   assert.equal(findKey('key-of-last-year'), old)
   assert.equal(findKey('key-of-this-year'), fresh)
@@ -14,7 +14,7 @@ test('each of two valid keys is found, any other text is not', () => {
   }
 })
 
-test('a key that no header could contain is refused at the start', () => {
+test('a key that is not valid in a header is refused at the start', () => {
   assert.throws(() => createKeyFinder([{ name: 'empty', key: '' }]), /the key empty must have 1 to 512 bytes/)
   assert.throws(() => createKeyFinder([{ name: 'long', key: 'ü'.repeat(300) }]), /the key long/)
 })

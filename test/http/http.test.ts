@@ -41,7 +41,7 @@ test('responses name no internal address or statement; the log names them, with 
     assert.match(JSON.parse(text).error, /log says why/)
     const { cause = '' } = await logged
     assert.match(cause, /10\.1\.2\.3/)
-    // An unavailable store is not a bug in our code, and every request logs a line for it.
+    // An unavailable store is not a bug of Bellwire, and every request logs a line for it.
     assert.equal(cause.includes('http.test.ts'), path === '/bug')
   }
 })
@@ -61,7 +61,7 @@ test('a route with a body but without authentication cannot be registered', () =
   assert.doesNotThrow(() => app.get('/open', async () => 'anybody'))
 })
 
-test('every response forbids to guess its content type', async (t) => {
+test('every response has a header that forbids content type sniffing', async (t) => {
   const url = await serve(t, (app) => {
     app.get('/fine', async () => 'fine')
     app.get('/refused', () => Promise.reject(new HttpError(403, 'no')))

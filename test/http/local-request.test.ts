@@ -51,11 +51,17 @@ test('a web page of another site can neither inject faults into the stand-ins no
     fault,
   )
   for (const headers of [{ host: 'evil.example' }, { origin: 'https://evil.example' }])
-    assert.equal((await ask(control.url, 'DELETE', '/faults', headers)).status, 403)
-  const faults = await ask(control.url, 'GET', '/faults')
+    assert.equal((await sendRequest(control.url, 'DELETE', '/faults', headers)).status, 403)
+  const faults = await sendRequest(control.url, 'GET', '/faults')
   assert.deepEqual(JSON.parse(faults.text), { faults: [] })
-  assert.match((await ask(control.url, 'GET', '/devices')).text, new RegExp(token))
-  const made = await ask(control.url, 'POST', '/faults', { 'content-type': 'application/json; charset=utf-8' }, fault)
+  assert.match((await sendRequest(control.url, 'GET', '/devices')).text, new RegExp(token))
+  const made = await sendRequest(
+    control.url,
+    'POST',
+    '/faults',
+    { 'content-type': 'application/json; charset=utf-8' },
+    fault,
+  )
   assert.equal(made.status, 200)
 })
 
@@ -82,12 +88,12 @@ test('the demo page can get tokens and send, a web page of another site cannot',
       'sec-fetch-site': 'same-origin',
       'content-type': 'application/json',
     }
-    assert.equal((await ask(server.url, 'POST', '/demo/token', headers, user)).status, 200, host)
+    assert.equal((await sendRequest(server.url, 'POST', '/demo/token', headers, user)).status, 200, host)
   }
   // Another site may link to the page.
   const linked = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate' }
-  assert.equal((await ask(server.url, 'GET', '/', linked)).status, 200)
-  assert.equal((await ask(server.url, 'GET', '/', { host: 'evil.example' })).status, 403)
+  assert.equal((await sendRequest(server.url, 'GET', '/', linked)).status, 200)
+  assert.equal((await sendRequest(server.url, 'GET', '/', { host: 'evil.example' })).status, 403)
 })
 
 test('Host may omit port 80, and a request without Host is refused', () => {
@@ -108,15 +114,20 @@ async function refusesForeignRequests(
     const sent = Object.fromEntries(
       Object.entries(headers).map(([name, text]) => [name, text.replaceAll('PORT', port)]),
     )
-    for (const path of reads) assert.equal((await ask(url, 'GET', path, sent)).status, status, `${path}: ${from}`)
+    for (const path of reads)
+      assert.equal((await sendRequest(url, 'GET', path, sent)).status, status, `${path}: ${from}`)
     for (const path of changes) {
       const json = { 'content-type': 'application/json', ...sent }
-      assert.equal((await ask(url, 'POST', path, json, body)).status, status, `${path}: ${from}`)
+      assert.equal((await sendRequest(url, 'POST', path, json, body)).status, status, `${path}: ${from}`)
     }
   }
   for (const path of changes)
     for (const headers of types)
-      assert.equal((await ask(url, 'POST', path, headers, body)).status, 415, `${path}: ${headers['content-type']}`)
+      assert.equal(
+        (await sendRequest(url, 'POST', path, headers, body)).status,
+        415,
+        `${path}: ${headers['content-type']}`,
+      )
 }
 
 interface Answer {
@@ -125,10 +136,10 @@ interface Answer {
 }
 
 /** Uses no fetch(), which sets Host and Origin itself. Does not wait for the end of an event stream. */
-function ask(url: string, method: string, path: string, headers: Headers = {}, body?: string): Promise<Answer> {
+function sendRequest(url: string, method: string, path: string, headers: Headers = {}, body?: string): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const { hostname, port } = new URL(url)
-    const asked = request({ hostname, port, method, path, headers, agent: false }, (response) => {
+    const outgoing = request({ hostname, port, method, path, headers, agent: false }, (response) => {
       let text = ''
       const done = (): void => resolve({ status: response.statusCode as number, text })
       if (response.headers['content-type'] === 'text/event-stream') {
@@ -141,7 +152,7 @@ function ask(url: string, method: string, path: string, headers: Headers = {}, b
       })
       response.on('end', done)
     })
-    asked.setTimeout(10_000, () => asked.destroy(new Error(`${path} was not answered within 10 s`)))
-    asked.on('error', reject).end(body)
+    outgoing.setTimeout(10_000, () => outgoing.destroy(new Error(`${path} was not answered within 10 s`)))
+    outgoing.on('error', reject).end(body)
   })
 }

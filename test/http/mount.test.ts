@@ -23,7 +23,7 @@ for (const prefix of ['', '/bellwire']) {
   const where = prefix === '' ? 'without a prefix' : 'under a prefix'
 
   test(`Express 5, ${where}: batches arrive byte by byte, the host keeps its other routes, administration is not public`, async (t) => {
-    const operator = await started(t)
+    const operator = await startedOperator(t)
     const app = express()
     if (prefix === '') app.use(operator.handler)
     else app.use(prefix, operator.handler)
@@ -31,14 +31,14 @@ for (const prefix of ['', '/bellwire']) {
   })
 
   test(`Fastify 5, ${where}: batches arrive byte by byte, the host keeps its parsers and routes, administration is not public`, async (t) => {
-    const operator = await started(t)
+    const operator = await startedOperator(t)
     const app = Fastify()
     await app.register(operator.fastify, { prefix })
     await checkHost(await fastifyUrl(t, app), prefix)
   })
 
   test(`Fastify 5 with middie, ${where}: batches arrive byte by byte, and the host keeps its routes`, async (t) => {
-    const operator = await started(t)
+    const operator = await startedOperator(t)
     const app = Fastify()
     await app.register(middie)
     if (prefix === '') app.use(operator.handler)
@@ -48,38 +48,38 @@ for (const prefix of ['', '/bellwire']) {
 }
 
 test('a Fastify prefix may have parameters', async (t) => {
-  const operator = await started(t)
+  const operator = await startedOperator(t)
   const app = Fastify()
   await app.register(operator.fastify, { prefix: '/tenants/:tenant' })
   await app.register(operator.admin.fastify, { prefix: '/tenants/:tenant/inside' })
   const url = await fastifyUrl(t, app)
   assert.equal((await send(`${url}/tenants/a-longer-name/channels/push/batch`)).status, 200)
   assert.equal((await fetch(`${url}/tenants/a/inside/healthz`)).status, 200)
-  const { text } = await ask(`${url}/tenants/a/inside/openapi.json`)
+  const { text } = await fetchWithin(`${url}/tenants/a/inside/openapi.json`)
   assert.deepEqual(JSON.parse(text).servers, [{ url: `${url}/tenants/a/inside` }])
 })
 
 test('node:http: unknown paths are answered 404, and administration is reachable only where it is mounted', async (t) => {
-  const operator = await started(t)
+  const operator = await startedOperator(t)
   const alone = await httpUrl(t, createServer(operator.handler))
   assert.equal((await send(`${alone}/channels/push/batch`)).status, 200)
   for (const path of ['/', '/mine', '/channels', '/app/inbox', ...adminOnly]) {
-    const { status, text } = await ask(alone + path)
+    const { status, text } = await fetchWithin(alone + path)
     assert.deepEqual([path, status], [path, 404])
     assert.match((JSON.parse(text) as { error: string }).error, /^\/.* does not exist/)
   }
   const whole = await httpUrl(t, createServer(chain(operator.handler, operator.admin.handler)))
   assert.equal((await send(`${whole}/channels/push/batch`)).status, 200)
-  assert.equal((await ask(`${whole}/metrics`)).status, 200)
-  assert.equal((await ask(`${whole}/admin/summary`)).status, 401)
-  assert.match((await ask(`${whole}/`)).text, /GET \/docs lists the routes/)
+  assert.equal((await fetchWithin(`${whole}/metrics`)).status, 200)
+  assert.equal((await fetchWithin(`${whole}/admin/summary`)).status, 401)
+  assert.match((await fetchWithin(`${whole}/`)).text, /GET \/docs lists the routes/)
   const health = await httpUrl(t, createServer(chain(operator.handler, operator.health.handler)))
-  assert.equal((await ask(`${health}/readyz`)).status, 200)
-  assert.equal((await ask(`${health}/metrics`)).status, 404)
+  assert.equal((await fetchWithin(`${health}/readyz`)).status, 200)
+  assert.equal((await fetchWithin(`${health}/metrics`)).status, 404)
 })
 
 test('no form of a URL reaches administration through the handler of the interface', async (t) => {
-  const operator = await started(t)
+  const operator = await startedOperator(t)
   const { port } = new URL(await httpUrl(t, createServer(operator.handler)))
   for (const path of [
     '/%61dmin/summary',
@@ -94,17 +94,17 @@ test('no form of a URL reaches administration through the handler of the interfa
   assert.equal(await statusOf(Number(port), `http://127.0.0.1:${port}/reconciliation`), 405)
 })
 
-test('a wrong method at one of its own paths is answered 405', async (t) => {
-  const operator = await started(t)
+test('a wrong method at a path of Bellwire is answered 405', async (t) => {
+  const operator = await startedOperator(t)
   const app = express()
   app.use(operator.handler)
   const url = await expressUrl(t, app)
-  const { status, headers } = await ask(`${url}/channels/push/batch`)
+  const { status, headers } = await fetchWithin(`${url}/channels/push/batch`)
   assert.deepEqual([status, headers.get('allow')], [405, 'POST'])
 })
 
 test('behind express.json() a request is answered with the remedy, and does not hang', async (t) => {
-  const operator = await started(t)
+  const operator = await startedOperator(t)
   const app = express()
   app.use(express.json())
   app.use(operator.handler)
@@ -114,11 +114,11 @@ test('behind express.json() a request is answered with the remedy, and does not 
   assert.equal(status, 500)
   assert.match((JSON.parse(text) as { error: string }).error, /before express\.json\(\).*rawBody = bytes/)
   // A request without a body is not affected.
-  assert.equal((await ask(`${url}/metrics`)).status, 200)
+  assert.equal((await fetchWithin(`${url}/metrics`)).status, 200)
 })
 
 test('behind express.json() that keeps the bytes, and behind express.raw(), ids are exact', async (t) => {
-  const operator = await started(t)
+  const operator = await startedOperator(t)
   const parsers = [
     express.json({
       verify: (request: typeof express.request & { rawBody?: Buffer }, _response, bytes) => {
@@ -137,12 +137,12 @@ test('behind express.json() that keeps the bytes, and behind express.raw(), ids 
   }
 })
 
-test('before start() a side answers 503 at its own paths, and not at others', async (t) => {
+test('before start() a side answers 503 at its own paths only', async (t) => {
   const operator = createOperator({ store: 'sqlite:never-opened.db', keys: [keys.one], suppression: 'none' })
   const app = express()
   app.use(operator.handler)
   const url = await expressUrl(t, app)
-  assert.equal((await ask(`${url}/mine`)).text, 'mine')
+  assert.equal((await fetchWithin(`${url}/mine`)).text, 'mine')
   const { status, headers } = await send(`${url}/channels/push/batch`)
   assert.deepEqual([status, headers.get('retry-after')], [503, '1'])
 })
@@ -153,7 +153,7 @@ test('a platform is mounted in the same way, and accepts streams of any length t
   await app.register(platform.fastify)
   await app.register(platform.admin.fastify, { prefix: '/inside' })
   const url = await fastifyUrl(t, app)
-  assert.equal((await ask(`${url}/admin/summary`)).status, 404)
+  assert.equal((await fetchWithin(`${url}/admin/summary`)).status, 404)
   assert.equal((await send(`${url}/v1/integration/user/device/link`)).status, 403)
   const lines = Array.from({ length: 50 }, () => `${JSON.stringify(element())}\n`).join('')
   const { status, text } = await send(`${url}/inside/admin/activities/push`, lines, 'application/x-ndjson')
@@ -166,9 +166,9 @@ async function checkHost(url: string, prefix: string): Promise<void> {
   const { status, text } = await send(`${url}${prefix}/channels/push/batch`)
   assert.equal(status, 200, text)
   assert.ok(text.includes(`"id":${largeId}`), text)
-  assert.equal((await ask(`${url}/mine`)).text, 'mine')
+  assert.equal((await fetchWithin(`${url}/mine`)).text, 'mine')
   assert.equal((await send(`${url}/mine`, '{"parsed": true}')).text, '{"parsed":true}')
-  for (const path of adminOnly) assert.equal((await ask(url + prefix + path)).text, 'not found: host', path)
+  for (const path of adminOnly) assert.equal((await fetchWithin(url + prefix + path)).text, 'not found: host', path)
 }
 
 async function expressUrl(t: TestContext, app: Express): Promise<string> {
@@ -196,7 +196,7 @@ async function httpUrl(t: TestContext, server: Server): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-async function started(t: TestContext): Promise<Operator> {
+async function startedOperator(t: TestContext): Promise<Operator> {
   const store = `sqlite:${await temporary(t)}/operator.db`
   const operator = createOperator({ store, keys: [keys.one], push: witness(), suppression: 'none' })
   await operator.start()
@@ -222,10 +222,10 @@ interface Answered {
 }
 
 const send = (url: string, body = batch, type = 'application/json'): Promise<Answered> =>
-  ask(url, { method: 'POST', body, headers: { 'content-type': type, 'x-api-key': keys.one.key } })
+  fetchWithin(url, { method: 'POST', body, headers: { 'content-type': type, 'x-api-key': keys.one.key } })
 
 /** With a time limit, so that a request that hangs fails. */
-async function ask(url: string, options: RequestInit = {}): Promise<Answered> {
+async function fetchWithin(url: string, options: RequestInit = {}): Promise<Answered> {
   const response = await fetch(url, { ...options, signal: AbortSignal.timeout(20_000) })
   return { status: response.status, headers: response.headers, text: await response.text() }
 }

@@ -71,7 +71,7 @@ test('an empty body, an empty filter, and a filter beside "all" change nothing; 
   const { operator, platform } = await startBoth(t)
   await post(`${platform}/admin/activities/push`, [element(), element()], adminKey.key)
   const failed = async () => (await get(`${platform}/admin/failed?state=pending`)).body.items.length
-  await until(async () => (await failed()) === 2, { what: 'two Failed Actions' })
+  await until(async () => (await failed()) === 2, { awaited: 'two Failed Actions' })
   const paths = [
     [platform, '/admin/failed/dismiss', {}],
     [platform, '/admin/failed/replay', {}],

@@ -332,7 +332,7 @@ async function logoutWhileWaiting(t: TestContext, store: string, processes: 1 | 
   const sendTo = (user: string, brand = 1) =>
     post(`${sender.url}/channels/push/single`, element({ user_id: user, brand_id: brand }))
   const blocking = sendTo('1002')
-  await until(() => service.received.length === 1, { what: 'the slot is occupied' })
+  await until(() => service.received.length === 1, { awaited: 'the slot is occupied' })
   const { devices: registry } = sender
   const { of } = registry
   let found = 0
@@ -342,7 +342,7 @@ async function logoutWhileWaiting(t: TestContext, store: string, processes: 1 | 
     return devices
   }
   const waiting = sendTo('1001')
-  await until(() => found === 1, { what: 'the devices of user 1001 are found: the message waits' })
+  await until(() => found === 1, { awaited: 'the devices of user 1001 are found: the message waits' })
   const out = await post(`${loggedOutAt.url}/app/devices/unlink`, { tokens: [fcm('t1')] }, undefined, waitingUser)
   assert.equal(out.status, 200)
   first.resolve(accepted)

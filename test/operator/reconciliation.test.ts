@@ -152,7 +152,7 @@ test('a list beyond the limit of concurrent lists is refused', async (t) => {
   let begun = 0
   t.after(on('reconciliation.begun', () => begun++))
   const first = [post(url + path, { field: 'blocked' }, one), post(url + path, { field: 'blocked' }, keys.two.key)]
-  await until(() => begun === 2, { what: 'two lists have begun' })
+  await until(() => begun === 2, { awaited: 'two lists have begun' })
   const third = await post(url + path, { field: 'blocked' }, one)
   assert.equal(third.status, 503)
   assert.match(third.body.error, /2 lists are being streamed already/)
@@ -202,14 +202,17 @@ onPostgres('the query at the database ends when the client leaves or the query s
   response.destroy()
   await ended
   await until(async () => (await running('leaver')) === 0, {
-    what: 'the query of the client that left has ended',
+    awaited: 'the query of the client that left has ended',
     ...longWait,
   })
 
   const { body } = await post(url + path, { field: 'excluded' }, one)
   assert.deepEqual(body.users, [])
   assert.match(body.error, /sent no data for 1000 ms/)
-  await until(async () => (await running('staller')) === 0, { what: 'the query that stalled has ended', ...longWait })
+  await until(async () => (await running('staller')) === 0, {
+    awaited: 'the query that stalled has ended',
+    ...longWait,
+  })
 })
 
 test('a query that never ends on SQLite is aborted, and does not delay another list', async (t) => {

@@ -61,7 +61,7 @@ test('a small body with a wrong key leaves the connection open for the next requ
   const body = JSON.stringify(element())
   for (const key of ['wrong', keys.one.key])
     socket.write(headOf('/channels/push/single', { 'x-api-key': key, 'content-length': body.length }) + body)
-  await until(() => socket.text.match(/HTTP\/1\.1 \d+/g)?.length === 2, { what: 'two answers' })
+  await until(() => socket.text.match(/HTTP\/1\.1 \d+/g)?.length === 2, { awaited: 'two answers' })
   assert.deepEqual(socket.text.match(/HTTP\/1\.1 \d+/g), ['HTTP/1.1 401', 'HTTP/1.1 200'])
 })
 
@@ -71,13 +71,13 @@ test('bodies beyond the limit of bytes in flight are 503 with Retry-After and no
   const half = headOf(path, { 'x-api-key': keys.one.key, 'content-length': 3 * MiB })
   const senders = [openRawSocket(t, url), openRawSocket(t, url)]
   for (const sender of senders) sender.write(half)
-  const refused = await until(() => senders.find(({ text }) => text !== ''), { what: 'an answer to one of the two' })
+  const refused = await until(() => senders.find(({ text }) => text !== ''), { awaited: 'an answer to one of the two' })
   assert.equal(await refused.status(), 503)
   assert.match(refused.text, /retry-after: 1\r\n/i)
   assert.equal((await post(url + path, [element()])).status, 200)
   for (const { socket } of senders) socket.destroy()
   await until(async () => (await post(url + path, Buffer.alloc(3 * MiB, 0x20))).status === 400, {
-    what: 'a body is accepted again',
+    awaited: 'a body is accepted again',
   })
 })
 
@@ -107,7 +107,7 @@ test("users' bodies have a separate limit, so they cannot block the platform", a
     socket.write(headOf('/app/devices/link', { authorization, 'content-length': 100 * 1024 }))
   // One body of 100 KiB fits into 128 KiB.
   await until(() => sockets.filter(({ text }) => text.startsWith('HTTP/1.1 503')).length === 19, {
-    what: '19 refusals',
+    awaited: '19 refusals',
   })
   assert.equal((await post(`${url}/channels/push/batch`, [element()])).status, 200)
 })

@@ -8,7 +8,7 @@ import type { LaneOptions } from '../../src/platform/options.ts'
 import { operatorApi } from '../../src/providers/operator-api.ts'
 import { on } from '../../src/runtime/events.ts'
 import { run } from '../cli/bellwire.ts'
-import { stranger } from '../providers/stranger.ts'
+import { startFakeOperator } from '../providers/fake-operator.ts'
 import { freshSchema, withoutPostgres } from '../support/services/postgres.ts'
 import { adminKey, element, get, keys, post, startPlatform, temporary } from '../support/sides.ts'
 import { tcpProxy } from '../support/tcp-proxy.ts'
@@ -23,13 +23,15 @@ function lane(baseUrl: string, over: Partial<LaneOptions> = {}): LaneOptions {
 const rubbish = /^the operator answered 200, but the body is not .* it has none of successful, failed and fatal$/
 
 test('what the operator answered stays visible: in the log, in the lane, of each message, and in what `send` prints', async (t) => {
-  const { url: operator, received } = await stranger(t, (_received, response) => response.end('{"succesful":[]}'))
+  const { url: operator, received } = await startFakeOperator(t, (_received, response) =>
+    response.end('{"succesful":[]}'),
+  )
   const reasons: string[] = []
   t.after(on('lane.held', ({ reason }) => void reasons.push(reason)))
   const { url } = await startPlatform(t, { lanes: [lane(operator)] })
   const { body } = await post(`${url}/admin/activities/push`, [element(), element(), element()], adminKey.key)
   // Longer than it takes until the breaker opens and nobody is asked any more.
-  await until(() => received.length > 5 && reasons.length > 12, { what: 'the lane is held again and again' })
+  await until(() => received.length > 5 && reasons.length > 12, { awaited: 'the lane is held again and again' })
   for (const reason of reasons) assert.match(reason, rubbish)
   assert.match((await get(`${url}/admin/lanes`)).body.lanes[0].last_error, rubbish)
   const [[seq]] = body.seqs
@@ -47,7 +49,7 @@ test('what the operator answered stays visible: in the log, in the lane, of each
 })
 
 test('why a message waits is told of it alone', async (t) => {
-  const { url: operator } = await stranger(t, ({ body }, response) => {
+  const { url: operator } = await startFakeOperator(t, ({ body }, response) => {
     const [poison, ...others] = (JSON.parse(body) as { activity: { id: number } }[]).map(({ activity: { id } }) => id)
     const fatal = [{ id: poison, error: 'the user is being merged' }]
     response.end(JSON.stringify({ successful: others.map((id) => ({ id, push_id: `p${id}` })), failed: [], fatal }))
@@ -61,7 +63,7 @@ test('why a message waits is told of it alone', async (t) => {
       const { body } = await post(`${url}/admin/outcomes`, { seqs }, adminKey.key)
       return body.outcomes[1].category === 'successful' && body.outcomes
     },
-    { what: 'the second is delivered' },
+    { awaited: 'the second is delivered' },
   )
   assert.partialDeepStrictEqual(outcomes[0], { category: 'waiting', error: 'the user is being merged' })
 })
@@ -77,7 +79,7 @@ for (const [mode, answer] of [
   ],
 ] as const) {
   test(`row 6: a delivery without an identifier is shown as untracked, ${mode}`, async (t) => {
-    const { url: operator } = await stranger(t, ({ body }, response) => response.end(answer(body)))
+    const { url: operator } = await startFakeOperator(t, ({ body }, response) => response.end(answer(body)))
     const { url } = await startPlatform(t, { lanes: [lane(operator, { mode })] })
     const file = join(await temporary(t), 'file.ndjson')
     await writeFile(file, [element(), element()].map((each) => JSON.stringify(each)).join('\n'))
@@ -94,7 +96,9 @@ for (const [mode, answer] of [
 }
 
 test('POST /admin/lanes/resume answers with the state after it', async (t) => {
-  const { url: operator } = await stranger(t, (_received, response) => response.writeHead(401).end('{"error":"who?"}'))
+  const { url: operator } = await startFakeOperator(t, (_received, response) =>
+    response.writeHead(401).end('{"error":"who?"}'),
+  )
   const { url } = await startPlatform(t, { lanes: [lane(operator, { mode: 'single', concurrency: 1 })] })
   const written = async () => (await get(`${url}/admin/lanes`)).body.lanes[0]
   const paused = event('lane.paused')
@@ -104,7 +108,7 @@ test('POST /admin/lanes/resume answers with the state after it', async (t) => {
     adminKey.key,
   )
   await paused
-  await until(async () => /refused/.test((await written()).last_error ?? ''), { what: 'the pause is written down' })
+  await until(async () => /refused/.test((await written()).last_error ?? ''), { awaited: 'the pause is written down' })
   const { status, body } = await post(`${url}/admin/lanes/resume`, { lane: '1/push' }, adminKey.key)
   assert.deepEqual([status, body.state], [200, 'running'])
 })
@@ -125,6 +129,9 @@ test('POST /admin/lanes/resume with the store away: 503, and the process lives',
   assert.equal(status, 503)
   assert.match(body.error, /cannot answer now/)
   network.restore()
-  await until(async () => (await get(`${url}/readyz`)).status === 200, { what: 'the store is back', withinMs: 30_000 })
+  await until(async () => (await get(`${url}/readyz`)).status === 200, {
+    awaited: 'the store is back',
+    withinMs: 30_000,
+  })
   assert.deepEqual(unhandled, [])
 })

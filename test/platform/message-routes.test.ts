@@ -31,7 +31,7 @@ async function start(t: TestContext, answer: (message: Message) => Result = acce
       post(`${url}/admin/activities/${channel}`, records, adminKey.key),
     list: async (query: string, key?: string) => (await get(`${url}/admin/messages?${query}`, key)).body.messages,
     settled: () =>
-      until(async () => (await get(`${url}/admin/summary`)).body.waiting === 0, { what: 'everything is settled' }),
+      until(async () => (await get(`${url}/admin/summary`)).body.waiting === 0, { awaited: 'everything is settled' }),
   }
 }
 
@@ -71,7 +71,7 @@ test('a message is found by its activity.id, with why it failed or still waits',
       const rows = (await list('id=7')).map((row: Record<string, unknown>) => [row.lane, row.outcome, row.error])
       return rows.every(([, outcome, error]: unknown[]) => outcome !== 'waiting' || error) ? rows : undefined
     },
-    { what: 'all were tried' },
+    { awaited: 'all were tried' },
   )
   assert.deepEqual(shown.toSorted(), [
     ['1/push', 'successful', undefined],

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import type { LaneOptions } from '../../src/platform/options.ts'
 import { operatorApi } from '../../src/providers/operator-api.ts'
-import { type Received, stranger } from '../providers/stranger.ts'
+import { type Received, startFakeOperator } from '../providers/fake-operator.ts'
 import { adminKey, element, get, keys, post, startPlatform } from '../support/sides.ts'
 import { event, until } from '../support/wait.ts'
 
@@ -21,7 +21,7 @@ interface Answering {
 /** A stranger's operator, single and batch. */
 async function operatorThat(t: TestContext, judge: Judge, headers: Record<string, string> = {}): Promise<Answering> {
   const requests: string[][] = []
-  const { url } = await stranger(t, ({ path, body }: Received, response) => {
+  const { url } = await startFakeOperator(t, ({ path, body }: Received, response) => {
     const read = JSON.parse(body) as unknown
     const elements = (Array.isArray(read) ? read : [read]) as { activity: { id: number; user_id: string } }[]
     const request = requests.push(elements.map(({ activity }) => activity.user_id))
@@ -74,7 +74,7 @@ async function settled(url: string, seqs: readonly number[]): Promise<Outcome[]>
         const answer = await outcomesOf(url, part)
         return answer.every(({ category }) => category !== 'waiting') && answer
       },
-      { what: `outcomes from message ${outcomes.length} on`, withinMs: 30_000 },
+      { awaited: `outcomes from message ${outcomes.length} on`, withinMs: 30_000 },
     )
     outcomes.push(...found)
   }
@@ -102,7 +102,7 @@ for (const [what, during, over] of [
     const concurrency = 4
     const { url } = await startPlatform(t, { lanes: [lane(operator.url, { concurrency, ...over })] })
     const seqs = await send(url, users(2_000))
-    await until(() => operator.requests.length > concurrency + probes, { what: 'probes', withinMs: 20_000 })
+    await until(() => operator.requests.length > concurrency + probes, { awaited: 'probes', withinMs: 20_000 })
     const waiting = (await outcomesOf(url, seqs)).filter(({ category }) => category === 'waiting')
     assert.ok(waiting.length > 1_500, `${waiting.length} wait`)
     out = false
@@ -163,7 +163,7 @@ test('a message alone in its lane is no reason to hold it: the next one goes at 
   const slow = { firstMs: 600_000, mostMs: 600_000 }
   const { url } = await startPlatform(t, { lanes: [lane(operator.url, { retry: slow })] })
   await send(url, ['poison'])
-  await until(() => operator.requests.length === 1, { what: 'the first request' })
+  await until(() => operator.requests.length === 1, { awaited: 'the first request' })
   const [outcome] = await settled(url, await send(url, ['good']))
   assert.equal(outcome?.category, 'successful')
 })

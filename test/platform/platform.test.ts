@@ -31,7 +31,7 @@ async function settled(url: string, ranges: readonly (readonly [number, number])
       const { outcomes } = (await post(`${url}/admin/outcomes`, { seqs }, adminKey.key)).body as { outcomes: Outcome[] }
       return outcomes.length === seqs.length && outcomes.every((o) => o.category !== 'waiting') ? outcomes : undefined
     },
-    { withinMs: 20_000, what: `${seqs.length} outcomes` },
+    { withinMs: 20_000, awaited: `${seqs.length} outcomes` },
   )
 }
 
@@ -151,7 +151,7 @@ test('what the operator refuses is listed under Failed Actions, dismissed, and r
         ({ user, at, state }: { user: string; at: number; state: string }) =>
           user === 'b' && state === 'pending' && at >= failedAt,
       ),
-    { what: 'it fails again' },
+    { awaited: 'it fails again' },
   )
   assert.equal(again.decided_by, 'admin')
   assert.ok(again.decided_at > 0)

@@ -69,7 +69,11 @@ test('apns: misconfigurations have a remedy, and unknown reasons are read by the
     assert.match((readApnsAnswer(status, {}, body, 0) as { error: string }).error, /; (check|set|the key)/, row)
   }
   const of = (status: number, body: string) => readApnsAnswer(status, {}, body, 0)
-  assert.equal(of(400, '{"reason":"constructor"}').rule, 'apns 400 constructor', 'a member of every object')
+  assert.equal(
+    of(400, '{"reason":"constructor"}').rule,
+    'apns 400 constructor',
+    'the reason is a member of every object',
+  )
   assert.partialDeepStrictEqual(of(400, '{"reason":"BadNews"}'), { category: 'failed', reason: 'rejected' })
   assert.partialDeepStrictEqual(of(403, '{"reason":"BadNews"}'), { category: 'fatal', reason: 'misconfigured' })
   assert.partialDeepStrictEqual(of(429, '{"reason":"BadNews"}'), { category: 'fatal', reason: 'rate_limited' })
@@ -85,7 +89,7 @@ test('apns: misconfigurations have a remedy, and unknown reasons are read by the
   }
 })
 
-test('apns: the notification', () => {
+test('apns: a message is converted to a notification', () => {
   const device: Device = { brand: '1', userId: '1001', kind: 'apns', token: 't', app: 'com.example.b', linkedAt: '' }
   const ref = '0192F0C1-7d2a-7cc3-98c4-dc0c0c07398f'
   const content = {
@@ -170,7 +174,7 @@ test('apns: the service reaches only its kind, its apps and its environments', a
   assert.equal(service.reaches({ ...device, kind: 'fcm_token' }), false)
   assert.equal(service.reaches({ ...device, app: standIn.topic }), true)
   assert.equal(service.reaches({ ...device, app: 'com.example.b' }), true)
-  assert.equal(service.reaches({ ...device, app: 'com.stranger' }), false, 'a device cannot name a topic of its own')
+  assert.equal(service.reaches({ ...device, app: 'com.other' }), false, 'a device cannot choose a topic')
   assert.equal(service.reaches({ ...device, environment: 'sandbox' }), false)
 })
 
@@ -200,7 +204,7 @@ test('apns: a device of unknown environment is tried in both environments, and t
   assert.equal(standIn.arrivals.length - before, 2)
 })
 
-test('apns: a malformed token is never sent, and says nothing about the credential', async (t) => {
+test('apns: a malformed token is never sent, and proves nothing about the credential', async (t) => {
   const { standIn, service } = await stage(t)
   for (const token of ['../../x?y#z \r\nv: w é', '\ud800', '', 'a'.repeat(401)]) {
     const answer = await service.send(pushTo({ ...deviceOf(standIn), token }), contextOf())
@@ -252,7 +256,7 @@ test('apns: a removed app is gone since Apple’s timestamp', async (t) => {
   assert.partialDeepStrictEqual(answer, { category: 'failed', token: 'gone', goneSince: now })
 })
 
-test('apns: the issue time of our token is the same in every process, and 15 to 45 minutes ago', () => {
+test('apns: the issue time of a provider token is the same in every process, and 15 to 45 minutes ago', () => {
   const at = (time: string) => Date.parse(`2026-11-21T${time}Z`)
   assert.equal(issuedAt(at('12:14:59')), at('11:30:00'))
   assert.equal(issuedAt(at('12:15:00')), at('12:00:00'))
@@ -314,13 +318,13 @@ test('apns: a token that Apple refuses as expired is replaced at once, but only 
 })
 
 test('apns: with a clock that is far behind, one new token is enough', async (t) => {
-  // Apple’s clock is 50 minutes ahead: our token of the last half hour is too old, but a new token is not.
+  // Apple’s clock is 50 minutes ahead: the token of the last half hour is too old, but a new token is not.
   const { standIn, service } = await stage(t, { clock: () => Date.now() + 50 * 60_000 })
   const push = pushTo(deviceOf(standIn), { expiresAt: Date.now() + 7_200_000 })
   assert.equal((await service.send(push, contextOf())).category, 'successful')
 })
 
-test('apns: a wrong key, team, topic or environment is our misconfiguration, never the token’s fault', async (t) => {
+test('apns: a wrong key, team, topic or environment is a misconfiguration, and never the fault of the token', async (t) => {
   const { standIn } = await stage(t)
   const { credentials } = standIn
   const foreign = await apnsStandIn()
@@ -329,7 +333,7 @@ test('apns: a wrong key, team, topic or environment is our misconfiguration, nev
     [{ keyId: 'OTHER' }, 'apns 403 InvalidProviderToken'],
     [{ teamId: 'OTHERTEAM1' }, 'apns 403 InvalidProviderToken'],
     [{ key: foreign.credentials.key }, 'apns 403 InvalidProviderToken'],
-    [{ topic: 'com.stranger' }, 'apns 400 TopicDisallowed'],
+    [{ topic: 'com.other' }, 'apns 400 TopicDisallowed'],
     [standIn.key({ environment: 'sandbox' }), 'apns 403 BadEnvironmentKeyInToken'],
     [standIn.key({ topics: ['com.example.other'] }), 'apns 400 TopicDisallowed'],
   ] as const) {
@@ -367,7 +371,7 @@ test('apns: a device that was offline gets the newest notification', async (t) =
   )
 })
 
-test('apns: doctor', async (t) => {
+test('apns: check() reports each misconfiguration', async (t) => {
   const { standIn, service } = await stage(t)
   const wrong = (checks: readonly Check[] | undefined) => (checks ?? []).filter(({ ok }) => !ok)
   assert.deepEqual(wrong(await service.check?.()), [])
@@ -377,14 +381,14 @@ test('apns: doctor', async (t) => {
     t.after(() => service.close?.())
     return wrong(await service.check?.())
   }
-  assert.match((await check({ topic: 'com.stranger' }))[0]?.remedy ?? '', /topic/)
+  assert.match((await check({ topic: 'com.other' }))[0]?.remedy ?? '', /topic/)
   assert.match((await check({ keyId: 'OTHER' }))[0]?.remedy ?? '', /key_id/)
   assert.match((await check(standIn.key({ environment: 'sandbox' })))[0]?.remedy ?? '', /environments/)
   assert.match((await check({ baseUrl: 'https://127.0.0.1:1' }))[0]?.remedy ?? '', /firewalls/)
 
   const date = new Date(Date.now() + 90_000).toUTCString()
   standIn.play({ answer: { status: 400, headers: { date }, body: '{"reason":"BadDeviceToken"}' }, times: 1 })
-  assert.match((await check({}))[0]?.what ?? '', /(89|90|91) s behind/)
+  assert.match((await check({}))[0]?.description ?? '', /(89|90|91) s behind/)
 })
 
 test('apns: an invalid key is refused, and the error does not contain it', () => {

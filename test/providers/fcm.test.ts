@@ -69,7 +69,7 @@ test('fcm: misconfigurations have a remedy', () => {
   }
 })
 
-test('fcm: the body of a message', () => {
+test('fcm: a message is converted to a request body', () => {
   const now = Date.parse('2026-11-21T12:00:00Z')
   const device: Device = { brand: '1', userId: '1001', kind: 'fcm_token', token: 't-1', linkedAt: '' }
   const content = {
@@ -182,7 +182,7 @@ test('fcm: a device that is gone, a device of another project, and a token that 
   })
 })
 
-test('fcm: an unknown project says nothing about tokens', async (t) => {
+test('fcm: an unknown project proves nothing about tokens', async (t) => {
   const { standIn } = await stage(t)
   const service = serviceOf(standIn, { serviceAccount: { ...standIn.credentials, project_id: 'nowhere' } })
   t.after(() => service.close?.())
@@ -211,7 +211,7 @@ test('fcm: a revoked access token is replaced once for all sends', async (t) => 
   assert.equal(standIn.tokenEndpoint.requests, 2)
 })
 
-test('fcm: an access token is renewed before it expires, and the old one is used meanwhile', async (t) => {
+test('fcm: an access token is renewed before it expires, and the old one is used until then', async (t) => {
   const { standIn, service } = await stage(t, { accessTokenSeconds: 1 })
   await service.send(pushTo(deviceOf(standIn)), contextOf())
   t.mock.timers.enable({ apis: ['Date'], now: Date.now() + 600 })
@@ -219,7 +219,7 @@ test('fcm: an access token is renewed before it expires, and the old one is used
   assert.equal((await service.send(pushTo(deviceOf(standIn)), contextOf())).category, 'successful')
   const used = () => new Set(standIn.arrivals.map(({ headers }) => headers.authorization)).size
   assert.equal(used(), 1, 'no send waited')
-  await until(() => standIn.tokenEndpoint.requests === 2, { what: 'renewed' })
+  await until(() => standIn.tokenEndpoint.requests === 2, { awaited: 'the access token is renewed' })
   t.mock.timers.reset()
 })
 
@@ -255,13 +255,13 @@ test('fcm: if the token endpoint cannot be reached, messages are fatal, not unce
   assert.equal((late as { uncertain?: true }).uncertain, undefined)
 })
 
-test('fcm: without TLS, for the demo', async (t) => {
+test('fcm: the service works without TLS, for the demo', async (t) => {
   const { standIn, service } = await stage(t, { tls: false })
   assert.match(standIn.url, /^http:/)
   assert.equal((await service.send(pushTo(deviceOf(standIn)), contextOf())).category, 'successful')
 })
 
-test('fcm: doctor', async (t) => {
+test('fcm: check() reports each misconfiguration', async (t) => {
   const { standIn, service } = await stage(t)
   const wrong = (checks: readonly Check[]) => checks.filter(({ ok }) => !ok)
   const fine = (await service.check?.()) ?? []
@@ -278,20 +278,20 @@ test('fcm: doctor', async (t) => {
   })
   t.after(() => badKey.close?.())
   const [key] = wrong((await badKey.check?.()) ?? [])
-  assert.match(key?.what ?? '', /Invalid JWT Signature/)
+  assert.match(key?.description ?? '', /Invalid JWT Signature/)
 
   const date = new Date(Date.now() - 120_000).toUTCString()
   standIn.play({ answer: { status: 400, headers: { date }, body: fcmRows[1]?.body ?? '' }, times: 1 })
   const [clock] = wrong((await service.check?.()) ?? [])
-  assert.match(clock?.what ?? '', /1(19|20|21) s ahead/)
+  assert.match(clock?.description ?? '', /1(19|20|21) s ahead/)
 
   const distrustful = fcm({ serviceAccount: standIn.credentials, baseUrl: standIn.url })
   t.after(() => distrustful.close?.())
   const [trust] = wrong((await distrustful.check?.()) ?? [])
-  assert.match(trust?.what ?? '', /set ca/)
+  assert.match(trust?.description ?? '', /set ca/)
 })
 
-test('fcm: a service account’s file is read, and an error does not contain any of it', async (t) => {
+test('fcm: a service account is read from its file, and an error contains no part of it', async (t) => {
   const { standIn } = await stage(t)
   const good = standIn.credentials
   assert.equal(readServiceAccount(JSON.stringify(good)).project_id, 'stand-in')

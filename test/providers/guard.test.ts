@@ -15,11 +15,11 @@ const accepted = ({ ref }: Message): Result => ({ category: 'successful', ref, r
 const away: Fatal = { category: 'fatal', reason: 'unavailable', blame: 'provider', rule: 'r', error: 'away' }
 
 /** A provider with any answer, valid or not. */
-const stranger = (
+const scriptedProvider = (
   send: (sent: readonly Message[], signal: AbortSignal) => unknown,
   over: Partial<Provider> = {},
 ): Provider => ({
-  name: 'stranger',
+  name: 'scripted',
   max: 10,
   send: async (sent, { signal }) => (await send(sent, signal)) as readonly Result[],
   ...over,
@@ -35,7 +35,7 @@ for (const [title, answer, error] of [
   ['nothing', undefined, /not a list/],
 ] as const) {
   test(`${title}: every message is fatal, because results cannot be assigned to messages`, async () => {
-    const results = await send(stranger(() => answer))
+    const results = await send(scriptedProvider(() => answer))
     assert.equal(results.length, 3)
     for (const result of results) {
       assert.partialDeepStrictEqual(result, { category: 'fatal', reason: 'nonsense', blame: 'call', uncertain: true })
@@ -45,7 +45,7 @@ for (const [title, answer, error] of [
 }
 
 test('an exception makes every message fatal; a call with several messages may be split, a single message is retried', async () => {
-  const throwing = stranger(() => {
+  const throwing = scriptedProvider(() => {
     throw new Error('oops')
   })
   for (const result of await send(throwing))
@@ -78,20 +78,20 @@ test('a missing or malformed result makes only its message fatal', async () => {
     { category: 'fatal', rule: 'r', reason: 'timeout', error: 'e', blame: 'call', retryAfterMs: Number.NaN },
   ]
   for (const bad of nonsense) {
-    const [first, second, third] = await send(stranger(() => [good, bad, good]))
+    const [first, second, third] = await send(scriptedProvider(() => [good, bad, good]))
     assert.deepEqual([first?.category, third?.category], ['successful', 'successful'])
     assert.partialDeepStrictEqual(second, { category: 'fatal', reason: 'nonsense', blame: 'message' })
   }
   const holed: unknown[] = [good, good]
   holed[2] = good
   delete holed[1]
-  const holes = await send(stranger(() => holed))
+  const holes = await send(scriptedProvider(() => holed))
   assert.equal(holes[1]?.category, 'fatal')
 })
 
 test('text that a store cannot hold is replaced', async () => {
   const [result] = await send(
-    stranger(() => [
+    scriptedProvider(() => [
       { category: 'failed', reason: 'rejected', rule: 'r', error: `a\0b\ud800c${'x'.repeat(1_000)}`, answer: '\0' },
     ]),
     1,
@@ -104,7 +104,7 @@ test('text that a store cannot hold is replaced', async () => {
 
 test('messages beyond the provider’s maximum become several calls, in order', async () => {
   const sizes: number[] = []
-  const provider = stranger((sent) => {
+  const provider = scriptedProvider((sent) => {
     sizes.push(sent.length)
     return sent.map(accepted)
   })
@@ -119,7 +119,7 @@ test('messages beyond the provider’s maximum become several calls, in order', 
 test('the number of calls in flight is limited', async () => {
   let running = 0
   let most = 0
-  const provider = stranger(
+  const provider = scriptedProvider(
     async (sent) => {
       most = Math.max(most, ++running)
       await new Promise(setImmediate)
@@ -134,7 +134,7 @@ test('the number of calls in flight is limited', async () => {
 
 test('a call that hangs affects only its own messages, and releases its slot', async () => {
   let calls = 0
-  const provider = stranger((sent) => (++calls === 1 ? new Promise(() => {}) : sent.map(accepted)), { max: 1 })
+  const provider = scriptedProvider((sent) => (++calls === 1 ? new Promise(() => {}) : sent.map(accepted)), { max: 1 })
   const results = await guard(provider, { concurrency: 1, timeoutMs: 20 }).send(messages(2), contextOf())
   assert.partialDeepStrictEqual(results[0], {
     category: 'fatal',
@@ -146,7 +146,7 @@ test('a call that hangs affects only its own messages, and releases its slot', a
 })
 
 test('a provider can still answer after the abort signal', async () => {
-  const provider = stranger(
+  const provider = scriptedProvider(
     (sent, signal) => new Promise((resolve) => signal.addEventListener('abort', () => resolve(sent.map(() => away)))),
   )
   const [result] = await send(provider, 1, 20)
@@ -155,7 +155,7 @@ test('a provider can still answer after the abort signal', async () => {
 
 test('a message that waited for a slot until its deadline is not sent, and is not uncertain', async () => {
   let calls = 0
-  const provider = stranger(() => new Promise(() => void calls++), { max: 1 })
+  const provider = scriptedProvider(() => new Promise(() => void calls++), { max: 1 })
   const results = await guard(provider, { concurrency: 1, timeoutMs: 5_000 }).send(messages(2), contextOf(50))
   assert.equal(calls, 1)
   assert.partialDeepStrictEqual(results[1], { category: 'fatal', rule: 'the deadline passed before the call' })
@@ -165,17 +165,17 @@ test('a message that waited for a slot until its deadline is not sent, and is no
 test('an exception of a provider is reported with its message and stack', async () => {
   const threw = event('provider.threw')
   await send(
-    stranger(() => {
+    scriptedProvider(() => {
       throw new TypeError('messages is not iterable')
     }),
   )
   const { provider, error, stack } = await threw
-  assert.deepEqual([provider, error], ['stranger', 'messages is not iterable'])
+  assert.deepEqual([provider, error], ['scripted', 'messages is not iterable'])
   assert.match(stack, /guard\.test\.ts:\d+/)
 })
 
 test('a transactional provider is never uncertain', async () => {
-  const provider = stranger(() => Promise.reject(new Error('oops')), { transactional: true })
+  const provider = scriptedProvider(() => Promise.reject(new Error('oops')), { transactional: true })
   const [result] = await send(provider, 1)
   assert.equal('uncertain' in (result as object), false)
 })
@@ -183,7 +183,7 @@ test('a transactional provider is never uncertain', async () => {
 test('the breaker opens after repeated failures of the provider, and closes when a probe succeeds', async () => {
   let up = false
   let calls = 0
-  const provider = stranger((sent) => {
+  const provider = scriptedProvider((sent) => {
     calls++
     return sent.map((each) => (up ? accepted(each) : away))
   })
@@ -196,7 +196,7 @@ test('the breaker opens after repeated failures of the provider, and closes when
   const refused = (await one()) as Fatal
   assert.partialDeepStrictEqual(refused, { reason: 'unavailable', blame: 'provider', rule: 'breaker open' })
   assert.ok((refused.retryAfterMs ?? 0) > 0)
-  assert.equal(refused.error, 'away', 'the error of the provider, not that of the breaker')
+  assert.equal(refused.error, 'away', 'the error of the provider, not of the breaker')
 
   up = true
   const resumed = event('provider.resumed')
@@ -208,23 +208,23 @@ test('the breaker opens after repeated failures of the provider, and closes when
 test('failures for which messages are to blame do not open the breaker', async () => {
   const own: Fatal = { ...away, blame: 'message' }
   const guarded = guard(
-    stranger((sent) => sent.map(() => own)),
+    scriptedProvider((sent) => sent.map(() => own)),
     { ...options, breaker: { after: 2, firstMs: 1_000, mostMs: 1_000 } },
   )
   for (let i = 0; i < 5; i++)
     assert.partialDeepStrictEqual((await guarded.send(messages(1), contextOf()))[0], { error: 'away' })
 })
 
-test('each call is one row, which its messages share; the first result has it in its writes', async (t) => {
+test('each call is one row of calls, and only the first result of the call writes it', async (t) => {
   const database = await openDatabase(`sqlite:${join(await temporary(t), 'calls.db')}`, { migrations: callMigrations })
   t.after(() => database.close())
-  const provider = stranger((sent) =>
+  const provider = scriptedProvider((sent) =>
     sent.map((each, i) => (i === 1 ? { ...away, answer: 'busy', rule: '§7.2.1 503' } : accepted(each))),
   )
   const done = event('call.done')
   const results = await send(provider, 12)
   assert.partialDeepStrictEqual(await done, {
-    provider: 'stranger',
+    provider: 'scripted',
     messages: 10,
     fatal: 1,
     failed: 0,
@@ -241,7 +241,7 @@ test('each call is one row, which its messages share; the first result has it in
   await database.commit(writes)
   const [call] = await database.read(op(findCall, [[results[9]?.call as string]]))
   assert.partialDeepStrictEqual(call, {
-    provider: 'stranger',
+    provider: 'scripted',
     messages: 10,
     rule: '§7.2.1 503',
     answer: 'busy',
@@ -252,24 +252,24 @@ test('each call is one row, which its messages share; the first result has it in
 })
 
 test('a provider that is a class instance keeps its methods', async () => {
-  class Mine implements Provider {
-    readonly name = 'mine'
+  class OwnProvider implements Provider {
+    readonly name = 'own'
     readonly max = 5
     closed = false
     async send(sent: readonly Message[]) {
       return sent.map(accepted)
     }
     async check() {
-      return [{ ok: true, what: this.name }]
+      return [{ ok: true, description: this.name }]
     }
     async close() {
       this.closed = true
     }
   }
-  const mine = new Mine()
+  const mine = new OwnProvider()
   const guarded = guard(mine, options)
   assert.equal((await guarded.send(messages(1), contextOf()))[0]?.category, 'successful')
-  assert.deepEqual(await guarded.check?.(), [{ ok: true, what: 'mine' }])
+  assert.deepEqual(await guarded.check?.(), [{ ok: true, description: 'own' }])
   await guarded.close?.()
   assert.equal(mine.closed, true)
 })

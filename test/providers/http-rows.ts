@@ -13,7 +13,7 @@ export const rowRules: readonly Rule[] = [
 
 const rejected = { category: 'failed', reason: 'rejected' } as const
 const misconfigured = { category: 'fatal', reason: 'misconfigured', blame: 'provider' } as const
-const later = { 'retry-after': '7' }
+const retryAfter = { 'retry-after': '7' }
 
 /** The outcomes after an accepted send. */
 export const httpRows: readonly Row[] = [
@@ -29,7 +29,7 @@ export const httpRows: readonly Row[] = [
   },
   { row: '400', status: 400, body: '{"code":"BAD"}', outcome: rejected },
   { row: '400 OTHER_APP (rule)', status: 400, body: '{"code":"OTHER_APP"}', outcome: rejected, token: 'mismatch' },
-  { row: '401', status: 401, headers: later, body: '', outcome: { ...misconfigured, retryAfterMs: 7_000 } },
+  { row: '401', status: 401, headers: retryAfter, body: '', outcome: { ...misconfigured, retryAfterMs: 7_000 } },
   { row: '402', status: 402, body: '', outcome: misconfigured },
   { row: '403', status: 403, body: '{}', outcome: misconfigured },
   { row: '403 BLOCKED_USER (rule)', status: 403, body: '{"code":"BLOCKED_USER"}', outcome: rejected },
@@ -44,7 +44,7 @@ export const httpRows: readonly Row[] = [
   {
     row: '429',
     status: 429,
-    headers: later,
+    headers: retryAfter,
     body: '',
     outcome: { category: 'fatal', reason: 'rate_limited', blame: 'provider', retryAfterMs: 7_000 },
   },
@@ -58,7 +58,7 @@ export const httpRows: readonly Row[] = [
   {
     row: '503',
     status: 503,
-    headers: later,
+    headers: retryAfter,
     body: '',
     outcome: { category: 'fatal', reason: 'overloaded', blame: 'provider', retryAfterMs: 7_000 },
   },

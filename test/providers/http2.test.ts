@@ -59,7 +59,7 @@ async function peer(
   return Object.assign(made, { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` })
 }
 
-const fine: OnStream = (stream) => {
+const answerOk: OnStream = (stream) => {
   stream.respond({ ':status': 200, 'x-id': String(stream.id) })
   stream.end('fine')
 }
@@ -82,7 +82,7 @@ const many = (count: number, post: () => Promise<Exchanged>) => Promise.all(Arra
 const lost = (exchanged: Exchanged) => ('lost' in exchanged ? exchanged : assert.fail(`answered ${exchanged.status}`))
 
 test('http2: headers that are too large for peers fail only their own request, before it is sent', async (t) => {
-  const made = await peer(t, fine)
+  const made = await peer(t, answerOk)
   const http2 = client(t, made.url)
   const { lost: error, written } = lost(
     await http2.post(requestOf(10_000, { headers: ['x-long', 'a'.repeat(90_000)] })),
@@ -92,7 +92,7 @@ test('http2: headers that are too large for peers fail only their own request, b
 })
 
 test('http2: the answer has status, headers and body', async (t) => {
-  const { url } = await peer(t, fine)
+  const { url } = await peer(t, answerOk)
   const exchanged = await client(t, url).post(requestOf())
   assert.partialDeepStrictEqual(exchanged, { status: 200, cut: false })
   assert.equal('status' in exchanged && exchanged.body.toString(), 'fine')
@@ -100,7 +100,7 @@ test('http2: the answer has status, headers and body', async (t) => {
 })
 
 test('http2: for headers whose values differ in each request, the table keeps only the names', async (t) => {
-  const there = await peer(t, fine)
+  const there = await peer(t, answerOk)
   const unindexed: unknown[] = []
   there.server.on('stream', (_stream, headers) =>
     unindexed.push([headers['x-n'], Reflect.get(headers, sensitiveHeaders)]),
@@ -116,7 +116,7 @@ test('http2: for headers whose values differ in each request, the table keeps on
 })
 
 test('http2: the first request opens a session, and all requests share it', async (t) => {
-  const there = await peer(t, fine)
+  const there = await peer(t, answerOk)
   const made = client(t, there.url)
   assert.equal(there.sessions.length, 0)
   const answers = await many(300, () => made.post(requestOf()))
@@ -126,7 +126,7 @@ test('http2: the first request opens a session, and all requests share it', asyn
 
 test('http2: the peer’s stream limit is respected, and further sessions open only when the first is full', async (t) => {
   const held: ServerHttp2Stream[] = []
-  const there = await peer(t, (stream, number) => (number === 1 ? fine(stream, number) : held.push(stream)), {
+  const there = await peer(t, (stream, number) => (number === 1 ? answerOk(stream, number) : held.push(stream)), {
     maxConcurrentStreams: 10,
   })
   const made = client(t, there.url, { connections: 3 })
@@ -136,9 +136,9 @@ test('http2: the peer’s stream limit is respected, and further sessions open o
   // The peer answers only when every session has the maximum number of streams, and then a few at a time.
   for (let answered = 0; answered < 200; ) {
     const open = Math.min(30, 200 - answered)
-    await until(() => held.length === open, { what: `${open} streams open at once, and no more` })
+    await until(() => held.length === open, { awaited: `${open} streams open, and no more` })
     const some = held.splice(0, 7)
-    for (const stream of some) fine(stream, 0)
+    for (const stream of some) answerOk(stream, 0)
     answered += some.length
   }
   assert.ok((await answers).every((answer) => 'status' in answer && answer.status === 200))
@@ -156,13 +156,13 @@ test('http2: a GOAWAY loses no request: unprocessed requests are sent again', as
   await Promise.all(Array.from({ length: 50 }, one))
   assert.equal(answers.length, 1_000)
   assert.ok(answers.every((answer) => 'status' in answer))
-  assert.equal(arrivals.filter(({ accepted }) => accepted).length, 1_000, 'each was taken once')
+  assert.equal(arrivals.filter(({ accepted }) => accepted).length, 1_000, 'each request was accepted once')
 })
 
 test('http2: after a GOAWAY with an error only the processed requests are uncertain', async (t) => {
   const held: ServerHttp2Stream[] = []
   const there = await peer(t, (stream, number) => {
-    if (there.sessions.length > 1) return fine(stream, number)
+    if (there.sessions.length > 1) return answerOk(stream, number)
     held.push(stream)
     if (held.length < 10) return
     // The first five may have had an effect.
@@ -170,9 +170,9 @@ test('http2: after a GOAWAY with an error only the processed requests are uncert
   })
   const made = client(t, there.url)
   const answers = await many(10, () => made.post(requestOf()))
-  const doubtful = answers.filter((answer) => 'lost' in answer)
-  assert.equal(doubtful.length, 5)
-  assert.ok(doubtful.every((answer) => 'lost' in answer && answer.written && /GOAWAY 2/.test(answer.lost.message)))
+  const uncertain = answers.filter((answer) => 'lost' in answer)
+  assert.equal(uncertain.length, 5)
+  assert.ok(uncertain.every((answer) => 'lost' in answer && answer.written && /GOAWAY 2/.test(answer.lost.message)))
   assert.ok(answers.slice(5).every((answer) => 'status' in answer))
 })
 
@@ -180,7 +180,7 @@ test('http2: a refused request is sent again; after any other reset it may have 
   const there = await peer(t, (stream, number) => {
     if (number === 1) stream.close(constants.NGHTTP2_REFUSED_STREAM)
     else if (number === 3) stream.close(constants.NGHTTP2_INTERNAL_ERROR)
-    else fine(stream, number)
+    else answerOk(stream, number)
   })
   const made = client(t, there.url)
   assert.partialDeepStrictEqual(await made.post(requestOf()), { status: 200 })
@@ -201,7 +201,7 @@ test('http2: a request that the peer always refuses is not sent forever', async 
 test('http2: when a connection breaks, its requests are uncertain, and the next request opens a new one', async (t) => {
   const there = await peer(t, (stream, number) => {
     if (number === 1) stream.session?.destroy()
-    else fine(stream, number)
+    else answerOk(stream, number)
   })
   const made = client(t, there.url)
   assert.equal(lost(await made.post(requestOf())).written, true)
@@ -243,11 +243,11 @@ test('http2: a peer whose first frame is GOAWAY is not retried forever', async (
   let connections = 0
   // GOAWAY, last stream 0, as the first frame.
   const goaway = Buffer.from([0, 0, 8, 7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0])
-  const rude = await tcp(t, (socket) => {
+  const goawayPeer = await tcp(t, (socket) => {
     connections++
     socket.end(goaway)
   })
-  assert.equal(lost(await client(t, rude).post(requestOf(2_000))).written, false)
+  assert.equal(lost(await client(t, goawayPeer).post(requestOf(2_000))).written, false)
   assert.ok(connections <= 2, String(connections))
 })
 
@@ -265,7 +265,7 @@ test('http2: an abort ends the request', async (t) => {
   const made = client(t, there.url)
   const stop = new AbortController()
   const sending = made.post(requestOf(10_000, { signal: stop.signal }))
-  await until(() => there.seen === 1, { what: 'arrived' })
+  await until(() => there.seen === 1, { awaited: 'the request has arrived' })
   stop.abort(new Error('stopping'))
   assert.partialDeepStrictEqual(lost(await sending), { written: true })
   const aborted = lost(await made.post(requestOf(10_000, { signal: stop.signal })))
@@ -275,7 +275,7 @@ test('http2: an abort ends the request', async (t) => {
 
 test('http2: a PING detects a stalled peer, and the next request gets a new session', async (t) => {
   const there = await peer(t, (stream, number) => {
-    if (number > 1) fine(stream, number)
+    if (number > 1) answerOk(stream, number)
     // From now on the first connection receives nothing more, not even the answer to a PING.
     else (there.server as unknown as { emit(name: string): void }).emit('stall')
   })
@@ -289,7 +289,7 @@ test('http2: a PING detects a stalled peer, and the next request gets a new sess
 })
 
 test('http2: after a long idle time a session must answer a PING before it gets a request, so that no request is uncertain', async (t) => {
-  const there = await peer(t, fine)
+  const there = await peer(t, answerOk)
   const relay = await stallable(t, there.url)
   const made = client(t, relay.url, { pingAfterMs: 50, pingTimeoutMs: 100 })
   await made.post(requestOf())
@@ -311,22 +311,22 @@ test('http2: TLS requires a trusted certificate', async (t) => {
 test('http2: close() waits for requests in flight, refuses new ones, and leaves no session open', async (t) => {
   let answer: (() => void) | undefined
   const there = await peer(t, (stream, number) => {
-    answer = () => fine(stream, number)
+    answer = () => answerOk(stream, number)
   })
   const made = createHttp2Client({ origin: there.url })
   const sending = made.post(requestOf())
-  await until(() => answer, { what: 'arrived' })
+  await until(() => answer, { awaited: 'the request has arrived' })
   const closing = made.close()
   assert.equal(lost(await made.post(requestOf())).written, false)
   answer?.()
   assert.partialDeepStrictEqual(await sending, { status: 200 })
   await closing
-  await until(() => there.sessions.every((session) => session.destroyed), { what: 'no session is left' })
+  await until(() => there.sessions.every((session) => session.destroyed), { awaited: 'no session is left' })
   await made.close()
 })
 
 test('http2: an invalid header fails only its request', async (t) => {
-  const there = await peer(t, fine)
+  const there = await peer(t, answerOk)
   const made = client(t, there.url)
   assert.equal(lost(await made.post(requestOf(10_000, { headers: ['connection', 'close'] }))).written, false)
   assert.partialDeepStrictEqual(await made.post(requestOf()), { status: 200 })

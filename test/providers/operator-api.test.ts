@@ -6,7 +6,7 @@ import { type LaneShape, operatorApi } from '../../src/providers/operator-api.ts
 import type { Provider, Result } from '../../src/providers/provider.ts'
 import { contextOf, message, messages, providerSuite } from '../suites/provider.ts'
 import { event, until } from '../support/wait.ts'
-import { stranger } from './stranger.ts'
+import { startFakeOperator } from './fake-operator.ts'
 
 function api(t: TestContext, url: string, over: Partial<LaneShape> = {}): Provider {
   const lane = { channel: 'push', mode: 'batch', max: 10, concurrency: 64, ...over } as const
@@ -17,7 +17,7 @@ function api(t: TestContext, url: string, over: Partial<LaneShape> = {}): Provid
 
 let identifiers = 0
 const accept = (t: TestContext) =>
-  stranger(t, ({ path, body }, response) => {
+  startFakeOperator(t, ({ path, body }, response) => {
     const identifier = path.includes('/site/') ? 'site_notification_id' : 'push_id'
     const read = JSON.parse(body)
     const done = (element: { activity: { id: number } }) => ({
@@ -29,16 +29,20 @@ const accept = (t: TestContext) =>
     )
   })
 /** An operator with the same answer for every request. */
-const always = (t: TestContext, status: number, body = '{"error":"said so"}', headers: Record<string, string> = {}) =>
-  stranger(t, (_received, response) => response.writeHead(status, headers).end(body))
+const startConstantOperator = (
+  t: TestContext,
+  status: number,
+  body = '{"error":"refused by the test"}',
+  headers: Record<string, string> = {},
+) => startFakeOperator(t, (_received, response) => response.writeHead(status, headers).end(body))
 
-const hang = (t: TestContext) => stranger(t, () => {})
+const startSilentOperator = (t: TestContext) => startFakeOperator(t, () => {})
 
 for (const mode of ['single', 'batch'] as const) {
   providerSuite({
     name: `operator-api, ${mode}`,
     accepting: async (t) => api(t, (await accept(t)).url, { mode }),
-    silent: async (t) => api(t, (await hang(t)).url, { mode }),
+    silent: async (t) => api(t, (await startSilentOperator(t)).url, { mode }),
   })
 }
 
@@ -133,7 +137,7 @@ for (const [status, category, blame] of [
   [503, 'fatal', 'provider'],
 ] as const) {
   test(`§7.1: ${status} on a single is ${category}${blame ? `, the ${blame} to blame` : ''}`, async (t) => {
-    const { url, received } = await always(t, status, undefined, { location: '/elsewhere' })
+    const { url, received } = await startConstantOperator(t, status, undefined, { location: '/elsewhere' })
     const [result] = await api(t, url, { mode: 'single' }).send(messages(1), contextOf())
     assert.deepEqual([result?.category, (result as Fatal).blame], [category, blame])
     assert.equal('uncertain' in (result as object), false)
@@ -153,7 +157,10 @@ for (const [status, blame] of [
   [504, 'provider'],
 ] as const) {
   test(`§7.2.1: ${status} on a batch is fatal for all, the ${blame} to blame`, async (t) => {
-    const { url, received } = await always(t, status, undefined, { location: '/elsewhere', 'retry-after': '7' })
+    const { url, received } = await startConstantOperator(t, status, undefined, {
+      location: '/elsewhere',
+      'retry-after': '7',
+    })
     const results = await api(t, url).send(messages(3), contextOf())
     assert.equal(results.length, 3)
     for (const result of results)
@@ -168,7 +175,7 @@ test('§7.2.2: each message gets its category, an absent message is fatal, and a
     failed: [{ id: 2, error: 'no' }],
     fatal: [{ id: '3' }, { id: 99 }],
   }
-  const { url } = await always(t, 200, JSON.stringify(answer))
+  const { url } = await startConstantOperator(t, 200, JSON.stringify(answer))
   const warning = event('answer.warning')
   const results = await api(t, url).send(messages(4), contextOf())
   assert.deepEqual(
@@ -181,14 +188,14 @@ test('§7.2.2: each message gets its category, an absent message is fatal, and a
 
 test('an answer with none of the messages is the provider’s fault', async (t) => {
   for (const body of ['{"successful":[],"failed":[],"fatal":[]}', '{}', 'hello', '']) {
-    const { url } = await always(t, 200, body)
+    const { url } = await startConstantOperator(t, 200, body)
     for (const result of await api(t, url).send(messages(2), contextOf()))
       assert.partialDeepStrictEqual(result, { category: 'fatal', blame: 'provider' })
   }
 })
 
 /** A server that runs an action on each connection after the first data. */
-async function rude(t: TestContext, action: (socket: import('node:net').Socket) => void): Promise<string> {
+async function startSocketServer(t: TestContext, action: (socket: import('node:net').Socket) => void): Promise<string> {
   const server = createServer((socket) => {
     socket.on('error', () => {})
     socket.once('data', () => action(socket))
@@ -204,10 +211,10 @@ const only = async (provider: Provider, ms?: number, signal?: AbortSignal): Prom
 test('row 8: if the answer is lost after the request was written, the message is uncertain', async (t) => {
   const head = 'HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n'
   const ways = [
-    await rude(t, (socket) => socket.resetAndDestroy()),
-    await rude(t, (socket) => socket.end()),
-    await rude(t, (socket) => socket.end(`${head}{"succ`)),
-    await rude(t, (socket) => socket.end('HTTP/9 nonsense\r\n\r\n')),
+    await startSocketServer(t, (socket) => socket.resetAndDestroy()),
+    await startSocketServer(t, (socket) => socket.end()),
+    await startSocketServer(t, (socket) => socket.end(`${head}{"succ`)),
+    await startSocketServer(t, (socket) => socket.end('HTTP/9 nonsense\r\n\r\n')),
   ]
   for (const url of ways) {
     for (const mode of ['single', 'batch'] as const) {
@@ -230,7 +237,7 @@ test('row 8: without a connection the message has not arrived', async (t) => {
       server.close(() => resolve(port))
     })
   })
-  const tls = await rude(t, (socket) => socket.end('this is no TLS'))
+  const tls = await startSocketServer(t, (socket) => socket.end('this is no TLS'))
   for (const url of [`http://127.0.0.1:${port}`, 'http://nowhere.invalid', tls.replace('http:', 'https:')]) {
     const result = await only(api(t, url))
     assert.partialDeepStrictEqual(result, { category: 'fatal', blame: 'provider', rule: 'row 8: no connection' })
@@ -239,7 +246,7 @@ test('row 8: without a connection the message has not arrived', async (t) => {
 })
 
 test('a request that is aborted while it waits for a connection is not written, and its message is not uncertain', async (t) => {
-  const { url, received } = await stranger(t, () => {})
+  const { url, received } = await startFakeOperator(t, () => {})
   const provider = api(t, url, { concurrency: 1, mode: 'single' })
   const sent: { stop: AbortController; result: Promise<Fatal> }[] = []
   const send = (id: number): void => {
@@ -252,10 +259,10 @@ test('a request that is aborted while it waits for a connection is not written, 
     return (await sent[nth]?.result) as Fatal
   }
   for (const id of [1, 2, 3]) send(id)
-  await until(() => received.length === 1, { what: 'the first is written' })
+  await until(() => received.length === 1, { awaited: 'the first request is written' })
   assert.equal((await stop(1)).uncertain, undefined)
   assert.equal((await stop(0)).uncertain, true)
-  await until(() => received.length === 2, { what: 'the third is written' })
+  await until(() => received.length === 2, { awaited: 'the third request is written' })
   await stop(2)
   assert.deepEqual(
     received.map(({ body }) => JSON.parse(body).activity.id),
@@ -265,7 +272,7 @@ test('a request that is aborted while it waits for a connection is not written, 
 
 test('an endless answer is cut off: the status decides about a single message, and a batch is fatal', async (t) => {
   const endless = () =>
-    stranger(t, (_received, response) => {
+    startFakeOperator(t, (_received, response) => {
       response.writeHead(200)
       const more = (): void => {
         if (!response.destroyed) response.write('x'.repeat(1_000_000), () => setImmediate(more))
@@ -282,34 +289,34 @@ test('an endless answer is cut off: the status decides about a single message, a
 })
 
 test('check() sends an empty batch, and reports whether the operator answers and accepts the key', async (t) => {
-  const says = async (mode: 'single' | 'batch', status: number, body: string): Promise<string> => {
-    const { url, received } = await always(t, status, body)
+  const findingOf = async (mode: 'single' | 'batch', status: number, body: string): Promise<string> => {
+    const { url, received } = await startConstantOperator(t, status, body)
     const [first] = (await api(t, `${url}/base`, { mode }).check?.()) ?? []
     assert.partialDeepStrictEqual(received, [{ path: '/base/channels/push/batch', body: '[]' }])
-    return `${first?.ok} ${first?.what.replace(/http:\S+/, 'it')}; ${first?.remedy}`
+    return `${first?.ok} ${first?.description.replace(/http:\S+/, 'it')}; ${first?.remedy}`
   }
   const empty = '{"successful":[],"failed":[],"fatal":[]}'
-  assert.match(await says('batch', 200, empty), /^true it answers and accepts the key/)
-  assert.match(await says('single', 200, '{"successful":[]}'), /^true it answers and accepts the key/)
-  assert.match(await says('batch', 401, '{}'), /^false it refuses the key \(401\); set api_key/)
-  assert.match(await says('single', 401, '{}'), /^false it refuses the key/)
-  assert.match(await says('batch', 404, '{}'), /^false .*with 404.*check the path of url.*POST \/base\/channels/)
-  assert.match(await says('single', 404, '{}'), /^true it answers \(404\); .*cannot be checked/)
+  assert.match(await findingOf('batch', 200, empty), /^true it answers and accepts the key/)
+  assert.match(await findingOf('single', 200, '{"successful":[]}'), /^true it answers and accepts the key/)
+  assert.match(await findingOf('batch', 401, '{}'), /^false it refuses the key \(401\); set api_key/)
+  assert.match(await findingOf('single', 401, '{}'), /^false it refuses the key/)
+  assert.match(await findingOf('batch', 404, '{}'), /^false .*with 404.*check the path of url.*POST \/base\/channels/)
+  assert.match(await findingOf('single', 404, '{}'), /^true it answers \(404\); .*cannot be checked/)
   assert.match(
-    await says('batch', 503, '{"error":"no provider"}'),
+    await findingOf('batch', 503, '{"error":"no provider"}'),
     /^false .*503: \{"error":"no provider"}; report it to the operator/,
   )
   for (const odd of ['[]', '{}', 'null', '"x"', '<html>', '{"successful":[1]}'])
-    assert.match(await says('batch', 200, odd), /^false .*report it to the operator/)
+    assert.match(await findingOf('batch', 200, odd), /^false .*report it to the operator/)
   const [down] = (await api(t, 'http://127.0.0.1:1').check?.()) ?? []
   assert.equal(down?.ok, false)
   assert.match(down?.remedy ?? '', /check url/)
 })
 
 test('check() reports a clock that is wrong by more than a minute', async (t) => {
-  const off = (ms: number) => always(t, 401, '{}', { date: new Date(Date.now() + ms).toUTCString() })
+  const off = (ms: number) => startConstantOperator(t, 401, '{}', { date: new Date(Date.now() + ms).toUTCString() })
   const [, behind] = (await api(t, (await off(300_000)).url).check?.()) ?? []
-  assert.match(behind?.what ?? '', /clock is (299|300|301) s behind http/)
+  assert.match(behind?.description ?? '', /clock is (299|300|301) s behind http/)
   const [, fine] = (await api(t, (await off(50_000)).url).check?.()) ?? []
   assert.equal(fine?.ok, true)
 })

@@ -8,13 +8,13 @@ import type { DeviceAnswer } from '../../src/providers/push-service.ts'
 import { mostPayloadBytes, payloadOf } from '../../src/providers/web-push/payload.ts'
 import { makeVapidKeys } from '../../src/providers/web-push/vapid.ts'
 import { webPush } from '../../src/providers/web-push/web-push.ts'
-import { contextOf, deviceOf, pushTo, ready, startHolding, subject } from './web-push/fixture.ts'
+import { contextOf, deviceOf, pushTo, startHolding, startWebPush, subject } from './web-push/fixture.ts'
 import { webPushRows } from './web-push-rows.ts'
 
 const errorOf = (answer: DeviceAnswer): string => (answer.category === 'successful' ? '' : answer.error)
 
 test('a message arrives encrypted, is decrypted by the device and shown', async (t) => {
-  const { standIn, service, device } = await ready(t)
+  const { standIn, service, device } = await startWebPush(t)
   const to = device()
   const content = {
     title: 'Grüße',
@@ -48,8 +48,8 @@ test('a message arrives encrypted, is decrypted by the device and shown', async 
   assert.ok(ttl > 3_590 && ttl <= 3_600, `ttl ${ttl}`)
 })
 
-test('two brands with equal user ids have devices of their own', async (t) => {
-  const { standIn, service, device } = await ready(t)
+test('users of two brands with equal ids have separate devices', async (t) => {
+  const { standIn, service, device } = await startWebPush(t)
   const [one, two] = [device({ brand: '1' }), device({ brand: '2' })]
   await service.send(pushTo(one, { content: { title: 'one' } }), contextOf())
   await service.send(pushTo(two, { content: { title: 'two' } }), contextOf())
@@ -73,7 +73,7 @@ test('the service reaches subscriptions of browsers, and only of its apps if the
 
 for (const { row, status, headers = {}, body, outcome, token } of webPushRows) {
   test(`the answer ${row} is ${outcome}, and the token is ${token}`, async (t) => {
-    const { standIn, service, device } = await ready(t)
+    const { standIn, service, device } = await startWebPush(t)
     const to = device()
     standIn.play({ answer: { status, headers, body } })
     const answer = await service.send(pushTo(to), contextOf())
@@ -93,7 +93,7 @@ for (const { row, status, headers = {}, body, outcome, token } of webPushRows) {
 }
 
 test('a key other than that of the subscription is a misconfiguration, until the credential is proven', async (t) => {
-  const { standIn, service } = await ready(t)
+  const { standIn, service } = await startWebPush(t)
   const theirs = standIn.subscribe({ applicationServerKey: makeVapidKeys().publicKey })
   assert.partialDeepStrictEqual(await service.send(pushTo(deviceOf(theirs)), contextOf()), {
     category: 'fatal',
@@ -105,14 +105,14 @@ test('a key other than that of the subscription is a misconfiguration, until the
 })
 
 test('a subscription that no longer exists is gone', async (t) => {
-  const { standIn, service, device } = await ready(t)
+  const { standIn, service, device } = await startWebPush(t)
   const to = device()
   standIn.forget(to.token)
   assert.partialDeepStrictEqual(await service.send(pushTo(to), contextOf()), { category: 'failed', token: 'gone' })
 })
 
 test('if the answer is lost after acceptance, the message is uncertain, and the next attempt replaces the first on the device', async (t) => {
-  const { standIn, service, device } = await ready(t)
+  const { standIn, service, device } = await startWebPush(t)
   const to = device()
   standIn.play({ reset: 'after', times: 1 })
   const push = pushTo(to)
@@ -131,7 +131,7 @@ test('if the answer is lost after acceptance, the message is uncertain, and the 
 })
 
 test('a connection that is reset before acceptance is fatal, and nothing is shown', async (t) => {
-  const { standIn, service, device } = await ready(t)
+  const { standIn, service, device } = await startWebPush(t)
   const to = device()
   standIn.play({ reset: 'before', times: 1 })
   assert.equal((await service.send(pushTo(to), contextOf())).category, 'fatal')
@@ -140,7 +140,7 @@ test('a connection that is reset before acceptance is fatal, and nothing is show
 })
 
 test('if no server listens, the message has certainly not arrived', async (t) => {
-  const { standIn, service, device } = await ready(t)
+  const { standIn, service, device } = await startWebPush(t)
   const to = device()
   await standIn.close()
   const answer = await service.send(pushTo(to), contextOf())
@@ -150,13 +150,13 @@ test('if no server listens, the message has certainly not arrived', async (t) =>
 
 test('a send ends at the deadline, and the message may have arrived', async (t) => {
   const holding = await startHolding(t)
-  const { service, device } = await ready(t, { origins: { 'https://fcm.googleapis.com': holding.url } })
+  const { service, device } = await startWebPush(t, { origins: { 'https://fcm.googleapis.com': holding.url } })
   const answer = await service.send(pushTo(device()), contextOf(1_000))
   assert.partialDeepStrictEqual(answer, { category: 'fatal', reason: 'timeout', blame: 'message', uncertain: true })
 })
 
 test('after the deadline, or while the process is stopping, nothing is sent', async (t) => {
-  const { standIn, service, device } = await ready(t)
+  const { standIn, service, device } = await startWebPush(t)
   const late = await service.send(pushTo(device()), contextOf(-1))
   assert.partialDeepStrictEqual(late, { category: 'fatal', reason: 'timeout' })
   assert.ok(!('uncertain' in late))
@@ -167,7 +167,7 @@ test('after the deadline, or while the process is stopping, nothing is sent', as
 
 test('a stop while the answer is awaited ends the send, and the message is uncertain', async (t) => {
   const holding = await startHolding(t)
-  const { service, device } = await ready(t, { origins: { 'https://fcm.googleapis.com': holding.url } })
+  const { service, device } = await startWebPush(t, { origins: { 'https://fcm.googleapis.com': holding.url } })
   const stop = new AbortController()
   const sending = service.send(pushTo(device()), contextOf(30_000, stop.signal))
   await holding.come
@@ -182,7 +182,7 @@ test('a stop while the answer is awaited ends the send, and the message is uncer
 
 test('close() waits for sends in flight and refuses new ones', async (t) => {
   const holding = await startHolding(t)
-  const { service, device } = await ready(t, { origins: { 'https://fcm.googleapis.com': holding.url } })
+  const { service, device } = await startWebPush(t, { origins: { 'https://fcm.googleapis.com': holding.url } })
   const sending = service.send(pushTo(device()), contextOf())
   await holding.come
   const closing = service.close?.()
@@ -196,7 +196,7 @@ test('close() waits for sends in flight and refuses new ones', async (t) => {
 })
 
 test('a message that is too large for a browser fails before it is sent, and the largest arrives', async (t) => {
-  const { standIn, service, device } = await ready(t)
+  const { standIn, service, device } = await startWebPush(t)
   const push = pushTo(device())
   const around = payloadOf(push.ref, { body: '' }).length
   const largest = { ...push, content: { body: 'x'.repeat(mostPayloadBytes - around) } }
@@ -210,14 +210,14 @@ test('a message that is too large for a browser fails before it is sent, and the
 })
 
 test('an expired message fails and is not sent', async (t) => {
-  const { standIn, service, device } = await ready(t)
+  const { standIn, service, device } = await startWebPush(t)
   const answer = await service.send(pushTo(device(), { expiresAt: Date.now() }), contextOf())
   assert.partialDeepStrictEqual(answer, { category: 'failed', reason: 'expired' })
   assert.deepEqual(standIn.arrivals, [])
 })
 
 test('an expired subscription fails as gone, and nothing is sent to it', async (t) => {
-  const { standIn, service, keys } = await ready(t)
+  const { standIn, service, keys } = await startWebPush(t)
   const subscribe = (expirationTime: number) =>
     deviceOf(standIn.subscribe({ applicationServerKey: keys.publicKey, expirationTime }))
   const past = await service.send(pushTo(subscribe(Date.now() - 1)), contextOf())
@@ -228,7 +228,7 @@ test('an expired subscription fails as gone, and nothing is sent to it', async (
 })
 
 test('an unknown urgency fails with the list of valid ones', async (t) => {
-  const { service, device } = await ready(t)
+  const { service, device } = await startWebPush(t)
   const content = { overrides: { 'web-push': { urgency: 'urgent' } } }
   const answer = await service.send(pushTo(device(), { content }), contextOf())
   assert.partialDeepStrictEqual(answer, { category: 'failed', reason: 'invalid' })
@@ -236,7 +236,7 @@ test('an unknown urgency fails with the list of valid ones', async (t) => {
 })
 
 test('any token that is not a subscription fails as a mismatch, without an exception', async (t) => {
-  const { standIn, service, device } = await ready(t)
+  const { standIn, service, device } = await startWebPush(t)
   const good = JSON.parse(device().token) as { endpoint: string; keys: { p256dh: string; auth: string } }
   const offCurve = Buffer.from(good.keys.p256dh, 'base64url')
   offCurve[40] = (offCurve[40] as number) ^ 1
@@ -273,7 +273,7 @@ test('any token that is not a subscription fails as a mismatch, without an excep
 })
 
 test('keys in base64 with padding are accepted too', async (t) => {
-  const { standIn, service, device } = await ready(t)
+  const { standIn, service, device } = await startWebPush(t)
   const { token } = device()
   const parsed = JSON.parse(token) as { endpoint: string; keys: { p256dh: string; auth: string } }
   const other = (text: string): string => Buffer.from(text, 'base64url').toString('base64')
@@ -283,8 +283,8 @@ test('keys in base64 with padding are accepted too', async (t) => {
   assert.equal(standIn.shown(token).length, 1)
 })
 
-test('no outcome contains parts of the token or of our private key, even if the push service repeats them', async (t) => {
-  const { standIn, service, device, keys } = await ready(t)
+test('no outcome contains parts of the token or of the private key, even if the push service repeats them', async (t) => {
+  const { standIn, service, device, keys } = await startWebPush(t)
   const to = device()
   const { endpoint, keys: theirs } = JSON.parse(to.token) as { endpoint: string; keys: Record<string, string> }
   const path = new URL(endpoint).pathname
@@ -322,7 +322,7 @@ test('a redirect is not followed', async (t) => {
   await new Promise<void>((resolve) => inside.listen(0, '127.0.0.1', resolve))
   t.after(() => inside.close())
   const location = `http://127.0.0.1:${(inside.address() as AddressInfo).port}/latest/meta-data/`
-  const { standIn, service, device } = await ready(t)
+  const { standIn, service, device } = await startWebPush(t)
   for (const status of [301, 302, 303, 307, 308]) {
     const stop = standIn.play({ answer: { status, headers: { location } } })
     const answer = await service.send(pushTo(device()), contextOf())
@@ -342,15 +342,15 @@ test('the query of an endpoint is kept, because Windows has the token there', as
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   t.after(() => server.close())
   const origin = 'https://wns2-par02p.notify.windows.com'
-  const here = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  const { service, device } = await ready(t, { origins: { [origin]: here } })
+  const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const { service, device } = await startWebPush(t, { origins: { [origin]: address } })
   const token = device().token.replace(/https:[^"]+/, `${origin}/w/?token=BQYA%2bA%3d%3d`)
   assert.equal((await service.send(pushTo(deviceOf(token)), contextOf())).category, 'successful')
   assert.deepEqual(seen, ['/w/?token=BQYA%2bA%3d%3d'])
 })
 
 test('many messages at once all arrive, and do not block the process', async (t) => {
-  const { standIn, service, device } = await ready(t)
+  const { standIn, service, device } = await startWebPush(t)
   const to = device()
   let turns = 0
   const counting = setInterval(() => turns++, 1)
@@ -358,7 +358,7 @@ test('many messages at once all arrive, and do not block the process', async (t)
   clearInterval(counting)
   assert.ok(answers.every(({ category }) => category === 'successful'))
   assert.equal(standIn.shown(to.token).length, 300)
-  assert.ok(turns > 10, `other things had ${turns} turns`)
+  assert.ok(turns > 10, `${turns} timers ran`)
   // One signature per push service, not one per message.
   assert.equal(new Set(standIn.arrivals.map(({ headers }) => headers.authorization)).size, 1)
 })

@@ -82,7 +82,7 @@ async function open(t: TestContext, store: string) {
         ),
       )
       for (const service of services) service.start()
-      await until(async () => (await waits()) === 0, { what: 'nothing waits', withinMs: 20_000 })
+      await until(async () => (await waits()) === 0, { awaited: 'nothing waits', withinMs: 20_000 })
       for (const service of services) await service.stop()
     },
   }

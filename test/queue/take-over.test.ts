@@ -58,7 +58,7 @@ const allSettled = (queue: Queue, puts: readonly Put[]) =>
       const outcomes = await queue.outcomes(puts.map(({ seq }) => seq))
       return outcomes.every(({ category }) => category === 'successful') ? outcomes : undefined
     },
-    { what: 'all are settled', withinMs: 40_000 },
+    { awaited: 'all are settled', withinMs: 40_000 },
   )
 
 const whose = (calls: Map<number, number[]>, puts: readonly Put[]): number[][] =>
@@ -121,7 +121,7 @@ check(
       const seen = (await calls()).size
       puts.push(...(await put(queue, 400)))
       // Somewhere in the middle of the work, or just behind it.
-      await until(async () => (await calls()).size > seen, { what: 'the owner works' })
+      await until(async () => (await calls()).size > seen, { awaited: 'the owner works' })
       await owner.kill()
       await next.told('lane.owned')
       owner = next

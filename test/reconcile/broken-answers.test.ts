@@ -274,7 +274,7 @@ onEachEngine(
     const begun = event('crm.comparing')
     const { body } = await post(`${platform.url}/admin/reconciliations`, { brand: '1', field: 'blocked' }, adminKey.key)
     await begun
-    await until(() => operator.asked.length > 0, { what: 'the request' })
+    await until(() => operator.asked.length > 0, { awaited: 'the request' })
     await platform.stop()
 
     // As SIGKILL leaves it: under way, and nobody owns it.

@@ -48,7 +48,7 @@ export async function ended(url: string, run: string): Promise<ShownRun> {
       const { body } = await get(path)
       return body.ended_at !== null ? (body as ShownRun) : undefined
     },
-    { withinMs: 20_000, what: `the end of run ${run}` },
+    { withinMs: 20_000, awaited: `the end of run ${run}` },
   )
 }
 

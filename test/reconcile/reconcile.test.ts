@@ -222,7 +222,9 @@ onPostgres('of two platforms on one database one carries out each run', async (t
   const platforms = await Promise.all([0, 1].map(() => startReconciling(t, store, operator.url, over)))
   const [first, second] = platforms.map(({ url }) => url) as [string, string]
   const scheduled = async () => (await get(`${second}/admin/reconciliations`)).body.runs as ShownRun[]
-  await until(async () => (await scheduled()).filter(({ state }) => state === 'done').length === 4, { what: '4 runs' })
+  await until(async () => (await scheduled()).filter(({ state }) => state === 'done').length === 4, {
+    awaited: '4 runs',
+  })
   const asked = () => operator.asked.map(({ key, field }) => `${key} ${field}`).toSorted()
   assert.equal(new Set(asked()).size, 4)
   assert.equal(asked().length, 4)

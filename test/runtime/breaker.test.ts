@@ -12,7 +12,7 @@ function createOpen(): Breaker {
   return breaker
 }
 
-test('it opens only after consecutive failures', () => {
+test('the breaker opens only after consecutive failures', () => {
   const breaker = create()
   for (let i = 0; i < 10; i++) {
     breaker.recordFailure(false, 0)
@@ -22,14 +22,14 @@ test('it opens only after consecutive failures', () => {
   assert.equal(breaker.admit(0), 'go')
 })
 
-test('while open, it returns the time to wait; then one call is the probe and the others wait', () => {
+test('an open breaker returns the time to wait, and then admits one call as the probe', () => {
   const breaker = createOpen()
   assert.deepEqual(breaker.admit(400), { retryAfterMs: 600 })
   assert.equal(breaker.admit(1_000), 'probe')
   assert.deepEqual(breaker.admit(1_000), { retryAfterMs: 1_000 })
 })
 
-test('a successful probe closes it', () => {
+test('a successful probe closes the breaker', () => {
   const breaker = createOpen()
   breaker.admit(1_000)
   assert.equal(breaker.recordSuccess(true), true)
@@ -37,7 +37,7 @@ test('a successful probe closes it', () => {
   assert.equal(breaker.recordFailure(false, 1_000), undefined)
 })
 
-test('failed probes keep it open for a growing time, or for the time of Retry-After', () => {
+test('failed probes keep the breaker open for a growing time, or for the time of Retry-After', () => {
   const breaker = createOpen()
   breaker.admit(1_000)
   assert.equal(breaker.recordFailure(true, 1_000), 2_000)
@@ -49,7 +49,7 @@ test('failed probes keep it open for a growing time, or for the time of Retry-Af
   assert.equal(breaker.recordFailure(true, 11_000, 60_000), 60_000)
 })
 
-test('calls that began before it opened neither close it nor extend it', () => {
+test('calls that started before the breaker opened neither close it nor extend its time', () => {
   const breaker = createOpen()
   assert.equal(breaker.recordSuccess(false), false)
   assert.equal(breaker.recordFailure(false, 500), undefined)
@@ -63,7 +63,7 @@ test('after a probe with an unknown outcome, another probe is admitted', () => {
   assert.equal(breaker.admit(1_000), 'probe')
 })
 
-test('a pause opens it at once for the requested time, and a second pause does not extend it', () => {
+test('a pause opens the breaker for the requested time, and a second pause does not extend that time', () => {
   const breaker = createBreaker({ after: 3, firstMs: 1_000, mostMs: 4_000 }, () => 1)
   assert.equal(breaker.pause(false, 0, 30_000), 30_000)
   assert.equal(breaker.pause(false, 10, 60_000), undefined)

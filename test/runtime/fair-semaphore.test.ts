@@ -2,14 +2,14 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { createFairSemaphore } from '../../src/runtime/fair-semaphore.ts'
 
-const soon = (): number => Date.now() + 10_000
+const farDeadline = (): number => Date.now() + 10_000
 
-test('it grants at most its number of permits, and serves waiters in order', async () => {
+test('a semaphore grants at most its number of permits, and serves waiters in order', async () => {
   const semaphore = createFairSemaphore(2, 10)
-  assert.deepEqual([semaphore.acquire(soon()), semaphore.acquire(soon())], [true, true])
+  assert.deepEqual([semaphore.acquire(farDeadline()), semaphore.acquire(farDeadline())], [true, true])
   const served: number[] = []
   const waiting = [1, 2, 3].map(async (n) => {
-    assert.equal(await semaphore.acquire(soon()), true)
+    assert.equal(await semaphore.acquire(farDeadline()), true)
     served.push(n)
   })
   for (let n = 0; n < 3; n++) semaphore.release()
@@ -17,17 +17,17 @@ test('it grants at most its number of permits, and serves waiters in order', asy
   assert.deepEqual(served, [1, 2, 3])
   semaphore.release()
   semaphore.release()
-  assert.equal(semaphore.acquire(soon()), true, 'released permits without waiters are free')
+  assert.equal(semaphore.acquire(farDeadline()), true, 'released permits without waiters are free')
 })
 
 test('the number of waiters is limited, and an expired waiter leaves the queue', async () => {
   const semaphore = createFairSemaphore(1, 2)
-  void semaphore.acquire(soon())
+  void semaphore.acquire(farDeadline())
   const late = semaphore.acquire(Date.now() + 20)
-  const patient = semaphore.acquire(soon())
-  assert.equal(semaphore.acquire(soon()), 'full')
+  const patient = semaphore.acquire(farDeadline())
+  assert.equal(semaphore.acquire(farDeadline()), 'full')
   assert.equal(await late, false)
-  const next = semaphore.acquire(soon())
+  const next = semaphore.acquire(farDeadline())
   assert.notEqual(next, 'full')
   semaphore.release()
   assert.equal(await patient, true)
@@ -37,10 +37,10 @@ test('the number of waiters is limited, and an expired waiter leaves the queue',
 
 test('parties are served round-robin, however many callers of one party wait', async () => {
   const semaphore = createFairSemaphore(1, 1_000)
-  void semaphore.acquire(soon())
+  void semaphore.acquire(farDeadline())
   const served: string[] = []
   const wait = async (party: string): Promise<void> => {
-    assert.equal(await semaphore.acquire(soon(), party), true)
+    assert.equal(await semaphore.acquire(farDeadline(), party), true)
     served.push(party)
   }
   const waiting = ['1', '1', '1', '1', '2', '3', '2'].map(wait)
@@ -54,9 +54,9 @@ test('parties are served round-robin, however many callers of one party wait', a
 
 test('a party with less than its share of waiters may wait although another party uses the whole limit', () => {
   const semaphore = createFairSemaphore(1, 4)
-  void semaphore.acquire(soon())
-  for (let n = 0; n < 4; n++) assert.notEqual(semaphore.acquire(soon(), '1'), 'full')
-  assert.equal(semaphore.acquire(soon(), '1'), 'full')
-  for (let n = 0; n < 2; n++) assert.notEqual(semaphore.acquire(soon(), '2'), 'full')
-  assert.equal(semaphore.acquire(soon(), '2'), 'full')
+  void semaphore.acquire(farDeadline())
+  for (let n = 0; n < 4; n++) assert.notEqual(semaphore.acquire(farDeadline(), '1'), 'full')
+  assert.equal(semaphore.acquire(farDeadline(), '1'), 'full')
+  for (let n = 0; n < 2; n++) assert.notEqual(semaphore.acquire(farDeadline(), '2'), 'full')
+  assert.equal(semaphore.acquire(farDeadline(), '2'), 'full')
 })

@@ -36,7 +36,7 @@ test('events below the level are not written, and have no subscription', (t) => 
   )
 })
 
-test('a secret is never written, wherever it occurs and whatever characters it contains', (t) => {
+test('a secret is never written, whatever its place and its characters', (t) => {
   const canaries = ['canary-key-0000000000001', 'canary"quoted\\key000001', 'canary-key', 'p(a)ss+[w]ord*canary']
   for (const format of ['json', 'text'] as const) {
     const lines = logged(t, { format, secrets: canaries, level: 'debug' })
@@ -89,7 +89,7 @@ test('the text format escapes terminal control characters readably', (t) => {
   assert.match(text, /reason=a\\u009b31mb\\u202ec\\u007f/)
 })
 
-test('after stop() nothing is written', (t) => {
+test('after stop() no event is written', (t) => {
   const written: string[] = []
   const log = startLog({ level: 'info', format: 'json', to: { write: (line) => written.push(line) } })
   t.after(() => log.stop())

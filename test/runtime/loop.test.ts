@@ -29,7 +29,7 @@ function createManualLoop(t: TestContext, rest = Number.POSITIVE_INFINITY) {
   }
 }
 
-test('it rests until it is woken', async (t) => {
+test('a loop rests until it is woken', async (t) => {
   const { loop, turns, nextTurn, endTurn } = createManualLoop(t)
   loop.start()
   endTurn()
@@ -40,7 +40,7 @@ test('it rests until it is woken', async (t) => {
   await second
 })
 
-test('it rests for the time that the turn returned', async (t) => {
+test('a loop rests for the time that its turn returned', async (t) => {
   const { loop, nextTurn, endTurn } = createManualLoop(t, 5)
   loop.start()
   const second = nextTurn()
@@ -48,7 +48,7 @@ test('it rests for the time that the turn returned', async (t) => {
   await second
 })
 
-test('woken during a turn, it runs one more turn, never two at a time', async (t) => {
+test('a loop that is woken during a turn runs one more turn, and never two at a time', async (t) => {
   const { loop, turns, nextTurn, endTurn } = createManualLoop(t)
   loop.start()
   for (let i = 0; i < 5; i++) loop.wake()

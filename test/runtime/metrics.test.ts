@@ -29,7 +29,7 @@ test('a message of a killed process that may have arrived counts as uncertain', 
   assert.equal(await read('bellwire_taken_over_total{uncertain="true"}'), 1)
 })
 
-test('a label value that is not allowed is counted as other, without a series of its own', async (t) => {
+test('a label value that is not allowed is counted as other, and creates no series', async (t) => {
   const { metrics, read } = measured(t)
   metrics.allow('kind', ['apns'])
   for (const kind of ['apns', 'http:a', 'http:b', 'http:c'])

@@ -6,9 +6,9 @@ import test, { type TestContext } from 'node:test'
 import { SignJWT } from 'jose'
 import { type ApnsStandInOptions, apnsStandIn } from '../../src/stand-ins/apns.ts'
 import type { ApnsCredentials } from '../../src/stand-ins/apns-keys.ts'
-import { speaker } from './speak.ts'
+import { connectClient } from './http2-client.ts'
 
-async function signed({ key, keyId, teamId }: ApnsCredentials, at = Date.now()): Promise<string> {
+async function signToken({ key, keyId, teamId }: ApnsCredentials, at = Date.now()): Promise<string> {
   const token = await new SignJWT()
     .setProtectedHeader({ alg: 'ES256', kid: keyId })
     .setIssuer(teamId)
@@ -20,9 +20,9 @@ async function signed({ key, keyId, teamId }: ApnsCredentials, at = Date.now()):
 async function stage(t: TestContext, options: ApnsStandInOptions = {}) {
   const standIn = await apnsStandIn({ topics: ['com.example.app', 'com.example.b'], ...options })
   t.after(() => standIn.close())
-  const production = speaker(t, standIn.url, standIn.ca)
-  const sandbox = speaker(t, standIn.sandboxUrl, standIn.ca)
-  const authorization = await signed(standIn.credentials, (options.clock ?? Date.now)())
+  const production = connectClient(t, standIn.url, standIn.ca)
+  const sandbox = connectClient(t, standIn.sandboxUrl, standIn.ca)
+  const authorization = await signToken(standIn.credentials, (options.clock ?? Date.now)())
   const send = (
     token: string,
     headers: Record<string, string | undefined> = {},
@@ -30,8 +30,8 @@ async function stage(t: TestContext, options: ApnsStandInOptions = {}) {
     to = production,
   ) => {
     const all = { authorization, 'apns-topic': standIn.topic, ...headers }
-    const given = Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined))
-    return to(`/3/device/${token}`, given as Record<string, string>, body)
+    const headersToSend = Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined))
+    return to(`/3/device/${token}`, headersToSend as Record<string, string>, body)
   }
   return { standIn, production, sandbox, authorization, send }
 }
@@ -92,11 +92,11 @@ test('a provider token must be new, signed by a key of the team, and valid for t
   assert.equal(await reason(undefined), 'MissingProviderToken')
   assert.equal(await reason('basic x'), 'InvalidProviderToken')
   assert.equal(await reason('bearer x.y.z'), 'InvalidProviderToken')
-  assert.equal(await reason(await signed({ ...credentials, keyId: 'OTHER' }, now)), 'InvalidProviderToken')
-  assert.equal(await reason(await signed({ ...credentials, teamId: 'OTHER' }, now)), 'InvalidProviderToken')
-  assert.equal(await reason(await signed({ ...credentials, key: standIn.key().key }, now)), 'InvalidProviderToken')
-  assert.equal(await reason(await signed(standIn.key({ environment: 'sandbox' }), now)), 'BadEnvironmentKeyInToken')
-  assert.equal(await reason(await signed(standIn.key({ topics: ['com.example.b'] }), now)), 'TopicDisallowed')
+  assert.equal(await reason(await signToken({ ...credentials, keyId: 'OTHER' }, now)), 'InvalidProviderToken')
+  assert.equal(await reason(await signToken({ ...credentials, teamId: 'OTHER' }, now)), 'InvalidProviderToken')
+  assert.equal(await reason(await signToken({ ...credentials, key: standIn.key().key }, now)), 'InvalidProviderToken')
+  assert.equal(await reason(await signToken(standIn.key({ environment: 'sandbox' }), now)), 'BadEnvironmentKeyInToken')
+  assert.equal(await reason(await signToken(standIn.key({ topics: ['com.example.b'] }), now)), 'TopicDisallowed')
   assert.equal(await reason(authorization), undefined)
   now += 3_600_001
   assert.equal(await reason(authorization), 'ExpiredProviderToken')
@@ -107,10 +107,10 @@ test('too many new tokens of a key are refused as TooManyProviderTokenUpdates', 
   const { standIn, send } = await stage(t, { clock: () => now })
   const token = standIn.device()
   const renewed = async (secondsAgo: number) =>
-    (await send(token, { authorization: await signed(standIn.credentials, now - secondsAgo * 1_000) })).json.reason
+    (await send(token, { authorization: await signToken(standIn.credentials, now - secondsAgo * 1_000) })).json.reason
   assert.deepEqual([await renewed(4), await renewed(3), await renewed(2)], [undefined, undefined, undefined])
   assert.equal(await renewed(1), 'TooManyProviderTokenUpdates')
-  assert.equal(await renewed(2), undefined, 'the old one still serves')
+  assert.equal(await renewed(2), undefined, 'the old token is still valid')
   now += 21 * 60_000
   assert.equal(await renewed(0), undefined)
 })

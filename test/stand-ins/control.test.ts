@@ -9,10 +9,10 @@ import type { MadeDevice, ServiceName } from '../../src/stand-ins/all.ts'
 import { startStandIns } from '../../src/stand-ins/all.ts'
 import { startControl } from '../../src/stand-ins/control.ts'
 
-type Asked = Readonly<{ status: number; body: Record<string, never> }>
+type ApiAnswer = Readonly<{ status: number; body: Record<string, never> }>
 
-/** The stand-ins with their control API, as a test in any language uses them. */
-async function controlled(t: TestContext) {
+/** Starts the stand-ins with their control API, which tests in any language can use. */
+async function startControlled(t: TestContext) {
   const keys = makeVapidKeys()
   const standIns = await startStandIns({ vapidPublicKey: keys.publicKey })
   const control = await startControl(standIns)
@@ -36,7 +36,7 @@ async function controlled(t: TestContext) {
     await control.close()
     await standIns.close()
   })
-  const ask = async (method: string, path: string, body?: unknown): Promise<Asked> => {
+  const callApi = async (method: string, path: string, body?: unknown): Promise<ApiAnswer> => {
     const response = await fetch(control.url + path, {
       method,
       ...(method === 'POST' && { headers: { 'content-type': 'application/json' } }),
@@ -63,76 +63,76 @@ async function controlled(t: TestContext) {
       },
       { deadline: Date.now() + 10_000, signal: new AbortController().signal },
     )
-  const make = async (wish: object): Promise<MadeDevice> => {
-    const { status, body } = await ask('POST', '/devices', wish)
+  const createDevice = async (options: object): Promise<MadeDevice> => {
+    const { status, body } = await callApi('POST', '/devices', options)
     assert.equal(status, 200, JSON.stringify(body))
     return body as unknown as MadeDevice
   }
-  return { ask, make, push }
+  return { callApi, createDevice, push }
 }
 const caOf = ({ ca }: { readonly ca?: string }): { ca?: string } => (ca === undefined ? {} : { ca })
 const ref = (n: number): string => `019aa7c2-5f3e-7000-9c1b-00000000000${n}`
 
 test('a device of each service is added over HTTP, reached by the real protocol, and shows its notifications', async (t) => {
-  const { ask, make, push } = await controlled(t)
+  const { callApi, createDevice, push } = await startControlled(t)
   const wishes = [
     { service: 'fcm', name: 'phone' },
     { service: 'fcm', kind: 'fcm_fid' },
     { service: 'apns', environment: 'sandbox' },
     { service: 'web-push' },
   ]
-  for (const [i, wish] of wishes.entries()) {
-    const device = await make(wish)
+  for (const [i, options] of wishes.entries()) {
+    const device = await createDevice(options)
     assert.equal(device.id, i + 1)
-    const waiting = ask('GET', `/shown?device=${device.id}&count=1&wait=10`)
+    const waiting = callApi('GET', `/shown?device=${device.id}&count=1&wait=10`)
     const answer = await push(device, ref(i), `Hello ${i}`)
     assert.equal(answer.category, 'successful', JSON.stringify(answer))
     const { body } = await waiting
     assert.partialDeepStrictEqual(body, { device: i + 1, shown: [{ title: `Hello ${i}`, body: 'There', replaced: 0 }] })
   }
-  const { body } = await ask('GET', '/shown')
+  const { body } = await callApi('GET', '/shown')
   assert.equal((body as unknown as { devices: unknown[] }).devices.length, 4)
-  const all = (await ask('GET', '/arrivals')).body as unknown as { arrivals: { service: string }[]; next: number }
+  const all = (await callApi('GET', '/arrivals')).body as unknown as { arrivals: { service: string }[]; next: number }
   assert.deepEqual(
     all.arrivals.map(({ service }) => service),
     ['fcm', 'fcm', 'apns', 'web-push'],
   )
-  assert.deepEqual((await ask('GET', `/arrivals?after=${all.next}`)).body.arrivals, [])
-  assert.equal((await ask('GET', '/arrivals?service=apns')).body.next, 1)
+  assert.deepEqual((await callApi('GET', `/arrivals?after=${all.next}`)).body.arrivals, [])
+  assert.equal((await callApi('GET', '/arrivals?service=apns')).body.next, 1)
 })
 
 test('a fault is active until it ends or is removed', async (t) => {
-  const { ask, make, push } = await controlled(t)
-  const [one, two] = [await make({ service: 'fcm' }), await make({ service: 'fcm' })]
+  const { callApi, createDevice, push } = await startControlled(t)
+  const [one, two] = [await createDevice({ service: 'fcm' }), await createDevice({ service: 'fcm' })]
   const answer = { status: 503, headers: { 'retry-after': '7' }, body: '{"error":{"code":503,"status":"UNAVAILABLE"}}' }
-  const played = await ask('POST', '/faults', { service: 'fcm', device: one.id, answer })
+  const played = await callApi('POST', '/faults', { service: 'fcm', device: one.id, answer })
   assert.equal(played.status, 200)
   assert.partialDeepStrictEqual(await push(one, ref(1), 'T'), { category: 'fatal', retryAfterMs: 7_000 })
   assert.equal((await push(two, ref(2), 'T')).category, 'successful')
-  assert.equal(((await ask('GET', '/faults')).body.faults as unknown as unknown[]).length, 1)
-  assert.equal((await ask('DELETE', `/faults/${played.body.id}`)).status, 200)
+  assert.equal(((await callApi('GET', '/faults')).body.faults as unknown as unknown[]).length, 1)
+  assert.equal((await callApi('DELETE', `/faults/${played.body.id}`)).status, 200)
   assert.equal((await push(one, ref(3), 'T')).category, 'successful')
 
-  await ask('POST', '/faults', { service: 'fcm', reset: 'after', times: 1 })
+  await callApi('POST', '/faults', { service: 'fcm', reset: 'after', times: 1 })
   assert.partialDeepStrictEqual(await push(one, ref(4), 'T'), { category: 'fatal', uncertain: true })
   assert.equal((await push(one, ref(5), 'T')).category, 'successful')
-  assert.equal((await ask('DELETE', '/faults')).status, 200)
+  assert.equal((await callApi('DELETE', '/faults')).status, 200)
 })
 
 test('a device is switched off and on, and its app is removed', async (t) => {
-  const { ask, make, push } = await controlled(t)
-  const device = await make({ service: 'apns', online: false })
+  const { callApi, createDevice, push } = await startControlled(t)
+  const device = await createDevice({ service: 'apns', online: false })
   await push(device, ref(1), 'kept')
-  assert.deepEqual((await ask('GET', `/shown?device=${device.id}`)).body.shown, [])
-  const waiting = ask('GET', `/shown?device=${device.id}&count=1&wait=10`)
-  assert.equal((await ask('POST', `/devices/${device.id}`, { online: true })).status, 200)
+  assert.deepEqual((await callApi('GET', `/shown?device=${device.id}`)).body.shown, [])
+  const waiting = callApi('GET', `/shown?device=${device.id}&count=1&wait=10`)
+  assert.equal((await callApi('POST', `/devices/${device.id}`, { online: true })).status, 200)
   assert.partialDeepStrictEqual((await waiting).body.shown, [{ title: 'kept' }])
-  await ask('POST', `/devices/${device.id}`, { gone: true })
+  await callApi('POST', `/devices/${device.id}`, { gone: true })
   assert.partialDeepStrictEqual(await push(device, ref(2), 'T'), { category: 'failed', token: 'gone' })
 })
 
 test('an invalid request is refused with the valid values', async (t) => {
-  const { ask } = await controlled(t)
+  const { callApi } = await startControlled(t)
   for (const [method, path, body, status, pattern] of [
     ['POST', '/devices', {}, 400, /service is missing: expected one of fcm, apns, web-push/],
     ['POST', '/devices', { service: 'sms' }, 400, /service must be one of/],
@@ -149,9 +149,9 @@ test('an invalid request is refused with the valid values', async (t) => {
     ['PUT', '/devices', undefined, 405, /use GET or POST/],
     ['GET', '/nothing', undefined, 404, /GET \/ lists the requests/],
   ] as const) {
-    const answer = await ask(method, path, body)
+    const answer = await callApi(method, path, body)
     assert.equal(answer.status, status, `${method} ${path}`)
     assert.match(String(answer.body.error), pattern)
   }
-  assert.equal((await ask('GET', '/')).status, 200)
+  assert.equal((await callApi('GET', '/')).status, 200)
 })

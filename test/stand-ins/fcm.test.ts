@@ -8,17 +8,17 @@ import { SignJWT } from 'jose'
 import { type FcmStandIn, type FcmStandInOptions, fcmStandIn } from '../../src/stand-ins/fcm.ts'
 import type { ServiceAccountJson } from '../../src/stand-ins/fcm-token-endpoint.ts'
 import type { ShownNotification } from '../../src/stand-ins/stand-in.ts'
-import { type Spoken, speaker } from './speak.ts'
+import { connectClient, type Http2Answer } from './http2-client.ts'
 
 async function stage(t: TestContext, options: FcmStandInOptions = {}) {
   const standIn = await fcmStandIn(options)
   t.after(() => standIn.close())
-  const speak = speaker(t, standIn.url, standIn.ca)
+  const request = connectClient(t, standIn.url, standIn.ca)
   const bearer = await accessToken(standIn, standIn.credentials)
   const path = (project = 'stand-in') => `/v1/projects/${project}/messages:send`
-  const send = (message: object, more: object = {}): Promise<Spoken> =>
-    speak(path(), { authorization: `Bearer ${bearer}` }, { message, ...more })
-  return { standIn, speak, bearer, path, send }
+  const send = (message: object, more: object = {}): Promise<Http2Answer> =>
+    request(path(), { authorization: `Bearer ${bearer}` }, { message, ...more })
+  return { standIn, request, bearer, path, send }
 }
 
 interface Claims {
@@ -67,7 +67,7 @@ async function accessToken(standIn: FcmStandIn, account: ServiceAccountJson): Pr
   return String(json.access_token)
 }
 
-const errorOf = ({ json }: Spoken) =>
+const errorOf = ({ json }: Http2Answer) =>
   json.error as {
     status: string
     message: string
@@ -77,43 +77,45 @@ const errorOf = ({ json }: Spoken) =>
 test('the token endpoint issues a token only for an assertion with a valid signature, audience and time', async (t) => {
   const { standIn } = await stage(t)
   const account = standIn.credentials
-  const ask = async (of: ServiceAccountJson, claims: Claims = {}) =>
+  const requestToken = async (of: ServiceAccountJson, claims: Claims = {}) =>
     (await grant(standIn, { grant_type: jwtBearer, assertion: await assertion(of, claims) })).json
-  const good = await ask(account)
+  const good = await requestToken(account)
   assert.equal(good.token_type, 'Bearer')
   assert.equal(good.expires_in, 3599)
   const now = Math.floor(Date.now() / 1000)
   const stranger = { ...account, private_key: standIn.project('other').private_key }
-  assert.partialDeepStrictEqual(await ask(stranger), {
+  assert.partialDeepStrictEqual(await requestToken(stranger), {
     error: 'invalid_grant',
     error_description: 'Invalid JWT Signature.',
   })
-  assert.partialDeepStrictEqual(await ask({ ...account, client_email: 'a@b' }), { error: 'invalid_grant' })
-  assert.partialDeepStrictEqual(await ask(account, { aud: 'https://elsewhere/token' }), { error: 'invalid_grant' })
-  assert.match(String((await ask(account, { iat: now - 7200 })).error_description), /timeframe/)
-  assert.match(String((await ask(account, { iat: now + 1200 })).error_description), /timeframe/)
-  assert.match(String((await ask(account, { exp: now + 7200 })).error_description), /timeframe/)
-  assert.equal((await ask(account, { scope: 'mail' })).error, 'invalid_scope')
+  assert.partialDeepStrictEqual(await requestToken({ ...account, client_email: 'a@b' }), { error: 'invalid_grant' })
+  assert.partialDeepStrictEqual(await requestToken(account, { aud: 'https://elsewhere/token' }), {
+    error: 'invalid_grant',
+  })
+  assert.match(String((await requestToken(account, { iat: now - 7200 })).error_description), /timeframe/)
+  assert.match(String((await requestToken(account, { iat: now + 1200 })).error_description), /timeframe/)
+  assert.match(String((await requestToken(account, { exp: now + 7200 })).error_description), /timeframe/)
+  assert.equal((await requestToken(account, { scope: 'mail' })).error, 'invalid_scope')
   assert.equal((await grant(standIn, { grant_type: 'password' })).json.error, 'unsupported_grant_type')
   assert.equal((await grant(standIn, { grant_type: jwtBearer, assertion: 'no' })).status, 400)
 })
 
 test('a send needs a valid access token of the same project', async (t) => {
   let now = Date.now()
-  const { standIn, speak, bearer, path, send } = await stage(t, { clock: () => now })
+  const { standIn, request, bearer, path, send } = await stage(t, { clock: () => now })
   const message = { token: standIn.device(), notification: { title: 'a' } }
   assert.equal((await send(message)).status, 200)
-  assert.equal(errorOf(await speak(path(), {}, { message })).status, 'UNAUTHENTICATED')
-  assert.equal((await speak(path(), { authorization: 'Bearer x' }, { message })).status, 401)
+  assert.equal(errorOf(await request(path(), {}, { message })).status, 'UNAUTHENTICATED')
+  assert.equal((await request(path(), { authorization: 'Bearer x' }, { message })).status, 401)
   standIn.project('other')
   assert.equal(
-    errorOf(await speak(path('other'), { authorization: `Bearer ${bearer}` }, { message })).status,
+    errorOf(await request(path('other'), { authorization: `Bearer ${bearer}` }, { message })).status,
     'PERMISSION_DENIED',
   )
-  const nowhere = await speak(path('nowhere'), { authorization: `Bearer ${bearer}` }, { message })
+  const nowhere = await request(path('nowhere'), { authorization: `Bearer ${bearer}` }, { message })
   assert.equal(nowhere.status, 404)
   assert.equal(errorOf(nowhere).details, undefined)
-  assert.equal((await speak('/v1/else', { authorization: `Bearer ${bearer}` }, { message })).status, 404)
+  assert.equal((await request('/v1/else', { authorization: `Bearer ${bearer}` }, { message })).status, 404)
   now += 3_600_000
   assert.equal((await send(message)).status, 401)
 })

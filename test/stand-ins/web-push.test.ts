@@ -1,4 +1,4 @@
-// Tests the stand-in against the RFCs, with requests that none of our own code made, so that it can verify our code.
+// Tests the stand-in against the RFCs with requests that Bellwire's own code did not create.
 
 import assert from 'node:assert/strict'
 import { createECDH, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
@@ -151,7 +151,7 @@ test('only the holder of a subscription’s key may send to it', async (t) => {
   assert.equal(standIn.shown(token).length, 2)
 })
 
-test('the origin of the endpoints is the audience', async (t) => {
+test('the audience of a token is the origin of the endpoints', async (t) => {
   const standIn = await start(t, { origin: 'https://fcm.googleapis.com' })
   const signer = newSigner()
   const token = standIn.subscribe({ applicationServerKey: signer.publicKey })
@@ -218,7 +218,7 @@ test('a message that cannot be decrypted is accepted but not shown, as in browse
   assert.deepEqual([standIn.shown(token), standIn.shown(other)], [[], []])
 })
 
-test('faults: answers, latency, and resets before and after acceptance', async (t) => {
+test('a fault can be an answer, latency, or a reset before or after acceptance', async (t) => {
   const standIn = await start(t)
   const [token, other] = [standIn.subscribe(), standIn.subscribe()]
   const stop = standIn.play({ token, answer: { status: 503, headers: { 'retry-after': '7' } } })
@@ -250,7 +250,7 @@ test('faults: answers, latency, and resets before and after acceptance', async (
   )
 })
 
-test('close() works while requests wait and Firefox is connected', async () => {
+test('close() ends waiting requests and WebSocket connections', async () => {
   const standIn = await startWebPushStandIn()
   const token = standIn.subscribe()
   const socket = new WebSocket(standIn.autopush, 'push-notification')
@@ -262,7 +262,7 @@ test('close() works while requests wait and Firefox is connected', async () => {
   await Promise.all([waiting, closed])
 })
 
-test('over the WebSocket: hello, register, notification and ack; unacknowledged messages are sent again after a reconnect', async (t) => {
+test('after a reconnect of the WebSocket, unacknowledged messages are sent again', async (t) => {
   const standIn = await start(t)
   const first = await connect(t, standIn, {})
   assert.equal(first.hello.status, 200)

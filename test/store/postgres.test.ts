@@ -63,7 +63,7 @@ check('a statement that failed can be prepared again', async (open) => {
     route: 'n',
     text: (rows) => `select r.n, 1 / r.n as result from ${rows} r`,
   })
-  // It fails at its first preparation, when it is prepared already, and again after other statements.
+  // The statement fails when it is first prepared, when it is already prepared, and after other statements.
   for (let i = 0; i < 3; i++) {
     await assert.rejects(database.commit([op(divide, [[0]])]), /divide: division by zero/)
     await database.commit([op(addUsers, [user('1', `u${i}`)])])
@@ -82,17 +82,17 @@ check('two processes never hold the same lock, and SIGKILL frees it', async (ope
   assert.deepEqual(await database.alive([owner, database.owner, 'nobody']), new Set([owner, database.owner]))
 
   await other.kill()
-  const mine = await until(() => database.own('1/push'), { what: 'the lock of a killed process is free' })
-  assert.equal(mine.lost.aborted, false)
+  const lock = await until(() => database.own('1/push'), { awaited: 'the lock of a killed process is free' })
+  assert.equal(lock.lost.aborted, false)
   assert.deepEqual(await database.alive([owner, database.owner]), new Set([database.owner]))
 })
 
 check('a lock released by one process can be acquired by another', async (open, url, t) => {
   const other = await forkDatabase(t, url)
   const database = await open()
-  const mine = await database.own('1/push')
+  const lock = await database.own('1/push')
   assert.equal(await other.call('own', '1/push'), false)
-  await mine?.release()
+  await lock?.release()
   assert.equal(await other.call('own', '1/push'), true)
 })
 
@@ -104,7 +104,7 @@ check(
     const before = (await other.call('owner')) as string
     await other.call('own', '1/push')
     other.stop()
-    assert.ok(await until(() => database.own('1/push'), { what: 'the lease ends' }))
+    assert.ok(await until(() => database.own('1/push'), { awaited: 'the lease ends' }))
     assert.deepEqual(await database.alive([before]), new Set())
 
     const commit = other.call('add', '1', 'stale')
@@ -117,7 +117,7 @@ check(
           () => true,
           () => false,
         ),
-      { what: 'it connects again' },
+      { awaited: 'the process connects again' },
     )
     assert.notEqual(await other.call('owner'), before)
     assert.equal(await other.call('own', '1/push'), false)
@@ -130,7 +130,7 @@ check(
 
 check('an idle process that is not suspended keeps its locks', async (open, url) => {
   const database = await open({ leaseMs: 1_000 })
-  const mine = await database.own('1/push')
+  const lock = await database.own('1/push')
   const { pid } = await writerOf(database)
   const silentSince = performance.now()
   // Its session still sends heartbeats long after the lease would have ended.
@@ -142,9 +142,9 @@ check('an idle process that is not suspended keeps its locks', async (open, url)
       )
       return performance.now() - silentSince > 2_500 && row?.lately === true
     },
-    { what: 'heartbeats' },
+    { awaited: 'the session has sent heartbeats' },
   )
-  assert.equal(mine?.lost.aborted, false)
+  assert.equal(lock?.lost.aborted, false)
 })
 
 check(
@@ -162,18 +162,18 @@ check(
       `select pg_advisory_lock(hashtextextended('bellwire ' || current_schema() || ' own 1/push', 0))`,
     )
     const ended = halfTransaction(stalled)
-    assert.ok(await until(() => database.own('1/push'), { what: 'its lock is free' }))
+    assert.ok(await until(() => database.own('1/push'), { awaited: 'the lock of the session is free' }))
     assert.match(String(await ended), /terminating connection/)
   },
 )
 
-check('if our lock is missing, the connection counts as lost: a transaction pooler has switched it', async (open) => {
+check('a connection without its lock counts as lost, because a transaction pooler has switched it', async (open) => {
   const database = await open({ leaseMs: 1_000 })
-  const mine = await database.own('1/push')
+  const lock = await database.own('1/push')
   const lost = event('store.lost')
   await database.commit([op(unlockAll, [[]])])
   assert.match((await lost).error, /session pooler/)
-  assert.equal(mine?.lost.aborted, true)
+  assert.equal(lock?.lost.aborted, true)
 })
 
 check(
@@ -181,13 +181,13 @@ check(
   async (open, url) => {
     const database = await open()
     const { pid } = await writerOf(database)
-    const mine = await database.own('1/push')
+    const lock = await database.own('1/push')
     const owner = database.owner
     const sleeping = database.commit([op(addUsers, [user('1', 'asleep')]), op(sleep, [[]])])
     await until(
       async () =>
         (await query(url, `select 1 from pg_stat_activity where pid = ${pid} and wait_event = 'PgSleep'`)).length,
-      { what: 'it sleeps' },
+      { awaited: 'the statement is running' },
     )
     const waiting = range(3).map((i) => database.commit([op(addUsers, [user('1', `waiting${i}`)])]))
     const [lost, back] = [event('store.lost'), event('store.back')]
@@ -199,7 +199,7 @@ check(
       assert.ok((answer as PromiseRejectedResult).reason instanceof StoreUnavailable)
     }
     await lost
-    assert.equal(mine?.lost.aborted, true)
+    assert.equal(lock?.lost.aborted, true)
     await assert.rejects(database.commit([op(addUsers, [user('1', 'while disconnected')])]), StoreUnavailable)
 
     await back
@@ -219,7 +219,7 @@ check('a reader killed between reads is replaced', async (open, url) => {
   const readerOf = async () => (await database.read(op(backend, [[]])))[0]?.pid
   const before = await readerOf()
   await query(url, `select pg_terminate_backend(${before})`)
-  const after = await until(() => readerOf().catch(() => undefined), { what: 'reads work again' })
+  const after = await until(() => readerOf().catch(() => undefined), { awaited: 'reads work again' })
   assert.notEqual(after, before)
 })
 

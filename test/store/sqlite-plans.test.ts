@@ -1,5 +1,5 @@
-// No statement of the main path reads a whole table: it would slow down with each message stored. SQLite plans a statement for one
-// row and for several rows differently, so the tests cause both.
+// No statement of the main path scans a whole table, because it would slow down with each stored message. SQLite has different
+// plans for one row and for several rows, so the tests run both.
 
 import assert from 'node:assert/strict'
 import { DatabaseSync } from 'node:sqlite'
@@ -70,11 +70,11 @@ test('a platform reads no large table whole to store, settle, find, replay and d
     )
   const failed = async (): Promise<number> => (await get(`${url}/admin/failed`)).body.items.length
   for (const users of [['1001', '1002', 'bad-1', 'bad-2', '1003', 'bad-3'], ['bad-4'], ['1001']]) await put(users)
-  await until(async () => (await failed()) === 4, { what: 'four Failed Actions' })
+  await until(async () => (await failed()) === 4, { awaited: 'four Failed Actions' })
   await post(`${url}/admin/failed/replay`, { user: 'bad-1' }, adminKey.key)
-  await until(async () => (await failed()) === 4, { what: 'four Failed Actions again' })
+  await until(async () => (await failed()) === 4, { awaited: 'four Failed Actions after the decision' })
   await post(`${url}/admin/failed/replay`, { lane: '1/push' }, adminKey.key)
-  await until(async () => (await failed()) === 4, { what: 'four Failed Actions again' })
+  await until(async () => (await failed()) === 4, { awaited: 'four Failed Actions after the decision' })
   await post(`${url}/admin/failed/dismiss`, { all: true }, adminKey.key)
   for (const search of ['?user_id=1001&brand=1', '?ref=none', '?id=1'])
     assert.equal((await get(`${url}/admin/messages${search}`)).status, 200)

@@ -1,4 +1,4 @@
-// What every source of attributes promises, whatever it reads from.
+// The requirements for every attribute source. Run by test/attributes/sources.test.ts.
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
@@ -15,16 +15,16 @@ export interface Person {
 export interface SourceFixture {
   readonly name: string
   readonly skip?: string | false
-  /** It asks something outside of this process. */
+  /** The source reads from another process, so a look-up can be aborted. */
   readonly outside?: true
-  /** A source of blocked and excluded with these people in it. */
+  /** Opens a source that has the fields blocked and excluded for these people. */
   readonly open: (t: TestContext, people: readonly Person[]) => Promise<AttributeSource>
-  /** Ids that it cannot hold are left out. */
-  readonly holds?: (user: string) => boolean
+  /** Whether the source can store a user id. Default: every id. */
+  readonly canStore?: (user: string) => boolean
 }
 
-/** Two brands with equal ids, of which different things are true, and ids that are hard to write. */
-const hard = [
+/** User ids that are easily damaged by escaping, trimming or conversion to numbers. */
+const hardIds = [
   '1001',
   '0123',
   '9223372036854775807',
@@ -42,25 +42,25 @@ const hard = [
   '\u0000nul',
 ]
 
-export const soon = (ms = 10_000, signal: AbortSignal = new AbortController().signal) => ({
+export const newLookUp = (ms = 10_000, signal: AbortSignal = new AbortController().signal) => ({
   deadline: Date.now() + ms,
   signal,
 })
 
-/** Reads a whole list as the answer would carry it. */
-export async function listed(
+/** Reads a complete list as a reconciliation answer contains it. */
+export async function readList(
   source: AttributeSource,
   brand: string,
   field: Field,
 ): Promise<{ users: string[]; timestamp: string }> {
-  assert.ok(source.all, 'it lists')
+  assert.ok(source.all, 'the source can list users')
   const { timestamp, chunks } = await source.all(brand, field, { signal: new AbortController().signal })
   const parts: Uint8Array[] = []
   let count = 0
   for await (const chunk of chunks) {
     const json = jsonOf(chunk)
-    JSON.parse(`[${Buffer.from(json.json).subarray(1)}]`) // whole ids only
-    parts.push(Buffer.from(json.json)) // its bytes are good until the next chunk
+    JSON.parse(`[${Buffer.from(json.json).subarray(1)}]`) // each chunk ends after a complete id
+    parts.push(Buffer.from(json.json)) // copied, because the next chunk overwrites the bytes
     count += json.count
   }
   const users = JSON.parse(`[${Buffer.concat(parts).subarray(1)}]`) as string[]
@@ -68,78 +68,84 @@ export async function listed(
   return { users, timestamp }
 }
 
-export function attributeSourceSuite({ name, skip = false, outside, open, holds = () => true }: SourceFixture): void {
+export function attributeSourceSuite({
+  name,
+  skip = false,
+  outside,
+  open,
+  canStore = () => true,
+}: SourceFixture): void {
   const check = (title: string, run: (t: TestContext) => Promise<void>): void =>
     void test(`${name}: ${title}`, { skip, timeout: 60_000 }, run)
-  const opened = async (t: TestContext, people: readonly Person[]): Promise<AttributeSource> => {
+  const openSource = async (t: TestContext, people: readonly Person[]): Promise<AttributeSource> => {
     const source = await open(t, people)
     t.after(() => source.close?.())
     return source
   }
 
-  check('it lists exactly those for whom the field is true, of one brand, to the letter', async (t) => {
-    const ids = hard.filter(holds)
+  check('a list contains exactly the users of one brand for whom the field is true, with unchanged ids', async (t) => {
+    const ids = hardIds.filter(canStore)
     const people = [
       ...ids.map((user) => ({ brand: '1', user, blocked: true })),
       ...ids.map((user) => ({ brand: '2', user, excluded: true })),
       { brand: '1', user: 'neither' },
     ]
-    const source = await opened(t, people)
-    assert.deepEqual((await listed(source, '1', 'blocked')).users.toSorted(), ids.toSorted())
-    assert.deepEqual((await listed(source, '2', 'excluded')).users.toSorted(), ids.toSorted())
-    assert.deepEqual((await listed(source, '2', 'blocked')).users, [])
+    const source = await openSource(t, people)
+    assert.deepEqual((await readList(source, '1', 'blocked')).users.toSorted(), ids.toSorted())
+    assert.deepEqual((await readList(source, '2', 'excluded')).users.toSorted(), ids.toSorted())
+    assert.deepEqual((await readList(source, '2', 'blocked')).users, [])
   })
 
-  check('of some users it says who has which field, in their own brand, to the letter', async (t) => {
-    const ids = hard.filter(holds)
-    const source = await opened(t, [
+  check('a look-up returns the users of one brand for whom each field is true, with unchanged ids', async (t) => {
+    const ids = hardIds.filter(canStore)
+    const source = await openSource(t, [
       ...ids.map((user) => ({ brand: '1', user, blocked: true })),
       ...ids.map((user, i) => ({ brand: '2', user, excluded: i % 2 === 0 })),
     ])
     assert.deepEqual(fieldsOf(source, '1'), ['blocked', 'excluded'])
     const strangers = ['nobody', '00123', '123', "' or true --", '']
-    const one = await source.among('1', [...ids, ...strangers], ['blocked', 'excluded'], soon())
+    const one = await source.among('1', [...ids, ...strangers], ['blocked', 'excluded'], newLookUp())
     assert.deepEqual([...(one.get('blocked') ?? [])].toSorted(), ids.toSorted())
     assert.deepEqual([...(one.get('excluded') ?? ['absent'])], [])
-    const two = await source.among('2', ids, ['excluded'], soon())
+    const two = await source.among('2', ids, ['excluded'], newLookUp())
     assert.deepEqual([...(two.get('excluded') ?? [])].toSorted(), ids.filter((_, i) => i % 2 === 0).toSorted())
   })
 
-  check('what cannot be anybody’s id does not spoil the question about the others', async (t) => {
-    const source = await opened(t, [{ brand: '1', user: '1001', blocked: true }])
-    const answer = await source.among('1', ['1001', 'a\u0000b', '\ud800'], ['blocked'], soon())
+  check('a look-up ignores texts that cannot be user ids', async (t) => {
+    const source = await openSource(t, [{ brand: '1', user: '1001', blocked: true }])
+    const answer = await source.among('1', ['1001', 'a\u0000b', '\ud800'], ['blocked'], newLookUp())
     assert.deepEqual([...(answer.get('blocked') ?? [])], ['1001'])
   })
 
-  check('many users are one question', async (t) => {
+  check('one look-up can contain thousands of users', async (t) => {
     const people = Array.from({ length: 3_000 }, (_, i) => ({ brand: '1', user: `u${i}`, blocked: i % 3 === 0 }))
-    const source = await opened(t, people)
+    const source = await openSource(t, people)
     const users = people.map(({ user }) => user)
-    const answer = await source.among('1', users, ['blocked', 'excluded'], soon())
+    const answer = await source.among('1', users, ['blocked', 'excluded'], newLookUp())
     assert.equal(answer.get('blocked')?.size, 1_000)
     assert.equal(answer.get('excluded')?.size, 0)
   })
 
-  check('a long list comes in chunks, and can be left', async (t) => {
+  check('a long list is read in chunks, and reading can stop early', async (t) => {
     const people = Array.from({ length: 20_000 }, (_, i) => ({ brand: '1', user: `user ${i}`, blocked: true }))
-    const source = await opened(t, people)
-    const { users } = await listed(source, '1', 'blocked')
+    const source = await openSource(t, people)
+    const { users } = await readList(source, '1', 'blocked')
     assert.equal(new Set(users).size, 20_000)
-    const leave = new AbortController()
-    const { chunks } = await (source.all as NonNullable<typeof source.all>)('1', 'blocked', { signal: leave.signal })
+    const reading = new AbortController()
+    const { chunks } = await (source.all as NonNullable<typeof source.all>)('1', 'blocked', { signal: reading.signal })
     let seen = 0
     for await (const chunk of chunks) {
       seen += jsonOf(chunk).count
       break
     }
-    leave.abort()
+    reading.abort()
     assert.ok(seen > 0)
-    assert.equal((await listed(source, '1', 'blocked')).users.length, 20_000, 'it answers again')
+    assert.equal((await readList(source, '1', 'blocked')).users.length, 20_000, 'the source can be read again')
   })
 
-  check('its timestamp is UTC, and no later than now', async (t) => {
-    const source = await opened(t, [{ brand: '1', user: '1001', blocked: true }])
-    const { timestamp } = await listed(source, '1', 'blocked')
+  check('the timestamp of a list is in UTC and not in the future', async (t) => {
+    const source = await openSource(t, [{ brand: '1', user: '1001', blocked: true }])
+    const { timestamp } = await readList(source, '1', 'blocked')
     assert.match(timestamp, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/)
     assert.ok(Date.parse(timestamp) <= Date.now())
     assert.ok(Date.parse(timestamp) > Date.now() - 60_000)
@@ -147,9 +153,9 @@ export function attributeSourceSuite({ name, skip = false, outside, open, holds 
 
   if (!outside) return
 
-  check('a question that comes when its process stops is not answered', async (t) => {
-    const source = await opened(t, [{ brand: '1', user: '1001', blocked: true }])
+  check('a look-up with an aborted signal is rejected', async (t) => {
+    const source = await openSource(t, [{ brand: '1', user: '1001', blocked: true }])
     const stopped = AbortSignal.abort(new Error('stopping'))
-    await assert.rejects(source.among('1', ['1001'], ['blocked'], soon(1_000, stopped)))
+    await assert.rejects(source.among('1', ['1001'], ['blocked'], newLookUp(1_000, stopped)))
   })
 }

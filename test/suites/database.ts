@@ -1,4 +1,4 @@
-// What every Database must do. Run by test/store/sqlite.test.ts and test/store/postgres.test.ts.
+// The requirements for every Database. Run by test/store/sqlite.test.ts and test/store/postgres.test.ts.
 
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
@@ -38,17 +38,18 @@ export function databaseSuite({ engine, skip, fresh }: Fixture): void {
     })
   }
 
-  check('everything that waits when a turn ends is one transaction', async (database) => {
+  check('all operations that wait at the end of a turn are one transaction', async (database) => {
     const committed = event('store.commit')
     await Promise.all(range(50).map((i) => database.commit([op(addUsers, [user('1', `u${i}`)])])))
     assert.partialDeepStrictEqual(await committed, { callers: 50, rows: 50, durable: true })
     assert.equal((await users(database)).length, 50)
   })
 
-  check('a transaction is durable if one of its callers asked for it', async (database) => {
+  check('a transaction is durable if one of its callers requests it', async (database) => {
     const durable: boolean[] = []
     const off = on('store.commit', (commit) => durable.push(commit.durable))
-    const add = (id: string, wanted: boolean) => database.commit([op(addUsers, [user('1', id)])], { durable: wanted })
+    const add = (id: string, requested: boolean) =>
+      database.commit([op(addUsers, [user('1', id)])], { durable: requested })
     await Promise.all([add('a', false), add('b', true), add('c', false)])
     await Promise.all([add('d', false), add('e', false)])
     await add('f', true)
@@ -57,7 +58,7 @@ export function databaseSuite({ engine, skip, fresh }: Fixture): void {
     assert.equal((await users(database)).length, 6)
   })
 
-  check('each caller gets its own rows back', async (database) => {
+  check('each caller gets the rows of its own operations', async (database) => {
     await database.commit([op(addUsers, [user('1', 'u3'), user('2', 'u4')])])
     const answers = await Promise.all(
       range(6).map((i) =>
@@ -67,18 +68,18 @@ export function databaseSuite({ engine, skip, fresh }: Fixture): void {
     const ids = answers.map((ops) => ops.map((rows) => rows.map(({ id }) => id).sort()))
     assert.deepEqual(ids[1], [['u1', 'v1'], ['w1']])
     assert.deepEqual(ids[3], [['v3'], ['w3']])
-    // The other brand's user of the same name is another one.
+    // User u4 of brand 2 is another user.
     assert.deepEqual(ids[4], [['u4', 'v4'], ['w4']])
   })
 
-  check('of two callers with the same key the first one inserts, and each knows which it was', async (database) => {
+  check('if two callers insert the same key, only the first one gets the inserted row', async (database) => {
     const same = op(addUsers, [user('1', '1001')])
     const answers = await Promise.all([database.commit([same]), database.commit([same, same])])
     assert.partialDeepStrictEqual(answers, [[[{ id: '1001' }]], [[], []]])
     assert.deepEqual(answers[1], [[], []])
   })
 
-  check('complete says whether every row of the transaction took effect, of all callers', async (database) => {
+  check('complete is 1 if every row of all callers of the transaction was inserted', async (database) => {
     const [one] = await Promise.all([
       database.commit([op(addAll, [user('1', 'a'), user('1', 'b')])]),
       database.commit([op(addAll, [user('2', 'a')])]),
@@ -92,7 +93,7 @@ export function databaseSuite({ engine, skip, fresh }: Fixture): void {
     assert.deepEqual(await database.commit([op(addAll, [user('1', 'd')])]), [[{ complete: 1 }]])
     assert.equal((await users(database)).length, 5)
   })
-  check('only the guilty caller is rejected', async (database) => {
+  check('if a row violates a constraint, only its caller is rejected', async (database) => {
     const repeated = event('store.repeated')
     const answers = await Promise.allSettled([
       database.commit([op(addUsers, [user('1', 'a')])]),
@@ -116,7 +117,7 @@ export function databaseSuite({ engine, skip, fresh }: Fixture): void {
     )
   })
 
-  check('what may be run row by row says the same as a set', async (database) => {
+  check('a statement that SQLite runs row by row has the same result as on a set', async (database) => {
     const rows = (...born: number[]) => born.map((at) => ['1', `u${at % 3}`, at, at === 5 ? null : `born ${at}`])
     await Promise.all([database.commit([op(keepLast, rows(1, 7, 4))]), database.commit([op(keepLast, rows(5, 2, 3))])])
     assert.deepEqual(await database.commit([op(keepLast, rows(6))]), [[]])
@@ -137,7 +138,7 @@ export function databaseSuite({ engine, skip, fresh }: Fixture): void {
     )
   })
 
-  check('values that cannot be stored are refused before they meet the others', async (database) => {
+  check('a value that cannot be stored is refused before it joins a transaction', async (database) => {
     let repeated = 0
     const off = on('store.repeated', () => repeated++)
     const bad: [string, readonly unknown[]][] = [
@@ -151,11 +152,11 @@ export function databaseSuite({ engine, skip, fresh }: Fixture): void {
       ['2 values', ['1', 'x']],
     ]
     const good = database.commit([op(addUsers, [user('1', 'good')])])
-    for (const [why, row] of bad) {
+    for (const [expected, row] of bad) {
       const bad = op(addUsers, [row as unknown as User])
       await assert.rejects(
         database.commit([bad]),
-        ({ message }: Error) => message.includes(why) && /add_users|^(id|note) holds/.test(message),
+        ({ message }: Error) => message.includes(expected) && /add_users|^(id|note) holds/.test(message),
       )
     }
     await good
@@ -164,7 +165,7 @@ export function databaseSuite({ engine, skip, fresh }: Fixture): void {
     assert.equal((await users(database)).length, 1)
   })
 
-  check('statements run by rank, whatever the order of the ops and of the callers', async (database) => {
+  check('statements run in order of their rank, not of operations or callers', async (database) => {
     const answers = await Promise.all([
       database.commit([op(renameUsers, [['1', 'a', 'Anna']]), op(addUsers, [user('1', 'a')])]),
       database.commit([op(renameUsers, [['2', 'a', 'Anton']])]),
@@ -177,7 +178,7 @@ export function databaseSuite({ engine, skip, fresh }: Fixture): void {
     )
   })
 
-  check('nulls, numbers and any text come back as they went in', async (database) => {
+  check('nulls, numbers and texts are read as they were written', async (database) => {
     const texts = [
       '',
       ' ',
@@ -196,7 +197,7 @@ export function databaseSuite({ engine, skip, fresh }: Fixture): void {
       ...numbers.map((born, i) => user('1', `n${i}`, { born: Math.abs(born), seen: born })),
       user('1', 'nothing', { born: null, seen: null, note: null }),
     ]
-    // Several rows, and each by itself: the ways in differ.
+    // Once as several rows and once row by row, because these are two code paths.
     await database.commit([op(addUsers, rows)])
     await database.commit([op(addUsers, rows.map(([, ...rest]) => ['2', ...rest] as (typeof rows)[0]).slice(0, 1))])
     for (const [, ...rest] of rows.slice(1)) await database.commit([op(addUsers, [['2', ...rest]])])
@@ -208,50 +209,53 @@ export function databaseSuite({ engine, skip, fresh }: Fixture): void {
     }
   })
 
-  check('an op without rows does nothing and returns nothing', async (database) => {
+  check('an operation without rows does nothing and returns nothing', async (database) => {
     assert.deepEqual(await database.commit([op(addUsers, []), op(addUsers, [user('1', 'a')])]), [[], [{ id: 'a' }]])
     assert.deepEqual(await database.commit([op(addUsers, [])]), [[]])
     assert.deepEqual(await database.commit([]), [])
     assert.deepEqual(await database.read(op(allUsers, [])), [])
   })
 
-  check('ten thousand rows go in one op, and many callers in several transactions', async (database) => {
-    const sizes: number[] = []
-    const off = on('store.commit', ({ rows }) => sizes.push(rows))
-    const [added] = await database.commit([
-      op(
-        addUsers,
-        range(10_000).map((i) => user('1', `u${i}`)),
-      ),
-    ])
-    assert.equal(added.length, 10_000)
-    const answers = await Promise.all(
-      range(12).map((c) =>
-        database.commit([
-          op(
-            addUsers,
-            range(1_000).map((i) => user('2', `${c}/${i}`)),
-          ),
-        ]),
-      ),
-    )
-    off()
-    assert.ok(answers.every(([rows]) => rows.length === 1_000))
-    assert.deepEqual(sizes, [10_000, 5_000, 5_000, 2_000])
-    assert.equal(
-      (
-        await database.read(
-          op(
-            findUsers,
-            range(10_000).map((i) => ['1', `u${i}`]),
-          ),
-        )
-      ).length,
-      10_000,
-    )
-  })
+  check(
+    'one operation can have 10,000 rows, and many large operations are split into several transactions',
+    async (database) => {
+      const sizes: number[] = []
+      const off = on('store.commit', ({ rows }) => sizes.push(rows))
+      const [added] = await database.commit([
+        op(
+          addUsers,
+          range(10_000).map((i) => user('1', `u${i}`)),
+        ),
+      ])
+      assert.equal(added.length, 10_000)
+      const answers = await Promise.all(
+        range(12).map((c) =>
+          database.commit([
+            op(
+              addUsers,
+              range(1_000).map((i) => user('2', `${c}/${i}`)),
+            ),
+          ]),
+        ),
+      )
+      off()
+      assert.ok(answers.every(([rows]) => rows.length === 1_000))
+      assert.deepEqual(sizes, [10_000, 5_000, 5_000, 2_000])
+      assert.equal(
+        (
+          await database.read(
+            op(
+              findUsers,
+              range(10_000).map((i) => ['1', `u${i}`]),
+            ),
+          )
+        ).length,
+        10_000,
+      )
+    },
+  )
 
-  check('a statement sees its rows as one set', async (database) => {
+  check('a statement gets the rows of all callers as one set', async (database) => {
     await Promise.all([
       database.commit([
         op(numberUsers, [
@@ -269,7 +273,7 @@ export function databaseSuite({ engine, skip, fresh }: Fixture): void {
     ])
   })
 
-  check('a statement that returns rows and has no route is run for each op by itself', async (database) => {
+  check('a statement that returns rows and has no route runs separately for each operation', async (database) => {
     await database.commit([
       op(
         addUsers,
@@ -283,16 +287,16 @@ export function databaseSuite({ engine, skip, fresh }: Fixture): void {
     assert.deepEqual([first.length, second.length], [4, 2])
   })
 
-  check('a statement without input columns is run once for all who ask', async (database) => {
+  check('a statement without input columns runs once for all callers', async (database) => {
     await database.commit([op(addUsers, [user('1', 'a', { seen: 1 }), user('2', 'a', { seen: 1 })])])
-    await Promise.all([database.commit([op(seeAll, [[]])]), database.commit([op(seeAll, [[]])])])
+    await Promise.all([database.commit([op(countView, [[]])]), database.commit([op(countView, [[]])])])
     assert.deepEqual(
       (await users(database)).map(({ seen }) => seen),
       [2, 2],
     )
   })
 
-  check('types come back the same on every engine', async (database) => {
+  check('every engine returns the same types', async (database) => {
     const [row] = await database.read(op(kinds, [['1', 9_007_199_254_740_991]]))
     assert.deepEqual(row, {
       yes: 1,
@@ -325,10 +329,10 @@ export function databaseSuite({ engine, skip, fresh }: Fixture): void {
     )
   })
 
-  check('a listener is told after the commit, once, and not of what failed', async (database) => {
-    const told: string[] = []
-    const off = database.onWake('lane 1', () => told.push('1'))
-    database.onWake('lane 2', () => told.push('2'))
+  check('a listener is called once after each commit, and not after a failed one', async (database) => {
+    const calls: string[] = []
+    const off = database.onWake('lane 1', () => calls.push('1'))
+    database.onWake('lane 2', () => calls.push('2'))
     await assert.rejects(database.commit([op(addUsers, [user('1', 'x', { born: -1 })]), database.wake('lane 2')]))
     assert.deepEqual(await database.commit([database.wake('lane 1')]), [[]])
     await Promise.all(
@@ -336,31 +340,31 @@ export function databaseSuite({ engine, skip, fresh }: Fixture): void {
     )
     off()
     await database.commit([database.wake('lane 1')])
-    assert.deepEqual(told, ['1', '1'])
+    assert.deepEqual(calls, ['1', '1'])
   })
 
-  check('ownership is exclusive until it is released', async (database) => {
-    const [mine, second] = await Promise.all([database.own('1/push'), database.own('1/push')])
-    assert.ok(mine)
+  check('an ownership is exclusive until it is released', async (database) => {
+    const [first, second] = await Promise.all([database.own('1/push'), database.own('1/push')])
+    assert.ok(first)
     assert.equal(second, undefined)
     const other = await database.own('2/push')
     assert.ok(other)
-    await mine.release()
-    await mine.release()
-    const again = await database.own('1/push')
-    assert.ok(again)
-    // The first holder is gone and cannot let go for the second.
-    await mine.release()
+    await first.release()
+    await first.release()
+    const next = await database.own('1/push')
+    assert.ok(next)
+    // A released ownership cannot release that of its successor.
+    await first.release()
     assert.equal(await database.own('1/push'), undefined)
-    assert.equal(again.lost.aborted, false)
+    assert.equal(next.lost.aborted, false)
   })
 
-  check('a process is alive to itself, others are not', async (database) => {
+  check('alive() contains this process and no unknown one', async (database) => {
     assert.deepEqual(await database.alive([database.owner, 'somebody']), new Set([database.owner]))
     assert.deepEqual(await database.alive([]), new Set())
   })
 
-  check('a closed database finishes what waits, loses what it owns and refuses the rest', async (database, _t, url) => {
+  check('close() finishes waiting commits, loses ownerships, and refuses later calls', async (database, _t, url) => {
     const ownership = await database.own('1/push')
     const last = database.commit([op(addUsers, [user('1', 'last')])])
     await Promise.all([database.close(), database.close()])
@@ -379,66 +383,63 @@ export function databaseSuite({ engine, skip, fresh }: Fixture): void {
     await reopened.close()
   })
 
-  const odd = ['"', '\\', '\\"', 'tab\tand\nline\r', 'ü', '😀', '\\N', '\\.', 'x'.repeat(10_000)]
-  async function* pieces(lines: readonly string[], texts: readonly string[]): AsyncGenerator<Texts> {
+  const oddTexts = ['"', '\\', '\\"', 'tab\tand\nline\r', 'ü', '😀', '\\N', '\\.', 'x'.repeat(10_000)]
+  async function* chunksOf(lines: readonly string[], texts: readonly string[]): AsyncGenerator<Texts> {
     for (let i = 0; i < lines.length; i += 3)
       yield { lines: new Uint8Array(Buffer.from(`${lines.slice(i, i + 3).join('\n')}\n`)) }
     if (texts.length > 0) yield { texts }
   }
 
-  checkShared('a scratch connection compares a set with a table beside those who commit', async (database, t) => {
+  checkShared('a scratch connection compares a set with a table, and does not block commits', async (database, t) => {
     await database.commit([op(addUsers, [...range(50).map((i) => user('1', `u${i}`)), user('2', 'u99')])])
     const scratch = await database.scratch()
     t.after(() => scratch.close())
     assert.equal(scratch.engine, engine)
-    await scratch.load('mine', pieces(['u99', 'ü', 'u1', ...range(40).map((i) => `u${i + 10}`)], odd.slice(5)))
-    assert.deepEqual(await scratch.repeated('mine'), [])
-    await database.commit([op(addUsers, [user('1', 'late')])]) // its writer is free meanwhile
+    await scratch.load('loaded', chunksOf(['u99', 'ü', 'u1', ...range(40).map((i) => `u${i + 10}`)], oddTexts.slice(5)))
+    assert.deepEqual(await scratch.repeated('loaded'), [])
+    await database.commit([op(addUsers, [user('1', 'late')])]) // the scratch connection does not block the writer
     const only = await scratch.run<{ text: string }>(
-      'select text from mine except select id from users where brand = $1 order by 1',
+      'select text from loaded except select id from users where brand = $1 order by 1',
       ['1'],
     )
-    assert.deepEqual(only.map(({ text }) => text).toSorted(), [...odd.slice(5), 'u99', 'ü'].toSorted())
-    const missing = 'select count(*) as n from users where brand = $1 and id not in (select text from mine)'
+    assert.deepEqual(only.map(({ text }) => text).toSorted(), [...oddTexts.slice(5), 'u99', 'ü'].toSorted())
+    const missing = 'select count(*) as n from users where brand = $1 and id not in (select text from loaded)'
     assert.deepEqual({ ...(await scratch.run(missing, ['1']))[0] }, { n: 50 - 41 + 1 })
   })
 
-  checkShared('a scratch connection keeps odd texts as they are, and tells which came twice', async (database, t) => {
+  checkShared('a scratch connection keeps texts unchanged, and lists those that occur twice', async (database, t) => {
     const scratch = await database.scratch()
     t.after(() => scratch.close())
-    await scratch.load('mine', pieces(['a', 'b', 'a', 'c', 'd', 'a'], [...odd, 'c']))
-    assert.deepEqual((await scratch.repeated('mine')).toSorted(), ['a', 'c'])
-    const rows = await scratch.run<{ text: string }>('select distinct text from mine order by text')
+    await scratch.load('loaded', chunksOf(['a', 'b', 'a', 'c', 'd', 'a'], [...oddTexts, 'c']))
+    assert.deepEqual((await scratch.repeated('loaded')).toSorted(), ['a', 'c'])
+    const rows = await scratch.run<{ text: string }>('select distinct text from loaded order by text')
     assert.deepEqual(
       rows.map(({ text }) => text),
-      ['a', 'b', 'c', 'd', ...odd].toSorted((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b))),
+      ['a', 'b', 'c', 'd', ...oddTexts].toSorted((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b))),
     )
   })
 
-  checkShared(
-    'loading that breaks off rejects with what broke it, and a scratch connection can be closed at any time',
-    async (database) => {
-      const scratch = await database.scratch()
-      async function* breaking(): AsyncGenerator<Texts> {
-        yield { texts: ['a'] }
-        throw new RangeError('the source broke')
-      }
-      await assert.rejects(scratch.load('mine', breaking()), /the source broke/)
-      const waiting = Promise.withResolvers<void>()
-      async function* stuck(): AsyncGenerator<Texts> {
-        yield { texts: ['a'] }
-        await waiting.promise
-        yield { texts: ['b'] }
-      }
-      const loading = assert.rejects(scratch.load('yours', stuck()))
-      await scratch.close()
-      waiting.resolve()
-      await loading
-      await assert.rejects(scratch.run('select 1 as one'))
-    },
-  )
+  checkShared('load() rejects with the error of its source, and close() ends a load at any time', async (database) => {
+    const scratch = await database.scratch()
+    async function* breaking(): AsyncGenerator<Texts> {
+      yield { texts: ['a'] }
+      throw new RangeError('the source broke')
+    }
+    await assert.rejects(scratch.load('loaded', breaking()), /the source broke/)
+    const waiting = Promise.withResolvers<void>()
+    async function* stuck(): AsyncGenerator<Texts> {
+      yield { texts: ['a'] }
+      await waiting.promise
+      yield { texts: ['b'] }
+    }
+    const loading = assert.rejects(scratch.load('interrupted', stuck()))
+    await scratch.close()
+    waiting.resolve()
+    await loading
+    await assert.rejects(scratch.run('select 1 as one'))
+  })
 
-  check('migrations are applied once, and a failing one leaves nothing behind', async (database, _t, url) => {
+  check('a migration is applied once, and a failed one leaves no changes', async (database, _t, url) => {
     await database.commit([op(addUsers, [user('1', 'a')])])
     await database.close()
     const failing: Migration = {
@@ -456,7 +457,7 @@ export function databaseSuite({ engine, skip, fresh }: Fixture): void {
   })
 
   for (const durable of [true, false]) {
-    check(`SIGKILL keeps every acknowledged row (durable: ${durable})`, async (database, t, url) => {
+    check(`every acknowledged row is kept after SIGKILL (durable: ${durable})`, async (database, t, url) => {
       await database.close()
       const writer = await forkDatabase(t, url)
       const acknowledged = writer.acknowledged(200)
@@ -519,7 +520,12 @@ const deleteSome = statement<{ id: string }>({
     delete from users where (brand, id) in (select u.brand, u.id from users u order by u.id limit (select r.most from ${rows} r)) returning id`,
 })
 
-const seeAll = statement({ name: 'see_all', rank: 40, columns: {}, text: () => 'update users set seen = seen + 1' })
+const countView = statement({
+  name: 'count_view',
+  rank: 40,
+  columns: {},
+  text: () => 'update users set seen = seen + 1',
+})
 
 const kinds = statement<{ total: number }>({
   name: 'kinds',

@@ -1,4 +1,4 @@
-// Rows that belong to something else, a settle or an event, to see that they are committed with it, or not at all.
+// A table for rows that must be committed together with a settle or a device event, or not at all.
 
 import type { Migration } from '../../src/store/database.ts'
 import { statement } from '../../src/store/statement.ts'

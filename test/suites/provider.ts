@@ -1,4 +1,4 @@
-// What every Provider must do, guarded as it always is. Each provider's own test runs it.
+// The requirements for every Provider inside a guard, as in the send path. Run by the test of each provider.
 
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
@@ -9,13 +9,13 @@ import type { Message, Provider, Result, SendContext } from '../../src/providers
 export interface ProviderFixture {
   readonly name: string
   readonly skip?: string | false
-  /** A provider that accepts everything. */
+  /** A provider that accepts every message. */
   readonly accepting: (t: TestContext) => Promise<Provider>
-  /** One whose other side never answers; absent: it has no other side. */
+  /** A provider whose server never answers. Absent if the provider has no server. */
   readonly silent?: (t: TestContext) => Promise<Provider>
 }
 
-/** A message of user 1001, of brand 1 unless said otherwise. */
+/** A message to user 1001, of brand 1 by default. */
 export function message(id: number, over: Partial<Message> = {}): Message {
   const brand = over.brand ?? '1'
   return {
@@ -43,13 +43,13 @@ export function providerSuite({ name, skip = false, accepting, silent }: Provide
   const check = (title: string, run: (t: TestContext) => Promise<void>): void => {
     test(`${name}: ${title}`, { skip, timeout: 30_000 }, run)
   }
-  const guarded = (t: TestContext, provider: Provider): Provider => {
+  const addGuard = (t: TestContext, provider: Provider): Provider => {
     t.after(() => provider.close?.())
     return guard(provider, { concurrency: 10, timeoutMs: 10_000 })
   }
 
-  check('it answers once for each message, in order', async (t) => {
-    const provider = guarded(t, await accepting(t))
+  check('a call returns one result for each message, in order', async (t) => {
+    const provider = addGuard(t, await accepting(t))
     const sent = messages(25)
     const results = await provider.send(sent, contextOf())
     assert.equal(results.length, 25)
@@ -60,22 +60,22 @@ export function providerSuite({ name, skip = false, accepting, silent }: Provide
     assert.equal(again.length, 25)
   })
 
-  check('it carries no more than it says in one call, and one message as well', async (t) => {
-    const provider = guarded(t, await accepting(t))
+  check('a call may have no message, one message, or more messages than the provider’s maximum', async (t) => {
+    const provider = addGuard(t, await accepting(t))
     const count = Math.min(provider.max * 2 + 1, 2_500)
     assert.equal((await provider.send(messages(count), contextOf())).length, count)
     assert.equal((await provider.send(messages(1), contextOf())).length, 1)
     assert.deepEqual(await provider.send([], contextOf()), [])
   })
 
-  check('two brands with the same users and ids are told apart', async (t) => {
-    const provider = guarded(t, await accepting(t))
+  check('messages of two brands with equal user ids and activity.ids get different identifiers', async (t) => {
+    const provider = addGuard(t, await accepting(t))
     const [one, two] = await Promise.all(['1', '2'].map((brand) => provider.send([message(1, { brand })], contextOf())))
     assert.notEqual(one?.[0]?.ref, two?.[0]?.ref)
   })
 
-  check('it sends nothing after the deadline', async (t) => {
-    const provider = guarded(t, await accepting(t))
+  check('no message is sent after the deadline', async (t) => {
+    const provider = addGuard(t, await accepting(t))
     const [result] = await provider.send(messages(1), contextOf(-1))
     assert.partialDeepStrictEqual(result, { category: 'fatal', reason: 'timeout' })
     assert.equal((result as { uncertain?: true }).uncertain, undefined)
@@ -83,8 +83,8 @@ export function providerSuite({ name, skip = false, accepting, silent }: Provide
 
   if (!silent) return
 
-  check('it gives up at the deadline: the message may have arrived', async (t) => {
-    const provider = guarded(t, await silent(t))
+  check('a call without an answer ends at the deadline, and its messages are uncertain', async (t) => {
+    const provider = addGuard(t, await silent(t))
     const results = await provider.send(messages(2), contextOf(100))
     for (const result of results) {
       assert.partialDeepStrictEqual(result, {
@@ -96,9 +96,9 @@ export function providerSuite({ name, skip = false, accepting, silent }: Provide
     }
   })
 
-  check('it gives up when the process stops', async (t) => {
+  check('a call without an answer ends when the process stops, and its message is uncertain', async (t) => {
     const stopping = new AbortController()
-    const provider = guarded(t, await silent(t))
+    const provider = addGuard(t, await silent(t))
     const sending = provider.send(messages(1), contextOf(20_000, stopping.signal))
     setTimeout(() => stopping.abort(), 50)
     const [result] = await sending

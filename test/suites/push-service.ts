@@ -1,4 +1,4 @@
-// What every push service must do, against the stand-in of what it speaks to. Each service's own test runs it.
+// The requirements for every push service, tested with its stand-in. Run by the test of each service.
 
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
@@ -13,15 +13,15 @@ import { until } from '../support/wait.ts'
 export interface PushStage {
   readonly service: PushService
   readonly standIn: StandIn
-  /** A new device that the service reaches. */
+  /** Creates a device that the service reaches. */
   device(brand?: string): Device
-  /** What must never be seen in an answer, beside tokens: keys, passwords. */
+  /** Keys and passwords that no answer may contain. */
   readonly secrets: readonly string[]
 }
 
-/** What the other side may answer, and what becomes of the message and of the token. */
+/** An answer of the server, with the expected outcome of the message and verdict about the token. */
 export interface Row {
-  /** As the table calls it. */
+  /** The name of the row in the answers table. */
   readonly row: string
   readonly status: number
   readonly headers?: Readonly<Record<string, string>>
@@ -33,21 +33,21 @@ export interface Row {
     readonly retryAfterMs?: number
     readonly uncertain?: true
   }
-  /** What the answer says of the token; absent: nothing, it is kept. */
+  /** The verdict about the token. Absent: the token is kept. */
   readonly token?: 'gone' | 'mismatch'
   readonly goneSince?: number
-  /** How many requests it takes to come to this; 1. */
+  /** The number of requests until the service returns this outcome. Default: 1. */
   readonly requests?: number
 }
 
 export interface PushFixture {
   readonly name: string
   readonly skip?: string | false
-  /** Bytes of text that are certainly too many. */
+  /** A number of bytes that exceeds the size limit of the service. */
   readonly tooMany?: number
-  /** It speaks HTTP/2, where the other side says which requests it has not looked at. */
+  /** The service uses HTTP/2, with which a server reports the requests that it has not processed. */
   readonly http2?: true
-  /** The table of its answers. */
+  /** The answers table of the service. */
   readonly rows: readonly Row[]
   readonly start: (t: TestContext) => Promise<PushStage>
 }
@@ -78,9 +78,9 @@ export function pushServiceSuite({ name, skip = false, tooMany = 5_000, http2, r
       await run(stage, t)
     })
   }
-  const accepted = ({ standIn }: PushStage) => standIn.arrivals.filter(({ accepted }) => accepted)
+  const acceptedArrivals = ({ standIn }: PushStage) => standIn.arrivals.filter(({ accepted }) => accepted)
 
-  check('a device shows what was sent, and the answer has the provider’s identifier', async (stage) => {
+  check('a device shows the message, and the answer has the provider’s identifier', async (stage) => {
     const { service, standIn } = stage
     const device = stage.device()
     assert.equal(service.reaches(device), true)
@@ -89,7 +89,7 @@ export function pushServiceSuite({ name, skip = false, tooMany = 5_000, http2, r
     assert.partialDeepStrictEqual(answer, { category: 'successful', ref: push.ref })
     assert.equal(answer.token, undefined)
     assert.match(answer.category === 'successful' ? (answer.providerId ?? '') : '', /./)
-    await until(() => standIn.shown(device.token).length === 1, { what: 'shown' })
+    await until(() => standIn.shown(device.token).length === 1, { awaited: 'the notification is shown' })
     const [shown] = standIn.shown(device.token)
     assert.partialDeepStrictEqual(shown, {
       title: 'Hello',
@@ -100,7 +100,7 @@ export function pushServiceSuite({ name, skip = false, tooMany = 5_000, http2, r
     assert.partialDeepStrictEqual(shown?.data, { push_id: push.ref, n: '1' })
   })
 
-  check('every row of the table of its answers', async ({ service, standIn, device }, t) => {
+  check('every row of the answers table has its outcome and verdict', async ({ service, standIn, device }, t) => {
     for (const { row, status, headers = {}, body, outcome, token, goneSince, requests = 1 } of rows) {
       await t.test(row, async () => {
         const before = standIn.arrivals.length
@@ -124,51 +124,53 @@ export function pushServiceSuite({ name, skip = false, tooMany = 5_000, http2, r
     }
   })
 
-  check('the same user id of two brands is two people', async (stage) => {
+  check('the same user id in two brands is two people', async (stage) => {
     const { service, standIn } = stage
     const [one, two] = [stage.device('1'), stage.device('2')]
     assert.equal(one.userId, two.userId)
     await service.send(pushTo(one, { content: { title: 'for brand 1' } }), contextOf())
-    await until(() => standIn.shown(one.token).length === 1, { what: 'shown' })
+    await until(() => standIn.shown(one.token).length === 1, { awaited: 'the notification is shown' })
     assert.equal(standIn.shown(one.token)[0]?.title, 'for brand 1')
     assert.deepEqual(standIn.shown(two.token), [])
   })
 
-  check('a second attempt of the same message is shown once', async (stage) => {
+  check('a second attempt replaces the notification of the first one', async (stage) => {
     const { service, standIn } = stage
     const push = pushTo(stage.device())
     assert.equal((await service.send(push, contextOf())).category, 'successful')
     assert.equal((await service.send(push, contextOf())).category, 'successful')
-    await until(() => standIn.shown(push.device.token)[0]?.replaced === 1, { what: 'shown anew' })
+    await until(() => standIn.shown(push.device.token)[0]?.replaced === 1, { awaited: 'the notification is replaced' })
     assert.equal(standIn.shown(push.device.token).length, 1)
-    assert.equal(accepted(stage).length, 2)
+    assert.equal(acceptedArrivals(stage).length, 2)
   })
 
   check(
-    'an answer lost after the acceptance is uncertain, and the next attempt is not seen as a second message',
+    'if the answer is lost after acceptance, the message is uncertain, and the next attempt replaces the first',
     async (stage) => {
       const { service, standIn } = stage
       const push = pushTo(stage.device())
       standIn.play({ reset: 'after', times: 1 })
       assert.partialDeepStrictEqual(await service.send(push, contextOf()), { category: 'fatal', uncertain: true })
       assert.equal((await service.send(push, contextOf())).category, 'successful')
-      await until(() => standIn.shown(push.device.token)[0]?.replaced === 1, { what: 'shown anew' })
+      await until(() => standIn.shown(push.device.token)[0]?.replaced === 1, {
+        awaited: 'the notification is replaced',
+      })
       assert.equal(standIn.shown(push.device.token).length, 1)
     },
   )
 
-  check('a reset before the acceptance is not uncertain where the other side says so', async (stage) => {
+  check('a message is not uncertain if the server reports a reset before acceptance', async (stage) => {
     const { service, standIn } = stage
     const push = pushTo(stage.device())
     standIn.play({ reset: 'before', times: 1 })
     const answer = await service.send(push, contextOf())
-    // Sent again at once, or left to the next attempt: never twice, and never in doubt.
+    // The service sends the message again at once, or leaves it to the next attempt.
     if (answer.category === 'fatal') assert.equal(answer.uncertain, undefined)
     else assert.equal(answer.category, 'successful')
-    assert.equal(accepted(stage).length, answer.category === 'successful' ? 1 : 0)
+    assert.equal(acceptedArrivals(stage).length, answer.category === 'successful' ? 1 : 0)
   })
 
-  check('it answers by the deadline, whatever the other side does', async (stage) => {
+  check('a send without an answer ends at the deadline, and the message is uncertain', async (stage) => {
     const { service, standIn } = stage
     await service.send(pushTo(stage.device()), contextOf())
     standIn.play({ delayMs: 60_000 })
@@ -176,19 +178,19 @@ export function pushServiceSuite({ name, skip = false, tooMany = 5_000, http2, r
     assert.partialDeepStrictEqual(answer, { category: 'fatal', reason: 'timeout', uncertain: true })
   })
 
-  check('it gives up when it is told to', async (stage) => {
+  check('a send without an answer ends when the process stops, and the message is uncertain', async (stage) => {
     const { service, standIn } = stage
     await service.send(pushTo(stage.device()), contextOf())
     standIn.play({ delayMs: 60_000 })
     const before = standIn.arrivals.length
     const stopping = new AbortController()
     const sending = service.send(pushTo(stage.device()), contextOf(20_000, stopping.signal))
-    await until(() => standIn.arrivals.length > before, { what: 'arrived' })
+    await until(() => standIn.arrivals.length > before, { awaited: 'the request has arrived' })
     stopping.abort()
     assert.partialDeepStrictEqual(await sending, { category: 'fatal', reason: 'stopping', uncertain: true })
   })
 
-  check('what is too large fails before it is sent', async (stage) => {
+  check('a message that is too large fails and is not sent', async (stage) => {
     const push = pushTo(stage.device(), { content: { title: 'x'.repeat(tooMany) } })
     assert.partialDeepStrictEqual(await stage.service.send(push, contextOf()), {
       category: 'failed',
@@ -197,7 +199,7 @@ export function pushServiceSuite({ name, skip = false, tooMany = 5_000, http2, r
     assert.equal(stage.standIn.arrivals.length, 0)
   })
 
-  check('what has expired fails before it is sent', async (stage) => {
+  check('an expired message fails and is not sent', async (stage) => {
     const push = pushTo(stage.device(), { expiresAt: Date.now() - 1 })
     assert.partialDeepStrictEqual(await stage.service.send(push, contextOf()), {
       category: 'failed',
@@ -206,7 +208,7 @@ export function pushServiceSuite({ name, skip = false, tooMany = 5_000, http2, r
     assert.equal(stage.standIn.arrivals.length, 0)
   })
 
-  check('a message carries its lifetime: a device that is away for longer does not get it', async (stage) => {
+  check('an offline device does not get a message whose lifetime has ended', async (stage) => {
     const { service, standIn } = stage
     const device = stage.device()
     standIn.setOnline(device.token, false)
@@ -214,20 +216,20 @@ export function pushServiceSuite({ name, skip = false, tooMany = 5_000, http2, r
       (await service.send(pushTo(device, { expiresAt: Date.now() + 1_100 }), contextOf())).category,
       'successful',
     )
-    // The service itself would keep it for weeks.
+    // Without the lifetime, the service would store the message for weeks.
     await new Promise((resolve) => setTimeout(resolve, 1_200))
     standIn.setOnline(device.token, true)
     assert.deepEqual(standIn.shown(device.token), [])
   })
 
-  check('no token, key or password is in any answer, even where the other side repeats it', async (stage) => {
+  check('no answer contains a token, key or password, even if the server repeats it', async (stage) => {
     const { service, standIn } = stage
     const device = stage.device()
     await service.send(pushTo(device), contextOf())
     const authorization = standIn.arrivals[0]?.headers.authorization?.split(' ').pop() ?? ''
     const answers: DeviceAnswer[] = []
     for (const status of [400, 403, 404, 410, 429, 500, 503, 401]) {
-      // After a 401 another credential may be tried, and the service cannot know who repeats the old one.
+      // After a 401 the service may use a new credential, so it cannot mask the old one in later answers.
       const message = status === 401 ? device.token : `bad ${device.token} ${authorization}`
       const body = JSON.stringify({ error: { message }, reason: device.token })
       const stop = standIn.play({ answer: { status, body } })
@@ -236,12 +238,12 @@ export function pushServiceSuite({ name, skip = false, tooMany = 5_000, http2, r
     }
     standIn.play({ reset: 'after', times: 1 })
     answers.push(await service.send(pushTo(device), contextOf()))
-    const said = JSON.stringify(answers)
+    const text = JSON.stringify(answers)
     for (const secret of [device.token, authorization, ...stage.secrets])
-      if (secret !== '') assert.ok(!said.includes(secret) && !said.includes(JSON.stringify(secret).slice(1, -1)), said)
+      if (secret !== '') assert.ok(!text.includes(secret) && !text.includes(JSON.stringify(secret).slice(1, -1)), text)
   })
 
-  check('closed, it sends nothing more and holds nothing open', async (stage) => {
+  check('a closed service sends nothing and leaves no connection open', async (stage) => {
     const { service, standIn } = stage
     const push = pushTo(stage.device())
     await service.send(push, contextOf())
@@ -254,14 +256,14 @@ export function pushServiceSuite({ name, skip = false, tooMany = 5_000, http2, r
 
   if (!http2) return
 
-  check('on a rough way every message arrives, and a second time only where the answer was lost', async (stage) => {
+  check('over an unreliable connection every message arrives, and again only after a lost answer', async (stage) => {
     const { service, standIn } = stage
     standIn.play({ every: 50, goaway: true })
     standIn.play({ share: 0.01, reset: 'before' })
     standIn.play({ share: 0.01, reset: 'after' })
     const pushes = Array.from({ length: 2_000 }, () => pushTo(stage.device()))
     let uncertain = 0
-    const one = async (): Promise<void> => {
+    const sendAll = async (): Promise<void> => {
       for (let push = pushes.pop(); push; push = pushes.pop()) {
         for (;;) {
           const answer = await service.send(push, contextOf())
@@ -270,13 +272,13 @@ export function pushServiceSuite({ name, skip = false, tooMany = 5_000, http2, r
           uncertain++
         }
         const [shown, ...others] = standIn.shown(push.device.token)
-        assert.ok(shown && others.length === 0, 'shown once')
+        assert.ok(shown && others.length === 0, 'the device shows one notification')
       }
     }
-    await Promise.all(Array.from({ length: 100 }, one))
-    const lost = accepted(stage).filter(({ status }) => status === 0).length
+    await Promise.all(Array.from({ length: 100 }, sendAll))
+    const lost = acceptedArrivals(stage).filter(({ status }) => status === 0).length
     assert.ok(lost > 5, `${lost} answers were lost`)
     assert.equal(uncertain, lost)
-    assert.equal(accepted(stage).length, 2_000 + lost)
+    assert.equal(acceptedArrivals(stage).length, 2_000 + lost)
   })
 }

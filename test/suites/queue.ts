@@ -101,7 +101,7 @@ const settled = (queue: Queue, puts: readonly Put[], withinMs = 20_000) =>
         ? outcomes
         : undefined
     },
-    { what: `${puts.length} items are settled`, withinMs },
+    { awaited: `${puts.length} items are settled`, withinMs },
   )
 
 export function queueSuite({ engine, skip, fresh }: QueueFixture): void {
@@ -162,7 +162,7 @@ export function queueSuite({ engine, skip, fresh }: QueueFixture): void {
     })
     await assert.rejects(database.commit([...queue.put('1/push', [item(1)]), op(insertNote, [['bad']])]))
     await database.commit([...queue.put('1/push', [item(2)]), op(insertNote, [['good']])])
-    await until(() => got.length, { what: 'the second arrives' })
+    await until(() => got.length, { awaited: 'the second arrives' })
     assert.deepEqual(got, [item(2).text])
     assert.equal((await queue.enqueue('1/push', [item(1)]))[0]?.fresh, true)
   })
@@ -227,7 +227,7 @@ export function queueSuite({ engine, skip, fresh }: QueueFixture): void {
         { max: 10, spanMs: 300 },
       )
       const puts = await queue.enqueue('1/push', items(25))
-      await until(() => sizes.length === 2, { what: 'two full batches' })
+      await until(() => sizes.length === 2, { awaited: 'two full batches' })
       await settled(queue, puts)
       assert.deepEqual(sizes, [10, 10, 5])
     },
@@ -347,7 +347,7 @@ export function queueSuite({ engine, skip, fresh }: QueueFixture): void {
           const rows = await database.read(op(selectWaiting, [[]]))
           return rows[0]?.attempt === 1 ? rows : undefined
         },
-        { what: 'the attempt is written down' },
+        { awaited: 'the attempt is written down' },
       )
       assert.ok((waiting?.due_at ?? 0) > Date.now() + 500_000)
       const why = { reason: 'unavailable', error: 'the message is to blame' }
@@ -465,7 +465,7 @@ export function queueSuite({ engine, skip, fresh }: QueueFixture): void {
     )
     const puts = await queue.enqueue('1/push', items(100))
     assert.equal((await held).reason, 'the provider is to blame')
-    await until(() => sizes.length > 8, { what: 'probes' })
+    await until(() => sizes.length > 8, { awaited: 'probes' })
     const state = await service.state()
     assert.deepEqual([state.state, state.waiting, state.lastError], ['held', 100, 'the provider is to blame'])
     assert.deepEqual(sizes.slice(0, 8), [50, 1, 1, 1, 1, 1, 1, 1])
@@ -494,7 +494,7 @@ export function queueSuite({ engine, skip, fresh }: QueueFixture): void {
       await queue.enqueue('1/push', items(500))
       await held
       assert.deepEqual(sizes.slice(0, 7), [64, 32, 16, 8, 4, 2, 1])
-      await until(() => sizes.length > 12, { what: 'probes' })
+      await until(() => sizes.length > 12, { awaited: 'probes' })
       assert.deepEqual(new Set(sizes.slice(7)), new Set([1]))
     },
   )
@@ -547,12 +547,12 @@ export function queueSuite({ engine, skip, fresh }: QueueFixture): void {
       const service = serve(handle, over)
       const puts = await queue.enqueue('1/push', items(30))
       assert.match((await paused).reason, /10 messages in a row were refused .*401/)
-      await until(async () => (await service.state()).waiting === 20, { what: 'what was answered is settled' })
+      await until(async () => (await service.state()).waiting === 20, { awaited: 'what was answered is settled' })
       assert.equal((await service.state()).state, 'paused')
       // A restart does not go on by itself.
       await service.stop()
       const next = serve(handle, over)
-      await until(async () => (await next.state()).owned, { what: 'it is owned again' })
+      await until(async () => (await next.state()).owned, { awaited: 'it is owned again' })
       assert.equal((await next.state()).state, 'paused')
       assert.equal(sent, 10)
 
@@ -561,7 +561,7 @@ export function queueSuite({ engine, skip, fresh }: QueueFixture): void {
       await settled(queue, puts)
       assert.equal(await queue.decide({ lane: '1/push', state: 'pending' }, 'replay'), 10)
       await until(async () => (await queue.outcomes(seqsOf(puts))).every(({ category }) => category === 'successful'), {
-        what: 'all are delivered',
+        awaited: 'all are delivered',
       })
       assert.equal(sent, 40)
     },
@@ -795,7 +795,7 @@ export function queueSuite({ engine, skip, fresh }: QueueFixture): void {
     // Replayed and failed again: it is pending again.
     assert.equal(await queue.decide({ lane: '1/push' }, 'replay'), 4)
     await until(async () => (await queue.failed({ state: 'pending' }, { after: 0, limit: 10 })).items.length === 4, {
-      what: 'they fail again',
+      awaited: 'they fail again',
     })
     accepts = true
     const [a, b] = await Promise.all([queue.decide({}, 'replay'), queue.decide({}, 'replay')])
@@ -805,7 +805,7 @@ export function queueSuite({ engine, skip, fresh }: QueueFixture): void {
         const found = await queue.outcomes(seqsOf(puts))
         return found.filter(({ category }) => category === 'successful').length === 4 ? found : undefined
       },
-      { what: 'they are delivered' },
+      { awaited: 'they are delivered' },
     )
     assert.deepEqual(
       outcomes.map(({ category }) => category),
@@ -813,7 +813,7 @@ export function queueSuite({ engine, skip, fresh }: QueueFixture): void {
     )
     assert.equal(await queue.decide({ state: 'dismissed' }, 'replay', { perSecond: 1_000 }), 3)
     await until(async () => (await queue.count()).every(({ category }) => category === 'successful'), {
-      what: 'all are delivered',
+      awaited: 'all are delivered',
     })
   })
 
@@ -907,7 +907,7 @@ export function queueSuite({ engine, skip, fresh }: QueueFixture): void {
       }
       const service = serve(handle, { max: 10, concurrency: 2 })
       const puts = await queue.enqueue('1/push', items(50))
-      await until(() => calls.length === 2, { what: 'two calls run' })
+      await until(() => calls.length === 2, { awaited: 'two calls run' })
       const stopped = service.stop(10_000)
       await new Promise(setImmediate)
       for (const call of calls) call.resolve()
@@ -1019,7 +1019,7 @@ export function queueSuite({ engine, skip, fresh }: QueueFixture): void {
     const puts = await queue.enqueue('1/push', items(100))
     await settled(queue, puts)
     // Told when it is on disk, which may be a moment after it can be read.
-    await until(() => told.length >= puts.length, { what: '100 items told' })
+    await until(() => told.length >= puts.length, { awaited: '100 items told' })
     assert.deepEqual(
       told.toSorted((a, b) => a - b),
       seqsOf(puts),

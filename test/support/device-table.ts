@@ -49,7 +49,7 @@ const selectByTokens = statement<Row>({
 export interface DeviceTable extends DeviceSource {
   /** The number of answered look-ups. */
   answered: number
-  /** Links a token to a user, or moves it to them. Resolves when the link is durable, as for a link that is answered 200. */
+  /** Links a token to a user, or moves it to this user. Resolves when the link is durable, as for a link that is answered 200. */
   link(brand: string, token: string, userId: string): Promise<void>
   unlinkNow(brand: string, token: string): Promise<void>
   left(): Promise<readonly string[]>

@@ -1,4 +1,4 @@
-// The package as a user gets it: packed, and installed into an empty folder.
+// The published package, installed into an empty folder.
 
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

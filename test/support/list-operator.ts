@@ -37,7 +37,7 @@ export async function startListOperator(t: TestContext, answer: AnswerList): Pro
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked }
 }
 
-/** The answer of §2.5. The time of its data is now by default. */
+/** Returns the answer of §2.5. The timestamp is now by default. */
 export function listOf(users: readonly string[], at: Date | string = new Date()): string {
   return JSON.stringify({ users, timestamp: typeof at === 'string' ? at : at.toISOString() })
 }

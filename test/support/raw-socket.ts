@@ -34,10 +34,10 @@ export function openRawSocket(t: TestContext, url: string): RawSocket {
     },
     write: (bytes) => void socket.write(bytes),
     async status() {
-      await until(() => text.startsWith('HTTP/1.1 ') && text.includes('\r\n\r\n'), { what: 'an answer' })
+      await until(() => text.startsWith('HTTP/1.1 ') && text.includes('\r\n\r\n'), { awaited: 'an answer arrives' })
       return Number(text.slice(9, 12))
     },
-    ended: async () => void (await until(() => closed, { what: 'the end of the connection' })),
+    ended: async () => void (await until(() => closed, { awaited: 'the connection ends' })),
   }
 }
 

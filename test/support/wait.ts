@@ -2,30 +2,30 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type EventName, type Events, on } from '../../src/runtime/events.ts'
 
 export interface Within {
-  /** Default: 10 s, long enough for a busy machine, and a test that waits in vain still ends. */
+  /** Default: 10 s, which is enough on a busy machine. */
   readonly withinMs?: number
 }
 
 /**
  * Waits until the condition returns a truthy value, and returns it. Prefer event() if there is an event to wait for.
  *
- * @throws an error with the description in `what`, after `withinMs`
+ * @param options.awaited names the awaited state, for the error after `withinMs`
  */
 export async function until<T>(
   condition: () => T | Promise<T>,
-  { withinMs = 10_000, what }: Within & { readonly what: string },
+  { withinMs = 10_000, awaited }: Within & { readonly awaited: string },
 ): Promise<Exclude<T, false | null | undefined | 0 | ''>> {
   const deadline = performance.now() + withinMs
   for (;;) {
     const value = await condition()
     if (value) return value as Exclude<T, false | null | undefined | 0 | ''>
-    if (performance.now() > deadline) throw new Error(`Not within ${withinMs} ms: ${what}`)
+    if (performance.now() > deadline) throw new Error(`Not within ${withinMs} ms: ${awaited}`)
     await sleep(5)
   }
 }
 
 /**
- * Waits for one of our events. Call it before the action that causes the event, and await it afterwards.
+ * Waits for an event of Bellwire. Call it before the action that causes the event, and await it afterwards.
  *
  * @example
  * const settled = event('message.settled', ({ ref }) => ref === '…')

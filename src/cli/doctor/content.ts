@@ -14,13 +14,16 @@ export async function checkContent({ host, port, content }: OperatorConfig): Pro
       {
         ok: true,
         warning: true,
-        what: `${pointers}; messages delivered with neither since the start: ${missing}`,
+        description: `${pointers}; messages delivered with neither since the start: ${missing}`,
         remedy:
           'correct operator.content.title and operator.content.body, or set operator.content.required: true to refuse such messages',
       },
     ]
   return [
-    { ok: true, what: `${pointers}; a message with neither is ${required ? 'refused' : 'delivered, with a warning'}` },
+    {
+      ok: true,
+      description: `${pointers}; a message with neither is ${required ? 'refused' : 'delivered, with a warning'}`,
+    },
   ]
 }
 

@@ -22,8 +22,10 @@ export async function partsOf(config: Config): Promise<readonly Part[]> {
 }
 
 /** A warning about an accepted risk. (A risk that is not accepted is an error of the configuration.) */
-function acceptedRisk({ risk, path, what, remedy }: Risk): Part {
-  const check = async () => [{ ok: true, warning: true as const, what: `${what} (accepted: ${risk})`, remedy }]
+function acceptedRisk({ risk, path, description, remedy }: Risk): Part {
+  const check = async () => [
+    { ok: true, warning: true as const, description: `${description} (accepted: ${risk})`, remedy },
+  ]
   return { setting: path, check }
 }
 
@@ -56,7 +58,7 @@ function exampleKeys(keys: readonly { readonly name: string; readonly key: strin
     .map(({ name }) => ({
       ok: true,
       warning: true,
-      what: `the key of ${JSON.stringify(name)} is a published example key`,
+      description: `the key of ${JSON.stringify(name)} is a published example key`,
       remedy: 'make one with: openssl rand -hex 24',
     }))
 }
@@ -86,8 +88,8 @@ async function platformParts(config: PlatformConfig): Promise<readonly Part[]> {
 function asPart(side: string): (error: Error) => Part {
   return (error) => {
     const [problem] = error instanceof ConfigError ? error.problems : []
-    const { path = side, what = error.message, remedy = 'docs/running.md lists the settings' } = problem ?? {}
-    return { setting: path, check: async () => [{ ok: false, what, remedy }] }
+    const { path = side, description = error.message, remedy = 'docs/running.md lists the settings' } = problem ?? {}
+    return { setting: path, check: async () => [{ ok: false, description, remedy }] }
   }
 }
 
@@ -110,7 +112,8 @@ function pushParts(
 function providerPart(setting: string, provider: Checkable): Part {
   return {
     setting,
-    check: async () => (await provider.check?.()) ?? [{ ok: true, what: `${provider.name} has no check of its own` }],
+    check: async () =>
+      (await provider.check?.()) ?? [{ ok: true, description: `${provider.name} has no check of its own` }],
     close: async () => provider.close?.(),
   }
 }
@@ -124,7 +127,7 @@ async function checkSuppression(
       {
         ok: true,
         warning: true,
-        what: 'none: messages go to all users, including blocked, excluded and unconsented ones',
+        description: 'none: messages go to all users, including blocked, excluded and unconsented ones',
         remedy: 'write attributes: [{file: ./users.csv}], or another source, and remove suppression: none',
       },
     ]
@@ -135,5 +138,5 @@ async function checkSuppression(
       throw new Error(`${source.name} cannot answer for brand ${brand}: ${error.message}`)
     })
   }
-  return [{ ok: true, what: `${source.name} answers for ${source.fields.join(', ')}` }]
+  return [{ ok: true, description: `${source.name} answers for ${source.fields.join(', ')}` }]
 }

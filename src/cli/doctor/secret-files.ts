@@ -23,7 +23,7 @@ export function secretFiles(file: string | undefined, config: Config, env: NodeJ
       return exposed.map((path) => ({
         ok: true,
         warning: true,
-        what: `every user of this machine may read ${path}, which contains secrets`,
+        description: `every user of this machine may read ${path}, which contains secrets`,
         remedy: `chmod 600 ${path}, and make the user who runs Bellwire its owner`,
       }))
     },

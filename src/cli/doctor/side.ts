@@ -17,14 +17,15 @@ export async function checkSide(
   } catch (error) {
     const refused = (error as { cause?: { code?: string } }).cause?.code === 'ECONNREFUSED'
     return refused
-      ? [{ ok: true, what: `not running on ${address}; start it with: bellwire ${side}` }]
-      : [{ ok: false, what: `a program on ${address} does not answer HTTP requests`, remedy }]
+      ? [{ ok: true, description: `not running on ${address}; start it with: bellwire ${side}` }]
+      : [{ ok: false, description: `a program on ${address} does not answer HTTP requests`, remedy }]
   }
   const body = await response.text().catch(() => '')
-  if (response.status === 200 && body.includes('"ok":true')) return [{ ok: true, what: `running on ${address}, ready` }]
+  if (response.status === 200 && body.includes('"ok":true'))
+    return [{ ok: true, description: `running on ${address}, ready` }]
   if (response.status === 503)
-    return [{ ok: false, what: `running on ${address}, not ready: ${body}`, remedy: 'see its log' }]
-  return [{ ok: false, what: `another program listens on ${address} (status ${response.status})`, remedy }]
+    return [{ ok: false, description: `running on ${address}, not ready: ${body}`, remedy: 'see its log' }]
+  return [{ ok: false, description: `another program listens on ${address} (status ${response.status})`, remedy }]
 }
 
 /** The address at which this machine reaches a side that listens on host and port. */

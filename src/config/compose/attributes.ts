@@ -70,5 +70,5 @@ async function createSource(settings: OperatorConfig['attributes'][number], path
 }
 
 function refuse(path: string, error: unknown): never {
-  throw new ConfigError([{ path, where: '', what: error instanceof Error ? error.message : String(error) }])
+  throw new ConfigError([{ path, where: '', description: error instanceof Error ? error.message : String(error) }])
 }

@@ -76,10 +76,10 @@ export function httpProblems(
   mode: Mode,
   { at, where, brands }: { readonly at: string; readonly where: string; readonly brands: readonly string[] },
 ): Problem[] {
-  return faultsOf(httpOptions(settings), mode, brands).map(({ at: within, what, remedy }) => ({
+  return faultsOf(httpOptions(settings), mode, brands).map(({ at: within, description, remedy }) => ({
     path: `${at}.${within}`,
     where,
-    what,
+    description,
     remedy,
   }))
 }

@@ -129,11 +129,11 @@ export function apns(options: ApnsOptions): PushService {
     }
     const exchanged = await post(target, '0'.repeat(64), await tokens.get(clock.now()), notification, context)
     if ('lost' in exchanged) {
-      const what = lostPush('apns', exchanged, context).error
+      const description = lostPush('apns', exchanged, context).error
       return [
         {
           ok: false,
-          what: `${target.environment}: ${what}`,
+          description: `${target.environment}: ${description}`,
           remedy: `check the network, and firewalls between this machine and ${target.origin}`,
         },
       ]
@@ -142,11 +142,11 @@ export function apns(options: ApnsOptions): PushService {
     const clockReport = clockCheck('APNs', exchanged.headers.date, clock.now())
     // APNs checks key, team and topic before it refuses the token.
     const ok = answer.category === 'successful' || answer.token !== undefined
-    const what = ok
+    const description = ok
       ? `APNs (${target.environment}) accepts key ${options.keyId} for ${topic}`
       : `${target.environment}: ${(answer as Fatal).error}`
     return [
-      ok ? { ok, what } : { ok, what, remedy: remedy ?? 'try again later' },
+      ok ? { ok, description } : { ok, description, remedy: remedy ?? 'try again later' },
       ...(clockReport ? [clockReport] : []),
     ]
   }

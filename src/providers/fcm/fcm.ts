@@ -65,21 +65,25 @@ export function fcm(options: FcmOptions): PushService {
     const context = { deadline: clock.now() + 10_000, signal: new AbortController().signal }
     const token = await accessToken(context)
     if (typeof token !== 'string')
-      return [{ ok: false, what: token.error, remedy: 'fix the access token first: see its check' }]
+      return [{ ok: false, description: token.error, remedy: 'fix the access token first: see its check' }]
     const exchanged = await post(body, token, context)
     if ('lost' in exchanged) {
-      const what = lostPush('fcm', exchanged, context).error
+      const description = lostPush('fcm', exchanged, context).error
       return [
-        { ok: false, what, remedy: `check base_url, the network, and firewalls between this machine and ${origin}` },
+        {
+          ok: false,
+          description,
+          remedy: `check base_url, the network, and firewalls between this machine and ${origin}`,
+        },
       ]
     }
     const clockReport = clockCheck('FCM', exchanged.headers.date, clock.now())
     const { answer, remedy } = judgeFcm(exchanged.status, exchanged.headers, exchanged.body.toString(), clock.now())
     // FCM checks everything else before it refuses the token.
     const ok = answer.category === 'successful' || answer.token !== undefined
-    const what = ok ? `FCM accepts sends for project ${serviceAccount.project_id}` : (answer as Fatal).error
+    const description = ok ? `FCM accepts sends for project ${serviceAccount.project_id}` : (answer as Fatal).error
     return [
-      ok ? { ok, what } : { ok, what, remedy: remedy ?? 'try again later' },
+      ok ? { ok, description } : { ok, description, remedy: remedy ?? 'try again later' },
       ...(clockReport && !clockReport.ok ? [clockReport] : []),
     ]
   }
@@ -115,10 +119,10 @@ export function fcm(options: FcmOptions): PushService {
       const account = `${serviceAccount.client_email} of project ${serviceAccount.project_id}`
       if (refused) {
         const remedy = refused.reason === 'misconfigured' ? 'download a new key, or set the clock' : 'check the network'
-        return [{ ok: false, what: refused.error, remedy }, ...(clockReport ? [clockReport] : [])]
+        return [{ ok: false, description: refused.error, remedy }, ...(clockReport ? [clockReport] : [])]
       }
       return [
-        { ok: true, what: `Google issues an access token for ${account}` },
+        { ok: true, description: `Google issues an access token for ${account}` },
         ...(clockReport ? [clockReport] : []),
         ...(await checkSend()),
       ]

@@ -26,16 +26,16 @@ async function checkConnection(name: string, origin: string, ca: string | undefi
     const signal = clock.timeout(timeoutMs)
     const { statusCode, headers, body } = await pool.request({ method: 'GET', path: '/', signal })
     body.on('error', () => {}).destroy()
-    const what = `${name}: ${origin} answers (${statusCode})`
+    const description = `${name}: ${origin} answers (${statusCode})`
     const clockReport = clockCheck(origin, headers.date, clock.now())
-    return [{ ok: true, what }, ...(clockReport ? [clockReport] : [])]
+    return [{ ok: true, description }, ...(clockReport ? [clockReport] : [])]
   } catch (error) {
     const { code = '', message } = error as Error & { code?: string }
     const problem = message.includes(code) ? message : `${code} ${message}`.trim()
     const remedy = /CERT|SELF_SIGNED|VERIFY/.test(code)
       ? 'check the certificate, or set ca to the certificate file of the authority that signed it'
       : 'check url, the network and the certificate'
-    return [{ ok: false, what: `${name}: ${origin} does not answer: ${problem}`, remedy }]
+    return [{ ok: false, description: `${name}: ${origin} does not answer: ${problem}`, remedy }]
   } finally {
     await pool.destroy()
   }
@@ -45,9 +45,9 @@ async function checkToken(name: string, auth: Auth): Promise<readonly Check[]> {
   if (auth.check === undefined) return []
   try {
     await auth.check()
-    return [{ ok: true, what: `${name}: the token endpoint accepts the credentials` }]
+    return [{ ok: true, description: `${name}: the token endpoint accepts the credentials` }]
   } catch (error) {
     const remedy = 'check token_url, client_id, client_secret, scope and credentials under auth'
-    return [{ ok: false, what: `${name}: ${(error as Error).message}`, remedy }]
+    return [{ ok: false, description: `${name}: ${(error as Error).message}`, remedy }]
   }
 }

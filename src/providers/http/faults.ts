@@ -11,7 +11,7 @@ import { type Mode, placeholders } from './values.ts'
 export interface Fault {
   /** 'body.include_aliases.external_id[0]' */
   readonly at: string
-  readonly what: string
+  readonly description: string
   readonly remedy: string
 }
 
@@ -22,7 +22,8 @@ export interface Fault {
  */
 export function faultsOf(options: HttpOptions, mode: Mode, brands: readonly string[] = []): Fault[] {
   const faults: Fault[] = []
-  const report = (at: string, what: string, remedy: string): void => void faults.push({ at, what, remedy })
+  const report = (at: string, description: string, remedy: string): void =>
+    void faults.push({ at, description, remedy })
   const { preset } = options
   if (preset !== undefined && !presets.some(({ name }) => name === preset)) {
     const names = presets.map(({ name }) => name)
@@ -59,7 +60,7 @@ export function faultsOf(options: HttpOptions, mode: Mode, brands: readonly stri
   return faults
 }
 
-type Report = (at: string, what: string, remedy: string) => void
+type Report = (at: string, description: string, remedy: string) => void
 
 const texts = ({ url, headers, body, userId }: Resolved): Json => [
   url,

@@ -37,7 +37,7 @@ const longestTimerMs = 2 ** 31 - 1
 /** @throws an error that lists all faults of the options */
 export function createSender(options: HttpOptions, mode: Mode): Sender {
   const faults = faultsOf(options, mode)
-  if (faults.length > 0) throw new Error(faults.map((f) => `${f.at}: ${f.what}\n    ${f.remedy}`).join('\n'))
+  if (faults.length > 0) throw new Error(faults.map((f) => `${f.at}: ${f.description}\n    ${f.remedy}`).join('\n'))
   const all = resolveOptions(options)
   const { name, secrets, concurrency } = all
   const { origin, path } = splitUrl(all.url)

@@ -19,24 +19,24 @@ export async function checkWebPush(options: Vapid & EndpointRules & GuardedConne
   ]
 }
 
-/** @example checkVapid({ publicKey, privateKey, subject: 'mailto:me@localhost' })[1] // { ok: false, what: '…', remedy: '…' } */
+/** @example checkVapid({ publicKey, privateKey, subject: 'mailto:me@localhost' })[1] // { ok: false, description: '…', remedy: '…' } */
 export function checkVapid(vapid: Vapid): readonly Check[] {
   const keys = judgeKeys(vapid)
   const subject = judgeSubject(vapid.subject)
   const apple = subject === undefined ? judgeSubjectForApple(vapid.subject) : undefined
   return [
     keys === undefined
-      ? { ok: true, what: 'Web Push: the VAPID keys are a valid pair' }
+      ? { ok: true, description: 'Web Push: the VAPID keys are a valid pair' }
       : {
           ok: false,
-          what: `Web Push: ${keys}`,
+          description: `Web Push: ${keys}`,
           remedy: 'use the key pair with which the site subscribes, or generate a new one with: bellwire vapid',
         },
     subject === undefined && apple === undefined
-      ? { ok: true, what: 'Web Push: every push service accepts the VAPID subject' }
+      ? { ok: true, description: 'Web Push: every push service accepts the VAPID subject' }
       : {
           ok: false,
-          what: `Web Push: ${subject ?? `${apple}, which Apple refuses (403 BadJwtToken)`}`,
+          description: `Web Push: ${subject ?? `${apple}, which Apple refuses (403 BadJwtToken)`}`,
           remedy: 'set subject to a real contact address, such as mailto:ops@example.com or https://www.example.com',
         },
   ]
@@ -66,14 +66,14 @@ async function checkOrigin({ name, origin, guarded }: Target, guard: GuardedConn
     const before = clock.now()
     const { body, headers } = await pool.request({ method: 'GET', path: '/', signal: clock.timeout(timeoutMs) })
     await body.dump()
-    const reached = { ok: true, what: `Web Push: ${name} can be reached` }
+    const reached = { ok: true, description: `Web Push: ${name} can be reached` }
     return [reached, ...checkClock(name, headers.date, before, clock.now())]
   } catch (error) {
     const { code, message } = error as Error & { code?: string }
     return [
       {
         ok: false,
-        what: `Web Push: ${name} cannot be reached (${code ?? message})`,
+        description: `Web Push: ${name} cannot be reached (${code ?? message})`,
         remedy: `allow connections from this machine to ${name}, port 443; otherwise its browsers get no messages`,
       },
     ]
@@ -91,7 +91,7 @@ function checkClock(name: string, date: unknown, before: number, after: number):
   return [
     {
       ok: false,
-      what: `Web Push: this machine's clock is ${Math.round(skew / 60_000)} minutes ${peerTime > after ? 'behind' : 'ahead of'} that of ${name}`,
+      description: `Web Push: this machine's clock is ${Math.round(skew / 60_000)} minutes ${peerTime > after ? 'behind' : 'ahead of'} that of ${name}`,
       remedy: 'synchronize the clock with NTP: signatures have a time',
     },
   ]

@@ -19,7 +19,7 @@ import { temporary } from '../../support/sides.ts'
 
 const at = 'operator.push.devices.services[0]'
 
-/** The validated settings, if only these values are written. */
+/** Validates a configuration that contains only these values. */
 function configOf(settings: typeof fcmSettings | typeof apnsSettings, written: Record<string, unknown>) {
   const problems: Problem[] = []
   const raw = readYaml(JSON.stringify(written), 'bellwire.yaml', '/', problems)
@@ -69,9 +69,9 @@ test('fcm: an error names the setting and the remedy, and contains no secret', a
   assert.partialDeepStrictEqual(await of({}), { path: `${at}.credentials` })
   assert.match((await of({})).remedy ?? '', /Firebase console/)
   const file = await write('account.json', '{"private_key":"canary"}')
-  assert.match((await of({ credentials: file, credentials_json: '{}' })).what, /set only one of/)
-  assert.match((await of({ credentials: '/no/such/file' })).what, /does not exist/)
-  assert.match((await of({ credentials: file })).what, /project_id/)
+  assert.match((await of({ credentials: file, credentials_json: '{}' })).description, /set only one of/)
+  assert.match((await of({ credentials: '/no/such/file' })).description, /does not exist/)
+  assert.match((await of({ credentials: file })).description, /project_id/)
   assert.partialDeepStrictEqual(await of({ credentials_json: 'canary' }), { path: `${at}.credentials_json` })
   const standIn = await fcmStandIn()
   t.after(() => standIn.close())
@@ -114,6 +114,6 @@ test('apns: an error names the setting and the remedy, and contains no secret', 
   assert.partialDeepStrictEqual(await of({ team_id: 'canary' }), { path: `${at}.team_id` })
   const wrong = await of({ key: await write('key.p8', 'canary') })
   assert.equal(wrong.path, `${at}.key`)
-  assert.match(wrong.what, /download the \.p8/)
+  assert.match(wrong.description, /download the \.p8/)
   assert.partialDeepStrictEqual(await of({ key_text: 'canary' }), { path: `${at}.key_text` })
 })

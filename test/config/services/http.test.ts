@@ -28,7 +28,7 @@ async function refused(t: TestContext, yaml: string): Promise<readonly Problem[]
   } catch (error) {
     if (error instanceof ConfigError) return error.problems
   }
-  throw new assert.AssertionError({ message: 'it was accepted' })
+  throw new assert.AssertionError({ message: 'the configuration was accepted' })
 }
 function pushOf({ operator }: Config) {
   assert.ok(operator?.push?.is === 'http')
@@ -95,7 +95,7 @@ test('each kind of auth can be written on one line', async (t) => {
   }
 })
 
-test('the secrets of the provider are never printed, and known to the log', async (t) => {
+test('the secrets of the provider are never printed, and the log masks them', async (t) => {
   const config = await load(t, withPush(whole))
   assert.doesNotMatch(printConfig(config), /canary/)
   assert.match(printConfig(config), /ttl: 5/)

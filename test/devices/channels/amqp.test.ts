@@ -1,7 +1,7 @@
 import { connect } from 'amqplib'
 import { amqpConsumer } from '../../../src/devices/channels/amqp-consumer.ts'
 import { amqpPublisher } from '../../../src/devices/channels/amqp-publisher.ts'
-import { type Brand, brands, deviceChannelSuite, ownName } from '../../suites/device-channel.ts'
+import { type Brand, brands, deviceChannelSuite, uniqueName } from '../../suites/device-channel.ts'
 import { rabbitmq, withoutRabbitmq } from '../../support/services/rabbitmq.ts'
 import { until } from '../../support/wait.ts'
 
@@ -10,7 +10,7 @@ deviceChannelSuite({
   skip: await withoutRabbitmq(),
   async open(t) {
     const url = await rabbitmq()
-    const queues = new Map(brands.map((brand) => [brand, ownName(brand)]))
+    const queues = new Map(brands.map((brand) => [brand, uniqueName(brand)]))
     const queueOf = (brand: Brand): string => queues.get(brand) as string
     const connection = await connect(url)
     const channel = await connection.createConfirmChannel()
@@ -22,7 +22,7 @@ deviceChannelSuite({
     return {
       channels: brands.map((brand) => ({ brands: brand, consumer: amqpConsumer({ url, queue: queueOf(brand) }) })),
       publisher: (_, brand) => amqpPublisher({ url, routingKey: queueOf(brand) }),
-      async foreign(_, brand, { type, headers, body }) {
+      async sendForeign(_, brand, { type, headers, body }) {
         const properties = { ...(type !== undefined && { type }), ...(headers && { headers }) }
         // The message is unroutable until the platform has declared its queue.
         await until(
@@ -44,7 +44,7 @@ deviceChannelSuite({
             channel.removeAllListeners('return')
             return confirmed && !returned
           },
-          { what: 'the queue exists' },
+          { awaited: 'the queue exists' },
         )
         return 'accepted'
       },

@@ -1,4 +1,4 @@
-// The same events over several channels at once, reordered and repeated, lead to one state of the registry (row 20).
+// Several channels carry the same events, reordered and repeated, and lead to one state of the registry (row 20).
 
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
@@ -7,7 +7,7 @@ import { amqpPublisher } from '../../../src/devices/channels/amqp-publisher.ts'
 import { kafkaConsumer } from '../../../src/devices/channels/kafka-consumer.ts'
 import { kafkaPublisher } from '../../../src/devices/channels/kafka-publisher.ts'
 import { restPublisher } from '../../../src/devices/channels/rest-publisher.ts'
-import { type Brand, brands, integrationKey, message, ownName, startBench } from '../../suites/device-channel.ts'
+import { type Brand, brands, integrationKey, message, startSetup, uniqueName } from '../../suites/device-channel.ts'
 import { kafka, kafkaService } from '../../support/services/kafka.ts'
 import { rabbitmq, rabbitmqService } from '../../support/services/rabbitmq.ts'
 import { without } from '../../support/services/service.ts'
@@ -17,8 +17,8 @@ import { oracle, type TestEvent } from '../sequences.ts'
 const skip = await without(rabbitmqService, kafkaService)
 const devices = 60
 
-/** A generator with a fixed seed, so that a failure can be reproduced. */
-function random(seed: number): () => number {
+/** Returns a generator with a fixed seed, so that a failure can be reproduced. */
+function randomFrom(seed: number): () => number {
   let state = seed
   return () => {
     state = (state * 1_103_515_245 + 12_345) % 2_147_483_648
@@ -31,21 +31,21 @@ test('events interleaved over REST, AMQP and Kafka, reordered and repeated, lead
   timeout: 120_000,
 }, async (t) => {
   const [url, broker] = [await rabbitmq(), await kafka()]
-  const names = new Map(brands.map((brand) => [brand, ownName(brand)]))
+  const names = new Map(brands.map((brand) => [brand, uniqueName(brand)]))
   const nameOf = (brand: Brand): string => names.get(brand) as string
   const channels = brands.flatMap((brand) => [
     { brands: brand, consumer: amqpConsumer({ url, queue: nameOf(brand) }) },
     { brands: brand, consumer: kafkaConsumer({ brokers: [broker], topic: nameOf(brand), group: nameOf(brand) }) },
   ])
-  const bench = await startBench(t, {
+  const setup = await startSetup(t, {
     channels,
     publisher: (_, brand) => amqpPublisher({ url, routingKey: nameOf(brand) }),
-    foreign: async () => 'accepted',
+    sendForeign: async () => 'accepted',
   })
-  await Promise.all(brands.map((brand) => publishOverAll(t, bench.url, brand)))
+  await Promise.all(brands.map((brand) => publishOverAll(t, setup.url, brand)))
 
   async function publishOverAll(tt: TestContext, platform: string, brand: Brand): Promise<void> {
-    const next = random(brand === '1' ? 1 : 2)
+    const next = randomFrom(brand === '1' ? 1 : 2)
     const pick = <T>(list: readonly T[]): T => list[Math.floor(next() * list.length)] as T
     const events = Array.from({ length: devices }, () =>
       Array.from(
@@ -81,7 +81,7 @@ test('events interleaved over REST, AMQP and Kafka, reordered and repeated, lead
               const outcomes = await publisher.publish(share.slice(from, from + 40), context)
               return outcomes.every(({ category }) => category === 'successful')
             },
-            { what: `${publisher.name} accepts`, withinMs: 30_000 },
+            { awaited: `${publisher.name} accepts the events`, withinMs: 30_000 },
           )
       }),
     )
@@ -89,12 +89,12 @@ test('events interleaved over REST, AMQP and Kafka, reordered and repeated, lead
       const owner = oracle(sequence)
       await until(
         async () => {
-          const [a, b] = await Promise.all(['a', 'b'].map((user) => bench.devicesOf(brand, `${user}${n}`)))
+          const [a, b] = await Promise.all(['a', 'b'].map((user) => setup.devicesOf(brand, `${user}${n}`)))
           return a?.length === (owner === 'a' ? 1 : 0) && b?.length === (owner === 'b' ? 1 : 0)
         },
-        { what: `token ${n} of brand ${brand} belongs to ${owner ?? 'nobody'}`, withinMs: 30_000 },
+        { awaited: `token ${n} of brand ${brand} belongs to ${owner ?? 'nobody'}`, withinMs: 30_000 },
       )
     }
-    assert.deepEqual(await bench.failed(), [])
+    assert.deepEqual(await setup.failed(), [])
   }
 })

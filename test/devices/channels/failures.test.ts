@@ -15,7 +15,7 @@ import { kafkaConsumer } from '../../../src/devices/channels/kafka-consumer.ts'
 import { kafkaPublisher } from '../../../src/devices/channels/kafka-publisher.ts'
 import { restPublisher } from '../../../src/devices/channels/rest-publisher.ts'
 import type { DeviceConsumer, DeviceMessage, DevicePublisher, Received } from '../../../src/devices/device-channel.ts'
-import { message, ownName } from '../../suites/device-channel.ts'
+import { message, uniqueName } from '../../suites/device-channel.ts'
 import { kafka, withoutKafka } from '../../support/services/kafka.ts'
 import { rabbitmq, withoutRabbitmq } from '../../support/services/rabbitmq.ts'
 import { event, until } from '../../support/wait.ts'
@@ -39,10 +39,10 @@ async function deleteQueues(t: TestContext, url: string, queue: string): Promise
 
 /** Publishes each message once, in order: the first alone, retried until the consumer has declared the queue, then the others. */
 async function publishAll(publisher: DevicePublisher, [first, ...others]: readonly DeviceMessage[]): Promise<void> {
-  const accepted = async (some: readonly DeviceMessage[]): Promise<boolean> =>
-    (await publisher.publish(some, context())).every(({ category }) => category === 'successful')
-  await until(() => accepted([first as DeviceMessage]), { what: 'the queue exists', withinMs: 30_000 })
-  assert.ok(await accepted(others), 'all are accepted')
+  const accepted = async (batch: readonly DeviceMessage[]): Promise<boolean> =>
+    (await publisher.publish(batch, context())).every(({ category }) => category === 'successful')
+  await until(() => accepted([first as DeviceMessage]), { awaited: 'the queue exists', withinMs: 30_000 })
+  assert.ok(await accepted(others), 'all messages are accepted')
 }
 
 /** Consumes until the test ends. */
@@ -69,11 +69,11 @@ test('no message is lost when consumers are killed more often than the delivery 
   timeout: 90_000,
 }, async (t) => {
   const url = await rabbitmq()
-  const queue = ownName('1')
+  const queue = uniqueName('1')
   await deleteQueues(t, url, queue)
   const limit = 3
   const all = messages(60)
-  // Declares the queues.
+  // This consumer declares the queues.
   const first = consume(t, amqpConsumer({ url, queue, prefetch: 60, deliveryLimit: limit }), () => {})
   const publisher = amqpPublisher({ url, routingKey: queue })
   t.after(() => publisher.close())
@@ -99,9 +99,9 @@ test('no message is lost when consumers are killed more often than the delivery 
   const got = new Map<string, number>()
   consume(t, amqpConsumer({ url, queue, prefetch: 60, deliveryLimit: limit }), (received) => {
     for (const one of received) got.set(tokenOf(one), received.length)
-    if (received[0]?.from.endsWith('.dead')) assert.equal(received.length, 1, 'dead letters come one at a time')
+    if (received[0]?.from.endsWith('.dead')) assert.equal(received.length, 1, 'dead letters are received one at a time')
   })
-  await until(() => all.every((_, n) => got.has(`t${n}`)), { what: 'all are stored', withinMs: 30_000 })
+  await until(() => all.every((_, n) => got.has(`t${n}`)), { awaited: 'all messages are stored', withinMs: 30_000 })
 })
 
 const brokers = [
@@ -110,7 +110,7 @@ const brokers = [
     skip: noRabbitmq,
     async open(t: TestContext, { declare = true } = {}) {
       const url = await rabbitmq()
-      const queue = ownName('1')
+      const queue = uniqueName('1')
       await deleteQueues(t, url, queue)
       return {
         consumer: amqpConsumer({ url, queue, prefetch: 10, declare }),
@@ -129,7 +129,7 @@ const brokers = [
     name: 'kafka',
     skip: noKafka,
     async open(_t: TestContext, { declare = true } = {}) {
-      const at = { brokers: [await kafka()], topic: ownName('1') }
+      const at = { brokers: [await kafka()], topic: uniqueName('1') }
       return {
         consumer: kafkaConsumer({ ...at, group: at.topic, most: 10, declare }),
         publisher: kafkaPublisher(at),
@@ -162,12 +162,12 @@ for (const { name, skip, open } of brokers) {
     })
     await publishAll(publisher, messages(50))
     await held
-    await until(() => attempts >= 3, { what: 'the batch is retried', withinMs: 20_000 })
+    await until(() => attempts >= 3, { awaited: 'the batch is retried', withinMs: 20_000 })
     assert.equal(got.length, 0)
     const released = event('channel.released', ({ channel }) => channel === consumer.name, { withinMs: 20_000 })
     unavailable = false
     await released
-    await until(() => new Set(got).size === 50, { what: 'all are stored', withinMs: 20_000 })
+    await until(() => new Set(got).size === 50, { awaited: 'all messages are stored', withinMs: 20_000 })
     assert.equal(got.length, 50)
     for (let user = 0; user < 7; user++) {
       const ofUser = got.map((token) => Number(token.slice(1))).filter((n) => n % 7 === user)
@@ -190,7 +190,7 @@ for (const { name, skip, open } of brokers) {
     await end()
     const got: string[] = []
     consume(t, consumer, (received) => void got.push(...received.map(tokenOf)))
-    await until(() => new Set(got).size === 20, { what: 'all are stored', withinMs: 30_000 })
+    await until(() => new Set(got).size === 20, { awaited: 'all messages are stored', withinMs: 30_000 })
   })
 
   test(`${name}: with declare: false, a missing queue or topic is reported until it is created`, {
@@ -205,7 +205,7 @@ for (const { name, skip, open } of brokers) {
     await lost
     await createDestination()
     await publishAll(publisher, messages(5))
-    await until(() => got.length === 5, { what: 'all are stored', withinMs: 30_000 })
+    await until(() => got.length === 5, { awaited: 'all messages are stored', withinMs: 30_000 })
   })
 
   test(`${name}: after a stop the next consumer continues where the last one ended`, {
@@ -217,18 +217,21 @@ for (const { name, skip, open } of brokers) {
     const got: string[] = []
     const end = consume(t, consumer, (received) => void got.push(...received.map(tokenOf)))
     await publishAll(publisher, messages(30))
-    await until(() => new Set(got).size === 30, { what: 'all are stored', withinMs: 20_000 })
+    await until(() => new Set(got).size === 30, { awaited: 'all messages are stored', withinMs: 20_000 })
     await end()
-    const again: string[] = []
-    consume(t, consumer, (received) => void again.push(...received.map(tokenOf)))
+    const next: string[] = []
+    consume(t, consumer, (received) => void next.push(...received.map(tokenOf)))
     await publishAll(publisher, [message('link', { token: 'the last' })])
-    await until(() => again.includes('the last'), { what: 'the next consumer goes on', withinMs: 30_000 })
-    assert.deepEqual(again, ['the last'], 'acknowledged messages are not delivered again')
+    await until(() => next.includes('the last'), {
+      awaited: 'the next consumer receives the last message',
+      withinMs: 30_000,
+    })
+    assert.deepEqual(next, ['the last'], 'acknowledged messages are not delivered again')
   })
 }
 
 test('amqp: an unroutable message is fatal', { skip: noRabbitmq }, async (t) => {
-  const publisher = amqpPublisher({ url: await rabbitmq(), routingKey: ownName('1') })
+  const publisher = amqpPublisher({ url: await rabbitmq(), routingKey: uniqueName('1') })
   t.after(() => publisher.close())
   const [one, two] = await publisher.publish(messages(2), context())
   assert.partialDeepStrictEqual(one, {
@@ -239,21 +242,21 @@ test('amqp: an unroutable message is fatal', { skip: noRabbitmq }, async (t) => 
   })
   assert.match((one as { error: string }).error, /create the queue/)
   assert.equal(two?.category, 'fatal')
-  const nowhere = amqpPublisher({ url: await rabbitmq(), exchange: ownName('1'), routingKey: 'x' })
-  t.after(() => nowhere.close())
-  const [lost] = await nowhere.publish(messages(1), context())
+  const unknownExchange = amqpPublisher({ url: await rabbitmq(), exchange: uniqueName('1'), routingKey: 'x' })
+  t.after(() => unknownExchange.close())
+  const [lost] = await unknownExchange.publish(messages(1), context())
   assert.partialDeepStrictEqual(lost, { category: 'fatal', blame: 'provider' })
   assert.match((lost as { error: string }).error, /no exchange/)
 })
 
 test('kafka: only the message that is too large is rejected', { skip: noKafka, timeout: 60_000 }, async (t) => {
-  const at = { brokers: [await kafka()], topic: ownName('1') }
+  const at = { brokers: [await kafka()], topic: uniqueName('1') }
   consume(t, kafkaConsumer({ ...at, group: at.topic }), () => {})
   const publisher = kafkaPublisher(at)
   t.after(() => publisher.close())
   await publishAll(publisher, messages(1))
-  const some = [...messages(3), message('link', { note: 'x'.repeat(2_000_000) }), ...messages(3)]
-  const outcomes = await publisher.publish(some, context())
+  const batch = [...messages(3), message('link', { note: 'x'.repeat(2_000_000) }), ...messages(3)]
+  const outcomes = await publisher.publish(batch, context())
   assert.deepEqual(
     outcomes.map(({ category }) => category),
     ['successful', 'successful', 'successful', 'failed', 'successful', 'successful', 'successful'],
@@ -265,13 +268,13 @@ test('kafka: no message is skipped when partitions move between processes', {
   skip: noKafka,
   timeout: 90_000,
 }, async (t) => {
-  const at = { brokers: [await kafka()], topic: ownName('1') }
-  const of = { ...at, sessionTimeoutMs: 6_000, most: 20 }
+  const at = { brokers: [await kafka()], topic: uniqueName('1') }
+  const consumerOptions = { ...at, sessionTimeoutMs: 6_000, most: 20 }
   const publisher = kafkaPublisher(at)
   t.after(() => publisher.close())
   const got = new Map<string, Set<string>>()
   const consumeAs = (name: string) =>
-    consume(t, kafkaConsumer(of), (received) => {
+    consume(t, kafkaConsumer(consumerOptions), (received) => {
       for (const one of received) got.set(tokenOf(one), (got.get(tokenOf(one)) ?? new Set()).add(name))
     })
   const consumedBy = (name: string): boolean => [...got.values()].some((names) => names.has(name))
@@ -283,7 +286,7 @@ test('kafka: no message is skipped when partitions move between processes', {
   }
   const first = consumeAs('first')
   await publishUpTo(100)
-  await until(() => consumedBy('first'), { what: 'the first consumer has messages', withinMs: 20_000 })
+  await until(() => consumedBy('first'), { awaited: 'the first consumer has messages', withinMs: 20_000 })
   const second = consumeAs('second')
   await until(
     async () => {
@@ -291,18 +294,18 @@ test('kafka: no message is skipped when partitions move between processes', {
       await publishAll(publisher, [message('link', { user: `user ${extra % 40}`, token: `extra ${extra}` })])
       return consumedBy('second')
     },
-    { what: 'the second consumer has partitions', withinMs: 30_000 },
+    { awaited: 'the second consumer has partitions', withinMs: 30_000 },
   )
   await first()
   await publishUpTo(500)
   consumeAs('third')
   await publishUpTo(600)
-  await until(() => got.size === 600 + extra, { what: 'all are stored', withinMs: 40_000 })
+  await until(() => got.size === 600 + extra, { awaited: 'all messages are stored', withinMs: 40_000 })
   await second()
 })
 
 test('kafka: the error names a missing topic', { skip: noKafka }, async (t) => {
-  const publisher = kafkaPublisher({ brokers: [await kafka()], topic: ownName('1') })
+  const publisher = kafkaPublisher({ brokers: [await kafka()], topic: uniqueName('1') })
   t.after(() => publisher.close())
   const [one] = await publisher.publish(messages(1), context())
   assert.partialDeepStrictEqual(one, { category: 'fatal', blame: 'provider', reason: 'misconfigured' })

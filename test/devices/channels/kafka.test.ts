@@ -1,7 +1,7 @@
 import { Kafka, logLevel } from 'kafkajs'
 import { kafkaConsumer } from '../../../src/devices/channels/kafka-consumer.ts'
 import { kafkaPublisher } from '../../../src/devices/channels/kafka-publisher.ts'
-import { type Brand, brands, deviceChannelSuite, ownName } from '../../suites/device-channel.ts'
+import { type Brand, brands, deviceChannelSuite, uniqueName } from '../../suites/device-channel.ts'
 import { kafka, withoutKafka } from '../../support/services/kafka.ts'
 
 deviceChannelSuite({
@@ -9,7 +9,7 @@ deviceChannelSuite({
   skip: await withoutKafka(),
   async open(t) {
     const address = await kafka()
-    const topics = new Map(brands.map((brand) => [brand, ownName(brand)]))
+    const topics = new Map(brands.map((brand) => [brand, uniqueName(brand)]))
     const topicOf = (brand: Brand): string => topics.get(brand) as string
     const client = new Kafka({ clientId: 'foreign', brokers: [address], logLevel: logLevel.NOTHING })
     // The suite publishes a message of 5 MB, which is over the default limit.
@@ -36,7 +36,7 @@ deviceChannelSuite({
         consumer: kafkaConsumer({ brokers: [address], topic: topicOf(brand), group: topicOf(brand) }),
       })),
       publisher: (_, brand) => kafkaPublisher({ brokers: [address], topic: topicOf(brand) }),
-      async foreign(_, brand, { type, headers, body }) {
+      async sendForeign(_, brand, { type, headers, body }) {
         const withType = { ...(headers && { ...headers, type: undefined }), ...(type !== undefined && { type }) }
         const message = { key: null, value: body, headers: withType }
         await producer.send({ topic: topicOf(brand), acks: -1, messages: [message] })

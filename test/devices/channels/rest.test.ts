@@ -8,7 +8,7 @@ deviceChannelSuite({
   open: async () => ({
     channels: [],
     publisher: (url, brand) => restPublisher({ url, apiKey: integrationKey(brand) }),
-    async foreign(url, brand, { body, headers }) {
+    async sendForeign(url, brand, { body, headers }) {
       const answer = await fetch(url + deviceLink.path, {
         method: 'POST',
         headers: { 'x-api-key': integrationKey(brand), 'content-type': 'application/json', ...headers },

@@ -13,7 +13,7 @@ import { kafkaConsumer } from '../../../src/devices/channels/kafka-consumer.ts'
 import { kafkaPublisher } from '../../../src/devices/channels/kafka-publisher.ts'
 import type { DeviceConsumer, DevicePublisher } from '../../../src/devices/device-channel.ts'
 import { makeCertificate } from '../../../src/stand-ins/certificate.ts'
-import { message, ownName } from '../../suites/device-channel.ts'
+import { message, uniqueName } from '../../suites/device-channel.ts'
 import { startKafka, withoutKafka } from '../../support/services/kafka.ts'
 import { rabbitmq, withoutRabbitmq } from '../../support/services/rabbitmq.ts'
 import { until } from '../../support/wait.ts'
@@ -38,10 +38,10 @@ async function assertDelivers(publisher: DevicePublisher, consumer: DeviceConsum
   try {
     const sent = message('link')
     await until(async () => (await publisher.publish([sent], context()))[0]?.category === 'successful', {
-      what: 'the message is accepted',
+      awaited: 'the message is accepted',
       withinMs: 30_000,
     })
-    await until(() => got.includes(sent.body), { what: 'the message arrives', withinMs: 30_000 })
+    await until(() => got.includes(sent.body), { awaited: 'the message arrives', withinMs: 30_000 })
   } finally {
     stop.abort()
     await consuming
@@ -82,7 +82,7 @@ test('amqps: the client sends the host name (SNI) and verifies the certificate',
   const { port } = server.address() as AddressInfo
   const at = (host: string): string =>
     Object.assign(new URL(plain), { hostname: host, port: String(port) }).href.replace(/^amqp:/, 'amqps:')
-  const queue = ownName('1')
+  const queue = uniqueName('1')
 
   await assertFails(amqpPublisher({ url: at('localhost'), routingKey: queue }), /self-signed certificate/)
   trustCertificate(t)
@@ -102,13 +102,13 @@ test('kafka: TLS and a password work with each SASL mechanism; a wrong password 
   const sasl = (mechanism: SaslMechanism, password = 'a password') => ({ mechanism, username: 'bellwire', password })
   const broker = await startKafka({ secured: { ...certificate, username: 'bellwire', password: 'a password' } })
   t.after(() => broker.stop())
-  const of = { brokers: [broker.address], tls: true, topic: ownName('1') }
+  const of = { brokers: [broker.address], tls: true, topic: uniqueName('1') }
 
   await assertFails(kafkaPublisher({ ...of, sasl: sasl('PLAIN') }), /self-signed certificate/)
   trustCertificate(t)
   for (const mechanism of ['PLAIN', 'SCRAM-SHA-256', 'SCRAM-SHA-512'] as const) {
     const at = { ...of, sasl: sasl(mechanism) }
-    await assertDelivers(kafkaPublisher(at), kafkaConsumer({ ...at, group: ownName('1') }))
+    await assertDelivers(kafkaPublisher(at), kafkaConsumer({ ...at, group: uniqueName('1') }))
     await assertFails(kafkaPublisher({ ...at, sasl: sasl(mechanism, 'another') }), /[Aa]uthentication/, 'misconfigured')
   }
   await assertFails(kafkaPublisher(of), /./)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { createWindow, exceedsLimits, minuteMs, removalLimits } from '../../../src/devices/removals/brake.ts'
 
-test('a hundred devices may always be removed; more only while they are at most a tenth of the sends', () => {
+test('up to a hundred devices may be removed, and more only up to a tenth of the sends', () => {
   const table: readonly [removals: number, sends: number, expected: boolean][] = [
     [1, 1, false],
     [100, 100, false],

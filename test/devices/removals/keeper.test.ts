@@ -41,7 +41,7 @@ onEachEngine(
     assert.equal(remove(first, 'fcm', 0, 150), 100)
     assert.deepEqual(await stopped, { service: 'fcm', removals: 101, sends: 101 })
     assert.match((await alert).remedy, /bellwire removals confirm fcm/)
-    assert.equal(remove(first, 'apns', 0, 50), 50, 'removals of the other service go on')
+    assert.equal(remove(first, 'apns', 0, 50), 50, 'removals of the other service continue')
     await first.stop()
 
     const second = await startKeeper(t, database)
@@ -54,7 +54,7 @@ onEachEngine(
     const confirmed = event('removals.confirmed')
     assert.equal(await second.confirm('fcm', 'ops', 60_000), true)
     assert.deepEqual(await confirmed, { service: 'fcm', by: 'ops' })
-    assert.equal(await second.confirm('fcm', 'ops', 60_000), false, 'removals were no longer stopped')
+    assert.equal(await second.confirm('fcm', 'ops', 60_000), false, 'the removals are no longer stopped')
     assert.equal(remove(second, 'fcm', 300, 500), 500, 'after a confirmation, removals are not counted')
     assert.equal(remove(second, 'apns', 200, 1), 0, 'the other service is still stopped')
   },
@@ -78,7 +78,7 @@ onEachEngine('removals older than eleven minutes, or allowed by a confirmation, 
   assert.equal(await brake.confirm('fcm', 'ops', 5 * minuteMs), true)
   assert.equal(remove(brake, 'fcm', 300, 1_000), 1_000)
   time += 5 * minuteMs
-  assert.equal(remove(brake, 'fcm', 2_000, 101), 100, 'then counting starts again')
+  assert.equal(remove(brake, 'fcm', 2_000, 101), 100, 'after the confirmation, removals are counted again')
 })
 
 onEachEngine('no device is removed before the stored stops are read', async (t, store) => {
@@ -91,9 +91,9 @@ onPostgres('a stop by one process and a confirmation at another take effect in a
   const two = await startKeeper(t, await open(t, store))
   assert.equal(remove(one, 'fcm', 0, 101), 100)
   const isStopped = (brake: RemovalKeeper) => brake.state().some(({ stopped }) => stopped)
-  await until(() => isStopped(two), { what: 'the other process has read the stop' })
+  await until(() => isStopped(two), { awaited: 'the other process has read the stop' })
   assert.equal(remove(two, 'fcm', 200, 1), 0)
   assert.equal(await two.confirm('fcm', 'ops', 60_000), true)
-  await until(() => !isStopped(one), { what: 'the first process has read the confirmation' })
+  await until(() => !isStopped(one), { awaited: 'the first process has read the confirmation' })
   assert.equal(remove(one, 'fcm', 300, 1), 1)
 })

@@ -50,8 +50,8 @@ test('faults of the options are reported before the first message is sent', () =
     [{ preset: 'onesignal', secrets: [{ name: 'app_id', value: 'a' }] }, /auth: .*secret\.api_key/],
   ]
   for (const [options, pattern] of cases) {
-    const said = faultsOf(options, 'user').map(({ at, what, remedy }) => `${at}: ${what} ${remedy}`)
-    assert.match(said.join('\n'), pattern)
+    const reports = faultsOf(options, 'user').map(({ at, description, remedy }) => `${at}: ${description} ${remedy}`)
+    assert.match(reports.join('\n'), pattern)
     assert.throws(() => httpProvider(options), /: /)
   }
 })

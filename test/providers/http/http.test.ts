@@ -148,9 +148,9 @@ test('two brands with the same user id are two people to the provider', async (t
   )
 })
 
-test('each row of the answers table: outcome, verdict about the token, Retry-After, and no redirect followed', async (t) => {
+test('each row of the answers table has its outcome, verdict and Retry-After, and no redirect is followed', async (t) => {
   const { there, send } = await pager(t, { rules: rowRules })
-  there.script = say(200, { id: 'x' })
+  there.script = answerWith(200, { id: 'x' })
   assert.equal((await send()).category, 'successful')
   for (const { row, status, headers = {}, body, outcome, token } of httpRows) {
     there.script = (_request, response) => {
@@ -296,7 +296,7 @@ async function pager(t: TestContext, over: object = {}) {
     service.send({ ref, device: device(over), content: { body: 'B' }, expiresAt: Date.now() + 60_000 }, contextOf())
   return { there, service, send }
 }
-const say =
+const answerWith =
   (status: number, body: unknown): PushProvider['script'] =>
   (_request, response) => {
     answer(response, status, body)
@@ -309,7 +309,7 @@ test('in device mode the token is sent, and the answer gives a verdict about it'
     ['http:pager', 'http:other', 'apns'].map((kind) => service.reaches(device({ kind: kind as Device['kind'] }))),
     [true, false, false],
   )
-  there.script = say(201, '{"id":9223372036854775807}')
+  there.script = answerWith(201, '{"id":9223372036854775807}')
   assert.partialDeepStrictEqual(await send({ app: 'com.example' }), {
     category: 'successful',
     ref: 'p-1',
@@ -321,17 +321,17 @@ test('in device mode the token is sent, and the answer gives a verdict about it'
     app: 'com.example',
     text: 'B',
   })
-  there.script = say(410, {})
+  there.script = answerWith(410, {})
   assert.partialDeepStrictEqual(await send(), { category: 'failed', token: 'gone' })
-  there.script = say(400, { code: 'OTHER_APP' })
+  there.script = answerWith(400, { code: 'OTHER_APP' })
   assert.partialDeepStrictEqual(await send(), { category: 'failed', token: 'mismatch' })
-  there.script = say(400, { code: 'BAD' })
+  there.script = answerWith(400, { code: 'BAD' })
   assert.equal('token' in (await send()), false)
 })
 
 test('each device of a message has its own idempotency key, the same on each attempt', async (t) => {
   const { there, send } = await pager(t)
-  there.script = say(200, {})
+  there.script = answerWith(200, {})
   for (const token of ['a-token', 'b-token', 'a-token']) await send({ token })
   const keys = there.requests.map(({ headers }) => headers['idempotency-key'])
   assert.equal(keys[0], keys[2])
@@ -341,7 +341,7 @@ test('each device of a message has its own idempotency key, the same on each att
 
 test('errors and evidence do not contain a token or key that the provider repeats', async (t) => {
   const { there, send } = await pager(t, { secrets: [{ name: 'k', value: 'canary"secret' }] })
-  there.script = say(400, { error: { message: 'bad canary-token-0001, key canary"secret pager-secret-token' } })
+  there.script = answerWith(400, { error: { message: 'bad canary-token-0001, key canary"secret pager-secret-token' } })
   const result = await send()
   assert.match(JSON.stringify(result), /bad \[redacted], key \[redacted] \[redacted]/)
   assert.doesNotMatch(JSON.stringify(result), /canary|pager-secret/)
@@ -367,7 +367,7 @@ test('a deadline in the far future is not treated as passed', async (t) => {
 
 test('the provider accepts each kind of authentication', async (t) => {
   const there = await startPushProvider(t)
-  there.script = say(200, {})
+  there.script = answerWith(200, {})
   const kinds = [
     { kind: 'none' },
     { kind: 'header', name: 'X-Key', value: 'k {{secret.s}}' },
@@ -460,7 +460,7 @@ test('credentials that the token endpoint refuses are a misconfiguration; an una
 test('check() reports whether the provider answers and whether the clocks agree', async (t) => {
   const { there, provider } = await oneSignal(t)
   assert.deepEqual(
-    (await provider.check?.())?.map(({ ok, what }) => `${ok} ${what}`),
+    (await provider.check?.())?.map(({ ok, description }) => `${ok} ${description}`),
     [`true onesignal: ${there.url} answers (404)`, `true this machine's clock agrees with ${there.url}'s`],
   )
   there.script = (_request, response) => {
@@ -468,10 +468,10 @@ test('check() reports whether the provider answers and whether the clocks agree'
     return true
   }
   const [, clock] = (await provider.check?.()) ?? []
-  assert.match(clock?.what ?? '', /clock is 60\d s ahead of http/)
+  assert.match(clock?.description ?? '', /clock is 60\d s ahead of http/)
   const away = httpProvider({ url: 'http://127.0.0.1:1/x', body: {} })
   t.after(() => away.close?.())
   const [gone] = (await away.check?.()) ?? []
   assert.equal(gone?.ok, false)
-  assert.match(gone?.what ?? '', /does not answer: .*ECONNREFUSED/)
+  assert.match(gone?.description ?? '', /does not answer: .*ECONNREFUSED/)
 })

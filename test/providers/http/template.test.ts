@@ -13,7 +13,7 @@ import { valuesOf } from '../../../src/providers/http/values.ts'
 import type { Json } from '../../../src/runtime/json.ts'
 
 const text = (value: string) => ({ json: JSON.stringify(value), text: value })
-const lookIn =
+const findIn =
   (values: Readonly<Record<string, string>>): FindValue =>
   (name) =>
     name in values ? text(values[name] as string) : undefined
@@ -60,13 +60,13 @@ test('absent values are left out, and so are objects and arrays with absent valu
     deep: [[{ x: '{{b}}' }]],
     empty: {},
   })
-  assert.equal(render(lookIn({ a: '1' })), '{"to":["1"],"empty":{}}')
-  assert.equal(jsonTemplate(['{{b}}'])(lookIn({})), undefined)
-  assert.equal(bodyTemplate({ a: '{{b}}' }, [])(lookIn({}), undefined), '{}')
-  assert.equal(bodyTemplate(['{{b}}'], [])(lookIn({}), undefined), '[]')
+  assert.equal(render(findIn({ a: '1' })), '{"to":["1"],"empty":{}}')
+  assert.equal(jsonTemplate(['{{b}}'])(findIn({})), undefined)
+  assert.equal(bodyTemplate({ a: '{{b}}' }, [])(findIn({}), undefined), '{}')
+  assert.equal(bodyTemplate(['{{b}}'], [])(findIn({}), undefined), '[]')
 })
 
-const nasty = [
+const dangerousTexts = [
   '"',
   '\\',
   '","admin":true,"x":"',
@@ -82,30 +82,30 @@ const nasty = [
 
 test('no content changes the structure of the JSON', () => {
   const render = jsonTemplate({ only: '{{v}}', inside: 'a {{v}} b' })
-  for (const v of nasty) {
-    const read = JSON.parse(render(lookIn({ v, 'secret.k': 'leaked' })) as string) as Record<string, Json>
+  for (const v of dangerousTexts) {
+    const read = JSON.parse(render(findIn({ v, 'secret.k': 'leaked' })) as string) as Record<string, Json>
     assert.deepEqual(read, { only: v, inside: `a ${v} b` })
   }
 })
 
 test('no content ends a header, and encoded values can be decoded', () => {
   const render = headerTemplate('t={{v}}')
-  for (const v of nasty) {
-    const value = render(lookIn({ v }))
+  for (const v of dangerousTexts) {
+    const value = render(findIn({ v }))
     assert.match(value, /^[\x20-\x7e]*$/)
     assert.equal(decodeURIComponent(value.slice(2)), v.toWellFormed())
   }
-  assert.equal(headerTemplate('Key {{secret.k}}')(lookIn({ 'secret.k': '100%' })), 'Key 100%')
+  assert.equal(headerTemplate('Key {{secret.k}}')(findIn({ 'secret.k': '100%' })), 'Key 100%')
 })
 
 test('no content changes the structure of the URL', () => {
   const render = pathTemplate('/apps/a-{{v}}/users/{{v}}/push?to={{v}}&x=1')
   assert.equal(
-    render(lookIn({ v: 'a/b?c=d#e&f g' })),
+    render(findIn({ v: 'a/b?c=d#e&f g' })),
     '/apps/a-a%2Fb%3Fc%3Dd%23e%26f%20g/users/a%2Fb%3Fc%3Dd%23e%26f%20g/push?to=a%2Fb%3Fc%3Dd%23e%26f%20g&x=1',
   )
-  for (const v of nasty) {
-    const path = render(lookIn({ v }))
+  for (const v of dangerousTexts) {
+    const path = render(findIn({ v }))
     if (v === '' || v === '..') assert.equal(path, undefined)
     else {
       const url = new URL(path as string, 'http://h')
@@ -114,20 +114,20 @@ test('no content changes the structure of the URL', () => {
       assert.equal(url.searchParams.get('to'), v.toWellFormed())
     }
   }
-  assert.equal(pathTemplate('/users/{{v}}')(lookIn({ v: '.' })), undefined)
-  assert.equal(pathTemplate('/users/{{a}}{{b}}')(lookIn({ a: '.', b: '.' })), undefined)
-  assert.equal(pathTemplate('/send?to={{v}}')(lookIn({})), '/send?to=')
+  assert.equal(pathTemplate('/users/{{v}}')(findIn({ v: '.' })), undefined)
+  assert.equal(pathTemplate('/users/{{a}}{{b}}')(findIn({ a: '.', b: '.' })), undefined)
+  assert.equal(pathTemplate('/send?to={{v}}')(findIn({})), '/send?to=')
 })
 
 test('a message can set only the allowed members', () => {
   const render = bodyTemplate({ to: '{{v}}', priority: 5 }, ['priority', 'badge'])
   const overrides = { priority: 10, badge: JSON.parse('{"n":1}'), to: 'everybody', filters: [] }
-  assert.equal(render(lookIn({ v: '1001' }), overrides), '{"to":"1001","priority":10,"badge":{"n":1}}')
-  assert.equal(render(lookIn({ v: '1001' }), undefined), '{"to":"1001","priority":5}')
-  assert.equal(bodyTemplate({ to: '{{v}}' }, [])(lookIn({ v: '1' }), overrides), '{"to":"1"}')
+  assert.equal(render(findIn({ v: '1001' }), overrides), '{"to":"1001","priority":10,"badge":{"n":1}}')
+  assert.equal(render(findIn({ v: '1001' }), undefined), '{"to":"1001","priority":5}')
+  assert.equal(bodyTemplate({ to: '{{v}}' }, [])(findIn({ v: '1' }), overrides), '{"to":"1"}')
 })
 
-test('every placeholder is found with its place, and so is every {{ that begins none', () => {
+test('every placeholder is found with its position, and so is every {{ without a placeholder', () => {
   assert.deepEqual(placeholdersOf({ a: ['x', '{{b}} {{c'], '{{d}}': 'e' }, 'body'), [
     { name: 'b', at: 'body.a[1]' },
     { at: 'body.a[1]' },

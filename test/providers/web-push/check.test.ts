@@ -5,7 +5,7 @@ import type { AddressInfo, LookupFunction } from 'node:net'
 import test, { type TestContext } from 'node:test'
 import { checkVapid, checkWebPush } from '../../../src/providers/web-push/check.ts'
 import { makeVapidKeys } from '../../../src/providers/web-push/vapid.ts'
-import { ready, subject } from './fixture.ts'
+import { startWebPush, subject } from './fixture.ts'
 
 /** Tests have no access to the internet. */
 const lookup: LookupFunction = (_host, _options, callback) =>
@@ -17,7 +17,7 @@ const elsewhere = ['fcm.googleapis.com', 'updates.push.services.mozilla.com', 'w
 
 async function serverWithClock(t: TestContext, clock: () => number): Promise<string> {
   const server = createServer((_request, response) => {
-    response.writeHead(404, { date: new Date(clock()).toUTCString() }).end('nothing here')
+    response.writeHead(404, { date: new Date(clock()).toUTCString() }).end('not found')
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -26,12 +26,12 @@ async function serverWithClock(t: TestContext, clock: () => number): Promise<str
 }
 
 test('a valid credential with reachable push services passes all checks', async (t) => {
-  const here = await serverWithClock(t, Date.now)
-  const origins = Object.fromEntries(elsewhere.map((origin) => [origin, here]))
-  const { service } = await ready(t, { origins })
+  const reachable = await serverWithClock(t, Date.now)
+  const origins = Object.fromEntries(elsewhere.map((origin) => [origin, reachable]))
+  const { service } = await startWebPush(t, { origins })
   const checks = await service.check?.()
   assert.deepEqual(
-    checks?.map(({ ok, what }) => [ok, what]),
+    checks?.map(({ ok, description }) => [ok, description]),
     [
       [true, 'Web Push: the VAPID keys are a valid pair'],
       [true, 'Web Push: every push service accepts the VAPID subject'],
@@ -45,39 +45,42 @@ test('a valid credential with reachable push services passes all checks', async 
 test('invalid keys and subjects are reported with a remedy', () => {
   const keys = makeVapidKeys()
   const [pair] = checkVapid({ ...keys, privateKey: makeVapidKeys().privateKey, subject })
-  assert.match(`${pair?.ok} ${pair?.what} ${pair?.remedy}`, /^false .*belong to the private key .*bellwire vapid/)
+  assert.match(
+    `${pair?.ok} ${pair?.description} ${pair?.remedy}`,
+    /^false .*belong to the private key .*bellwire vapid/,
+  )
   const [, invalid] = checkVapid({ ...keys, subject: 'me' })
   assert.match(
-    `${invalid?.ok} ${invalid?.what} ${invalid?.remedy}`,
+    `${invalid?.ok} ${invalid?.description} ${invalid?.remedy}`,
     /^false .*neither mailto: nor https: .*mailto:ops@/,
   )
   const [, apple] = checkVapid({ ...keys, subject: 'mailto:me@localhost' })
-  assert.match(`${apple?.ok} ${apple?.what}`, /^false .*localhost, not at a public domain, which Apple refuses/)
+  assert.match(`${apple?.ok} ${apple?.description}`, /^false .*localhost, not at a public domain, which Apple refuses/)
 })
 
 test('push services that cannot be reached are reported, each with a remedy', async () => {
   const checks = await checkWebPush({ ...makeVapidKeys(), subject, hosts: ['push.example.com', '*.x.example'], lookup })
   const lost = checks.filter(({ ok }) => !ok)
   assert.equal(lost.length, 4)
-  for (const { what, remedy } of lost) {
-    assert.match(what, /cannot be reached \(ENOTFOUND\)/)
+  for (const { description, remedy } of lost) {
+    assert.match(description, /cannot be reached \(ENOTFOUND\)/)
     assert.match(remedy ?? '', /allow connections from this machine to /)
   }
-  assert.match(lost.map(({ what }) => what).join(), /push\.example\.com/)
+  assert.match(lost.map(({ description }) => description).join(), /push\.example\.com/)
 })
 
 test('a wrong clock is reported, with its direction', async (t) => {
   const minutes = 60_000
-  for (const [theirs, words] of [
+  for (const [skewMs, words] of [
     [20 * minutes, /this machine's clock is 20 minutes behind that of/],
     [-20 * minutes, /this machine's clock is 20 minutes ahead of that of/],
     [2 * minutes, undefined],
     [-2 * minutes, undefined],
   ] as const) {
-    const origins = { 'https://push.example.com': await serverWithClock(t, () => Date.now() + theirs) }
+    const origins = { 'https://push.example.com': await serverWithClock(t, () => Date.now() + skewMs) }
     const checks = await checkWebPush({ ...makeVapidKeys(), subject, origins, lookup })
-    const clock = checks.find(({ what }) => what.includes('clock'))
-    if (words) assert.match(clock?.what ?? '', words)
+    const clock = checks.find(({ description }) => description.includes('clock'))
+    if (words) assert.match(clock?.description ?? '', words)
     else assert.equal(clock, undefined)
   }
 })

@@ -20,14 +20,14 @@ function encryptor(t: TestContext, threads: number): Encryptor {
   return made
 }
 
-const inBrief = (text: string): Uint8Array => Buffer.from(text)
+const bytesOf = (text: string): Uint8Array => Buffer.from(text)
 
 test('each message is encrypted for its own browser, over several threads', async (t) => {
   const { encrypt } = encryptor(t, 3)
   const browsers = Array.from({ length: 60 }, browser)
   const read = await Promise.all(
     browsers.map(async ({ keys, read }, i) => {
-      const encrypted = await encrypt(inBrief(`message ${i}`), keys)
+      const encrypted = await encrypt(bytesOf(`message ${i}`), keys)
       return 'body' in encrypted ? read(encrypted.body) : encrypted.error
     }),
   )
@@ -41,7 +41,7 @@ test('encryption does not run in the calling thread', async (t) => {
   const { encrypt } = encryptor(t, 1)
   const { keys, read } = browser()
   t.mock.method(crypto, 'createECDH', () => assert.fail('computed here'))
-  const encrypted = await encrypt(inBrief('x'), keys)
+  const encrypted = await encrypt(bytesOf('x'), keys)
   assert.equal('body' in encrypted && read(encrypted.body), 'x')
 })
 
@@ -49,7 +49,7 @@ test('invalid keys give an error, and other jobs are not affected', async (t) =>
   const { encrypt } = encryptor(t, 1)
   const { keys, read } = browser()
   const wrong = { ...keys, p256dh: Buffer.alloc(65, 4).toString('base64url') }
-  const [bad, good] = await Promise.all([encrypt(inBrief('x'), wrong), encrypt(inBrief('x'), keys)])
+  const [bad, good] = await Promise.all([encrypt(bytesOf('x'), wrong), encrypt(bytesOf('x'), keys)])
   assert.ok('error' in bad, 'an error')
   assert.equal('body' in good && read(good.body), 'x')
 })
@@ -59,18 +59,18 @@ test('the jobs of a thread that ends are rejected, and another thread replaces i
   t.after(() => mortal.close())
   const { keys, read } = browser()
   const [died, behind] = await Promise.allSettled([
-    mortal.encrypt(inBrief('die'), keys),
-    mortal.encrypt(inBrief('x'), keys),
+    mortal.encrypt(bytesOf('die'), keys),
+    mortal.encrypt(bytesOf('x'), keys),
   ])
   for (const each of [died, behind]) assert.match(each.status === 'rejected' ? String(each.reason) : '', /has ended/)
-  const next = await mortal.encrypt(inBrief('x'), keys)
+  const next = await mortal.encrypt(bytesOf('x'), keys)
   assert.equal('body' in next && read(next.body), 'x')
 })
 
 test('a closed encryptor refuses jobs', async () => {
   const { encrypt, close } = createEncryptor(1)
   const { keys } = browser()
-  await encrypt(inBrief('x'), keys)
+  await encrypt(bytesOf('x'), keys)
   await close()
-  await assert.rejects(encrypt(inBrief('x'), keys), /closed/)
+  await assert.rejects(encrypt(bytesOf('x'), keys), /closed/)
 })

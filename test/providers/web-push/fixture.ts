@@ -17,20 +17,20 @@ import {
 
 export const subject = 'mailto:ops@example.com'
 
-export interface Ready {
+export interface WebPushSetup {
   readonly standIn: WebPushStandIn
   readonly keys: VapidKeys
   readonly service: PushService
-  /** A device; by default of user 1001 of brand 1. */
+  /** Creates a device, by default of user 1001 of brand 1. */
   device(over?: Partial<Device>): Device
 }
 
-/** The service, connected to a stand-in of Google's push service. */
-export async function ready(
+/** Starts the service with a stand-in of Google's push service. */
+export async function startWebPush(
   t: TestContext,
   options: Partial<WebPushOptions> = {},
   standInOptions: WebPushStandInOptions = {},
-): Promise<Ready> {
+): Promise<WebPushSetup> {
   const origin = 'https://fcm.googleapis.com'
   const standIn = await startWebPushStandIn({ origin, ...standInOptions })
   const keys = makeVapidKeys()
@@ -61,7 +61,7 @@ export const contextOf = (ms = 10_000, signal: AbortSignal = new AbortController
   signal,
 })
 
-/** A push service whose answers the test releases. */
+/** Starts a push service that answers when the test calls release(). */
 export async function startHolding(t: TestContext): Promise<{
   readonly url: string
   /** Resolves when a request has arrived. */

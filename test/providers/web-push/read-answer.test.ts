@@ -11,14 +11,14 @@ test('every status has an outcome with a rule, and with an error unless it is su
   }
 })
 
-test('only 404 and 410 make a subscription gone, and only 401 and 403 speak against our credential', () => {
+test('only 404 and 410 make a subscription gone, and only 401 and 403 are evidence against the credential', () => {
   const of = (token: string | undefined) =>
     Array.from({ length: 500 }, (_, i) => i + 100).filter((status) => readWebPushAnswer(status, {}, '').token === token)
   assert.deepEqual(of('gone'), [404, 410])
   assert.deepEqual(of('mismatch'), [401, 403])
 })
 
-test('each row of the answers table', () => {
+test('each row of the answers table has its outcome and verdict', () => {
   for (const { row, status, headers = {}, body, outcome, token } of webPushRows) {
     const answer = readWebPushAnswer(status, headers, body)
     assert.deepEqual([answer.category, answer.token ?? 'kept'], [outcome, token], row)

@@ -1,4 +1,4 @@
-// Endpoints are user input. With real sockets: servers that must not be reached count their connections.
+// Endpoints are user input, so a send must not reach internal servers. The tests count the connections of real servers.
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -15,20 +15,22 @@ import { startWebPushStandIn } from '../../../src/stand-ins/web-push.ts'
 import { contextOf, deviceOf, pushTo, subject } from './fixture.ts'
 
 /** A server on an internal address, which must not be reached. */
-async function inside(t: TestContext): Promise<{ readonly port: number; readonly came: () => number }> {
-  let came = 0
+async function startInternalServer(
+  t: TestContext,
+): Promise<{ readonly port: number; readonly connections: () => number }> {
+  let connections = 0
   const server = createServer((socket) => {
-    came++
+    connections++
     socket.destroy()
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   t.after(() => server.close())
-  return { port: (server.address() as AddressInfo).port, came: () => came }
+  return { port: (server.address() as AddressInfo).port, connections: () => connections }
 }
 
 /** A name server with a list of answers, one for each look-up. The last answer is repeated. */
-function answering(...answers: readonly (readonly string[])[]): { readonly lookup: LookupFunction; asked: number } {
+function nameServer(...answers: readonly (readonly string[])[]): { readonly lookup: LookupFunction; asked: number } {
   const server = {
     asked: 0,
     lookup: ((_hostname, _options, callback) => {
@@ -49,7 +51,7 @@ async function deviceAt(t: TestContext, origin: string) {
 }
 
 test('a name with an internal address is not connected to, in any notation of the address', async (t) => {
-  const { port, came } = await inside(t)
+  const { port, connections } = await startInternalServer(t)
   const host = `push.example.test:${port}`
   const device = await deviceAt(t, `https://${host}`)
   for (const addresses of [
@@ -60,7 +62,7 @@ test('a name with an internal address is not connected to, in any notation of th
     ['169.254.169.254'],
     ['8.8.8.8', '127.0.0.1'],
   ]) {
-    const names = answering(addresses)
+    const names = nameServer(addresses)
     const service = webPush({ ...makeVapidKeys(), subject, hosts: [host], lookup: names.lookup })
     const answer = await service.send(pushTo(device), contextOf())
     await service.close?.()
@@ -77,32 +79,32 @@ test('a name with an internal address is not connected to, in any notation of th
     )
     assert.ok(!('uncertain' in answer))
   }
-  assert.equal(came(), 0)
+  assert.equal(connections(), 0)
 })
 
 test('the addresses of the system’s resolver are checked too: localhost is not connected to', async (t) => {
-  const { port, came } = await inside(t)
+  const { port, connections } = await startInternalServer(t)
   const pool = new Pool(`https://localhost:${port}`, { connect: guardedConnect() })
   t.after(() => pool.destroy())
   const answer = await post(pool)
   assert.ok('lost' in answer && answer.lost.code === 'FORBIDDEN_ADDRESS' && !answer.written)
-  assert.equal(came(), 0)
+  assert.equal(connections(), 0)
 })
 
 test('guardedConnect() refuses an IP address of this machine, in any notation', async (t) => {
-  const { port, came } = await inside(t)
+  const { port, connections } = await startInternalServer(t)
   for (const origin of [`https://127.0.0.1:${port}`, `https://[::ffff:7f00:1]:${port}`, `https://2130706433:${port}`]) {
     const pool = new Pool(origin, { connect: guardedConnect() })
     const answer = await post(pool)
     await pool.destroy()
     assert.ok('lost' in answer && answer.lost.code === 'FORBIDDEN_ADDRESS', origin)
   }
-  assert.equal(came(), 0)
+  assert.equal(connections(), 0)
 })
 
 test('the name of a forbidden endpoint is not even looked up', async (t) => {
-  const { port, came } = await inside(t)
-  const names = answering(['127.0.0.1'])
+  const { port, connections } = await startInternalServer(t)
+  const names = nameServer(['127.0.0.1'])
   const service = webPush({ ...makeVapidKeys(), subject, lookup: names.lookup })
   t.after(() => service.close?.())
   for (const origin of [`http://127.0.0.1:${port}`, `https://127.0.0.1:${port}`, `https://localhost:${port}`]) {
@@ -115,16 +117,16 @@ test('the name of a forbidden endpoint is not even looked up', async (t) => {
     // The device is kept, because a wrong setting may be the cause.
     assert.equal(answer.token, undefined)
   }
-  assert.deepEqual([came(), names.asked], [0, 0])
+  assert.deepEqual([connections(), names.asked], [0, 0])
 })
 
 // In these tests 127.0.0.1 is a public address, and 127.0.0.9 an internal one.
-const outThere = (address: string): boolean => address === '127.0.0.1'
+const isPublic = (address: string): boolean => address === '127.0.0.1'
 
 test('the connection uses the address that was checked, over TLS and HTTP/2, without another look-up', async (t) => {
   const { url, ca, requests } = await pushServer(t)
-  const names = answering(['127.0.0.1'], ['127.0.0.9'])
-  const pool = poolTo(t, url, { lookup: names.lookup, allowed: outThere, ca })
+  const names = nameServer(['127.0.0.1'], ['127.0.0.9'])
+  const pool = poolTo(t, url, { lookup: names.lookup, allowed: isPublic, ca })
   const answers = await Promise.all([post(pool), post(pool), post(pool)])
   assert.deepEqual(
     answers.map((answer) => 'status' in answer && answer.status),
@@ -135,8 +137,8 @@ test('the connection uses the address that was checked, over TLS and HTTP/2, wit
 
 test('a name with an internal address at its second look-up (DNS rebinding) is not connected to', async (t) => {
   const { url, ca, requests, cut } = await pushServer(t)
-  const names = answering(['127.0.0.1'], ['127.0.0.9'])
-  const pool = poolTo(t, url, { lookup: names.lookup, allowed: outThere, ca })
+  const names = nameServer(['127.0.0.1'], ['127.0.0.9'])
+  const pool = poolTo(t, url, { lookup: names.lookup, allowed: isPublic, ca })
   assert.ok('status' in (await post(pool)))
   const disconnected = once(pool, 'disconnect')
   cut()
@@ -148,7 +150,7 @@ test('a name with an internal address at its second look-up (DNS rebinding) is n
 
 test('a name without an address, and a failed look-up, are ordinary connection errors', async (t) => {
   for (const lookup of [
-    answering([]).lookup,
+    nameServer([]).lookup,
     ((_host, _options, callback) =>
       callback(Object.assign(new Error('no name server'), { code: 'EAI_AGAIN' }), '')) as LookupFunction,
   ]) {

@@ -101,7 +101,7 @@ async function start({ server, erlang, epmd }: Programs, folder: string): Promis
     address: `amqp://guest:guest@127.0.0.1:${port}`,
     async kill() {
       // RabbitMQ 3.10 writes its list of quorum queues to disk lazily: after a kill, a queue declared just before would exist
-      // but never have a leader again. Our tests do not cover that.
+      // but never have a leader again. The tests do not cover that.
       await sleep(1_500)
       await node.end('keep')
     },

@@ -1,6 +1,6 @@
 // The real services that tests use: at an address from the environment, or else started or installed by the tests.
 
-/** A service, and how to get it. */
+/** A service, with its environment variable and the way to start it. */
 export interface Service<T> {
   readonly name: string
   /** The environment variable with its address, set by a person, or by the global setup for the whole run. */

@@ -16,7 +16,7 @@ export async function deviceSource(config: DevicesConfig['source'], path: string
       try {
         return sqlDevices({ database, devices, ...(holders !== undefined && { holders }), timeoutMs })
       } catch (error) {
-        throw new ConfigError([{ path: `${path}.sql`, where: '', what: (error as Error).message }])
+        throw new ConfigError([{ path: `${path}.sql`, where: '', description: (error as Error).message }])
       }
     }
     case 'http': {

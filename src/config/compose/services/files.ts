@@ -4,8 +4,8 @@ import { X509Certificate } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { ConfigError } from '../../problem.ts'
 
-export function refuse(path: string, what: string, remedy?: string): never {
-  throw new ConfigError([{ path, where: '', what, ...(remedy !== undefined && { remedy }) }])
+export function refuse(path: string, description: string, remedy?: string): never {
+  throw new ConfigError([{ path, where: '', description, ...(remedy !== undefined && { remedy }) }])
 }
 
 export interface FileOrText {

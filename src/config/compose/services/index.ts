@@ -76,12 +76,12 @@ function refuseDuplicateNames(services: readonly PushService[]): void {
   const names = services.map(({ name }) => name)
   const duplicate = names.findIndex((name, i) => names.indexOf(name) < i)
   if (duplicate < 0) return
-  const what = `another push service is also named ${names[duplicate]}`
+  const description = `another push service is also named ${names[duplicate]}`
   throw new ConfigError([
     {
       path: `${at}.services[${duplicate}]`,
       where: '',
-      what,
+      description,
       remedy: 'give each service its own name: pauses, alerts and removals refer to it',
     },
   ])

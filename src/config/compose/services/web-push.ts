@@ -12,10 +12,10 @@ import type { WebPushConfig } from '../../services/web-push.ts'
 export function webPushOptions(config: WebPushConfig, path: string): WebPushOptions {
   const { name, subject, apps, hosts, origins, concurrency } = config
   const keys = { publicKey: config.public_key, privateKey: config.private_key }
-  const what = judgeKeys(keys)
-  if (what !== undefined) {
+  const description = judgeKeys(keys)
+  if (description !== undefined) {
     const remedy = 'use the key pair with which the site subscribes, or make a new one with: bellwire vapid'
-    throw new ConfigError([{ path: `${path}.private_key`, where: '', what, remedy }])
+    throw new ConfigError([{ path: `${path}.private_key`, where: '', description, remedy }])
   }
   return {
     ...keys,

@@ -9,8 +9,8 @@ export interface Received {
   readonly body: string
 }
 
-/** A plain operator, which records requests and answers with a given function. */
-export async function stranger(
+/** Starts an HTTP server in place of an operator. It records requests and answers with the given function. */
+export async function startFakeOperator(
   t: TestContext,
   answer: (received: Received, response: ServerResponse) => void,
 ): Promise<{ url: string; received: Received[] }> {
