@@ -7,7 +7,7 @@ import { ActivityRequest, BatchRequest } from '../contract/records.ts'
 import { type AdminRoute, jsonObject } from '../http/admin-access.ts'
 import { HttpError } from '../http/http.ts'
 import type { Channel } from '../providers/provider.ts'
-import { queueAdmin, visible } from '../queue/admin.ts'
+import { isLaneVisible, queueAdmin } from '../queue/admin.ts'
 import type { LaneService, Queue } from '../queue/queue.ts'
 import { EnqueueAnswer, enqueueJson, enqueueStream } from './enqueue.ts'
 
@@ -78,8 +78,8 @@ export function platformAdmin({ queue, lanes }: PlatformAdmin): readonly AdminRo
             `seqs must be an array of at most ${mostSeqs} numbers, as the answer of /admin/activities gave them`,
           )
         }
-        const outcomes = await queue.outcomes(seqs as number[])
-        return { outcomes: outcomes.filter((outcome) => visible(key, outcome.lane)) }
+        const outcomes = await queue.readOutcomes(seqs as number[])
+        return { outcomes: outcomes.filter((outcome) => isLaneVisible(key, outcome.lane)) }
       },
     },
     ...queueAdmin({ queue, lanes }),
@@ -92,8 +92,8 @@ export function platformAdmin({ queue, lanes }: PlatformAdmin): readonly AdminRo
       async handler(_request, key) {
         const total: Record<string, number> = { waiting: 0, successful: 0, failed: 0 }
         const counted: Record<string, Record<string, number>> = {}
-        for (const { lane, category, items } of await queue.count()) {
-          if (!visible(key, lane)) continue
+        for (const { lane, category, items } of await queue.countItems()) {
+          if (!isLaneVisible(key, lane)) continue
           counted[lane] = { waiting: 0, successful: 0, failed: 0, ...counted[lane], [category]: items }
           total[category] = (total[category] ?? 0) + items
         }

@@ -120,7 +120,7 @@ async function compose(options: PlatformOptions, signal: AbortSignal): Promise<C
   links.start()
   const keptMs = options.keptMs ?? keptByDefaultMs
   const forgetting = createRetention([
-    { keptMs, forget: (before) => queue.forget(before) },
+    { keptMs, forget: (before) => queue.forgetSettled(before) },
     { keptMs, forget: (before) => forgetCalls(database, before) },
     ...deviceRetention(database, keptMs),
     { keptMs, forget: (before) => forgetRuns(crm.database, before) },
@@ -130,7 +130,7 @@ async function compose(options: PlatformOptions, signal: AbortSignal): Promise<C
   metrics().allow('kind', knownKinds([]))
   const unmeasure = [
     metrics().depths(async () =>
-      (await queue.count()).map(({ lane, category, items }) => ({ lane, state: category, count: items })),
+      (await queue.countItems()).map(({ lane, category, items }) => ({ lane, state: category, count: items })),
     ),
     metrics().sizes('platform', () => readSizes(database)),
   ]
@@ -192,7 +192,7 @@ function serveLane(queue: ReturnType<typeof createQueue>, options: LaneOptions, 
   }
   const { firstMs, mostMs } = lane.retry
   const guarded = guard(provider, { concurrency, timeoutMs, breaker: { ...breakerDefaults, firstMs, mostMs } })
-  return queue.serve(lane, (items, context) =>
+  return queue.serveLane(lane, (items, context) =>
     guarded.send(
       items.map((item) => toMessage(item, brand)),
       context,

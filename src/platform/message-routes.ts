@@ -6,7 +6,7 @@ import { channels } from '../contract/endpoints.ts'
 import { readMessageKey } from '../contract/message-key.ts'
 import type { AdminRoute } from '../http/admin-access.ts'
 import { wholeNumber } from '../http/admin-access.ts'
-import { visible } from '../queue/admin.ts'
+import { isLaneVisible } from '../queue/admin.ts'
 import { messageQuery, pageOf, readMessageQuery } from '../queue/message-query.ts'
 import type { FoundItem, LaneService, Queue } from '../queue/queue.ts'
 import { laneName } from './enqueue.ts'
@@ -53,19 +53,19 @@ export function messageRoutes({ queue, lanes }: MessageRoutes): readonly AdminRo
           const { brand, userId, limit } = search
           const before = wholeNumber('before', search.before, Number.MAX_SAFE_INTEGER)
           const ofBrand = channels.map((channel) => laneName(brand, channel))
-          const found = await queue.find({ lanes: ofBrand, userId, before, limit })
+          const found = await queue.findItems({ lanes: ofBrand, userId, before, limit })
           return pageOf(found.map(show), search, ({ seq }) => String(seq))
         }
-        const seen = lanes.map(({ name }) => name).filter((name) => visible(key, name))
+        const seen = lanes.map(({ name }) => name).filter((name) => isLaneVisible(key, name))
         const { name, value } = search
-        const found = await queue.find({ lanes: seen, ...(name === 'ref' ? { ref: value } : { id: value }) })
+        const found = await queue.findItems({ lanes: seen, ...(name === 'ref' ? { ref: value } : { id: value }) })
         return { messages: found.map(show) }
       },
     },
   ]
 }
 
-function show({ category, key, putAt, ...rest }: FoundItem) {
+function show({ category, key, enqueuedAt, ...rest }: FoundItem) {
   const { id, userId } = readMessageKey(key)
-  return { ...rest, id, user_id: userId, outcome: category, put_at: putAt }
+  return { ...rest, id, user_id: userId, outcome: category, put_at: enqueuedAt }
 }
