@@ -1,48 +1,50 @@
-// Setting one attribute of many users, each only if it is still what was seen.
+// Sets one attribute of many users, if the value has not changed since the comparison.
 
 import type { Database, Statement } from '../../store/database.ts'
 import { op, statement } from '../../store/statement.ts'
-import { isKept } from './read-line.ts'
+import { canStoreUserId } from './read-line.ts'
 import { type Field, fields } from './users.ts'
 
-export interface Correction {
+export interface AttributeCorrection {
   readonly brand: string
   readonly field: Field
   readonly value: boolean
-  /** Becomes the time of the change, in epoch milliseconds. */
+  /** The new time of the change, in epoch milliseconds. */
   readonly at: number
 }
 
-export interface Seen {
+export interface ComparedUser {
   readonly userId: string
-  /** When the value had last changed; null: there was none. */
-  readonly seenAt: number | null
+  /** When the compared value had last changed. Null: the CRM had no value. */
+  readonly comparedAt: number | null
 }
 
-/** @returns who was changed; the others have another value by now, or an id that the CRM cannot keep */
+/** @returns the changed users. The other users have another value by now, or an id that the CRM cannot store. */
 export async function correctCrmUsers(
   database: Database,
-  { brand, field, value, at }: Correction,
-  users: readonly Seen[],
+  { brand, field, value, at }: AttributeCorrection,
+  users: readonly ComparedUser[],
 ): Promise<ReadonlySet<string>> {
   const { update, insert } = statements[field]
-  const kept = users.filter(({ userId }) => isKept(userId)).toSorted((a, b) => (a.userId < b.userId ? -1 : 1))
-  const rows = kept.map(({ userId, seenAt }) => [brand, userId, Number(value), at, seenAt])
-  const unknown = rows.filter(([, , , , seenAt]) => seenAt === null)
+  const storable = users
+    .filter(({ userId }) => canStoreUserId(userId))
+    .toSorted((a, b) => (a.userId < b.userId ? -1 : 1))
+  const rows = storable.map(({ userId, comparedAt }) => [brand, userId, Number(value), at, comparedAt])
+  const unknown = rows.filter(([, , , , comparedAt]) => comparedAt === null)
   const [updated, inserted] = await database.commit([op(update, rows), op(insert, unknown)])
   return new Set([...updated, ...inserted].map(({ user_id }) => user_id))
 }
 
-interface Changed {
+interface ChangedUser {
   readonly user_id: string
 }
 
 const columns = { brand: 'text', user_id: 'text', value: 'bigint', at: 'bigint', seen_at: 'bigint' } as const
 
-function statementsOf(field: Field): { update: Statement<Changed>; insert: Statement<Changed> } {
+function createStatements(field: Field): { update: Statement<ChangedUser>; insert: Statement<ChangedUser> } {
   return {
-    // The value as well as its time: two changes within a millisecond must not pass for none.
-    update: statement<Changed>({
+    // Compares the time and the value: the value may have changed twice within a millisecond.
+    update: statement<ChangedUser>({
       name: `correct_${field}`,
       rank: 201,
       columns,
@@ -52,7 +54,7 @@ function statementsOf(field: Field): { update: Statement<Changed>; insert: State
           and coalesce(crm_users.${field}_at, 0) = coalesce(r.seen_at, 0) and coalesce(crm_users.${field}, 0) <> r.value
         returning crm_users.user_id`,
     }),
-    insert: statement<Changed>({
+    insert: statement<ChangedUser>({
       name: `correct_unknown_${field}`,
       rank: 202,
       columns,
@@ -64,6 +66,6 @@ function statementsOf(field: Field): { update: Statement<Changed>; insert: State
   }
 }
 
-const statements = Object.fromEntries(fields.map((field) => [field, statementsOf(field)])) as Readonly<
-  Record<Field, ReturnType<typeof statementsOf>>
+const statements = Object.fromEntries(fields.map((field) => [field, createStatements(field)])) as Readonly<
+  Record<Field, ReturnType<typeof createStatements>>
 >

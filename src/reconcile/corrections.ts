@@ -1,5 +1,5 @@
-// Correcting the CRM's own data by what the operator said: only when asked, raising no events of user data, and only where the
-// CRM's value is still the one that was compared. Reconciliation is a fail-safe: nothing follows from it by itself.
+// Corrects the CRM's values to the operator's values, only at a person's request and without events of user data. A value is
+// changed only if it is still the compared value.
 
 import type { ReconciliationField as Field } from '../contract/records.ts'
 import { HttpError } from '../http/http.ts'
@@ -8,14 +8,14 @@ import { emit } from '../runtime/events.ts'
 import { uuidv7 } from '../runtime/ids.ts'
 import type { Database, Migration } from '../store/database.ts'
 import { op, statement } from '../store/statement.ts'
-import { correctCrmUsers } from './crm/correct.ts'
-import { allDiscrepancies, markCorrected } from './discrepancies.ts'
-import { latestRuns, type Run } from './runs.ts'
-import { changeOf, type Direction } from './severity.ts'
+import { correctCrmUsers } from './crm/correct-users.ts'
+import { markCorrected, readAllDiscrepancies } from './discrepancies.ts'
+import { type ReconciliationRun, readLatestRuns } from './runs.ts'
+import { correctionKindOf, type Direction } from './severity.ts'
 
-export type What = 'tighten' | 'loosen'
+export type CorrectionKind = 'tighten' | 'loosen'
 
-/** The audit: who changed how much, when and why; the discrepancies carry its name. */
+/** The audit of corrections. Each corrected discrepancy has the name of its correction. */
 export const correctionMigrations: readonly Migration[] = [
   {
     name: 'reconcile/3',
@@ -29,7 +29,7 @@ export const correctionMigrations: readonly Migration[] = [
   },
 ]
 
-const begin = statement({
+const insertCorrection = statement({
   name: 'begin_correction',
   rank: 230,
   columns: {
@@ -46,7 +46,7 @@ const begin = statement({
     select r.brand, r.correction, r.run, r.field, r.what, r.at, r.by from ${rows} r`,
 })
 
-const finish = statement({
+const updateCorrection = statement({
   name: 'finish_correction',
   rank: 231,
   columns: { brand: 'text', correction: 'text', applied: 'bigint', skipped: 'bigint' },
@@ -55,9 +55,9 @@ const finish = statement({
     where corrections.brand = r.brand and corrections.correction = r.correction`,
 })
 
-const select = statement<{
+const selectCorrections = statement<{
   correction: string
-  what: What
+  what: CorrectionKind
   at: number
   by: string
   applied: number | null
@@ -71,28 +71,36 @@ const select = statement<{
     join corrections c on c.brand = r.brand and c.run = r.run order by c.correction`,
 })
 
-/** Those of a run; without applied: it was broken off, and can be asked for again. */
-export async function listCorrections(database: Database, { brand, run }: Run): Promise<readonly object[]> {
-  const rows = await database.read(op(select, [[brand, run]]))
+/** Lists the corrections of a run. Without `applied`, a correction was interrupted and can be requested again. */
+export async function listCorrections(
+  database: Database,
+  { brand, run }: ReconciliationRun,
+): Promise<readonly object[]> {
+  const rows = await database.read(op(selectCorrections, [[brand, run]]))
   return rows.map((row) => ({ ...row, at: new Date(row.at).toISOString() }))
 }
 
-export interface Preview {
-  readonly what: What
-  /** Users whose value would change, unless it changed meanwhile. */
+export interface CorrectionPreview {
+  readonly what: CorrectionKind
+  /** The number of users whose value would change. */
   readonly count: number
+  /** The change, such as `blocked = true`. */
   readonly sets: string
-  /** The first of them. */
+  /** The first of these users. */
   readonly sample: readonly string[]
 }
 
 const sampleSize = 10
 
-/** What a correction would do. */
-export async function previewCorrection(database: Database, run: Run, what: What): Promise<Preview> {
+/** Counts the users whose value a correction would change. */
+export async function previewCorrection(
+  database: Database,
+  run: ReconciliationRun,
+  what: CorrectionKind,
+): Promise<CorrectionPreview> {
   const sample: string[] = []
   let count = 0
-  for await (const page of allDiscrepancies(database, run, directionOf(run.field, what))) {
+  for await (const page of readAllDiscrepancies(database, run, directionOf(run.field, what))) {
     for (const { correction, user_id } of page) {
       if (correction !== null) continue
       count++
@@ -102,51 +110,56 @@ export async function previewCorrection(database: Database, run: Run, what: What
   return { what, count, sets: `${run.field} = ${newValue(run.field, what)}`, sample }
 }
 
-export interface Corrected {
+export interface CorrectionResult {
   readonly correction: string
   readonly applied: number
-  /** The CRM's value changed since the comparison, or cannot be kept there. */
+  /** The number of users whose value changed since the comparison, or whose id the CRM cannot store. */
   readonly skipped: number
 }
 
 /**
- * Does it. Asking again goes on with what is left.
+ * Applies a correction. After an interruption, a second correction changes the remaining users.
  *
- * @throws HttpError when a newer run is there: its findings are the ones to go by
+ * @throws HttpError if there is a newer run: only its discrepancies may be corrected
  */
-export async function correct(database: Database, run: Run, what: What, by: string): Promise<Corrected> {
+export async function applyCorrection(
+  database: Database,
+  run: ReconciliationRun,
+  what: CorrectionKind,
+  by: string,
+): Promise<CorrectionResult> {
   const { brand, field } = run
-  const { lastDone } = await latestRuns(database, brand, field)
-  if (run.state !== 'done') throw new HttpError(409, `this run is ${run.state}: only a done one can correct anything`)
+  const { lastDone } = await readLatestRuns(database, brand, field)
+  if (run.state !== 'done') throw new HttpError(409, `this run is ${run.state}: correct from a run that is done`)
   if (lastDone?.run !== run.run)
     throw new HttpError(409, `there is a newer run of ${field}: correct from ${lastDone?.run}`)
   const correction = uuidv7()
   const at = clock.now()
-  await database.commit([op(begin, [[brand, correction, run.run, field, what, at, by]])])
+  await database.commit([op(insertCorrection, [[brand, correction, run.run, field, what, at, by]])])
   let applied = 0
   let skipped = 0
-  for await (const page of allDiscrepancies(database, run, directionOf(field, what))) {
+  for await (const page of readAllDiscrepancies(database, run, directionOf(field, what))) {
     const open = page.filter((each) => each.correction === null)
-    const done = await correctCrmUsers(
+    const changedUsers = await correctCrmUsers(
       database,
       { brand, field, value: newValue(field, what), at },
-      open.map(({ user_id, crm_at }) => ({ userId: user_id, seenAt: crm_at })),
+      open.map(({ user_id, crm_at }) => ({ userId: user_id, comparedAt: crm_at })),
     )
-    const corrected = open.filter(({ user_id }) => done.has(user_id))
+    const corrected = open.filter(({ user_id }) => changedUsers.has(user_id))
     await markCorrected(database, run, correction, corrected)
     applied += corrected.length
     skipped += open.length - corrected.length
   }
-  await database.commit([op(finish, [[brand, correction, applied, skipped]])])
+  await database.commit([op(updateCorrection, [[brand, correction, applied, skipped]])])
   emit('crm.corrected', { brand, field, run: run.run, what, applied, skipped })
   return { correction, applied, skipped }
 }
 
-function directionOf(field: Field, what: What): Direction {
-  return changeOf(field, 'operator_only') === what ? 'operator_only' : 'crm_only'
+function directionOf(field: Field, what: CorrectionKind): Direction {
+  return correctionKindOf(field, 'operator_only') === what ? 'operator_only' : 'crm_only'
 }
 
-/** The operator is right: where it alone has the field, it becomes true. */
-function newValue(field: Field, what: What): boolean {
+/** The operator's value: true for users that only the operator lists. */
+function newValue(field: Field, what: CorrectionKind): boolean {
   return directionOf(field, what) === 'operator_only'
 }

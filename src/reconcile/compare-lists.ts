@@ -1,39 +1,39 @@
-// The exact comparison, inside the database engine: what only the operator has, what only the CRM has. Everything is a set.
+// Compares the lists of operator and CRM exactly, as sets in the database: users that only one of them has.
 
 import type { ReconciliationField as Field } from '../contract/records.ts'
 import { shown } from '../contract/shown.ts'
 import type { Scratch } from '../store/scratch.ts'
-import { Refused } from './refusal.ts'
+import { AnswerRefused } from './answer-refused.ts'
 import type { Direction } from './severity.ts'
 
-export interface Comparing {
-  /** Into whose table `answer` the operator's ids were loaded. */
+export interface ComparisonInput {
+  /** Its table `answer` contains the operator's ids. */
   readonly scratch: Scratch
   readonly brand: string
   readonly field: Field
-  /** How many ids the operator sent. */
+  /** The number of ids from the operator. */
   readonly ids: number
-  /** What the CRM changed after this time, in epoch milliseconds, is too recent to judge. */
+  /** Changes of the CRM after this time, in epoch milliseconds, are too recent to judge. */
   readonly judgedUntil: number
-  /** Listed first. */
+  /** The direction whose differences are listed first. */
   readonly first: Direction
 }
 
 export interface Comparison {
-  /** Who holds the field in the CRM. */
+  /** The number of users for whom the field is true in the CRM. */
   readonly crmUsers: number
   readonly operatorOnly: number
   readonly crmOnly: number
   readonly tooRecent: number
 }
 
-/** A user of whom the two say different things. */
+/** A user on whom operator and CRM differ. */
 export interface Difference {
-  /** Increasing; with gaps. */
+  /** Increasing, with gaps. */
   readonly n: number
   readonly userId: string
   readonly direction: Direction
-  /** When the CRM's value last changed; null: it never had one. */
+  /** When the CRM's value last changed. Null: the CRM has no value. */
   readonly crmAt: number | null
 }
 
@@ -47,23 +47,23 @@ export async function countCrmUsers(scratch: Scratch, brand: string, field: Fiel
   return counted?.n as number
 }
 
-/** One state of the CRM is compared, whatever is written meanwhile. @throws Refused when an id came twice */
-export async function compare(comparing: Comparing): Promise<Comparison> {
-  const { scratch, brand, field, judgedUntil } = comparing
+/** Compares one snapshot of the CRM, regardless of concurrent writes. @throws AnswerRefused if an id occurs twice */
+export async function compareLists(input: ComparisonInput): Promise<Comparison> {
+  const { scratch, brand, field, judgedUntil } = input
   await scratch.run(scratch.engine === 'sqlite' ? 'begin' : 'begin isolation level repeatable read')
   await scratch.run(
     `create temporary table found (
       n ${scratch.engine === 'sqlite' ? 'integer' : 'bigint generated always as identity'} primary key,
       user_id text not null, operator integer not null)`,
   )
-  if (scratch.engine === 'sqlite') await mergeBothWays(comparing)
-  else await joinOnce(comparing)
+  if (scratch.engine === 'sqlite') await mergeEachDirection(input)
+  else await joinLists(input)
 
   const found = await scratch.run<{ operator: number; n: number }>(
     'select operator, count(*) as n from found group by operator',
   )
   const crmUsers = await countCrmUsers(scratch, brand, field)
-  await refuseRepeated(comparing, crmUsers, found)
+  await refuseRepeatedIds(input, crmUsers, found)
 
   await scratch.run(
     `create temporary table judged (n bigint primary key, user_id text not null, operator integer not null, crm_at bigint)`,
@@ -83,8 +83,8 @@ export async function compare(comparing: Comparing): Promise<Comparison> {
   return { crmUsers, operatorOnly, crmOnly, tooRecent: countOf(found, 1) + countOf(found, 0) - operatorOnly - crmOnly }
 }
 
-/** What compare() found, in pages, the worse direction first. */
-export async function* differences(scratch: Scratch): AsyncGenerator<readonly Difference[]> {
+/** Reads the differences that compareLists() found, in pages, in the order of `first`. */
+export async function* readDifferences(scratch: Scratch): AsyncGenerator<readonly Difference[]> {
   for (let after = 0; ; ) {
     const page = await scratch.run<{ n: number; user_id: string; operator: number; crm_at: number | null }>(
       `select n, user_id, operator, crm_at from judged where n > $1 order by n limit ${pageRows}`,
@@ -101,39 +101,40 @@ export async function* differences(scratch: Scratch): AsyncGenerator<readonly Di
   }
 }
 
-const holders = (field: Field): string => `select user_id from crm_users where brand = $1 and ${field} = 1`
+const selectCrmUsers = (field: Field): string => `select user_id from crm_users where brand = $1 and ${field} = 1`
 
-/** Both sides lie in order: SQLite goes through them side by side (EXCEPT with ORDER BY is a merge), once for each direction. */
-async function mergeBothWays({ scratch, brand, field, first }: Comparing): Promise<void> {
-  const ways = {
-    operator_only: `select user_id, 1 from (select text as user_id from answer except ${holders(field)} order by 1)`,
-    crm_only: `select user_id, 0 from (${holders(field)} except select text from answer order by 1)`,
+/** On SQLite both lists are sorted, so EXCEPT with ORDER BY is a merge: one pass for each direction. */
+async function mergeEachDirection({ scratch, brand, field, first }: ComparisonInput): Promise<void> {
+  const selects = {
+    operator_only: `select user_id, 1 from (select text as user_id from answer except ${selectCrmUsers(field)} order by 1)`,
+    crm_only: `select user_id, 0 from (${selectCrmUsers(field)} except select text from answer order by 1)`,
   }
   const order: readonly Direction[] =
     first === 'operator_only' ? ['operator_only', 'crm_only'] : ['crm_only', 'operator_only']
-  for (const way of order) await scratch.run(`insert into found (user_id, operator) ${ways[way]}`, [brand])
+  for (const direction of order)
+    await scratch.run(`insert into found (user_id, operator) ${selects[direction]}`, [brand])
 }
 
-/** PostgreSQL has both in one pass: a full join by hash is its fastest exact way (measured: EXCEPT both ways takes twice as long). */
-async function joinOnce({ scratch, brand, field, first }: Comparing): Promise<void> {
+/** PostgreSQL's fastest exact comparison is a full hash join (measured: EXCEPT in both directions takes twice as long). */
+async function joinLists({ scratch, brand, field, first }: ComparisonInput): Promise<void> {
   await scratch.run(
     `insert into found (user_id, operator)
      select coalesce(a.text, c.user_id), case when a.text is null then 0 else 1 end
-     from answer a full join (${holders(field)}) c on c.user_id = a.text
+     from answer a full join (${selectCrmUsers(field)}) c on c.user_id = a.text
      where a.text is null or c.user_id is null
      order by 2 ${first === 'operator_only' ? 'desc' : 'asc'}, 1`,
     [brand],
   )
-  // Without statistics it would be taken for a large table in what follows.
+  // Without statistics PostgreSQL would plan the next queries for a large table.
   await scratch.run('analyze found')
 }
 
 /**
- * A list with an id twice is refused. On SQLite the loading has counted. On PostgreSQL the join tells for nothing: the CRM has
- * each user once, so the ids that were matched must be as many as the CRM's users that were.
+ * Refuses a list that contains an id twice. On SQLite, `answer` has each id once. On PostgreSQL the join shows repeated ids: the CRM
+ * has each user once, so the number of matched ids must equal the number of matched CRM users.
  */
-async function refuseRepeated(
-  { scratch, ids }: Comparing,
+async function refuseRepeatedIds(
+  { scratch, ids }: ComparisonInput,
   crmUsers: number,
   found: readonly { operator: number; n: number }[],
 ): Promise<void> {
@@ -142,13 +143,13 @@ async function refuseRepeated(
     if (distinct?.n === ids) return
   } else {
     const matched = ids - countOf(found, 1)
-    const among = await scratch.run(
+    const repeatedUnmatched = await scratch.run(
       'select 1 from found where operator = 1 group by user_id having count(*) > 1 limit 1',
     )
-    if (matched === crmUsers - countOf(found, 0) && among.length === 0) return
+    if (matched === crmUsers - countOf(found, 0) && repeatedUnmatched.length === 0) return
   }
-  const which = await scratch.repeated('answer')
-  throw new Refused('repeated', `${which.map((id) => shown(id)).join(', ')} and perhaps others are there twice`)
+  const examples = await scratch.repeated('answer')
+  throw new AnswerRefused('repeated', `${examples.map((id) => shown(id)).join(', ')} and perhaps other ids occur twice`)
 }
 
 function countOf(counts: readonly { operator: number; n: number }[], operator: number): number {

@@ -1,5 +1,5 @@
-// Users and their attributes come in as NDJSON or CSV of any length, one user in a line. Memory is bounded, the sender is slowed
-// to the speed of the store, and sending a stream again is safe.
+// Imports users and their attributes from NDJSON or CSV of any length, one user per line. Memory is bounded, the sender is slowed
+// down to the speed of the store, and the same stream can be sent again.
 
 import { isUtf8 } from 'node:buffer'
 import { type Static, Type } from 'typebox'
@@ -9,42 +9,42 @@ import { blocks, longestLine } from '../../http/lines.ts'
 import { emit } from '../../runtime/events.ts'
 import type { Database } from '../../store/database.ts'
 import { type CsvReader, csvReader, type LineContext, type ReadLine, readNdjsonLine } from './read-line.ts'
-import { putCrmUsers, type UserAttributes } from './users.ts'
+import { type UserAttributes, upsertCrmUsers } from './users.ts'
 
 export const ImportAnswer = Type.Object({
-  users: whole('Lines that were read'),
-  changed: whole('Of those: users of whom something was not known, or was known otherwise'),
+  users: whole('The accepted lines'),
+  changed: whole('The accepted lines that changed a user'),
   refused_count: whole(),
   refused: refusedLines,
 })
 export type ImportAnswer = Static<typeof ImportAnswer>
 
-export interface Import {
+export interface ImportOptions {
   readonly database: Database
   readonly brand: string
   readonly format: 'ndjson' | 'csv'
-  /** When lines without updated_at are said to have changed, in epoch milliseconds. */
+  /** The time of change for lines without updated_at, in epoch milliseconds. */
   readonly at: number
   readonly now: number
 }
 
-const refusedListed = 1_000
-/** In one transaction. */
-const mostUsers = 2_000
+const maxRefusedListed = 1_000
+/** The most users of one transaction. */
+const maxUsers = 2_000
 
-export async function importUsers(stream: AsyncIterable<Buffer>, given: Import): Promise<ImportAnswer> {
-  const { database, brand, format } = given
+export async function importUsers(stream: AsyncIterable<Buffer>, options: ImportOptions): Promise<ImportAnswer> {
+  const { database, brand, format } = options
   const answer: ImportAnswer = { users: 0, changed: 0, refused_count: 0, refused: [] }
-  const readers: Readers = { format, csv: undefined }
+  const readers: LineReaders = { format, csv: undefined }
   let line = 0
-  let putting: Promise<unknown> = Promise.resolve()
+  let storing: Promise<unknown> = Promise.resolve()
 
   const refuse = (error: string): void => {
     answer.refused_count++
-    if (answer.refused.length < refusedListed) answer.refused.push({ line, error })
+    if (answer.refused.length < maxRefusedListed) answer.refused.push({ line, error })
   }
-  const put = async (users: ReadonlyMap<string, UserAttributes>): Promise<void> => {
-    answer.changed += await putCrmUsers(database, brand, [...users.values()])
+  const storeUsers = async (users: ReadonlyMap<string, UserAttributes>): Promise<void> => {
+    answer.changed += await upsertCrmUsers(database, brand, [...users.values()])
   }
 
   for await (const block of blocks(stream)) {
@@ -54,29 +54,30 @@ export async function importUsers(stream: AsyncIterable<Buffer>, given: Import):
       continue
     }
     let users = new Map<string, UserAttributes>()
-    const whole = isUtf8(block.lines)
+    const isValidUtf8 = isUtf8(block.lines)
     for (const text of textOf(block.lines).split('\n')) {
       line++
-      const read = whole || !text.includes('\ufffd') ? readWith(readers, text, given) : { invalid: 'it is not UTF-8' }
+      const read =
+        isValidUtf8 || !text.includes('\ufffd') ? readLine(readers, text, options) : { invalid: 'it is not UTF-8' }
       if (read === undefined) continue
       if ('invalid' in read) refuse(read.invalid)
       else {
         answer.users++
-        // A statement may not change a user twice: what is said of him again waits for the next one.
-        if (users.has(read.userId) || users.size >= mostUsers) {
-          await putting
-          putting = put(users)
-          putting.catch(() => {}) // seen at the next await
+        // A statement must not change a user twice: a repeated user starts the next statement.
+        if (users.has(read.userId) || users.size >= maxUsers) {
+          await storing
+          storing = storeUsers(users)
+          storing.catch(() => {}) // an error is thrown by the next await
           users = new Map()
         }
         users.set(read.userId, read)
       }
     }
-    await putting
-    putting = put(users)
-    putting.catch(() => {})
+    await storing
+    storing = storeUsers(users)
+    storing.catch(() => {})
   }
-  await putting
+  await storing
   emit('crm.imported', { brand, users: answer.users, changed: answer.changed, refused: answer.refused_count })
   return answer
 }
@@ -86,13 +87,13 @@ function textOf(lines: Buffer): string {
   return lines.toString('utf8', 0, end)
 }
 
-interface Readers {
-  readonly format: Import['format']
+interface LineReaders {
+  readonly format: ImportOptions['format']
   csv: CsvReader | undefined
 }
 
-/** @returns undefined for a line that is empty, or the header */
-function readWith(readers: Readers, text: string, context: LineContext): ReadLine | undefined {
+/** @returns undefined for an empty line or the header */
+function readLine(readers: LineReaders, text: string, context: LineContext): ReadLine | undefined {
   const line = text.endsWith('\r') ? text.slice(0, -1) : text
   if (line.trim() === '') return undefined
   if (readers.format === 'ndjson') return readNdjsonLine(line, context)
