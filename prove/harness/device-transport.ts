@@ -1,5 +1,5 @@
-// What lies between operator and platform in the proof device-links: a broker that can be killed, a network that can be cut,
-// and a witness of what was published in which order.
+// The transport between operator and platform in the proof device-links: a broker that can be killed, a network that can be cut,
+// and a record of the published events in order.
 
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -9,8 +9,8 @@ import { startKafka } from '../../test/support/services/kafka.ts'
 import { type Broker, startRabbitmq } from '../../test/support/services/rabbitmq.ts'
 import { apiKeys } from '../plans.ts'
 import { type ChannelName, exchangeOf, linksOf, witnessOf } from '../processes/device-plan.ts'
-import { type Cuttable, cuttable } from './cuttable.ts'
 import { roundAt } from './device-events.ts'
+import { type NetworkProxy, startNetworkProxy } from './network-proxy.ts'
 
 export interface Arrival {
   readonly brand: string
@@ -18,26 +18,26 @@ export interface Arrival {
   readonly round: number
 }
 
-export interface InBetween {
-  /** For the plans of both processes. */
+export interface DeviceTransport {
+  /** The address for the plans of both processes. */
   readonly address: string
-  readonly network: Cuttable
-  /** Absent: there is none. */
+  readonly network: NetworkProxy
+  /** Absent for a transport without a broker. */
   readonly broker?: Broker
-  /** Once the platform has declared what is its own. */
+  /** Declares the test's queues. Call it after the platform has declared its queues. */
   prepare(): Promise<void>
-  /** Everything published, in order of arrival. */
-  witness(): Promise<readonly Arrival[]>
+  /** Reads all published events, in the order of arrival. */
+  readArrivals(): Promise<readonly Arrival[]>
   stop(): Promise<void>
 }
 
 const brands = Object.keys(apiKeys)
 
-export function lay(channel: ChannelName, platformPort: number): Promise<InBetween> {
-  return { rest: () => overRest(platformPort), amqp: overAmqp, kafka: overKafka }[channel]()
+export function startTransport(channel: ChannelName, platformPort: number): Promise<DeviceTransport> {
+  return { rest: () => startRest(platformPort), amqp: startAmqp, kafka: startKafkaTransport }[channel]()
 }
 
-function arrival(brand: string, body: Uint8Array): Arrival {
+function readArrival(brand: string, body: Uint8Array): Arrival {
   const { user_id: user, timestamp } = JSON.parse(Buffer.from(body).toString()) as {
     user_id: string
     timestamp: string
@@ -45,9 +45,9 @@ function arrival(brand: string, body: Uint8Array): Arrival {
   return { brand, user, round: roundAt(Date.parse(timestamp)) }
 }
 
-/** A front server, as many platforms have one: it notes what the platform took. */
-async function overRest(platformPort: number): Promise<InBetween> {
-  const taken: Arrival[] = []
+/** An HTTP proxy in front of the platform that records the accepted events. */
+async function startRest(platformPort: number): Promise<DeviceTransport> {
+  const accepted: Arrival[] = []
   const front = createServer(async (request, response) => {
     const chunks: Buffer[] = []
     try {
@@ -60,19 +60,20 @@ async function overRest(platformPort: number): Promise<InBetween> {
         body: new Uint8Array(body),
       })
       const text = await answer.text()
-      if (answer.status === 200) taken.push(arrival(brands.find((brand) => apiKeys[brand] === key) as string, body))
+      if (answer.status === 200)
+        accepted.push(readArrival(brands.find((brand) => apiKeys[brand] === key) as string, body))
       response.writeHead(answer.status).end(text)
     } catch {
-      response.writeHead(502).end('{"error":"the platform is away"}')
+      response.writeHead(502).end('{"error":"the platform is unavailable"}')
     }
   })
   await new Promise<void>((resolve) => front.listen(0, '127.0.0.1', resolve))
-  const network = await cuttable((front.address() as AddressInfo).port)
+  const network = await startNetworkProxy((front.address() as AddressInfo).port)
   return {
     address: `http://127.0.0.1:${network.port}`,
     network,
     prepare: async () => {},
-    witness: async () => taken,
+    readArrivals: async () => accepted,
     async stop() {
       await network.close()
       front.closeAllConnections()
@@ -81,11 +82,11 @@ async function overRest(platformPort: number): Promise<InBetween> {
   }
 }
 
-async function overAmqp(): Promise<InBetween> {
+async function startAmqp(): Promise<DeviceTransport> {
   const broker = await startRabbitmq()
   const address = new URL(broker.address)
-  const network = await cuttable(Number(address.port))
-  const within = async <T>(work: (connection: ChannelModel) => Promise<T>): Promise<T> => {
+  const network = await startNetworkProxy(Number(address.port))
+  const withConnection = async <T>(work: (connection: ChannelModel) => Promise<T>): Promise<T> => {
     const connection = await connect(broker.address)
     connection.on('error', () => {})
     try {
@@ -100,7 +101,7 @@ async function overAmqp(): Promise<InBetween> {
     network,
     broker,
     prepare: () =>
-      within(async (connection) => {
+      withConnection(async (connection) => {
         const channel = await connection.createChannel()
         for (const brand of brands) {
           await channel.assertExchange(exchangeOf(brand), 'fanout', { durable: true })
@@ -108,15 +109,15 @@ async function overAmqp(): Promise<InBetween> {
           for (const queue of [linksOf(brand), witnessOf(brand)]) await channel.bindQueue(queue, exchangeOf(brand), '')
         }
       }),
-    witness: () =>
-      within(async (connection) => {
+    readArrivals: () =>
+      withConnection(async (connection) => {
         const seen: Arrival[] = []
         for (const brand of brands) {
           const channel = await connection.createChannel()
           for (;;) {
             const message = await channel.get(witnessOf(brand), { noAck: true })
             if (!message) break
-            seen.push(arrival(brand, message.content))
+            seen.push(readArrival(brand, message.content))
           }
         }
         return seen
@@ -128,17 +129,17 @@ async function overAmqp(): Promise<InBetween> {
   }
 }
 
-async function overKafka(): Promise<InBetween> {
-  const network = await cuttable()
+async function startKafkaTransport(): Promise<DeviceTransport> {
+  const network = await startNetworkProxy()
   const broker = await startKafka({ advertised: network.port })
-  network.leadsTo(Number(broker.address.split(':')[1]))
+  network.forwardTo(Number(broker.address.split(':')[1]))
   const address = `127.0.0.1:${network.port}`
   return {
     address,
     network,
     broker,
     prepare: async () => {},
-    async witness() {
+    async readArrivals() {
       const seen = await Promise.all(brands.map((brand) => readTopic(address, brand)))
       return seen.flat()
     },
@@ -149,14 +150,14 @@ async function overKafka(): Promise<InBetween> {
   }
 }
 
-/** From its beginning, until nothing comes for a while. What belongs to one user is in one partition. */
+/** Reads a topic from its beginning until no message arrives for 3 s. The events of one user are in one partition. */
 async function readTopic(address: string, brand: string): Promise<readonly Arrival[]> {
   const seen: Arrival[] = []
   const stop = new AbortController()
   let idle = setTimeout(() => stop.abort(), 20_000)
   await kafkaConsumer({ brokers: [address], topic: linksOf(brand), group: witnessOf(brand), declare: false }).consume(
     async (received) => {
-      for (const { body } of received) seen.push(arrival(brand, body))
+      for (const { body } of received) seen.push(readArrival(brand, body))
       clearTimeout(idle)
       idle = setTimeout(() => stop.abort(), 3_000)
       return received.map(() => 'taken')

@@ -1,21 +1,21 @@
-// A way through which a proof's processes reach a service, and which it can cut: a network that fails.
+// A TCP proxy between the processes of a proof and a service. It can simulate a failing network.
 
 import type { AddressInfo } from 'node:net'
 import { connect, createServer, type Socket } from 'node:net'
 
-export interface Cuttable {
+export interface NetworkProxy {
   readonly port: number
-  /** Where it leads; may be told once it is known. */
-  leadsTo(port: number): void
-  /** All connections are reset, new ones too. */
+  /** Sets the port of the service. */
+  forwardTo(port: number): void
+  /** Resets all connections, including new connections. */
   cut(): void
-  /** Nothing arrives any more, on either side, and nobody is told. */
+  /** Drops all data in both directions without closing the connections. */
   freeze(): void
-  mend(): void
+  restore(): void
   close(): Promise<void>
 }
 
-export async function cuttable(to = 0): Promise<Cuttable> {
+export async function startNetworkProxy(to = 0): Promise<NetworkProxy> {
   let target = to
   let state: 'open' | 'cut' | 'frozen' = 'open'
   const pairs = new Set<readonly [Socket, Socket]>()
@@ -43,7 +43,7 @@ export async function cuttable(to = 0): Promise<Cuttable> {
   }
   return {
     port: (server.address() as AddressInfo).port,
-    leadsTo(port) {
+    forwardTo(port) {
       target = port
     },
     cut() {
@@ -57,8 +57,8 @@ export async function cuttable(to = 0): Promise<Cuttable> {
         far.unpipe(near).pause()
       }
     },
-    mend() {
-      // What was frozen stays lost: as after a NAT that forgot its connections.
+    restore() {
+      // Frozen connections stay broken, as after a NAT that has dropped its state.
       if (state === 'frozen') reset()
       state = 'open'
     },

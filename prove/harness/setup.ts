@@ -1,13 +1,13 @@
-// The cast of a proof: a witness, operators and a platform, each with its own store, on ports that stay the same over restarts.
+// The processes of a proof: a witness, operators and a platform. Their stores and ports stay the same after restarts.
 
 import { join } from 'node:path'
 import { freePort } from '../../test/support/free-port.ts'
 import { type OperatorPlan, type PlatformPlan, planVariable, witnessVariable } from '../plans.ts'
 import { type Strike, strikeVariable } from '../processes/strike.ts'
 import { type Process, startProcess } from './process.ts'
-import { readTestimony, type Testimony } from './testimony.ts'
+import { readWitnessReport, type WitnessReport } from './witness-report.ts'
 
-export interface StageOptions {
+export interface SetupOptions {
   readonly folder: string
   readonly operatorStore?: string
   readonly platformStore?: string
@@ -16,16 +16,16 @@ export interface StageOptions {
   readonly lane?: PlatformPlan['lane']
 }
 
-export interface Stage {
+export interface ProofSetup {
   readonly platformUrl: string
   readonly operatorUrls: readonly string[]
-  /** Starts a process of the operator (the first, unless told); `strike` is where it will be struck. */
-  operator(strike?: Strike, which?: number): Process
+  /** Starts an operator. `strike` defines where the process kills or stops itself. Default index: 0. */
+  operator(strike?: Strike, index?: number): Process
   platform(strike?: Strike): Process
-  testimony(): Promise<Testimony>
+  readReport(): Promise<WitnessReport>
 }
 
-export async function setStage(options: StageOptions): Promise<Stage> {
+export async function createSetup(options: SetupOptions): Promise<ProofSetup> {
   const { folder, operators = 1 } = options
   const file = join(folder, 'witness.ndjson')
   const witness = startProcess(new URL('../processes/witness.ts', import.meta.url), { args: [file] })
@@ -45,9 +45,9 @@ export async function setStage(options: StageOptions): Promise<Stage> {
   return {
     platformUrl: `http://127.0.0.1:${platformPort}`,
     operatorUrls,
-    operator(strike, which = 0) {
+    operator(strike, index = 0) {
       const store = options.operatorStore ?? `sqlite:${join(folder, 'operator.db')}`
-      const plan: OperatorPlan = { ...options.operator, store, port: operatorPorts[which] as number }
+      const plan: OperatorPlan = { ...options.operator, store, port: operatorPorts[index] as number }
       return start('operator', plan, strike)
     },
     platform(strike) {
@@ -56,6 +56,6 @@ export async function setStage(options: StageOptions): Promise<Stage> {
       const plan: PlatformPlan = { store, port: platformPort as number, operators: operatorUrls, ...(lane && { lane }) }
       return start('platform', plan, strike)
     },
-    testimony: () => readTestimony(file),
+    readReport: () => readWitnessReport(file),
   }
 }

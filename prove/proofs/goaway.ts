@@ -3,19 +3,19 @@ import { join } from 'node:path'
 import { fcm } from '../../src/providers/fcm/fcm.ts'
 import { fcmStandIn } from '../../src/stand-ins/fcm.ts'
 import type { Proof } from '../harness/proof.ts'
-import { emptyTally, makeFleet, startPushOperator } from '../harness/push-operator.ts'
+import { createFleet, emptyTally, startPushOperator } from '../harness/push-operator.ts'
 import { records } from '../harness/records.ts'
 
 export const goaway: Proof = {
   name: 'goaway',
   claims:
-    'with GOAWAY every 500 requests and 1 % of streams reset, all are delivered and shown once; a second arrival only where an answer was lost',
+    'with GOAWAY every 500 requests and 1 % of streams reset, all messages are delivered and shown once, and arrive twice only if an answer was lost',
   boundSeconds: { small: 90, full: 600 },
-  async run({ small, folder, say }, signal) {
+  async run({ small, folder, print }, signal) {
     const count = small ? 4_000 : 50_000
     const list = records(0, count, small ? 400 : 4_000)
     const standIn = await fcmStandIn()
-    const fleet = makeFleet('fcm_token', list, () => standIn.device())
+    const fleet = createFleet('fcm_token', list, () => standIn.device())
     standIn.play({ every: 500, goaway: true })
     standIn.play({ share: 0.005, reset: 'before' })
     standIn.play({ share: 0.005, reset: 'after' })
@@ -27,13 +27,13 @@ export const goaway: Proof = {
     const operator = await startPushOperator(`sqlite:${join(folder, 'operator.db')}`, fleet, [service])
     try {
       const tally = emptyTally()
-      let left = list
-      for (let round = 1; left.length > 0; round++) {
+      let remaining = list
+      for (let round = 1; remaining.length > 0; round++) {
         signal.throwIfAborted()
-        assert.ok(round <= 200, `${left.length} are still fatal: ${[...tally.errors.keys()].join('; ')}`)
-        left = await operator.send(left, tally)
-        say(`round ${round}: ${tally.successful} delivered, ${left.length} to be sent again`)
-        if (left.length > 0) await new Promise((resolve) => setTimeout(resolve, 100))
+        assert.ok(round <= 200, `${remaining.length} messages are still fatal: ${[...tally.errors.keys()].join('; ')}`)
+        remaining = await operator.send(remaining, tally)
+        print(`round ${round}: ${tally.successful} delivered, ${remaining.length} must be sent again`)
+        if (remaining.length > 0) await new Promise((resolve) => setTimeout(resolve, 100))
       }
       assert.equal(tally.successful, count)
       assert.equal(tally.failed, 0)
@@ -41,9 +41,9 @@ export const goaway: Proof = {
       const accepted = standIn.arrivals.filter((arrival) => arrival.accepted)
       const lost = accepted.filter(({ status }) => status === 0).length
       const refused = standIn.arrivals.filter((arrival) => !arrival.accepted).length
-      const byMessage = Map.groupBy(accepted, ({ body }) => tagOf(body))
-      assert.equal(byMessage.size, count, 'messages that arrived')
-      // All but the last one's answers were lost: else there would have been no second.
+      const byMessage = Map.groupBy(accepted, ({ body }) => readTag(body))
+      assert.equal(byMessage.size, count, 'the number of messages that arrived')
+      // Only a lost answer may cause another arrival, so all answers except the last were lost.
       for (const arrivals of byMessage.values())
         assert.ok(
           arrivals.slice(0, -1).every(({ status }) => status === 0),
@@ -51,8 +51,8 @@ export const goaway: Proof = {
         )
       const { uncertain } = await operator.summary()
       const seconds = accepted.length - count
-      assert.equal(seconds, lost, 'second arrivals and lost answers')
-      assert.equal(uncertain, lost, 'what the operator counts as uncertain and the answers that the stand-in lost')
+      assert.equal(seconds, lost, 'as many second arrivals as lost answers')
+      assert.equal(uncertain, lost, 'as many uncertain attempts as lost answers')
 
       let shown = 0
       let replaced = 0
@@ -61,10 +61,10 @@ export const goaway: Proof = {
           shown++
           replaced += note.replaced
         }
-      assert.equal(shown, count, 'notifications that people see')
-      assert.equal(replaced, seconds, 'second arrivals took the place of the first')
+      assert.equal(shown, count, 'the number of visible notifications')
+      assert.equal(replaced, seconds, 'each second arrival replaced the first')
       assert.equal(fleet.removed.length, 0)
-      say(
+      print(
         `${accepted.length} arrivals for ${count} messages, ${lost} answers lost, ${uncertain} uncertain, ${shown} shown`,
       )
       return {
@@ -83,8 +83,8 @@ export const goaway: Proof = {
   },
 }
 
-/** The collapse identity: the same on every attempt. */
-function tagOf(body: string): string {
+/** The collapse key, which is equal for all attempts of a message. */
+function readTag(body: string): string {
   const { message } = JSON.parse(body) as { message: { android: { notification: { tag: string } } } }
   return message.android.notification.tag
 }
