@@ -1,5 +1,5 @@
 // npm run prove                 lists the proofs
-// npm run prove -- NAME …       runs them in full size (--small: as npm test does); the last line of each is one line of JSON
+// npm run prove -- NAME …       runs proofs in full size (--small: in the size of npm test); the last line of each is JSON
 
 import { parseArgs } from 'node:util'
 import { endProcesses } from './harness/process.ts'
@@ -11,15 +11,15 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: { all: { type: 'boolean', default: false }, small: { type: 'boolean', default: false } },
 })
-// A process that is stopped (SIGSTOP) would outlive us.
+// A process that is stopped by SIGSTOP would not end with this process.
 for (const signal of ['SIGINT', 'SIGTERM'] as const)
   process.once(signal, () => void endProcesses().then(() => process.exit(130)))
 
-const chosen = values.all ? proofs : positionals.map(named)
-if (chosen.length === 0) list()
-for (const proof of chosen) await prove(proof)
+const chosen = values.all ? proofs : positionals.map(findProof)
+if (chosen.length === 0) printList()
+for (const proof of chosen) await printProof(proof)
 
-function list(): void {
+function printList(): void {
   console.log('npm run prove -- NAME [--small]\n')
   const width = Math.max(...proofs.map(({ name }) => name.length))
   for (const { name, claims, boundSeconds } of proofs) {
@@ -27,7 +27,7 @@ function list(): void {
   }
 }
 
-async function prove(proof: Proof): Promise<void> {
+async function printProof(proof: Proof): Promise<void> {
   console.log(`\n${proof.name}: ${proof.claims}`)
   const { ok, figures, error, kept } = await runProof(proof, values.small, (line) => console.log(`  ${line}`))
   if (!ok) {
@@ -37,7 +37,7 @@ async function prove(proof: Proof): Promise<void> {
   console.log(JSON.stringify({ name: proof.name, ok, ...figures }))
 }
 
-function named(name: string): Proof {
+function findProof(name: string): Proof {
   const found = proofs.find((proof) => proof.name === name)
   if (found) return found
   console.error(`there is no proof '${name}'; npm run prove lists them`)

@@ -1,4 +1,4 @@
-// What the driver tells the processes of a proof, in their environment.
+// The plans that a proof passes to its processes through environment variables.
 
 import type { OperatorLimits } from '../src/operator/options.ts'
 import type { LaneOptions } from '../src/platform/options.ts'
@@ -6,17 +6,17 @@ import type { LaneOptions } from '../src/platform/options.ts'
 export interface OperatorPlan {
   readonly store: string
   readonly port: number
-  /** Brand 1's user 1001 is blocked; else nobody. */
+  /** Blocks user 1001 of brand 1. Default: no user is blocked. */
   readonly oneBlocked?: boolean
   readonly limits?: Partial<OperatorLimits>
-  /** Pushes go to devices: each message leaves and is settled by itself. Else in batches. */
+  /** Pushes are sent to devices, each message in its own call. Default: in batches. */
   readonly devices?: boolean
 }
 
 export interface PlatformPlan {
   readonly store: string
   readonly port: number
-  /** The operator's processes; a lane's calls go to them in turn. */
+  /** The URLs of the operator's processes. A lane calls them in turn. */
   readonly operators: readonly string[]
   readonly lane?: Partial<Pick<LaneOptions, 'mode' | 'max' | 'spanMs' | 'concurrency' | 'timeoutMs' | 'retry'>>
 }
@@ -28,7 +28,7 @@ export function readPlan<Plan>(): Plan {
   return JSON.parse(process.env[planVariable] ?? 'null') as Plan
 }
 
-/** Each API key opens one brand only (row 31). */
+/** Each API key is valid for one brand only (row 31). */
 export const apiKeys: Readonly<Record<string, string>> = {
   '1': 'operator-key-of-brand-1-0123456789',
   '2': 'operator-key-of-brand-2-0123456789',

@@ -119,7 +119,7 @@ const publishing = {
   subject: {
     /** Fills the outbox before its lane is served. */
     async fill(rows: number) {
-      const waiting = createOutbox({ ...queue, serve: () => ({}) as never }, [{ brand: '1', publisher: ours }])
+      const waiting = createOutbox({ ...queue, serveLane: () => ({}) as never }, [{ brand: '1', publisher: ours }])
       for (let from = 0; from < rows; from += batchSize)
         await database.commit(waiting.publishOps(Array.from({ length: batchSize }, () => eventOf(next++))))
     },

@@ -1,7 +1,7 @@
 // A lane with a provider that accepts at once, to measure only the queue. argv: a store's URL.
 
 import { createQueue, queueMigrations } from '../../src/queue/create-queue.ts'
-import type { Handled } from '../../src/queue/queue.ts'
+import type { HandledOutcome } from '../../src/queue/queue.ts'
 import { on } from '../../src/runtime/events.ts'
 import { uuidv7 } from '../../src/runtime/ids.ts'
 import { openDatabase } from '../../src/store/open-database.ts'
@@ -21,8 +21,13 @@ on('item.settled', () => {
   if (++settled === awaited) allSettled()
 })
 
-const accepted = (): Handled => ({ category: 'successful', ref: uuidv7(), rule: 'accepted' })
-const refused = (): Handled => ({ category: 'failed', reason: 'rejected', error: 'no such user', rule: 'refused' })
+const accepted = (): HandledOutcome => ({ category: 'successful', ref: uuidv7(), rule: 'accepted' })
+const refused = (): HandledOutcome => ({
+  category: 'failed',
+  reason: 'rejected',
+  error: 'no such user',
+  rule: 'refused',
+})
 
 handleCalls({
   async fill(rows: number) {
@@ -40,17 +45,17 @@ handleCalls({
     await serveUntil(rows, refused)
     await analyze()
   },
-  replay: () => queue.decide({ lane: '1/push' }, 'replay'),
+  replay: () => queue.decideFailed({ lane: '1/push' }, 'replay'),
 })
 
 /** Serves the lane until this number of rows is settled. @returns the seconds */
-async function serveUntil(rows: number, outcomeOf: () => Handled): Promise<number> {
+async function serveUntil(rows: number, outcomeOf: () => HandledOutcome): Promise<number> {
   settled = 0
   awaited = rows
   const done = new Promise<void>((resolve) => {
     allSettled = resolve
   })
-  const lane = queue.serve(
+  const lane = queue.serveLane(
     {
       name: '1/push',
       order: 'none',

@@ -3,7 +3,7 @@
 
 import { createReadStream } from 'node:fs'
 import { createAnswerParser } from '../../src/reconcile/answer-parser.ts'
-import { compare, differences } from '../../src/reconcile/compare.ts'
+import { compareLists, readDifferences } from '../../src/reconcile/compare-lists.ts'
 import { crmFileOf, crmStoreMigrations } from '../../src/reconcile/crm/store.ts'
 import { openDatabase } from '../../src/store/open-database.ts'
 import type { Texts } from '../../src/store/scratch.ts'
@@ -15,7 +15,7 @@ const brand = '1'
 
 handleCalls({
   fill: ([from, to]: [number, number]) => fillCrm(store, brand, from, to),
-  async compare(file: string) {
+  async compareLists(file: string) {
     const database = await openDatabase(crmFileOf(store) ?? store, { migrations: crmStoreMigrations, shared: true })
     const began = performance.now()
     const scratch = await database.scratch()
@@ -24,9 +24,9 @@ handleCalls({
     const loaded = performance.now()
     const ids = parser.ids
     const first = 'operator_only'
-    const result = await compare({ scratch, brand, field: 'blocked', ids, judgedUntil: Date.now(), first })
+    const result = await compareLists({ scratch, brand, field: 'blocked', ids, judgedUntil: Date.now(), first })
     let found = 0
-    for await (const page of differences(scratch)) found += page.length
+    for await (const page of readDifferences(scratch)) found += page.length
     const ended = performance.now()
     await scratch.close()
     await database.close()

@@ -1,13 +1,13 @@
 import { openSync, readFileSync } from 'node:fs'
 import { type Process, startProcess } from './process.ts'
 
-/** `bellwire …` as people run it: a process of its own, whose log goes into a file. */
+/** A separate process of `bellwire …` that writes its log to a file. */
 export interface Command extends Pick<Process, 'pid'> {
   /** The log lines so far, in order. */
   lines(): readonly Readonly<Record<string, unknown>>[]
 }
 
-/** Resolves with the command and the first line of its log that is this event. */
+/** Starts a command. Resolves with it and the first log line of this event. */
 export async function startCommand(
   args: readonly string[],
   log: string,
@@ -33,6 +33,6 @@ function readLine(text: string): readonly Record<string, unknown>[] {
   try {
     return [JSON.parse(text) as Record<string, unknown>]
   } catch {
-    return [] // Not a line of the log, or not whole yet.
+    return [] // not a log line, or an incomplete one
   }
 }

@@ -1,12 +1,12 @@
-// The links and unlinks of the proof device-links, and what a registry must say in the end. Two brands with the same users
-// and tokens; in each round every user has one event, and tokens move between users all the time.
+// The links and unlinks of the proof device-links, and the expected final registry. Two brands have equal users and tokens. In
+// each round every user has one event, and tokens often move between users.
 
 export interface ProvedEvent {
   readonly brand: string
   readonly user: string
   readonly token: string
   readonly what: 'link' | 'unlink'
-  /** The number of the user's event; its time says it. */
+  /** The number of the user's event. It can be derived from the event's time. */
   readonly round: number
   readonly at: number
 }
@@ -32,17 +32,17 @@ export function roundOf(round: number): readonly ProvedEvent[] {
   )
 }
 
-/** The round of an event, by its time. */
+/** The round of the event with this time. */
 export const roundAt = (at: number): number => Math.floor((at - begin) / (brands.length * usersOfBrand))
 
-/** A line for /admin/devices/link or unlink. */
+/** A line of the body of /admin/devices/link or unlink. */
 export function lineOf({ brand, user, token, at }: ProvedEvent): string {
   const tokens = [{ token, channel: 'android', provider: 'firebase' }]
   return JSON.stringify({ brand, user_id: user, tokens, timestamp: new Date(at).toISOString() })
 }
 
-/** Row 20, counted anew: 'brand/user/token' of every device that somebody has. */
-export function expected(rounds: number): readonly string[] {
+/** 'brand/user/token' of every linked device after these rounds, by an independent implementation of row 20. */
+export function expectedDevices(rounds: number): readonly string[] {
   const links = new Map<string, ProvedEvent>()
   const unlinks = new Map<string, number>()
   for (let round = 0; round < rounds; round++)
@@ -57,8 +57,8 @@ export function expected(rounds: number): readonly string[] {
     .sort()
 }
 
-/** Who was told out of order: of each brand and user no event may come before one that was earlier has come. */
-export function outOfOrder(
+/** Finds arrivals out of order: an event must not arrive before the earlier events of its brand and user. */
+export function checkOrder(
   arrived: readonly { readonly brand: string; readonly user: string; readonly round: number }[],
 ) {
   const next = new Map<string, number>()

@@ -1,6 +1,6 @@
 import { adminKey } from '../plans.ts'
 
-/** A request to /admin of either side; rejects unless it is answered 200. */
+/** Sends a request to /admin of either side. Rejects unless the answer is 200. */
 export async function admin<Answer>(
   url: string,
   path: string,
@@ -30,8 +30,8 @@ export function enqueue(platform: string, channel: 'push' | 'site', ndjson: stri
   return admin(platform, `/admin/activities/${channel}`, ndjson, 'application/x-ndjson')
 }
 
-/** One number for each accepted line, in order. */
-export function expand(seqs: Enqueued['seqs']): readonly number[] {
+/** The number of each accepted line, in order. */
+export function expandRanges(seqs: Enqueued['seqs']): readonly number[] {
   return seqs.flatMap(([from, to]) => Array.from({ length: to - from + 1 }, (_, i) => from + i))
 }
 
@@ -43,8 +43,8 @@ export interface ReportedOutcome {
   readonly error?: string
 }
 
-/** What the platform reports of each number, in the order of the numbers. */
-export async function outcomesOf(platform: string, seqs: readonly number[]): Promise<readonly ReportedOutcome[]> {
+/** Reads the platform's outcomes, in the order of the numbers. */
+export async function readOutcomes(platform: string, seqs: readonly number[]): Promise<readonly ReportedOutcome[]> {
   const found = new Map<number, ReportedOutcome>()
   for (let from = 0; from < seqs.length; from += 10_000) {
     const part = { seqs: seqs.slice(from, from + 10_000) }
@@ -68,8 +68,8 @@ export interface OperatorSummary extends Omit<PlatformSummary, 'waiting'> {
   readonly repeated: number
 }
 
-/** Looks until nothing waits any more; the proof's own bound ends it otherwise. */
-export async function untilSettled(platform: string, signal: AbortSignal): Promise<PlatformSummary> {
+/** Polls until no message waits. The time limit of the proof also ends it. */
+export async function waitUntilSettled(platform: string, signal: AbortSignal): Promise<PlatformSummary> {
   for (;;) {
     signal.throwIfAborted()
     const summary = await admin<PlatformSummary>(platform, '/admin/summary')

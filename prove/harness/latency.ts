@@ -1,8 +1,8 @@
 import { Worker } from 'node:worker_threads'
 
-/** One request of a bystander, who wants nothing but to be served as before. */
+/** One request of an uninvolved client during an attack. */
 export interface Sample {
-  /** When its answer was there. */
+  /** When the answer arrived. */
   readonly at: number
   readonly ms: number
   readonly status: number
@@ -11,29 +11,29 @@ export interface Sample {
 export interface LatencyPlan {
   readonly url: string
   readonly key: string
-  /** A request body, where ID stands for the number of the message. */
+  /** A request body in which ID is replaced by the number of the message. */
   readonly body: string
-  /** From one answer to the next request. */
+  /** The pause between an answer and the next request. */
   readonly restMs: number
 }
 
 export interface Latency {
   readonly samples: readonly Sample[]
-  /** Resolves with the next so many. */
+  /** Resolves with the next `count` samples. */
   next(count: number): Promise<readonly Sample[]>
   stop(): Promise<void>
 }
 
-/** Asks over and over, in a thread of its own: what else this process is doing does not count. */
+/** Sends requests continuously, in a separate thread, so that other work of this process does not distort the times. */
 export function measureLatency(plan: LatencyPlan, signal: AbortSignal): Latency {
   const worker = new Worker(new URL('../processes/latency-worker.ts', import.meta.url), { workerData: plan })
   const samples: Sample[] = []
-  const waits = new Set<() => void>()
+  const listeners = new Set<() => void>()
   const failed = Promise.withResolvers<never>()
   failed.promise.catch(() => {})
   worker.on('message', (sample: Sample) => {
     samples.push(sample)
-    for (const look of waits) look()
+    for (const notify of listeners) notify()
   })
   worker.on('error', failed.reject)
   signal.addEventListener('abort', () => failed.reject(signal.reason))
@@ -42,11 +42,11 @@ export function measureLatency(plan: LatencyPlan, signal: AbortSignal): Latency 
     async next(count) {
       const from = samples.length
       const { promise, resolve } = Promise.withResolvers<void>()
-      const look = (): void => {
+      const check = (): void => {
         if (samples.length >= from + count) resolve()
       }
-      waits.add(look)
-      await Promise.race([promise, failed.promise]).finally(() => waits.delete(look))
+      listeners.add(check)
+      await Promise.race([promise, failed.promise]).finally(() => listeners.delete(check))
       return samples.slice(from, from + count)
     },
     async stop() {

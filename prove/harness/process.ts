@@ -7,25 +7,25 @@ export interface Ended {
   readonly signal: NodeJS.Signals | null
 }
 
-/** A process of the proof: a program of ours that reports over IPC once it is ready. */
+/** A process of a proof: one of our programs, which reports over IPC when it is ready. */
 export interface Process {
   readonly pid: number
-  /** What it reported when it was ready; rejects if it ended before. */
+  /** The report of the ready process. Rejects if the process ends earlier. */
   readonly ready: Promise<Readonly<Record<string, unknown>>>
   readonly ended: Promise<Ended>
-  /** Resolves when it next reports that this happened. */
-  happened(what: string): Promise<void>
+  /** Resolves when the process next reports this event. */
+  waitFor(event: string): Promise<void>
   signal(name: NodeJS.Signals): void
-  /** The end of what it wrote to stderr. */
-  words(): string
+  /** The end of its stderr output. */
+  errorOutput(): string
 }
 
 export interface ProcessOptions {
   readonly args?: readonly string[]
-  /** Loaded before the program: `node --import`. */
+  /** A module to load before the program: `node --import`. */
   readonly preload?: URL
   readonly env?: Readonly<Record<string, string>>
-  /** Where stdout and stderr go: a file descriptor. Else stdout is ours, and the end of stderr is kept. */
+  /** A file descriptor for stdout and stderr. Default: stdout is inherited, and the end of stderr is kept. */
   readonly output?: number
 }
 
@@ -38,13 +38,13 @@ export function startProcess(program: URL, { args = [], preload, env, output }: 
     env: { ...process.env, ...env },
   })
   running.add(child)
-  let words = ''
+  let errorOutput = ''
   child.stderr?.on('data', (chunk: Buffer) => {
-    words = (words + chunk.toString()).slice(-4_000)
+    errorOutput = (errorOutput + chunk.toString()).slice(-4_000)
   })
   const ended = new Promise<Ended>((resolve, reject) => {
     child.once('error', reject)
-    // 'close' and not 'exit': its last words have arrived by then.
+    // 'close', not 'exit': all of stderr has arrived by then.
     child.once('close', (code, signal) => {
       running.delete(child)
       resolve({ code, signal })
@@ -53,48 +53,48 @@ export function startProcess(program: URL, { args = [], preload, env, output }: 
   const ready = new Promise<Readonly<Record<string, unknown>>>((resolve, reject) => {
     child.on('message', (message: { ready?: Record<string, unknown> }) => message.ready && resolve(message.ready))
     void ended.then(({ code, signal }) =>
-      reject(new Error(`${program.pathname} ended (${signal ?? code}) before it was ready\n${words}`)),
+      reject(new Error(`${program.pathname} ended (${signal ?? code}) before it was ready\n${errorOutput}`)),
     )
   })
-  const happened = (what: string): Promise<void> =>
+  const waitFor = (event: string): Promise<void> =>
     new Promise((resolve) => {
-      const look = (message: { happened?: string }): void => {
-        if (message.happened !== what) return
-        child.off('message', look)
+      const check = (message: { event?: string }): void => {
+        if (message.event !== event) return
+        child.off('message', check)
         resolve()
       }
-      child.on('message', look)
+      child.on('message', check)
     })
-  // Nobody waits for a process that is meant to die at once.
+  // No caller waits for a process that is killed at once.
   ready.catch(() => {})
   return {
     pid: child.pid as number,
     ready,
     ended,
-    happened,
+    waitFor,
     signal: (name) => void child.kill(name),
-    words: () => words,
+    errorOutput: () => errorOutput,
   }
 }
 
-/** SIGKILL for all that still run: the witness and what a failed proof left. */
+/** Kills all running processes: the witness, and the processes of a failed proof. */
 export async function endProcesses(): Promise<void> {
   await Promise.all(
     [...running].map((child) => {
-      const gone = new Promise((resolve) => child.once('close', resolve))
+      const closed = new Promise((resolve) => child.once('close', resolve))
       child.kill('SIGKILL')
-      return gone
+      return closed
     }),
   )
 }
 
-/** Resident memory in bytes, as the kernel counts it. */
+/** The resident memory in bytes, according to the kernel. */
 export function memoryOf(pid: number): number {
   const [, kilobytes] = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
   return Number(kilobytes) * 1024
 }
 
-/** Is it stopped (SIGSTOP)? As the kernel says. */
+/** Whether the process is stopped (SIGSTOP), according to the kernel. */
 export function isStopped(pid: number): boolean {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
   return stat.slice(stat.lastIndexOf(')') + 2).startsWith('T')

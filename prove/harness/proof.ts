@@ -1,22 +1,22 @@
 export interface ProofOptions {
-  /** The size that `npm test` runs: the same code, minutes less. */
+  /** Whether to run in the small size of `npm test`. The code is the same. */
   readonly small: boolean
-  /** A folder for stores and the witness's file; removed afterwards if the proof held. */
+  /** A folder for stores and the witness's file. It is removed after a successful proof. */
   readonly folder: string
-  readonly say: (line: string) => void
+  readonly print: (line: string) => void
 }
 
 export type Figures = Readonly<Record<string, number | string>>
 
-/** @example { name: 'resend', claims: 'the same file twice delivers nothing twice', run } */
+/** @example { name: 'resend', claims: 'a file that is sent twice is delivered once', run } */
 export interface Proof {
   readonly name: string
-  /** What is proved, in a sentence. */
+  /** The proved statement, in one sentence. */
   readonly claims: string
-  /** Services that must be had, see test/support/services. */
+  /** The required services, see test/support/services. */
   readonly needs?: readonly ('postgres' | 'rabbitmq' | 'kafka')[]
-  /** Ends the proof if it takes longer, in seconds. */
+  /** The time limit of the proof, in seconds. */
   readonly boundSeconds: { readonly small: number; readonly full: number }
-  /** Rejects with an AssertionError if the claim does not hold; resolves with what was counted. */
+  /** Rejects with an AssertionError if the claim does not hold. Resolves with the figures. */
   run(options: ProofOptions, signal: AbortSignal): Promise<Figures>
 }

@@ -1,4 +1,4 @@
-// An operator that pushes to devices, and a platform that is as stubborn as the real one: what is fatal is sent again.
+// An operator that pushes to devices, and a client that sends fatal messages again, as the platform does.
 
 import type { Device, DeviceKind } from '../../src/devices/device.ts'
 import type { DevicePublisher } from '../../src/devices/device-channel.ts'
@@ -13,20 +13,20 @@ import { adminKey, apiKeys } from '../plans.ts'
 import { admin, type OperatorSummary } from './http.ts'
 import type { ProvedRecord } from './records.ts'
 
-/** A fleet in memory: one device for each user of each brand. */
+/** A device source in memory: one device for each user of each brand. */
 export interface Fleet extends DeviceSource {
-  /** What the send path wanted removed. */
+  /** The devices that the send path has unlinked. */
   readonly removed: Device[]
   tokenOf(brand: string, user: string): string
 }
 
-/** @param make gives the token of a new device */
-export function makeFleet(kind: DeviceKind, list: readonly ProvedRecord[], make: () => string): Fleet {
+/** @param createToken returns the token of a new device */
+export function createFleet(kind: DeviceKind, list: readonly ProvedRecord[], createToken: () => string): Fleet {
   const fleet = new Map<string, Device>()
   const key = (brand: string, user: string): string => `${brand}/${user}`
   for (const { brand, user } of list) {
     if (fleet.has(key(brand, user))) continue
-    fleet.set(key(brand, user), { brand, userId: user, kind, token: make(), linkedAt: '2026-01-01T00:00:00Z' })
+    fleet.set(key(brand, user), { brand, userId: user, kind, token: createToken(), linkedAt: '2026-01-01T00:00:00Z' })
   }
   const byToken = new Map([...fleet.values()].map((device) => [`${device.brand}/${device.token}`, device]))
   const removed: Device[] = []
@@ -57,17 +57,17 @@ export interface Tally {
   successful: number
   failed: number
   fatal: number
-  /** Of those that are not successful, by rule. */
+  /** The number of failed and fatal messages by error. */
   readonly errors: Map<string, number>
 }
 
 export interface PushOperator {
   readonly url: string
   readonly devices: Registry
-  /** Sends each record once, in batches of a thousand. @returns the records that are to be sent again */
+  /** Sends each record once, in batches of a thousand. @returns the records that must be sent again */
   send(list: readonly ProvedRecord[], tally: Tally): Promise<readonly ProvedRecord[]>
-  /** Resolves when everything that is to be told to the platform was told. */
-  published(): Promise<void>
+  /** Resolves when all device events are published to the platform. */
+  waitUntilPublished(): Promise<void>
   summary(): Promise<OperatorSummary>
   stop(): Promise<void>
 }
@@ -78,7 +78,7 @@ export async function startPushOperator(
   store: string,
   source: DeviceSource | 'registry',
   services: readonly PushService[],
-  /** What is told to the platform of links and unlinks. */
+  /** Publishes links and unlinks to the platform. */
   publisher?: DevicePublisher,
   limits: Partial<OperatorLimits> = {},
 ): Promise<PushOperator> {
@@ -116,19 +116,19 @@ export async function startPushOperator(
     url: listening.url,
     devices: operator.devices,
     async send(list, tally) {
-      // Both brands have the same ids, and each has a key of its own.
+      // A batch has one brand: both brands have equal ids, and each brand has its own key.
       const batches = [...Map.groupBy(list, ({ brand }) => brand).values()].flatMap((ofBrand) =>
         Array.from({ length: Math.ceil(ofBrand.length / 1_000) }, (_, i) => ofBrand.slice(i * 1_000, (i + 1) * 1_000)),
       )
-      const again: ProvedRecord[] = []
-      const inHand = batches.values()
-      const hands = Array.from({ length: 4 }, async () => {
-        for (const batch of inHand) again.push(...(await sendBatch(batch, tally)))
+      const unsettled: ProvedRecord[] = []
+      const remaining = batches.values()
+      const senders = Array.from({ length: 4 }, async () => {
+        for (const batch of remaining) unsettled.push(...(await sendBatch(batch, tally)))
       })
-      await Promise.all(hands)
-      return again
+      await Promise.all(senders)
+      return unsettled
     },
-    async published() {
+    async waitUntilPublished() {
       for (;;) {
         const { lanes } = await admin<{ lanes: readonly { waiting: number }[] }>(listening.url, '/admin/lanes')
         if (lanes.every(({ waiting }) => waiting === 0)) return
@@ -143,13 +143,13 @@ export async function startPushOperator(
   }
 }
 
-interface Item {
+interface AnswerItem {
   readonly id: string
   readonly error?: string
 }
 
-/** The ids are larger than a double: they are read as text. */
-function readAnswer(text: string): Record<'successful' | 'failed' | 'fatal', readonly Item[]> {
+/** Keeps the ids as text, because they exceed the precision of a double. */
+function readAnswer(text: string): Record<'successful' | 'failed' | 'fatal', readonly AnswerItem[]> {
   const keepIds = (name: string, value: unknown, { source }: { source?: string }) => (name === 'id' ? source : value)
   return JSON.parse(text, keepIds as (this: unknown, name: string, value: unknown) => unknown)
 }

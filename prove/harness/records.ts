@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 
-/** Both brands have the same users and the same activity ids: record 2n and 2n+1 differ in the brand only. */
+/** The records 2n and 2n+1 differ only in the brand: both brands have equal users and activity ids. */
 export interface ProvedRecord {
   readonly brand: string
   readonly id: string
@@ -8,10 +8,10 @@ export interface ProvedRecord {
   readonly text: string
 }
 
-/** @param people so many, half of them in each brand */
+/** @param people the number of users, half of them in each brand */
 export function record(n: number, people = 1_000): ProvedRecord {
   const brand = String((n % 2) + 1)
-  const id = String(9_007_199_254_740_993n + BigInt(n >> 1)) // beyond what a double can hold, as the wire allows (row 1)
+  const id = String(9_007_199_254_740_993n + BigInt(n >> 1)) // exceeds the precision of a double, which is allowed (row 1)
   const user = String(1001 + ((n >> 1) % (people / 2)))
   const activity = `{"id":${id},"brand_id":${brand},"user_id":"${user}","activity_id":4711,"action_group_id":12,"trigger_hash":"9f86d081","action_id":34}`
   return {

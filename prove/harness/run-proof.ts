@@ -8,28 +8,28 @@ export interface Verdict {
   readonly ok: boolean
   readonly figures: Figures
   readonly error?: string
-  /** Where the evidence is, if the proof failed. */
+  /** The folder with the evidence, if the proof failed. */
   readonly kept?: string
 }
 
-/** Runs a proof within its bound. Whatever happens, its processes end; what it left on disk stays only if it failed. */
-export async function runProof(proof: Proof, small: boolean, say: (line: string) => void): Promise<Verdict> {
+/** Runs a proof within its time limit and ends all its processes. Its files are kept only if it failed. */
+export async function runProof(proof: Proof, small: boolean, print: (line: string) => void): Promise<Verdict> {
   const folder = await mkdtemp(join(tmpdir(), `bellwire-${proof.name}-`))
   const seconds = proof.boundSeconds[small ? 'small' : 'full']
-  const bound = AbortSignal.timeout(seconds * 1000)
+  const timeout = AbortSignal.timeout(seconds * 1000)
   const late = new Promise<never>((_, reject) => {
-    bound.addEventListener('abort', () => reject(new Error(`not done within ${seconds} seconds`)))
+    timeout.addEventListener('abort', () => reject(new Error(`the proof was not complete after ${seconds} seconds`)))
   })
   const began = performance.now()
-  const took = (): number => Math.round((performance.now() - began) / 100) / 10
+  const elapsedSeconds = (): number => Math.round((performance.now() - began) / 100) / 10
   try {
-    const figures = await Promise.race([proof.run({ small, folder, say }, bound), late])
+    const figures = await Promise.race([proof.run({ small, folder, print }, timeout), late])
     await endProcesses()
     await rm(folder, { recursive: true, force: true })
-    return { ok: true, figures: { ...figures, seconds: took() } }
+    return { ok: true, figures: { ...figures, seconds: elapsedSeconds() } }
   } catch (error) {
     await endProcesses()
-    const what = error instanceof Error ? (error.stack ?? error.message) : String(error)
-    return { ok: false, figures: { seconds: took() }, error: what, kept: folder }
+    const message = error instanceof Error ? (error.stack ?? error.message) : String(error)
+    return { ok: false, figures: { seconds: elapsedSeconds() }, error: message, kept: folder }
   }
 }

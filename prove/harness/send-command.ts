@@ -5,13 +5,13 @@ import { adminKey } from '../plans.ts'
 
 const cli = fileURLToPath(new URL('../../bin/bellwire.cjs', import.meta.url))
 
-export interface Sending {
+export interface SendResult {
   readonly code: number | null
   readonly output: string
 }
 
-/** `bellwire send`, as a person runs it: a process of its own. */
-export async function sendFile(file: string, platform: string, channel = 'push'): Promise<Sending> {
+/** Runs `bellwire send` in a separate process. */
+export async function sendFile(file: string, platform: string, channel = 'push'): Promise<SendResult> {
   const args = ['send', '--file', file, '--url', platform, '--channel', channel, '--json']
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', cli, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -24,6 +24,6 @@ export async function sendFile(file: string, platform: string, channel = 'push')
   return { code, output }
 }
 
-export function assertSent({ code, output }: Sending): void {
+export function assertSent({ code, output }: SendResult): void {
   assert.equal(code, 0, `bellwire send ended with ${code}:\n${output.slice(-2_000)}`)
 }

@@ -1,20 +1,24 @@
 import assert from 'node:assert/strict'
-import { type OperatorSummary, outcomesOf } from './http.ts'
+import { type OperatorSummary, readOutcomes } from './http.ts'
 import { nameOf, type ProvedRecord } from './records.ts'
-import { confused, type Testimony } from './testimony.ts'
+import { findIdentifierConflicts, type WitnessReport } from './witness-report.ts'
 
-export interface Sent {
+export interface SentRecord {
   readonly record: ProvedRecord
-  /** The number under which the platform took it. */
+  /** The number of the message on the platform. */
   readonly seq: number
 }
 
 /**
- * Nothing lost, nothing that the platform does not know: every record sent is reported successful with the very identifier
- * under which the provider received it, and the provider received nothing else.
+ * Checks that no message is lost or unknown: the platform reports every sent record as successful with the identifier that the
+ * provider received, and the provider received no other message.
  */
-export async function assertBothSidesAgree(sent: readonly Sent[], platform: string, witness: Testimony): Promise<void> {
-  const outcomes = await outcomesOf(
+export async function assertBothSidesAgree(
+  sent: readonly SentRecord[],
+  platform: string,
+  witness: WitnessReport,
+): Promise<void> {
+  const outcomes = await readOutcomes(
     platform,
     sent.map(({ seq }) => seq),
   )
@@ -31,13 +35,13 @@ export async function assertBothSidesAgree(sent: readonly Sent[], platform: stri
     else if (outcome.ref !== seen[0]?.ref)
       wrong.push(`${name}: the platform has ${outcome.ref}, the provider got ${seen[0]?.ref}`)
   }
-  for (const name of witness.messages.keys()) if (!known.has(name)) wrong.push(`${name} was delivered, nobody sent it`)
-  wrong.push(...confused(witness))
-  assert.equal(wrong.length, 0, `${wrong.length} wrong, among them:\n${wrong.slice(0, 10).join('\n')}`)
+  for (const name of witness.messages.keys()) if (!known.has(name)) wrong.push(`${name} was delivered, but never sent`)
+  wrong.push(...findIdentifierConflicts(witness))
+  assert.equal(wrong.length, 0, `${wrong.length} errors, among them:\n${wrong.slice(0, 10).join('\n')}`)
 }
 
-/** Every message has exactly one call, and the operator thinks so too. */
-export function assertNoSecondCall(witness: Testimony, operator: OperatorSummary): void {
-  assert.equal(witness.secondCalls, 0, 'the witness saw messages twice')
-  assert.equal(operator.uncertain, 0, 'the operator reports uncertain attempts where there were none')
+/** Checks that every message has exactly one call, and that the operator reports no uncertain attempt. */
+export function assertNoSecondCall(witness: WitnessReport, operator: OperatorSummary): void {
+  assert.equal(witness.secondCalls, 0, 'the witness recorded messages twice')
+  assert.equal(operator.uncertain, 0, 'the operator reports uncertain attempts, but there were none')
 }

@@ -1,4 +1,4 @@
-// The operator of the proof device-links: a registry whose links and unlinks are published.
+// The operator of the proof device-links, which publishes the links and unlinks of its registry.
 
 import { amqpPublisher } from '../../src/devices/channels/amqp-publisher.ts'
 import { kafkaPublisher } from '../../src/devices/channels/kafka-publisher.ts'
@@ -8,9 +8,9 @@ import { listen } from '../../src/http/http.ts'
 import { chain } from '../../src/http/mount.ts'
 import { createOperator } from '../../src/operator/create-operator.ts'
 import { adminKey, apiKeys, readPlan } from '../plans.ts'
-import { type Between, type DeviceOperatorPlan, exchangeOf, linksOf, report } from './device-plan.ts'
+import { type DeviceOperatorPlan, exchangeOf, linksOf, reportEvents, type TransportAddress } from './device-plan.ts'
 
-report()
+reportEvents()
 const plan = readPlan<DeviceOperatorPlan>()
 const operator = createOperator({
   store: plan.store,
@@ -19,7 +19,7 @@ const operator = createOperator({
   suppression: 'none',
   publish: Object.keys(apiKeys).map((brand) => ({
     brand,
-    publisher: publisherTo(plan.between, brand),
+    publisher: publisherTo(plan.transport, brand),
     timeoutMs: 3_000,
     retry: { firstMs: 100, mostMs: 1_000 },
   })),
@@ -27,7 +27,7 @@ const operator = createOperator({
 await operator.start()
 await listen('operator', chain(operator.handler, operator.admin.handler), { port: plan.port })
 
-function publisherTo({ channel, address }: Between, brand: string): DevicePublisher {
+function publisherTo({ channel, address }: TransportAddress, brand: string): DevicePublisher {
   switch (channel) {
     case 'rest':
       return restPublisher({ url: address, apiKey: apiKeys[brand] as string })

@@ -1,4 +1,4 @@
-// The platform of the proof device-links: its two endpoints, and a queue or topic for each brand.
+// The platform of the proof device-links, with its two endpoints and a queue or topic for each brand.
 
 import { amqpConsumer } from '../../src/devices/channels/amqp-consumer.ts'
 import { kafkaConsumer } from '../../src/devices/channels/kafka-consumer.ts'
@@ -7,9 +7,16 @@ import { listen } from '../../src/http/http.ts'
 import { chain } from '../../src/http/mount.ts'
 import { createPlatform } from '../../src/platform/create-platform.ts'
 import { adminKey, apiKeys, readPlan } from '../plans.ts'
-import { type Between, type DevicePlatformPlan, deliveryLimit, linksOf, prefetch, report } from './device-plan.ts'
+import {
+  type DevicePlatformPlan,
+  deliveryLimit,
+  linksOf,
+  prefetch,
+  reportEvents,
+  type TransportAddress,
+} from './device-plan.ts'
 
-report()
+reportEvents()
 const plan = readPlan<DevicePlatformPlan>()
 const platform = createPlatform({
   store: plan.store,
@@ -24,14 +31,14 @@ const platform = createPlatform({
   ],
   lanes: [],
   deviceLinks: Object.keys(apiKeys).flatMap((brand) => {
-    const consumer = consumerOf(plan.between, brand)
+    const consumer = consumerOf(plan.transport, brand)
     return consumer ? [{ brands: brand, consumer: plan.stall ? stalled(consumer) : consumer }] : []
   }),
 })
 await platform.start()
 await listen('platform', chain(platform.handler, platform.admin.handler), { port: plan.port })
 
-function consumerOf({ channel, address }: Between, brand: string): DeviceConsumer | undefined {
+function consumerOf({ channel, address }: TransportAddress, brand: string): DeviceConsumer | undefined {
   switch (channel) {
     case 'rest':
       return undefined
@@ -47,7 +54,7 @@ function stalled(consumer: DeviceConsumer): DeviceConsumer {
     ...consumer,
     consume: (_take, signal) =>
       consumer.consume(() => {
-        process.send?.({ happened: 'stalled' })
+        process.send?.({ event: 'stalled' })
         return new Promise(() => {})
       }, signal),
   }

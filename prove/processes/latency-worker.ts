@@ -1,4 +1,4 @@
-// A thread that sends one message after another and reports how long each took.
+// A thread that sends one message after another and reports the time of each.
 
 import { Agent, request } from 'node:http'
 import { parentPort, workerData } from 'node:worker_threads'
@@ -17,14 +17,14 @@ for (;;) {
   await new Promise((resolve) => setTimeout(resolve, restMs))
 }
 
-/** @returns 0 where no answer came */
+/** @returns the status, or 0 without an answer */
 function send(text: string): Promise<number> {
   return new Promise((resolve) => {
-    const asked = request(url, { method: 'POST', agent, headers, timeout: 30_000 }, (response) => {
+    const sent = request(url, { method: 'POST', agent, headers, timeout: 30_000 }, (response) => {
       response.resume().on('close', () => resolve(response.statusCode ?? 0))
     })
-    asked.on('timeout', () => asked.destroy(new Error('no answer within 30 s')))
-    asked.on('error', () => resolve(0))
-    asked.end(text)
+    sent.on('timeout', () => sent.destroy(new Error('no answer within 30 s')))
+    sent.on('error', () => resolve(0))
+    sent.end(text)
   })
 }

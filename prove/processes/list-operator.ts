@@ -1,4 +1,4 @@
-// A stranger's operator that streams ids as fast as they are taken. argv: port, first and last number of the ids.
+// A foreign operator that streams ids as fast as the client reads. argv: port, first and last number of the ids.
 
 import { once } from 'node:events'
 import { createServer } from 'node:http'

@@ -1,30 +1,30 @@
-// Preload of an operator (node --import): reports when it listens, and strikes at the points that events show.
-// The two other points are held in the suppression source and in the witness's provider.
+// Preloaded into an operator (node --import): reports when it listens, and strikes at the points that have an event. The other
+// two points are in the suppression source and in the witness's provider.
 
 import { ServerResponse } from 'node:http'
 import { on } from '../../src/runtime/events.ts'
-import { isPlanned, reached, strikeAtRest } from './strike.ts'
+import { countPassing, isPlanned, strikeAfterTurn } from './strike.ts'
 
 on('server.listening', ({ url }) => process.send?.({ ready: { url } }))
 process.on('disconnect', () => process.exit(0))
 
-// Emitted while the request is read: what claims it comes in a later turn.
+// This event is emitted while the request is read. The claim comes in a later turn.
 on('message.received', () => {
-  if (reached('before-claim')) void strikeAtRest()
+  if (countPassing('before-claim')) void strikeAfterTurn()
 })
 
 if (isPlanned('after-settle')) {
-  let mute = false
-  // The settle is on disk, the answer must not leave: from here on answers are swallowed until the process dies.
+  let dropAnswers = false
+  // The settle is durable, but the answer must be lost: answers are dropped until the process ends.
   on('message.settled', () => {
-    if (!reached('after-settle')) return
-    mute = true
-    void strikeAtRest().then(() => {
-      mute = false
+    if (!countPassing('after-settle')) return
+    dropAnswers = true
+    void strikeAfterTurn().then(() => {
+      dropAnswers = false
     })
   })
   const { end } = ServerResponse.prototype
   ServerResponse.prototype.end = function (this: ServerResponse, ...args: never[]) {
-    return mute ? this : end.apply(this, args as never)
+    return dropAnswers ? this : end.apply(this, args as never)
   } as typeof end
 }

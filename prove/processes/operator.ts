@@ -1,18 +1,17 @@
-// The operator of a proof: composed as a user would compose it, with a store of its own and the witness as its push provider, or
-// as the push service of a device that everybody has.
+// The operator of a proof, with its own store. The witness is its push provider, or the push service of one device per user.
 
 import { createOperator } from '../../src/operator/create-operator.ts'
 import { adminKey, apiKeys, appSecret, type OperatorPlan, readPlan } from '../plans.ts'
 import { serveUntilSignal } from './serve-until-signal.ts'
 import { nobodyBlocked, oneBlocked } from './suppression.ts'
-import { content, everybodysDevice, provider, service } from './witness-provider.ts'
+import { content, oneDevicePerUser, provider, service } from './witness-provider.ts'
 
 const plan = readPlan<OperatorPlan>()
 const operator = createOperator({
   store: plan.store,
   keys: Object.entries(apiKeys).map(([brand, key]) => ({ name: `brand ${brand}`, key, brands: [brand] })),
   adminKeys: [{ name: 'proof', key: adminKey, scopes: ['read', 'manage', 'tokens'] }],
-  push: plan.devices ? { devices: { source: everybodysDevice, services: [service] } } : provider,
+  push: plan.devices ? { devices: { source: oneDevicePerUser, services: [service] } } : provider,
   content,
   site: 'inbox',
   attributes: plan.oneBlocked ? oneBlocked : nobodyBlocked,

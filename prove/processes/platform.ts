@@ -6,7 +6,7 @@ import type { Provider } from '../../src/providers/provider.ts'
 import { adminKey, apiKeys, type PlatformPlan, readPlan } from '../plans.ts'
 import { serveUntilSignal } from './serve-until-signal.ts'
 
-type ForLane = ReturnType<typeof operatorApi>
+type CreateProvider = ReturnType<typeof operatorApi>
 
 const plan = readPlan<PlatformPlan>()
 const platform = createPlatform({
@@ -18,20 +18,20 @@ const platform = createPlatform({
       ...plan.lane,
       brand,
       channel,
-      provider: inTurn(plan.operators.map((url) => toOperator(url, brand))),
+      provider: roundRobin(plan.operators.map((url) => toOperator(url, brand))),
     })),
   ),
 })
 await serveUntilSignal('platform', platform, plan.port)
 
-function toOperator(url: string, brand: string): ForLane {
+function toOperator(url: string, brand: string): CreateProvider {
   return operatorApi({ url, apiKey: apiKeys[brand] as string })
 }
 
-/** As a load balancer would: the same message may reach another process of the operator when it is sent again. */
-function inTurn(made: readonly ForLane[]): ForLane {
+/** Like a load balancer: a message that is sent again may reach another process of the operator. */
+function roundRobin(creators: readonly CreateProvider[]): CreateProvider {
   return (lane) => {
-    const providers = made.map((make) => make(lane))
+    const providers = creators.map((create) => create(lane))
     let next = 0
     return {
       ...(providers[0] as Provider),

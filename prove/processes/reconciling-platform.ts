@@ -1,4 +1,4 @@
-// A platform that reconciles one field of brand 1. argv: store, the operator's address.
+// A platform that reconciles one field of brand 1. argv: store, URL of the operator.
 
 import { listen } from '../../src/http/http.ts'
 import { chain } from '../../src/http/mount.ts'

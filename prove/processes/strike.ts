@@ -1,12 +1,12 @@
-// Where a process of a proof is struck: at which point of a message's way, at its how many-th passing, by which signal.
-// The driver says it in the environment; the points call reached(). Without it nothing happens.
+// A strike: the process kills or stops itself when a message passes a point for the n-th time. The proof plans it in an environment
+// variable, and the points call countPassing(). Without a plan, this module does nothing.
 
 import { on } from '../../src/runtime/events.ts'
 
 export type OperatorPoint = 'before-claim' | 'between-claim-and-call' | 'between-acceptance-and-settle' | 'after-settle'
 export type PlatformPoint =
-  | 'before-put'
-  | 'while-putting'
+  | 'before-enqueueing'
+  | 'while-enqueueing'
   | 'before-read-ahead'
   | 'between-read-and-call'
   | 'between-answer-and-settle'
@@ -23,8 +23,8 @@ export const strikeVariable = 'PROVE_STRIKE'
 const planned = JSON.parse(process.env[strikeVariable] ?? 'null') as Strike | null
 let passed = 0
 
-/** Counts a passing; true once, at the one that was planned. */
-export function reached(point: Strike['point']): boolean {
+/** Counts a passing of this point. @returns whether it is the planned passing */
+export function countPassing(point: Strike['point']): boolean {
   return point === planned?.point && ++passed === planned.passing
 }
 
@@ -32,41 +32,41 @@ export function isPlanned(point: Strike['point']): boolean {
   return point === planned?.point
 }
 
-/** The signal to this very process. SIGKILL: nothing after this runs. SIGSTOP: what follows runs after SIGCONT. */
+/** Sends the signal to this process. After SIGSTOP, execution continues with SIGCONT. */
 export function strike(): void {
   process.kill(process.pid, planned?.signal ?? 'SIGKILL')
 }
 
 /**
- * On the way to the provider, and not there yet. That is the same turn, unless the process was held up for more than a second:
- * then the suppression source is asked once more, in between.
+ * Messages on their way to the provider. They arrive in the same turn, unless the process was delayed for more than a second: then
+ * the suppression source is read again in between.
  */
 const leaving = new Set<string>()
 on('message.calling', ({ refs }) => {
   for (const ref of refs) leaving.add(ref)
 })
-/** The provider has these. */
-export function arrived(refs: readonly string[]): void {
+/** Reports that the provider has received these messages. */
+export function markArrived(refs: readonly string[]): void {
   for (const ref of refs) leaving.delete(ref)
 }
 export const isAnyLeaving = (): boolean => leaving.size > 0
 
 /**
- * Strikes when all that began in this turn has come to rest: no promise that is already resolved waits to go on, and what
- * is on its way is with the provider.
+ * Strikes when the work of this turn is complete: no continuation of a resolved promise is pending, and messages on their way
+ * have reached the provider.
  */
-export function strikeAtRest(): Promise<void> {
+export function strikeAfterTurn(): Promise<void> {
   return new Promise((resolve) => {
-    const look = (): void => {
-      if (isAnyLeaving()) return void setImmediate(look)
+    const check = (): void => {
+      if (isAnyLeaving()) return void setImmediate(check)
       strike()
       resolve()
     }
-    setImmediate(look)
+    setImmediate(check)
   })
 }
 
-/** For a point at which a message can be held back: it does not go on until the process was struck (and continued). */
-export async function holdAt(point: Strike['point']): Promise<void> {
-  if (reached(point)) await strikeAtRest()
+/** For points that can delay a message: it continues only after the process was struck and continued. */
+export async function passPoint(point: Strike['point']): Promise<void> {
+  if (countPassing(point)) await strikeAfterTurn()
 }

@@ -1,15 +1,15 @@
-// A function source that blocks user 1001 of brand 1 and nobody else, and that holds a message between its claim and its call:
-// it is asked after the one and before the other.
+// Function sources: one blocks only user 1001 of brand 1. The other blocks nobody and contains the point between claim and call,
+// because the source is read after the claim and before the call.
 
 import { functionSource } from '../../src/attributes/function.ts'
-import { holdAt, isAnyLeaving } from './strike.ts'
+import { isAnyLeaving, passPoint } from './strike.ts'
 
-/** In brand 2 there is a user of the same id, and nothing is known against that person. */
+/** The user with the same id in brand 2 is not blocked. */
 export const blocked = { brand: '1', user: '1001' }
 
 export const nobodyBlocked = functionSource(['blocked'], async () => {
-  // A message on its way may be asked about once more: that is not between claim and call.
-  if (!isAnyLeaving()) await holdAt('between-claim-and-call')
+  // For a message on its way to the provider, the source may be read again: that is not the point between claim and call.
+  if (!isAnyLeaving()) await passPoint('between-claim-and-call')
   return []
 })
 

@@ -1,8 +1,8 @@
-// The witness (design §9): a process of its own, never killed, that appends every call a provider received to a file.
-// Our own tables have unique keys and cannot show a double; this file can.
+// The witness (design §9): a separate process that is never killed and appends every call of a provider to a file. Unlike our
+// tables with their unique keys, the file shows messages that were delivered twice.
 //
-// A call comes as one line {"messages":n,"pid":p} and n lines {"ref","id","brand","user"}; each of the n is
-// written down with the call's number and the caller's process, in one write, and only then is the call answered 'ok'.
+// A call is one line {"messages":n,"pid":p} and n lines {"ref","id","brand","user"}. The witness appends the n lines with the
+// number of the call and the caller's process in one write, and then answers 'ok'.
 // argv: the file.
 
 import { openSync, writeSync } from 'node:fs'
@@ -21,16 +21,16 @@ const server = createServer({ noDelay: true }, (socket) => {
       if (headEnd < 0) return
       const { messages, pid } = JSON.parse(rest.slice(0, headEnd)) as { messages: number; pid: number }
       const lines = rest.slice(headEnd + 1).split('\n')
-      // Cut short by its caller's death: it was not made.
+      // An incomplete call: wait for the rest. A call whose caller died does not count.
       if (lines.length <= messages) return
       const call = ++calls
-      const noted = lines.slice(0, messages).map((line) => `{"call":${call},"pid":${pid},${line.slice(1)}\n`)
-      writeSync(file, noted.join(''))
+      const records = lines.slice(0, messages).map((line) => `{"call":${call},"pid":${pid},${line.slice(1)}\n`)
+      writeSync(file, records.join(''))
       rest = lines.slice(messages).join('\n')
       socket.write('ok\n')
     }
   })
-  // Its caller was killed.
+  // The caller was killed.
   socket.on('error', () => socket.destroy())
 })
 server.listen(0, '127.0.0.1', () => process.send?.({ ready: { port: (server.address() as AddressInfo).port } }))

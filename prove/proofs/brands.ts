@@ -1,38 +1,38 @@
 import assert from 'node:assert/strict'
-import { admin, enqueue, expand, type OperatorSummary, outcomesOf, untilSettled } from '../harness/http.ts'
+import { admin, enqueue, expandRanges, type OperatorSummary, readOutcomes, waitUntilSettled } from '../harness/http.ts'
 import type { Proof } from '../harness/proof.ts'
 import { nameOf, ndjson, record, records } from '../harness/records.ts'
-import { setStage } from '../harness/stage.ts'
-import { confused } from '../harness/testimony.ts'
+import { createSetup } from '../harness/setup.ts'
+import { findIdentifierConflicts } from '../harness/witness-report.ts'
 import { apiKeys } from '../plans.ts'
 import { blocked } from '../processes/suppression.ts'
 
 export const brands: Proof = {
   name: 'brands',
-  claims: 'two brands with the same user ids and the same activity ids never meet: sends, suppression, keys, inbox',
+  claims: 'two brands with equal user ids and activity ids are separate: sends, suppression, keys and inbox',
   boundSeconds: { small: 120, full: 600 },
-  async run({ small, folder, say }, signal) {
+  async run({ small, folder, print }, signal) {
     const count = small ? 2_000 : 50_000
-    const stage = await setStage({
+    const setup = await createSetup({
       folder,
       operator: { oneBlocked: true },
       lane: { max: 100, spanMs: 20, concurrency: 8 },
     })
-    await Promise.all([stage.operator().ready, stage.platform().ready])
-    const { platformUrl } = stage
-    const operatorUrl = stage.operatorUrls[0] as string
+    await Promise.all([setup.operator().ready, setup.platform().ready])
+    const { platformUrl } = setup
+    const operatorUrl = setup.operatorUrls[0] as string
     const list = records(0, count)
     const isBlocked = ({ brand, user }: { brand: string; user: string }): boolean =>
       brand === blocked.brand && user === blocked.user
     const suppressed = list.filter(isBlocked)
 
-    // Push: the same id and user in both brands are two messages to two people, one of whom is blocked.
+    // Push: an equal id and user in both brands are two messages to two users, of whom one is blocked.
     const answer = await enqueue(platformUrl, 'push', ndjson(list))
     assert.equal(answer.accepted, count)
-    await untilSettled(platformUrl, signal)
-    const outcomes = await outcomesOf(platformUrl, expand(answer.seqs))
-    const witness = await stage.testimony()
-    assert.deepEqual(confused(witness), [])
+    await waitUntilSettled(platformUrl, signal)
+    const outcomes = await readOutcomes(platformUrl, expandRanges(answer.seqs))
+    const witness = await setup.readReport()
+    assert.deepEqual(findIdentifierConflicts(witness), [])
     for (const [i, each] of list.entries()) {
       const outcome = outcomes[i]
       const seen = witness.messages.get(nameOf(each))
@@ -40,9 +40,9 @@ export const brands: Proof = {
       assert.equal(seen?.length ?? 0, isBlocked(each) ? 0 : 1, `${nameOf(each)} had ${seen?.length ?? 0} calls`)
       if (seen) assert.equal(seen[0]?.ref, outcome.ref)
     }
-    say(`${count} pushes: ${witness.messages.size} delivered, ${suppressed.length} of a blocked user refused`)
+    print(`${count} pushes: ${witness.messages.size} delivered, ${suppressed.length} of a blocked user refused`)
 
-    // A key opens its own brand only: the message waits, it is not sent under another's name.
+    // A key is valid for its own brand only: the message of another brand is fatal and not sent.
     const foreign = record(count + 1) // brand 2
     const refused = await fetch(`${operatorUrl}/channels/push/single`, {
       method: 'POST',
@@ -50,15 +50,15 @@ export const brands: Proof = {
       body: foreign.text,
     })
     assert.equal(refused.status, 503)
-    assert.equal((await stage.testimony()).messages.get(nameOf(foreign)), undefined)
+    assert.equal((await setup.readReport()).messages.get(nameOf(foreign)), undefined)
 
-    // On-site: the inbox of user 1002 shows each brand's person the notifications of that brand.
+    // On-site: each brand has a user 1002, whose inbox shows only the notifications of that brand.
     const site = records(0, small ? 200 : 2_000)
-    const put = await enqueue(platformUrl, 'site', ndjson(site))
-    assert.equal(put.accepted, site.length)
-    await untilSettled(platformUrl, signal)
+    const enqueuedSite = await enqueue(platformUrl, 'site', ndjson(site))
+    assert.equal(enqueuedSite.accepted, site.length)
+    await waitUntilSettled(platformUrl, signal)
     const siteRefs = new Map(
-      (await outcomesOf(platformUrl, expand(put.seqs))).map(({ ref }, i) => [ref as string, site[i]]),
+      (await readOutcomes(platformUrl, expandRanges(enqueuedSite.seqs))).map(({ ref }, i) => [ref as string, site[i]]),
     )
     const shown: string[] = []
     for (const brand of ['1', '2']) {
@@ -68,7 +68,7 @@ export const brands: Proof = {
       shown.push(...refs)
     }
     assert.equal(new Set(shown).size, shown.length, 'a notification was shown in both inboxes')
-    say(`the inboxes of two people with the id 1002 show ${shown.length} notifications, each its own`)
+    print(`the inboxes of the two users 1002 show ${shown.length} notifications, each of its own brand`)
 
     const summary = await admin<OperatorSummary>(operatorUrl, '/admin/summary')
     return {

@@ -1,14 +1,15 @@
-// Links and unlinks on their way from an operator to a platform, over each channel, while everything in between fails.
+// Links and unlinks are published from an operator to a platform over each channel, while processes, network, broker and stores
+// fail.
 
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { postgresStore } from '../../bench/harness/stores.ts'
 import { freePort } from '../../test/support/free-port.ts'
 import { query } from '../../test/support/services/postgres.ts'
-import { type Cuttable, cuttable } from '../harness/cuttable.ts'
-import { type InBetween, lay } from '../harness/device-between.ts'
-import { expected, lineOf, outOfOrder, roundOf, usersOfBrand } from '../harness/device-events.ts'
+import { checkOrder, expectedDevices, lineOf, roundOf, usersOfBrand } from '../harness/device-events.ts'
+import { type DeviceTransport, startTransport } from '../harness/device-transport.ts'
 import { admin } from '../harness/http.ts'
+import { type NetworkProxy, startNetworkProxy } from '../harness/network-proxy.ts'
 import { type Process, startProcess } from '../harness/process.ts'
 import type { Proof } from '../harness/proof.ts'
 import { planVariable } from '../plans.ts'
@@ -24,41 +25,41 @@ const eventsInRound = 2 * usersOfBrand
 function proofOver(channel: ChannelName, needs: NonNullable<Proof['needs']>): Proof {
   return {
     name: `device-links-${channel}`,
-    claims: `over ${channel}: whatever is killed, cut or away, no link is lost, parked or out of its user's order`,
+    claims: `over ${channel}: with killed processes, a cut network and unavailable stores, no link is lost, parked or out of order for its user`,
     needs: ['postgres', ...needs],
     boundSeconds: { small: 300, full: 1_200 },
-    async run({ small, folder, say }, signal) {
+    async run({ small, folder, print }, signal) {
       const rounds = (small ? 1_200 : 20_000) / eventsInRound
       const store = await postgresStore()
-      const stage = await setStage(channel, folder, store.url)
+      const setup = await createSetup(channel, folder, store.url)
       try {
-        const strikes = strikesOn(stage)
+        const strikes = createStrikes(setup)
         let posted = 0
-        for (const [i, { what, strike }] of strikes.entries()) {
+        for (const [i, { name, strike }] of strikes.entries()) {
           const until = Math.round((rounds * (i + 1)) / (strikes.length + 1))
           const post = async (most: number): Promise<void> => {
-            for (; posted < Math.min(most, until); posted++) await stage.post(posted, signal)
+            for (; posted < Math.min(most, until); posted++) await setup.post(posted, signal)
           }
           await post(posted + Math.ceil((until - posted) / 2))
           await strike(() => post(until))
           await post(until)
-          say(`${posted * eventsInRound} events: ${what}`)
+          print(`${posted * eventsInRound} events: ${name}`)
         }
-        for (; posted < rounds; posted++) await stage.post(posted, signal)
-        await stage.untilDrained(signal)
-        const wanted = expected(rounds)
-        await eventually(async () => assert.deepEqual(await linked(store.url), wanted), signal)
-        const parked = [...(await stage.failedAt('operator')), ...(await stage.failedAt('platform'))]
-        assert.deepEqual(parked, [], 'nothing was parked: all of it could be read')
-        const arrived = await stage.between.witness()
-        const { wrong, reached } = outOfOrder(arrived)
-        assert.deepEqual(wrong.slice(0, 10), [], `${wrong.length} arrived out of their user's order`)
+        for (; posted < rounds; posted++) await setup.post(posted, signal)
+        await setup.untilDrained(signal)
+        const expected = expectedDevices(rounds)
+        await retryUntil(async () => assert.deepEqual(await readLinkedDevices(store.url), expected), signal)
+        const parked = [...(await setup.failedAt('operator')), ...(await setup.failedAt('platform'))]
+        assert.deepEqual(parked, [], 'no event was parked: all events were readable')
+        const arrived = await setup.transport.readArrivals()
+        const { wrong, reached } = checkOrder(arrived)
+        assert.deepEqual(wrong.slice(0, 10), [], `${wrong.length} events arrived out of order for their user`)
         assert.equal(reached.size, eventsInRound)
-        for (const [user, next] of reached) assert.equal(next, rounds, `${user} was told of all`)
+        for (const [user, next] of reached) assert.equal(next, rounds, `all events of ${user} arrived`)
         const events = rounds * eventsInRound
-        return { events, strikes: strikes.length, published_twice: arrived.length - events, linked: wanted.length }
+        return { events, strikes: strikes.length, published_twice: arrived.length - events, linked: expected.length }
       } finally {
-        await stage.stop()
+        await setup.stop()
         await store.remove()
       }
     },
@@ -71,67 +72,71 @@ export const deviceLinks: readonly Proof[] = [
   proofOver('kafka', ['kafka']),
 ]
 
-interface Stage {
+interface ProofSetup {
   readonly channel: ChannelName
-  readonly between: InBetween
-  /** Between the platform and its database. */
-  readonly database: Cuttable
+  readonly transport: DeviceTransport
+  /** The connection between the platform and its database. */
+  readonly database: NetworkProxy
   operator: Process
   platform: Process
   startOperator(): Promise<void>
-  /** With `stall`: it has its hands full when it resolves. */
+  /** With `stall`, it resolves when the platform has received messages that it never acknowledges. */
   startPlatform(stall?: true): Promise<void>
-  /** Each of its events is known to the operator, durably, when it resolves. */
+  /** Posts the events of a round. When it resolves, they are durable at the operator. */
   post(round: number, signal: AbortSignal): Promise<void>
   untilDrained(signal: AbortSignal): Promise<void>
   failedAt(side: 'operator' | 'platform'): Promise<readonly object[]>
   stop(): Promise<void>
 }
 
-async function setStage(channel: ChannelName, folder: string, platformStore: string): Promise<Stage> {
+async function createSetup(channel: ChannelName, folder: string, platformStore: string): Promise<ProofSetup> {
   const [operatorPort, platformPort] = [await freePort(), await freePort()]
-  const between = await lay(channel, platformPort)
+  const transport = await startTransport(channel, platformPort)
   const direct = new URL(platformStore)
-  const database = await cuttable(Number(direct.port || 5432))
-  const through = new URL(platformStore)
-  through.host = `127.0.0.1:${database.port}`
+  const database = await startNetworkProxy(Number(direct.port || 5432))
+  const proxied = new URL(platformStore)
+  proxied.host = `127.0.0.1:${database.port}`
   const urls = { operator: `http://127.0.0.1:${operatorPort}`, platform: `http://127.0.0.1:${platformPort}` }
   const start = async (program: string, plan: DeviceOperatorPlan | DevicePlatformPlan): Promise<Process> => {
     const process = startProcess(new URL(`../processes/${program}.ts`, import.meta.url), {
       env: { [planVariable]: JSON.stringify(plan) },
     })
-    // It may report it before it listens.
-    const stalled = 'stall' in plan ? process.happened('stalled') : undefined
+    // The process may report 'stalled' before it is ready.
+    const stalled = 'stall' in plan ? process.waitFor('stalled') : undefined
     await process.ready
     await stalled
     return process
   }
-  const to = { channel, address: between.address }
-  const operatorPlan = { store: `sqlite:${join(folder, 'operator.db')}`, port: operatorPort, between: to }
-  const platformPlan = { store: through.href, port: platformPort, between: to }
+  const transportAddress = { channel, address: transport.address }
+  const operatorPlan = {
+    store: `sqlite:${join(folder, 'operator.db')}`,
+    port: operatorPort,
+    transport: transportAddress,
+  }
+  const platformPlan = { store: proxied.href, port: platformPort, transport: transportAddress }
   const platform = await start('device-platform', platformPlan)
-  await eventuallyFor(20_000, () => between.prepare())
-  const stage: Stage = {
+  await retryFor(20_000, () => transport.prepare())
+  const setup: ProofSetup = {
     channel,
-    between,
+    transport,
     database,
     platform,
     operator: await start('device-operator', operatorPlan),
     async startOperator() {
-      stage.operator = await start('device-operator', operatorPlan)
+      setup.operator = await start('device-operator', operatorPlan)
     },
     async startPlatform(stall) {
-      stage.platform = await start('device-platform', { ...platformPlan, ...(stall && { stall }) })
+      setup.platform = await start('device-platform', { ...platformPlan, ...(stall && { stall }) })
     },
     async post(round, signal) {
       for (const what of ['link', 'unlink'] as const) {
         const lines = roundOf(round).filter((event) => event.what === what)
         const body = lines.map((event) => `${lineOf(event)}\n`).join('')
-        await eventually(() => admin(urls.operator, `/admin/devices/${what}`, body, 'application/x-ndjson'), signal)
+        await retryUntil(() => admin(urls.operator, `/admin/devices/${what}`, body, 'application/x-ndjson'), signal)
       }
     },
     async untilDrained(signal) {
-      await eventually(async () => {
+      await retryUntil(async () => {
         const { lanes } = await admin<{ lanes: { name: string; waiting: number }[] }>(urls.operator, '/admin/lanes')
         assert.deepEqual(
           lanes.filter(({ waiting }) => waiting > 0),
@@ -141,111 +146,111 @@ async function setStage(channel: ChannelName, folder: string, platformStore: str
     },
     failedAt: async (side) => (await admin<{ items: object[] }>(urls[side], '/admin/failed?limit=100')).items,
     async stop() {
-      for (const process of [stage.operator, stage.platform]) process.signal('SIGKILL')
-      await Promise.all([stage.operator.ended, stage.platform.ended])
-      await Promise.all([between.stop(), database.close()])
+      for (const process of [setup.operator, setup.platform]) process.signal('SIGKILL')
+      await Promise.all([setup.operator.ended, setup.platform.ended])
+      await Promise.all([transport.stop(), database.close()])
     },
   }
-  return stage
+  return setup
 }
 
 interface Strike {
-  readonly what: string
-  /** `goOn` posts what belongs to this strike: events while it lasts. */
-  strike(goOn: () => Promise<void>): Promise<void>
+  readonly name: string
+  /** `post` posts the events of this strike. */
+  strike(post: () => Promise<void>): Promise<void>
 }
 
-function strikesOn(stage: Stage): readonly Strike[] {
-  const { between, database } = stage
+function createStrikes(setup: ProofSetup): readonly Strike[] {
+  const { transport, database } = setup
   const kill = async (side: 'operator' | 'platform'): Promise<void> => {
-    stage[side].signal('SIGKILL')
-    await stage[side].ended
+    setup[side].signal('SIGKILL')
+    await setup[side].ended
   }
   const strikes: Strike[] = [
     {
-      what: 'the operator was killed between write and publish',
-      async strike(goOn) {
-        between.network.cut()
-        const held = stage.operator.happened('lane.held')
-        await goOn()
+      name: 'the operator was killed between write and publish',
+      async strike(post) {
+        transport.network.cut()
+        const held = setup.operator.waitFor('lane.held')
+        await post()
         await held
         await kill('operator')
-        between.network.mend()
-        await stage.startOperator()
+        transport.network.restore()
+        await setup.startOperator()
       },
     },
     {
-      what: 'the operator was killed while it published',
-      async strike(goOn) {
-        const publishing = stage.operator.happened('batch.sent')
-        const posting = goOn()
+      name: 'the operator was killed while it published',
+      async strike(post) {
+        const publishing = setup.operator.waitFor('batch.sent')
+        const posting = post()
         await publishing
         await kill('operator')
-        await stage.startOperator()
+        await setup.startOperator()
         await posting
       },
     },
     {
-      what: 'the network was cut',
-      async strike(goOn) {
-        between.network.cut()
-        await goOn()
-        await rest(1_500)
-        between.network.mend()
+      name: 'the network was cut',
+      async strike(post) {
+        transport.network.cut()
+        await post()
+        await sleep(1_500)
+        transport.network.restore()
       },
     },
     {
-      what: 'the network swallowed everything',
-      async strike(goOn) {
-        between.network.freeze()
-        await goOn()
-        await rest(5_000)
-        between.network.mend()
+      name: 'the network dropped all data',
+      async strike(post) {
+        transport.network.freeze()
+        await post()
+        await sleep(5_000)
+        transport.network.restore()
       },
     },
     {
-      what: 'the database of the platform was away',
-      async strike(goOn) {
+      name: 'the database of the platform was unavailable',
+      async strike(post) {
         const held =
-          stage.channel === 'rest' ? stage.operator.happened('lane.held') : stage.platform.happened('channel.held')
+          setup.channel === 'rest' ? setup.operator.waitFor('lane.held') : setup.platform.waitFor('channel.held')
         database.cut()
-        await goOn()
+        await post()
         await held
-        await rest(1_000)
-        database.mend()
+        await sleep(1_000)
+        database.restore()
       },
     },
     {
-      what: 'the platform was killed while its database was away',
-      async strike(goOn) {
+      name: 'the platform was killed while its database was unavailable',
+      async strike(post) {
         database.cut()
-        await goOn()
-        await rest(300)
+        await post()
+        await sleep(300)
         await kill('platform')
-        database.mend()
-        await stage.startPlatform()
+        database.restore()
+        await setup.startPlatform()
       },
     },
   ]
-  if (stage.channel !== 'rest')
+  if (setup.channel !== 'rest')
     strikes.push({
-      what: `the platform was killed ${deliveryLimit + 3} times with its hands full`,
-      async strike(goOn) {
+      name: `the platform was killed ${deliveryLimit + 3} times with unacknowledged messages`,
+      async strike(post) {
         await kill('platform')
-        await goOn()
+        await post()
         for (let i = 0; i < deliveryLimit + 3; i++) {
-          await stage.startPlatform(true)
+          await setup.startPlatform(true)
           await kill('platform')
         }
-        await stage.startPlatform()
+        await setup.startPlatform()
       },
     })
-  const { broker } = between
+  const { broker } = transport
   if (broker)
     strikes.push({
-      what: 'the broker was killed, and started again',
-      async strike(goOn) {
-        const posting = goOn()
+      name: 'the broker was killed and restarted',
+      async strike(post) {
+        const posting = post()
         await broker.kill()
         await posting
         await broker.restart()
@@ -254,8 +259,8 @@ function strikesOn(stage: Stage): readonly Strike[] {
   return strikes
 }
 
-/** 'brand/user/token' of every device that somebody has, as the tables say. */
-async function linked(store: string): Promise<readonly string[]> {
+/** 'brand/user/token' of every linked device in the tables. */
+async function readLinkedDevices(store: string): Promise<readonly string[]> {
   const rows = await query(
     store,
     `select d.brand || '/' || d.user_id || '/' || d.token as it from devices d
@@ -265,17 +270,17 @@ async function linked(store: string): Promise<readonly string[]> {
   return rows.map(({ it }) => it as string).sort()
 }
 
-async function eventually<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
+async function retryUntil<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
   for (;;) {
     try {
       return await work()
     } catch (error) {
       if (signal.aborted) throw error
-      await rest(100)
+      await sleep(100)
     }
   }
 }
 
-const eventuallyFor = <T>(ms: number, work: () => Promise<T>): Promise<T> => eventually(work, AbortSignal.timeout(ms))
+const retryFor = <T>(ms: number, work: () => Promise<T>): Promise<T> => retryUntil(work, AbortSignal.timeout(ms))
 
-const rest = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
+const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))

@@ -1,44 +1,44 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { postgresStore } from '../../bench/harness/stores.ts'
-import { admin, enqueue, expand, type OperatorSummary, untilSettled } from '../harness/http.ts'
+import { admin, enqueue, expandRanges, type OperatorSummary, waitUntilSettled } from '../harness/http.ts'
 import type { Figures, Proof, ProofOptions } from '../harness/proof.ts'
 import { ndjson, records, writeRecords } from '../harness/records.ts'
 import { assertSent, sendFile } from '../harness/send-command.ts'
-import { type StageOptions, setStage } from '../harness/stage.ts'
+import { createSetup, type SetupOptions } from '../harness/setup.ts'
 import { assertBothSidesAgree, assertNoSecondCall } from '../harness/verdict.ts'
 
-/** A file through `bellwire send`, the platform, the operator, to the provider; counted there. */
+/** Sends a file with `bellwire send` through platform and operator, and counts the calls to the provider. */
 async function sendOnce(
   options: ProofOptions,
   signal: AbortSignal,
-  stageOptions: Partial<StageOptions>,
+  setupOptions: Partial<SetupOptions>,
 ): Promise<Figures> {
-  const { small, folder, say } = options
+  const { small, folder, print } = options
   const count = small ? 2_000 : 100_000
-  const stage = await setStage({ folder, lane: { max: 100, spanMs: 20, concurrency: 8 }, ...stageOptions })
-  const operators = stage.operatorUrls.map((_, which) => stage.operator(undefined, which))
-  await Promise.all([...operators.map(({ ready }) => ready), stage.platform().ready])
+  const setup = await createSetup({ folder, lane: { max: 100, spanMs: 20, concurrency: 8 }, ...setupOptions })
+  const operators = setup.operatorUrls.map((_, which) => setup.operator(undefined, which))
+  await Promise.all([...operators.map(({ ready }) => ready), setup.platform().ready])
   const list = records(0, count)
   const file = join(folder, 'activities.ndjson')
   await writeRecords(file, list)
 
   const began = performance.now()
-  assertSent(await sendFile(file, stage.platformUrl))
-  await untilSettled(stage.platformUrl, signal)
+  assertSent(await sendFile(file, setup.platformUrl))
+  await waitUntilSettled(setup.platformUrl, signal)
   const seconds = (performance.now() - began) / 1000
-  say(`${count} records sent and settled in ${seconds.toFixed(1)} s`)
+  print(`${count} records sent and settled in ${seconds.toFixed(1)} s`)
 
-  const witness = await stage.testimony()
-  const summary = await admin<OperatorSummary>(stage.operatorUrls[0] as string, '/admin/summary')
+  const witness = await setup.readReport()
+  const summary = await admin<OperatorSummary>(setup.operatorUrls[0] as string, '/admin/summary')
   assert.equal(summary.successful, count)
-  // Sent again, the records are known: that is how their numbers are had here.
-  const again = await enqueue(stage.platformUrl, 'push', ndjson(list))
-  assert.equal(again.repeated, count)
-  const seqs = expand(again.seqs)
+  // Enqueueing the records again returns their numbers.
+  const repeated = await enqueue(setup.platformUrl, 'push', ndjson(list))
+  assert.equal(repeated.repeated, count)
+  const seqs = expandRanges(repeated.seqs)
   await assertBothSidesAgree(
     list.map((record, i) => ({ record, seq: seqs[i] as number })),
-    stage.platformUrl,
+    setup.platformUrl,
     witness,
   )
   assertNoSecondCall(witness, summary)
@@ -53,14 +53,15 @@ async function sendOnce(
 
 export const exactlyOnce: Proof = {
   name: 'exactly-once',
-  claims: 'a file through bellwire send, in batch mode, both sides on SQLite: all successful, each delivered once',
+  claims:
+    'a file is sent with bellwire send in batch mode, both sides on SQLite: all messages are successful and delivered once',
   boundSeconds: { small: 120, full: 600 },
   run: (options, signal) => sendOnce(options, signal, {}),
 }
 
 export const exactlyOncePostgres: Proof = {
   name: 'exactly-once-postgres',
-  claims: 'the same with two processes of the operator on one PostgreSQL, called in turn',
+  claims: 'the same with two operator processes on one PostgreSQL, called alternately',
   needs: ['postgres'],
   boundSeconds: { small: 180, full: 600 },
   async run(options, signal) {

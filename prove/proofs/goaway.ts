@@ -10,7 +10,7 @@ import { apnsStandIn } from '../../src/stand-ins/apns.ts'
 import { fcmStandIn } from '../../src/stand-ins/fcm.ts'
 import type { Arrival, StandIn } from '../../src/stand-ins/stand-in.ts'
 import type { Proof } from '../harness/proof.ts'
-import { emptyTally, makeFleet, startPushOperator } from '../harness/push-operator.ts'
+import { createFleet, emptyTally, startPushOperator } from '../harness/push-operator.ts'
 import { records } from '../harness/records.ts'
 
 /** A stand-in with the service that sends to it. */
@@ -60,12 +60,12 @@ function proofOn(name: string, service: string, start: () => Promise<Target>): P
     name,
     claims: `${service} with GOAWAY every 500 requests and 1 % of streams reset: all are delivered and shown once; a second arrival only where an answer was lost`,
     boundSeconds: { small: 90, full: 600 },
-    async run({ small, folder, say }, signal) {
+    async run({ small, folder, print }, signal) {
       const count = small ? 4_000 : 50_000
       const target = await start()
       const { standIn } = target
       const list = records(0, count, small ? 400 : 4_000)
-      const fleet = makeFleet(target.kind, list, target.device)
+      const fleet = createFleet(target.kind, list, target.device)
       standIn.play({ every: 500, goaway: true })
       standIn.play({ share: 0.005, reset: 'before' })
       standIn.play({ share: 0.005, reset: 'after' })
@@ -77,7 +77,7 @@ function proofOn(name: string, service: string, start: () => Promise<Target>): P
           signal.throwIfAborted()
           assert.ok(round <= 200, `${left.length} are still fatal: ${[...tally.errors.keys()].join('; ')}`)
           left = await operator.send(left, tally)
-          say(`round ${round}: ${tally.successful} delivered, ${left.length} to be sent again`)
+          print(`round ${round}: ${tally.successful} delivered, ${left.length} to be sent again`)
           if (left.length > 0) await new Promise((resolve) => setTimeout(resolve, 100))
         }
         assert.equal(tally.successful, count)
@@ -103,7 +103,7 @@ function proofOn(name: string, service: string, start: () => Promise<Target>): P
         assert.equal(notes.length, count, 'notifications that people see')
         assert.equal(replaced, seconds, 'second arrivals that replaced the first')
         assert.equal(fleet.removed.length, 0)
-        say(`${accepted.length} arrivals for ${count} messages, ${lost} answers lost, ${uncertain} uncertain`)
+        print(`${accepted.length} arrivals for ${count} messages, ${lost} answers lost, ${uncertain} uncertain`)
         return {
           messages: count,
           delivered: byMessage.size,

@@ -1,4 +1,4 @@
-// Where and how often: the points of a message's way, and how much traffic each life of a process sees.
+// The plan of the proof kills: the points of a message's path, and the traffic for each process.
 
 import type { OperatorPoint, PlatformPoint, Strike } from '../processes/strike.ts'
 
@@ -9,8 +9,8 @@ export const operatorPoints: readonly OperatorPoint[] = [
   'after-settle',
 ]
 export const platformPoints: readonly PlatformPoint[] = [
-  'before-put',
-  'while-putting',
+  'before-enqueueing',
+  'while-enqueueing',
   'before-read-ahead',
   'between-read-and-call',
   'between-answer-and-settle',
@@ -20,9 +20,9 @@ export const platformPoints: readonly PlatformPoint[] = [
 export interface Size {
   readonly kills: number
   readonly stops: number
-  /** Records sent in each life of a process. */
+  /** Records for each process until it is killed. */
   readonly records: number
-  /** A stream of several groups, so that it can be cut between them. */
+  /** Records of a stream in several blocks, so that it can be interrupted between two blocks. */
   readonly streamed: number
   readonly max: number
 }
@@ -32,18 +32,18 @@ export const sizes: { readonly full: Size; readonly small: Size } = {
 }
 
 /**
- * Never the first passing, and not always the same: other messages are under way at all stages, and each life of the operator
- * answers something before it ends. (One that dies at every first call is an outage: the platform would ask it ever more seldom.)
+ * The passing at which a process is struck. It varies, so that other messages are in flight at all points. It is not the first, so
+ * that each operator answers a call before it ends: otherwise the platform would detect an outage and send ever fewer calls.
  */
-export function passing(point: Strike['point'], i: number, size: Size): number {
+export function passingOf(point: Strike['point'], i: number, size: Size): number {
   switch (point) {
     case 'after-settle':
       return 2 + ((i * 7) % (size.records / 2)) // counted by message
-    case 'before-put':
-      return 1 // there is one request in a life
-    case 'while-putting':
+    case 'before-enqueueing':
+      return 1 // each process receives one request
+    case 'while-enqueueing':
     case 'before-read-ahead':
-      return 1 + (i % 4) // two lanes and two groups; two brands' lanes for two channels
+      return 1 + (i % 4) // two lanes and two blocks; four lanes
     default:
       return 2 + (i % 3) // counted by call
   }

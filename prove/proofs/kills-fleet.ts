@@ -4,16 +4,16 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { postgresStore } from '../../bench/harness/stores.ts'
-import { admin, enqueue, expand, type OperatorSummary, untilSettled } from '../harness/http.ts'
+import { admin, enqueue, expandRanges, type OperatorSummary, waitUntilSettled } from '../harness/http.ts'
 import type { Process } from '../harness/process.ts'
 import type { Figures, Proof, ProofOptions } from '../harness/proof.ts'
 import { ndjson, type ProvedRecord, records, writeRecords } from '../harness/records.ts'
 import { sendFile } from '../harness/send-command.ts'
-import { type Stage, setStage } from '../harness/stage.ts'
-import { needless } from '../harness/testimony.ts'
+import { createSetup, type ProofSetup } from '../harness/setup.ts'
 import { assertBothSidesAgree } from '../harness/verdict.ts'
+import { findNeedlessCalls } from '../harness/witness-report.ts'
 import type { Strike } from '../processes/strike.ts'
-import { operatorPoints, passing, platformPoints, sizes } from './kill-plan.ts'
+import { operatorPoints, passingOf, platformPoints, sizes } from './kill-plan.ts'
 
 const limits = { providerTimeoutMs: 1_500, answerBudgetMs: 2_000 }
 const lane = { spanMs: 10, concurrency: 4, timeoutMs: 2_500, retry: { firstMs: 20, mostMs: 100 } }
@@ -42,7 +42,7 @@ type Side = 'operator' | 'platform'
 const signals = ['SIGKILL', 'SIGTERM'] as const
 
 interface Fleet {
-  readonly stage: Stage
+  readonly setup: ProofSetup
   readonly running: Readonly<Record<Side, [Process, Process]>>
 }
 
@@ -53,7 +53,7 @@ async function startFleet(
   platformStore: string,
 ): Promise<Fleet> {
   const { max } = small ? sizes.small : sizes.full
-  const stage = await setStage({
+  const setup = await createSetup({
     folder,
     operators: 2,
     platforms: 2,
@@ -63,15 +63,15 @@ async function startFleet(
     lane: { ...lane, max },
   })
   const running: Fleet['running'] = {
-    operator: [stage.operator(), stage.operator(undefined, 1)],
-    platform: [stage.platform(), stage.platform(undefined, 1)],
+    operator: [setup.operator(), setup.operator(undefined, 1)],
+    platform: [setup.platform(), setup.platform(undefined, 1)],
   }
   await Promise.all([...running.operator, ...running.platform].map(({ ready }) => ready))
-  return { stage, running }
+  return { setup, running }
 }
 
 async function endAllInTurn(fleet: Fleet, options: ProofOptions, signal: AbortSignal): Promise<Figures> {
-  const { stage, running } = fleet
+  const { setup, running } = fleet
   const size = options.small ? sizes.small : sizes.full
   const rounds = options.small ? 1 : 5
   const file = join(options.folder, 'records.ndjson')
@@ -86,7 +86,7 @@ async function endAllInTurn(fleet: Fleet, options: ProofOptions, signal: AbortSi
     await writeRecords(file, list)
     for (let which = to; ; which = 1 - which) {
       signal.throwIfAborted()
-      const { code } = await sendFile(file, stage.platformUrls[which] as string)
+      const { code } = await sendFile(file, setup.platformUrls[which] as string)
       if (code === 0) return
     }
   }
@@ -94,11 +94,11 @@ async function endAllInTurn(fleet: Fleet, options: ProofOptions, signal: AbortSi
     const before = running[side][which]
     before.signal('SIGTERM')
     const { code } = await before.ended
-    assert.equal(code, 0, `${side} ${which} ended otherwise than by its signal:\n${before.words()}`)
+    assert.equal(code, 0, `${side} ${which} ended otherwise than by its signal:\n${before.errorOutput()}`)
     return start(side, which, strike)
   }
   const start = async (side: Side, which: 0 | 1, strike?: Strike): Promise<Process> => {
-    const process = stage[side](strike, which)
+    const process = setup[side](strike, which)
     running[side][which] = process
     await process.ready
     return process
@@ -109,17 +109,17 @@ async function endAllInTurn(fleet: Fleet, options: ProofOptions, signal: AbortSi
     if (side === 'platform') await restart(side, which === 0 ? 1 : 0)
     let ended = false
     const sending = (async () => {
-      while (!ended) await send(strike.point === 'while-putting' ? size.streamed : size.records, which)
+      while (!ended) await send(strike.point === 'while-enqueueing' ? size.streamed : size.records, which)
     })()
     const result = await victim.ended
     ended = true
     if (strike.signal === 'SIGKILL') killed.add(victim.pid)
     const expected = strike.signal === 'SIGKILL' ? { code: null, signal: 'SIGKILL' } : { code: 0, signal: null }
-    assert.deepEqual(result, expected, `ended at ${strike.point} otherwise:\n${victim.words()}`)
+    assert.deepEqual(result, expected, `ended at ${strike.point} otherwise:\n${victim.errorOutput()}`)
     // bellwire send repeats its request until the process is back.
     await Promise.all([start(side, which), sending])
     ends++
-    options.say(`${side} ${which} ended by ${strike.signal} ${strike.point}`)
+    options.print(`${side} ${which} ended by ${strike.signal} ${strike.point}`)
   }
 
   for (let round = 0; round < rounds; round++) {
@@ -129,23 +129,23 @@ async function endAllInTurn(fleet: Fleet, options: ProofOptions, signal: AbortSi
     ] as const)
       for (const [i, point] of points.entries())
         for (const name of options.small && i % 2 === 1 ? signals.slice(1) : signals.slice(0, options.small ? 1 : 2)) {
-          const strike: Strike = { point, passing: passing(point, round, size), signal: name }
+          const strike: Strike = { point, passing: passingOf(point, round, size), signal: name }
           await end(side, ((round + i) % 2) as 0 | 1, strike)
         }
-    options.say(`round ${round + 1}: ${ends} processes ended, ${sent.length} records sent`)
+    options.print(`round ${round + 1}: ${ends} processes ended, ${sent.length} records sent`)
   }
 
-  await untilSettled(stage.platformUrl, signal)
-  const summary = await admin<OperatorSummary>(stage.operatorUrls[0] as string, '/admin/summary')
-  const witness = await stage.testimony()
-  const { seqs, accepted } = await enqueue(stage.platformUrl, 'push', ndjson(sent))
+  await waitUntilSettled(setup.platformUrl, signal)
+  const summary = await admin<OperatorSummary>(setup.operatorUrls[0] as string, '/admin/summary')
+  const witness = await setup.readReport()
+  const { seqs, accepted } = await enqueue(setup.platformUrl, 'push', ndjson(sent))
   assert.equal(accepted, 0, 'records that were sent and not stored')
-  const numbers = expand(seqs)
+  const numbers = expandRanges(seqs)
   const pairs = sent.map((record, i) => ({ record, seq: numbers[i] as number }))
-  await assertBothSidesAgree(pairs, stage.platformUrl, witness)
-  assert.deepEqual(needless(witness, killed).slice(0, 10), [], 'second calls where no answer was lost')
+  await assertBothSidesAgree(pairs, setup.platformUrl, witness)
+  assert.deepEqual(findNeedlessCalls(witness, killed).slice(0, 10), [], 'second calls where no answer was lost')
   const { secondCalls, calls, messages } = witness
-  options.say(`${sent.length} records, ${calls} calls, ${secondCalls} second calls, ${summary.uncertain} uncertain`)
+  options.print(`${sent.length} records, ${calls} calls, ${secondCalls} second calls, ${summary.uncertain} uncertain`)
   assert.ok(secondCalls <= summary.uncertain, `${secondCalls} second calls, ${summary.uncertain} uncertain attempts`)
   return {
     records: sent.length,

@@ -1,53 +1,54 @@
-// Kills: SIGKILL at every stage of a message's way, and SIGSTOP for longer than every limit.
+// SIGKILL at every point of a message's path, and SIGSTOP for longer than every time limit.
 //
-// How a kill is placed. The process strikes itself, at a point that the code under test passes; no sleep decides. A preload
-// (processes/…-strikes.ts) subscribes to the events of src/runtime/events.ts, counts, and strikes at the n-th. Where no
-// event says "from now on this message is between X and Y", a part of the proof that the message passes holds it back:
+// The process strikes itself at a point of the tested code, so the proof depends on no sleep. A preloaded module
+// (processes/…-strikes.ts) counts the events of src/runtime/events.ts and strikes at the n-th. For points without an event, a component
+// of the proof that the message passes strikes instead:
 //
-//   operator  before the claim                  event message.received: the request is read, its claim comes in a later turn
-//             between claim and call            the suppression source is asked after the one and before the other: it strikes, and does not answer
-//             between acceptance and settle     the witness's provider has the witness's word: it strikes, and does not hand it back
-//             after the settle                  event message.settled; answers are swallowed from then on, so that this one is lost
-//   platform  before the put                    an enqueue request has arrived, unread
-//             while putting                     event queue.put: some is durable, nobody was answered
+//   operator  before the claim                  event message.received: the request is read, the claim comes in a later turn
+//             between claim and call            the suppression source is read between the two: it strikes and does not return
+//             between acceptance and settle     the witness has answered its provider, which strikes and does not return
+//             after the settle                  event message.settled; from then on answers are dropped, so that this answer is lost
+//   platform  before enqueueing                 an enqueue request has arrived and is unread
+//             while enqueueing                  event queue.put: a part is durable, and no answer was sent
 //             before reading ahead              event lane.owned
 //             between read-ahead and call       event batch.sent
 //             between answer and settle         event call.done
 //             after the settle                  event item.settled
 //
-// Uncertain is an upper bound. A message's row says that it was claimed, not whether the call was made, so every attempt that a dead
-// process had claimed and not settled counts. Each second call that the witness sees must be among them. On PostgreSQL a second operator is
-// never struck: it takes over what the struck one had claimed, also from one that is only stopped, once the lease of its session has passed.
+// "Uncertain" is an upper bound: the row of a message shows its claim, but not whether the call was made. So every attempt that a dead
+// process claimed and did not settle is counted, and must include each second call of the witness. On PostgreSQL there is a second
+// operator that is never struck. It takes over the claims of the struck operator after the lease, also if that is only stopped.
 
 import assert from 'node:assert/strict'
 import { postgresStore } from '../../bench/harness/stores.ts'
-import { admin, enqueue, expand, type OperatorSummary, untilSettled } from '../harness/http.ts'
+import { admin, enqueue, expandRanges, type OperatorSummary, waitUntilSettled } from '../harness/http.ts'
 import { isStopped, type Process } from '../harness/process.ts'
 import type { Figures, Proof, ProofOptions } from '../harness/proof.ts'
 import { ndjson, type ProvedRecord, records } from '../harness/records.ts'
-import { setStage } from '../harness/stage.ts'
-import { needless } from '../harness/testimony.ts'
-import { assertBothSidesAgree, type Sent } from '../harness/verdict.ts'
+import { createSetup } from '../harness/setup.ts'
+import { assertBothSidesAgree, type SentRecord } from '../harness/verdict.ts'
+import { findNeedlessCalls } from '../harness/witness-report.ts'
 import type { OperatorPoint, PlatformPoint, Strike } from '../processes/strike.ts'
-import { operatorPoints, passing, platformPoints, sizes } from './kill-plan.ts'
+import { operatorPoints, passingOf, platformPoints, sizes } from './kill-plan.ts'
 
-/** Small, so that a stop can be longer than each of them; large enough that a busy machine does not pass them by itself. */
+/** Shorter than a stop, but long enough for a busy machine. */
 const limits = { providerTimeoutMs: 1_500, answerBudgetMs: 2_000 }
 const lane = { spanMs: 10, concurrency: 4, timeoutMs: 2_500, retry: { firstMs: 20, mostMs: 100 } }
 
-const claims = 'SIGKILL and SIGSTOP at every stage lose nothing; second calls are at most as many as uncertain attempts'
+const claims =
+  'SIGKILL and SIGSTOP at every point lose no message, and there are at most as many second calls as uncertain attempts'
 
-interface Place {
-  /** Pushes go to devices: claimed together, they leave one by one and are settled in pieces. */
+interface Environment {
+  /** Pushes are sent to devices: they are claimed together, but sent and settled separately. */
   readonly devices: boolean
   readonly operators: number
   readonly operatorStore?: string
   readonly platformStore?: string
-  /** Longer than every limit. */
+  /** The duration of a stop: longer than every time limit. */
   readonly stopMs: number
 }
 
-const onSqlite = (devices: boolean): Place => ({ devices, operators: 1, stopMs: 4_000 })
+const onSqlite = (devices: boolean): Environment => ({ devices, operators: 1, stopMs: 4_000 })
 
 export const kills: Proof = {
   name: 'kills',
@@ -82,55 +83,68 @@ const onPostgres = (name: string, devices: boolean): Proof => ({
 
 export const killsPostgres = [onPostgres('kills-postgres', false), onPostgres('kills-devices-postgres', true)] as const
 
-async function run({ small, folder, say }: ProofOptions, signal: AbortSignal, place: Place): Promise<Figures> {
-  const { devices, stopMs, ...stores } = place
+async function run(
+  { small, folder, print }: ProofOptions,
+  signal: AbortSignal,
+  environment: Environment,
+): Promise<Figures> {
+  const { devices, stopMs, ...stores } = environment
   const size = small ? sizes.small : sizes.full
-  const stage = await setStage({ folder, ...stores, operator: { limits, devices }, lane: { ...lane, max: size.max } })
-  // Never struck.
-  for (let which = 1; which < place.operators; which++) await stage.operator(undefined, which).ready
-  const sent: Sent[] = []
+  const setup = await createSetup({
+    folder,
+    ...stores,
+    operator: { limits, devices },
+    lane: { ...lane, max: size.max },
+  })
+  // The other operators are never struck.
+  for (let i = 1; i < environment.operators; i++) await setup.operator(undefined, i).ready
+  const sent: SentRecord[] = []
   const struck = new Set<number>()
-  let made = 0
+  let created = 0
   let waiting: ProvedRecord[] = []
 
-  const next = (count: number): void => {
-    waiting.push(...records(made, count))
-    made += count
+  const addRecords = (count: number): void => {
+    waiting.push(...records(created, count))
+    created += count
   }
-  /** Sends what waits; a stream that was cut is sent again in full, to the next life of the platform. */
+  /** Sends the waiting records. After an interrupted stream, all of them are sent to the next platform process. */
   const send = async (platform: Process): Promise<void> => {
     try {
       await platform.ready
-      const answer = await enqueue(stage.platformUrl, 'push', ndjson(waiting))
+      const answer = await enqueue(setup.platformUrl, 'push', ndjson(waiting))
       assert.equal(answer.refused_count, 0, JSON.stringify(answer.refused))
-      const seqs = expand(answer.seqs)
+      const seqs = expandRanges(answer.seqs)
       assert.equal(seqs.length, waiting.length)
       for (const [i, record] of waiting.entries()) sent.push({ record, seq: seqs[i] as number })
       waiting = []
     } catch (error) {
       if (error instanceof assert.AssertionError) throw error
-      // Its life may have ended before it could answer; that it has, is asserted where it is awaited.
+      // The platform may have ended before it answered. awaitKill() checks that.
     }
   }
-  const killed = async (process: Process, strike: Strike): Promise<void> => {
+  const awaitKill = async (process: Process, strike: Strike): Promise<void> => {
     const ended = await process.ended
-    assert.equal(ended.signal, 'SIGKILL', `struck at ${strike.point}, it ended otherwise:\n${process.words()}`)
+    assert.equal(
+      ended.signal,
+      'SIGKILL',
+      `struck at ${strike.point}, it ended in another way:\n${process.errorOutput()}`,
+    )
     struck.add(process.pid)
   }
-  /** With a second operator the struck one may not have got enough messages to reach its point: more are sent until it has. */
+  /** With a second operator, the first may receive too few messages to reach its point: more are sent until it is struck. */
   const keepSending = async (operator: Process): Promise<void> => {
-    if (place.operators === 1) return
+    if (environment.operators === 1) return
     let ended = false
     void operator.ended.then(() => (ended = true))
     for (;;) {
       for (let i = 0; i < 20 && !ended && !isStopped(operator.pid); i++) await sleep(50)
       if (ended || isStopped(operator.pid)) return
       signal.throwIfAborted()
-      next(size.records)
+      addRecords(size.records)
       await send(platform)
     }
   }
-  const stoppedAndContinued = async (process: Process): Promise<void> => {
+  const awaitStopAndContinue = async (process: Process): Promise<void> => {
     while (!isStopped(process.pid)) {
       signal.throwIfAborted()
       await sleep(10)
@@ -140,36 +154,36 @@ async function run({ small, folder, say }: ProofOptions, signal: AbortSignal, pl
     process.signal('SIGCONT')
   }
 
-  let platform = stage.platform()
+  let platform = setup.platform()
   for (const point of operatorPoints) {
     for (let i = 0; i < size.kills; i++) {
-      const strike: Strike = { point, passing: passing(point, i, size), signal: 'SIGKILL' }
-      const operator = stage.operator(strike)
-      next(size.records)
+      const strike: Strike = { point, passing: passingOf(point, i, size), signal: 'SIGKILL' }
+      const operator = setup.operator(strike)
+      addRecords(size.records)
       await send(platform)
       await keepSending(operator)
-      await killed(operator, strike)
+      await awaitKill(operator, strike)
     }
-    say(`operator killed ${size.kills} times ${words(point)}`)
+    print(`operator killed ${size.kills} times ${describePoint(point)}`)
   }
 
-  let operator = stage.operator()
+  let operator = setup.operator()
   platform.signal('SIGKILL')
   await platform.ended
   for (const point of platformPoints) {
     for (let i = 0; i < size.kills; i++) {
-      const strike: Strike = { point, passing: passing(point, i, size), signal: 'SIGKILL' }
-      platform = stage.platform(strike)
-      next(point === 'while-putting' ? size.streamed : size.records)
-      await Promise.all([send(platform), killed(platform, strike)])
+      const strike: Strike = { point, passing: passingOf(point, i, size), signal: 'SIGKILL' }
+      platform = setup.platform(strike)
+      addRecords(point === 'while-enqueueing' ? size.streamed : size.records)
+      await Promise.all([send(platform), awaitKill(platform, strike)])
     }
-    say(`platform killed ${size.kills} times ${words(point)}`)
+    print(`platform killed ${size.kills} times ${describePoint(point)}`)
   }
 
-  platform = stage.platform()
+  platform = setup.platform()
   await send(platform)
-  // Whoever is stopped begins anew. That kill is not placed, so nothing may be under way: it could come between departure and call.
-  await untilSettled(stage.platformUrl, signal)
+  // The process for a stop is started anew. The kill before it happens at no defined point, so no message may be in flight.
+  await waitUntilSettled(setup.platformUrl, signal)
   const stops: readonly OperatorPoint[] = small
     ? ['between-claim-and-call', 'between-acceptance-and-settle']
     : operatorPoints
@@ -178,42 +192,42 @@ async function run({ small, folder, say }: ProofOptions, signal: AbortSignal, pl
       operator.signal('SIGKILL')
       struck.add(operator.pid)
       await operator.ended
-      operator = stage.operator({ point, passing: passing(point, i, size), signal: 'SIGSTOP' })
-      next(size.records)
+      operator = setup.operator({ point, passing: passingOf(point, i, size), signal: 'SIGSTOP' })
+      addRecords(size.records)
       await send(platform)
       await keepSending(operator)
-      await stoppedAndContinued(operator)
-      await untilSettled(stage.platformUrl, signal)
+      await awaitStopAndContinue(operator)
+      await waitUntilSettled(setup.platformUrl, signal)
     }
-    say(`operator stopped for ${stopMs} ms and continued ${words(point)}`)
+    print(`operator stopped for ${stopMs} ms and continued ${describePoint(point)}`)
   }
   const platformStops: readonly PlatformPoint[] = small ? ['between-answer-and-settle'] : platformPoints
   for (const point of platformStops) {
     platform.signal('SIGKILL')
     await platform.ended
-    platform = stage.platform({ point, passing: 1, signal: 'SIGSTOP' })
-    next(size.records)
-    await Promise.all([send(platform), stoppedAndContinued(platform)])
-    await untilSettled(stage.platformUrl, signal)
-    say(`platform stopped for ${stopMs} ms and continued ${words(point)}`)
+    platform = setup.platform({ point, passing: 1, signal: 'SIGSTOP' })
+    addRecords(size.records)
+    await Promise.all([send(platform), awaitStopAndContinue(platform)])
+    await waitUntilSettled(setup.platformUrl, signal)
+    print(`platform stopped for ${stopMs} ms and continued ${describePoint(point)}`)
   }
 
   await send(platform)
-  assert.equal(waiting.length, 0, 'records were left unsent')
-  await untilSettled(stage.platformUrl, signal)
-  const summary = await admin<OperatorSummary>(stage.operatorUrls[0] as string, '/admin/summary')
-  const witness = await stage.testimony()
-  say(
-    `${made} records, ${witness.calls} calls, ${witness.secondCalls} second calls, ${summary.uncertain} reported as uncertain`,
+  assert.equal(waiting.length, 0, 'some records were not sent')
+  await waitUntilSettled(setup.platformUrl, signal)
+  const summary = await admin<OperatorSummary>(setup.operatorUrls[0] as string, '/admin/summary')
+  const witness = await setup.readReport()
+  print(
+    `${created} records, ${witness.calls} calls, ${witness.secondCalls} second calls, ${summary.uncertain} reported as uncertain`,
   )
-  await assertBothSidesAgree(sent, stage.platformUrl, witness)
-  assert.deepEqual(needless(witness, struck).slice(0, 10), [], 'second calls where no answer was lost')
+  await assertBothSidesAgree(sent, setup.platformUrl, witness)
+  assert.deepEqual(findNeedlessCalls(witness, struck).slice(0, 10), [], 'second calls although no answer was lost')
   assert.ok(
     witness.secondCalls <= summary.uncertain,
-    `${witness.secondCalls} second calls, and only ${summary.uncertain} uncertain attempts`,
+    `${witness.secondCalls} second calls, but only ${summary.uncertain} uncertain attempts`,
   )
   return {
-    records: made,
+    records: created,
     delivered: witness.messages.size,
     operator_kills: size.kills * operatorPoints.length,
     platform_kills: size.kills * platformPoints.length,
@@ -224,7 +238,7 @@ async function run({ small, folder, say }: ProofOptions, signal: AbortSignal, pl
   }
 }
 
-function words(point: string): string {
+function describePoint(point: string): string {
   return point.replaceAll('-', ' ')
 }
 

@@ -13,10 +13,10 @@ import { type FcmStandIn, fcmStandIn } from '../../src/stand-ins/fcm.ts'
 import { openDatabase } from '../../src/store/open-database.ts'
 import { freePort } from '../../test/support/free-port.ts'
 import { query } from '../../test/support/services/postgres.ts'
-import { admin, type PlatformSummary, untilSettled } from '../harness/http.ts'
+import { admin, type PlatformSummary, waitUntilSettled } from '../harness/http.ts'
 import { startProcess } from '../harness/process.ts'
 import type { Figures, Proof, ProofOptions } from '../harness/proof.ts'
-import { makeFleet, startPushOperator } from '../harness/push-operator.ts'
+import { createFleet, startPushOperator } from '../harness/push-operator.ts'
 import { type ProvedRecord, records } from '../harness/records.ts'
 import { type PlatformPlan, planVariable } from '../plans.ts'
 
@@ -24,11 +24,11 @@ type Mode = 'single' | 'batch'
 
 interface Size {
   readonly messages: number
-  /** Each of the two parts of the outage: 503 with Retry-After, then no answer at all. */
+  /** The duration of each part of the outage: 503 with Retry-After, then no answer. */
   readonly partMs: number
   readonly retryAfterSeconds: number
   readonly retry: { readonly firstMs: number; readonly mostMs: number }
-  /** What the operator and the platform give a service that hangs. */
+  /** The timeouts of operator and platform for a hanging service. */
   readonly timeouts: { readonly service: number; readonly operator: number; readonly platform: number }
 }
 
@@ -48,8 +48,8 @@ const small: Size = {
 }
 
 const concurrency = 4
-const mostGrowth = 10 * 1024 * 1024
-const leastRate = 0.8
+const maxGrowthBytes = 10 * 1024 * 1024
+const minRate = 0.8
 
 export const outageProofs: readonly Proof[] = [
   proofOn('outage', 'SQLite', [], async (folder, name) => fileStore(join(folder, `${name}.db`))),
@@ -59,7 +59,7 @@ export const outageProofs: readonly Proof[] = [
 function proofOn(name: string, engine: string, needs: NonNullable<Proof['needs']>, newStore: NewStore): Proof {
   return {
     name,
-    claims: `the push service answers 503 with Retry-After, then hangs, then works, both sides on ${engine}, single and batch: few requests, small stores, no message given up, all delivered, twice only where an answer was lost, and the backlog leaves as fast as ever`,
+    claims: `the push service answers 503 with Retry-After, then hangs, then works (${engine}, single and batch): few requests, small stores, no message given up, all delivered, twice only if an answer was lost, and the backlog is sent at the usual rate`,
     needs,
     boundSeconds: { small: 240, full: 3_000 },
     async run(options, signal) {
@@ -74,28 +74,31 @@ function proofOn(name: string, engine: string, needs: NonNullable<Proof['needs']
 }
 
 async function prove(
-  { small: isSmall, folder, say }: ProofOptions,
+  { small: isSmall, folder, print }: ProofOptions,
   mode: Mode,
   newStore: NewStore,
   signal: AbortSignal,
 ): Promise<Record<string, number>> {
   const size = isSmall ? small : full
   const before = await drain({ folder, name: `${mode}-usual`, mode, size, newStore }, signal)
-  const outage = await drain({ folder, name: `${mode}-outage`, mode, size, newStore, out: true }, signal)
+  const outage = await drain({ folder, name: `${mode}-outage`, mode, size, newStore, isOutage: true }, signal)
   const rate = outage.perSecond / before.perSecond
-  const most = mostRequests(size)
-  say(
-    `${mode}: ${outage.requests} requests with ${outage.carried} messages during the outage (at most ${most}), ${outage.asked} pushes asked of the service; the stores grew by ${outage.grown} bytes; ${outage.failed} given up; ${outage.delivered} delivered; ${Math.round(outage.perSecond)} a second after it, ${Math.round(before.perSecond)} without (${rate.toFixed(2)})`,
+  const limit = maxRequests(size)
+  print(
+    `${mode}: ${outage.requests} requests with ${outage.carried} messages during the outage (at most ${limit}), ${outage.asked} pushes requested from the service; the stores grew by ${outage.grown} bytes; ${outage.failed} given up; ${outage.delivered} delivered; ${Math.round(outage.perSecond)} a second after it, ${Math.round(before.perSecond)} without (${rate.toFixed(2)})`,
   )
   assert.equal(outage.failed, 0, `${mode}: messages were given up`)
-  assert.equal(outage.successful, size.messages, `${mode}: not all were successful`)
+  assert.equal(outage.successful, size.messages, `${mode}: not all messages were successful`)
   const doubles = outage.delivered - size.messages
-  assert.ok(doubles >= 0, `${mode}: ${-doubles} were not delivered`)
-  assert.ok(doubles <= outage.uncertain, `${mode}: ${doubles} doubles, and only ${outage.uncertain} uncertain`)
-  assert.ok(outage.requests <= most, `${mode}: ${outage.requests} requests during the outage, more than ${most}`)
-  assert.ok(outage.grown <= mostGrowth, `${mode}: the stores grew by ${outage.grown} bytes during the outage`)
-  // In the small size the rate says something of the machine only.
-  if (!isSmall) assert.ok(rate >= leastRate, `${mode}: the backlog left at ${rate.toFixed(2)} of the usual rate`)
+  assert.ok(doubles >= 0, `${mode}: ${-doubles} messages were not delivered`)
+  assert.ok(
+    doubles <= outage.uncertain,
+    `${mode}: ${doubles} messages were delivered twice, but only ${outage.uncertain} uncertain`,
+  )
+  assert.ok(outage.requests <= limit, `${mode}: ${outage.requests} requests during the outage, more than ${limit}`)
+  assert.ok(outage.grown <= maxGrowthBytes, `${mode}: the stores grew by ${outage.grown} bytes during the outage`)
+  // In the small size the rate depends only on the machine.
+  if (!isSmall) assert.ok(rate >= minRate, `${mode}: the backlog was sent at ${rate.toFixed(2)} of the usual rate`)
   return {
     requests: outage.requests,
     pushes_asked: outage.asked,
@@ -107,93 +110,96 @@ async function prove(
   }
 }
 
-/** The calls under way when it begins, and again after a probe that went through; then one probe at a time, spread by jitter. */
-function mostRequests({ partMs, retry }: Size): number {
+/** The calls in flight at the beginning and after a successful probe, plus one probe at a time, spread by jitter. */
+function maxRequests({ partMs, retry }: Size): number {
   return 2 * concurrency + 2 * Math.ceil(12 + (4 * partMs) / retry.mostMs)
 }
 
-interface Run {
+interface DrainOptions {
   readonly folder: string
   readonly name: string
   readonly mode: Mode
   readonly size: Size
   readonly newStore: NewStore
-  readonly out?: boolean
+  readonly isOutage?: boolean
 }
 
-interface Drained {
-  /** During the outage: requests to the operator, messages in them, pushes that the service was asked for, bytes on both sides. */
+interface DrainResult {
+  /** During the outage: requests to the operator, their messages, requests to the push service, growth of both stores in bytes. */
   readonly requests: number
   readonly carried: number
   readonly asked: number
   readonly grown: number
   readonly successful: number
   readonly failed: number
-  /** Pushes that the service accepted. */
+  /** The number of pushes that the service accepted. */
   readonly delivered: number
-  /** Attempts whose answer never came, as the operator counts them. */
+  /** The operator's count of uncertain attempts. */
   readonly uncertain: number
-  /** From the first push that it accepted to the last. */
+  /** The rate from the first accepted push to the last. */
   readonly perSecond: number
 }
 
-/** A backlog that waits in the platform's store when it starts; with `out`, so does an outage. */
-async function drain({ folder, name, mode, size, newStore, out = false }: Run, signal: AbortSignal): Promise<Drained> {
+/** Starts the platform with a backlog in its store, optionally during an outage, and waits until the backlog is sent. */
+async function drain(
+  { folder, name, mode, size, newStore, isOutage = false }: DrainOptions,
+  signal: AbortSignal,
+): Promise<DrainResult> {
   const list = records(0, 2 * size.messages).filter(({ brand }) => brand === '1')
-  const [ofPlatform, ofOperator] = [
+  const [platformStore, operatorStore] = [
     await newStore(folder, `${name}-platform`),
     await newStore(folder, `${name}-operator`),
   ]
-  await fill(ofPlatform.url, list)
+  await fillQueue(platformStore.url, list)
   const service = await fcmStandIn()
-  const fleet = makeFleet('fcm_token', list, () => service.device())
+  const fleet = createFleet('fcm_token', list, () => service.device())
   const { ca } = service
   const toFcm = fcm({ serviceAccount: service.credentials, baseUrl: service.url, ...(ca !== undefined && { ca }) })
-  const operator = await startPushOperator(ofOperator.url, fleet, [toFcm], undefined, {
+  const operator = await startPushOperator(operatorStore.url, fleet, [toFcm], undefined, {
     answerBudgetMs: size.timeouts.operator,
     providerTimeoutMs: size.timeouts.service,
   })
-  const counted = { requests: 0, carried: 0 }
-  const uncount = on('message.received', ({ count }) => {
-    counted.requests++
-    counted.carried += count
+  const counts = { requests: 0, carried: 0 }
+  const unlisten = on('message.received', ({ count }) => {
+    counts.requests++
+    counts.carried += count
   })
-  const bytes = async (): Promise<number> => (await ofPlatform.bytes()) + (await ofOperator.bytes())
-  const heal = out ? breakService(service, size) : undefined
+  const bytes = async (): Promise<number> => (await platformStore.bytes()) + (await operatorStore.bytes())
+  const outage = isOutage ? startOutage(service, size) : undefined
   const before = await bytes()
-  const platform = await startPlatform(ofPlatform.url, operator.url, mode, size)
+  const platform = await startPlatform(platformStore.url, operator.url, mode, size)
   try {
-    if (heal) await heal.whole(signal)
-    const { requests, carried } = counted
+    if (outage) await outage.wait(signal)
+    const { requests, carried } = counts
     const asked = service.arrivals.length
     const grown = (await bytes()) - before
-    heal?.end()
-    const { successful, failed } = await untilSettled(platform.url, signal)
+    outage?.end()
+    const { successful, failed } = await waitUntilSettled(platform.url, signal)
     const accepted = service.arrivals.filter((each) => each.accepted).map(({ at }) => at)
     const seconds = ((accepted.at(-1) ?? 0) - (accepted[0] ?? 0)) / 1_000
     const perSecond = accepted.length / seconds
     const { uncertain } = await operator.summary()
     return { requests, carried, asked, grown, successful, failed, delivered: accepted.length, uncertain, perSecond }
   } finally {
-    uncount()
+    unlisten()
     platform.stop()
     await platform.ended
     await operator.stop()
     await service.close()
-    await Promise.all([ofPlatform.remove(), ofOperator.remove()])
+    await Promise.all([platformStore.remove(), operatorStore.remove()])
   }
 }
 
-/** 503 with Retry-After at once; `whole` ends when it has hung for as long, and `end` lets it work again. */
-function breakService(service: FcmStandIn, { partMs, retryAfterSeconds }: Size) {
+/** Lets the service answer 503 with Retry-After, then hang. `wait` resolves after both parts; `end` ends the outage. */
+function startOutage(service: FcmStandIn, { partMs, retryAfterSeconds }: Size) {
   const headers = { 'retry-after': String(retryAfterSeconds) }
-  const error = JSON.stringify({ error: { code: 503, message: 'The service is away.', status: 'UNAVAILABLE' } })
+  const error = JSON.stringify({ error: { code: 503, message: 'The service is unavailable.', status: 'UNAVAILABLE' } })
   let end = service.play({ answer: { status: 503, headers, body: error } })
   return {
-    async whole(signal: AbortSignal): Promise<void> {
+    async wait(signal: AbortSignal): Promise<void> {
       await sleep(partMs, undefined, { signal })
       end()
-      // Nothing that hangs is accepted later.
+      // Hanging requests are never accepted.
       end = service.play({ delayMs: 24 * 3_600_000, reset: 'before' })
       await sleep(partMs, undefined, { signal })
     },
@@ -218,13 +224,13 @@ async function startPlatform(store: string, operator: string, mode: Mode, size: 
   for (let tries = 0; ; tries++) {
     const answers = await admin<PlatformSummary>(url, '/admin/summary').catch(() => undefined)
     if (answers) return { url, ended, stop: () => signal('SIGKILL') }
-    assert.ok(tries < 600, 'the platform does not start')
+    assert.ok(tries < 600, 'the platform did not start')
     await sleep(50)
   }
 }
 
-/** Puts the messages where the platform finds them when it starts. */
-async function fill(store: string, list: readonly ProvedRecord[]): Promise<void> {
+/** Enqueues the messages in the platform's store before the platform starts. */
+async function fillQueue(store: string, list: readonly ProvedRecord[]): Promise<void> {
   const database = await openDatabase(store, { migrations: platformStores(store)[0]?.migrations ?? [] })
   const queue = createQueue(database)
   for (let from = 0; from < list.length; from += 1_000) {

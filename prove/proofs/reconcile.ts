@@ -10,15 +10,15 @@ import { startProcess } from '../harness/process.ts'
 import type { Figures, Proof, ProofOptions } from '../harness/proof.ts'
 import { adminKey } from '../plans.ts'
 
-/** On each side, whatever the size. */
+/** The number of differing users on each side. */
 const differing = 500
-const mostMemoryMb = 256
+const maxMemoryMb = 256
 /** V8 lets buffers of up to 64 MB wait for their collection, whatever the size of the list. */
-const flatWithinMb = 64
+const memoryToleranceMb = 64
 
 const proofOn = (engine: 'sqlite' | 'postgres', name: string): Proof => ({
   name,
-  claims: `an operator's list is compared with the CRM exactly, in constant memory and linear time, beside everything else (${engine})`,
+  claims: `an operator's list is compared with the CRM exactly, in constant memory and linear time, without blocking the platform (${engine})`,
   ...(engine === 'postgres' && { needs: ['postgres'] as const }),
   boundSeconds: { small: 120, full: 900 },
   async run(options, signal) {
@@ -27,8 +27,11 @@ const proofOn = (engine: 'sqlite' | 'postgres', name: string): Proof => ({
     for (const size of sizes) runs.push(await reconcile(engine, size, options, signal))
     const [less, more] = runs as [Measured, Measured]
     const grown = more.seconds / less.seconds
-    assert.ok(more.memoryMb - less.memoryMb <= flatWithinMb, `memory grew from ${less.memoryMb} to ${more.memoryMb} MB`)
-    // Linear or better; the sizes are one to five. In small most of it is not the ids.
+    assert.ok(
+      more.memoryMb - less.memoryMb <= memoryToleranceMb,
+      `memory grew from ${less.memoryMb} to ${more.memoryMb} MB`,
+    )
+    // The time is at most linear. In small size it is not dominated by the ids.
     assert.ok(options.small || grown <= 6.5, `5 times the ids took ${grown.toFixed(1)} times as long`)
     const figures: Record<string, number> = {}
     for (const { size, ...figuresOf } of runs)
@@ -44,14 +47,14 @@ interface Measured {
   readonly size: number
   readonly seconds: number
   readonly memoryMb: number
-  /** Longest that the platform took to answer anything meanwhile. */
+  /** The longest time of another request during the run. */
   readonly longestPauseMs: number
 }
 
 async function reconcile(
   engine: 'sqlite' | 'postgres',
   size: number,
-  { folder, say }: ProofOptions,
+  { folder, print }: ProofOptions,
   signal: AbortSignal,
 ): Promise<Measured> {
   const { url: store, remove } =
@@ -67,21 +70,21 @@ async function reconcile(
     const platform = startProcess(program, { args: [store, `http://127.0.0.1:${port}`] })
     const { url } = (await platform.ready) as { url: string }
 
-    const asked = await admin<ShownRun>(url, '/admin/reconciliations', { brand: '1', field: 'blocked' })
-    const { run, longestPauseMs } = await watch(url, asked.run, signal)
+    const requested = await admin<ShownRun>(url, '/admin/reconciliations', { brand: '1', field: 'blocked' })
+    const { run, longestPauseMs } = await pollRun(url, requested.run, signal)
     assert.equal(run.state, 'done', JSON.stringify(run.refused))
     assert.partialDeepStrictEqual(run, {
       ids: size,
       crm_users: size,
       discrepancies: { operator_only: differing, crm_only: differing, too_recent: 0 },
     })
-    await assertFound(url, run.run, size)
+    await assertExported(url, run.run, size)
     const memoryMb = peakMb(platform.pid)
     const seconds = (Date.parse(run.ended_at ?? '') - Date.parse(run.started_at ?? '')) / 1000
-    say(
-      `${size} ids: ${seconds} s, at most ${memoryMb} MB, answers within ${longestPauseMs} ms; ${2 * differing} differences, exactly`,
+    print(
+      `${size} ids: ${seconds} s, at most ${memoryMb} MB, other answers within ${longestPauseMs} ms; exactly ${2 * differing} differences`,
     )
-    assert.ok(memoryMb <= mostMemoryMb, `${memoryMb} MB are more than ${mostMemoryMb}`)
+    assert.ok(memoryMb <= maxMemoryMb, `${memoryMb} MB are more than ${maxMemoryMb}`)
     for (const each of [platform, operator]) {
       each.signal('SIGKILL')
       await each.ended
@@ -92,7 +95,7 @@ async function reconcile(
   }
 }
 
-async function watch(
+async function pollRun(
   url: string,
   name: string,
   signal: AbortSignal,
@@ -108,24 +111,24 @@ async function watch(
   }
 }
 
-/** The export is these very ids: the operator alone has the last ones, the CRM the first. */
-async function assertFound(url: string, run: string, size: number): Promise<void> {
+/** Checks the exported ids: only the operator has the last ids, only the CRM has the first. */
+async function assertExported(url: string, run: string, size: number): Promise<void> {
   const response = await fetch(`${url}/admin/reconciliations/${run}/export`, { headers: { 'x-api-key': adminKey } })
   const found = (await response.text())
     .trim()
     .split('\n')
     .map((line) => JSON.parse(line) as { user_id: string; direction: string })
-  const of = (direction: string): string[] =>
+  const idsOf = (direction: string): string[] =>
     found
       .filter((each) => each.direction === direction)
       .map(({ user_id }) => user_id)
       .sort()
   const idsFrom = (from: number): string[] => Array.from({ length: differing }, (_, i) => idOf(from + i)).sort()
-  assert.deepEqual(of('operator_only'), idsFrom(size))
-  assert.deepEqual(of('crm_only'), idsFrom(0))
+  assert.deepEqual(idsOf('operator_only'), idsFrom(size))
+  assert.deepEqual(idsOf('crm_only'), idsFrom(0))
 }
 
-/** Most that the process ever had in memory, as the kernel says. */
+/** The peak memory of the process, according to the kernel. */
 function peakMb(pid: number): number {
   const kb = /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
   return Math.round(Number(kb) / 1024)

@@ -6,24 +6,24 @@ import type { Proof } from '../harness/proof.ts'
 import { type Attack, attacks, pushForty } from './strangers/attacks.ts'
 import { activity, startTarget, type Target } from './strangers/target.ts'
 
-/** Growth of one process. A process that received the bodies of H1 would grow by 100 MB of garbage, one that kept them by 343 MB. */
-const mostMemory = 48 * 1024 * 1024
-/** New outcomes make a few series; one for each device or each kind makes thousands. */
-const mostMetrics = 4 * 1024
-const mostFactor = 2
-/** Below this, the scheduler of a busy machine is all that one measures: for the median and for the 95th percentile. */
-const least = [
+/** The most growth of one process. Receiving the bodies of H1 would add 100 MB of garbage, keeping them 343 MB. */
+const maxMemoryBytes = 48 * 1024 * 1024
+/** The most growth of /metrics. New outcomes add a few series; a series for each device or kind would add thousands. */
+const maxMetricsBytes = 4 * 1024
+const maxLatencyFactor = 2
+/** Median and 95th percentile below these times, in ms, depend only on the scheduler of a busy machine. */
+const minLatencies = [
   [0.5, 5],
   [0.95, 25],
 ] as const
-/** Requests of the other brand before and during each attack. */
+/** The number of requests of the other brand before and during each attack. */
 const samples = { small: 10, full: 300 }
-/** A machine has other things to do: a latency counts as higher if it is so each time. */
+/** Because of other load on the machine, a latency counts as higher only if it is higher in each round. */
 const rounds = 3
 
-interface Seen {
+interface AttackResult {
   readonly attack: Attack
-  /** Absent: it came to nothing, as it must. */
+  /** Why the attack succeeded. Absent: it failed, as required. */
   readonly wrong?: string
   readonly memory: number
   readonly metrics: number
@@ -34,31 +34,31 @@ interface Seen {
 export const strangers: Proof = {
   name: 'strangers',
   claims:
-    'what strangers, players and one brand can try is refused, costs no memory and no metrics, and slows no other brand',
+    'attacks by strangers, users and one brand are refused, need no memory or metrics, and do not slow down another brand',
   boundSeconds: { small: 240, full: 1_200 },
-  async run({ small, folder, say }, signal) {
+  async run({ small, folder, print }, signal) {
     const target = await startTarget(folder, small, signal)
     const latency = await startBystander(target, signal)
-    // Strangers have machines of their own: this thread, which attacks, takes no processor from those who are measured.
+    // Attackers have their own machines: this thread must not take processor time from the measured processes.
     const priority = getPriority()
     if (!small) setPriority(constants.priority.PRIORITY_LOW)
     try {
-      const seen: Seen[] = []
+      const results: AttackResult[] = []
       await warmUp(target, latency)
-      for (const attack of attacks) seen.push(await tryAttack(attack, target, latency, signal))
-      for (const line of table(seen, small)) say(line)
+      for (const attack of attacks) results.push(await tryAttack(attack, target, latency, signal))
+      for (const line of table(results, small)) print(line)
       const unserved = latency.samples.filter(({ status }) => status !== 200)
       const wrong = [
-        ...seen.flatMap(({ attack, wrong }) => (wrong === undefined ? [] : [`${attack.name}: ${wrong}`])),
+        ...results.flatMap(({ attack, wrong }) => (wrong === undefined ? [] : [`${attack.name}: ${wrong}`])),
         ...(unserved.length > 0 ? [`${unserved.length} pushes of the other brand were not served`] : []),
       ]
-      assert.equal(wrong.length, 0, `${wrong.length} wrong:\n${wrong.join('\n')}`)
+      assert.equal(wrong.length, 0, `${wrong.length} errors:\n${wrong.join('\n')}`)
       return {
-        attacks: seen.length,
-        refused: seen.length,
-        memory_mb: megabytes(Math.max(...seen.map(({ memory }) => memory))),
-        metrics_bytes: Math.max(...seen.map(({ metrics }) => metrics)),
-        ...(!small && { latency_factor: rounded(Math.max(...seen.map(factorOf))) }),
+        attacks: results.length,
+        refused: results.length,
+        memory_mb: megabytes(Math.max(...results.map(({ memory }) => memory))),
+        metrics_bytes: Math.max(...results.map(({ metrics }) => metrics)),
+        ...(!small && { latency_factor: rounded(Math.max(...results.map(latencyFactor))) }),
         bystander_pushes: latency.samples.length,
       }
     } finally {
@@ -68,41 +68,41 @@ export const strangers: Proof = {
   },
 }
 
-/** A user of brand 2 who has a device at each service, and gets one push after another. */
+/** Starts sending pushes continuously to a user of brand 2 who has a device at each service. */
 async function startBystander(target: Target, signal: AbortSignal): Promise<Latency> {
   const user = 'bystander'
-  const player = await target.player('2', user)
+  const player = await target.userApp('2', user)
   const tokens = await Promise.all(
     (['fcm', 'apns'] as const).map(async (service) => (await target.device(service)).link),
   )
-  assert.equal((await player.ask('POST', '/app/devices/link', { tokens })).status, 200)
+  assert.equal((await player.request('POST', '/app/devices/link', { tokens })).status, 200)
   const body = JSON.stringify(activity('2', user)).replace(/"id":\d+/, '"id":ID')
   const key = target.keys['2'] as string
   return measureLatency({ url: `${target.operator.url}/channels/push/single`, key, body, restMs: 5 }, signal)
 }
 
-/** Ordinary messages of every size: the heap of the operator then has its working size, and growth is due to an attack. */
+/** Sends ordinary messages, so that the operator's heap has its working size and growth is caused by attacks. */
 async function warmUp(target: Target, latency: Latency): Promise<void> {
   await latency.next(500)
   for (let i = 0; i < 30; i++) await pushForty(target, 'nobody', { data: { text: 'a'.repeat(90_000) } })
 }
 
-async function tryAttack(attack: Attack, target: Target, latency: Latency, signal: AbortSignal): Promise<Seen> {
+async function tryAttack(attack: Attack, target: Target, latency: Latency, signal: AbortSignal): Promise<AttackResult> {
   await attack.prepare?.(target)
-  let seen = await tryOnce(attack, target, latency, signal)
-  for (let round = 1; round < rounds && isSlower(seen, target) && seen.wrong === undefined; round++) {
-    const again = await tryOnce(attack, target, latency, signal)
-    if (again.wrong !== undefined || factorOf(again) < factorOf(seen)) seen = again
+  let result = await tryOnce(attack, target, latency, signal)
+  for (let round = 1; round < rounds && isSlower(result, target) && result.wrong === undefined; round++) {
+    const repeated = await tryOnce(attack, target, latency, signal)
+    if (repeated.wrong !== undefined || latencyFactor(repeated) < latencyFactor(result)) result = repeated
   }
-  return isSlower(seen, target) ? { wrong: 'the other brand was slower', ...seen } : seen
+  return isSlower(result, target) ? { wrong: 'the other brand became slower', ...result } : result
 }
 
-async function tryOnce(attack: Attack, target: Target, latency: Latency, signal: AbortSignal): Promise<Seen> {
+async function tryOnce(attack: Attack, target: Target, latency: Latency, signal: AbortSignal): Promise<AttackResult> {
   const { operator, platform, small } = target
   const count = small ? samples.small : samples.full
   const before = await latency.next(count)
   const metricsBefore = (await target.metrics()).length
-  const memory = followMemory([operator.pid, platform.pid])
+  const memory = trackMemory([operator.pid, platform.pid])
   const from = latency.samples.length
   let wrong: string | undefined
   try {
@@ -114,45 +114,46 @@ async function tryOnce(attack: Attack, target: Target, latency: Latency, signal:
   }
   const during = latency.samples.slice(from)
   const cost = { memory: memory.stop(), metrics: (await target.metrics()).length - metricsBefore }
-  if (cost.memory > mostMemory) wrong ??= 'memory grew'
-  if (cost.metrics > mostMetrics) wrong ??= 'the metrics grew'
+  if (cost.memory > maxMemoryBytes) wrong ??= 'memory grew'
+  if (cost.metrics > maxMetricsBytes) wrong ??= 'the metrics grew'
   return { attack, ...(wrong !== undefined && { wrong }), ...cost, before, during }
 }
 
-/** By how much the process that grew most grew, at its largest. */
-function followMemory(pids: readonly number[]): { stop(): number } {
+/** @returns the largest growth of any of these processes, when stopped */
+function trackMemory(pids: readonly number[]): { stop(): number } {
   const before = pids.map(memoryOf)
   let most = 0
-  const look = (): void => {
+  const check = (): void => {
     for (const [i, pid] of pids.entries()) most = Math.max(most, memoryOf(pid) - (before[i] as number))
   }
-  const timer = setInterval(look, 20)
+  const timer = setInterval(check, 20)
   return {
     stop() {
       clearInterval(timer)
-      look()
+      check()
       return most
     },
   }
 }
 
-/** Only in full size is there enough to measure. */
-const isSlower = (seen: Seen, { small }: Target): boolean => !small && factorOf(seen) > mostFactor
+/** Only the full size has enough samples. */
+const isSlower = (result: AttackResult, { small }: Target): boolean =>
+  !small && latencyFactor(result) > maxLatencyFactor
 
-/** By how much the median, or the 95th percentile if it is more, was higher than before. */
-function factorOf({ before, during }: Seen): number {
-  const factors = least.map(
-    ([share, leastMs]) => quantile(times(during), share) / Math.max(leastMs, quantile(times(before), share)),
+/** The factor by which the median or the 95th percentile rose, whichever is larger. */
+function latencyFactor({ before, during }: AttackResult): number {
+  const factors = minLatencies.map(
+    ([share, minMs]) => quantile(times(during), share) / Math.max(minMs, quantile(times(before), share)),
   )
   return Math.max(...factors)
 }
 
-const times = (of: readonly Sample[]): readonly number[] => of.map(({ ms }) => ms)
+const times = (samples: readonly Sample[]): readonly number[] => samples.map(({ ms }) => ms)
 const rounded = (value: number): number => Math.round(value * 10) / 10
 const megabytes = (bytes: number): number => rounded(bytes / 1024 / 1024)
 
-function table(seen: readonly Seen[], small: boolean): readonly string[] {
-  const rows = seen.map(({ attack, wrong, memory, metrics, before, during }) => [
+function table(results: readonly AttackResult[], small: boolean): readonly string[] {
+  const rows = results.map(({ attack, wrong, memory, metrics, before, during }) => [
     attack.name,
     wrong === undefined ? 'refused' : 'NOT REFUSED',
     `+${megabytes(memory)} MB`,
@@ -170,5 +171,5 @@ function table(seen: readonly Seen[], small: boolean): readonly string[] {
   )
 }
 
-const spread = (of: readonly Sample[]): string =>
-  `${rounded(quantile(times(of), 0.5))}/${rounded(quantile(times(of), 0.95))} ms`
+const spread = (samples: readonly Sample[]): string =>
+  `${rounded(quantile(times(samples), 0.5))}/${rounded(quantile(times(samples), 0.95))} ms`

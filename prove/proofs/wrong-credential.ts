@@ -14,7 +14,7 @@ import type { Proof } from '../harness/proof.ts'
 import { emptyTally, type PushOperator, startPushOperator } from '../harness/push-operator.ts'
 import { type ProvedRecord, records } from '../harness/records.ts'
 
-/** One way to get a setting wrong, and the right way, against the same devices. */
+/** A wrong setting and the correct setting, for the same devices. */
 interface Mistake {
   readonly name: string
   readonly kind: DeviceKind
@@ -29,9 +29,9 @@ const rounds = 3
 export const wrongCredential: Proof = {
   name: 'wrong-credential',
   claims:
-    'a wrong project, environment, topic or key removes no device, publishes no removal and burns no message; set right, all are delivered',
+    'a wrong project, environment, topic or key removes no device, publishes no removal and loses no message; after correction all are delivered',
   boundSeconds: { small: 120, full: 600 },
-  async run({ small, folder, say }, signal) {
+  async run({ small, folder, print }, signal) {
     const count = small ? 600 : 10_000
     const list = records(0, count, count)
     const mistakes = await mistakesOf()
@@ -47,47 +47,51 @@ export const wrongCredential: Proof = {
     }
     try {
       for (const mistake of mistakes) {
-        const told = { link: 0, unlink: 0 }
+        const published = { link: 0, unlink: 0 }
         const store = `sqlite:${join(folder, `${mistake.name.replaceAll(' ', '-')}.db`)}`
         const before = mistake.standIn.arrivals.length
         let alerts = 0
-        const off = on('provider.alert', () => void alerts++)
+        const unlisten = on('provider.alert', () => void alerts++)
         const tally = emptyTally()
 
-        const wrong = await startPushOperator(store, 'registry', [mistake.wrong()], counting(told))
+        const wrong = await startPushOperator(store, 'registry', [mistake.wrong()], countingPublisher(published))
         await link(wrong, mistake, list)
-        await wrong.published()
-        assert.equal(told.link, count, 'the platform was told of every device')
+        await wrong.waitUntilPublished()
+        assert.equal(published.link, count, 'every device was published')
         for (let round = 0; round < rounds; round++) {
           signal.throwIfAborted()
-          // A pause has ended by then, and a probe goes out.
+          // After this time a pause has ended, and a probe is sent.
           if (round > 0) await new Promise((resolve) => setTimeout(resolve, 1_100))
-          assert.equal((await wrong.send(list, tally)).length, count, `${mistake.name}: all are to be sent again`)
+          assert.equal(
+            (await wrong.send(list, tally)).length,
+            count,
+            `${mistake.name}: all messages must be sent again`,
+          )
         }
-        await wrong.published()
-        assert.equal(await removed(wrong), 0, `${mistake.name}: devices were removed`)
+        await wrong.waitUntilPublished()
+        assert.equal(await countRemoved(wrong), 0, `${mistake.name}: devices were removed`)
         await wrong.stop()
-        off()
+        unlisten()
         const asked = mistake.standIn.arrivals.length - before
-        assert.equal(tally.failed, 0, `${mistake.name}: burned, ${[...tally.errors.keys()].join('; ')}`)
+        assert.equal(tally.failed, 0, `${mistake.name}: messages failed: ${[...tally.errors.keys()].join('; ')}`)
         assert.equal(tally.successful, 0)
-        assert.deepEqual(told, { link: count, unlink: 0 }, `${mistake.name}: a removal was published`)
-        assert.ok(alerts > 0, `${mistake.name}: nobody was told`)
+        assert.deepEqual(published, { link: count, unlink: 0 }, `${mistake.name}: a removal was published`)
+        assert.ok(alerts > 0, `${mistake.name}: there was no alert`)
 
-        // The same store and the same devices, with the setting put right.
-        const right = await startPushOperator(store, 'registry', [mistake.right()], counting(told))
+        // The same store and devices with the correct setting.
+        const right = await startPushOperator(store, 'registry', [mistake.right()], countingPublisher(published))
         const after = emptyTally()
         assert.equal((await right.send(list, after)).length, 0, [...after.errors.keys()].join('; '))
-        await right.published()
-        assert.equal(await removed(right), 0)
+        await right.waitUntilPublished()
+        assert.equal(await countRemoved(right), 0)
         await right.stop()
         assert.equal(after.successful, count)
-        assert.deepEqual(told, { link: count, unlink: 0 })
+        assert.deepEqual(published, { link: count, unlink: 0 })
         figures.asked += asked
         figures.alerts += alerts
         figures.delivered += after.successful
-        say(
-          `${mistake.name}: ${count * rounds} answered fatal (${asked} asked of the provider, ${alerts} alerts), 0 removed, 0 published, 0 burned; set right, ${count} delivered`,
+        print(
+          `${mistake.name}: ${count * rounds} answered fatal (${asked} requests to the provider, ${alerts} alerts), 0 removed, 0 published, 0 failed; after correction ${count} delivered`,
         )
       }
       return figures
@@ -97,7 +101,7 @@ export const wrongCredential: Proof = {
   },
 }
 
-/** One device for each user of each brand, in the operator's own registry. */
+/** Links one device for each user of each brand in the operator's registry. */
 async function link({ devices }: PushOperator, mistake: Mistake, list: readonly ProvedRecord[]): Promise<void> {
   const events = list.map(({ brand, user }) => {
     const token = mistake.device()
@@ -119,18 +123,18 @@ async function link({ devices }: PushOperator, mistake: Mistake, list: readonly 
   for (let from = 0; from < events.length; from += 1_000) await devices.take(events.slice(from, from + 1_000))
 }
 
-async function removed({ devices }: PushOperator): Promise<number> {
+async function countRemoved({ devices }: PushOperator): Promise<number> {
   const found = await Promise.all(['1', '2'].map((brand) => devices.removed({ brand }, 1)))
   return found.flat().length
 }
 
-/** A platform that takes everything, and counts. */
-const counting = (told: Record<'link' | 'unlink', number>): DevicePublisher => ({
+/** A publisher that accepts and counts all events. */
+const countingPublisher = (published: Record<'link' | 'unlink', number>): DevicePublisher => ({
   name: 'counting',
   max: 1_000,
   concurrency: 2,
   async publish(messages) {
-    for (const { what } of messages) told[what]++
+    for (const { what } of messages) published[what]++
     return messages.map(() => ({ category: 'successful', rule: 'counted' }))
   },
   async close() {},
@@ -163,7 +167,7 @@ async function mistakesOf(): Promise<readonly Mistake[]> {
     },
     {
       ...ofGoogle,
-      name: 'a project that is not there',
+      name: 'an unknown project',
       wrong: () => fcm({ serviceAccount: { ...google.credentials, project_id: 'nowhere' }, ...firebase }),
     },
     {
@@ -173,13 +177,13 @@ async function mistakesOf(): Promise<readonly Mistake[]> {
     },
     {
       ...ofApple,
-      name: 'addresses of the environments exchanged',
+      name: 'swapped addresses of the environments',
       wrong: () => apns({ ...credentials, topic, ...tls, baseUrl: tls.sandboxUrl, environments: ['production'] }),
     },
     { ...ofApple, name: 'the topic of another app', wrong: () => apns({ ...credentials, topic: other, ...tls }) },
     {
       ...ofApple,
-      name: 'a topic that is none',
+      name: 'an unknown topic',
       wrong: () => apns({ ...credentials, topic: 'com.example.typo', ...tls }),
     },
     {

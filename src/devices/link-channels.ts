@@ -2,7 +2,7 @@
 // are parked in the brand's lane, and a replay reads them from there again.
 
 import type { Outcome } from '../contract/outcome.ts'
-import type { Handle, Lane, LaneService, Queue } from '../queue/queue.ts'
+import type { Lane, LaneHandler, LaneService, Queue } from '../queue/queue.ts'
 import { clock } from '../runtime/clock.ts'
 import { emit } from '../runtime/events.ts'
 import type { Op } from '../store/database.ts'
@@ -50,7 +50,7 @@ export function createLinkChannels({ channels, registry, queue, judge }: LinkCha
     (channel: string) =>
     (parked: readonly Parked[]): readonly Op[] =>
       [...Map.groupBy(parked, ({ brand }) => deviceLane(brand ?? noBrand))].flatMap(([lane, mine]) =>
-        queue.park(
+        queue.insertFailedOps(
           lane,
           mine.map(({ key, message, reason }) => ({
             key,
@@ -98,7 +98,7 @@ export function createLinkChannels({ channels, registry, queue, judge }: LinkCha
   }
 
   const replay =
-    (brand: string): Handle =>
+    (brand: string): LaneHandler =>
     async (items) =>
       Promise.all(
         items.map(async ({ text }): Promise<Outcome> => {
@@ -110,7 +110,7 @@ export function createLinkChannels({ channels, registry, queue, judge }: LinkCha
       )
 
   const lanes = brandsOf(channels).map((brand) =>
-    queue.serve({ ...laneSettings, name: deviceLane(brand) }, replay(brand)),
+    queue.serveLane({ ...laneSettings, name: deviceLane(brand) }, replay(brand)),
   )
 
   return {

@@ -1,7 +1,7 @@
 // The operator's outbox: every link and unlink that the registry stores is published to the platform (§1.4, §6.1). The event
 // is put into the queue in the same commit and published from there, in order for each user, until it is accepted.
 
-import { readUserKey, userKey } from '../queue/parts.ts'
+import { readUserKey, userKey } from '../queue/item-keys.ts'
 import type { Item, LaneService, Queue } from '../queue/queue.ts'
 import type { DeviceMessage, DevicePublisher } from './device-channel.ts'
 import { publishedRecord } from './published-record.ts'
@@ -58,7 +58,7 @@ export function createOutbox(queue: Queue, publishings: readonly Publishing[]): 
         const key = userKey(event.what, event.userId, `${event.id}@${event.at}`)
         laneItems.push({ key, text: JSON.stringify(record) })
       }
-      return [...items].flatMap(([lane, laneItems]) => queue.put(lane, laneItems))
+      return [...items].flatMap(([lane, laneItems]) => queue.enqueueOps(lane, laneItems))
     },
     start() {
       for (const lane of lanes) lane.start()
@@ -82,11 +82,11 @@ function serveLane(queue: Queue, { brand, publisher, timeoutMs = 15_000, retry }
     keepFailed: true,
     retry: { firstMs: retry?.firstMs ?? 1_000, mostMs: retry?.mostMs ?? 300_000 },
   } as const
-  return queue.serve(lane, (items, context) => publisher.publish(items.map(toMessage), context))
+  return queue.serveLane(lane, (items, context) => publisher.publish(items.map(toMessage), context))
 }
 
 function toMessage({ lane, seq, key, text }: Item): DeviceMessage {
   const parts = readUserKey(key)
   if (!parts) throw new Error(`not an item of the outbox: ${key}`)
-  return { id: `${lane}#${seq}`, what: parts.what === 'link' ? 'link' : 'unlink', userId: parts.userId, body: text }
+  return { id: `${lane}#${seq}`, what: parts.kind === 'link' ? 'link' : 'unlink', userId: parts.userId, body: text }
 }

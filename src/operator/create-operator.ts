@@ -232,7 +232,7 @@ async function composeOn(
     { keptMs: contentsKeptMs, forget: (before) => forgetCalls(database, before) },
     { keptMs, forget: (before) => forgetNotifications(database, before) },
     ...deviceRetention(database, keptMs),
-    { keptMs, forget: (before) => queue.forget(before) },
+    { keptMs, forget: (before) => queue.forgetSettled(before) },
   ])
   await removals?.start()
   retention.start()
@@ -241,7 +241,7 @@ async function composeOn(
   metrics().allow('kind', knownKinds(pushServices(options)))
   const stopMetrics = [
     metrics().depths(async () =>
-      (await queue.count()).map(({ lane, category, items }) => ({ lane, state: category, count: items })),
+      (await queue.countItems()).map(({ lane, category, items }) => ({ lane, state: category, count: items })),
     ),
     metrics().sizes('operator', () => readSizes(database)),
   ]

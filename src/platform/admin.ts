@@ -1,4 +1,4 @@
-// /admin of the platform: fill the lanes, ask for outcomes, read and decide Failed Actions, look at the lanes.
+// The platform's routes under /admin: enqueue messages, read outcomes, and count messages.
 
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
@@ -7,13 +7,13 @@ import { ActivityRequest, BatchRequest } from '../contract/records.ts'
 import { type AdminRoute, jsonObject } from '../http/admin-access.ts'
 import { HttpError } from '../http/http.ts'
 import type { Channel } from '../providers/provider.ts'
-import { queueAdmin, visible } from '../queue/admin.ts'
+import { isLaneVisible, queueAdmin } from '../queue/admin.ts'
 import type { LaneService, Queue } from '../queue/queue.ts'
 import { EnqueueAnswer, enqueueJson, enqueueStream } from './enqueue.ts'
 
-const Counted = Type.Object({ waiting: whole(), successful: whole(), failed: whole() })
+const Counts = Type.Object({ waiting: whole(), successful: whole(), failed: whole() })
 
-const Became = Type.Object({
+const Outcome = Type.Object({
   seq: whole(),
   lane: Type.String(),
   category: Type.Enum(['waiting', 'successful', 'failed']),
@@ -21,7 +21,9 @@ const Became = Type.Object({
   ref: Type.Optional(Type.String({ description: 'push_id or site_notification_id' })),
   rule: Type.Optional(Type.String()),
   untracked: Type.Optional(Type.Literal(true, { description: 'Delivered, but the answer has no identifier (row 6)' })),
-  reason: Type.Optional(Type.String({ description: 'Why it failed, or why it still waits, where this process knows' })),
+  reason: Type.Optional(
+    Type.String({ description: 'Why it failed; for a waiting message, why it still waits, if this process knows' }),
+  ),
   error: Type.Optional(Type.String()),
   call: Type.Optional(Type.String()),
 })
@@ -31,28 +33,28 @@ export interface PlatformAdmin {
   readonly lanes: readonly LaneService[]
 }
 
-const mostSeqs = 10_000
+const maxSeqs = 10_000
 
 export function platformAdmin({ queue, lanes }: PlatformAdmin): readonly AdminRoute[] {
-  const names = new Set(lanes.map((lane) => lane.name))
+  const laneNames = new Set(lanes.map((lane) => lane.name))
   return [
     {
       method: 'POST',
       url: '/admin/activities/:channel',
       scope: 'enqueue',
-      says: 'Puts messages into the lanes of their brands: one record, an array of them, or one in each line, of any length.',
+      says: 'Enqueues messages in the lanes of their brands: one record, an array of records, or any number of lines.',
       params: { channel: Type.Enum(['push', 'site'], { description: 'The channel.' }) },
       body: {
         ...json(Type.Union([ActivityRequest, BatchRequest])),
-        ...textOf('application/x-ndjson', 'One activity request record in each line'),
+        ...textOf('application/x-ndjson', 'One activity request record per line'),
       },
       streamed: ['application/x-ndjson', 'application/jsonl'],
       largeBody: true,
       gives: json(EnqueueAnswer),
       async handler(request, key) {
-        const enqueue = { queue, channel: channelOf(request), key, hasLane: (lane: string) => names.has(lane) }
-        if (Buffer.isBuffer(request.body)) return enqueueJson(request.body, enqueue)
-        if (request.body) return enqueueStream(request.body as AsyncIterable<Buffer>, enqueue)
+        const options = { queue, channel: channelOf(request), key, hasLane: (lane: string) => laneNames.has(lane) }
+        if (Buffer.isBuffer(request.body)) return enqueueJson(request.body, options)
+        if (request.body) return enqueueStream(request.body as AsyncIterable<Buffer>, options)
         throw new HttpError(
           400,
           'the body is empty: send an activity request record, an array of them, or NDJSON (application/x-ndjson)',
@@ -64,22 +66,22 @@ export function platformAdmin({ queue, lanes }: PlatformAdmin): readonly AdminRo
       url: '/admin/outcomes',
       scope: 'read',
       says: 'Returns the outcomes of messages by their numbers.',
-      body: json(Type.Object({ seqs: Type.Array(Type.Integer({ minimum: 0 }), { maxItems: mostSeqs }) })),
-      gives: json(Type.Object({ outcomes: Type.Array(Became) })),
+      body: json(Type.Object({ seqs: Type.Array(Type.Integer({ minimum: 0 }), { maxItems: maxSeqs }) })),
+      gives: json(Type.Object({ outcomes: Type.Array(Outcome) })),
       async handler(request, key) {
         const { seqs } = jsonObject(request)
         if (
           !Array.isArray(seqs) ||
-          seqs.length > mostSeqs ||
+          seqs.length > maxSeqs ||
           !seqs.every((seq) => Number.isSafeInteger(seq) && seq >= 0)
         ) {
           throw new HttpError(
             400,
-            `seqs must be an array of at most ${mostSeqs} numbers, as the answer of /admin/activities gave them`,
+            `seqs must be an array of at most ${maxSeqs} numbers from the answer of /admin/activities`,
           )
         }
-        const outcomes = await queue.outcomes(seqs as number[])
-        return { outcomes: outcomes.filter((outcome) => visible(key, outcome.lane)) }
+        const outcomes = await queue.readOutcomes(seqs as number[])
+        return { outcomes: outcomes.filter((outcome) => isLaneVisible(key, outcome.lane)) }
       },
     },
     ...queueAdmin({ queue, lanes }),
@@ -87,17 +89,17 @@ export function platformAdmin({ queue, lanes }: PlatformAdmin): readonly AdminRo
       method: 'GET',
       url: '/admin/summary',
       scope: 'read',
-      says: 'Counts what waits, what was successful and what failed, in all and for each lane.',
-      gives: json(Type.Object({ ...Counted.properties, lanes: Type.Record(Type.String(), Counted) })),
+      says: 'Counts the waiting, successful and failed messages, in total and for each lane.',
+      gives: json(Type.Object({ ...Counts.properties, lanes: Type.Record(Type.String(), Counts) })),
       async handler(_request, key) {
         const total: Record<string, number> = { waiting: 0, successful: 0, failed: 0 }
-        const counted: Record<string, Record<string, number>> = {}
-        for (const { lane, category, items } of await queue.count()) {
-          if (!visible(key, lane)) continue
-          counted[lane] = { waiting: 0, successful: 0, failed: 0, ...counted[lane], [category]: items }
+        const countsByLane: Record<string, Record<string, number>> = {}
+        for (const { lane, category, items } of await queue.countItems()) {
+          if (!isLaneVisible(key, lane)) continue
+          countsByLane[lane] = { waiting: 0, successful: 0, failed: 0, ...countsByLane[lane], [category]: items }
           total[category] = (total[category] ?? 0) + items
         }
-        return { ...total, lanes: counted }
+        return { ...total, lanes: countsByLane }
       },
     },
   ]

@@ -1,4 +1,4 @@
-// The checks of createPlatform's options before start(), in the words of the configuration file.
+// Checks the options of createPlatform() before start(). The errors use the terms of the configuration file.
 
 import { checkAccessKeys } from '../http/check-keys.ts'
 import {
@@ -16,7 +16,7 @@ import type { LaneOptions, PlatformOptions } from './options.ts'
 
 const anySize = wholeForm(1, Number.MAX_SAFE_INTEGER)
 
-/** test/config/forms.test.ts holds these equal to those of the configuration file. */
+/** Equal to the forms of the configuration file: see test/config/forms.test.ts. */
 export const laneForms = {
   max: wholeForm(1, 1_000_000),
   bytes: anySize,
@@ -28,7 +28,7 @@ export const laneForms = {
 
 export const attemptsForm = wholeForm(1, 1_000_000)
 
-/** @throws ConfigError with everything that is wrong at once, each by its path */
+/** @throws ConfigError that lists every problem with its path */
 export function checkPlatformOptions(options: PlatformOptions): void {
   checkOptions('createPlatform', (look) => {
     const { keys = [], lanes = [] } = options
@@ -40,7 +40,7 @@ export function checkPlatformOptions(options: PlatformOptions): void {
       if (lanes.slice(0, i).some(({ brand, channel }) => brand === lane.brand && channel === lane.channel))
         look.wrong({
           path: `lanes[${i}]`,
-          description: 'this brand and channel has a lane already',
+          description: 'this brand and channel already has a lane',
           remedy: 'keep one lane for each brand and channel',
         })
     }
@@ -64,11 +64,11 @@ function checkLane({ required, optional, wrong }: OptionChecks, path: string, la
     wrong({
       path: `${path}.retry`,
       description: 'firstMs is longer than mostMs',
-      remedy: 'firstMs is the shortest wait, mostMs the longest',
+      remedy: 'firstMs is the shortest backoff, mostMs the longest: lower firstMs or raise mostMs',
     })
 }
 
 const providerForm: Form = {
-  expected: 'operatorApi({ url, apiKey }), or a Provider of yours',
+  expected: 'operatorApi({ url, apiKey }), or a custom Provider',
   fits: (value) => typeof value === 'function' || typeof (value as { send?: unknown }).send === 'function',
 }

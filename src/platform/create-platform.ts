@@ -1,4 +1,4 @@
-// The platform's side: lanes that call operators, and the API that fills and shows them. Routes and composition only.
+// Composes the platform: lanes that call operators, and the API that fills and shows the lanes.
 
 import { deviceLink, deviceUnlink } from '../contract/endpoints.ts'
 import { readMessageKey } from '../contract/message-key.ts'
@@ -39,7 +39,7 @@ import type { LaneOptions, PlatformOptions } from './options.ts'
 
 const mainMigrations: readonly Migration[] = [...queueMigrations, ...callMigrations, ...deviceMigrations]
 
-/** The databases that belong to a store, with their migrations: on SQLite there are two files. */
+/** The databases of a store, with their migrations: SQLite uses two files. */
 export function platformStores(
   store: string,
 ): readonly { readonly url: string; readonly migrations: readonly Migration[] }[] {
@@ -54,7 +54,7 @@ export function platformStores(
 export type Platform = Service
 
 /**
- * A platform's engine, ready to be mounted. Reads nothing from disk or environment but its store.
+ * Creates a platform that can be mounted in an HTTP server. It reads only its store, no other file and no environment variable.
  *
  * @example
  * import { createServer } from 'node:http'
@@ -73,10 +73,12 @@ export type Platform = Service
  */
 export function createPlatform(options: PlatformOptions): Platform {
   checkPlatformOptions(options)
-  return createService('platform', [deviceLink.path, deviceUnlink.path], (stopping) => compose(options, stopping))
+  return createService('platform', [deviceLink.path, deviceUnlink.path], (stopping) =>
+    composePlatform(options, stopping),
+  )
 }
 
-async function compose(options: PlatformOptions, signal: AbortSignal): Promise<Composed> {
+async function composePlatform(options: PlatformOptions, signal: AbortSignal): Promise<Composed> {
   const [main] = platformStores(options.store)
   const database = await openDatabase(options.store, { migrations: main?.migrations ?? [] })
   const crm = await openCrmStore(options.store, database).catch(async (error: unknown) => {
@@ -118,18 +120,18 @@ async function compose(options: PlatformOptions, signal: AbortSignal): Promise<C
   reconciler.start()
   links.start()
   const keptMs = options.keptMs ?? keptByDefaultMs
-  const forgetting = createRetention([
-    { keptMs, forget: (before) => queue.forget(before) },
+  const retention = createRetention([
+    { keptMs, forget: (before) => queue.forgetSettled(before) },
     { keptMs, forget: (before) => forgetCalls(database, before) },
     ...deviceRetention(database, keptMs),
     { keptMs, forget: (before) => forgetRuns(crm.database, before) },
   ])
-  forgetting.start()
+  retention.start()
   metrics().allow('brand', brandsOf(options))
   metrics().allow('kind', knownKinds([]))
-  const unmeasure = [
+  const unregisterMetrics = [
     metrics().depths(async () =>
-      (await queue.count()).map(({ lane, category, items }) => ({ lane, state: category, count: items })),
+      (await queue.countItems()).map(({ lane, category, items }) => ({ lane, state: category, count: items })),
     ),
     metrics().sizes('platform', () => readSizes(database)),
   ]
@@ -138,8 +140,8 @@ async function compose(options: PlatformOptions, signal: AbortSignal): Promise<C
     app,
     admin: adminApp,
     async close(withinMs) {
-      for (const end of unmeasure) end()
-      await Promise.all([forgetting.stop(), reconciler.stop()])
+      for (const unregister of unregisterMetrics) unregister()
+      await Promise.all([retention.stop(), reconciler.stop()])
       await Promise.all([links.stop(withinMs), ...services.map(({ service }) => service.stop(withinMs))])
       await Promise.all([app.close(), adminApp.close()])
       await Promise.all(services.map(({ provider }) => provider.close?.()))
@@ -157,7 +159,7 @@ function brandsOf({ lanes, keys, reconciliation = [], deviceLinks = [] }: Platfo
 
 const laneDefaults = { max: 500, bytes: 4 * 1024 * 1024, spanMs: 200, concurrency: 4, timeoutMs: 30_000 }
 
-/** A lane's provider: one that is given, or one that is made for the lane. */
+/** The provider of a lane: the given provider, or one that is created for the lane. */
 export function providerOf({ provider, channel, mode, max, concurrency }: LaneOptions): Provider {
   if (typeof provider !== 'function') return provider
   return provider({
@@ -190,7 +192,7 @@ function serveLane(queue: ReturnType<typeof createQueue>, options: LaneOptions, 
     },
   }
   // The lane is the guard of its provider: its concurrency, its timeout, and its hold during an outage.
-  return queue.serve(lane, (items, context) =>
+  return queue.serveLane(lane, (items, context) =>
     callProvider(
       provider,
       items.map((item) => toMessage(item, brand)),
@@ -207,7 +209,7 @@ function toMessage(item: Item, brand: string): Message {
     id,
     userId,
     key: item.key,
-    // The operator mints the identifier that counts; a provider of our own finds the first one by the key.
+    // The operator generates its own identifier. Our own provider finds the first identifier by the key.
     ref: uuidv7(),
     text: item.text,
     attempt: item.attempt,

@@ -5,7 +5,7 @@ import type { AdminRoute } from '../http/admin-access.ts'
 import { type Documents, documentsDescribed } from '../http/documents.ts'
 import { healthDescribed } from '../http/health.ts'
 
-/** What this platform serves. */
+/** The API documents of this platform. */
 export function platformDocuments(admin: readonly AdminRoute[], publicUrl: string | undefined): Documents {
   return {
     asyncApi: () => asyncApi('platform'),
@@ -13,17 +13,17 @@ export function platformDocuments(admin: readonly AdminRoute[], publicUrl: strin
       openApi({
         title: "The platform's API",
         description:
-          'What operators call at {platform_url} (§4.2), and beside it what the platform calls itself. Paragraphs (§) and rows are those of the interface and of its open points. Every refusal has the body of §2.3: `error` says what is wrong and what to do.',
+          'The endpoints that operators call at {platform_url} (§4.2), and the endpoints for the platform itself. § refers to a section of the interface, row to its open points. Every error response has the body of §2.3: `error` says what is wrong and what to do.',
         operations: platformOperations,
         publicUrl,
         groups: [
           {
             tag: 'Administration',
-            says: "For the platform's own services and people. A key that is bound to brands sees only theirs.",
+            says: "For the platform's own services and staff. A key that is limited to some brands sees the data of these brands only.",
             security: 'ApiKey',
             routes: admin,
           },
-          { tag: 'Process', says: 'Open to anybody.', routes: [...healthDescribed, ...documentsDescribed] },
+          { tag: 'Process', says: 'Public: no key is needed.', routes: [...healthDescribed, ...documentsDescribed] },
         ],
       }),
   }

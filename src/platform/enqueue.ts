@@ -1,4 +1,4 @@
-// Enqueueing: activity request records come in as JSON or as NDJSON of any length, and wait in their brand's lane.
+// Enqueues activity request records from JSON or from an NDJSON stream of any length into the lanes of their brands.
 
 import { type Static, Type } from 'typebox'
 import { refusedLines, whole } from '../contract/documents/described.ts'
@@ -8,21 +8,22 @@ import type { AccessKey } from '../http/access.ts'
 import { HttpError } from '../http/http.ts'
 import { blocks, longestLine } from '../http/lines.ts'
 import type { Channel } from '../providers/provider.ts'
-import type { Queue } from '../queue/queue.ts'
+import type { EnqueuedItem, NewItem, Queue } from '../queue/queue.ts'
 import { emit } from '../runtime/events.ts'
 
 export const EnqueueAnswer = Type.Object({
   accepted: whole(),
-  repeated: whole('Put before; nothing was done'),
+  repeated: whole('EnqueuedItem before; nothing was done'),
   refused_count: whole(),
   refused: refusedLines,
   seqs: Type.Array(Type.Tuple([whole(), whole()]), {
-    description: 'First and last of each range of numbers, in the order of the lines, for accepted and repeated ones',
+    description:
+      'The numbers of accepted and repeated records, in the order of the lines: first and last number of each range',
   }),
 })
 export type EnqueueAnswer = Static<typeof EnqueueAnswer>
 
-export interface Enqueue {
+export interface EnqueueOptions {
   readonly queue: Queue
   readonly channel: Channel
   readonly key: AccessKey
@@ -30,92 +31,89 @@ export interface Enqueue {
   readonly hasLane: (lane: string) => boolean
 }
 
-const refusedListed = 1_000
+const maxRefusedListed = 1_000
 
-/** One record, or an array of them. */
-export async function enqueueJson(body: Buffer, enqueue: Enqueue): Promise<EnqueueAnswer> {
+/** Enqueues a JSON body: one record or an array of records. */
+export async function enqueueJson(body: Buffer, options: EnqueueOptions): Promise<EnqueueAnswer> {
   const answer = emptyAnswer()
   const first = firstByte(body)
   if (first === 0x5b /* [ */) {
     const read = readBatch(body)
     if ('invalid' in read) throw new HttpError(read.status, read.invalid)
-    await putAll(
+    await enqueueRecords(
       read.items.map((item, i) => ({ item, line: i + 1 })),
-      enqueue,
+      options,
       answer,
     )
   } else {
     const item = readSingle(body)
     if ('invalid' in item) throw new HttpError(400, item.invalid)
-    await putAll([{ item, line: 1 }], enqueue, answer)
+    await enqueueRecords([{ item, line: 1 }], options, answer)
   }
   return answer
 }
 
-/** A stream of records, one in a line. Memory is bounded, and the sender is slowed to the speed of the store. */
-export async function enqueueStream(stream: AsyncIterable<Buffer>, enqueue: Enqueue): Promise<EnqueueAnswer> {
+/** Enqueues a stream with one record per line. Memory is bounded: the sender is slowed down to the speed of the store. */
+export async function enqueueStream(stream: AsyncIterable<Buffer>, options: EnqueueOptions): Promise<EnqueueAnswer> {
   const answer = emptyAnswer()
   let line = 0
-  let putting: Promise<void> = Promise.resolve()
+  let enqueueing: Promise<void> = Promise.resolve()
   for await (const block of blocks(stream)) {
-    const read: Numbered[] = []
+    const records: NumberedRecord[] = []
     if ('tooLong' in block)
-      read.push({ item: { invalid: `the line is longer than ${longestLine} bytes` }, line: ++line })
+      records.push({ item: { invalid: `the line is longer than ${longestLine} bytes` }, line: ++line })
     else {
       for (const item of readLines(block.lines)) {
         line++
-        if (item) read.push({ item, line })
+        if (item) records.push({ item, line })
       }
     }
-    // One block is written while the next is read; each is durable by itself, so that a stream cut anywhere can be sent again.
-    await putting
-    putting = putAll(read, enqueue, answer)
-    putting.catch(() => {}) // seen at the next await
+    // One block is stored while the next is read. Each block is durable by itself, so an interrupted stream can be sent again.
+    await enqueueing
+    enqueueing = enqueueRecords(records, options, answer)
+    enqueueing.catch(() => {}) // an error is thrown by the next await
   }
-  await putting
+  await enqueueing
   return answer
 }
 
-interface Numbered {
+interface NumberedRecord {
   readonly item: Activity | { readonly invalid: string }
   readonly line: number
 }
 
-async function putAll(
-  read: readonly Numbered[],
-  { queue, channel, key, hasLane }: Enqueue,
+async function enqueueRecords(
+  records: readonly NumberedRecord[],
+  { queue, channel, key, hasLane }: EnqueueOptions,
   answer: EnqueueAnswer,
 ): Promise<void> {
-  const lanes = new Map<string, { key: string; text: string }[]>()
-  const order: { lane: string; index: number }[] = []
-  for (const { item, line } of read) {
+  const itemsByLane = new Map<string, NewItem[]>()
+  const positions: { lane: string; index: number }[] = []
+  for (const { item, line } of records) {
     const error = 'invalid' in item ? item.invalid : refuseBrand(item.brandId, channel, key, hasLane)
     if ('invalid' in item || error !== undefined) {
       answer.refused_count++
-      if (answer.refused.length < refusedListed) answer.refused.push({ line, error: error as string })
+      if (answer.refused.length < maxRefusedListed) answer.refused.push({ line, error: error as string })
       continue
     }
     const lane = laneName(item.brandId, channel)
-    const items = lanes.get(lane) ?? []
-    if (items.length === 0) lanes.set(lane, items)
-    order.push({ lane, index: items.length })
+    const items = itemsByLane.get(lane) ?? []
+    if (items.length === 0) itemsByLane.set(lane, items)
+    positions.push({ lane, index: items.length })
     items.push({ key: messageKey(channel, item), text: item.text })
   }
-  const put = new Map<string, readonly { seq: number; fresh: boolean }[]>()
+  const enqueuedByLane = new Map<string, readonly EnqueuedItem[]>()
   await Promise.all(
-    [...lanes].map(async ([lane, items]) => {
-      const results = await queue.enqueue(lane, items)
-      put.set(lane, results)
-      const accepted = results.filter((r) => r.fresh).length
-      emit('queue.put', { lane, accepted, repeated: results.length - accepted })
+    [...itemsByLane].map(async ([lane, items]) => {
+      const enqueued = await queue.enqueue(lane, items)
+      enqueuedByLane.set(lane, enqueued)
+      const accepted = enqueued.filter(({ isNew }) => isNew).length
+      emit('queue.put', { lane, accepted, repeated: enqueued.length - accepted })
     }),
   )
-  for (const { lane, index } of order) {
-    const { seq, fresh } = (put.get(lane) as readonly { seq: number; fresh: boolean }[])[index] as {
-      seq: number
-      fresh: boolean
-    }
-    if (fresh) answer.accepted++
+  for (const { lane, index } of positions) {
+    const { seq, isNew } = (enqueuedByLane.get(lane) as readonly EnqueuedItem[])[index] as EnqueuedItem
+    if (isNew) answer.accepted++
     else answer.repeated++
     const last = answer.seqs.at(-1)
     if (last && last[1] + 1 === seq) last[1] = seq
@@ -123,6 +121,7 @@ async function putAll(
   }
 }
 
+/** @returns why this key may not enqueue for the brand, or undefined if it may */
 function refuseBrand(
   brand: string,
   channel: Channel,

@@ -1,4 +1,4 @@
-// Messages at the platform, looked up by the operator's identifier, by activity.id or by user.
+// The route that finds messages on the platform: by the operator's identifier, by activity.id or by user.
 
 import { Type } from 'typebox'
 import { json, moment, whole } from '../contract/documents/described.ts'
@@ -6,25 +6,27 @@ import { channels } from '../contract/endpoints.ts'
 import { readMessageKey } from '../contract/message-key.ts'
 import type { AdminRoute } from '../http/admin-access.ts'
 import { wholeNumber } from '../http/admin-access.ts'
-import { visible } from '../queue/admin.ts'
+import { isLaneVisible } from '../queue/admin.ts'
 import { messageQuery, pageOf, readMessageQuery } from '../queue/message-query.ts'
 import type { FoundItem, LaneService, Queue } from '../queue/queue.ts'
 import { laneName } from './enqueue.ts'
 
-const Shown = Type.Object({
-  seq: whole('The number under which it was put'),
+const FoundMessage = Type.Object({
+  seq: whole('The number of the message'),
   lane: Type.String(),
   id: Type.String({ description: 'activity.id' }),
   user_id: Type.String(),
   outcome: Type.Enum(['waiting', 'successful', 'failed']),
-  attempts: Type.Optional(whole('Left out while it waits')),
+  attempts: Type.Optional(whole('Absent while the message waits')),
   ref: Type.Optional(Type.String({ description: 'push_id or site_notification_id' })),
   rule: Type.Optional(Type.String({ description: 'The reason for the outcome' })),
   untracked: Type.Optional(Type.Literal(true, { description: 'Delivered, but the answer has no identifier' })),
-  reason: Type.Optional(Type.String({ description: 'Why it failed, or why it still waits, where this process knows' })),
+  reason: Type.Optional(
+    Type.String({ description: 'Why it failed; for a waiting message, why it still waits, if this process knows' }),
+  ),
   error: Type.Optional(Type.String()),
   call: Type.Optional(Type.String()),
-  put_at: moment('When it was put'),
+  put_at: moment('The time when it was enqueued'),
 })
 
 export interface MessageRoutes {
@@ -43,8 +45,10 @@ export function messageRoutes({ queue, lanes }: MessageRoutes): readonly AdminRo
       query: { ref: 'The push_id or site_notification_id that the operator answered.', ...messageQuery },
       gives: json(
         Type.Object({
-          messages: Type.Array(Shown),
-          next: Type.Optional(Type.String({ description: 'Of a user: send it as `before` for the next page' })),
+          messages: Type.Array(FoundMessage),
+          next: Type.Optional(
+            Type.String({ description: 'For a search by user: send it as `before` to get the next page' }),
+          ),
         }),
       ),
       async handler(request, key) {
@@ -52,20 +56,23 @@ export function messageRoutes({ queue, lanes }: MessageRoutes): readonly AdminRo
         if ('brand' in search) {
           const { brand, userId, limit } = search
           const before = wholeNumber('before', search.before, Number.MAX_SAFE_INTEGER)
-          const ofBrand = channels.map((channel) => laneName(brand, channel))
-          const found = await queue.find({ lanes: ofBrand, userId, before, limit })
-          return pageOf(found.map(show), search, ({ seq }) => String(seq))
+          const brandLanes = channels.map((channel) => laneName(brand, channel))
+          const found = await queue.findItems({ lanes: brandLanes, userId, before, limit })
+          return pageOf(found.map(shownMessage), search, ({ seq }) => String(seq))
         }
-        const seen = lanes.map(({ name }) => name).filter((name) => visible(key, name))
+        const visibleLanes = lanes.map(({ name }) => name).filter((name) => isLaneVisible(key, name))
         const { name, value } = search
-        const found = await queue.find({ lanes: seen, ...(name === 'ref' ? { ref: value } : { id: value }) })
-        return { messages: found.map(show) }
+        const found = await queue.findItems({
+          lanes: visibleLanes,
+          ...(name === 'ref' ? { ref: value } : { id: value }),
+        })
+        return { messages: found.map(shownMessage) }
       },
     },
   ]
 }
 
-function show({ category, key, putAt, ...rest }: FoundItem) {
+function shownMessage({ category, key, enqueuedAt, ...rest }: FoundItem) {
   const { id, userId } = readMessageKey(key)
-  return { ...rest, id, user_id: userId, outcome: category, put_at: putAt }
+  return { ...rest, id, user_id: userId, outcome: category, put_at: enqueuedAt }
 }

@@ -6,46 +6,49 @@ import type { LaneShape } from '../providers/operator-api.ts'
 import type { Channel, Provider } from '../providers/provider.ts'
 import type { ReconciliationOptions } from '../reconcile/options.ts'
 
-/** One lane per brand and channel: where its messages go, and how (§4.1 rule 3, §8.2). */
+/** The lane of a brand and channel: the provider of its messages, and its batches (§4.1 rule 3, §8.2). */
 export interface LaneOptions {
   readonly brand: string
   readonly channel: Channel
-  /** Usually operatorApi(), which is made for the lane; or a provider of yours. */
+  /** Usually operatorApi(), which creates a provider for the lane; or a custom provider. */
   readonly provider: Provider | ((lane: LaneShape) => Provider)
-  /** One message in a request, or a batch. */
+  /** One message per request, or a batch. */
   readonly mode: 'single' | 'batch'
-  /** A batch goes when it has so many messages, or so many bytes, or when its first message has waited so long. */
+  /** The most messages in a batch. Default: 500. */
   readonly max?: number
+  /** The most bytes in a batch. Default: 4 MiB. */
   readonly bytes?: number
+  /** An incomplete batch is sent when its first message has waited for this time. Default: 200. */
   readonly spanMs?: number
-  /** Calls at a time. */
+  /** The most concurrent calls. Default: 4. */
   readonly concurrency?: number
+  /** The most messages per second. Default: no limit. */
   readonly perSecond?: number
   readonly timeoutMs?: number
-  /** Failed Actions on or off (§6.4). */
+  /** Whether failed messages are kept in Failed Actions (§6.4). Default: true. */
   readonly failedActions?: boolean
   readonly retry?: { readonly firstMs?: number; readonly mostMs?: number; readonly attempts?: number }
 }
 
 export interface PlatformOptions {
-  /** 'sqlite:PATH' or 'postgres://…'. Never the operator's. */
+  /** 'sqlite:PATH' or 'postgres://…'. Must not be the operator's store. */
   readonly store: string
   readonly keys: readonly AccessKey[]
-  /** Where operators reach this platform ({platform_url}), for /docs and /openapi.json. Left out: where these are served. */
+  /** The URL at which operators reach this platform, for /docs and /openapi.json. Default: the URL of these documents. */
   readonly publicUrl?: string
   readonly lanes: readonly LaneOptions[]
-  /** Queues and topics that bring device links (§4.3), beside the two endpoints. */
+  /** Queues and topics with device links (§4.3), in addition to the two endpoints. */
   readonly deviceLinks?: readonly LinkChannel[]
-  /** Whether a Web Push subscription may be linked: its endpoint comes from a stranger. Says why not. */
+  /** Decides whether a Web Push subscription may be linked: its endpoint is untrusted input. Returns why not. */
   readonly judgeDevice?: Judge
-  /** Most devices that one user has. 200. */
+  /** The most devices of one user. Default: 200. */
   readonly devicesPerUser?: number
-  /** Operators' lists that are compared with the CRM's own attributes. */
+  /** The operators' attributes that are compared with the CRM's attributes. */
   readonly reconciliation?: readonly ReconciliationOptions[]
-  /** How long settled items and calls are kept, in milliseconds; 90 days, the least that row 29 asks for. */
+  /** How long settled items and calls are kept, in milliseconds. Default: 90 days, the minimum of row 29. */
   readonly keptMs?: number
-  /** Largest body of a JSON request, in bytes. NDJSON streams have no limit. */
+  /** The largest body of a JSON request, in bytes. NDJSON streams have no limit. Default: 16 MiB. */
   readonly bodyBytes?: number
-  /** The memory for all request bodies together, and the time in which one must arrive. */
+  /** The memory for all request bodies together, and the time limit for receiving a body. */
   readonly bodies?: Partial<BodyLimits>
 }

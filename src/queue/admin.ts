@@ -1,4 +1,4 @@
-// What both sides show of their queue under /admin: lanes, and failed items with what a person decides about them (§6.4).
+// The routes of the queue under /admin, on both sides: lanes, and Failed Actions with their decisions (§6.4).
 
 import { Type } from 'typebox'
 import { json, limitOf, moment, nullable, whole } from '../contract/documents/described.ts'
@@ -12,62 +12,63 @@ export interface QueueAdmin {
   readonly lanes: readonly LaneService[]
 }
 
-const mostFailed = 1_000
+const maxListed = 1_000
 
-const filterSays = {
-  lane: 'Of this lane, such as 1/push. Required of a key that is bound to brands.',
-  activity: 'Of this activity_id.',
-  action: 'Of this action_id.',
-  user: 'Of this user.',
+const filterDescriptions = {
+  lane: 'The lane, such as 1/push. Required if the key is bound to brands.',
+  activity: 'The activity_id.',
+  action: 'The action_id.',
+  user: 'The user_id.',
 } as const
 const states = ['pending', 'dismissed', 'replayed'] as const
-const State = Type.Enum([...states], { description: 'In this state.' })
+const State = Type.Enum([...states], { description: 'The state.' })
 const closed = { additionalProperties: false } as const
-const mostPerSecond = 1_000_000
-const filterFields = [...Object.keys(filterSays), 'state']
+const maxPerSecond = 1_000_000
+const filterFields = [...Object.keys(filterDescriptions), 'state']
 
 const failedFilter = Type.Object(
   {
     ...Object.fromEntries(
-      Object.entries(filterSays).map(([name, description]) => [name, Type.Optional(Type.String({ description }))]),
+      Object.entries(filterDescriptions).map(([name, description]) => [
+        name,
+        Type.Optional(Type.String({ description })),
+      ]),
     ),
     state: Type.Optional(State),
-    all: Type.Optional(
-      Type.Literal(true, { description: 'Every one. Without it at least one other member is needed.' }),
-    ),
+    all: Type.Optional(Type.Literal(true, { description: 'All failed items. Required if there is no other filter.' })),
   },
   closed,
 )
-const pace = {
+const replayRate = {
   per_second: Type.Optional(
     Type.Integer({
       minimum: 1,
-      maximum: mostPerSecond,
-      description: 'Most messages per second. Default: no limit.',
+      maximum: maxPerSecond,
+      description: 'The most messages per second. Default: no limit.',
     }),
   ),
 }
 
 const Failed = Type.Object({
-  seq: whole('The number under which it was put'),
+  seq: whole('The number of the message'),
   lane: Type.String(),
   activity: nullable(Type.String({ description: 'activity_id' })),
   action: nullable(Type.String({ description: 'action_id' })),
   user: nullable(Type.String()),
-  key: Type.String({ description: 'What makes it this message and no other' }),
-  text: Type.String({ description: 'The request element, as it was put' }),
+  key: Type.String({ description: 'The message key: unique in its lane' }),
+  text: Type.String({ description: 'The request element that was enqueued' }),
   reason: Type.String(),
   error: Type.String(),
-  rule: Type.String({ description: 'What decided' }),
+  rule: Type.String({ description: 'The reason for the outcome' }),
   answer: nullable(Type.String()),
   call: nullable(Type.String()),
   attempts: whole(),
-  at: moment('When it failed'),
+  at: moment('The time of the failure'),
   state: Type.Enum([...states]),
   decided_by: nullable(
-    Type.String({ description: 'The key that decided last; kept when a replayed message fails again and is pending' }),
+    Type.String({ description: 'The name of the key that dismissed or replayed it last; kept if it fails again' }),
   ),
-  decided_at: nullable(moment('When')),
+  decided_at: nullable(moment('The time of that decision')),
 })
 
 function shownFailed({ decidedBy, decidedAt, ...item }: FailedItem): object {
@@ -77,11 +78,11 @@ function shownFailed({ decidedBy, decidedAt, ...item }: FailedItem): object {
 const Lane = Type.Object({
   name: Type.String(),
   waiting: whole(),
-  oldest_age_ms: whole('How long the oldest has been there'),
-  owned: Type.Boolean({ description: 'By this process' }),
+  oldest_age_ms: whole('The age of the oldest waiting item'),
+  owned: Type.Boolean({ description: 'Whether this process owns the lane' }),
   state: Type.Enum(['running', 'held', 'paused', 'elsewhere']),
   held_for_ms: whole(),
-  in_flight: whole('In calls that were not answered yet'),
+  in_flight: whole('The number of items in running calls'),
   last_error: Type.Optional(Type.String()),
 })
 
@@ -97,36 +98,41 @@ export function queueAdmin({ queue, lanes }: QueueAdmin): readonly AdminRoute[] 
       scope: 'read',
       says: 'Lists Failed Actions.',
       query: {
-        ...filterSays,
+        ...filterDescriptions,
         state: State,
-        limit: limitOf(mostFailed),
-        after: whole('The `next` of the page before.'),
+        limit: limitOf(maxListed),
+        after: whole('The `next` of the previous page.'),
       },
       gives: json(Type.Object({ items: Type.Array(Failed), next: Type.Optional(whole()) })),
       async handler(request, key) {
         const { after, limit, ...query } = request.query as Record<string, string | undefined>
         const page = {
           after: wholeNumber('after', after, 0),
-          limit: Math.min(wholeNumber('limit', limit, 100, 1), mostFailed),
+          limit: Math.min(wholeNumber('limit', limit, 100, 1), maxListed),
         }
-        const { items, next } = await queue.failed(readFilter(query, key), page)
-        return { items: items.filter((item) => visible(key, item.lane)).map(shownFailed), next }
+        const { items, next } = await queue.listFailed(readFilter(query, key), page)
+        return { items: items.filter((item) => isLaneVisible(key, item.lane)).map(shownFailed), next }
       },
     },
     ...(['dismiss', 'replay'] as const).map(
-      (what): AdminRoute => ({
+      (action): AdminRoute => ({
         method: 'POST',
-        url: `/admin/failed/${what}`,
+        url: `/admin/failed/${action}`,
         scope: 'manage',
-        says: `${what === 'dismiss' ? 'Dismisses' : 'Sends again'} the failed items that match, and says how many they were.`,
-        body: json(what === 'replay' ? Type.Object({ ...failedFilter.properties, ...pace }, closed) : failedFilter),
+        says: `${action === 'dismiss' ? 'Dismisses' : 'Replays'} the matching failed items and returns their number.`,
+        body: json(
+          action === 'replay' ? Type.Object({ ...failedFilter.properties, ...replayRate }, closed) : failedFilter,
+        ),
         gives: json(Type.Object({ count: whole() })),
         async handler(request, key) {
-          const { per_second: given, ...filter } = jsonObject(request)
-          if (given !== undefined && what === 'dismiss') throw new HttpError(400, 'per_second is for a replay')
-          const perSecond = readPace(given)
+          const { per_second: value, ...filter } = jsonObject(request)
+          if (value !== undefined && action === 'dismiss')
+            throw new HttpError(400, 'per_second is only for /admin/failed/replay: leave it out')
+          const perSecond = readReplayRate(value)
           const decision = { by: key.name, ...(perSecond !== undefined && { perSecond }) }
-          return { count: await queue.decide(readFilter(filterOrAll(filter, filterFields), key), what, decision) }
+          return {
+            count: await queue.decideFailed(readFilter(filterOrAll(filter, filterFields), key), action, decision),
+          }
         },
       }),
     ),
@@ -134,10 +140,12 @@ export function queueAdmin({ queue, lanes }: QueueAdmin): readonly AdminRoute[] 
       method: 'GET',
       url: '/admin/lanes',
       scope: 'read',
-      says: 'Shows the lanes: what waits, what is under way, and what holds them.',
+      says: 'Lists the lanes: waiting items, running calls, and why a lane is held or paused.',
       gives: json(Type.Object({ lanes: Type.Array(Lane) })),
       async handler(_request, key) {
-        const states = await Promise.all(lanes.filter((lane) => visible(key, lane.name)).map((lane) => lane.state()))
+        const states = await Promise.all(
+          lanes.filter((lane) => isLaneVisible(key, lane.name)).map((lane) => lane.state()),
+        )
         return { lanes: states.map(shownLane) }
       },
     },
@@ -146,13 +154,13 @@ export function queueAdmin({ queue, lanes }: QueueAdmin): readonly AdminRoute[] 
       url: '/admin/lanes/resume',
       scope: 'manage',
       says: 'Ends the pause of a lane.',
-      body: json(Type.Object({ lane: Type.String({ description: 'As GET /admin/lanes names it' }) })),
+      body: json(Type.Object({ lane: Type.String({ description: 'A name from GET /admin/lanes' }) })),
       gives: json(Lane),
-      refuses: { 404: 'There is no such lane, or not for this key.' },
+      refuses: { 404: 'There is no such lane, or this key may not see it.' },
       async handler(request, key) {
         const { lane: name } = jsonObject(request)
-        if (typeof name !== 'string') throw new HttpError(400, 'lane must be a string, as GET /admin/lanes names it')
-        const lane = lanes.find((each) => each.name === name && visible(key, each.name))
+        if (typeof name !== 'string') throw new HttpError(400, 'lane must be a string: a name from GET /admin/lanes')
+        const lane = lanes.find((each) => each.name === name && isLaneVisible(key, each.name))
         if (!lane) throw new HttpError(404, `there is no lane ${JSON.stringify(name)}: GET /admin/lanes lists them`)
         await lane.resume()
         return shownLane(await lane.state())
@@ -161,14 +169,13 @@ export function queueAdmin({ queue, lanes }: QueueAdmin): readonly AdminRoute[] 
   ]
 }
 
-function readPace(given: unknown): number | undefined {
-  if (given === undefined) return undefined
-  if (Number.isSafeInteger(given) && (given as number) >= 1 && (given as number) <= mostPerSecond)
-    return given as number
-  throw new HttpError(400, `per_second must be a whole number from 1 to ${mostPerSecond}`)
+function readReplayRate(value: unknown): number | undefined {
+  if (value === undefined) return undefined
+  if (Number.isSafeInteger(value) && (value as number) >= 1 && (value as number) <= maxPerSecond) return value as number
+  throw new HttpError(400, `per_second must be a whole number from 1 to ${maxPerSecond}`)
 }
 
-/** A filter that names something unknown is refused: it would decide more than was meant. */
+/** Rejects unknown filters: ignoring one would dismiss or replay too many items. */
 function readFilter(given: Readonly<Record<string, unknown>>, key: AccessKey): FailedFilter {
   const filter: Record<string, string> = {}
   for (const [name, value] of Object.entries(given)) {
@@ -181,13 +188,13 @@ function readFilter(given: Readonly<Record<string, unknown>>, key: AccessKey): F
   if (filter.state !== undefined && !(states as readonly string[]).includes(filter.state)) {
     throw new HttpError(400, `state must be ${states.join(', ')}`)
   }
-  if (key.brands && !(filter.lane !== undefined && visible(key, filter.lane))) {
+  if (key.brands && !(filter.lane !== undefined && isLaneVisible(key, filter.lane))) {
     throw new HttpError(403, `the key ${key.name} is bound to brands: name one of its lanes in the filter`)
   }
   return filter
 }
 
-/** A key bound to brands sees only their lanes, which begin with the brand (row 31). */
-export function visible(key: AccessKey, lane: string): boolean {
+/** A key that is bound to brands sees only the lanes whose names begin with one of them (row 31). */
+export function isLaneVisible(key: AccessKey, lane: string): boolean {
   return key.brands?.some((brand) => lane.startsWith(`${brand}/`)) ?? true
 }

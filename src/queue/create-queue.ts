@@ -1,55 +1,55 @@
 import { clock } from '../runtime/clock.ts'
 import type { Database } from '../store/database.ts'
-import { decideFailed, listFailed } from './failed.ts'
-import { findItems } from './find.ts'
-import { type ServedLane, serveLane } from './lane.ts'
-import { countItems, readOutcomes } from './outcomes.ts'
-import { parkOps } from './park.ts'
-import { enqueue, putOps } from './put.ts'
+import { enqueueItems, enqueueOps } from './enqueue.ts'
+import { decideFailed, listFailed } from './failed-actions.ts'
+import { findItems } from './find-items.ts'
+import { insertFailedOps } from './insert-failed.ts'
 import type { ItemOutcome, Queue } from './queue.ts'
+import { countItems, readOutcomes } from './read-outcomes.ts'
 import { forgetSettled } from './retention.ts'
-import { laneTopic } from './topic.ts'
+import { type ServedLane, serveLane } from './serve-lane.ts'
+import { laneTopic } from './wake-topics.ts'
 
 export { queueMigrations } from './tables.ts'
 
 /**
- * The queue of a database: lanes by name, made by putting into them, served by one process at a time.
+ * Creates the queue of a database. A lane exists from its first item on, and one process serves it at a time.
  *
  * @example
  * const queue = createQueue(database)
- * const lane = queue.serve({ name: '1/push', order: 'none', max: 500, … }, async (items) => items.map(deliver))
+ * const lane = queue.serveLane({ name: '1/push', order: 'none', max: 500, … }, async (items) => items.map(deliver))
  * lane.start()
- * const [put] = await queue.enqueue('1/push', [{ key: 'k1', text: '{"activity":…}' }]) // { seq: 1, fresh: true }
+ * const [enqueued] = await queue.enqueue('1/push', [{ key: 'k1', text: '{"activity":…}' }]) // { seq: 1, isNew: true }
  */
 export function createQueue(database: Database): Queue {
-  const served = new Map<string, ServedLane>()
+  const servedLanes = new Map<string, ServedLane>()
 
-  /** Adds why a waiting item was not delivered yet, as far as this process knows. */
-  function explain<Of extends ItemOutcome>(item: Of): Of {
-    return item.category === 'waiting' ? { ...item, ...served.get(item.lane)?.why(item.seq) } : item
+  /** Adds the reason why a waiting item is not delivered yet, if this process knows it. */
+  function addWaitReason<Of extends ItemOutcome>(item: Of): Of {
+    return item.category === 'waiting' ? { ...item, ...servedLanes.get(item.lane)?.findWaitReason(item.seq) } : item
   }
 
   return {
-    put: (lane, items) => [...putOps(lane, items, clock.now()), database.wake(laneTopic(lane))],
-    park: (lane, items) => parkOps(lane, items, clock.now()),
+    enqueueOps: (lane, items) => [...enqueueOps(lane, items, clock.now()), database.wake(laneTopic(lane))],
+    insertFailedOps: (lane, items) => insertFailedOps(lane, items, clock.now()),
     async enqueue(lane, items) {
-      // Within this process a call is enough; telling all the others costs them a look each.
-      const here = served.get(lane)
-      const owned = here?.owned === true
-      const puts = await enqueue(database, lane, items, owned ? [] : [database.wake(laneTopic(lane))])
-      if (owned) here?.hint('put')
-      return puts
+      // If this process owns the lane, it wakes it directly: a wake operation costs every other process a query.
+      const servedLane = servedLanes.get(lane)
+      const owned = servedLane?.owned === true
+      const enqueued = await enqueueItems(database, lane, items, owned ? [] : [database.wake(laneTopic(lane))])
+      if (owned) servedLane?.wake('enqueued')
+      return enqueued
     },
-    serve(lane, handle) {
+    serveLane(lane, handle) {
       const service = serveLane(database, lane, handle)
-      served.set(lane.name, service)
+      servedLanes.set(lane.name, service)
       return service
     },
-    outcomes: async (seqs) => (await readOutcomes(database, seqs)).map(explain),
-    find: async (search) => (await findItems(database, search)).map(explain),
-    failed: (filter, page) => listFailed(database, filter, page),
-    decide: (filter, what, decision = {}) => decideFailed(database, filter, what, decision),
-    count: () => countItems(database),
-    forget: (before) => forgetSettled(database, before),
+    readOutcomes: async (seqs) => (await readOutcomes(database, seqs)).map(addWaitReason),
+    findItems: async (search) => (await findItems(database, search)).map(addWaitReason),
+    listFailed: (filter, page) => listFailed(database, filter, page),
+    decideFailed: (filter, action, decision = {}) => decideFailed(database, filter, action, decision),
+    countItems: () => countItems(database),
+    forgetSettled: (before) => forgetSettled(database, before),
   }
 }

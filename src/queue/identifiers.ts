@@ -1,12 +1,11 @@
-// The identifier that the operator answered for an item (push_id, site_notification_id), written with its outcome. Delivery status
-// arrives under it, so a look-up must be one look into an index.
+// The identifiers that the operator answered for items (push_id, site_notification_id), inserted with the outcomes. Delivery
+// status refers to a message by its identifier, so a look-up must be one index look-up.
 //
-// A table of its own, not a column of `items`: items are never changed, and PostgreSQL would write each row, with its text, again. Not
-// in the runs of `settled` either: no index finds what is in them. Identifiers that arrive roughly ascending, such as UUIDv7, cost a
-// fifth of identifiers in random order.
+// A separate table: in `items`, PostgreSQL would rewrite the row with its text, and no index covers the runs of `settled`.
+// Roughly ascending identifiers, such as UUIDv7, cost a fifth of random identifiers.
 //
-// No key is unique. Operators may answer the same text for several messages. A commit that is repeated, because it is unknown whether it
-// was done, writes its rows twice; they are equal, and a unique index would cost more than it saves.
+// No index is unique: operators may answer equal identifiers for several messages. A commit that is repeated because its result
+// was lost inserts equal rows twice, and a unique index would cost more than these rows.
 
 import { readRef } from '../contract/single-body.ts'
 import type { Migration } from '../store/database.ts'
@@ -30,7 +29,7 @@ const insertIdentifiers = statement({
   text: (rows) => `insert into identifiers (lane, ref, seq) select r.lane, r.ref, r.seq from ${rows} r`,
 })
 
-/** Writes the identifiers of these items. A custom provider may answer a text that no index can hold: it is left out. */
+/** Inserts the identifiers of these items, without texts of a custom provider that an index cannot store. */
 export function identifiersOp(
   lane: string,
   settled: readonly { readonly seq: number; readonly ref?: string | undefined }[],

@@ -1,12 +1,12 @@
 import { clock } from '../runtime/clock.ts'
 import type { Database } from '../store/database.ts'
 import { op, statement } from '../store/statement.ts'
+import type { LaneSession } from './lane-session.ts'
 import { findPause } from './pauses.ts'
 import type { LaneState } from './queue.ts'
-import type { Reign } from './reign.ts'
 
-/** Of items that were put off, the oldest is looked for among the next that are due. */
-const mostLookedAt = 1_000
+/** Of postponed items, only this many of the next due items are read to find the oldest. */
+const maxPostponedRead = 1_000
 
 const countWaiting = statement<{ items: number; oldest: number | null }>({
   name: 'lane_state',
@@ -19,33 +19,31 @@ const countWaiting = statement<{ items: number; oldest: number | null }>({
         select min(w.seq) from waiting w where w.lane = r.lane and w.due_at = 0
         union all
         select min(p.seq) from (
-          select w.seq from waiting w where w.lane = r.lane and w.due_at > 0 order by w.due_at, w.seq limit ${mostLookedAt}) p
+          select w.seq from waiting w where w.lane = r.lane and w.due_at > 0 order by w.due_at, w.seq limit ${maxPostponedRead}) p
       )) as oldest
     from ${rows} r`,
 })
 
-/** A lane for people: what waits, and why. */
-export async function readLaneState(database: Database, name: string, reign: Reign | undefined): Promise<LaneState> {
+/** @param session the session of this process, if it owns the lane */
+export async function readLaneState(
+  database: Database,
+  name: string,
+  session: LaneSession | undefined,
+): Promise<LaneState> {
   const [[counted], pause] = await Promise.all([database.read(op(countWaiting, [[name]])), findPause(database, name)])
   const { items = 0, oldest = null } = counted ?? {}
   const now = clock.now()
-  const heldSince = reign?.dispatch.heldSince
-  const lastError = pause ?? reign?.paused ?? reign?.dispatch.lastError
+  const pauseReason = pause ?? session?.pauseReason
+  const heldSince = session?.dispatcher.heldSince
+  const lastError = pauseReason ?? session?.dispatcher.lastError
   return {
     name,
     waiting: items,
     oldestAgeMs: oldest === null ? 0 : Math.max(0, now - oldest),
-    owned: reign !== undefined,
-    state:
-      pause !== undefined || reign?.paused !== undefined
-        ? 'paused'
-        : !reign
-          ? 'elsewhere'
-          : heldSince === undefined
-            ? 'running'
-            : 'held',
+    owned: session !== undefined,
+    state: pauseReason !== undefined ? 'paused' : !session ? 'elsewhere' : heldSince === undefined ? 'running' : 'held',
     heldForMs: heldSince === undefined ? 0 : now - heldSince,
-    inFlight: reign?.dispatch.inFlight ?? 0,
+    inFlight: session?.dispatcher.inFlight ?? 0,
     ...(lastError !== undefined && { lastError }),
   }
 }

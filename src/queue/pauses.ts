@@ -1,9 +1,9 @@
-// Lanes that wait for a person. Written down, so that a restart or another owner does not go on by itself.
+// Paused lanes. Pauses are stored, so that a restart or a new owner does not end them.
 
 import { clock } from '../runtime/clock.ts'
 import type { Database } from '../store/database.ts'
 import { op, statement } from '../store/statement.ts'
-import { laneTopic } from './topic.ts'
+import { laneTopic } from './wake-topics.ts'
 
 const insertPause = statement({
   name: 'pause_lane',
@@ -32,12 +32,12 @@ export async function pauseLane(database: Database, lane: string, reason: string
   await database.commit([op(insertPause, [[lane, clock.now(), reason]])])
 }
 
-/** Ends a pause wherever the lane is served. */
+/** Ends a pause, whichever process owns the lane. */
 export async function resumeLane(database: Database, lane: string): Promise<void> {
   await database.commit([op(deletePause, [[lane]]), database.wake(laneTopic(lane))])
 }
 
-/** Why the lane is paused; undefined: it is not. */
+/** @returns why the lane is paused; undefined: it is not */
 export async function findPause(database: Database, lane: string): Promise<string | undefined> {
   return (await database.read(op(selectPause, [[lane]])))[0]?.reason
 }

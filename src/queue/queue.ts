@@ -1,4 +1,4 @@
-// The joint to the queue: the one durable waiting room (design §6).
+// The interface of the queue, which stores every item until it is settled (design §6).
 
 import type { Outcome, Reason } from '../contract/outcome.ts'
 import type { Op } from '../store/database.ts'
@@ -6,41 +6,43 @@ import type { Op } from '../store/database.ts'
 export interface Item {
   readonly seq: number
   readonly lane: string
-  /** Unique in its lane for ever: an item is put once. */
+  /** Unique in its lane for ever: an item with the key of an earlier item is not stored. */
   readonly key: string
   readonly text: string
-  /** This attempt, from 1. */
+  /** The number of this attempt, from 1. */
   readonly attempt: number
   /** Epoch milliseconds. */
-  readonly putAt: number
+  readonly enqueuedAt: number
   readonly traceparent?: string
 }
-export type Handled = Outcome & { readonly writes?: readonly Op[] }
-export type Handle = (
+/** `writes` are committed together with the outcome. */
+export type HandledOutcome = Outcome & { readonly writes?: readonly Op[] }
+export type LaneHandler = (
   items: readonly Item[],
   context: { readonly deadline: number; readonly signal: AbortSignal },
-) => Promise<readonly Handled[]>
+) => Promise<readonly HandledOutcome[]>
 
 export interface Lane {
   /** Begins with the brand: '1/push' (row 31). */
   readonly name: string
   /**
-   * 'lane': one call at a time, a fatal holds those behind it. 'user': what belongs to one user goes in order and a fatal
-   * holds those of that user behind it; the others go on. The user is the second element of the key: see userKey().
+   * 'lane': one call at a time, and a fatal item holds all items behind it. 'user': the items of one user are sent in order,
+   * and a fatal item holds only its user's later items. The user is the second element of the key: see userKey().
    */
   readonly order: 'none' | 'lane' | 'user'
-  /** Most items in one call, most bytes of their texts, and the time span after which a batch goes even if not full (§4.1 rule 3). */
+  /** The most items in one call, and the most bytes of their texts (§4.1 rule 3). */
   readonly max: number
   readonly bytes: number
+  /** After this time a batch is sent even if it is not full. */
   readonly spanMs: number
   readonly concurrency: number
-  /** Most items a second. */
+  /** The most items per second. */
   readonly perSecond?: number
   readonly timeoutMs: number
-  /** Failed Actions on (§6.4): failed items are kept in full and listed; off: only counted. */
+  /** Failed Actions (§6.4). On: failed items are kept in full and listed. Off: they are only counted. */
   readonly keepFailed: boolean
   readonly retry: { readonly firstMs: number; readonly mostMs: number; readonly attempts?: number }
-  /** So many refusals in a row (401, 403, 404, 405 on singles) pause the lane until somebody looks. 100. */
+  /** The lane pauses after this many refusals in a row (401, 403, 404 or 405 on single requests). Default: 100. */
   readonly refusals?: number
 }
 
@@ -49,41 +51,41 @@ export interface NewItem {
   readonly text: string
   readonly traceparent?: string
 }
-/** An item that failed before it was ever handled. */
-export interface ParkedItem extends NewItem {
+/** An item that failed before its first attempt. */
+export interface NewFailedItem extends NewItem {
   readonly reason: Reason
   readonly error: string
   readonly rule: string
 }
-/** Fresh: put by this very call. Not fresh: it had been put before, under this number. */
-export interface Put {
+/** `isNew` is false if the lane had an item with this key; `seq` is then the number of the earlier item. */
+export interface EnqueuedItem {
   readonly seq: number
-  readonly fresh: boolean
+  readonly isNew: boolean
 }
 
 export interface LaneState {
   readonly name: string
   readonly waiting: number
-  /** How long the oldest waiting item has been there; of items that were put off, the next 1,000 are looked at. */
+  /** The age of the oldest waiting item. Of postponed items, only the next 1,000 are read. */
   readonly oldestAgeMs: number
-  /** By this process. */
+  /** Whether this process owns the lane. */
   readonly owned: boolean
-  /** held: the provider is away and probed; paused: until a person resumes it; elsewhere: another process serves it. */
+  /** held: the provider is unavailable and is probed. paused: until a person resumes the lane. elsewhere: another process owns it. */
   readonly state: 'running' | 'held' | 'paused' | 'elsewhere'
   readonly heldForMs: number
-  /** Items in calls that were not answered yet. */
+  /** The number of items in running calls. */
   readonly inFlight: number
   readonly lastError?: string
 }
 
-/** A lane as it is served by this process, or waits to be. */
+/** A lane that this process serves, or waits to own. */
 export interface LaneService {
   readonly name: string
   start(): void
-  /** Begins no new calls, lets running ones finish within the bound, settles, lets others have the lane. */
+  /** Starts no new calls, waits for running calls for at most `withinMs`, settles their items and releases the lane. */
   stop(withinMs?: number): Promise<void>
   state(): Promise<LaneState>
-  /** Ends a pause, wherever the lane is served. */
+  /** Ends the pause of the lane, whichever process owns it. */
   resume(): Promise<void>
 }
 
@@ -101,7 +103,7 @@ export interface FailedItem {
   readonly action: string | null
   readonly user: string | null
   readonly key: string
-  /** The request element as it was put. */
+  /** The request element that was enqueued. */
   readonly text: string
   readonly reason: Reason
   readonly error: string
@@ -115,9 +117,9 @@ export interface FailedItem {
   readonly decidedAt: number | null
 }
 export interface Decision {
-  /** Items a second, for a replay that should not leave at once: each is due a little after the one before. */
+  /** Items per second of a replay. Default: all items are due at once. */
   readonly perSecond?: number
-  /** Who decided. */
+  /** The name of the key that decided. */
   readonly by?: string
 }
 
@@ -130,7 +132,7 @@ export interface ItemOutcome {
   readonly rule?: string
   /** Delivered, but the answer has no identifier (row 6). */
   readonly untracked?: true
-  /** Why it failed; of one that waits: why it was not delivered yet, as far as this process knows. */
+  /** Why the item failed. For a waiting item: why the last attempt failed, if this process knows. */
   readonly reason?: string
   readonly error?: string
   readonly call?: string
@@ -142,37 +144,37 @@ export type ItemSearch = { readonly lanes: readonly string[] } & (
   | { readonly id: string }
   | {
       readonly userId: string
-      /** Items with smaller numbers. */
+      /** Only items with smaller numbers. */
       readonly before?: number
-      /** 100. */
+      /** Default: 100. */
       readonly limit?: number
     }
 )
-export type FoundItem = ItemOutcome & Pick<Item, 'key' | 'putAt'>
+export type FoundItem = ItemOutcome & Pick<Item, 'key' | 'enqueuedAt'>
 
 export interface Queue {
-  /** Ops that put these items, for a commit together with what caused them. What is there already stays as it is. */
-  put(lane: string, items: readonly NewItem[]): readonly Op[]
-  /** Ops that put these items among the failed ones, listed and to be replayed like any; what is there already is pending again. */
-  park(lane: string, items: readonly ParkedItem[]): readonly Op[]
-  /** Durable when it resolves; in the order of `items`. */
-  enqueue(lane: string, items: readonly NewItem[]): Promise<readonly Put[]>
-  serve(lane: Lane, handle: Handle): LaneService
-  /** In the order of `seqs`; unknown ones are left out. */
-  outcomes(seqs: readonly number[]): Promise<readonly ItemOutcome[]>
-  /** By their numbers; of a user newest first. */
-  find(search: ItemSearch): Promise<readonly FoundItem[]>
-  /** Failed Actions by seq; `next` is where to go on, absent at the end. */
-  failed(
+  /** Operations that enqueue these items, for a commit together with other operations. Existing items do not change. */
+  enqueueOps(lane: string, items: readonly NewItem[]): readonly Op[]
+  /** Operations that insert these items into Failed Actions. An item that is there already becomes pending again. */
+  insertFailedOps(lane: string, items: readonly NewFailedItem[]): readonly Op[]
+  /** The items are durable when the promise resolves. The result has the order of `items`. */
+  enqueue(lane: string, items: readonly NewItem[]): Promise<readonly EnqueuedItem[]>
+  serveLane(lane: Lane, handle: LaneHandler): LaneService
+  /** Outcomes in the order of `seqs`, without unknown numbers. */
+  readOutcomes(seqs: readonly number[]): Promise<readonly ItemOutcome[]>
+  /** Sorted by number. The items of a user are sorted from the newest to the oldest. */
+  findItems(search: ItemSearch): Promise<readonly FoundItem[]>
+  /** A page of Failed Actions, sorted by number. `next` is the cursor of the next page, if there is one. */
+  listFailed(
     filter: FailedFilter,
     page: { readonly after: number; readonly limit: number },
   ): Promise<{ readonly items: readonly FailedItem[]; readonly next?: number }>
-  /** Dismisses or replays what matches; without a state in the filter, what is pending. @returns how many */
-  decide(filter: FailedFilter, what: 'dismiss' | 'replay', decision?: Decision): Promise<number>
-  /** How many items there are of each lane and category. */
-  count(): Promise<
+  /** Dismisses or replays the matching items. Default state: pending. @returns the number of items */
+  decideFailed(filter: FailedFilter, action: 'dismiss' | 'replay', decision?: Decision): Promise<number>
+  /** The number of items of each lane and category. */
+  countItems(): Promise<
     readonly { readonly lane: string; readonly category: ItemOutcome['category']; readonly items: number }[]
   >
-  /** Forgets what was settled before `before`, a bounded step at a time. @returns how many items; 0: there is nothing more */
-  forget(before: number): Promise<number>
+  /** Deletes a bounded number of items that were settled before `before`. @returns how many; 0: none are left */
+  forgetSettled(before: number): Promise<number>
 }

@@ -1,10 +1,10 @@
-// Reading what waits. Every look-up is a range of the primary key (lane, due_at, seq), with or without statistics.
+// Reads the waiting items of a lane. Every look-up is a range of the primary key (lane, due_at, seq), even without statistics.
 
 import type { Database } from '../store/database.ts'
 import { op, statement } from '../store/statement.ts'
-import type { Row } from './row.ts'
+import type { BufferedItem } from './buffered-item.ts'
 
-interface Read {
+interface ItemRow {
   readonly seq: number
   readonly due_at: number
   readonly attempt: number
@@ -13,44 +13,49 @@ interface Read {
   readonly put_at: number
   readonly traceparent: string | null
 }
-/** Where a waiting row is found. */
-export interface Place {
+/** The primary key of a waiting row, without the lane. */
+export interface WaitingKey {
   readonly due_at: number
   readonly seq: number
 }
 
 const columns = 'w.seq, w.due_at, w.attempt, i.key, i.text, i.put_at, i.traceparent'
 
-const selectPage = statement<Read>({
+const selectPage = statement<ItemRow>({
   name: 'read_page',
   rank: 43,
-  columns: { lane: 'text', after: 'bigint', many: 'bigint' },
+  columns: { lane: 'text', after: 'bigint', max_rows: 'bigint' },
   text: (rows) => `
     select ${columns} from waiting w join items i on i.seq = w.seq
     where w.lane = (select r.lane from ${rows} r) and w.due_at = 0 and w.seq > (select r.after from ${rows} r)
-    order by w.seq limit (select r.many from ${rows} r)`,
+    order by w.seq limit (select r.max_rows from ${rows} r)`,
 })
 
-/** The next rows of a lane after this seq, in order. What was put off is not among them. */
-export async function readPage(database: Database, lane: string, after: number, many: number): Promise<Row[]> {
-  return (await database.read(op(selectPage, [[lane, after, many]]))).map((read) => toRow(lane, read))
+/** Reads the next items of a lane after this seq, in order, without postponed items. */
+export async function readPage(
+  database: Database,
+  lane: string,
+  after: number,
+  limit: number,
+): Promise<BufferedItem[]> {
+  return (await database.read(op(selectPage, [[lane, after, limit]]))).map((row) => toItem(lane, row))
 }
 
-export interface Ahead extends Place {
+export interface WaitingRow extends WaitingKey {
   readonly attempt: number
 }
 
-const selectAhead = statement<Ahead>({
+const selectAhead = statement<WaitingRow>({
   name: 'read_ahead',
   rank: 43,
-  columns: { lane: 'text', after: 'bigint', many: 'bigint' },
+  columns: { lane: 'text', after: 'bigint', max_rows: 'bigint' },
   text: (rows) => `
     select w.due_at, w.seq, w.attempt from waiting w
     where w.lane = (select r.lane from ${rows} r) and w.due_at = 0 and w.seq > (select r.after from ${rows} r)
-    order by w.seq limit (select r.many from ${rows} r)`,
+    order by w.seq limit (select r.max_rows from ${rows} r)`,
 })
 
-const selectRanges = statement<Omit<Read, 'due_at' | 'attempt'>>({
+const selectRanges = statement<Omit<ItemRow, 'due_at' | 'attempt'>>({
   name: 'read_ranges',
   rank: 43,
   columns: { first: 'bigint', last: 'bigint' },
@@ -59,52 +64,58 @@ const selectRanges = statement<Omit<Read, 'due_at' | 'attempt'>>({
     where i.seq between r.first and r.last`,
 })
 
-/** The same in two steps: which rows come next, without their texts … */
-export function readAhead(database: Database, lane: string, after: number, many: number): Promise<readonly Ahead[]> {
-  return database.read(op(selectAhead, [[lane, after, many]]))
+/** Reads the next rows after this seq without their texts. readItemsBySeq() reads the texts. */
+export function readWaitingRows(
+  database: Database,
+  lane: string,
+  after: number,
+  limit: number,
+): Promise<readonly WaitingRow[]> {
+  return database.read(op(selectAhead, [[lane, after, limit]]))
 }
 
-/**
- * … and their items, by ranges of consecutive seqs. Of long pages that is the faster way: on PostgreSQL 2 us a row, where
- * finding each item by itself takes 4.
- */
-export async function readItems(database: Database, lane: string, ahead: readonly Ahead[]): Promise<Row[]> {
+/** Reads the items of these rows by ranges of consecutive seqs: on PostgreSQL 2 µs a row in long pages, instead of 4 µs. */
+export async function readItemsBySeq(
+  database: Database,
+  lane: string,
+  rows: readonly WaitingRow[],
+): Promise<BufferedItem[]> {
   const ranges: [number, number][] = []
-  for (const { seq } of ahead) {
+  for (const { seq } of rows) {
     const last = ranges.at(-1)
     if (last && last[1] === seq - 1) last[1] = seq
     else ranges.push([seq, seq])
   }
   const items = new Map((await database.read(op(selectRanges, ranges))).map((item) => [item.seq, item]))
-  return ahead.flatMap(({ due_at, seq, attempt }) => {
+  return rows.flatMap(({ due_at, seq, attempt }) => {
     const item = items.get(seq)
-    return item ? [toRow(lane, { ...item, due_at, attempt })] : []
+    return item ? [toItem(lane, { ...item, due_at, attempt })] : []
   })
 }
 
-const selectBehind = statement<Place>({
+const selectSkipped = statement<WaitingKey>({
   name: 'read_behind',
   rank: 43,
-  columns: { lane: 'text', after: 'bigint', until: 'bigint', many: 'bigint' },
+  columns: { lane: 'text', after: 'bigint', until: 'bigint', max_rows: 'bigint' },
   text: (rows) => `
     select w.due_at, w.seq from waiting w
     where w.lane = (select r.lane from ${rows} r) and w.due_at = 0
       and w.seq > (select r.after from ${rows} r) and w.seq <= (select r.until from ${rows} r)
-    order by w.seq limit (select r.many from ${rows} r)`,
+    order by w.seq limit (select r.max_rows from ${rows} r)`,
 })
 
-const selectDue = statement<Ahead>({
+const selectDue = statement<WaitingRow>({
   name: 'read_due',
   rank: 43,
-  columns: { lane: 'text', due_at: 'bigint', seq: 'bigint', now: 'bigint', many: 'bigint' },
+  columns: { lane: 'text', due_at: 'bigint', seq: 'bigint', now: 'bigint', max_rows: 'bigint' },
   text: (rows) => `
     select w.due_at, w.seq, w.attempt from waiting w
     where w.lane = (select r.lane from ${rows} r) and w.due_at <= (select r.now from ${rows} r)
       and (w.due_at, w.seq) > ((select r.due_at from ${rows} r), (select r.seq from ${rows} r))
-    order by w.due_at, w.seq limit (select r.many from ${rows} r)`,
+    order by w.due_at, w.seq limit (select r.max_rows from ${rows} r)`,
 })
 
-const selectPlaces = statement<Read>({
+const selectByKey = statement<ItemRow>({
   name: 'read_places',
   rank: 43,
   columns: { lane: 'text', due_at: 'bigint', seq: 'bigint' },
@@ -113,54 +124,58 @@ const selectPlaces = statement<Read>({
     join waiting w on w.lane = r.lane and w.due_at = r.due_at and w.seq = r.seq join items i on i.seq = w.seq`,
 })
 
-/** Where the next rows are that were put off or replayed, and are due now: by the time when they were due. */
+/** Finds the next postponed or replayed rows that are due now, sorted by due time. */
 export function findDue(
   database: Database,
   lane: string,
-  after: Place,
+  after: WaitingKey,
   now: number,
-  many: number,
-): Promise<readonly Ahead[]> {
-  return database.read(op(selectDue, [[lane, after.due_at, after.seq, now, many]]))
+  limit: number,
+): Promise<readonly WaitingRow[]> {
+  return database.read(op(selectDue, [[lane, after.due_at, after.seq, now, limit]]))
 }
 
 /**
- * Where rows are that became visible behind the reader's back, between `after` and `until`: their putter committed later than
- * one with a higher number (PostgreSQL gives numbers before the commit).
+ * Finds the rows between `after` and `until` that a reader may have skipped: PostgreSQL assigns numbers before the commit, so
+ * a row may become visible after a row with a higher number.
  */
-export function findBehind(
+export function findSkipped(
   database: Database,
   lane: string,
   after: number,
   until: number,
-  many: number,
-): Promise<readonly Place[]> {
-  return database.read(op(selectBehind, [[lane, after, until, many]]))
+  limit: number,
+): Promise<readonly WaitingKey[]> {
+  return database.read(op(selectSkipped, [[lane, after, until, limit]]))
 }
 
-/** The rows at these places, in that order. One that was settled meanwhile is not found again. */
-export async function readPlaces(database: Database, lane: string, places: readonly Place[]): Promise<Row[]> {
-  if (places.length === 0) return []
-  const rows = places.map(({ due_at, seq }) => [lane, due_at, seq])
-  const read = await database.read(op(selectPlaces, rows))
-  return read.map((each) => toRow(lane, each)).sort((a, b) => a.dueAt - b.dueAt || a.seq - b.seq)
+/** Reads the items of these rows in the order of their keys, without rows that were settled meanwhile. */
+export async function readItemsAt(
+  database: Database,
+  lane: string,
+  keys: readonly WaitingKey[],
+): Promise<BufferedItem[]> {
+  if (keys.length === 0) return []
+  const rows = keys.map(({ due_at, seq }) => [lane, due_at, seq])
+  const found = await database.read(op(selectByKey, rows))
+  return found.map((row) => toItem(lane, row)).sort((a, b) => a.dueAt - b.dueAt || a.seq - b.seq)
 }
 
-function toRow(lane: string, read: Read): Row {
-  const { seq, due_at, attempt, key, text, put_at, traceparent } = read
-  const row: Row = {
+function toItem(lane: string, row: ItemRow): BufferedItem {
+  const { seq, due_at, attempt, key, text, put_at, traceparent } = row
+  const item: BufferedItem = {
     seq,
     lane,
     key,
     text,
     attempt: attempt + 1,
-    putAt: put_at,
+    enqueuedAt: put_at,
     dueAt: due_at,
-    since: put_at,
+    waitingSince: put_at,
     bytes: Buffer.byteLength(text),
-    doubtedAt: attempt > 0 ? 0 : undefined,
-    uncounted: 0,
-    id: undefined,
+    suspectedAtCall: attempt > 0 ? 0 : undefined,
+    uncountedAttempts: 0,
+    batchId: undefined,
   }
-  return traceparent === null ? row : { ...row, traceparent }
+  return traceparent === null ? item : { ...item, traceparent }
 }

@@ -1,4 +1,4 @@
-// Forgetting: until then what is put again is known (row 29), so it must be later than any retry or replay.
+// Deletes old settled items. A forgotten item is new when it is enqueued again (row 29), so no retry or replay may come later.
 
 import type { Database } from '../store/database.ts'
 import { op, statement } from '../store/statement.ts'
@@ -6,14 +6,14 @@ import { op, statement } from '../store/statement.ts'
 const selectOld = statement<{ lane: string; first: number; last: number }>({
   name: 'old_settled',
   rank: 53,
-  columns: { before: 'bigint', many: 'bigint' },
+  columns: { before: 'bigint', max_rows: 'bigint' },
   text: (rows) => `
     select s.lane, s.first, s.last from settled s
-    where s.at < (select r.before from ${rows} r) order by s.at limit (select r.many from ${rows} r)`,
+    where s.at < (select r.before from ${rows} r) order by s.at limit (select r.max_rows from ${rows} r)`,
 })
 
 const range = { lane: 'text', first: 'bigint', last: 'bigint' } as const
-// As in settle.ts: a range with `in` costs PostgreSQL four times as much.
+// As in settle-ops.ts: a range with `in` costs PostgreSQL four times as much.
 const deleteRange = (name: string, rank: number, table: string) => ({
   postgres: statement({
     name,
@@ -41,13 +41,12 @@ const deleteSettled = statement({
   text: (rows) => `delete from settled where (lane, first) in (select r.lane, r.first from ${rows} r)`,
 })
 
-/** So many items in one step, roughly: a run has up to 2,000. */
+/** The approximate number of items in one step: a run has up to 2,000. */
 const stepItems = 5_000
 const stepRuns = 1_000
 
 /**
- * Forgets a bounded number of items settled before `before` (epoch ms), with what is known of them. Call it again until it
- * answers 0.
+ * Deletes a bounded number of items that were settled before `before` (epoch ms), with their outcomes. Call it until it returns 0.
  *
  * @example while ((await forgetSettled(database, Date.now() - 90 * 24 * 3_600_000)) > 0);
  */

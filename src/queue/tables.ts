@@ -1,16 +1,15 @@
-// The queue's tables. A row is written when it is put, when it is settled and when it is put off for long, not in between.
+// The queue's tables. They are written when an item is enqueued, settled, or postponed for a long time, not in between.
 //
-// items     every item that was ever put, with its text; never changed. Unique (lane, key): what is put again is not new.
-//           user_id is null for an item whose key names no user.
-// waiting   one narrow row for each item that is not settled. due_at 0: as soon as possible, in the order of seq.
-// settled   what became of items, as runs: one row for consecutive seqs that succeeded, one row for each that failed.
-// lane_counts  how many items of each lane wait, were successful and failed, kept by triggers: store/counters.ts.
+// items        every item with its text; never updated. (lane, key) is unique. user_id is null if the key names no user.
+// waiting      one narrow row for each item that is not settled. due_at 0: as soon as possible, in the order of seq.
+// settled      outcomes as runs: one row for consecutive successful items, one row for each failed item.
+// lane_counts  the numbers of waiting, successful and failed items of each lane, kept by triggers: store/counters.ts.
 // identifiers  the identifier that the operator answered for each item: identifiers.ts.
-// failed    Failed Actions (§6.4): one row for each failed item of a lane that keeps them, and what a person decided.
-// pauses    lanes that wait for a person.
+// failed       Failed Actions (§6.4): one row for each failed item of a lane that keeps them, with the decision.
+// pauses       the paused lanes.
 //
-// Settling deletes from `waiting` and adds a run, which is a small part of the cost of updating the item's own row: no text
-// is copied, no index of `items` is touched, and nothing that is read ahead lies between dead rows.
+// Settling deletes from `waiting` and adds a run. This costs a small part of updating the row of the item: no text is copied,
+// no index of `items` changes, and no dead rows slow down reading.
 
 import { counters } from '../store/counters.ts'
 import type { Migration } from '../store/database.ts'
@@ -21,7 +20,7 @@ export type SettledState = (typeof settledState)[keyof typeof settledState]
 
 export const failedState = { pending: 0, dismissed: 1, replayed: 2 } as const
 
-/** The index of users is written in chunks of this many consecutive numbers. */
+/** The number of consecutive items in a chunk of the index `items_user`. */
 export const itemsOfChunk = 10_000
 
 export const queueMigrations: readonly Migration[] = [
@@ -32,9 +31,9 @@ export const queueMigrations: readonly Migration[] = [
          seq ${serial}, lane ${key} not null, key ${key} not null, text text not null, put_at bigint not null,
          token bigint not null, traceparent text, user_id ${key})`,
       `create unique index items_key on items (lane, key)`,
-      // Users come in random order. Led by a chunk of numbers, the index grows at its end instead of all over, and a look-up asks
-      // each chunk in turn: 100 million items are 10,000 chunks, some 20 ms.
-      // By an expression of the lane, so that only a look-up by user is planned with it: without statistics PostgreSQL takes any index that fits.
+      // Users come in random order. With the chunk before the user, inserts touch only the end of the index. A look-up visits
+      // each chunk: 100 million items are 10,000 chunks, about 20 ms. The lane is an expression, so that PostgreSQL without
+      // statistics does not choose this index for other queries.
       `create index items_user on items ((lane || ''), (seq / ${itemsOfChunk}), user_id)`,
       `create table waiting (
          lane ${key} not null, due_at bigint not null, seq bigint not null, attempt bigint not null,

@@ -1,5 +1,5 @@
-// §2.5: {"users": […], "timestamp": …} as it streams in, in constant memory. The ids go on as they come (id-reader.ts); what
-// stands around them is small, is kept, and is read by JSON.parse in the end.
+// Parses the streamed answer of §2.5, {"users": […], "timestamp": …}, in constant memory. The ids are passed on while they arrive
+// (id-reader.ts). The rest of the answer is small: it is kept and parsed with JSON.parse at the end.
 
 import { isUtf8 } from 'node:buffer'
 import {
@@ -15,40 +15,40 @@ import {
 } from '../contract/scan.ts'
 import { shown } from '../contract/shown.ts'
 import type { Texts } from '../store/scratch.ts'
-import { createIdReader, isNumber, shownUnit, sliceBytes } from './id-reader.ts'
-import { Refused } from './refusal.ts'
+import { AnswerRefused } from './answer-refused.ts'
+import { createIdReader, isNumber, shownByte, sliceBytes } from './id-reader.ts'
 import { readTimestamp } from './timestamp.ts'
 
 export interface AnswerParser {
-  /** Ids so far. */
+  /** The number of ids so far. */
   readonly ids: number
-  /** What is whole by now; good until the next one is asked for. @throws Refused as soon as it is clear that this is no answer */
+  /** Returns the complete ids. Each piece is valid until the next is requested. @throws AnswerRefused for an invalid answer */
   push(chunk: Uint8Array): Generator<Texts>
-  /** The rest, and the time of the data in epoch milliseconds. @throws Refused if the answer was not whole or is none */
+  /** Returns the last ids and the time of the data, in epoch milliseconds. @throws AnswerRefused for an incomplete or invalid answer */
   end(): { readonly texts: Generator<Texts>; readonly timestamp: number }
 }
 
-/** Ids are handed on when there is so much of them. */
+/** Ids are passed on in pieces of at least this size. */
 const pieceBytes = sliceBytes
-/** All that is not `users`. */
-const mostAround = 64 * 1024
+/** The limit of all members except `users`. */
+const maxEnvelopeBytes = 64 * 1024
 
 const byteOrderMark = [0xef, 0xbb, 0xbf]
 
 /**
- * @param mostIdBytes the longest id
+ * @param maxIdBytes the maximum length of an id
  * @example
  * const parser = createAnswerParser(1_000)
  * for (const chunk of ['{"users":["1001","10', '02"],"timestamp":"2020-01-01T10:00:00Z"}'])
- *   for (const piece of parser.push(Buffer.from(chunk))) take(piece)
+ *   for (const piece of parser.push(Buffer.from(chunk))) store(piece)
  * const { texts, timestamp } = parser.end() // timestamp: 1577872800000
- * for (const piece of texts) take(piece) // {lines: '1001\n1002\n'}
+ * for (const piece of texts) store(piece) // {lines: '1001\n1002\n'}
  */
-export function createAnswerParser(mostIdBytes: number): AnswerParser {
-  const users = createIdReader(mostIdBytes)
+export function createAnswerParser(maxIdBytes: number): AnswerParser {
+  const users = createIdReader(maxIdBytes)
   let hasUsers = false
-  const around = Buffer.allocUnsafe(mostAround)
-  let a = 0
+  const envelope = Buffer.allocUnsafe(maxEnvelopeBytes)
+  let envelopeLength = 0
   let depth = 0
   let inString = false
   let escaped = false
@@ -61,25 +61,25 @@ export function createAnswerParser(mostIdBytes: number): AnswerParser {
 
   const inUsers = (): boolean => hasUsers && !users.ended
 
-  function readAround(chunk: Uint8Array, from: number): number {
+  function readEnvelope(chunk: Uint8Array, from: number): number {
     for (let i = from; i < chunk.length; i++) {
       const c = chunk[i] as number
       if (isSpace(c) && !inString) {
-        if (a > 0 && around[a - 1] !== 32) keep(32)
+        if (envelopeLength > 0 && envelope[envelopeLength - 1] !== 32) keepByte(32)
         continue
       }
-      if (depth === 0) begin(c)
-      keep(c)
+      if (depth === 0) checkOutside(c)
+      keepByte(c)
       if (inString) readString(c)
       else if (c === openArray && depth === 1 && atValue && key === 'users') {
-        keep(closeArray) // it stands there as [], for JSON.parse
+        keepByte(closeArray) // leaves `[]` for JSON.parse
         hasUsers = true
         atValue = false
         return i + 1
       } else {
         if (c === quote) {
           inString = true
-          if (depth === 1 && expectsKey) keyAt = a - 1
+          if (depth === 1 && expectsKey) keyAt = envelopeLength - 1
         } else if (c === openArray || c === openObject) depth++
         else if (c === closeArray || c === closeObject) ended = --depth === 0
         atValue = c === colon && depth === 1
@@ -89,16 +89,17 @@ export function createAnswerParser(mostIdBytes: number): AnswerParser {
     return chunk.length
   }
 
-  function keep(c: number): void {
-    if (a === mostAround) throw new Refused('wrong_content', `there are more than ${mostAround} bytes beside users`)
-    around[a++] = c
+  function keepByte(c: number): void {
+    if (envelopeLength === maxEnvelopeBytes)
+      throw new AnswerRefused('wrong_content', `the members other than users are longer than ${maxEnvelopeBytes} bytes`)
+    envelope[envelopeLength++] = c
   }
 
-  function begin(c: number): void {
-    if (ended) throw new Refused('not_json', 'something follows after its end')
-    if (c === openObject || (a < 3 && byteOrderMark[a] === c)) return
+  function checkOutside(c: number): void {
+    if (ended) throw new AnswerRefused('not_json', 'there is text after its end')
+    if (c === openObject || (envelopeLength < 3 && byteOrderMark[envelopeLength] === c)) return
     const json = c === openArray || c === quote || isNumber(c)
-    throw new Refused(json ? 'wrong_content' : 'not_json', `it begins with ${shownUnit(c)}, not with {`)
+    throw new AnswerRefused(json ? 'wrong_content' : 'not_json', `it begins with ${shownByte(c)}, not with {`)
   }
 
   function readString(c: number): void {
@@ -106,37 +107,37 @@ export function createAnswerParser(mostIdBytes: number): AnswerParser {
     else if (c === backslash) escaped = true
     else if (c === quote) {
       inString = false
-      if (keyAt >= 0) takeKey()
+      if (keyAt >= 0) readKey()
     }
   }
 
-  function takeKey(): void {
-    const raw = around.toString('utf8', keyAt, a)
+  function readKey(): void {
+    const raw = envelope.toString('utf8', keyAt, envelopeLength)
     keyAt = -1
     expectsKey = false
     try {
       key = JSON.parse(raw) as string
     } catch (error) {
-      throw new Refused('not_json', (error as Error).message)
+      throw new AnswerRefused('not_json', (error as Error).message)
     }
-    // JSON.parse would take the last one and say nothing.
-    if (keys.has(key)) throw new Refused('wrong_content', `${shown(key)} is there twice`)
+    // JSON.parse would silently use the last value.
+    if (keys.has(key)) throw new AnswerRefused('wrong_content', `the member ${shown(key)} occurs twice`)
     keys.add(key)
   }
 
   function readMembers(): Readonly<Record<string, unknown>> {
-    if (a === 0) throw new Refused('cut_short', 'the answer is empty')
+    if (envelopeLength === 0) throw new AnswerRefused('cut_short', 'the answer is empty')
     if (!ended)
-      throw new Refused(
+      throw new AnswerRefused(
         'cut_short',
         `it ends ${inUsers() ? `after ${users.ids} ids, inside users` : 'inside its object'}`,
       )
-    const bytes = around.subarray(0, a)
+    const bytes = envelope.subarray(0, envelopeLength)
     try {
       if (!isUtf8(bytes)) throw new Error('it is not UTF-8')
       return JSON.parse(bytes.toString('utf8').replace(/^\ufeff/, '')) as Record<string, unknown>
     } catch (error) {
-      throw new Refused('not_json', (error as Error).message)
+      throw new AnswerRefused('not_json', (error as Error).message)
     }
   }
 
@@ -147,19 +148,19 @@ export function createAnswerParser(mostIdBytes: number): AnswerParser {
     *push(chunk) {
       for (let from = 0; from < chunk.length; from += sliceBytes) {
         const slice = chunk.subarray(from, from + sliceBytes)
-        for (let i = 0; i < slice.length; ) i = inUsers() ? users.read(slice, i) : readAround(slice, i)
+        for (let i = 0; i < slice.length; ) i = inUsers() ? users.read(slice, i) : readEnvelope(slice, i)
         yield* users.flush(pieceBytes)
       }
     },
     end() {
-      const { error, timestamp, users: given } = readMembers()
+      const { error, timestamp, users: value } = readMembers()
       if (error !== undefined && error !== null)
-        throw new Refused('error', typeof error === 'string' ? error.slice(0, 500) : shown(error, 500))
+        throw new AnswerRefused('error', typeof error === 'string' ? error.slice(0, 500) : shown(error, 500))
       if (!hasUsers)
-        throw new Refused('wrong_content', given === undefined ? 'it has no users' : 'users is not an array')
-      if (timestamp === undefined || timestamp === null) throw new Refused('timestamp', 'it has no timestamp')
+        throw new AnswerRefused('wrong_content', value === undefined ? 'it has no users' : 'users is not an array')
+      if (timestamp === undefined || timestamp === null) throw new AnswerRefused('timestamp', 'it has no timestamp')
       const at = typeof timestamp === 'string' ? readTimestamp(timestamp) : undefined
-      if (at === undefined) throw new Refused('timestamp', `its timestamp cannot be read: ${shown(timestamp)}`)
+      if (at === undefined) throw new AnswerRefused('timestamp', `its timestamp cannot be read: ${shown(timestamp)}`)
       return { texts: users.flush(0), timestamp: at }
     },
   }

@@ -1,23 +1,23 @@
-// What a run found: users of whom operator and CRM say different things. Kept with the run, marked when corrected.
+// The discrepancies of a run: users on whom operator and CRM differ. They are stored with the run and marked when corrected.
 
 import type { ReconciliationField as Field } from '../contract/records.ts'
 import type { Database, Migration } from '../store/database.ts'
 import { op, statement } from '../store/statement.ts'
-import type { Difference } from './compare.ts'
+import type { Difference } from './compare-lists.ts'
 import { type Direction, severityOf } from './severity.ts'
 
 export interface Discrepancy {
   readonly brand: string
   readonly run: string
-  /** Increasing, the worst first; with gaps. */
+  /** Increasing, with gaps. The worse direction comes first. */
   readonly n: number
   readonly field: Field
   readonly user_id: string
   readonly direction: Direction
   readonly severity: string
-  /** When the CRM's value had last changed, in epoch milliseconds; null: it never had one. */
+  /** When the CRM's value had last changed, in epoch milliseconds. Null: the CRM had no value. */
   readonly crm_at: number | null
-  /** The correction that settled it. */
+  /** The correction that changed the CRM's value. */
   readonly correction: string | null
 }
 
@@ -34,8 +34,8 @@ export const discrepancyMigrations: readonly Migration[] = [
   },
 ]
 
-const insert = statement({
-  name: 'put_discrepancies',
+const insertRows = statement({
+  name: 'insert_discrepancies',
   rank: 220,
   columns: {
     brand: 'text',
@@ -53,18 +53,18 @@ const insert = statement({
     on conflict (brand, run, n) do nothing`,
 })
 
-export async function putDiscrepancies(
+export async function insertDiscrepancies(
   database: Database,
   { brand, run, field }: { readonly brand: string; readonly run: string; readonly field: Field },
-  found: readonly Difference[],
+  differences: readonly Difference[],
 ): Promise<void> {
-  const rows = found.map(({ n, userId, direction, crmAt }) => {
+  const rows = differences.map(({ n, userId, direction, crmAt }) => {
     return [brand, run, n, field, userId, direction, severityOf(field, direction), crmAt]
   })
-  await database.commit([op(insert, rows)])
+  await database.commit([op(insertRows, rows)])
 }
 
-const select = statement<Discrepancy>({
+const selectPage = statement<Discrepancy>({
   name: 'list_discrepancies',
   rank: 0,
   columns: { brand: 'text', run: 'text', direction: 'text', after: 'bigint', most: 'bigint' },
@@ -75,18 +75,18 @@ const select = statement<Discrepancy>({
     order by d.n limit (select m.most from ${rows} m)`,
 })
 
-/** A page; `direction` leaves out those in the other one. */
+/** Reads a page, of one direction or of both. */
 export function listDiscrepancies(
   database: Database,
   { brand, run }: { readonly brand: string; readonly run: string },
   after: number,
-  most: number,
+  limit: number,
   direction?: Direction,
 ): Promise<readonly Discrepancy[]> {
-  return database.read(op(select, [[brand, run, direction ?? null, after, most]]))
+  return database.read(op(selectPage, [[brand, run, direction ?? null, after, limit]]))
 }
 
-const mark = statement({
+const updateCorrected = statement({
   name: 'mark_corrected',
   rank: 221,
   columns: { brand: 'text', run: 'text', n: 'bigint', correction: 'text' },
@@ -103,20 +103,20 @@ export async function markCorrected(
 ): Promise<void> {
   await database.commit([
     op(
-      mark,
+      updateCorrected,
       corrected.map(({ n }) => [brand, run, n, correction]),
     ),
   ])
 }
 
-/** All of a run, in pages. */
-export async function* allDiscrepancies(
+/** Reads all discrepancies of a run, in pages. */
+export async function* readAllDiscrepancies(
   database: Database,
-  of: { readonly brand: string; readonly run: string },
+  run: { readonly brand: string; readonly run: string },
   direction?: Direction,
 ): AsyncGenerator<readonly Discrepancy[]> {
   for (let after = 0; ; ) {
-    const page = await listDiscrepancies(database, of, after, pageRows, direction)
+    const page = await listDiscrepancies(database, run, after, pageRows, direction)
     if (page.length === 0) return
     yield page
     after = page.at(-1)?.n as number

@@ -1,41 +1,41 @@
-// The elements of `users` (§2.5), byte by byte. Ids without escapes are never looked at one by one: their bytes go on as they came,
-// a newline between them.
+// Reads the elements of `users` (§2.5) byte by byte. Ids without escapes are passed on as bytes, separated by newlines, without
+// creating a string for each id.
 
 import { isUtf8 } from 'node:buffer'
 import { backslash, closeArray, comma, isSpace, openArray, openObject, quote } from '../contract/scan.ts'
 import type { Texts } from '../store/scratch.ts'
-import { Refused } from './refusal.ts'
+import { AnswerRefused } from './answer-refused.ts'
 
 export interface IdReader {
-  /** So far. */
+  /** The number of ids so far. */
   readonly ids: number
   /** Whether the end of the array was read. */
   readonly ended: boolean
-  /** From behind the opening bracket, over as many chunks as it takes. @returns where the next byte that is not its own stands */
+  /** Reads from after the opening bracket, across any number of chunks. @returns the index of the first byte that was not read */
   read(chunk: Uint8Array, from: number): number
-  /** What is whole by now, if it is so many bytes; good until the next one is asked for. */
+  /** Returns the complete ids, if they have this many bytes. Each piece is valid until the next is requested. */
   flush(atLeast: number): Generator<Texts>
 }
 
-/** No chunk may be larger. */
+/** The maximum size of a chunk. */
 export const sliceBytes = 64 * 1024
 
 export const isNumber = (c: number): boolean => c === 45 || (c >= 48 && c <= 57)
-export const shownUnit = (c: number): string => JSON.stringify(String.fromCharCode(c))
+export const shownByte = (c: number): string => JSON.stringify(String.fromCharCode(c))
 
-/** @param mostIdBytes the longest id. All refuse by throwing Refused */
-export function createIdReader(mostIdBytes: number): IdReader {
-  // An escape takes six bytes for one.
-  const mostRawBytes = 6 * mostIdBytes
-  const out = new Uint8Array(2 * sliceBytes + mostRawBytes + 8)
+/** @param maxIdBytes the maximum length of an id. All functions of the reader throw AnswerRefused. */
+export function createIdReader(maxIdBytes: number): IdReader {
+  // An escape may have six bytes for one byte of the id.
+  const maxRawBytes = 6 * maxIdBytes
+  const out = new Uint8Array(2 * sliceBytes + maxRawBytes + 8)
   let o = 0
-  /** Where the id that is being read begins in `out`: all before it is whole. */
+  /** The start of the current id in `out`. All ids before it are complete. */
   let start = 0
   let notAscii = 0
   let texts: string[] = []
   let ids = 0
   let at: 'first' | 'value' | 'id' | 'after' | 'end' = 'first'
-  let slow = false
+  let hasEscape = false
   let afterBackslash = false
 
   function read(chunk: Uint8Array, from: number): number {
@@ -52,15 +52,19 @@ export function createIdReader(mostIdBytes: number): IdReader {
       if (at === 'after') {
         if (c === comma) at = 'value'
         else if (c === closeArray) at = 'end'
-        else throw new Refused('not_json', `after users[${ids - 1}] stands ${shownUnit(c)}, not a comma or ]`)
+        else
+          throw new AnswerRefused(
+            'not_json',
+            `after users[${ids - 1}] there is ${shownByte(c)} instead of a comma or ]`,
+          )
       } else if (c === quote) at = 'id'
       else if (c === closeArray && at === 'first') at = 'end'
-      else throw notAText(c)
+      else throw notAString(c)
     }
     return i
   }
 
-  /** The hot loop: 5 million ids pass through it. Ends with the chunk, or with an id that no other one follows at once. */
+  /** The hot loop for millions of ids. It ends with the chunk, or after an id that is not directly followed by another. */
   function readId(chunk: Uint8Array, from: number): number {
     const end = chunk.length
     let i = from
@@ -77,29 +81,29 @@ export function createIdReader(mostIdBytes: number): IdReader {
       o = w
       notAscii = high
       if (c === quote) {
-        takeId()
+        endId()
         if (i + 1 >= end || chunk[i] !== comma || chunk[i + 1] !== quote) {
           at = 'after'
           return i
         }
         i += 2
       } else if (c === backslash) {
-        slow = true
+        hasEscape = true
         out[o++] = c
         if (i < end) out[o++] = chunk[i++] as number
         else afterBackslash = true
-      } else if (c < 32) throw new Refused('not_json', `users[${ids}] holds a control character that is not escaped`)
+      } else if (c < 32) throw new AnswerRefused('not_json', `users[${ids}] contains an unescaped control character`)
     }
-    if (o - start > mostRawBytes) throw tooLong()
+    if (o - start > maxRawBytes) throw tooLong()
     return i
   }
 
-  function takeId(): void {
+  function endId(): void {
     const length = o - start
-    if (length === 0) throw new Refused('wrong_content', `users[${ids}] is an empty text`)
-    if (slow) texts.push(unescaped())
+    if (length === 0) throw new AnswerRefused('wrong_content', `users[${ids}] is an empty string`)
+    if (hasEscape) texts.push(unescaped())
     else {
-      if (length > mostIdBytes) throw tooLong()
+      if (length > maxIdBytes) throw tooLong()
       out[o++] = 10
       start = o
     }
@@ -109,29 +113,32 @@ export function createIdReader(mostIdBytes: number): IdReader {
   function unescaped(): string {
     const raw = out.subarray(start, o)
     o = start
-    slow = false
+    hasEscape = false
     let id: string
     try {
       if (!isUtf8(raw)) throw new Error('it is not UTF-8')
       id = JSON.parse(`"${Buffer.from(raw.buffer, raw.byteOffset, raw.length).toString()}"`) as string
     } catch (error) {
-      throw new Refused('not_json', `users[${ids}]: ${(error as Error).message}`)
+      throw new AnswerRefused('not_json', `users[${ids}]: ${(error as Error).message}`)
     }
-    if (Buffer.byteLength(id) > mostIdBytes) throw tooLong()
+    if (Buffer.byteLength(id) > maxIdBytes) throw tooLong()
     if (id.includes('\0') || !id.isWellFormed())
-      throw new Refused('wrong_content', `users[${ids}] holds U+0000 or half of a character, which no store keeps`)
+      throw new AnswerRefused(
+        'wrong_content',
+        `users[${ids}] contains U+0000 or half of a surrogate pair, which cannot be stored`,
+      )
     return id
   }
 
-  function tooLong(): Refused {
-    return new Refused('too_long', `users[${ids}] is longer than ${mostIdBytes} bytes`)
+  function tooLong(): AnswerRefused {
+    return new AnswerRefused('too_long', `users[${ids}] is longer than ${maxIdBytes} bytes`)
   }
 
-  function notAText(c: number): Refused {
-    const what = c === openObject ? 'an object' : c === openArray ? 'an array' : isNumber(c) ? 'a number' : ''
-    if (what !== '') return new Refused('wrong_content', `users[${ids}] is ${what}, not a text`)
-    if (c === 110 || c === 116 || c === 102) return new Refused('wrong_content', `users[${ids}] is not a text`)
-    return new Refused('not_json', `at users[${ids}] stands ${shownUnit(c)}`)
+  function notAString(c: number): AnswerRefused {
+    const type = c === openObject ? 'an object' : c === openArray ? 'an array' : isNumber(c) ? 'a number' : ''
+    if (type !== '') return new AnswerRefused('wrong_content', `users[${ids}] is ${type}, not a string`)
+    if (c === 110 || c === 116 || c === 102) return new AnswerRefused('wrong_content', `users[${ids}] is not a string`)
+    return new AnswerRefused('not_json', `at users[${ids}] there is ${shownByte(c)}`)
   }
 
   function* flush(atLeast: number): Generator<Texts> {
@@ -142,7 +149,7 @@ export function createIdReader(mostIdBytes: number): IdReader {
     }
     if (start === 0 || start < atLeast) return
     const lines = out.subarray(0, start)
-    if (notAscii > 127 && !isUtf8(lines)) throw new Refused('not_json', 'an id is not UTF-8')
+    if (notAscii > 127 && !isUtf8(lines)) throw new AnswerRefused('not_json', 'an id is not UTF-8')
     yield { lines }
     out.copyWithin(0, start, o)
     o -= start

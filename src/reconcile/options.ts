@@ -1,26 +1,26 @@
 import type { ReconciliationField as Field } from '../contract/records.ts'
-import type { SizeLimits } from './size.ts'
+import type { SizeLimits } from './size-limits.ts'
 
-/** The lists of one brand's operator that are compared with the CRM. */
+/** The reconciliation of one brand: its operator's lists are compared with the CRM. */
 export interface ReconciliationOptions {
   readonly brand: string
   /** The operator's {base_url}. */
   readonly url: string
   readonly apiKey: string
   readonly fields: readonly Field[]
-  /** How often each field is compared; left out: only when somebody asks. */
+  /** The interval between two runs of a field. Default: runs start only on request. */
   readonly everyMs?: number
-  /** What the CRM changed from so long before the time of the operator's data is too recent to judge. */
+  /** Changes of the CRM within this time before the operator's data are too recent to judge. Default: 300,000. */
   readonly graceMs?: number
   readonly limits?: Partial<ReconciliationLimits>
 }
 
 export interface ReconciliationLimits extends SizeLimits {
-  /** The longest id. */
+  /** The maximum length of an id. */
   readonly idBytes: number
-  /** The longest silence of the operator. */
+  /** The longest time without data from the operator. */
   readonly idleMs: number
-  /** For the whole answer. */
+  /** The time limit of the whole answer. */
   readonly totalMs: number
 }
 
@@ -29,19 +29,19 @@ export const reconciliationDefaults = {
   limits: { shrink: 20, grow: 50, slack: 1_000, idBytes: 16 * 1024, idleMs: 30_000, totalMs: 900_000 },
 } as const satisfies { graceMs: number; limits: ReconciliationLimits }
 
-/** One list, with what is needed to fetch and judge it. */
-export interface Target {
+/** The settings to fetch and judge a list, with defaults. */
+export interface ReconciliationTarget {
   readonly url: string
   readonly apiKey: string
   readonly graceMs: number
   readonly limits: ReconciliationLimits
 }
 
-export function targetOf({
+export function resolveTarget({
   url,
   apiKey,
   graceMs = reconciliationDefaults.graceMs,
   limits,
-}: ReconciliationOptions): Target {
+}: ReconciliationOptions): ReconciliationTarget {
   return { url, apiKey, graceMs, limits: { ...reconciliationDefaults.limits, ...limits } }
 }

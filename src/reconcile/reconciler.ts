@@ -1,31 +1,33 @@
-// The reconciler: a loop for each brand that carries out what was asked for, and asks when a run is due.
+// The reconciler: one loop for each brand that requests runs when they are due and executes requested runs.
 //
-// Why a loop over the table of runs and not a lane of the queue: the row of a run is needed anyway, it survives a restart, and it
-// says when the last one was; a lane would be a second place to keep in step with it. A run belongs to who owns its brand and
-// field (Database.own), so it runs once however many processes there are.
+// Runs are not items of a queue lane: the row of a run exists anyway, survives a restart and has the time of the last run. A lane
+// would duplicate it. Only the owner of a brand and field (Database.own) executes a run, so each run is executed once.
 
 import type { ReconciliationField as Field } from '../contract/records.ts'
 import { clock } from '../runtime/clock.ts'
 import { createLoop, type Loop } from '../runtime/loop.ts'
 import type { Database } from '../store/database.ts'
-import { type ReconciliationOptions, targetOf } from './options.ts'
-import { carryOut } from './run.ts'
-import { askRun, endStates, latestRuns, type Run, readRun, runTopic, saveRun } from './runs.ts'
-import { dueAt } from './schedule.ts'
+import { executeRun } from './execute-run.ts'
+import { type ReconciliationOptions, resolveTarget } from './options.ts'
+import { endStates, type ReconciliationRun, readLatestRuns, readRun, requestRun, runTopic, saveRun } from './runs.ts'
+import { nextRunAt } from './schedule.ts'
 
-/** A hint may be lost. */
-const lookEveryMs = 5_000
+/** The loop also polls, because a wake-up may be lost. */
+const pollEveryMs = 5_000
 
 export interface Reconciler {
   start(): void
-  /** A run under way is broken off, and says so; a scheduled one is due again at the next start. */
+  /** Interrupts running runs. An interrupted scheduled run is due again at the next start. */
   stop(): Promise<void>
 }
 
-export function createReconciler(database: Database, all: readonly ReconciliationOptions[]): Reconciler {
+export function createReconciler(database: Database, configured: readonly ReconciliationOptions[]): Reconciler {
   const stopping = new AbortController()
-  const loops = all.map((options) =>
-    createLoop({ name: `reconciling brand ${options.brand}`, turn: () => turn(database, options, stopping.signal) }),
+  const loops = configured.map((options) =>
+    createLoop({
+      name: `reconciling brand ${options.brand}`,
+      turn: () => runDueFields(database, options, stopping.signal),
+    }),
   )
   let unlisten = (): void => {}
   return {
@@ -43,22 +45,26 @@ export function createReconciler(database: Database, all: readonly Reconciliatio
   }
 }
 
-/** One field after the other: a run takes memory, and so the process needs as much as one of them for each brand. */
-async function turn(database: Database, options: ReconciliationOptions, stopping: AbortSignal): Promise<number> {
+/** Runs the fields one after the other, so that each brand needs the memory of one run only. */
+async function runDueFields(
+  database: Database,
+  options: ReconciliationOptions,
+  stopping: AbortSignal,
+): Promise<number> {
   const { brand, everyMs } = options
-  let next = clock.now() + lookEveryMs
+  let nextAt = clock.now() + pollEveryMs
   for (const field of options.fields) {
     if (stopping.aborted) return 0
-    const { last } = await latestRuns(database, brand, field)
-    const open = last && !endStates.includes(last.state)
-    const due = dueAt(last, everyMs)
-    if (open || due <= clock.now()) await owning(database, options, field, stopping)
-    next = Math.min(next, open ? Number.POSITIVE_INFINITY : Math.max(due, clock.now() + 1))
+    const { last } = await readLatestRuns(database, brand, field)
+    const isOpen = last && !endStates.includes(last.state)
+    const dueAt = nextRunAt(last, everyMs)
+    if (isOpen || dueAt <= clock.now()) await runIfOwner(database, options, field, stopping)
+    nextAt = Math.min(nextAt, isOpen ? Number.POSITIVE_INFINITY : Math.max(dueAt, clock.now() + 1))
   }
-  return Math.max(0, next - clock.now())
+  return Math.max(0, nextAt - clock.now())
 }
 
-async function owning(
+async function runIfOwner(
   database: Database,
   options: ReconciliationOptions,
   field: Field,
@@ -68,24 +74,24 @@ async function owning(
   const ownership = await database.own(`reconcile/${brand}/${field}`)
   if (!ownership) return
   try {
-    let { last } = await latestRuns(database, brand, field)
-    if (dueAt(last, everyMs) <= clock.now() && (!last || endStates.includes(last.state))) {
-      const run = await askRun(database, brand, field, 'schedule')
+    let { last } = await readLatestRuns(database, brand, field)
+    if (nextRunAt(last, everyMs) <= clock.now() && (!last || endStates.includes(last.state))) {
+      const run = await requestRun(database, brand, field, 'schedule')
       last = run === undefined ? undefined : await readRun(database, run)
     }
     if (!last || endStates.includes(last.state)) return
-    if (last.state !== 'asked') return await endOrphan(database, last)
-    await carryOut(database, last, targetOf(options), AbortSignal.any([stopping, ownership.lost]))
+    if (last.state !== 'asked') return await endAbandonedRun(database, last)
+    await executeRun(database, last, resolveTarget(options), AbortSignal.any([stopping, ownership.lost]))
   } finally {
     await ownership.release()
   }
 }
 
-/** We own it, and it is under way: its process is gone. */
-async function endOrphan(database: Database, run: Run): Promise<void> {
+/** Ends a run that another process left: this process owns it now, so the other process is gone. */
+async function endAbandonedRun(database: Database, run: ReconciliationRun): Promise<void> {
   run.state = 'refused'
   run.why = 'interrupted'
-  run.particulars = 'the process that carried it out has ended'
+  run.particulars = 'the process that executed the run has ended'
   run.ended_at = clock.now()
   await saveRun(database, run)
 }

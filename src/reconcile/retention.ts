@@ -1,4 +1,5 @@
-// Forgetting old runs with what they found. The newest good one of each brand and field stays: the next is measured against it.
+// Deletes old runs with their discrepancies, except the newest done run of each brand and field: the size of the next list is
+// checked against it.
 
 import { firstUuidv7 } from '../runtime/ids.ts'
 import type { Database } from '../store/database.ts'
@@ -15,7 +16,7 @@ const selectOld = statement<{ brand: string; run: string }>({
     order by t.run limit 1`,
 })
 
-const forgetFound = statement<{ n: number }>({
+const deleteDiscrepancies = statement<{ n: number }>({
   name: 'forget_discrepancies',
   rank: 222,
   columns: { brand: 'text', run: 'text' },
@@ -25,19 +26,19 @@ const forgetFound = statement<{ n: number }>({
     returning n`,
 })
 
-const forgetRun = statement({
+const deleteRun = statement({
   name: 'forget_reconciliation',
   rank: 223,
   columns: { brand: 'text', run: 'text' },
   text: (rows) => `delete from reconciliation_runs where (brand, run) in (select r.brand, r.run from ${rows} r)`,
 })
 
-/** @returns how many rows it removed; 0: there is nothing from before then (epoch milliseconds) */
+/** @returns how many rows were deleted; 0: no run is older than `before` (epoch milliseconds) */
 export async function forgetRuns(database: Database, before: number): Promise<number> {
   const [old] = await database.read(op(selectOld, [[firstUuidv7(before)]]))
   if (!old) return 0
-  const [found] = await database.commit([op(forgetFound, [[old.brand, old.run]])])
-  if (found.length > 0) return found.length
-  await database.commit([op(forgetRun, [[old.brand, old.run]])])
+  const [deleted] = await database.commit([op(deleteDiscrepancies, [[old.brand, old.run]])])
+  if (deleted.length > 0) return deleted.length
+  await database.commit([op(deleteRun, [[old.brand, old.run]])])
   return 1
 }

@@ -1,4 +1,4 @@
-// /admin/reconciliations: ask for runs, see what they found, acknowledge, export, correct.
+// The routes under /admin/reconciliations: request, list, acknowledge and export runs, and correct discrepancies.
 
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
@@ -10,11 +10,11 @@ import type { AccessKey } from '../http/access.ts'
 import { type AdminRoute, jsonObject, wholeNumber } from '../http/admin-access.ts'
 import { HttpError } from '../http/http.ts'
 import type { Database } from '../store/database.ts'
-import { correct, listCorrections, previewCorrection, type What } from './correct.ts'
-import { allDiscrepancies, listDiscrepancies } from './discrepancies.ts'
+import { applyCorrection, type CorrectionKind, listCorrections, previewCorrection } from './corrections.ts'
+import { listDiscrepancies, readAllDiscrepancies } from './discrepancies.ts'
 import { exportCsv, exportNdjson, ShownDiscrepancy, shownDiscrepancy } from './export.ts'
 import type { ReconciliationOptions } from './options.ts'
-import { acknowledgeRun, askRun, latestRuns, listRuns, type Run, readRun } from './runs.ts'
+import { acknowledgeRun, listRuns, type ReconciliationRun, readLatestRuns, readRun, requestRun } from './runs.ts'
 import { ShownRun, shownRun } from './shown-run.ts'
 
 const what = Type.Enum(['tighten', 'loosen'])
@@ -23,12 +23,12 @@ const Correction = Type.Object({
   what,
   at: Type.String({ format: 'date-time' }),
   by: Type.String(),
-  applied: nullable(whole('null: it was broken off, and can be asked for again')),
-  skipped: nullable(whole("The CRM's value changed since, or cannot be kept there")),
+  applied: nullable(whole('null: the correction was interrupted and can be requested again')),
+  skipped: nullable(whole('Users whose value changed since the run, or whose id the CRM cannot store')),
 })
 
-const mostRuns = 1_000
-const mostDiscrepancies = 10_000
+const maxRuns = 1_000
+const maxDiscrepancies = 10_000
 
 export function reconciliationRoutes(
   database: Database,
@@ -39,66 +39,66 @@ export function reconciliationRoutes(
       method: 'POST',
       url: '/admin/reconciliations',
       scope: 'manage',
-      says: 'Asks for a run now: an operator lists the users of a field, and they are compared with the CRM.',
+      says: 'Starts a run: the operator lists the users of a field, and the list is compared with the CRM.',
       body: json(
         Type.Object({
           brand: Type.Union([Type.String(), Type.Integer()]),
           field: Type.Enum([...reconciliationFields]),
           any_size: Type.Optional(
-            Type.Boolean({ description: 'true: also where the list is far smaller or larger than the last one' }),
+            Type.Boolean({ description: 'true: accept a list that is implausibly small or large' }),
           ),
         }),
       ),
       gives: json(
         Type.Object({
           ...ShownRun.properties,
-          fresh: Type.Boolean({ description: 'false: this one was under way already' }),
+          fresh: Type.Boolean({ description: 'false: this run was already in progress' }),
         }),
       ),
-      refuses: { 404: 'The brand or the field is not reconciled here, or not for this key.' },
+      refuses: { 404: 'The brand or the field is not reconciled, or this key may not see the brand.' },
       async handler(request, key) {
         const { brand, field, any_size: anySize = false } = jsonObject(request)
         if (typeof brand !== 'string' && typeof brand !== 'number')
           throw new HttpError(400, 'brand must be the number of a brand, such as "1"')
         if (typeof field !== 'string') throw new HttpError(400, 'field must be a string, such as "blocked"')
         if (typeof anySize !== 'boolean') throw new HttpError(400, 'any_size must be true or false')
-        const id = brandIn(brand)
-        const of = configured.filter((each) => each.brand === id && visible(key, each.brand))
-        if (of.length === 0)
+        const id = readBrand(brand)
+        const options = configured.filter((each) => each.brand === id && isBrandVisible(key, each.brand))
+        if (options.length === 0)
           throw new HttpError(404, `brand ${shown(brand)} has no operator here: add it to platform.reconciliation`)
         if (field === undefined) throw new HttpError(400, 'field is missing')
-        const fields = of.flatMap((each) => each.fields)
+        const fields = options.flatMap((each) => each.fields)
         if (!isReconciliationField(field) || !fields.includes(field))
-          throw new HttpError(404, `${shown(field)} is not reconciled: there are ${fields.join(', ')}`)
-        const asked = await askRun(database, id, field, key.name, anySize)
-        if (asked !== undefined) return { ...shownRun((await readRun(database, asked)) as Run), fresh: true }
-        // One is under way already: whoever asks now is told of that one.
-        const { last } = await latestRuns(database, id, field)
-        return { ...shownRun(last as Run), fresh: false }
+          throw new HttpError(404, `${shown(field)} is not reconciled: use ${fields.join(', ')}`)
+        const created = await requestRun(database, id, field, key.name, anySize)
+        if (created !== undefined)
+          return { ...shownRun((await readRun(database, created)) as ReconciliationRun), fresh: true }
+        const { last } = await readLatestRuns(database, id, field)
+        return { ...shownRun(last as ReconciliationRun), fresh: false }
       },
     },
     {
       method: 'GET',
       url: '/admin/reconciliations',
       scope: 'read',
-      says: 'Lists the runs, the latest first, a page at a time.',
+      says: 'Lists the runs, newest first, page by page.',
       query: {
-        brand: brandNumber('Of this brand.'),
-        field: Type.Enum([...reconciliationFields], { description: 'Of this field.' }),
-        limit: limitOf(mostRuns),
-        after: 'The `next` of the page before.',
+        brand: brandNumber('The number of the brand.'),
+        field: Type.Enum([...reconciliationFields], { description: 'The field.' }),
+        limit: limitOf(maxRuns),
+        after: 'The `next` of the previous page.',
       },
       gives: json(Type.Object({ runs: Type.Array(ShownRun), next: nullable(Type.String()) })),
       async handler(request, key) {
         const { brand, field, after, limit } = request.query as Record<string, string | undefined>
         if (field !== undefined && !isReconciliationField(field))
-          throw new HttpError(400, `${shown(field)} is not a field: there are ${reconciliationFields.join(', ')}`)
+          throw new HttpError(400, `${shown(field)} is not a field: use ${reconciliationFields.join(', ')}`)
         const brands = [...new Set(configured.map((each) => each.brand))].filter(
-          (each) => visible(key, each) && (brand === undefined || brand === each),
+          (each) => isBrandVisible(key, each) && (brand === undefined || brand === each),
         )
-        const most = Math.min(wholeNumber('limit', limit, 100, 1), mostRuns)
-        const runs = await listRuns(database, brands, field, after, most)
-        return { runs: runs.map(shownRun), next: runs.length === most ? runs.at(-1)?.run : null }
+        const pageSize = Math.min(wholeNumber('limit', limit, 100, 1), maxRuns)
+        const runs = await listRuns(database, brands, field, after, pageSize)
+        return { runs: runs.map(shownRun), next: runs.length === pageSize ? runs.at(-1)?.run : null }
       },
     },
     {
@@ -109,7 +109,7 @@ export function reconciliationRoutes(
       params: { run: 'The name of the run.' },
       gives: json(Type.Object({ ...ShownRun.properties, corrections: Type.Array(Correction) })),
       async handler(request, key) {
-        const run = await runOf(request, key)
+        const run = await readRequestedRun(request, key)
         return { ...shownRun(run), corrections: await listCorrections(database, run) }
       },
     },
@@ -117,65 +117,63 @@ export function reconciliationRoutes(
       method: 'GET',
       url: '/admin/reconciliations/:run/discrepancies',
       scope: 'read',
-      says: 'Lists whom a run found to differ, a page at a time.',
+      says: 'Lists the discrepancies of a run, page by page.',
       params: { run: 'The name of the run.' },
       query: {
-        limit: limitOf(mostDiscrepancies),
-        after: whole('The `next` of the page before.'),
+        limit: limitOf(maxDiscrepancies),
+        after: whole('The `next` of the previous page.'),
       },
       gives: json(Type.Object({ discrepancies: Type.Array(ShownDiscrepancy), next: nullable(whole()) })),
       async handler(request, key) {
-        const run = await runOf(request, key)
+        const run = await readRequestedRun(request, key)
         const { after, limit } = request.query as Record<string, string | undefined>
-        const most = Math.min(wholeNumber('limit', limit, 100, 1), mostDiscrepancies)
-        const found = await listDiscrepancies(database, run, wholeNumber('after', after, 0), most)
-        return { discrepancies: found.map(shownDiscrepancy), next: found.length === most ? found.at(-1)?.n : null }
+        const pageSize = Math.min(wholeNumber('limit', limit, 100, 1), maxDiscrepancies)
+        const found = await listDiscrepancies(database, run, wholeNumber('after', after, 0), pageSize)
+        return { discrepancies: found.map(shownDiscrepancy), next: found.length === pageSize ? found.at(-1)?.n : null }
       },
     },
     {
       method: 'GET',
       url: '/admin/reconciliations/:run/export',
       scope: 'read',
-      says: 'Gives all that a run found to differ, as a file.',
+      says: 'Returns all discrepancies of a run as a file.',
       params: { run: 'The name of the run.' },
-      query: { format: Type.Enum(['ndjson', 'csv'], { description: 'ndjson where it is left out.' }) },
+      query: { format: Type.Enum(['ndjson', 'csv'], { description: 'Default: ndjson.' }) },
       gives: {
-        ...textOf('application/x-ndjson', 'One discrepancy in each line'),
-        ...textOf('text/csv', 'A line of names, then one discrepancy in each line'),
+        ...textOf('application/x-ndjson', 'One discrepancy per line'),
+        ...textOf('text/csv', 'A header line, then one discrepancy per line'),
       },
       async handler(request, key, reply) {
-        const run = await runOf(request, key)
+        const run = await readRequestedRun(request, key)
         const { format = 'ndjson' } = request.query as { format?: string }
         if (format !== 'ndjson' && format !== 'csv') throw new HttpError(400, 'format must be ndjson or csv')
-        return sendFile(reply, run, format, allDiscrepancies(database, run))
+        return sendFile(reply, run, format, readAllDiscrepancies(database, run))
       },
     },
     {
       method: 'POST',
       url: '/admin/reconciliations/:run/acknowledge',
       scope: 'manage',
-      says: 'Notes that somebody has seen what a run found or why it was refused.',
+      says: 'Acknowledges the result of a run.',
       params: { run: 'The name of the run.' },
       gives: json(ShownRun),
       async handler(request, key) {
-        const run = await runOf(request, key)
+        const run = await readRequestedRun(request, key)
         await acknowledgeRun(database, run.brand, run.run, key.name)
-        return shownRun((await readRun(database, run.run)) as Run)
+        return shownRun((await readRun(database, run.run)) as ReconciliationRun)
       },
     },
     {
       method: 'POST',
       url: '/admin/reconciliations/:run/correct',
       scope: 'manage',
-      says: 'Sets in the CRM what the operator says: tighten takes rights away, loosen gives them back and must be confirmed.',
+      says: "Changes the CRM's values to the operator's: tighten takes rights away, loosen gives them back and must be confirmed.",
       params: { run: 'The name of the run.' },
       body: json(
         Type.Object({
           what: Type.Optional(Type.Enum(['tighten', 'loosen'], { default: 'tighten' })),
-          preview: Type.Optional(Type.Boolean({ description: 'true: only say what would be done' })),
-          confirm: Type.Optional(
-            Type.Integer({ description: 'How many users, as the preview said; required for loosen' }),
-          ),
+          preview: Type.Optional(Type.Boolean({ description: 'true: only return what would change' })),
+          confirm: Type.Optional(Type.Integer({ description: 'The count of the preview; required for loosen' })),
         }),
       ),
       gives: json(
@@ -187,42 +185,44 @@ export function reconciliationRoutes(
           ),
         ]),
       ),
-      refuses: { 409: 'It loosens, and is not confirmed with the number of users that the preview says.' },
+      refuses: {
+        409: 'The correction loosens and is not confirmed with the count of its preview, or there is a newer run.',
+      },
       async handler(request, key) {
-        const run = await runOf(request, key)
+        const run = await readRequestedRun(request, key)
         const { what = 'tighten', preview = false, confirm } = jsonObject(request)
         if (what !== 'tighten' && what !== 'loosen')
           throw new HttpError(400, 'what must be tighten (block, exclude, deactivate, withdraw consent) or loosen')
         if (preview === true) return previewCorrection(database, run, what)
         if (what === 'loosen') await demandConfirmation(run, what, confirm)
-        return correct(database, run, what, key.name)
+        return applyCorrection(database, run, what, key.name)
       },
     },
   ]
 
-  async function runOf(request: FastifyRequest, key: AccessKey): Promise<Run> {
+  async function readRequestedRun(request: FastifyRequest, key: AccessKey): Promise<ReconciliationRun> {
     const { run: name } = request.params as { run: string }
     const run = await readRun(database, name)
-    if (run && visible(key, run.brand)) return run
+    if (run && isBrandVisible(key, run.brand)) return run
     throw new HttpError(404, `there is no run ${shown(name)}: GET /admin/reconciliations lists them`)
   }
 
-  /** Who gives rights back must have seen to how many, and say so. */
-  async function demandConfirmation(run: Run, what: What, confirm: unknown): Promise<void> {
+  /** A person who gives rights back must confirm for how many users. */
+  async function demandConfirmation(run: ReconciliationRun, what: CorrectionKind, confirm: unknown): Promise<void> {
     const { count, sets, sample } = await previewCorrection(database, run, what)
     if (count === 0) throw new HttpError(409, `there is nothing to loosen: no user of this run would get ${sets}`)
     if (confirm === count) return
     const users = `${sample.map((id) => shown(id)).join(', ')}${count > sample.length ? ', …' : ''}`
-    const says = `${sets} for ${count} ${count === 1 ? 'user' : 'users'}, ${users}`
-    throw new HttpError(409, `this loosens: ${says}. If that is meant, send "confirm": ${count}`)
+    const change = `${sets} for ${count} ${count === 1 ? 'user' : 'users'}, ${users}`
+    throw new HttpError(409, `this loosens: ${change}. To confirm, send "confirm": ${count}`)
   }
 }
 
 function sendFile(
   reply: FastifyReply,
-  run: Run,
+  run: ReconciliationRun,
   format: 'ndjson' | 'csv',
-  pages: ReturnType<typeof allDiscrepancies>,
+  pages: ReturnType<typeof readAllDiscrepancies>,
 ): FastifyReply {
   const name = `reconciliation-${run.brand}-${run.field}-${run.run}.${format}`
   return reply
@@ -231,12 +231,12 @@ function sendFile(
     .send(Readable.from(format === 'csv' ? exportCsv(pages) : exportNdjson(pages), { objectMode: false }))
 }
 
-function brandIn(brand: unknown): string {
+function readBrand(brand: unknown): string {
   if (typeof brand === 'string' || typeof brand === 'number') return String(brand)
   throw new HttpError(400, brand === undefined ? 'brand is missing' : `brand is ${shown(brand)}: write its number`)
 }
 
-/** A key bound to brands sees only theirs (row 31). */
-function visible(key: AccessKey, brand: string): boolean {
+/** A key that is bound to brands sees only these brands (row 31). */
+function isBrandVisible(key: AccessKey, brand: string): boolean {
   return key.brands?.includes(brand) ?? true
 }

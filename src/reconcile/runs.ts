@@ -1,33 +1,33 @@
-// Runs: asked → streaming → comparing → done; refused with why, or no_source, from any of the first three. The row is all there
-// is of a run: who asks for one puts it here, whoever owns the brand and field carries it out, and the history stays.
+// The table of runs. States: asked → streaming → comparing → done. From the first three, a run may also end as refused, with a
+// reason, or as no_source. A request inserts the row, the owner of the brand and field executes the run, and the row remains.
 
 import type { ReconciliationField as Field } from '../contract/records.ts'
 import { clock } from '../runtime/clock.ts'
 import { uuidv7 } from '../runtime/ids.ts'
 import type { Database, Migration, Value } from '../store/database.ts'
 import { op, statement } from '../store/statement.ts'
-import type { Why } from './refusal.ts'
+import type { RefusalReason } from './answer-refused.ts'
 
 export const runStates = ['asked', 'streaming', 'comparing', 'done', 'refused', 'no_source'] as const
 export type RunState = (typeof runStates)[number]
 export const endStates: readonly RunState[] = ['done', 'refused', 'no_source']
 
-/** A row, as it is stored; times in epoch milliseconds. */
-export interface Run {
+/** A row of the table. Times are in epoch milliseconds. */
+export interface ReconciliationRun {
   readonly brand: string
   readonly run: string
   readonly field: Field
   readonly asked_at: number
-  /** The key that asked, or 'schedule'. */
+  /** The name of the key that requested the run, or 'schedule'. */
   readonly asked_by: string
-  /** 1: whatever the size of the list. */
+  /** 1: a list of any size is accepted. */
   readonly any_size: number
   state: RunState
   started_at: number | null
   ended_at: number | null
   /** The operator's timestamp: the time of its data. */
   data_at: number | null
-  /** Ids and bytes read so far, and the most memory that the process had meanwhile. */
+  /** Ids and bytes that were read so far, and the peak memory of the process during the run. */
   ids: number
   bytes: number
   memory: number
@@ -35,7 +35,7 @@ export interface Run {
   operator_only: number | null
   crm_only: number | null
   too_recent: number | null
-  why: Why | null
+  why: RefusalReason | null
   particulars: string | null
   acknowledged_at: number | null
   acknowledged_by: string | null
@@ -55,7 +55,7 @@ export const runMigrations: readonly Migration[] = [
         primary key (brand, run)
       )`,
       'create unique index reconciliation_runs_by_run on reconciliation_runs (run)',
-      // One at a time, in whatever process.
+      // At most one open run of a brand and field, across all processes.
       `create unique index reconciliation_runs_open on reconciliation_runs (brand, field)
        where state in ('asked', 'streaming', 'comparing')`,
     ],
@@ -75,12 +75,8 @@ const insertRun = statement<{ run: string }>({
 
 export const runTopic = 'reconciliation'
 
-/**
- * Puts a run, unless one of this brand and field is open.
- *
- * @returns its name; undefined: one is open already
- */
-export async function askRun(
+/** @returns the name of the new run; undefined: a run of this brand and field is already open */
+export async function requestRun(
   database: Database,
   brand: string,
   field: Field,
@@ -96,20 +92,20 @@ const columns = `brand, run, field, asked_at, asked_by, any_size, state, started
   crm_users, operator_only, crm_only, too_recent, why, particulars, acknowledged_at, acknowledged_by`
 const ofTable = columns.replaceAll(/\w+/g, 't.$&')
 
-const selectRun = statement<Run>({
+const selectRun = statement<ReconciliationRun>({
   name: 'read_reconciliation',
   rank: 0,
   columns: { run: 'text' },
   text: (rows) => `select ${ofTable} from ${rows} r join reconciliation_runs t on t.run = r.run`,
 })
 
-export async function readRun(database: Database, run: string): Promise<Run | undefined> {
+export async function readRun(database: Database, run: string): Promise<ReconciliationRun | undefined> {
   const [row] = await database.read(op(selectRun, [[run]]))
   return row
 }
 
-// Names of runs begin with their time. The last done one, too, where it is not the last of all.
-const selectLatest = statement<Run>({
+// Names of runs begin with their time, so max() is the newest run.
+const selectLatest = statement<ReconciliationRun>({
   name: 'latest_reconciliations',
   rank: 0,
   columns: { brand: 'text', field: 'text' },
@@ -120,18 +116,18 @@ const selectLatest = statement<Run>({
     order by t.run`,
 })
 
-export interface Latest {
-  /** The newest, whatever became of it. */
-  readonly last: Run | undefined
-  readonly lastDone: Run | undefined
+export interface LatestRuns {
+  /** The newest run, in any state. */
+  readonly last: ReconciliationRun | undefined
+  readonly lastDone: ReconciliationRun | undefined
 }
 
-export async function latestRuns(database: Database, brand: string, field: Field): Promise<Latest> {
+export async function readLatestRuns(database: Database, brand: string, field: Field): Promise<LatestRuns> {
   const rows = await database.read(op(selectLatest, [[brand, field]]))
   return { last: rows.at(-1), lastDone: rows.findLast(({ state }) => state === 'done') }
 }
 
-const selectPage = statement<Run>({
+const selectPage = statement<ReconciliationRun>({
   name: 'list_reconciliations',
   rank: 0,
   columns: { brand: 'text', field: 'text', before: 'text', most: 'bigint' },
@@ -141,18 +137,18 @@ const selectPage = statement<Run>({
     order by t.run desc limit (select max(m.most) from ${rows} m)`,
 })
 
-/** The newest first, of these brands; `before` is the last name of the page before. */
+/** Lists the runs of these brands, newest first. `before` is the name of the last run of the previous page. */
 export async function listRuns(
   database: Database,
   brands: readonly string[],
   field: Field | undefined,
   before: string | undefined,
-  most: number,
-): Promise<readonly Run[]> {
+  limit: number,
+): Promise<readonly ReconciliationRun[]> {
   return database.read(
     op(
       selectPage,
-      brands.map((brand) => [brand, field ?? null, before ?? null, most]),
+      brands.map((brand) => [brand, field ?? null, before ?? null, limit]),
     ),
   )
 }
@@ -178,7 +174,7 @@ const updateRun = statement<{ run: string }>({
     particulars: 'text',
   },
   route: 'run',
-  // What has ended stays as it is, whoever wakes up late.
+  // A run that has ended is never changed, even by a process that continues late.
   text: (rows) => `
     update reconciliation_runs set state = r.state, started_at = r.started_at, ended_at = r.ended_at, data_at = r.data_at,
       ids = r.ids, bytes = r.bytes, memory = r.memory, crm_users = r.crm_users, operator_only = r.operator_only,
@@ -189,14 +185,14 @@ const updateRun = statement<{ run: string }>({
     returning reconciliation_runs.run`,
 })
 
-/** @returns false: it had ended already */
-export async function saveRun(database: Database, run: Run): Promise<boolean> {
-  const values = Object.keys(updateRun.columns).map((name) => run[name as keyof Run] as Value)
+/** @returns false if the run had already ended */
+export async function saveRun(database: Database, run: ReconciliationRun): Promise<boolean> {
+  const values = Object.keys(updateRun.columns).map((name) => run[name as keyof ReconciliationRun] as Value)
   const [saved] = await database.commit([op(updateRun, [values])])
   return saved.length === 1
 }
 
-const acknowledge = statement<{ run: string }>({
+const updateAcknowledged = statement<{ run: string }>({
   name: 'acknowledge_reconciliation',
   rank: 212,
   columns: { brand: 'text', run: 'text', at: 'bigint', by: 'text' },
@@ -207,7 +203,7 @@ const acknowledge = statement<{ run: string }>({
     returning reconciliation_runs.run`,
 })
 
-/** Somebody has seen it. The first one's name stays. */
+/** Stores who has seen the run. Only the first acknowledgement is stored. */
 export async function acknowledgeRun(database: Database, brand: string, run: string, by: string): Promise<void> {
-  await database.commit([op(acknowledge, [[brand, run, clock.now(), by]])])
+  await database.commit([op(updateAcknowledged, [[brand, run, clock.now(), by]])])
 }

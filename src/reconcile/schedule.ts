@@ -1,16 +1,19 @@
-import type { Run } from './runs.ts'
+import type { ReconciliationRun } from './runs.ts'
 
-/** What was refused may be well soon: it is tried again earlier than the next turn. */
-const againMs = 600_000
+/** A refused run is repeated after this time, if its interval is longer: the cause may be gone soon. */
+const retryRefusedMs = 600_000
 
 /**
- * When the next run is due, in epoch milliseconds; Infinity: only when somebody asks.
+ * When the next run is due, in epoch milliseconds; Infinity: only on request.
  *
  * @param last the newest run of this brand and field
- * @example dueAt(undefined, 3_600_000) // 0: now
+ * @example nextRunAt(undefined, 3_600_000) // 0: now
  */
-export function dueAt(last: Pick<Run, 'state' | 'asked_at' | 'why'> | undefined, everyMs: number | undefined): number {
+export function nextRunAt(
+  last: Pick<ReconciliationRun, 'state' | 'asked_at' | 'why'> | undefined,
+  everyMs: number | undefined,
+): number {
   if (everyMs === undefined) return Number.POSITIVE_INFINITY
   if (!last || last.why === 'interrupted') return 0
-  return last.asked_at + (last.state === 'refused' ? Math.min(everyMs, againMs) : everyMs)
+  return last.asked_at + (last.state === 'refused' ? Math.min(everyMs, retryRefusedMs) : everyMs)
 }

@@ -1,20 +1,20 @@
 import type { ReconciliationField as Field } from '../contract/records.ts'
 
-/** Who says that the field is true, alone. */
+/** The side for which alone the field is true. */
 export type Direction = 'operator_only' | 'crm_only'
 
 /**
- * critical: somebody who must not be messaged is messaged now. high: somebody is taken for reachable who is not. low: somebody
- * is left out who need not be.
+ * critical: the CRM sends messages to a user who must not get any. high: the CRM wrongly considers a user reachable or consenting.
+ * low: the CRM leaves out a user without need.
  */
 export type Severity = 'critical' | 'high' | 'low'
 
 export const severities: readonly Severity[] = ['critical', 'high', 'low']
 
 /**
- * How bad it is that the two disagree.
+ * The severity of a discrepancy.
  *
- * @example severityOf('blocked', 'operator_only') // 'critical': the operator blocked the user, the CRM goes on
+ * @example severityOf('blocked', 'operator_only') // 'critical': the operator blocked the user, the CRM did not
  */
 export function severityOf(field: Field, direction: Direction): Severity {
   switch (field) {
@@ -32,16 +32,16 @@ export function severityOf(field: Field, direction: Direction): Severity {
   }
 }
 
-/** The direction to look at first: believing the operator there tightens, in the other one it loosens. */
+/** The direction with the worse discrepancies. A correction of this direction tightens, of the other direction loosens. */
 export function worstDirection(field: Field): Direction {
   return severityOf(field, 'operator_only') === 'low' ? 'crm_only' : 'operator_only'
 }
 
 /**
- * What a correction in this direction does to whom the CRM may message.
+ * Whether a correction of this direction takes rights away (tighten) or gives them back (loosen).
  *
- * @example changeOf('consent_sms', 'crm_only') // 'tighten': the consent is withdrawn
+ * @example correctionKindOf('consent_sms', 'crm_only') // 'tighten': the consent is withdrawn
  */
-export function changeOf(field: Field, direction: Direction): 'tighten' | 'loosen' {
+export function correctionKindOf(field: Field, direction: Direction): 'tighten' | 'loosen' {
   return severityOf(field, direction) === 'low' ? 'loosen' : 'tighten'
 }

@@ -2,28 +2,28 @@ import { type Static, Type } from 'typebox'
 import { nullable, whole } from '../contract/documents/described.ts'
 import { reconciliationFields } from '../contract/records.ts'
 import { clock } from '../runtime/clock.ts'
-import { refusals } from './refusal.ts'
-import { type Run, runStates } from './runs.ts'
+import { remedies } from './answer-refused.ts'
+import { type ReconciliationRun, runStates } from './runs.ts'
 import { severityOf } from './severity.ts'
 
 const time = (description: string) => Type.String({ format: 'date-time', description })
 
-/** As /admin shows a run. */
+/** A run in the format of /admin. */
 export const ShownRun = Type.Object(
   {
     run: Type.String(),
     brand: Type.String(),
     field: Type.Enum([...reconciliationFields]),
     state: Type.Enum([...runStates]),
-    asked_at: time('When'),
-    asked_by: Type.String({ description: 'The key that asked, or schedule' }),
-    started_at: nullable(time('When')),
-    ended_at: nullable(time('When')),
-    data_at: nullable(time("The operator's timestamp")),
-    ids: whole('Read so far'),
-    bytes: whole('Read so far'),
-    ids_per_second: nullable(whole('Since it started, until now or its end')),
-    memory_bytes: whole("Most that the platform's process had meanwhile"),
+    asked_at: time('The time of the request'),
+    asked_by: Type.String({ description: 'The name of the key that requested the run, or schedule' }),
+    started_at: nullable(time('The start of the run')),
+    ended_at: nullable(time('The end of the run')),
+    data_at: nullable(time("The operator's timestamp: the time of its data")),
+    ids: whole('The ids that were read so far'),
+    bytes: whole('The bytes that were read so far'),
+    ids_per_second: nullable(whole('From the start until now or the end')),
+    memory_bytes: whole("The peak memory of the platform's process during the run"),
     crm_users: nullable(whole()),
     discrepancies: nullable(
       Type.Object({
@@ -32,17 +32,17 @@ export const ShownRun = Type.Object(
         low: whole(),
         operator_only: whole(),
         crm_only: whole(),
-        too_recent: whole('The CRM changed them too late to judge'),
+        too_recent: whole('Users whose value the CRM changed too recently to judge'),
       }),
     ),
     refused: nullable(Type.Object({ why: Type.String(), particulars: Type.String(), remedy: Type.String() })),
-    acknowledged: nullable(Type.Object({ at: time('When'), by: Type.String() })),
+    acknowledged: nullable(Type.Object({ at: time('The time of the acknowledgement'), by: Type.String() })),
   },
   { $id: 'ReconciliationRun' },
 )
 export type ShownRun = Static<typeof ShownRun>
 
-export function shownRun(run: Run, now = clock.now()): ShownRun {
+export function shownRun(run: ReconciliationRun, now = clock.now()): ShownRun {
   const { brand, field, state, started_at, ended_at, why } = run
   const ms = started_at === null ? 0 : (ended_at ?? now) - started_at
   return {
@@ -61,7 +61,7 @@ export function shownRun(run: Run, now = clock.now()): ShownRun {
     memory_bytes: run.memory,
     crm_users: run.crm_users,
     discrepancies: run.state === 'done' ? counts(run) : null,
-    refused: why === null ? null : { why, particulars: run.particulars ?? '', remedy: refusals[why] },
+    refused: why === null ? null : { why, particulars: run.particulars ?? '', remedy: remedies[why] },
     acknowledged:
       run.acknowledged_at === null
         ? null
@@ -69,7 +69,12 @@ export function shownRun(run: Run, now = clock.now()): ShownRun {
   }
 }
 
-function counts({ field, operator_only, crm_only, too_recent }: Run): NonNullable<ShownRun['discrepancies']> {
+function counts({
+  field,
+  operator_only,
+  crm_only,
+  too_recent,
+}: ReconciliationRun): NonNullable<ShownRun['discrepancies']> {
   const found = { operator_only: operator_only ?? 0, crm_only: crm_only ?? 0 }
   const bySeverity = { critical: 0, high: 0, low: 0 }
   for (const direction of ['operator_only', 'crm_only'] as const)

@@ -50,7 +50,7 @@ test('bellwire reconcile prints text or JSON, and its exit code depends on the f
   assert.equal(refused.code, 2)
   assert.match(
     refused.out,
-    /not compared, the answer was refused \(error\)\n {2}the replica went away\n {2}the operator reports/,
+    /not compared, the answer was refused \(error\)\n {2}the replica went away\n {2}the operator reported an error/,
   )
 })
 

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileSource } from '../../src/attributes/file.ts'
-import { foundBy, importLines, runTo } from '../reconcile/platform.ts'
+import { importLines, readDiscrepancies, runReconciliation } from '../reconcile/platform.ts'
 import { onEachEngine } from '../support/engines.ts'
 import { keys, startOperator, startPlatform, temporary } from '../support/sides.ts'
 
@@ -38,17 +38,17 @@ onEachEngine(
       { user_id: 'free', blocked: true },
       { user_id: '1001', blocked: false },
     ])
-    const run = await runTo(url, '1', 'blocked')
+    const run = await runReconciliation(url, '1', 'blocked')
     assert.equal(run.state, 'done', JSON.stringify(run.refused))
     assert.deepEqual(
-      (await foundBy(url, run.run)).map(({ user_id, severity }) => [user_id, severity]),
+      (await readDiscrepancies(url, run.run)).map(({ user_id, severity }) => [user_id, severity]),
       [
         ['"quoted"', 'critical'],
         ['1001', 'critical'],
         ['free', 'low'],
       ],
     )
-    assert.partialDeepStrictEqual(await runTo(url, '2', 'blocked'), { state: 'done', ids: 0, crm_users: 0 })
-    assert.equal((await runTo(url, '1', 'consent_sms')).state, 'no_source', 'the file has no such column')
+    assert.partialDeepStrictEqual(await runReconciliation(url, '2', 'blocked'), { state: 'done', ids: 0, crm_users: 0 })
+    assert.equal((await runReconciliation(url, '1', 'consent_sms')).state, 'no_source', 'the file has no such column')
   },
 )

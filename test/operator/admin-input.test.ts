@@ -188,7 +188,7 @@ test('a missing parameter is 400 and named, an unknown object is 404, and /opena
   const { operator, platform } = await startBoth(t)
   for (const url of [operator, platform]) {
     const missing = await post(`${url}/admin/lanes/resume`, {}, adminKey.key)
-    assert.deepEqual([missing.status, missing.body.error], [400, 'lane must be a string, as GET /admin/lanes names it'])
+    assert.deepEqual([missing.status, missing.body.error], [400, 'lane must be a string: a name from GET /admin/lanes'])
     assert.equal((await post(`${url}/admin/lanes/resume`, { lane: 'none' }, adminKey.key)).status, 404)
   }
   const runs = `${platform}/admin/reconciliations`

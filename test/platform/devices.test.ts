@@ -1,4 +1,4 @@
-// §4.2 as an operator meets it.
+// The device endpoints of §4.2, called as an operator.
 
 import assert from 'node:assert/strict'
 import { deviceLink, deviceUnlink } from '../../src/contract/endpoints.ts'
@@ -22,7 +22,7 @@ const record = (over: object = {}) => ({
 const devicesOf = async (url: string, brand: string, userId = '1001'): Promise<Answer['body'][]> =>
   (await get(`${url}/admin/devices?brand=${brand}&user_id=${userId}`)).body.devices
 
-onEachEngine('an operator links and unlinks, each key in its own brand', async (t, store) => {
+onEachEngine('an operator links and unlinks devices, each key in its own brand', async (t, store) => {
   const { url } = await startPlatform(t, { store, keys, lanes: [] })
   const link = (body: unknown, key: string) => post(url + deviceLink.path, body, key)
   const unlink = (body: unknown, key: string) => post(url + deviceUnlink.path, body, key)
@@ -37,17 +37,17 @@ onEachEngine('an operator links and unlinks, each key in its own brand', async (
     linked_at: '2026-01-01T10:00:00.123456Z',
   })
   assert.equal((await unlink(record({ timestamp: '2026-01-01T10:00:00.123455Z' }), one.key)).status, 200)
-  assert.equal((await devicesOf(url, '1')).length, 1, 'the unlink was of before')
+  assert.equal((await devicesOf(url, '1')).length, 1, 'the unlink was older than the link')
   assert.equal((await unlink(record({ timestamp: '2026-01-01T11:00:00.123456+01:00' }), one.key)).status, 200)
   assert.equal((await devicesOf(url, '1')).length, 0)
   assert.equal((await devicesOf(url, '2')).length, 1)
   assert.equal((await link(record(), one.key)).status, 200)
-  assert.equal((await devicesOf(url, '1')).length, 0, 'repeated')
+  assert.equal((await devicesOf(url, '1')).length, 0, 'the link was repeated')
   assert.equal((await link(record({ tokens: [] }), one.key)).text, '{"accepted":0}')
 })
 
 onEachEngine(
-  'what cannot be read is 400, a key that is not known 401, one that is not of one brand 403',
+  'an unreadable record is answered 400, an unknown key 401, and a key without exactly one brand 403',
   async (t, store) => {
     const { url } = await startPlatform(t, { store, keys, lanes: [] })
     for (const path of [deviceLink.path, deviceUnlink.path]) {
@@ -84,7 +84,7 @@ onEachEngine(
   },
 )
 
-onEachEngine('a link from the future is taken as of now, and the logout after it counts', async (t, store) => {
+onEachEngine('a link from the future is stored with the current time, and a later unlink applies', async (t, store) => {
   const { url } = await startPlatform(t, { store, keys, lanes: [] })
   const warned = event('device.clamped')
   await post(url + deviceLink.path, record({ timestamp: '2999-01-01T00:00:00Z' }), one.key)

@@ -1,4 +1,4 @@
-// What the platform says of its lanes: why messages wait, what was delivered without an identifier, and what a person resumed.
+// The state of the platform's lanes: why messages wait, deliveries without an identifier, and resumed lanes.
 
 import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'
@@ -20,9 +20,10 @@ function lane(baseUrl: string, over: Partial<LaneOptions> = {}): LaneOptions {
   return { brand: '1', channel: 'push', mode, provider, spanMs: 5, retry: { firstMs: 2, mostMs: 10 }, ...over }
 }
 
-const rubbish = /^the operator answered 200, but the body is not .* it has none of successful, failed and fatal$/
+const malformedAnswer =
+  /^the operator answered 200, but the body is not .* it has none of successful, failed and fatal$/
 
-test('what the operator answered stays visible: in the log, in the lane, of each message, and in what `send` prints', async (t) => {
+test('a malformed answer of the operator is shown in the log, the lane, each outcome and the output of `send`', async (t) => {
   const { url: operator, received } = await startFakeOperator(t, (_received, response) =>
     response.end('{"succesful":[]}'),
   )
@@ -30,14 +31,14 @@ test('what the operator answered stays visible: in the log, in the lane, of each
   t.after(on('lane.held', ({ reason }) => void reasons.push(reason)))
   const { url } = await startPlatform(t, { lanes: [lane(operator)] })
   const { body } = await post(`${url}/admin/activities/push`, [element(), element(), element()], adminKey.key)
-  // Longer than it takes until the breaker opens and nobody is asked any more.
-  await until(() => received.length > 5 && reasons.length > 12, { awaited: 'the lane is held again and again' })
-  for (const reason of reasons) assert.match(reason, rubbish)
-  assert.match((await get(`${url}/admin/lanes`)).body.lanes[0].last_error, rubbish)
+  // Long enough that the breaker opens and no more calls are made.
+  await until(() => received.length > 5 && reasons.length > 12, { awaited: 'the lane is held repeatedly' })
+  for (const reason of reasons) assert.match(reason, malformedAnswer)
+  assert.match((await get(`${url}/admin/lanes`)).body.lanes[0].last_error, malformedAnswer)
   const [[seq]] = body.seqs
   const { outcomes } = (await post(`${url}/admin/outcomes`, { seqs: [seq] }, adminKey.key)).body
   assert.deepEqual([outcomes[0].category, outcomes[0].reason], ['waiting', 'nonsense'])
-  assert.match(outcomes[0].error, rubbish)
+  assert.match(outcomes[0].error, malformedAnswer)
 
   const file = join(await temporary(t), 'file.ndjson')
   await writeFile(file, [element(), element()].map((each) => JSON.stringify(each)).join('\n'))
@@ -48,7 +49,7 @@ test('what the operator answered stays visible: in the log, in the lane, of each
   assert.deepEqual([json.waiting, json.waiting_reasons.nonsense.count], [2, 2])
 })
 
-test('why a message waits is told of it alone', async (t) => {
+test('the reason why a message waits is shown only for this message', async (t) => {
   const { url: operator } = await startFakeOperator(t, ({ body }, response) => {
     const [poison, ...others] = (JSON.parse(body) as { activity: { id: number } }[]).map(({ activity: { id } }) => id)
     const fatal = [{ id: poison, error: 'the user is being merged' }]
@@ -63,7 +64,7 @@ test('why a message waits is told of it alone', async (t) => {
       const { body } = await post(`${url}/admin/outcomes`, { seqs }, adminKey.key)
       return body.outcomes[1].category === 'successful' && body.outcomes
     },
-    { awaited: 'the second is delivered' },
+    { awaited: 'the second message is delivered' },
   )
   assert.partialDeepStrictEqual(outcomes[0], { category: 'waiting', error: 'the user is being merged' })
 })
@@ -95,12 +96,12 @@ for (const [mode, answer] of [
   })
 }
 
-test('POST /admin/lanes/resume answers with the state after it', async (t) => {
+test('POST /admin/lanes/resume returns the new state of the lane', async (t) => {
   const { url: operator } = await startFakeOperator(t, (_received, response) =>
     response.writeHead(401).end('{"error":"who?"}'),
   )
   const { url } = await startPlatform(t, { lanes: [lane(operator, { mode: 'single', concurrency: 1 })] })
-  const written = async () => (await get(`${url}/admin/lanes`)).body.lanes[0]
+  const readLane = async () => (await get(`${url}/admin/lanes`)).body.lanes[0]
   const paused = event('lane.paused')
   await post(
     `${url}/admin/activities/push`,
@@ -108,21 +109,23 @@ test('POST /admin/lanes/resume answers with the state after it', async (t) => {
     adminKey.key,
   )
   await paused
-  await until(async () => /refused/.test((await written()).last_error ?? ''), { awaited: 'the pause is written down' })
+  await until(async () => /refused/.test((await readLane()).last_error ?? ''), { awaited: 'the pause is stored' })
   const { status, body } = await post(`${url}/admin/lanes/resume`, { lane: '1/push' }, adminKey.key)
   assert.deepEqual([status, body.state], [200, 'running'])
 })
 
 const skip = await withoutPostgres()
-test('POST /admin/lanes/resume with the store away: 503, and the process lives', { skip }, async (t) => {
+test('POST /admin/lanes/resume while the store is unavailable is answered 503, and the process continues', {
+  skip,
+}, async (t) => {
   const direct = new URL(await freshSchema())
   const network = await tcpProxy(t, Number(direct.port))
   const store = new URL(direct)
   store.port = String(network.port)
   const unhandled: unknown[] = []
-  const note = (error: unknown): void => void unhandled.push(error)
-  process.on('unhandledRejection', note)
-  t.after(() => process.off('unhandledRejection', note))
+  const recordUnhandled = (error: unknown): void => void unhandled.push(error)
+  process.on('unhandledRejection', recordUnhandled)
+  t.after(() => process.off('unhandledRejection', recordUnhandled))
   const { url } = await startPlatform(t, { store: store.href, lanes: [lane('http://127.0.0.1:1')] })
   network.cut()
   const { status, body } = await post(`${url}/admin/lanes/resume`, { lane: '1/push' }, adminKey.key)
@@ -130,7 +133,7 @@ test('POST /admin/lanes/resume with the store away: 503, and the process lives',
   assert.match(body.error, /cannot answer now/)
   network.restore()
   await until(async () => (await get(`${url}/readyz`)).status === 200, {
-    awaited: 'the store is back',
+    awaited: 'the store is available',
     withinMs: 30_000,
   })
   assert.deepEqual(unhandled, [])

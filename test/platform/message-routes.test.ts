@@ -1,4 +1,4 @@
-// Looking messages up at the platform: by the operator's identifier, by activity.id and by user.
+// GET /admin/messages on the platform: by the operator's identifier, by activity.id and by user.
 
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
@@ -18,7 +18,7 @@ const lane = (brand: '1' | '2', channel: 'push' | 'site', provider: Provider): L
   retry: { firstMs: 50, mostMs: 100 },
 })
 
-/** Each message's identifier is its brand and its activity.id. */
+/** Accepts each message with its brand and activity.id as the identifier. */
 const accept = ({ brand, id }: Message): Result => ({ category: 'successful', ref: `${brand}:${id}`, rule: 'accepted' })
 
 async function start(t: TestContext, answer: (message: Message) => Result = accept) {
@@ -27,19 +27,21 @@ async function start(t: TestContext, answer: (message: Message) => Result = acce
   const { url } = await startPlatform(t, { keys: [adminKey, reader], lanes })
   return {
     url,
-    put: (records: readonly object[], channel = 'push') =>
+    enqueue: (records: readonly object[], channel = 'push') =>
       post(`${url}/admin/activities/${channel}`, records, adminKey.key),
     list: async (query: string, key?: string) => (await get(`${url}/admin/messages?${query}`, key)).body.messages,
-    settled: () =>
-      until(async () => (await get(`${url}/admin/summary`)).body.waiting === 0, { awaited: 'everything is settled' }),
+    waitUntilSettled: () =>
+      until(async () => (await get(`${url}/admin/summary`)).body.waiting === 0, {
+        awaited: 'all messages are settled',
+      }),
   }
 }
 
-test('a message is found by the identifier that the operator answered, of the brands of the key', async (t) => {
-  const { put, list, settled } = await start(t)
+test('a message is found by the identifier that the operator answered, within the brands of the key', async (t) => {
+  const { enqueue, list, waitUntilSettled } = await start(t)
   const began = Date.now()
-  await put([element({ id: 7 }), element({ id: 8 }), element({ id: 7, brand_id: 2 })])
-  await settled()
+  await enqueue([element({ id: 7 }), element({ id: 8 }), element({ id: 7, brand_id: 2 })])
+  await waitUntilSettled()
   const [{ put_at: putAt, seq, call, ...found }, ...more] = await list('ref=1:7')
   assert.deepEqual(more, [])
   assert.equal(typeof call, 'string')
@@ -58,20 +60,20 @@ test('a message is found by the identifier that the operator answered, of the br
   assert.deepEqual(await list('ref=2:7', reader.key), [])
 })
 
-test('a message is found by its activity.id, with why it failed or still waits', async (t) => {
-  const { put, list } = await start(t, (message) => {
+test('a message is found by its activity.id, with the reason why it failed or still waits', async (t) => {
+  const { enqueue, list } = await start(t, (message) => {
     if (message.channel === 'site') return { category: 'failed', reason: 'rejected', error: 'no', rule: 'refused' }
     if (message.brand === '1') return accept(message)
     return { category: 'fatal', reason: 'unavailable', blame: 'provider', error: 'away', rule: 'outage' }
   })
-  await put([element({ id: 7 }), element({ id: 70 }), element({ id: 7, brand_id: 2 })])
-  await put([element({ id: 7 })], 'site')
+  await enqueue([element({ id: 7 }), element({ id: 70 }), element({ id: 7, brand_id: 2 })])
+  await enqueue([element({ id: 7 })], 'site')
   const shown = await until(
     async () => {
       const rows = (await list('id=7')).map((row: Record<string, unknown>) => [row.lane, row.outcome, row.error])
       return rows.every(([, outcome, error]: unknown[]) => outcome !== 'waiting' || error) ? rows : undefined
     },
-    { awaited: 'all were tried' },
+    { awaited: 'all messages were tried' },
   )
   assert.deepEqual(shown.toSorted(), [
     ['1/push', 'successful', undefined],
@@ -82,12 +84,12 @@ test('a message is found by its activity.id, with why it failed or still waits',
   assert.deepEqual(await list('id=unknown'), [])
 })
 
-test('the messages of a user are listed newest first, page by page, of one brand', async (t) => {
-  const { url, put, settled } = await start(t)
-  await put([100, 101, 102, 103].map((id) => element({ id, user_id: 'a b' })))
-  await put([element({ id: 104, user_id: 'a b' })], 'site')
-  await put([element({ user_id: 'other' }), element({ user_id: 'a b', brand_id: 2 })])
-  await settled()
+test('the messages of a user in one brand are listed newest first, page by page', async (t) => {
+  const { url, enqueue, waitUntilSettled } = await start(t)
+  await enqueue([100, 101, 102, 103].map((id) => element({ id, user_id: 'a b' })))
+  await enqueue([element({ id: 104, user_id: 'a b' })], 'site')
+  await enqueue([element({ user_id: 'other' }), element({ user_id: 'a b', brand_id: 2 })])
+  await waitUntilSettled()
   const seen: string[] = []
   let before = ''
   for (let pages = 0; pages < 4; pages++) {
@@ -99,7 +101,7 @@ test('the messages of a user are listed newest first, page by page, of one brand
   assert.deepEqual(seen, ['104', '103', '102', '101', '100'])
 })
 
-test('a search for messages that says too little, too much, or another brand is refused', async (t) => {
+test('a search with missing or superfluous parameters, or for a forbidden brand, is refused', async (t) => {
   const { url } = await start(t)
   const wrong = [
     ['', 400, /ref, id, or brand and user_id/],
@@ -107,7 +109,7 @@ test('a search for messages that says too little, too much, or another brand is 
     ['?ref=a&id=1', 400, /ref, id, or brand and user_id/],
     ['?id=1&before=2', 400, /before/],
     ['?brand=2&user_id=a', 403, /reader of brand 1/],
-    ['?brand=x&user_id=a', 400, /"x" is not the number of a brand/],
+    ['?brand=x&user_id=a', 400, /brand is "x", but must be the number of a brand/],
     ['?brand=1&user_id=a&limit=0', 400, /limit must be a whole number, 1 or more/],
     ['?brand=1&user_id=a&before=x', 400, /before must be a whole number/],
     ['?ref=a%00', 400, /^ref holds U\+0000/],

@@ -1,4 +1,4 @@
-// An outage behind the operator stays small; one message that cannot be delivered is no outage. Through the platform's own door.
+// An outage of the operator affects few messages, and a single undeliverable message is no outage. Through the platform's API.
 
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
@@ -9,35 +9,48 @@ import { adminKey, element, get, keys, post, startPlatform } from '../support/si
 import { event, until } from '../support/wait.ts'
 
 type Category = 'successful' | 'failed' | 'fatal'
-/** What an operator says of a message, by its user; undefined: it gives no answer to the whole request. */
-type Judge = (user: string, request: number) => Category | undefined
+/** The operator's outcome for a message, by its user. Undefined: the operator does not answer the request at all. */
+type ChooseCategory = (user: string, request: number) => Category | undefined
 
-interface Answering {
+interface TestOperator {
   readonly url: string
   /** The users of each request. */
   readonly requests: string[][]
 }
 
-/** A stranger's operator, single and batch. */
-async function operatorThat(t: TestContext, judge: Judge, headers: Record<string, string> = {}): Promise<Answering> {
+/** Starts a foreign operator, single and batch. */
+async function startTestOperator(
+  t: TestContext,
+  chooseCategory: ChooseCategory,
+  headers: Record<string, string> = {},
+): Promise<TestOperator> {
   const requests: string[][] = []
   const { url } = await startFakeOperator(t, ({ path, body }: Received, response) => {
     const read = JSON.parse(body) as unknown
     const elements = (Array.isArray(read) ? read : [read]) as { activity: { id: number; user_id: string } }[]
     const request = requests.push(elements.map(({ activity }) => activity.user_id))
-    const judged = elements.map(({ activity }) => ({ id: activity.id, category: judge(activity.user_id, request) }))
-    if (judged.some(({ category }) => category === undefined)) return
-    const [first] = judged
+    const answers = elements.map(({ activity }) => ({
+      id: activity.id,
+      category: chooseCategory(activity.user_id, request),
+    }))
+    if (answers.some(({ category }) => category === undefined)) return
+    const [first] = answers
     if (path.endsWith('/single')) {
       const status = { successful: 200, failed: 422, fatal: 503 }[first?.category as Category]
       response.writeHead(status, status === 503 ? headers : {})
-      return void response.end(JSON.stringify(status === 200 ? { push_id: `p${first?.id}` } : { error: 'said so' }))
+      return void response.end(
+        JSON.stringify(status === 200 ? { push_id: `p${first?.id}` } : { error: 'refused by the test' }),
+      )
     }
-    const of = (wanted: Category) =>
-      judged
+    const withCategory = (wanted: Category) =>
+      answers
         .filter(({ category }) => category === wanted)
-        .map(({ id }) => ({ id, push_id: `p${id}`, error: 'said so' }))
-    const answer = { successful: of('successful'), failed: of('failed'), fatal: of('fatal') }
+        .map(({ id }) => ({ id, push_id: `p${id}`, error: 'refused by the test' }))
+    const answer = {
+      successful: withCategory('successful'),
+      failed: withCategory('failed'),
+      fatal: withCategory('fatal'),
+    }
     response.writeHead(200, answer.fatal.length > 0 ? headers : {}).end(JSON.stringify(answer))
   })
   return { url, requests }
@@ -64,8 +77,8 @@ interface Outcome {
 }
 const outcomesOf = async (url: string, seqs: readonly number[]): Promise<Outcome[]> =>
   (await post(`${url}/admin/outcomes`, { seqs }, adminKey.key)).body.outcomes
-/** Asks for a part at a time: each answer is checked against the OpenAPI document, which takes long for 2,000 outcomes. */
-async function settled(url: string, seqs: readonly number[]): Promise<Outcome[]> {
+/** Requests 100 outcomes at a time: each answer is checked against the OpenAPI document, which is slow for 2,000 outcomes. */
+async function waitUntilSettled(url: string, seqs: readonly number[]): Promise<Outcome[]> {
   const outcomes: Outcome[] = []
   while (outcomes.length < seqs.length) {
     const part = seqs.slice(outcomes.length, outcomes.length + 100)
@@ -86,53 +99,55 @@ const users = (count: number): string[] => Array.from({ length: count }, (_, i) 
 const attemptsOf = (outcomes: readonly Outcome[]) =>
   new Set(outcomes.map(({ category, attempts }) => `${category} ${attempts}`))
 
-for (const [what, during, over] of [
+for (const [behaviour, during, over] of [
   ['answers 200 with every message fatal', () => 'fatal'],
   [
     'answers 200 with some messages failed and all others fatal',
     (user: string) => (user.endsWith('7') ? 'failed' : 'fatal'),
   ],
-  ['answers singles 503', () => 'fatal', { mode: 'single' }],
-  ['gives no answer', () => undefined, { timeoutMs: 400 }],
-  ['gives no answer to singles', () => undefined, { timeoutMs: 400, mode: 'single' }],
-] as const satisfies readonly (readonly [string, Judge, Partial<LaneOptions>?])[]) {
-  test(`an operator that ${what}: the lane is held, one message probes, no attempt is counted`, async (t) => {
-    let out = true
-    const operator = await operatorThat(t, (user, request) => (out ? (during as Judge)(user, request) : 'successful'))
+  ['answers single requests with 503', () => 'fatal', { mode: 'single' }],
+  ['does not answer', () => undefined, { timeoutMs: 400 }],
+  ['does not answer single requests', () => undefined, { timeoutMs: 400, mode: 'single' }],
+] as const satisfies readonly (readonly [string, ChooseCategory, Partial<LaneOptions>?])[]) {
+  test(`an operator that ${behaviour}: the lane is held, one message probes, no attempt is counted`, async (t) => {
+    let isOutage = true
+    const operator = await startTestOperator(t, (user, request) =>
+      isOutage ? (during as ChooseCategory)(user, request) : 'successful',
+    )
     const concurrency = 4
     const { url } = await startPlatform(t, { lanes: [lane(operator.url, { concurrency, ...over })] })
     const seqs = await send(url, users(2_000))
     await until(() => operator.requests.length > concurrency + probes, { awaited: 'probes', withinMs: 20_000 })
     const waiting = (await outcomesOf(url, seqs)).filter(({ category }) => category === 'waiting')
     assert.ok(waiting.length > 1_500, `${waiting.length} wait`)
-    out = false
-    const outcomes = await settled(url, seqs)
+    isOutage = false
+    const outcomes = await waitUntilSettled(url, seqs)
     const { body } = await get(`${url}/admin/failed?limit=1000`)
     assert.deepEqual(
       body.items.filter(({ reason }: { reason: string }) => reason === 'expired'),
       [],
-      'none was given up',
+      'no message was given up',
     )
     assert.deepEqual(
       [...attemptsOf(outcomes)].filter((each) => !each.endsWith(' 1')),
       [],
     )
-    // Batches that were under way when the outage began, and those between a probe that was final and the next hold.
+    // Batches in flight when the outage began, and batches between a probe with a final outcome and the next hold.
     const inOutage = operator.requests.slice(0, concurrency + probes)
     const large = inOutage.filter(({ length }) => length > 1).length
-    assert.ok(large <= 2 * concurrency, `${large} batches went out during the outage`)
+    assert.ok(large <= 2 * concurrency, `${large} batches were sent during the outage`)
   })
 }
 
-test('Retry-After of a 200 whose messages are all fatal is honoured, and the longest of several wins', async (t) => {
-  const operator = await operatorThat(t, () => 'fatal', { 'retry-after': '120' })
+test('Retry-After of a 200 whose messages are all fatal is honoured, and the longest of several applies', async (t) => {
+  const operator = await startTestOperator(t, () => 'fatal', { 'retry-after': '120' })
   const held = event('lane.held')
   const { url } = await startPlatform(t, { lanes: [lane(operator.url)] })
   await send(url, users(300))
   assert.ok((await held).forMs > 115_000)
   const { body } = await get(`${url}/admin/lanes`)
   assert.equal(body.lanes[0].state, 'held')
-  assert.equal(body.lanes[0].last_error, 'said so')
+  assert.equal(body.lanes[0].last_error, 'refused by the test')
 })
 
 for (const [mode, headers] of [
@@ -141,29 +156,29 @@ for (const [mode, headers] of [
   ['single', {}],
   ['single', { 'retry-after': '0' }],
 ] as const) {
-  const asks = 'retry-after' in headers ? ', with Retry-After' : ''
-  test(`a message that is always fatal, ${mode}${asks}: it is given up, and holds up nobody`, async (t) => {
-    const operator = await operatorThat(t, (user) => (user.startsWith('poison') ? 'fatal' : 'successful'), headers)
+  const retryAfter = 'retry-after' in headers ? ', with Retry-After' : ''
+  test(`a message that is always fatal, ${mode}${retryAfter}: it is given up, and delays no other message`, async (t) => {
+    const operator = await startTestOperator(t, (user) => (user.startsWith('guilty') ? 'fatal' : 'successful'), headers)
     const { url } = await startPlatform(t, { lanes: [lane(operator.url, { mode, concurrency: 2 })] })
-    const poison = await send(url, ['poison a', 'poison b'])
-    // One at a time, so that a message that is fatal is often alone.
+    const guilty = await send(url, ['guilty a', 'guilty b'])
+    // One message at a time, so that a fatal message is often alone.
     let sent = 0
     for (let open = 2; open > 0; sent++) {
-      assert.ok(sent < 2_000, 'it is never given up')
-      const [good] = await settled(url, await send(url, [`good ${sent}`]))
+      assert.ok(sent < 2_000, 'it was not given up')
+      const [good] = await waitUntilSettled(url, await send(url, [`good ${sent}`]))
       assert.deepEqual([good?.category, good?.attempts], ['successful', 1])
-      open = (await outcomesOf(url, poison)).filter(({ category }) => category === 'waiting').length
+      open = (await outcomesOf(url, guilty)).filter(({ category }) => category === 'waiting').length
     }
-    assert.deepEqual(attemptsOf(await outcomesOf(url, poison)), new Set(['failed 4']))
+    assert.deepEqual(attemptsOf(await outcomesOf(url, guilty)), new Set(['failed 4']))
   })
 }
 
-test('a message alone in its lane is no reason to hold it: the next one goes at once', async (t) => {
-  const operator = await operatorThat(t, (user) => (user === 'poison' ? 'fatal' : 'successful'))
+test('a message that is fatal alone does not hold the lane: the next message is sent at once', async (t) => {
+  const operator = await startTestOperator(t, (user) => (user === 'guilty' ? 'fatal' : 'successful'))
   const slow = { firstMs: 600_000, mostMs: 600_000 }
   const { url } = await startPlatform(t, { lanes: [lane(operator.url, { retry: slow })] })
-  await send(url, ['poison'])
+  await send(url, ['guilty'])
   await until(() => operator.requests.length === 1, { awaited: 'the first request' })
-  const [outcome] = await settled(url, await send(url, ['good']))
+  const [outcome] = await waitUntilSettled(url, await send(url, ['good']))
   assert.equal(outcome?.category, 'successful')
 })

@@ -1,4 +1,4 @@
-// The platform through its own door: enqueue, outcomes, Failed Actions, lanes; and against a stranger's operator.
+// The platform through its API: enqueue, outcomes, Failed Actions and lanes; also with a foreign operator.
 
 import assert from 'node:assert/strict'
 import { createServer, type IncomingMessage } from 'node:http'
@@ -23,8 +23,8 @@ interface Outcome {
   readonly error?: string
 }
 
-/** Waits until every one of these numbers has an outcome. */
-async function settled(url: string, ranges: readonly (readonly [number, number])[]): Promise<Outcome[]> {
+/** Waits until all messages with these numbers have an outcome. */
+async function waitUntilSettled(url: string, ranges: readonly (readonly [number, number])[]): Promise<Outcome[]> {
   const seqs = ranges.flatMap(([from, to]) => Array.from({ length: to - from + 1 }, (_, i) => from + i))
   return until(
     async () => {
@@ -38,7 +38,7 @@ async function settled(url: string, ranges: readonly (readonly [number, number])
 const activities = (url: string, channel: Channel = 'push'): string => `${url}/admin/activities/${channel}`
 const ndjson = { 'content-type': 'application/x-ndjson' }
 
-test('from enqueue to the operator’s provider and back: one, an array, a stream; two brands with equal ids', async (t) => {
+test('one record, an array and a stream reach the operator’s provider, and their outcomes return; two brands with equal ids', async (t) => {
   const push = witness()
   const operator = await startOperator(t, { push })
   const { url } = await startPlatform(t, {
@@ -48,14 +48,14 @@ test('from enqueue to the operator’s provider and back: one, an array, a strea
   const one = element()
   const answer = await post(activities(url), one, adminKey.key)
   assert.equal(answer.text, '{"accepted":1,"repeated":0,"refused_count":0,"refused":[],"seqs":[[1,1]]}')
-  const [first] = await settled(url, answer.body.seqs)
+  const [first] = await waitUntilSettled(url, answer.body.seqs)
   assert.equal(first?.category, 'successful')
   assert.equal(first?.ref, push.received[0]?.ref)
 
   const many = Array.from({ length: 50 }, (_, i) => element({ brand_id: 1 + (i % 2), user_id: `u${i >> 1}` }))
   const array = await post(activities(url), many, adminKey.key)
   assert.equal(array.body.accepted, 50)
-  const outcomes = await settled(url, array.body.seqs)
+  const outcomes = await waitUntilSettled(url, array.body.seqs)
   assert.ok(outcomes.every((o) => o.category === 'successful'))
   assert.equal(new Set(outcomes.map((o) => o.ref)).size, 50)
 
@@ -70,14 +70,14 @@ test('from enqueue to the operator’s provider and back: one, an array, a strea
   )
   assert.match(stream.body.refused[1].error, /no lane serves brand 3/)
   assert.deepEqual(
-    (await settled(url, stream.body.seqs)).map((o) => o.ref),
+    (await waitUntilSettled(url, stream.body.seqs)).map((o) => o.ref),
     outcomes.map((o) => o.ref),
-    'the first identifiers',
+    'repeated messages keep their identifiers',
   )
   assert.equal(push.received.length, 51)
 })
 
-test('a long line is refused by its number, and the stream goes on', async (t) => {
+test('a line that is too long is refused with its number, and the stream continues', async (t) => {
   const operator = await startOperator(t)
   const { url } = await startPlatform(t, { lanes: [lane('1', 'push', operator.url)] })
   const long = JSON.stringify(element({}, { data: { blob: 'x'.repeat(3_000_000) } }))
@@ -95,11 +95,11 @@ test('a long line is refused by its number, and the stream goes on', async (t) =
   assert.match(answer.body.refused[0].error, /longer than/)
 })
 
-test('an on-site message goes through the inbox of its brand', async (t) => {
+test('an on-site message is delivered to the inbox of its brand', async (t) => {
   const operator = await startOperator(t, { app: { secrets: ['a-secret-of-32-bytes-and-some-more'] } })
   const { url } = await startPlatform(t, { lanes: [lane('1', 'site', operator.url), lane('2', 'site', operator.url)] })
   const answer = await post(activities(url, 'site'), element({ user_id: 'same' }), adminKey.key)
-  const [outcome] = await settled(url, answer.body.seqs)
+  const [outcome] = await waitUntilSettled(url, answer.body.seqs)
   const inboxOf = async (brand: string): Promise<string> => {
     const { body } = await post(`${operator.url}/admin/subscriber-tokens`, { brand, user_id: 'same' }, adminKey.key)
     const response = await fetch(`${operator.url}/app/inbox`, { headers: { authorization: `Bearer ${body.token}` } })
@@ -109,7 +109,7 @@ test('an on-site message goes through the inbox of its brand', async (t) => {
   assert.ok(!(await inboxOf('2')).includes(outcome?.ref as string))
 })
 
-test('what the operator refuses is listed under Failed Actions, dismissed, and replayed', async (t) => {
+test('messages that the operator refuses are listed in Failed Actions, dismissed and replayed', async (t) => {
   let accepts = false
   const push = witness((m) =>
     accepts || m.userId === 'fine'
@@ -124,7 +124,7 @@ test('what the operator refuses is listed under Failed Actions, dismissed, and r
     adminKey.key,
   )
   assert.deepEqual(
-    (await settled(url, sent.body.seqs)).map((o) => o.category),
+    (await waitUntilSettled(url, sent.body.seqs)).map((o) => o.category),
     ['successful', 'failed', 'failed'],
   )
 
@@ -137,12 +137,12 @@ test('what the operator refuses is listed under Failed Actions, dismissed, and r
   assert.equal((await post(`${url}/admin/failed/dismiss`, { user: 'a' }, adminKey.key)).body.count, 1)
   assert.equal((await get(`${url}/admin/failed?state=pending`)).body.items.length, 1)
   const decisions = async () => (await get(`${url}/admin/failed?activity=70`)).body.items
-  const who = ({ user, state, decided_by }: Record<string, unknown>) => [user, state, decided_by]
-  assert.deepEqual((await decisions()).map(who).sort(), [
+  const decisionOf = ({ user, state, decided_by }: Record<string, unknown>) => [user, state, decided_by]
+  assert.deepEqual((await decisions()).map(decisionOf).sort(), [
     ['a', 'dismissed', 'admin'],
     ['b', 'pending', null],
   ])
-  // Replayed, and refused again: it is pending, and who replayed it is still known.
+  // A replayed message that fails again is pending, with the key that replayed it.
   const failedAt = (await decisions()).find(({ user }: { user: string }) => user === 'b').at
   assert.equal((await post(`${url}/admin/failed/replay`, { user: 'b' }, adminKey.key)).body.count, 1)
   const again = await until(
@@ -151,7 +151,7 @@ test('what the operator refuses is listed under Failed Actions, dismissed, and r
         ({ user, at, state }: { user: string; at: number; state: string }) =>
           user === 'b' && state === 'pending' && at >= failedAt,
       ),
-    { awaited: 'it fails again' },
+    { awaited: 'the message fails again' },
   )
   assert.equal(again.decided_by, 'admin')
   assert.ok(again.decided_at > 0)
@@ -161,47 +161,47 @@ test('what the operator refuses is listed under Failed Actions, dismissed, and r
   assert.equal((await post(`${url}/admin/failed/dismiss`, { user: 'b', per_second: 5 }, adminKey.key)).status, 400)
   assert.equal((await post(`${url}/admin/failed/replay`, { user: 'b', per_second: 5 }, adminKey.key)).body.count, 1)
   assert.deepEqual(
-    (await settled(url, sent.body.seqs)).map((o) => o.category),
+    (await waitUntilSettled(url, sent.body.seqs)).map((o) => o.category),
     ['successful', 'failed', 'successful'],
   )
 })
 
-test('a stranger’s operator of twenty lines: batch, absent ids come again, a refused batch is split, redirects are not followed', async (t) => {
-  const stranger = await startStranger(t)
-  const { url } = await startPlatform(t, { lanes: [lane('1', 'push', stranger.url, { concurrency: 1, max: 8 })] })
-  const people = ['a', 'b', 'poison', 'absent-once', 'c', 'd']
+test('a minimal foreign operator: absent ids are sent again, a refused batch is split, redirects are not followed', async (t) => {
+  const operator = await startForeignOperator(t)
+  const { url } = await startPlatform(t, { lanes: [lane('1', 'push', operator.url, { concurrency: 1, max: 8 })] })
+  const people = ['a', 'b', 'guilty', 'absent-once', 'c', 'd']
   const sent = await post(
     activities(url),
     people.map((user_id) => element({ user_id })),
     adminKey.key,
   )
-  const outcomes = await settled(url, sent.body.seqs)
+  const outcomes = await waitUntilSettled(url, sent.body.seqs)
   assert.deepEqual(
     outcomes.map((o) => o.category),
     ['successful', 'successful', 'failed', 'successful', 'successful', 'successful'],
   )
   assert.deepEqual(outcomes.map((o) => o.ref).filter(Boolean).length, 5)
   assert.ok(
-    stranger.paths.every((path) => path === '/channels/push/batch'),
+    operator.paths.every((path) => path === '/channels/push/batch'),
     'the redirect was not followed',
   )
-  assert.equal(stranger.keys.size, 1)
+  assert.equal(operator.keys.size, 1)
 })
 
-/** Answers by the letter of §7.2 and no more; the first request is redirected, a batch with the poison in it is refused. */
-async function startStranger(t: TestContext): Promise<{ url: string; paths: string[]; keys: Set<unknown> }> {
+/** Implements only §7.2. It redirects the first request and refuses a batch with a message of the user `guilty`. */
+async function startForeignOperator(t: TestContext): Promise<{ url: string; paths: string[]; keys: Set<unknown> }> {
   const paths: string[] = []
-  const presented = new Set<unknown>()
+  const usedKeys = new Set<unknown>()
   const absent = new Set<string>()
   const server = createServer(async (request, response) => {
     paths.push(request.url as string)
-    presented.add(request.headers['x-api-key'])
+    usedKeys.add(request.headers['x-api-key'])
     if (paths.length === 1) return response.writeHead(302, { location: '/elsewhere' }).end()
     const batch = JSON.parse(await text(request)) as { activity: { id: number; user_id: string } }[]
-    const poison = batch.some((each) => each.activity.user_id === 'poison')
-    if (poison && batch.length > 1) return response.writeHead(500).end('{"error":"cannot read this batch"}')
-    const failed = poison ? batch.map((each) => ({ id: each.activity.id, error: 'poison' })) : []
-    const successful = poison
+    const guilty = batch.some((each) => each.activity.user_id === 'guilty')
+    if (guilty && batch.length > 1) return response.writeHead(500).end('{"error":"cannot read this batch"}')
+    const failed = guilty ? batch.map((each) => ({ id: each.activity.id, error: 'guilty' })) : []
+    const successful = guilty
       ? []
       : batch.filter((each) => each.activity.user_id !== 'absent-once' || absent.has('seen'))
     if (batch.some((each) => each.activity.user_id === 'absent-once')) absent.add('seen')
@@ -217,7 +217,7 @@ async function startStranger(t: TestContext): Promise<{ url: string; paths: stri
     server.closeAllConnections()
     server.close()
   })
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, paths, keys: presented }
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, paths, keys: usedKeys }
 }
 
 async function text(request: IncomingMessage): Promise<string> {
@@ -226,7 +226,7 @@ async function text(request: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString()
 }
 
-test('keys open what they may: scopes and brands', async (t) => {
+test('a key may use only its scopes and brands', async (t) => {
   const operator = await startOperator(t)
   const enqueuer = { name: 'crm', key: 'the-key-of-the-crm', scopes: ['enqueue'], brands: ['1'] } as const
   const { url } = await startPlatform(t, {

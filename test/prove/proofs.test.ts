@@ -1,4 +1,4 @@
-// The large proofs in the size that is affordable at every landing; `npm run prove -- NAME` is the same code at full size.
+// The proofs in small size. `npm run prove -- NAME` runs the same code in full size.
 
 import assert from 'node:assert/strict'
 import test from 'node:test'

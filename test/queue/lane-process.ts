@@ -1,5 +1,5 @@
-// A real process that serves a lane and is killed or stopped by tests. Each call is written to the witness's file before it
-// is answered, so that a double is seen: our own tables could not show one.
+// A process that serves a lane and that tests kill or stop. It appends each call to the witness file before it answers, because
+// the tables of the queue do not show items that were sent twice.
 
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -9,13 +9,13 @@ import { createQueue, queueMigrations } from '../../src/queue/create-queue.ts'
 import { type EventName, on } from '../../src/runtime/events.ts'
 import { openDatabase } from '../../src/store/open-database.ts'
 
-/** Where in a call the process waits for ever, after it has told so. */
+/** Where in a call the process reports 'halted' and then waits for ever. */
 export type Halt = 'never' | 'before the answer' | 'before the settle'
 
 export interface LaneProcess {
   readonly pid: number
-  /** Resolves when the process has told this event. */
-  told(event: EventName | 'halted'): Promise<void>
+  /** Resolves when the process has reported this event. */
+  waitFor(event: EventName | 'halted'): Promise<void>
   signal(name: 'SIGSTOP' | 'SIGCONT'): void
   kill(): Promise<void>
 }
@@ -26,13 +26,13 @@ export async function forkLane(
 ): Promise<LaneProcess> {
   const child = fork(import.meta.filename, [JSON.stringify(options)], { stdio: 'inherit' })
   const exited = once(child, 'exit')
-  const told = new Map<string, PromiseWithResolvers<void>>()
-  const telling = (what: string): PromiseWithResolvers<void> => {
-    const known = told.get(what) ?? Promise.withResolvers()
-    told.set(what, known)
-    return known
+  const reports = new Map<string, PromiseWithResolvers<void>>()
+  const reportOf = (name: string): PromiseWithResolvers<void> => {
+    const report = reports.get(name) ?? Promise.withResolvers()
+    reports.set(name, report)
+    return report
   }
-  child.on('message', (what: string) => telling(what).resolve())
+  child.on('message', (name: string) => reportOf(name).resolve())
   const kill = async (): Promise<void> => {
     child.kill('SIGKILL')
     await exited
@@ -40,7 +40,7 @@ export async function forkLane(
   t.after(kill)
   return {
     pid: child.pid as number,
-    told: (what) => telling(what).promise,
+    waitFor: (name) => reportOf(name).promise,
     signal: (name) => void child.kill(name),
     kill,
   }
@@ -48,19 +48,18 @@ export async function forkLane(
 
 if (import.meta.main) {
   const { url, witness, halt = 'never', leaseMs } = JSON.parse(process.argv[2] as string)
-  const tell = (what: string): void => void process.send?.(what)
-  const forEver = (): Promise<never> => {
-    tell('halted')
+  const report = (name: string): void => void process.send?.(name)
+  const haltForEver = (): Promise<never> => {
+    report('halted')
     return new Promise(() => {})
   }
-  for (const name of ['lane.owned', 'lane.lost'] as const) on(name, () => tell(name))
+  for (const name of ['lane.owned', 'lane.lost'] as const) on(name, () => report(name))
   const database = await openDatabase(url, { migrations: queueMigrations, ...(leaseMs && { leaseMs }) })
-  // Between the provider's acceptance and the settle.
-  const served: typeof database =
+  const laneDatabase: typeof database =
     halt === 'before the settle'
-      ? { ...database, engine: database.engine, commit: (() => forEver()) as never }
+      ? { ...database, engine: database.engine, commit: (() => haltForEver()) as never }
       : database
-  const lane = createQueue(served).serve(
+  const lane = createQueue(laneDatabase).serveLane(
     {
       name: '1/push',
       order: 'none',
@@ -74,7 +73,7 @@ if (import.meta.main) {
     },
     async (items) => {
       appendFileSync(witness, items.map(({ seq }) => `${seq} ${process.pid}\n`).join(''))
-      if (halt === 'before the answer') return forEver()
+      if (halt === 'before the answer') return haltForEver()
       return items.map(({ seq }) => ({ category: 'successful', ref: `${process.pid} ${seq}`, rule: 'written' }))
     },
   )

@@ -1,11 +1,11 @@
-// Two real processes on one PostgreSQL take a lane over from each other.
+// Two processes on one PostgreSQL take a lane over from each other.
 
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { createQueue, queueMigrations } from '../../src/queue/create-queue.ts'
-import type { Put, Queue } from '../../src/queue/queue.ts'
+import type { EnqueuedItem, Queue } from '../../src/queue/queue.ts'
 import { openDatabase } from '../../src/store/open-database.ts'
 import { freshSchema, withoutPostgres } from '../support/services/postgres.ts'
 import { temporary } from '../support/sides.ts'
@@ -18,7 +18,7 @@ interface Scene {
   readonly t: TestContext
   readonly queue: Queue
   fork(halt?: Halt, leaseMs?: number): Promise<LaneProcess>
-  /** Which processes each item was handed to. */
+  /** The processes that handled each item. */
   calls(): Promise<Map<number, number[]>>
 }
 
@@ -46,109 +46,109 @@ function check(title: string, run: (scene: Scene) => Promise<void>): void {
 }
 
 let nextKey = 0
-const put = (queue: Queue, count: number): Promise<readonly Put[]> =>
+const enqueueItems = (queue: Queue, count: number): Promise<readonly EnqueuedItem[]> =>
   queue.enqueue(
     '1/push',
     Array.from({ length: count }, () => ({ key: `item ${nextKey++}`, text: 'text' })),
   )
 
-const allSettled = (queue: Queue, puts: readonly Put[]) =>
+const waitUntilSettled = (queue: Queue, enqueued: readonly EnqueuedItem[]) =>
   until(
     async () => {
-      const outcomes = await queue.outcomes(puts.map(({ seq }) => seq))
+      const outcomes = await queue.readOutcomes(enqueued.map(({ seq }) => seq))
       return outcomes.every(({ category }) => category === 'successful') ? outcomes : undefined
     },
     { awaited: 'all are settled', withinMs: 40_000 },
   )
 
-const whose = (calls: Map<number, number[]>, puts: readonly Put[]): number[][] =>
-  puts.map(({ seq }) => calls.get(seq) ?? [])
+const processesOf = (calls: Map<number, number[]>, enqueued: readonly EnqueuedItem[]): number[][] =>
+  enqueued.map(({ seq }) => calls.get(seq) ?? [])
 
 check('one process serves a lane at a time; the other waits', async ({ queue, fork, calls }) => {
   const a = await fork()
-  await a.told('lane.owned')
+  await a.waitFor('lane.owned')
   const b = await fork()
-  const puts = await put(queue, 500)
-  await allSettled(queue, puts)
-  assert.deepEqual(new Set(whose(await calls(), puts).flat()), new Set([a.pid]))
+  const enqueued = await enqueueItems(queue, 500)
+  await waitUntilSettled(queue, enqueued)
+  assert.deepEqual(new Set(processesOf(await calls(), enqueued).flat()), new Set([a.pid]))
   await a.kill()
-  await b.told('lane.owned')
-  const more = await put(queue, 500)
-  await allSettled(queue, more)
-  assert.deepEqual(new Set(whose(await calls(), more).flat()), new Set([b.pid]))
+  await b.waitFor('lane.owned')
+  const more = await enqueueItems(queue, 500)
+  await waitUntilSettled(queue, more)
+  assert.deepEqual(new Set(processesOf(await calls(), more).flat()), new Set([b.pid]))
 })
 
 check(
-  'killed between call and answer: what was not settled is sent again by the other, nothing else is',
+  'a process killed between call and answer: the other process sends exactly the unsettled items again',
   async ({ queue, fork, calls }) => {
     const a = await fork('before the answer')
-    await a.told('lane.owned')
+    await a.waitFor('lane.owned')
     const b = await fork()
-    const puts = await put(queue, 500)
-    await a.told('halted')
+    const enqueued = await enqueueItems(queue, 500)
+    await a.waitFor('halted')
     await a.kill()
-    await allSettled(queue, puts)
-    const handed = whose(await calls(), puts)
-    const twice = handed.filter((pids) => pids.length === 2)
+    await waitUntilSettled(queue, enqueued)
+    const handlers = processesOf(await calls(), enqueued)
+    const twice = handlers.filter((pids) => pids.length === 2)
     assert.ok(twice.length >= 50 && twice.length <= 100, `${twice.length} items were in calls`)
-    for (const pids of handed) assert.deepEqual(pids, pids.length === 2 ? [a.pid, b.pid] : [b.pid])
+    for (const pids of handlers) assert.deepEqual(pids, pids.length === 2 ? [a.pid, b.pid] : [b.pid])
   },
 )
 
 check(
-  'killed between acceptance and settle: sent again, each outcome is the one that was settled',
+  'a process killed between acceptance and settle: its items are sent again, and the settled outcome counts',
   async ({ queue, fork, calls }) => {
     const a = await fork('before the settle')
-    await a.told('lane.owned')
-    const puts = await put(queue, 120)
-    await a.told('halted')
+    await a.waitFor('lane.owned')
+    const enqueued = await enqueueItems(queue, 120)
+    await a.waitFor('halted')
     await a.kill()
     const b = await fork()
-    const outcomes = await allSettled(queue, puts)
+    const outcomes = await waitUntilSettled(queue, enqueued)
     for (const { seq, ref } of outcomes) assert.equal(ref, `${b.pid} ${seq}`)
-    for (const pids of whose(await calls(), puts)) assert.equal(pids.at(-1), b.pid)
+    for (const pids of processesOf(await calls(), enqueued)) assert.equal(pids.at(-1), b.pid)
   },
 )
 
 check(
-  'taken over again and again while items come: nothing is lost, and no process sends an item twice',
+  'repeated take-overs while items arrive: no item is lost, and no process sends an item twice',
   async ({ queue, fork, calls }) => {
-    const puts: Put[] = []
+    const enqueued: EnqueuedItem[] = []
     let owner = await fork()
-    await owner.told('lane.owned')
+    await owner.waitFor('lane.owned')
     for (let round = 0; round < 5; round++) {
       const next = await fork()
       const seen = (await calls()).size
-      puts.push(...(await put(queue, 400)))
-      // Somewhere in the middle of the work, or just behind it.
+      enqueued.push(...(await enqueueItems(queue, 400)))
+      // The owner is killed during its work or shortly after it.
       await until(async () => (await calls()).size > seen, { awaited: 'the owner works' })
       await owner.kill()
-      await next.told('lane.owned')
+      await next.waitFor('lane.owned')
       owner = next
     }
-    await allSettled(queue, puts)
-    const handed = whose(await calls(), puts)
-    assert.ok(handed.every((pids) => pids.length > 0))
-    for (const pids of handed) assert.equal(new Set(pids).size, pids.length)
+    await waitUntilSettled(queue, enqueued)
+    const handlers = processesOf(await calls(), enqueued)
+    assert.ok(handlers.every((pids) => pids.length > 0))
+    for (const pids of handlers) assert.equal(new Set(pids).size, pids.length)
   },
 )
 
 check(
-  'stopped for longer than the lease and continued, it drops what another has taken over',
+  'a process that was stopped for longer than its lease drops the items that another has taken over',
   async ({ queue, fork, calls }) => {
     const a = await fork('never', 1_000)
-    await a.told('lane.owned')
-    await allSettled(queue, await put(queue, 100))
+    await a.waitFor('lane.owned')
+    await waitUntilSettled(queue, await enqueueItems(queue, 100))
     a.signal('SIGSTOP')
     const b = await fork()
-    const puts = await put(queue, 300)
-    await b.told('lane.owned')
-    await allSettled(queue, puts)
+    const enqueued = await enqueueItems(queue, 300)
+    await b.waitFor('lane.owned')
+    await waitUntilSettled(queue, enqueued)
     a.signal('SIGCONT')
-    await a.told('lane.lost')
-    const more = await put(queue, 300)
-    await allSettled(queue, more)
-    const all = whose(await calls(), [...puts, ...more])
+    await a.waitFor('lane.lost')
+    const more = await enqueueItems(queue, 300)
+    await waitUntilSettled(queue, more)
+    const all = processesOf(await calls(), [...enqueued, ...more])
     assert.deepEqual(new Set(all.flat()), new Set([b.pid]))
     assert.ok(all.every((pids) => pids.length === 1))
   },

@@ -1,21 +1,28 @@
-// Every broken answer, over a real socket: it is refused with the reason, and nothing of it is believed.
+// Each broken answer, over a real socket, is refused with its reason, and nothing of it is compared.
 
 import assert from 'node:assert/strict'
 import type { AddressInfo } from 'node:net'
 import { createServer, type Server, type Socket } from 'node:net'
 import test, { type TestContext } from 'node:test'
+import type { RefusalReason } from '../../src/reconcile/answer-refused.ts'
 import { crmStoreMigrations } from '../../src/reconcile/crm/store.ts'
-import type { Why } from '../../src/reconcile/refusal.ts'
-import { askRun, readRun, saveRun } from '../../src/reconcile/runs.ts'
+import { readRun, requestRun, saveRun } from '../../src/reconcile/runs.ts'
 import { openDatabase } from '../../src/store/open-database.ts'
 import { onEachEngine } from '../support/engines.ts'
 import { listOf, startListOperator } from '../support/list-operator.ts'
 import { adminKey, get, post } from '../support/sides.ts'
 import { event, until } from '../support/wait.ts'
-import { ended, foundBy, importLines, type Over, runTo, startReconciling } from './platform.ts'
+import {
+  importLines,
+  type Over,
+  readDiscrepancies,
+  runReconciliation,
+  startReconciling,
+  waitUntilEnded,
+} from './platform.ts'
 
-/** Hands over the socket when the request has arrived. */
-async function startSocket(t: TestContext, answer: (socket: Socket) => void): Promise<string> {
+/** Starts a server that calls `answer` with the socket when a request arrives. @returns its URL */
+async function startSocketServer(t: TestContext, answer: (socket: Socket) => void): Promise<string> {
   const sockets = new Set<Socket>()
   const server: Server = createServer((socket) => {
     sockets.add(socket)
@@ -44,165 +51,165 @@ const whole = (body: string | Buffer): Buffer => Buffer.concat([chunked(body), B
 const stamp = '"timestamp":"2020-01-01T10:00:00Z"'
 
 const broken: readonly {
-  readonly says: string
+  readonly title: string
   readonly sends: (socket: Socket) => void
-  readonly why: Why
-  readonly words: RegExp
+  readonly why: RefusalReason
+  readonly message: RegExp
   readonly over?: Over
 }[] = [
   {
-    says: 'an error at the start',
+    title: 'an error at the start',
     sends: (socket) => socket.end(whole('{"error":"timeout"}')),
     why: 'error',
-    words: /^timeout$/,
+    message: /^timeout$/,
   },
   {
-    says: 'an error in the middle, the JSON closed all the same (row 17)',
+    title: 'an error in the middle of an answer that is valid JSON (row 17)',
     sends: (socket) => socket.end(whole('{"users":["a","b"],"error":"the replica went away"}')),
     why: 'error',
-    words: /the replica went away/,
+    message: /the replica went away/,
   },
   {
-    says: 'an error whose words no store keeps',
+    title: 'an error with characters that cannot be stored',
     sends: (socket) => socket.end(whole('{"error":"a\\u0000b\\ud800"}')),
     why: 'error',
-    words: /^a.b.$/,
+    message: /^a.b.$/,
   },
   {
-    says: 'an answer cut inside an id, by a connection that simply ends',
+    title: 'an answer that ends inside an id, because the connection ends',
     sends: (socket) => socket.end(`${ok}connection: close\r\n\r\n{"users":["a","bc`),
     why: 'cut_short',
-    words: /after 1 ids, inside users/,
+    message: /after 1 ids, inside users/,
   },
   {
-    says: 'an answer cut inside an escape',
+    title: 'an answer that ends inside an escape',
     sends: (socket) => socket.end(`${ok}connection: close\r\n\r\n{"users":["a","b\\u00`),
     why: 'cut_short',
-    words: /after 1 ids/,
+    message: /after 1 ids/,
   },
   {
-    says: 'an answer cut after its list: no timestamp',
+    title: 'an answer that ends after its list, without a timestamp',
     sends: (socket) => socket.end(whole('{"users":["a"]')),
     why: 'cut_short',
-    words: /inside its object/,
+    message: /inside its object/,
   },
   {
-    says: 'a server that dies in the middle of a chunked answer',
+    title: 'a server that closes the connection in the middle of a chunked answer',
     sends: (socket) => socket.write(chunked('{"users":["a",'), () => socket.destroySoon()),
     why: 'cut_short',
-    words: /broke after 14 bytes/,
+    message: /broke after 14 bytes/,
   },
   {
-    says: 'a server that dies before it has sent as much as it promised',
+    title: 'a server that closes the connection before it has sent content-length bytes',
     sends: (socket) => socket.end(`${ok}content-length: 1000\r\n\r\n{"users":["a"],${stamp}}`),
     why: 'cut_short',
-    words: /broke after \d+ bytes/,
+    message: /broke after \d+ bytes/,
   },
   {
-    says: 'a server that dies before it answers',
+    title: 'a server that closes the connection without an answer',
     sends: (socket) => socket.destroy(),
     why: 'unreachable',
-    words: /127\.0\.0\.1/,
+    message: /127\.0\.0\.1/,
   },
   {
-    says: 'a server that says nothing',
+    title: 'a server that sends nothing',
     sends: () => {},
     why: 'silent',
-    words: /nothing for 200 ms/,
+    message: /no data for 200 ms/,
     over: { limits: { idleMs: 200 } },
   },
   {
-    says: 'a server that stops in the middle',
+    title: 'a server that stops sending in the middle',
     sends: (socket) => socket.write(chunked('{"users":["a",')),
     why: 'silent',
-    words: /nothing for 200 ms/,
+    message: /no data for 200 ms/,
     over: { limits: { idleMs: 200 } },
   },
   {
-    says: 'a server that trickles, never silent for long',
+    title: 'a server that sends slowly, but without long pauses',
     sends(socket) {
       socket.write(chunked('{"users":["a"'))
       const more = setInterval(() => socket.write('4\r\n,"b"\r\n'), 20)
       socket.once('close', () => clearInterval(more))
     },
     why: 'slow',
-    words: /not done within 400 ms/,
+    message: /not complete after 400 ms/,
     over: { limits: { idleMs: 300, totalMs: 400 } },
   },
   {
-    says: 'a page instead of JSON',
+    title: 'a web page instead of JSON',
     sends: (socket) => socket.end(whole('<html>busy</html>')),
     why: 'not_json',
-    words: /begins with "<"/,
+    message: /begins with "<"/,
   },
   {
-    says: 'JSON with a comma too many',
+    title: 'JSON with a superfluous comma',
     sends: (socket) => socket.end(whole(`{"users":["a",],${stamp}}`)),
     why: 'not_json',
-    words: /at users\[1\]/,
+    message: /at users\[1\]/,
   },
   {
-    says: 'bytes that are not UTF-8',
+    title: 'bytes that are not UTF-8',
     sends: (socket) =>
       socket.end(whole(Buffer.concat([Buffer.from('{"users":["a'), Buffer.from([0xff]), Buffer.from(`"],${stamp}}`)]))),
     why: 'not_json',
-    words: /UTF-8/,
+    message: /UTF-8/,
   },
   {
-    says: 'a compressed answer that nobody asked for',
+    title: 'a compressed answer although the request did not allow it',
     sends: (socket) => socket.end(`${ok}content-encoding: gzip\r\ncontent-length: 3\r\n\r\nabc`),
     why: 'not_json',
-    words: /compressed \(gzip\)/,
+    message: /compressed \(gzip\)/,
   },
   {
-    says: 'an id that is a number',
+    title: 'an id that is a number',
     sends: (socket) => socket.end(whole(`{"users":["a",1001],${stamp}}`)),
     why: 'wrong_content',
-    words: /users\[1\] is a number/,
+    message: /users\[1\] is a number/,
   },
   {
-    says: 'users that are no list',
+    title: 'users that is not an array',
     sends: (socket) => socket.end(whole(`{"users":{"a":true},${stamp}}`)),
     why: 'wrong_content',
-    words: /users is not an array/,
+    message: /users is not an array/,
   },
   {
-    says: 'no timestamp',
+    title: 'no timestamp',
     sends: (socket) => socket.end(whole('{"users":["a"]}')),
     why: 'timestamp',
-    words: /no timestamp/,
+    message: /no timestamp/,
   },
   {
-    says: 'a timestamp that cannot be read',
+    title: 'a timestamp that cannot be read',
     sends: (socket) => socket.end(whole('{"users":["a"],"timestamp":"yesterday"}')),
     why: 'timestamp',
-    words: /yesterday/,
+    message: /yesterday/,
   },
   {
-    says: 'an id twice',
+    title: 'an id that occurs twice',
     sends: (socket) => socket.end(whole(`{"users":["a","b","a"],${stamp}}`)),
     why: 'repeated',
-    words: /"a"/,
+    message: /"a"/,
   },
   {
-    says: 'an id that is too long',
+    title: 'an id that is too long',
     sends: (socket) => socket.end(whole(`{"users":["a","${'x'.repeat(65)}"],${stamp}}`)),
     why: 'too_long',
-    words: /users\[1\] is longer than 64 bytes/,
+    message: /users\[1\] is longer than 64 bytes/,
     over: { limits: { idBytes: 64 } },
   },
   {
-    says: 'an id that never ends',
+    title: 'an id that never ends',
     sends(socket) {
       socket.write(chunked('{"users":["'))
       const more = setInterval(() => socket.write(`400\r\n${'x'.repeat(1024)}\r\n`), 1)
       socket.once('close', () => clearInterval(more))
     },
     why: 'too_long',
-    words: /users\[0\]/,
+    message: /users\[0\]/,
   },
   {
-    says: 'a list that never ends',
+    title: 'a list that never ends',
     sends(socket) {
       socket.write(chunked('{"users":["first"'))
       const ids = Array.from({ length: 200 }, () => ',"x"').join('')
@@ -210,84 +217,87 @@ const broken: readonly {
       socket.once('close', () => clearInterval(more))
     },
     why: 'grown',
-    words: /more than 1001 ids/,
+    message: /more than 1001 ids/,
   },
   {
-    says: '401',
+    title: '401',
     sends: (socket) => socket.end('HTTP/1.1 401 Unauthorized\r\ncontent-length: 21\r\n\r\n{"error":"wrong key"}\n'),
     why: 'status',
-    words: /^401 wrong key$/,
+    message: /^401 wrong key$/,
   },
   {
-    says: '500 with a page',
+    title: '500 with a web page',
     sends: (socket) => socket.end('HTTP/1.1 500 Oops\r\ncontent-length: 8\r\n\r\n<html/>\n'),
     why: 'status',
-    words: /^500 <html\/>/,
+    message: /^500 <html\/>/,
   },
   {
-    says: 'a redirection',
+    title: 'a redirect',
     sends: (socket) => socket.end('HTTP/1.1 302 Found\r\nlocation: http://127.0.0.1:1/\r\ncontent-length: 0\r\n\r\n'),
     why: 'status',
-    words: /^302$/,
+    message: /^302$/,
   },
   {
-    says: 'what is no HTTP',
+    title: 'an answer that is not HTTP',
     sends: (socket) => socket.end('hello\r\n\r\n'),
     why: 'unreachable',
-    words: /./,
+    message: /./,
   },
 ]
 
-for (const { says, sends, why, words, over } of broken) {
-  test(`refused as ${why}: ${says}`, async (t) => {
-    const { url } = await startReconciling(t, 'sqlite::memory:', await startSocket(t, sends), over)
+for (const { title, sends, why, message, over } of broken) {
+  test(`refused as ${why}: ${title}`, async (t) => {
+    const { url } = await startReconciling(t, 'sqlite::memory:', await startSocketServer(t, sends), over)
     await importLines(url, '1', [{ user_id: 'kept', blocked: true }])
-    const run = await runTo(url, '1', 'blocked')
+    const run = await runReconciliation(url, '1', 'blocked')
     assert.equal(run.state, 'refused')
     assert.equal(run.refused?.why, why, run.refused?.particulars)
-    assert.match(run.refused.particulars, words)
+    assert.match(run.refused.particulars, message)
     assert.ok(run.refused.remedy.length > 20)
     assert.equal(run.discrepancies, null)
-    assert.deepEqual(await foundBy(url, run.run), [])
+    assert.deepEqual(await readDiscrepancies(url, run.run), [])
   })
 }
 
-test('an operator that is not there is unreachable', async (t) => {
+test('an operator without a server is unreachable', async (t) => {
   const { url } = await startReconciling(t, 'sqlite::memory:', 'http://127.0.0.1:1')
-  assert.partialDeepStrictEqual(await runTo(url, '1', 'blocked'), { state: 'refused', refused: { why: 'unreachable' } })
+  assert.partialDeepStrictEqual(await runReconciliation(url, '1', 'blocked'), {
+    state: 'refused',
+    refused: { why: 'unreachable' },
+  })
 })
 
-onEachEngine('whatever was refused, the next good answer counts', async (t, store) => {
+onEachEngine('after refused answers, the next good answer is compared', async (t, store) => {
   const answers = ['{"error":"no"}', '{"users":["a"', listOf(['a'])]
   const operator = await startListOperator(t, (response) => void response.end(answers.shift()))
   const { url } = await startReconciling(t, store, operator.url)
   const states: string[] = []
-  for (const _ of [1, 2, 3]) states.push((await runTo(url, '1', 'blocked')).state)
+  for (const _ of [1, 2, 3]) states.push((await runReconciliation(url, '1', 'blocked')).state)
   assert.deepEqual(states, ['refused', 'refused', 'done'])
 })
 
 onEachEngine(
-  'a platform that stops ends the run and says so; one that was killed is found out by the next',
+  'a stopped platform ends its run as interrupted; the run of a killed platform is ended by the next one',
   async (t, store) => {
     const operator = await startListOperator(t, (response) => void response.write('{"users":["a",'))
     const platform = await startReconciling(t, store, operator.url)
-    const begun = event('crm.comparing')
+    const started = event('crm.comparing')
     const { body } = await post(`${platform.url}/admin/reconciliations`, { brand: '1', field: 'blocked' }, adminKey.key)
-    await begun
+    await started
     await until(() => operator.asked.length > 0, { awaited: 'the request' })
     await platform.stop()
 
-    // As SIGKILL leaves it: under way, and nobody owns it.
+    // The state after SIGKILL: the run is open and has no owner.
     const file = store.startsWith('sqlite:') ? store.replace(/\.db$/, '-crm.db') : store
     const database = await openDatabase(file, { migrations: crmStoreMigrations })
-    const killed = (await askRun(database, '2', 'blocked', 'somebody')) as string
-    const row = await readRun(database, killed)
+    const abandoned = (await requestRun(database, '2', 'blocked', 'somebody')) as string
+    const row = await readRun(database, abandoned)
     assert.ok(row)
     await saveRun(database, { ...row, state: 'streaming', started_at: Date.now(), ids: 12 })
     await database.close()
 
-    const again = await startReconciling(t, store, operator.url)
-    assert.equal((await get(`${again.url}/admin/reconciliations/${body.run}`)).body.refused.why, 'interrupted')
-    assert.equal((await ended(again.url, killed)).refused?.why, 'interrupted')
+    const restarted = await startReconciling(t, store, operator.url)
+    assert.equal((await get(`${restarted.url}/admin/reconciliations/${body.run}`)).body.refused.why, 'interrupted')
+    assert.equal((await waitUntilEnded(restarted.url, abandoned)).refused?.why, 'interrupted')
   },
 )

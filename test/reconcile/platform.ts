@@ -1,4 +1,4 @@
-// A platform with a CRM, and what the tests of reconciliation do with it.
+// A platform with a CRM, for the tests of reconciliation.
 
 import type { TestContext } from 'node:test'
 import type { ReconciliationOptions } from '../../src/reconcile/options.ts'
@@ -6,7 +6,7 @@ import type { ShownRun } from '../../src/reconcile/shown-run.ts'
 import { adminKey, get, post, startPlatform } from '../support/sides.ts'
 import { until } from '../support/wait.ts'
 
-/** The CRM's attributes are said to be from then: long enough ago to be judged. */
+/** The time of the CRM's attributes: old enough to be judged. */
 export const longAgo = '2026-01-01T00:00:00Z'
 export const ndjson = { 'content-type': 'application/x-ndjson' }
 
@@ -14,21 +14,25 @@ export type Over = Partial<Omit<ReconciliationOptions, 'limits'>> & {
   readonly limits?: Partial<ReconciliationOptions['limits']>
 }
 
-/** Brand 1 and brand 2 are reconciled with the same address, each with its own key. */
+/** Reconciles the brands 1 and 2 with one operator, each with its own key. */
 export async function startReconciling(
   t: TestContext,
   store: string,
   url: string,
   over: Over = {},
 ): Promise<{ url: string; stop(): Promise<void> }> {
-  const of = (brand: string) => ({
+  const optionsOf = (brand: string) => ({
     brand,
     url,
     apiKey: `the-key-of-brand-${brand}`,
     fields: ['blocked', 'excluded', 'consent_push_notification'] as const,
     ...over,
   })
-  return startPlatform(t, { store, lanes: [], reconciliation: [of('1'), of('2')] as ReconciliationOptions[] })
+  return startPlatform(t, {
+    store,
+    lanes: [],
+    reconciliation: [optionsOf('1'), optionsOf('2')] as ReconciliationOptions[],
+  })
 }
 
 export async function importLines(url: string, brand: string, lines: readonly object[], asOf = longAgo) {
@@ -36,12 +40,12 @@ export async function importLines(url: string, brand: string, lines: readonly ob
   return (await post(`${url}/admin/attributes/${brand}?as_of=${asOf}`, body, adminKey.key, ndjson)).body
 }
 
-export async function runTo(url: string, brand: string, field: string, anySize = false): Promise<ShownRun> {
+export async function runReconciliation(url: string, brand: string, field: string, anySize = false): Promise<ShownRun> {
   const { body } = await post(`${url}/admin/reconciliations`, { brand, field, any_size: anySize }, adminKey.key)
-  return ended(url, body.run)
+  return waitUntilEnded(url, body.run)
 }
 
-export async function ended(url: string, run: string): Promise<ShownRun> {
+export async function waitUntilEnded(url: string, run: string): Promise<ShownRun> {
   const path = `${url}/admin/reconciliations/${run}`
   return until(
     async () => {
@@ -52,7 +56,7 @@ export async function ended(url: string, run: string): Promise<ShownRun> {
   )
 }
 
-export interface Found {
+export interface FoundDiscrepancy {
   readonly n: number
   readonly user_id: string
   readonly direction: string
@@ -60,6 +64,6 @@ export interface Found {
   readonly correction: string | null
 }
 
-export async function foundBy(url: string, run: string): Promise<readonly Found[]> {
+export async function readDiscrepancies(url: string, run: string): Promise<readonly FoundDiscrepancy[]> {
   return (await get(`${url}/admin/reconciliations/${run}/discrepancies?limit=10000`)).body.discrepancies
 }

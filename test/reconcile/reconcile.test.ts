@@ -1,4 +1,4 @@
-// The whole way over real sockets, on both engines: import, ask, stream, compare, find.
+// Reconciliation over real sockets, on both engines: import, request, stream, compare, list.
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
@@ -7,88 +7,94 @@ import { onEachEngine, onPostgres } from '../support/engines.ts'
 import { type AnswerList, listOf, startListOperator } from '../support/list-operator.ts'
 import { adminKey, get, post } from '../support/sides.ts'
 import { event, until } from '../support/wait.ts'
-import { foundBy, importLines, runTo, startReconciling } from './platform.ts'
+import { importLines, readDiscrepancies, runReconciliation, startReconciling } from './platform.ts'
 
-const odd = ['"quoted"', 'back\\slash', 'comma,and],"', 'ü', '😀', '日本語', 'x'.repeat(255)]
-
-onEachEngine('what operator and CRM say differently is found exactly, by brand, the worst first', async (t, store) => {
-  const lists: Record<string, readonly string[]> = {
-    'the-key-of-brand-1': ['1001', '1002', 'only-operator', ...odd, 'y'.repeat(10_000)],
-    'the-key-of-brand-2': ['1001'],
-  }
-  const operator = await startListOperator(t, (response, { key }) => void response.end(listOf(lists[key ?? ''] ?? [])))
-  const { url } = await startReconciling(t, store, `${operator.url}/`)
-  await importLines(url, '1', [
-    { user_id: '1001', blocked: true, excluded: true },
-    { user_id: '1002', blocked: false },
-    { user_id: 'only-crm', blocked: true },
-    ...odd.slice(1).map((user_id) => ({ user_id, blocked: true })),
-  ])
-  await importLines(url, '2', [{ user_id: '1001', blocked: true }])
-
-  const run = await runTo(url, '1', 'blocked')
-  assert.partialDeepStrictEqual(run, {
-    state: 'done',
-    ids: 4 + odd.length,
-    crm_users: 2 + odd.length - 1,
-    discrepancies: { critical: 4, high: 0, low: 1, operator_only: 4, crm_only: 1, too_recent: 0 },
-    refused: null,
-  })
-  const found = await foundBy(url, run.run)
-  assert.deepEqual(
-    found.map(({ user_id, direction, severity }) => [user_id, direction, severity]),
-    [
-      ['"quoted"', 'operator_only', 'critical'],
-      ['1002', 'operator_only', 'critical'],
-      ['only-operator', 'operator_only', 'critical'],
-      ['y'.repeat(10_000), 'operator_only', 'critical'],
-      ['only-crm', 'crm_only', 'low'],
-    ],
-  )
-  assert.deepEqual(
-    (await runTo(url, '2', 'blocked')).discrepancies?.critical,
-    0,
-    'user 1001 of brand 2 is another person',
-  )
-  assert.deepEqual(operator.asked[0], { field: 'blocked', key: 'the-key-of-brand-1', path: '/reconciliation' })
-
-  // Pages, exports and acknowledging.
-  const path = `${url}/admin/reconciliations/${run.run}`
-  const first = (await get(`${path}/discrepancies?limit=2`)).body
-  const rest = (await get(`${path}/discrepancies?limit=10&after=${first.next}`)).body
-  assert.deepEqual([...first.discrepancies, ...rest.discrepancies], found)
-  assert.equal(rest.next, null)
-  const lines = await (await fetch(`${path}/export`, { headers: { 'x-api-key': adminKey.key } })).text()
-  assert.deepEqual(
-    lines
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line)),
-    found,
-  )
-  const csv = await (await fetch(`${path}/export?format=csv`, { headers: { 'x-api-key': adminKey.key } })).text()
-  assert.match(
-    csv,
-    /^user_id,field,direction,severity,crm_changed_at,correction,note\n"""quoted""",blocked,operator_only,critical,,,\n/,
-  )
-  await post(`${path}/acknowledge`, {}, adminKey.key)
-  assert.equal((await get(path)).body.acknowledged.by, 'admin')
-
-  // History, newest first.
-  await runTo(url, '1', 'excluded')
-  const { runs } = (await get(`${url}/admin/reconciliations?brand=1`)).body
-  assert.deepEqual(
-    runs.map((each: { field: string }) => each.field),
-    ['excluded', 'blocked'],
-  )
-  assert.equal(
-    (await get(`${url}/admin/reconciliations?brand=1&limit=1&after=${runs[0].run}`)).body.runs[0].run,
-    run.run,
-  )
-})
+const unusualIds = ['"quoted"', 'back\\slash', 'comma,and],"', 'ü', '😀', '日本語', 'x'.repeat(255)]
 
 onEachEngine(
-  'what the CRM changed within the grace before the data, or after it, is too recent to judge',
+  'the differences of operator and CRM are found exactly, for each brand, the worse direction first',
+  async (t, store) => {
+    const lists: Record<string, readonly string[]> = {
+      'the-key-of-brand-1': ['1001', '1002', 'only-operator', ...unusualIds, 'y'.repeat(10_000)],
+      'the-key-of-brand-2': ['1001'],
+    }
+    const operator = await startListOperator(
+      t,
+      (response, { key }) => void response.end(listOf(lists[key ?? ''] ?? [])),
+    )
+    const { url } = await startReconciling(t, store, `${operator.url}/`)
+    await importLines(url, '1', [
+      { user_id: '1001', blocked: true, excluded: true },
+      { user_id: '1002', blocked: false },
+      { user_id: 'only-crm', blocked: true },
+      ...unusualIds.slice(1).map((user_id) => ({ user_id, blocked: true })),
+    ])
+    await importLines(url, '2', [{ user_id: '1001', blocked: true }])
+
+    const run = await runReconciliation(url, '1', 'blocked')
+    assert.partialDeepStrictEqual(run, {
+      state: 'done',
+      ids: 4 + unusualIds.length,
+      crm_users: 2 + unusualIds.length - 1,
+      discrepancies: { critical: 4, high: 0, low: 1, operator_only: 4, crm_only: 1, too_recent: 0 },
+      refused: null,
+    })
+    const found = await readDiscrepancies(url, run.run)
+    assert.deepEqual(
+      found.map(({ user_id, direction, severity }) => [user_id, direction, severity]),
+      [
+        ['"quoted"', 'operator_only', 'critical'],
+        ['1002', 'operator_only', 'critical'],
+        ['only-operator', 'operator_only', 'critical'],
+        ['y'.repeat(10_000), 'operator_only', 'critical'],
+        ['only-crm', 'crm_only', 'low'],
+      ],
+    )
+    assert.deepEqual(
+      (await runReconciliation(url, '2', 'blocked')).discrepancies?.critical,
+      0,
+      'user 1001 of brand 2 is another person',
+    )
+    assert.deepEqual(operator.asked[0], { field: 'blocked', key: 'the-key-of-brand-1', path: '/reconciliation' })
+
+    // Pages, exports and the acknowledgement.
+    const path = `${url}/admin/reconciliations/${run.run}`
+    const first = (await get(`${path}/discrepancies?limit=2`)).body
+    const rest = (await get(`${path}/discrepancies?limit=10&after=${first.next}`)).body
+    assert.deepEqual([...first.discrepancies, ...rest.discrepancies], found)
+    assert.equal(rest.next, null)
+    const lines = await (await fetch(`${path}/export`, { headers: { 'x-api-key': adminKey.key } })).text()
+    assert.deepEqual(
+      lines
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line)),
+      found,
+    )
+    const csv = await (await fetch(`${path}/export?format=csv`, { headers: { 'x-api-key': adminKey.key } })).text()
+    assert.match(
+      csv,
+      /^user_id,field,direction,severity,crm_changed_at,correction,note\n"""quoted""",blocked,operator_only,critical,,,\n/,
+    )
+    await post(`${path}/acknowledge`, {}, adminKey.key)
+    assert.equal((await get(path)).body.acknowledged.by, 'admin')
+
+    // The list of runs, newest first.
+    await runReconciliation(url, '1', 'excluded')
+    const { runs } = (await get(`${url}/admin/reconciliations?brand=1`)).body
+    assert.deepEqual(
+      runs.map((each: { field: string }) => each.field),
+      ['excluded', 'blocked'],
+    )
+    assert.equal(
+      (await get(`${url}/admin/reconciliations?brand=1&limit=1&after=${runs[0].run}`)).body.runs[0].run,
+      run.run,
+    )
+  },
+)
+
+onEachEngine(
+  'changes of the CRM after the data, or within the grace time before, are too recent to judge',
   async (t, store) => {
     const dataAt = new Date(Date.now() - 3_600_000)
     const operator = await startListOperator(
@@ -103,91 +109,91 @@ onEachEngine(
       { user_id: 'c', blocked: false, updated_at: at(+59_000) },
       { user_id: 'd', blocked: true, updated_at: at(-61_000) },
       { user_id: 'e', blocked: true, updated_at: at(-59_000) },
-      // Another attribute's change is no reason to wait.
+      // The change of another attribute does not matter.
       { user_id: 'never', consent_sms: true, updated_at: at(+1) },
     ])
-    const run = await runTo(url, '1', 'blocked')
+    const run = await runReconciliation(url, '1', 'blocked')
     assert.partialDeepStrictEqual(run.discrepancies, { critical: 2, low: 1, too_recent: 3 })
     assert.deepEqual(
-      (await foundBy(url, run.run)).map(({ user_id }) => user_id),
+      (await readDiscrepancies(url, run.run)).map(({ user_id }) => user_id),
       ['a', 'never', 'd'],
     )
   },
 )
 
-const fine =
+const answerWith =
   (users: readonly string[]): AnswerList =>
   (response) =>
     void response.end(listOf(users))
-const many = (prefix: string, count: number): string[] => Array.from({ length: count }, (_, i) => `${prefix}${i}`)
+const createIds = (prefix: string, count: number): string[] => Array.from({ length: count }, (_, i) => `${prefix}${i}`)
 
-onEachEngine('duplicates are refused, wherever they stand', async (t, store) => {
+onEachEngine('a list with a repeated id is refused', async (t, store) => {
   let users: readonly string[] = []
   const operator = await startListOperator(t, (response) => void response.end(listOf(users)))
   const { url } = await startReconciling(t, store, operator.url)
   await importLines(
     url,
     '1',
-    many('u', 10).map((user_id) => ({ user_id, blocked: true })),
+    createIds('u', 10).map((user_id) => ({ user_id, blocked: true })),
   )
   for (users of [
-    ['u1', 'u2', 'u1'], // known to the CRM
-    ['x', 'u1', 'x'], // not known
-    ['u"1', 'a', 'u"1'], // escaped
+    ['u1', 'u2', 'u1'], // an id of the CRM
+    ['x', 'u1', 'x'], // an id that the CRM does not have
+    ['u"1', 'a', 'u"1'], // an id with an escape
   ]) {
-    const run = await runTo(url, '1', 'blocked')
+    const run = await runReconciliation(url, '1', 'blocked')
     assert.equal(run.refused?.why, 'repeated')
     assert.ok(run.refused.particulars.includes(JSON.stringify(users[0])), run.refused.particulars)
     assert.equal(run.discrepancies, null)
-    assert.deepEqual(await foundBy(url, run.run), [])
+    assert.deepEqual(await readDiscrepancies(url, run.run), [])
   }
   users = ['u1', 'u2']
-  assert.equal((await runTo(url, '1', 'blocked')).discrepancies?.low, 8)
+  assert.equal((await runReconciliation(url, '1', 'blocked')).discrepancies?.low, 8)
 })
 
 onEachEngine(
-  'a list that shrank or grew beyond the limits is refused, against the last one or the CRM, unless any size is meant',
+  'a list that is too small or too large, compared with the last list or the CRM, is refused unless any size is accepted',
   async (t, store) => {
-    let users = many('u', 100)
+    let users = createIds('u', 100)
     const operator = await startListOperator(t, (response) => void response.end(listOf(users)))
     const { url } = await startReconciling(t, store, operator.url, { limits: { slack: 5, shrink: 20, grow: 50 } })
-    const first = await runTo(url, '1', 'blocked')
+    const first = await runReconciliation(url, '1', 'blocked')
     assert.deepEqual(
       [first.refused?.why, first.refused?.particulars],
       [
         'grown',
-        'it has more than 5 ids, and the CRM has none: import the CRM’s users first (bellwire attributes import), or accept this first list once',
+        'it has more than 5 ids, and the CRM has none: import the CRM’s users first (bellwire attributes import), or accept this first list once with any size (--any-size)',
       ],
     )
-    assert.equal((await runTo(url, '1', 'blocked', true)).state, 'done')
-    users = many('u', 150)
-    assert.equal((await runTo(url, '1', 'blocked')).state, 'done')
-    users = many('u', 119)
-    assert.deepEqual((await runTo(url, '1', 'blocked')).refused?.why, 'shrunk')
-    users = many('u', 226)
-    assert.deepEqual((await runTo(url, '1', 'blocked')).refused?.why, 'grown')
-    users = many('u', 120)
+    assert.equal((await runReconciliation(url, '1', 'blocked', true)).state, 'done')
+    users = createIds('u', 150)
+    assert.equal((await runReconciliation(url, '1', 'blocked')).state, 'done')
+    users = createIds('u', 119)
+    assert.deepEqual((await runReconciliation(url, '1', 'blocked')).refused?.why, 'shrunk')
+    users = createIds('u', 226)
+    assert.deepEqual((await runReconciliation(url, '1', 'blocked')).refused?.why, 'grown')
+    users = createIds('u', 120)
     assert.equal(
-      (await runTo(url, '1', 'blocked')).state,
+      (await runReconciliation(url, '1', 'blocked')).state,
       'done',
-      'measured against the last good one, not against what was refused',
+      'compared with the last good list, not with a refused list',
     )
   },
 )
 
-test('501: the operator has no source for the field, which is a result of its own', async (t) => {
+test('501: a run without a source for the field ends as no_source', async (t) => {
   const operator = await startListOperator(t, (response) => void response.writeHead(501).end('{"error":"no source"}'))
   const { url } = await startReconciling(t, 'sqlite::memory:', operator.url)
-  const run = await runTo(url, '1', 'blocked')
+  const run = await runReconciliation(url, '1', 'blocked')
   assert.deepEqual([run.state, run.refused, run.discrepancies], ['no_source', null, null])
 })
 
-test('nothing is asked that is not configured, and keys see only their brands', async (t) => {
-  const operator = await startListOperator(t, fine([]))
+test('a run of a brand or field that is not configured is refused', async (t) => {
+  const operator = await startListOperator(t, answerWith([]))
   const { url } = await startReconciling(t, 'sqlite::memory:', operator.url)
   for (const [body, words] of [
     [{ brand: '3', field: 'blocked' }, /platform\.reconciliation/],
-    [{ brand: '1', field: 'active' }, /there are blocked, excluded, consent_push_notification/],
+    [{ brand: '1', field: 'active' }, /use blocked, excluded, consent_push_notification/],
     [{ brand: '1', field: 'colour' }, /not reconciled/],
   ] as const) {
     const { status, body: answer } = await post(`${url}/admin/reconciliations`, body, adminKey.key)
@@ -197,13 +203,13 @@ test('nothing is asked that is not configured, and keys see only their brands', 
   assert.equal((await get(`${url}/admin/reconciliations/unknown`)).status, 404)
 })
 
-onEachEngine('runs that are due are asked for by themselves, once, also after a restart', async (t, store) => {
-  const operator = await startListOperator(t, fine([]))
+onEachEngine('a due run is requested automatically and once, even after a restart', async (t, store) => {
+  const operator = await startListOperator(t, answerWith([]))
   const over = { everyMs: 3_600_000, fields: ['blocked'] as const }
-  const both = event('crm.compared', ({ brand }) => brand === '2')
+  const second = event('crm.compared', ({ brand }) => brand === '2')
   const first = event('crm.compared', ({ brand }) => brand === '1')
   const platform = await startReconciling(t, store, operator.url, over)
-  await Promise.all([first, both])
+  await Promise.all([first, second])
   assert.equal(operator.asked.length, 2)
   const { runs } = (await get(`${platform.url}/admin/reconciliations`)).body
   assert.deepEqual(
@@ -211,13 +217,13 @@ onEachEngine('runs that are due are asked for by themselves, once, also after a 
     ['schedule', 'schedule'],
   )
   await platform.stop()
-  const again = await startReconciling(t, store, operator.url, over)
-  await runTo(again.url, '1', 'blocked')
-  assert.equal(operator.asked.length, 3, 'only the one that was asked for now')
+  const restarted = await startReconciling(t, store, operator.url, over)
+  await runReconciliation(restarted.url, '1', 'blocked')
+  assert.equal(operator.asked.length, 3, 'only the run that was requested now')
 })
 
-onPostgres('of two platforms on one database one carries out each run', async (t, store) => {
-  const operator = await startListOperator(t, fine(['1001']))
+onPostgres('of two platforms on one database, one executes each run', async (t, store) => {
+  const operator = await startListOperator(t, answerWith(['1001']))
   const over = { everyMs: 3_600_000, fields: ['blocked', 'excluded'] as const }
   const platforms = await Promise.all([0, 1].map(() => startReconciling(t, store, operator.url, over)))
   const [first, second] = platforms.map(({ url }) => url) as [string, string]
@@ -225,25 +231,29 @@ onPostgres('of two platforms on one database one carries out each run', async (t
   await until(async () => (await scheduled()).filter(({ state }) => state === 'done').length === 4, {
     awaited: '4 runs',
   })
-  const asked = () => operator.asked.map(({ key, field }) => `${key} ${field}`).toSorted()
-  assert.equal(new Set(asked()).size, 4)
-  assert.equal(asked().length, 4)
-  // Whoever is asked, whoever carries it out.
-  await Promise.all([runTo(first, '1', 'blocked'), runTo(second, '1', 'excluded'), runTo(second, '2', 'blocked')])
-  assert.equal(asked().length, 7)
+  const requests = () => operator.asked.map(({ key, field }) => `${key} ${field}`).toSorted()
+  assert.equal(new Set(requests()).size, 4)
+  assert.equal(requests().length, 4)
+  // Either platform may receive the request, and either may execute the run.
+  await Promise.all([
+    runReconciliation(first, '1', 'blocked'),
+    runReconciliation(second, '1', 'excluded'),
+    runReconciliation(second, '2', 'blocked'),
+  ])
+  assert.equal(requests().length, 7)
   assert.equal((await scheduled()).filter(({ state }) => state === 'done').length, 7)
 })
 
-test('a run that is under way is not asked for twice', async (t) => {
-  const hold = Promise.withResolvers<void>()
+test('a request for a field with an open run returns this run', async (t) => {
+  const release = Promise.withResolvers<void>()
   const operator = await startListOperator(t, async (response) => {
-    await hold.promise
+    await release.promise
     response.end(listOf([]))
   })
   const { url } = await startReconciling(t, 'sqlite::memory:', operator.url)
-  const ask = () => post(`${url}/admin/reconciliations`, { brand: '1', field: 'blocked' }, adminKey.key)
-  const [one, two] = [(await ask()).body, (await ask()).body]
+  const requestRun = () => post(`${url}/admin/reconciliations`, { brand: '1', field: 'blocked' }, adminKey.key)
+  const [one, two] = [(await requestRun()).body, (await requestRun()).body]
   assert.deepEqual([one.run, one.fresh, two.fresh], [two.run, true, false])
-  hold.resolve()
-  assert.equal((await runTo(url, '1', 'blocked')).state, 'done')
+  release.resolve()
+  assert.equal((await runReconciliation(url, '1', 'blocked')).state, 'done')
 })

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { readTimestamp } from '../../src/reconcile/timestamp.ts'
 
-test('a time of the data is read as it is published, and tolerantly', () => {
-  const read: readonly [string, number][] = [
+test('timestamps are read in the published forms and with common deviations', () => {
+  const valid: readonly [string, number][] = [
     ['2020-01-01T10:00:00Z', Date.UTC(2020, 0, 1, 10)],
     ['2015-03-02T8:27:58.721607Z', Date.UTC(2015, 2, 2, 8, 27, 58, 721)],
     ['2020-01-01T10:00:00', Date.UTC(2020, 0, 1, 10)],
@@ -12,7 +12,7 @@ test('a time of the data is read as it is published, and tolerantly', () => {
     ['2020-01-01T00:30:00-0130', Date.UTC(2020, 0, 1, 2)],
     ['2016-12-31T23:59:60Z', Date.UTC(2017, 0, 1)],
   ]
-  for (const [text, ms] of read) assert.equal(readTimestamp(text), ms, text)
+  for (const [text, ms] of valid) assert.equal(readTimestamp(text), ms, text)
   for (const text of [
     '',
     'yesterday',

@@ -1,29 +1,29 @@
 import { connect } from 'node:net'
 
-export interface HalfSent {
-  /** Of the answer; undefined where none came before the connection was closed. */
+export interface HalfSentResult {
+  /** The status of the answer. Undefined: the connection closed without an answer. */
   readonly status: number | undefined
-  /** By the server, within the time. */
+  /** Whether the server closed the connection in time. */
   readonly closed: boolean
 }
 
-/** Sends a request whose last byte is withheld. A server that waits for all of a body keeps the rest of it in memory. */
-export function sendHalf(url: string, path: string, body: Buffer, withinMs: number): Promise<HalfSent> {
+/** Sends a request without its last byte. A server that waits for the complete body keeps the rest in memory. */
+export function sendHalf(url: string, path: string, body: Buffer, withinMs: number): Promise<HalfSentResult> {
   return new Promise((resolve) => {
     const { hostname, port, host } = new URL(url)
     let status: number | undefined
     const socket = connect(Number(port), hostname)
     const end = (closed: boolean): void => {
-      clearTimeout(late)
+      clearTimeout(timer)
       socket.destroy()
       resolve({ status, closed })
     }
-    const late = setTimeout(() => end(false), withinMs)
+    const timer = setTimeout(() => end(false), withinMs)
     socket.setEncoding('latin1')
     socket.on('data', (text: string) => {
       status ??= Number(/^HTTP\/1\.1 (\d{3})/.exec(text)?.[1])
     })
-    // What was still being sent may be reset, and the answer with it.
+    // The server may reset the connection while data is sent; then the answer is lost.
     socket.on('error', () => {})
     socket.on('close', () => end(true))
     socket.write(

@@ -1,4 +1,4 @@
-// Who is attacked: an operator and a platform of their own processes, with two brands each, and stand-ins of the push services.
+// The target of the attacks: an operator and a platform in separate processes, with two brands, and stand-ins of push services.
 
 import { randomBytes } from 'node:crypto'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
@@ -17,16 +17,16 @@ export interface Answer {
 
 export interface Side extends Command {
   readonly url: string
-  /** With the side's key for /admin, unless the headers say otherwise. A body is JSON, unless the headers say otherwise. */
-  ask(method: 'GET' | 'POST', path: string, body?: object | string, headers?: Headers): Promise<Answer>
+  /** Sends a request. Default headers: the side's key for /admin, and the content type JSON. */
+  request(method: 'GET' | 'POST', path: string, body?: object | string, headers?: Headers): Promise<Answer>
 }
 
-/** The user's own app or page. */
-export interface Player {
+/** The app or page of a user. */
+export interface UserApp {
   readonly brand: string
   readonly user: string
   readonly authorization: string
-  ask(method: 'GET' | 'POST', path: string, body?: object): Promise<Answer>
+  request(method: 'GET' | 'POST', path: string, body?: object): Promise<Answer>
 }
 
 export interface Device {
@@ -39,13 +39,13 @@ export interface Target {
   readonly platform: Side
   readonly keys: Readonly<Record<string, string>>
   readonly small: boolean
-  player(brand: string, user: string): Promise<Player>
+  userApp(brand: string, user: string): Promise<UserApp>
   device(service: 'fcm' | 'apns'): Promise<Device>
-  /** Its app is removed: its push service says that it is gone. */
+  /** Uninstalls the app of a device: the push service reports the device as gone. */
   remove(device: Device): Promise<void>
-  /** One push to a user, as the platform of that brand sends it. */
+  /** Sends one push to a user, as the platform does. */
   push(brand: string, user: string, more?: object): Promise<Answer>
-  /** Metrics of the operator, as text. */
+  /** Reads the metrics of the operator. */
   metrics(): Promise<string>
 }
 
@@ -65,7 +65,7 @@ export async function startTarget(folder: string, small: boolean, signal: AbortS
   const keys: Readonly<Record<string, string>> = { '1': secret(), '2': secret() }
   const admin = { operator: secret(), platform: secret() }
   const appSecret = secret()
-  const written = parse(await readFile(join(standIns, 'bellwire.yaml'), 'utf8')) as { operator: { push: object } }
+  const standInConfig = parse(await readFile(join(standIns, 'bellwire.yaml'), 'utf8')) as { operator: { push: object } }
 
   const operator = await startSide('operator', {
     host: '127.0.0.1',
@@ -74,7 +74,7 @@ export async function startTarget(folder: string, small: boolean, signal: AbortS
     keys: Object.entries(keys).map(([brand, key]) => ({ name: `brand ${brand}`, key, brands: [Number(brand)] })),
     admin_keys: [{ name: 'back office', key: admin.operator, scopes: ['read', 'manage', 'devices'] }],
     suppression: 'none',
-    push: written.operator.push,
+    push: standInConfig.operator.push,
     site: { provider: 'inbox' },
     app: { secrets: [appSecret] },
   })
@@ -96,7 +96,7 @@ export async function startTarget(folder: string, small: boolean, signal: AbortS
     platform,
     keys,
     small,
-    async player(brand, user) {
+    async userApp(brand, user) {
       const token = await createSubscriberToken({ secret: appSecret, brand, userId: user, ttlSeconds: 3_600 })
       const authorization = `Bearer ${token}`
       const headers = { authorization }
@@ -104,27 +104,27 @@ export async function startTarget(folder: string, small: boolean, signal: AbortS
         brand,
         user,
         authorization,
-        ask: (method, path, body) => ask(operator.url + path, method, body, headers),
+        request: (method, path, body) => sendRequest(operator.url + path, method, body, headers),
       }
     },
     async device(service) {
-      const { json } = await ask(`${control}/devices`, 'POST', { service })
+      const { json } = await sendRequest(`${control}/devices`, 'POST', { service })
       return json as unknown as Device
     },
     async remove({ id }) {
-      await ask(`${control}/devices/${id}`, 'POST', { gone: true })
+      await sendRequest(`${control}/devices/${id}`, 'POST', { gone: true })
     },
     push: (brand, user, more) =>
-      ask(`${operator.url}/channels/push/single`, 'POST', activity(brand, user, more), {
+      sendRequest(`${operator.url}/channels/push/single`, 'POST', activity(brand, user, more), {
         'x-api-key': keys[brand] as string,
       }),
     async metrics() {
-      return (await ask(`${operator.url}/metrics`, 'GET')).text
+      return (await sendRequest(`${operator.url}/metrics`, 'GET')).text
     },
   }
 
   async function startSide(side: 'operator' | 'platform', settings: object): Promise<Side> {
-    // In the folder of the credentials that the configuration names; JSON is YAML, too.
+    // The folder contains the credentials that the configuration names. JSON is valid YAML.
     const config = join(standIns, `${side}.yaml`)
     await writeFile(config, JSON.stringify({ [side]: settings, log: { format: 'json' } }), { mode: 0o600 })
     const [command, { url }] = await startCommand([side, '--config', config], log(side), 'server.listening', signal)
@@ -132,7 +132,7 @@ export async function startTarget(folder: string, small: boolean, signal: AbortS
     return {
       ...command,
       url: String(url),
-      ask: (method, path, body, headers) => ask(String(url) + path, method, body, { ...key, ...headers }),
+      request: (method, path, body, headers) => sendRequest(String(url) + path, method, body, { ...key, ...headers }),
     }
   }
 }
@@ -150,7 +150,7 @@ export function activity(brand: string, user: string, more: object = {}): object
   return { activity: record, title: 'Hello', body: 'There', ...more }
 }
 
-async function ask(
+async function sendRequest(
   url: string,
   method: 'GET' | 'POST',
   body?: object | string,
@@ -170,6 +170,6 @@ function readJson(text: string): Readonly<Record<string, unknown>> {
   try {
     return JSON.parse(text) as Readonly<Record<string, unknown>>
   } catch {
-    return {} // Metrics, or a page: the text is what counts.
+    return {} // not JSON, such as metrics
   }
 }

@@ -1,4 +1,4 @@
-// /admin/attributes: what the CRM holds of its users.
+// The routes under /admin/attributes: the users' attributes in the CRM.
 
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
@@ -12,16 +12,16 @@ import { mediaTypeOf } from '../../http/request-bodies.ts'
 import { clock } from '../../runtime/clock.ts'
 import type { Database } from '../../store/database.ts'
 import { readTimestamp } from '../timestamp.ts'
-import { ImportAnswer, importUsers } from './import.ts'
+import { ImportAnswer, importUsers } from './import-users.ts'
 import { readRecord } from './read-line.ts'
-import { putCrmUsers, readCrmUser } from './users.ts'
+import { readCrmUser, upsertCrmUsers } from './users.ts'
 
 const userAttributes = Type.Object({
   ...Object.fromEntries(reconciliationFields.map((field) => [field, Type.Optional(Type.Boolean())])),
-  updated_at: Type.Optional(Type.String({ format: 'date-time', description: 'Left out: now' })),
+  updated_at: Type.Optional(Type.String({ format: 'date-time', description: 'Default: now' })),
 })
 
-const Held = Type.Object({
+const StoredAttributes = Type.Object({
   brand: Type.String(),
   user_id: Type.String(),
   attributes: Type.Object(
@@ -40,31 +40,31 @@ export function crmRoutes(database: Database): readonly AdminRoute[] {
       method: 'POST',
       url: '/admin/attributes/:brand',
       scope: 'manage',
-      says: 'Fills the CRM with what is known of its users: one in each line, of any length.',
+      says: 'Imports users and their attributes into the CRM, one user per line, any number of lines.',
       params: { brand: brandNumber() },
       query: {
         as_of: Type.String({
           format: 'date-time',
-          description: 'When the export was made; lines without updated_at count as changed then. Left out: now.',
+          description: 'The time of the export. It is the time of change for lines without updated_at. Default: now.',
         }),
       },
       body: {
-        ...textOf('application/x-ndjson', 'One user in each line'),
-        ...textOf('text/csv', 'A line of names, then one user in each line'),
+        ...textOf('application/x-ndjson', 'One user per line'),
+        ...textOf('text/csv', 'A header line, then one user per line'),
       },
       streamed: ['application/x-ndjson', 'application/jsonl', 'text/csv'],
       gives: json(ImportAnswer),
       async handler(request, key) {
-        const brand = brandOf(request, key)
+        const brand = readBrand(request, key)
         const format = mediaTypeOf(request) === 'text/csv' ? 'csv' : 'ndjson'
-        if (!request.body) throw new HttpError(400, 'the body is empty: send one user in each line')
+        if (!request.body) throw new HttpError(400, 'the body is empty: send one user per line')
         const now = clock.now()
         return importUsers(request.body as AsyncIterable<Buffer>, {
           database,
           brand,
           format,
           now,
-          at: asOf(request, now),
+          at: readAsOf(request, now),
         })
       },
     },
@@ -72,14 +72,14 @@ export function crmRoutes(database: Database): readonly AdminRoute[] {
       method: 'GET',
       url: '/admin/attributes/:brand/:user',
       scope: 'read',
-      says: 'Shows what the CRM holds of one user.',
+      says: 'Returns the attributes of one user in the CRM.',
       params: { brand: brandNumber(), user: 'The user id.' },
-      gives: json(Held),
+      gives: json(StoredAttributes),
       async handler(request, key) {
-        const brand = brandOf(request, key)
+        const brand = readBrand(request, key)
         const { user } = request.params as { user: string }
         const attributes = await readCrmUser(database, brand, user)
-        if (!attributes) throw new HttpError(404, `the CRM knows no user ${shown(user)} of brand ${brand}`)
+        if (!attributes) throw new HttpError(404, `the CRM has no user ${shown(user)} of brand ${brand}`)
         return { brand, user_id: user, attributes }
       },
     },
@@ -87,17 +87,17 @@ export function crmRoutes(database: Database): readonly AdminRoute[] {
       method: 'POST',
       url: '/admin/attributes/:brand/:user',
       scope: 'manage',
-      says: 'Changes what the CRM holds of one user; attributes that are not named stay as they are.',
+      says: 'Changes attributes of one user in the CRM. Other attributes do not change.',
       params: { brand: brandNumber(), user: 'The user id.' },
       body: json(userAttributes),
-      gives: json(Type.Object({ ...Held.properties, changed: Type.Boolean() })),
+      gives: json(Type.Object({ ...StoredAttributes.properties, changed: Type.Boolean() })),
       async handler(request, key) {
-        const brand = brandOf(request, key)
+        const brand = readBrand(request, key)
         const { user } = request.params as { user: string }
         const now = clock.now()
         const read = readRecord({ ...jsonObject(request), user_id: user }, { brand, at: now, now })
         if ('invalid' in read) throw new HttpError(400, read.invalid)
-        const changed = await putCrmUsers(database, brand, [read])
+        const changed = await upsertCrmUsers(database, brand, [read])
         return { brand, user_id: user, changed: changed === 1, attributes: await readCrmUser(database, brand, user) }
       },
     },
@@ -105,19 +105,23 @@ export function crmRoutes(database: Database): readonly AdminRoute[] {
 }
 
 /** @throws HttpError for a brand that this key may not see (row 31) */
-function brandOf(request: FastifyRequest, key: AccessKey): string {
+function readBrand(request: FastifyRequest, key: AccessKey): string {
   const { brand } = request.params as { brand: string }
-  if (!/^(0|[1-9]\d{0,18})$/.test(brand)) throw new HttpError(400, `${shown(brand)} is not the number of a brand`)
+  if (!/^(0|[1-9]\d{0,18})$/.test(brand))
+    throw new HttpError(400, `brand is ${shown(brand)}, but must be the number of a brand`)
   if (key.brands && !key.brands.includes(brand))
-    throw new HttpError(403, `the key ${key.name} is not for brand ${brand}: add it to its brands in the configuration`)
+    throw new HttpError(
+      403,
+      `the key ${key.name} may not use brand ${brand}: add the brand to the key in the configuration`,
+    )
   return brand
 }
 
-/** ?as_of=: when the export was made. Lines without updated_at count as changed then. */
-function asOf(request: FastifyRequest, now: number): number {
+/** Reads the query parameter as_of. */
+function readAsOf(request: FastifyRequest, now: number): number {
   const { as_of: text } = request.query as { as_of?: string }
   if (text === undefined) return now
   const at = readTimestamp(text)
-  if (at === undefined || at > now) throw new HttpError(400, 'as_of must be a past time, as 2020-01-01T10:00:00Z')
+  if (at === undefined || at > now) throw new HttpError(400, 'as_of must be a past time, such as 2020-01-01T10:00:00Z')
   return at
 }

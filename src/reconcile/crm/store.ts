@@ -1,13 +1,12 @@
-// Where the CRM's users and their reconciliation are kept. On PostgreSQL with everything else. On SQLite in a file of their own
-// beside the store: a comparison reads millions of rows in a thread, for which a file must be open to a second reader, and the
-// store is not; and what is imported by the million stands in no message's way.
+// The database of the CRM's users and their reconciliation. On PostgreSQL it is the platform's store. On SQLite it is a separate
+// file: a comparison reads it from a second thread, which the store does not allow, and a large import must not delay messages.
 
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Database, Migration } from '../../store/database.ts'
 import { openDatabase } from '../../store/open-database.ts'
-import { correctionMigrations } from '../correct.ts'
+import { correctionMigrations } from '../corrections.ts'
 import { discrepancyMigrations } from '../discrepancies.ts'
 import { runMigrations } from '../runs.ts'
 import { crmMigrations } from './users.ts'
@@ -20,7 +19,7 @@ export const crmStoreMigrations: readonly Migration[] = [
 ]
 
 /**
- * The file of the CRM beside a SQLite store; undefined: it is in the store.
+ * The CRM's file next to a SQLite store. Undefined: the CRM is in the store itself.
  *
  * @example crmFileOf('sqlite:/data/platform.db') // 'sqlite:/data/platform-crm.db'
  */
@@ -34,12 +33,12 @@ export interface CrmStore {
   close(): Promise<void>
 }
 
-/** @param main the platform's database, open: on SQLite that is what makes sure that nobody else has these files */
+/** @param main the platform's open database. On SQLite it also locks the CRM's file against other processes. */
 export async function openCrmStore(store: string, main: Database): Promise<CrmStore> {
   const file = crmFileOf(store)
   if (file === undefined) return { database: main, close: async () => {} }
-  const memory = store === 'sqlite::memory:' ? await mkdtemp(join(tmpdir(), 'bellwire-crm-')) : undefined
-  const database = await openDatabase(memory ? `sqlite:${join(memory, 'crm.db')}` : file, {
+  const directory = store === 'sqlite::memory:' ? await mkdtemp(join(tmpdir(), 'bellwire-crm-')) : undefined
+  const database = await openDatabase(directory ? `sqlite:${join(directory, 'crm.db')}` : file, {
     migrations: crmStoreMigrations,
     shared: true,
   })
@@ -47,7 +46,7 @@ export async function openCrmStore(store: string, main: Database): Promise<CrmSt
     database,
     async close() {
       await database.close()
-      if (memory) await rm(memory, { recursive: true, force: true })
+      if (directory) await rm(directory, { recursive: true, force: true })
     },
   }
 }

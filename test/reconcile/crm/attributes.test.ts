@@ -6,13 +6,13 @@ import { adminKey, get, post, startPlatform } from '../../support/sides.ts'
 import { importLines, ndjson } from '../platform.ts'
 
 const csv = { 'content-type': 'text/csv' }
-const put = (url: string, brand: string, body: string, headers: Record<string, string>, query = '') =>
+const importBody = (url: string, brand: string, body: string, headers: Record<string, string>, query = '') =>
   post(`${url}/admin/attributes/${brand}${query}`, body, adminKey.key, headers)
 const attributesOf = async (url: string, brand: string, user: string) =>
   (await get(`${url}/admin/attributes/${brand}/${encodeURIComponent(user)}`)).body.attributes
 
 onEachEngine(
-  'attributes come in as NDJSON or CSV, bad lines are named, and two brands’ equal ids are two people',
+  'attributes are imported from NDJSON or CSV, refused lines are listed, and equal ids of two brands are two users',
   async (t, store) => {
     const { url } = await startPlatform(t, { store, lanes: [] })
     const lines = [
@@ -30,14 +30,14 @@ onEachEngine(
       '[]',
       '{"user_id":1007,"active":true,"brand":"1"}\r',
     ]
-    const answer = (await put(url, '1', lines.join('\n'), ndjson)).body
+    const answer = (await importBody(url, '1', lines.join('\n'), ndjson)).body
     assert.deepEqual([answer.users, answer.changed, answer.refused_count], [2, 2, 10])
     assert.deepEqual(
       answer.refused.map((each: { line: number }) => each.line),
       [2, 4, 5, 6, 7, 8, 9, 10, 11, 12],
     )
-    assert.match(answer.refused[1].error, /says nothing: name at least one of blocked/)
-    assert.match(answer.refused[4].error, /of brand 2/)
+    assert.match(answer.refused[1].error, /there is no attribute: set at least one of blocked/)
+    assert.match(answer.refused[4].error, /brand is 2/)
     assert.deepEqual(await attributesOf(url, '1', '1001'), {
       blocked: { value: true, changed_at: '2026-01-02T03:04:05.000Z' },
       consent_sms: { value: false, changed_at: '2026-01-02T03:04:05.000Z' },
@@ -46,7 +46,7 @@ onEachEngine(
 
     const table =
       'name,user_id,blocked,updated_at\nAnna,1001,false,2026-02-01T00:00:00Z\n"B, C","a ""b""",1,\nshort,1002\nD,1003,,\nE,1004,TRUE,'
-    const read = (await put(url, '2', table, csv, '?as_of=2026-03-01T00:00:00Z')).body
+    const read = (await importBody(url, '2', table, csv, '?as_of=2026-03-01T00:00:00Z')).body
     assert.deepEqual(
       [read.users, read.changed, read.refused.map((each: { line: number }) => each.line)],
       [3, 3, [4, 5]],
@@ -60,7 +60,7 @@ onEachEngine(
 )
 
 onEachEngine(
-  'a stream may come again, out of order, and name a user twice: the newest change counts',
+  'a stream may be repeated, unordered, and contain a user twice: the newest change is stored',
   async (t, store) => {
     const { url } = await startPlatform(t, { store, lanes: [] })
     const at = (day: number): string => `2026-01-0${day}T00:00:00Z`
@@ -81,13 +81,13 @@ onEachEngine(
     }
     for (const user of ['a', 'b'] as const) assert.deepEqual(await attributesOf(url, '1', user), expected[user])
     assert.equal((await importLines(url, '1', lines)).changed, 0)
-    // What is known already keeps its time: importing today's whole table makes nothing too recent to judge.
+    // Equal values keep their time: importing the whole table today makes no value too recent to judge.
     await importLines(url, '1', [{ user_id: 'a', blocked: true, excluded: true }], at(9))
     assert.deepEqual(await attributesOf(url, '1', 'a'), expected.a)
   },
 )
 
-onEachEngine('a value nested 100,000 levels deep costs its own line and no other', async (t, store) => {
+onEachEngine('only the line with a value nested 100,000 levels deep is refused', async (t, store) => {
   const { url } = await startPlatform(t, { store, lanes: [] })
   const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`
   const lines = [
@@ -96,7 +96,7 @@ onEachEngine('a value nested 100,000 levels deep costs its own line and no other
     '{"user_id":"d3","blocked":true}',
   ]
   lines.push(`{"user_id":"d4","blocked":true,"brand":${deep}}`)
-  const { status, body } = await put(url, '1', lines.join('\n'), ndjson)
+  const { status, body } = await importBody(url, '1', lines.join('\n'), ndjson)
   assert.deepEqual([status, body.users, body.refused_count], [200, 2, 2])
   assert.deepEqual(
     body.refused.map(({ line }: { line: number }) => line),
@@ -108,18 +108,18 @@ onEachEngine('a value nested 100,000 levels deep costs its own line and no other
   assert.equal(one.status, 400)
 })
 
-onEachEngine('many lines, cut anywhere, a line that is too long among them', async (t, store) => {
+onEachEngine('many lines in arbitrary chunks, with one line that is too long', async (t, store) => {
   const { url } = await startPlatform(t, { store, lanes: [] })
   const lines = Array.from({ length: 12_000 }, (_, i) => JSON.stringify({ user_id: `u${i}`, blocked: i % 2 === 0 }))
   lines[5_000] = `{"user_id":"${'x'.repeat(longestLine + 600_000)}"}`
-  const answer = (await put(url, '1', lines.join('\n'), ndjson)).body
+  const answer = (await importBody(url, '1', lines.join('\n'), ndjson)).body
   assert.deepEqual(
     [answer.users, answer.changed, answer.refused],
     [11_999, 11_999, [{ line: 5_001, error: `the line is longer than ${longestLine} bytes` }]],
   )
 })
 
-test('one user’s attributes are set and read; what cannot be read is refused with the remedy', async (t) => {
+test('the attributes of one user are changed and read; invalid requests are refused with a remedy', async (t) => {
   const bound = { name: 'bound', key: 'the-key-of-brand-2-alone', scopes: ['read', 'manage'], brands: ['2'] } as const
   const { url } = await startPlatform(t, { lanes: [], keys: [adminKey, bound] })
   const path = `${url}/admin/attributes/1/${encodeURIComponent('a/b ü')}`
@@ -130,9 +130,9 @@ test('one user’s attributes are set and read; what cannot be read is refused w
   assert.equal((await get(`${url}/admin/attributes/2/nobody`)).status, 404)
   assert.equal((await get(path, 'the-key-of-brand-2-alone')).status, 403)
   assert.equal((await post(`${url}/admin/attributes/1`, 'x', adminKey.key)).status, 415)
-  assert.equal((await put(url, 'x', '{}', ndjson)).status, 400)
-  assert.match((await put(url, '1', 'id,blocked\n1,true', csv)).body.error, /user_id among them/)
-  assert.match((await put(url, '1', 'user_id,colour\n1,true', csv)).body.error, /no column is an attribute/)
-  assert.match((await put(url, '1', '{}', ndjson, '?as_of=2999-01-01T00:00:00Z')).body.error, /past time/)
+  assert.equal((await importBody(url, 'x', '{}', ndjson)).status, 400)
+  assert.match((await importBody(url, '1', 'id,blocked\n1,true', csv)).body.error, /user_id among them/)
+  assert.match((await importBody(url, '1', 'user_id,colour\n1,true', csv)).body.error, /no column is an attribute/)
+  assert.match((await importBody(url, '1', '{}', ndjson, '?as_of=2999-01-01T00:00:00Z')).body.error, /past time/)
   assert.match((await post(path, { blocked: 'x' }, adminKey.key)).body.error, /write true or false/)
 })

@@ -1,0 +1,71 @@
+// The processes of a proof: a witness, operators and a platform. Their stores and ports stay the same after restarts.
+
+import { join } from 'node:path'
+import { freePort } from '../../test/support/free-port.ts'
+import { type OperatorPlan, type PlatformPlan, planVariable, witnessVariable } from '../plans.ts'
+import { type Strike, strikeVariable } from '../processes/strike.ts'
+import { type Process, startProcess } from './process.ts'
+import { readWitnessReport, type WitnessReport } from './witness-report.ts'
+
+export interface SetupOptions {
+  readonly folder: string
+  readonly operatorStore?: string
+  readonly platformStore?: string
+  readonly operators?: number
+  readonly platforms?: number
+  readonly operator?: Omit<OperatorPlan, 'store' | 'port'>
+  readonly lane?: PlatformPlan['lane']
+}
+
+export interface ProofSetup {
+  readonly platformUrl: string
+  readonly platformUrls: readonly string[]
+  readonly operatorUrls: readonly string[]
+  /** Starts an operator. `strike` defines where the process kills or stops itself. Default index: 0. */
+  operator(strike?: Strike, index?: number): Process
+  platform(strike?: Strike, index?: number): Process
+  readReport(): Promise<WitnessReport>
+}
+
+export async function createSetup(options: SetupOptions): Promise<ProofSetup> {
+  const { folder, operators = 1, platforms = 1 } = options
+  const file = join(folder, 'witness.ndjson')
+  const witness = startProcess(new URL('../processes/witness.ts', import.meta.url), { args: [file] })
+  const { port: witnessPort } = (await witness.ready) as { port: number }
+  const ports = await Promise.all(Array.from({ length: operators + platforms }, freePort))
+  const urls = ports.map((port) => `http://127.0.0.1:${port}`)
+  const operatorUrls = urls.slice(0, operators)
+  const platformUrls = urls.slice(operators)
+
+  const start = (program: string, plan: object, strike: Strike | undefined): Process =>
+    startProcess(new URL(`../processes/${program}.ts`, import.meta.url), {
+      preload: new URL(`../processes/${program}-strikes.ts`, import.meta.url),
+      env: {
+        [planVariable]: JSON.stringify(plan),
+        [witnessVariable]: String(witnessPort),
+        ...(strike && { [strikeVariable]: JSON.stringify(strike) }),
+      },
+    })
+  return {
+    platformUrl: platformUrls[0] as string,
+    platformUrls,
+    operatorUrls,
+    operator(strike, index = 0) {
+      const store = options.operatorStore ?? `sqlite:${join(folder, 'operator.db')}`
+      const plan: OperatorPlan = { ...options.operator, store, port: ports[index] as number }
+      return start('operator', plan, strike)
+    },
+    platform(strike, index = 0) {
+      const store = options.platformStore ?? `sqlite:${join(folder, 'platform.db')}`
+      const lane = options.lane
+      const plan: PlatformPlan = {
+        store,
+        port: ports[operators + index] as number,
+        operators: operatorUrls,
+        ...(lane && { lane }),
+      }
+      return start('platform', plan, strike)
+    },
+    readReport: () => readWitnessReport(file),
+  }
+}

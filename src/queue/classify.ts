@@ -1,0 +1,65 @@
+// Classifies the outcomes of one call: final, or fatal and by whose fault, and whether the provider works. Pure.
+
+import type { Fatal } from '../contract/outcome.ts'
+import type { Op } from '../store/database.ts'
+import type { BufferedItem } from './buffered-item.ts'
+import type { HandledOutcome } from './queue.ts'
+import type { FailedRow, FinalItem } from './settle-ops.ts'
+import { settledState } from './tables.ts'
+
+export interface FatalItem {
+  readonly item: BufferedItem
+  readonly outcome: Fatal
+}
+
+export interface ClassifiedOutcomes {
+  readonly final: readonly FinalItem[]
+  readonly fatal: { readonly [Blame in Fatal['blame']]: readonly FatalItem[] }
+  readonly writes: readonly Op[]
+  /** Whether only a working provider gives this answer. */
+  readonly worked: boolean
+  readonly delivered: boolean
+  /** For each final outcome, in order: whether it is a refusal that is rarely the message's fault. */
+  readonly refusals: readonly boolean[]
+}
+
+export function classifyOutcomes(
+  items: readonly BufferedItem[],
+  outcomes: readonly HandledOutcome[],
+): ClassifiedOutcomes {
+  const final: FinalItem[] = []
+  const fatal: { readonly [Blame in Fatal['blame']]: FatalItem[] } = { message: [], call: [], provider: [] }
+  const writes: Op[] = []
+  const refusals: boolean[] = []
+  let delivered = false
+  for (let i = 0; i < items.length; i++) {
+    const item = items[i] as BufferedItem
+    const outcome = outcomes[i] as HandledOutcome
+    if (outcome.writes) writes.push(...outcome.writes)
+    if (outcome.category === 'fatal') {
+      fatal[outcome.blame].push({ item, outcome })
+      continue
+    }
+    delivered ||= outcome.category === 'successful'
+    final.push(finalItem(item, outcome))
+    refusals.push(isRefusal(outcome))
+  }
+  return { final, fatal, writes, worked: final.length > 0 || fatal.message.length > 0, delivered, refusals }
+}
+
+/** An item with its final outcome. If it failed, `failed` is its row for Failed Actions. */
+export function finalItem(item: BufferedItem, outcome: Exclude<HandledOutcome, Fatal>): FinalItem {
+  const { seq, key, attempt } = item
+  const { rule, call, ref } = outcome
+  if (outcome.category === 'successful')
+    return { item, settled: { seq, state: settledState.successful, attempt, rule, ref, call } }
+  const { reason, error, answer } = outcome
+  const settled = { seq, state: settledState.failed, attempt, rule, ref, call, reason, error: error.slice(0, 500) }
+  const failed: FailedRow = { ...settled, key, answer }
+  return { item, settled, failed }
+}
+
+/** 401, 403, 404 or 405 on a single request: a wrong key or address is more likely than a hundred bad messages. */
+function isRefusal(outcome: HandledOutcome): boolean {
+  return outcome.category === 'failed' && outcome.reason === 'misconfigured'
+}
