@@ -1,9 +1,9 @@
 // What both sides show of their queue under /admin: lanes, and failed items with what a person decides about them (§6.4).
 
 import { Type } from 'typebox'
-import { json, limitOf, moment, nullable, whole } from '../contract/documents/described.ts'
+import { closed, limitOf, moment, nullable, text, whole } from '../contract/documents/described.ts'
 import type { AccessKey } from '../http/access.ts'
-import { type AdminRoute, filterOrAll, jsonObject, wholeNumber } from '../http/admin-access.ts'
+import { type AdminRoute, adminRoute, filterOrAll } from '../http/admin-access.ts'
 import { HttpError } from '../http/http.ts'
 import type { FailedFilter, FailedItem, LaneService, LaneState, Queue } from './queue.ts'
 
@@ -14,39 +14,24 @@ export interface QueueAdmin {
 
 const mostFailed = 1_000
 
-const filterSays = {
-  lane: 'Of this lane, such as 1/push. Required of a key that is bound to brands.',
-  activity: 'Of this activity_id.',
-  action: 'Of this action_id.',
-  user: 'Of this user.',
-} as const
 const states = ['pending', 'dismissed', 'replayed'] as const
-const State = Type.Enum([...states], { description: 'In this state.' })
-const closed = { additionalProperties: false } as const
-const mostPerSecond = 1_000_000
-const filterFields = [...Object.keys(filterSays), 'state']
 
-const failedFilter = Type.Object(
-  {
-    ...Object.fromEntries(
-      Object.entries(filterSays).map(([name, description]) => [name, Type.Optional(Type.String({ description }))]),
-    ),
-    state: Type.Optional(State),
-    all: Type.Optional(
-      Type.Literal(true, { description: 'Every one. Without it at least one other member is needed.' }),
-    ),
-  },
-  closed,
-)
-const pace = {
-  per_second: Type.Optional(
-    Type.Integer({
-      minimum: 1,
-      maximum: mostPerSecond,
-      description: 'Most messages per second. Default: no limit.',
-    }),
-  ),
+const filter = {
+  lane: Type.Optional(text('Of this lane, such as 1/push. Required of a key that is bound to brands.')),
+  activity: Type.Optional(text('Of this activity_id.')),
+  action: Type.Optional(text('Of this action_id.')),
+  user: Type.Optional(text('Of this user.')),
+  state: Type.Optional(Type.Enum([...states], { description: 'In this state.' })),
 }
+const selection = {
+  ...filter,
+  all: Type.Optional(Type.Literal(true, { description: 'Every one. Without it at least one other member is needed.' })),
+}
+const pace = Type.Integer({
+  minimum: 1,
+  maximum: 1_000_000,
+  description: 'Most messages per second. Default: no limit.',
+})
 
 const Failed = Type.Object({
   seq: whole('The number under which it was put'),
@@ -70,7 +55,7 @@ const Failed = Type.Object({
   decided_at: nullable(moment('When')),
 })
 
-function shownFailed({ decidedBy, decidedAt, ...item }: FailedItem): object {
+function shownFailed({ decidedBy, decidedAt, ...item }: FailedItem) {
   return { ...item, decided_by: decidedBy, decided_at: decidedAt }
 }
 
@@ -85,106 +70,95 @@ const Lane = Type.Object({
   last_error: Type.Optional(Type.String()),
 })
 
-function shownLane({ oldestAgeMs, heldForMs, inFlight, lastError, ...lane }: LaneState): object {
+function shownLane({ oldestAgeMs, heldForMs, inFlight, lastError, ...lane }: LaneState) {
   return { ...lane, oldest_age_ms: oldestAgeMs, held_for_ms: heldForMs, in_flight: inFlight, last_error: lastError }
 }
 
 export function queueAdmin({ queue, lanes }: QueueAdmin): readonly AdminRoute[] {
   return [
-    {
+    adminRoute({
       method: 'GET',
       url: '/admin/failed',
       scope: 'read',
       says: 'Lists Failed Actions: what failed and was not decided about, or was (§6.4).',
-      query: {
-        ...filterSays,
-        state: State,
-        limit: limitOf(mostFailed),
-        after: whole('The `next` of the page before.'),
-      },
-      gives: json(Type.Object({ items: Type.Array(Failed), next: Type.Optional(whole()) })),
+      query: Type.Object(
+        {
+          ...filter,
+          limit: Type.Optional(limitOf(mostFailed)),
+          after: Type.Optional(whole('The `next` of the page before.')),
+        },
+        closed,
+      ),
+      gives: Type.Object({ items: Type.Array(Failed), next: Type.Optional(whole()) }),
       async handler(request, key) {
-        const { after, limit, ...query } = request.query as Record<string, string | undefined>
-        const page = {
-          after: wholeNumber('after', after, 0),
-          limit: Math.min(wholeNumber('limit', limit, 100, 1), mostFailed),
-        }
-        const { items, next } = await queue.failed(readFilter(query, key), page)
+        const { after = 0, limit = 100, ...given } = request.query
+        demandLane(given, key)
+        const { items, next } = await queue.failed(given, { after, limit })
         return { items: items.filter((item) => visible(key, item.lane)).map(shownFailed), next }
       },
-    },
-    ...(['dismiss', 'replay'] as const).map(
-      (what): AdminRoute => ({
-        method: 'POST',
-        url: `/admin/failed/${what}`,
-        scope: 'manage',
-        says: `${what === 'dismiss' ? 'Dismisses' : 'Sends again'} the failed items that match, and says how many they were.`,
-        body: json(what === 'replay' ? Type.Object({ ...failedFilter.properties, ...pace }, closed) : failedFilter),
-        gives: json(Type.Object({ count: whole() })),
-        async handler(request, key) {
-          const { per_second: given, ...filter } = jsonObject(request)
-          if (given !== undefined && what === 'dismiss') throw new HttpError(400, 'per_second is for a replay')
-          const perSecond = readPace(given)
-          const decision = { by: key.name, ...(perSecond !== undefined && { perSecond }) }
-          return { count: await queue.decide(readFilter(filterOrAll(filter, filterFields), key), what, decision) }
-        },
-      }),
-    ),
-    {
+    }),
+    adminRoute({
+      method: 'POST',
+      url: '/admin/failed/dismiss',
+      scope: 'manage',
+      says: 'Dismisses the failed items that match, and says how many they were.',
+      body: Type.Object(selection, closed),
+      gives: Type.Object({ count: whole() }),
+      async handler({ body }, key) {
+        const given = filterOrAll(body, Object.keys(filter))
+        demandLane(given, key)
+        return { count: await queue.decide(given, 'dismiss', { by: key.name }) }
+      },
+    }),
+    adminRoute({
+      method: 'POST',
+      url: '/admin/failed/replay',
+      scope: 'manage',
+      says: 'Sends again the failed items that match, and says how many they were.',
+      body: Type.Object({ ...selection, per_second: Type.Optional(pace) }, closed),
+      gives: Type.Object({ count: whole() }),
+      async handler({ body: { per_second: perSecond, ...body } }, key) {
+        const given = filterOrAll(body, Object.keys(filter))
+        demandLane(given, key)
+        const decision = { by: key.name, ...(perSecond !== undefined && { perSecond }) }
+        return { count: await queue.decide(given, 'replay', decision) }
+      },
+    }),
+    adminRoute({
       method: 'GET',
       url: '/admin/lanes',
       scope: 'read',
       says: 'Shows the lanes: what waits, what is under way, and what holds them.',
-      gives: json(Type.Object({ lanes: Type.Array(Lane) })),
+      gives: Type.Object({ lanes: Type.Array(Lane) }),
       async handler(_request, key) {
         const states = await Promise.all(lanes.filter((lane) => visible(key, lane.name)).map((lane) => lane.state()))
         return { lanes: states.map(shownLane) }
       },
-    },
-    {
+    }),
+    adminRoute({
       method: 'POST',
       url: '/admin/lanes/resume',
       scope: 'manage',
       says: 'Ends the pause of a lane.',
-      body: json(Type.Object({ lane: Type.String({ description: 'As GET /admin/lanes names it' }) })),
-      gives: json(Lane),
+      body: Type.Object({
+        lane: Type.String({ title: 'a string, as GET /admin/lanes names it', examples: ['1/push'] }),
+      }),
+      gives: Lane,
       refuses: { 404: 'There is no such lane, or not for this key.' },
       async handler(request, key) {
-        const { lane: name } = jsonObject(request)
-        if (typeof name !== 'string') throw new HttpError(400, 'lane must be a string, as GET /admin/lanes names it')
+        const { lane: name } = request.body
         const lane = lanes.find((each) => each.name === name && visible(key, each.name))
         if (!lane) throw new HttpError(404, `there is no lane ${JSON.stringify(name)}: GET /admin/lanes lists them`)
         await lane.resume()
         return shownLane(await lane.state())
       },
-    },
+    }),
   ]
 }
 
-function readPace(given: unknown): number | undefined {
-  if (given === undefined) return undefined
-  if (Number.isSafeInteger(given) && (given as number) >= 1 && (given as number) <= mostPerSecond)
-    return given as number
-  throw new HttpError(400, `per_second must be a whole number from 1 to ${mostPerSecond}`)
-}
-
-/** A filter that names something unknown is refused: it would decide more than was meant. */
-function readFilter(given: Readonly<Record<string, unknown>>, key: AccessKey): FailedFilter {
-  const filter: Record<string, string> = {}
-  for (const [name, value] of Object.entries(given)) {
-    if (!filterFields.includes(name)) {
-      throw new HttpError(400, `${name} is not a filter: use ${filterFields.join(', ')}`)
-    }
-    if (typeof value !== 'string') throw new HttpError(400, `${name} must be a string`)
-    filter[name] = value
-  }
-  if (filter.state !== undefined && !(states as readonly string[]).includes(filter.state)) {
-    throw new HttpError(400, `state must be ${states.join(', ')}`)
-  }
-  if (key.brands && !(filter.lane !== undefined && visible(key, filter.lane))) {
+function demandLane({ lane }: FailedFilter, key: AccessKey): void {
+  if (key.brands && !(lane !== undefined && visible(key, lane)))
     throw new HttpError(403, `the key ${key.name} is bound to brands: name one of its lanes in the filter`)
-  }
-  return filter
 }
 
 /** A key bound to brands sees only their lanes, which begin with the brand (row 31). */

@@ -72,7 +72,7 @@ const select = statement<{
 })
 
 /** Those of a run; without applied: it was broken off, and can be asked for again. */
-export async function listCorrections(database: Database, { brand, run }: Run): Promise<readonly object[]> {
+export async function listCorrections(database: Database, { brand, run }: Run) {
   const rows = await database.read(op(select, [[brand, run]]))
   return rows.map((row) => ({ ...row, at: new Date(row.at).toISOString() }))
 }

@@ -107,9 +107,9 @@ test('a search for messages that says too little, too much, or another brand is 
     ['?ref=a&id=1', 400, /ref, id, or brand and user_id/],
     ['?id=1&before=2', 400, /before/],
     ['?brand=2&user_id=a', 403, /reader of brand 1/],
-    ['?brand=x&user_id=a', 400, /"x" is not the number of a brand/],
-    ['?brand=1&user_id=a&limit=0', 400, /limit must be a whole number, 1 or more/],
-    ['?brand=1&user_id=a&before=x', 400, /before must be a whole number/],
+    ['?brand=x&user_id=a', 400, /brand is "x": give the number of a brand/],
+    ['?brand=1&user_id=a&limit=0', 400, /limit is 0: give a whole number from 1 to 1000/],
+    ['?brand=1&user_id=a&before=x', 400, /before is "x": give a whole number of 0 or more/],
     ['?ref=a%00', 400, /^ref holds U\+0000/],
     ['?nonsense=1', 400, /nonsense/],
   ] as const

@@ -185,13 +185,13 @@ test('501: the operator has no source for the field, which is a result of its ow
 test('nothing is asked that is not configured, and keys see only their brands', async (t) => {
   const operator = await startListOperator(t, fine([]))
   const { url } = await startReconciling(t, 'sqlite::memory:', operator.url)
-  for (const [body, words] of [
-    [{ brand: '3', field: 'blocked' }, /platform\.reconciliation/],
-    [{ brand: '1', field: 'active' }, /there are blocked, excluded, consent_push_notification/],
-    [{ brand: '1', field: 'colour' }, /not reconciled/],
+  for (const [body, expected, words] of [
+    [{ brand: '3', field: 'blocked' }, 404, /platform\.reconciliation/],
+    [{ brand: '1', field: 'active' }, 404, /there are blocked, excluded, consent_push_notification/],
+    [{ brand: '1', field: 'colour' }, 400, /^field is "colour": give blocked, excluded, /],
   ] as const) {
     const { status, body: answer } = await post(`${url}/admin/reconciliations`, body, adminKey.key)
-    assert.equal(status, 404)
+    assert.equal(status, expected)
     assert.match(answer.error, words)
   }
   assert.equal((await get(`${url}/admin/reconciliations/unknown`)).status, 404)
