@@ -11,7 +11,7 @@ const src = join(import.meta.dirname, '..', 'src')
 const allowedImports: Record<string, readonly string[]> = {
   runtime: [],
   contract: [],
-  http: ['runtime'],
+  http: ['runtime', 'contract'],
   store: ['runtime'],
   queue: ['store', 'http', 'runtime', 'contract'],
   attributes: ['store', 'runtime', 'contract'],

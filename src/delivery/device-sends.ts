@@ -1,5 +1,6 @@
 // The only owner of the table device_sends: the result of each attempt at each device, committed with the settle of the message.
 
+import type { Category } from '../contract/outcome.ts'
 import { shortened } from '../contract/storable.ts'
 import type { DeviceAnswer } from '../providers/push-service.ts'
 import type { Migration, Value } from '../store/database.ts'
@@ -48,7 +49,7 @@ export interface DeviceSend {
   readonly device: string
   /** The push service; empty if none was called. */
   readonly service: string
-  readonly category: string
+  readonly category: Category
   readonly rule: string
   readonly provider_id: string | null
   readonly error: string | null

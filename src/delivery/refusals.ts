@@ -51,7 +51,7 @@ export function refusalRow(
 export interface Refusal {
   readonly attempt: number
   readonly at: number
-  readonly category: string
+  readonly category: 'failed' | 'fatal'
   readonly reason: string
   readonly error: string
   readonly rule: string

@@ -4,9 +4,20 @@
 import type { FastifyRequest } from 'fastify'
 import { type Static, Type } from 'typebox'
 import { checkDeviceEvent, DeviceTokenRecord, mostTokens } from '../contract/device-events.ts'
-import { brandNumber, json, limitOf, nullable, refusedLines, textOf, whole } from '../contract/documents/described.ts'
+import {
+  brandNumber,
+  closed,
+  json,
+  limitOf,
+  nullable,
+  refusedLines,
+  text,
+  textOf,
+  timeText,
+  whole,
+} from '../contract/documents/described.ts'
 import type { AccessKey } from '../http/access.ts'
-import { type AdminRoute, filterOrAll, jsonObject, wholeNumber } from '../http/admin-access.ts'
+import { type AdminRoute, adminRoute, filterOrAll } from '../http/admin-access.ts'
 import { HttpError } from '../http/http.ts'
 import { type DeviceEvent, eventsOf, type Judge } from './device-event.ts'
 import { bodyOf, countChanges, noChanges } from './intake.ts'
@@ -23,38 +34,29 @@ export interface DeviceAdmin {
 const maxRecords = 1_000
 const maxPageSize = 1_000
 
-const filterDescriptions = {
-  brand: 'The number of the brand. Optional for a key that is bound to one brand.',
-  user_id: 'The id of the user.',
-  why: 'The reason for the removal, exactly as it was recorded.',
-  since: 'Removed at or after this time, such as 2026-01-31T10:00:00Z.',
-  until: 'Removed at or before this time.',
-  restorable: 'true: only devices that can be restored.',
-} as const
-const filterNames = Object.keys(filterDescriptions)
-const restoreNames = filterNames.filter((name) => name !== 'brand')
-
-const numberOfBrand = Type.Union([Type.String(), Type.Integer()], { description: filterDescriptions.brand })
-
-const removalFilter = Type.Object(
-  {
-    brand: Type.Optional(numberOfBrand),
-    user_id: Type.Optional(Type.String({ description: filterDescriptions.user_id })),
-    why: Type.Optional(Type.String({ description: filterDescriptions.why })),
-    since: Type.Optional(Type.String({ format: 'date-time', description: filterDescriptions.since })),
-    until: Type.Optional(Type.String({ format: 'date-time', description: filterDescriptions.until })),
-    restorable: Type.Optional(Type.Boolean({ description: filterDescriptions.restorable })),
-    all: Type.Optional(
-      Type.Literal(true, { description: 'All removed devices of the brand. Required without another filter.' }),
-    ),
-  } satisfies Record<keyof typeof filterDescriptions | 'all', unknown>,
-  { additionalProperties: false },
+const brandSays = 'The number of the brand. Optional for a key that is bound to one brand.'
+const brandInQuery = Type.Optional(brandNumber(brandSays))
+const brandInBody = Type.Optional(
+  Type.Union([brandNumber(), Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })], {
+    title: 'the number of a brand',
+    examples: ['1'],
+    description: brandSays,
+  }),
 )
+
+const filter = {
+  user_id: Type.Optional(text('The id of the user.')),
+  why: Type.Optional(text('The reason for the removal, exactly as it was recorded.')),
+  since: Type.Optional(timeText(readTimestamp, 'Removed at or after this time, such as 2026-01-31T10:00:00Z.')),
+  until: Type.Optional(timeText(readTimestamp, 'Removed at or before this time.')),
+  restorable: Type.Optional(Type.Boolean({ description: 'true: only devices that can be restored.' })),
+}
+const Filter = Type.Object(filter)
 
 /** The record of row 18 plus `brand`. Fields with a default are optional. */
 export const OurDeviceRecord = Type.Object(
   {
-    brand: Type.Optional(numberOfBrand),
+    brand: brandInBody,
     user_id: Type.String({ minLength: 1 }),
     tokens: Type.Array(
       Type.Object({ ...DeviceTokenRecord.properties, channel: Type.Optional(DeviceTokenRecord.properties.channel) }),
@@ -84,41 +86,37 @@ type DevicesAnswer = Static<typeof DevicesAnswer>
 
 export function deviceReads({ registry }: DeviceAdmin): readonly AdminRoute[] {
   return [
-    {
+    adminRoute({
       method: 'GET',
       url: '/admin/devices',
       scope: 'read',
       says: 'Lists the devices of one user.',
-      query: {
-        brand: brandNumber(filterDescriptions.brand),
-        user_id: 'The user. Required.',
-      },
-      gives: json(Type.Object({ devices: Type.Array(ShownDevice) })),
+      query: Type.Object({ brand: brandInQuery, user_id: Type.String({ minLength: 1, description: 'The user.' }) }),
+      gives: Type.Object({ devices: Type.Array(ShownDevice) }),
       async handler(request, key) {
-        const { brand, user_id: userId } = request.query as Query
-        if (!userId) throw new HttpError(400, 'user_id is missing: add it to the query, as in ?brand=1&user_id=1001')
+        const { brand, user_id: userId } = request.query
         return { devices: (await registry.list(brandOf(brand, key), userId)).map(shownDevice) }
       },
-    },
-    {
+    }),
+    adminRoute({
       method: 'GET',
       url: '/admin/devices/removed',
       scope: 'read',
       says: 'Lists removed devices in pages, the oldest removal first.',
-      query: {
-        ...filterDescriptions,
-        brand: brandNumber(filterDescriptions.brand),
-        since: Type.String({ format: 'date-time', description: filterDescriptions.since }),
-        until: Type.String({ format: 'date-time', description: filterDescriptions.until }),
-        limit: limitOf(maxPageSize),
-        after: 'The `next` of the previous page.',
-      },
-      gives: json(Type.Object({ removed: Type.Array(ShownRemoval), next: nullable(Type.String()) })),
+      query: Type.Object(
+        {
+          brand: brandInQuery,
+          ...filter,
+          limit: Type.Optional(limitOf(maxPageSize)),
+          after: Type.Optional(text('The `next` of the previous page.')),
+        },
+        closed,
+      ),
+      gives: Type.Object({ removed: Type.Array(ShownRemoval), next: nullable(Type.String()) }),
       async handler(request, key) {
-        const { limit, after, ...query } = request.query as Query
-        const most = Math.min(wholeNumber('limit', limit, 100, 1), maxPageSize)
+        const { brand, limit: most = 100, after, ...given } = request.query
         const rows = await registry.removed(
-          filterOf(query, key),
+          filterOf(brandOf(brand, key), given),
           most,
           after === undefined ? undefined : cursorOf(after),
         )
@@ -126,39 +124,47 @@ export function deviceReads({ registry }: DeviceAdmin): readonly AdminRoute[] {
         const next = rows.length === most && last ? `${last.removed_at}~${last.device}~${last.at}` : null
         return { removed: rows.map(shownRemoval), next }
       },
-    },
+    }),
   ]
 }
 
 export function deviceWrites({ registry, judge }: DeviceAdmin): readonly AdminRoute[] {
   return [
-    ...(['link', 'unlink'] as const).map(
-      (what): AdminRoute => ({
+    ...(['link', 'unlink'] as const).map((what) =>
+      adminRoute({
         method: 'POST',
         url: `/admin/devices/${what}`,
         scope: 'devices',
         says: `${what === 'link' ? 'Links' : 'Unlinks'} devices. The body is one record, an array of records, or one record per line. Invalid records are reported; the others are stored.`,
-        body: deviceRecords,
+        bodies: deviceRecords,
         largeBody: true,
-        gives: json(DevicesAnswer),
+        gives: DevicesAnswer,
         handler: (request, key) => storeRecords(request, key, { registry, what, judge }),
       }),
     ),
-    {
+    adminRoute({
       method: 'POST',
       url: '/admin/devices/restore',
       scope: 'manage',
       says: 'Restores the removed devices that match the filter. Devices that were linked or unlinked since are left unchanged.',
-      body: json(removalFilter),
-      gives: json(Type.Object({ restored: whole() })),
-      async handler(request, key) {
-        return { restored: await registry.restore(filterOf(filterOrAll(jsonObject(request), restoreNames), key)) }
+      body: Type.Object(
+        {
+          brand: brandInBody,
+          ...filter,
+          all: Type.Optional(
+            Type.Literal(true, { description: 'All removed devices of the brand. Required without another filter.' }),
+          ),
+        },
+        closed,
+      ),
+      gives: Type.Object({ restored: whole() }),
+      async handler({ body: { brand, ...body } }, key) {
+        const given = filterOrAll(body, Object.keys(filter))
+        return { restored: await registry.restore(filterOf(brandOf(brand, key), given)) }
       },
-    },
+    }),
   ]
 }
-
-type Query = Readonly<Record<string, string | undefined>>
 
 /**
  * Stores the records of the body: one record of row 18 with its `brand`, an array of records, or NDJSON. An invalid record is
@@ -247,31 +253,23 @@ function brandOf(given: unknown, key: AccessKey): string {
   return text
 }
 
-/** Rejects a filter with an unknown member, which would otherwise match more devices than intended. */
-function filterOf(given: Readonly<Record<string, unknown>>, key: AccessKey): RemovalFilter {
-  for (const [name, value] of Object.entries(given)) {
-    if (!filterNames.includes(name)) throw new HttpError(400, `${name} is not a filter: use ${filterNames.join(', ')}`)
-    if (name !== 'brand' && name !== 'restorable' && typeof value !== 'string')
-      throw new HttpError(400, `${name} must be a string`)
-  }
-  const { brand, user_id: userId, why, since, until, restorable } = given as Readonly<Record<string, string>>
+function filterOf(brand: string, given: Static<typeof Filter>): RemovalFilter {
+  const { user_id: userId, why, since, until, restorable } = given
   return {
-    brand: brandOf(brand, key),
+    brand,
     ...(userId !== undefined && { userId }),
     ...(why !== undefined && { why }),
-    ...(since !== undefined && { since: timeOf('since', since) }),
-    ...(until !== undefined && { until: timeOf('until', until) }),
-    ...(String(restorable) === 'true' && { restorable: true }),
+    ...(since !== undefined && { since: millisecondsOf(since) }),
+    ...(until !== undefined && { until: millisecondsOf(until) }),
+    ...(restorable && { restorable: true }),
   }
 }
 
-function timeOf(name: string, text: string): number {
-  const at = readTimestamp(text)
-  if (at === undefined) throw new HttpError(400, `${name} must be a time such as 2026-01-31T10:00:00Z`)
-  return Date.parse(rfc3339(at.slice(0, 23)))
-}
+const millisecondsOf = (time: string): number => Date.parse(rfc3339((readTimestamp(time) as string).slice(0, 23)))
 
 function cursorOf(text: string): RemovalCursor {
-  const [removedAt = '', device = '', at = ''] = text.split('~')
-  return { removed_at: wholeNumber('the first part of after', removedAt, 0), device, at }
+  const [, removedAt, device, at] = /^(\d{1,15})~([^~]*)~(.*)$/.exec(text) ?? []
+  if (removedAt === undefined || device === undefined || at === undefined)
+    throw new HttpError(400, 'after is not the `next` of a page: send it unchanged')
+  return { removed_at: Number(removedAt), device, at }
 }

@@ -2,7 +2,7 @@ import cors from '@fastify/cors'
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
 import { Type } from 'typebox'
 import { DeviceAnswer } from '../contract/device-events.ts'
-import { type DescribedRoute, json } from '../contract/documents/described.ts'
+import type { DescribedRoute } from '../contract/documents/described.ts'
 import { appBodyBytes, subscriberAuthentication } from '../http/app-access.ts'
 import { HttpError } from '../http/http.ts'
 import { clock } from '../runtime/clock.ts'
@@ -31,8 +31,7 @@ export interface DeviceAppOptions {
   readonly now?: () => number
 }
 
-const ownTokens = json(Type.Object({ tokens: OurDeviceRecord.properties.tokens }))
-const deviceAnswer = json(DeviceAnswer)
+const OwnTokens = Type.Object({ tokens: OurDeviceRecord.properties.tokens })
 const tooManyChanges = { 429: 'The user has linked or unlinked too many devices within a minute.' }
 
 export const deviceAppDescribed: readonly DescribedRoute[] = [
@@ -40,23 +39,23 @@ export const deviceAppDescribed: readonly DescribedRoute[] = [
     method: 'POST',
     url: '/app/devices/link',
     says: 'Links devices to the user. Call it at each start of the app and whenever the push provider issues a new token.',
-    body: ownTokens,
+    body: OwnTokens,
     refuses: tooManyChanges,
-    gives: deviceAnswer,
+    gives: DeviceAnswer,
   },
   {
     method: 'POST',
     url: '/app/devices/unlink',
     says: 'Unlinks devices from the user. Call it at logout, before the app shows that the user is logged out.',
-    body: ownTokens,
+    body: OwnTokens,
     refuses: tooManyChanges,
-    gives: deviceAnswer,
+    gives: DeviceAnswer,
   },
   {
     method: 'GET',
     url: '/app/devices',
     says: "Lists the user's own devices.",
-    gives: json(Type.Object({ devices: Type.Array(ShownDevice) })),
+    gives: Type.Object({ devices: Type.Array(ShownDevice) }),
   },
 ]
 

@@ -1,32 +1,60 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { TSchema } from 'typebox'
+import type { IncomingMessage } from 'node:http'
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
+import type { FastifyInstance, FastifyReply, FastifyRequest, RawServerDefault, RouteGenericInterface } from 'fastify'
+import type { Static, TObject, TSchema } from 'typebox'
+import type { DescribedRoute } from '../contract/documents/described.ts'
 import type { AccessKey, Scope } from './access.ts'
 import { demandStorableMembers, demandStorableParameters } from './demand-storable.ts'
 import { HttpError } from './http-error.ts'
 import { keyAuthentication } from './key-authentication.ts'
 import { mediaTypeOf } from './request-bodies.ts'
 
-export interface AdminRoute {
+/** A route of /admin. Its schemas validate each request, type the handler, and are shown in /openapi.json. */
+export interface AdminRoute<
+  Params extends TObject = TObject,
+  Query extends TObject = TObject,
+  Body extends TSchema = TSchema,
+  Answer extends TSchema = TSchema,
+> extends DescribedRoute {
   readonly method: 'GET' | 'POST'
-  readonly url: string
   /** Required, so that no route can be declared without a scope. */
   readonly scope: Scope
-  /** Summary of the route in one plain sentence. /openapi.json shows all of these descriptions. */
-  readonly says: string
-  readonly params?: Readonly<Record<string, string | TSchema>>
-  /** Each parameter has a description, or a schema with a description. */
-  readonly query?: Readonly<Record<string, string | TSchema>>
-  /** Schemas of the request body by content type. A body of another type is answered 415. */
-  readonly body?: Readonly<Record<string, TSchema>>
-  /** The content types that the handler reads as a stream of any length. */
+  readonly params?: Params
+  readonly query?: Query
+  /** A JSON object of at most 256 KiB. */
+  readonly body?: Body
+  readonly gives?: Answer
+  /** The content types of `bodies` that the handler reads as a stream of any length. */
   readonly streamed?: readonly string[]
   /** Raises the body limit from 256 KiB to the configured limit. */
   readonly largeBody?: true
-  /** Schemas of the response body by content type; tests check responses against them. */
-  readonly gives: Readonly<Record<string, TSchema>>
-  /** Statuses of this route in addition to those of every admin route, each with its meaning. */
-  readonly refuses?: Readonly<Record<number, string>>
-  readonly handler: (request: FastifyRequest, key: AccessKey, reply: FastifyReply) => Promise<unknown>
+  handler(
+    request: AdminRequest<Params, Query, Body>,
+    key: AccessKey,
+    reply: FastifyReply,
+  ): Promise<Given<Static<Answer>> | FastifyReply>
+}
+
+/** An answer as a handler may give it: with readonly arrays, and with undefined for an optional member. */
+type Given<Value> = Value extends readonly (infer Item)[]
+  ? readonly Given<Item>[]
+  : Value extends object
+    ? { readonly [Name in keyof Value]: Given<Value[Name]> | (undefined extends Value[Name] ? undefined : never) }
+    : Value
+
+type AdminRequest<Params extends TObject, Query extends TObject, Body extends TSchema> = FastifyRequest<
+  RouteGenericInterface,
+  RawServerDefault,
+  IncomingMessage,
+  { readonly params: Params; readonly querystring: Query; readonly body: Body },
+  TypeBoxTypeProvider
+>
+
+/** Types the handler of a route by the route's schemas. */
+export function adminRoute<Params extends TObject, Query extends TObject, Body extends TSchema, Answer extends TSchema>(
+  route: AdminRoute<Params, Query, Body, Answer>,
+): AdminRoute {
+  return route
 }
 
 const smallBody = 256 * 1024
@@ -36,23 +64,32 @@ export function adminRoutes(app: FastifyInstance, keys: readonly AccessKey[], ro
   const missing = 'this route needs a key for /admin in the header X-Api-Key'
   const { onRequest, callerOf } = keyAuthentication({ keys, missing, unknown: missing })
   for (const route of routes) {
-    const { scope, body, streamed, largeBody, handler } = route
+    const { method, url, scope, params, query, body, bodies, streamed, largeBody } = route
     const register = (server: FastifyInstance): void => {
       server.route({
-        method: route.method,
-        url: route.url,
+        method,
+        url,
+        schema: { ...(params && { params }), ...(query && { querystring: query }), ...(body && { body }) },
         ...(!largeBody && { bodyLimit: smallBody }),
         ...(streamed && { config: { streamed } }),
         onRequest: [
           onRequest,
           async (request) => {
             demandScope(callerOf(request), scope)
-            demandType(request, body)
+            if (body) demandType(request, ['application/json'])
+            if (bodies) demandType(request, Object.keys(bodies))
             demandStorableParameters(request)
           },
         ],
+        async preValidation(request) {
+          if (body) request.body = readJsonObject(request)
+        },
         async handler(request, reply) {
-          const answer = await handler(request, callerOf(request), reply)
+          const answer = await route.handler(
+            request as AdminRequest<TObject, TObject, TSchema>,
+            callerOf(request),
+            reply,
+          )
           if (answer === reply) return reply
           return reply.header('content-type', 'application/json; charset=utf-8').send(JSON.stringify(answer))
         },
@@ -77,15 +114,14 @@ function demandScope({ name, scopes }: AccessKey, scope: Scope): void {
 const typeAliases: Readonly<Record<string, string>> = { 'application/jsonl': 'application/x-ndjson' }
 
 /** A body without a content type is treated as JSON. */
-function demandType(request: FastifyRequest, body: AdminRoute['body']): void {
-  if (body === undefined) return
+function demandType(request: FastifyRequest, types: readonly string[]): void {
   const type = mediaTypeOf(request) || 'application/json'
-  if ((typeAliases[type] ?? type) in body) return
-  throw new HttpError(415, `content-type ${type} is not supported here: send ${Object.keys(body).join(' or ')}`)
+  if (types.includes(typeAliases[type] ?? type)) return
+  throw new HttpError(415, `content-type ${type} is not supported here: send ${types.join(' or ')}`)
 }
 
 /** Parses a request's body as a JSON object. */
-export function jsonObject(request: FastifyRequest): Record<string, unknown> {
+function readJsonObject(request: FastifyRequest): object {
   if (!Buffer.isBuffer(request.body) || request.body.length === 0)
     throw new HttpError(400, 'the body is empty: send a JSON object')
   let value: unknown
@@ -97,7 +133,7 @@ export function jsonObject(request: FastifyRequest): Record<string, unknown> {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw new HttpError(400, 'the body must be a JSON object')
   demandStorableMembers(value as Record<string, unknown>)
-  return value as Record<string, unknown>
+  return value
 }
 
 /**
@@ -106,23 +142,13 @@ export function jsonObject(request: FastifyRequest): Record<string, unknown> {
  *
  * @param names the allowed filter members
  */
-export function filterOrAll(
-  given: Readonly<Record<string, unknown>>,
+export function filterOrAll<Given extends { readonly all?: true }>(
+  { all, ...filter }: Given,
   names: readonly string[],
-): Record<string, unknown> {
-  const { all, ...filter } = given
+): Omit<Given, 'all'> {
   const filtered = names.some((name) => name in filter)
-  if (all !== undefined && all !== true) throw new HttpError(400, 'all must be true, or omitted')
-  if (all === true && filtered) throw new HttpError(400, 'the body has a filter and "all": true: send only one of them')
-  if (all === undefined && !filtered)
+  if (all && filtered) throw new HttpError(400, 'the body has a filter and "all": true: send only one of them')
+  if (!all && !filtered)
     throw new HttpError(400, `nothing is selected: send a filter (${names.join(', ')}), or "all": true to select all`)
   return filter
-}
-
-/** Reads a query parameter as an integer of at least `least`; `otherwise` is the value of an absent parameter. */
-export function wholeNumber(name: string, text: string | undefined, otherwise: number, least = 0): number {
-  if (text === undefined) return otherwise
-  const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
-  if (value >= least) return value
-  throw new HttpError(400, `${name} must be a whole number, ${least} or more`)
 }

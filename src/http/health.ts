@@ -17,7 +17,7 @@ export const healthDescribed = [
     method: 'GET',
     url: '/metrics',
     says: 'Metrics in the text format of Prometheus.',
-    gives: { 'text/plain': Type.String() },
+    files: { 'text/plain': Type.String() },
   },
 ] as const
 

@@ -10,6 +10,7 @@ import { UnstorableText } from '../runtime/unstorable.ts'
 import { restoreConsumedBody } from './consumed-body.ts'
 import { HttpError } from './http-error.ts'
 import { type BodyLimits, bodyLimits, boundBodies } from './request-bodies.ts'
+import { compileValidator } from './validation.ts'
 
 export { HttpError }
 export type Side = 'operator' | 'platform'
@@ -33,6 +34,7 @@ export function createHttp(side: Side, bodyBytes: number, limits: Partial<BodyLi
     throw new Error(
       `the limit for all request bodies (${all.bodyBytesInFlight} bytes) is below the limit for one body (${bodyBytes} bytes): raise the first, or lower the second`,
     )
+  app.setValidatorCompiler(compileValidator)
   // Must be the first preParsing hook, so that the later ones receive the original bytes.
   app.addHook('preParsing', restoreConsumedBody)
   const bodyReceived = boundBodies(app, all, (request, reply, error) => refuse(side, request, reply, error))

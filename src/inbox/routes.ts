@@ -1,7 +1,8 @@
 import cors from '@fastify/cors'
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import { type DescribedRoute, json, nullable, textOf } from '../contract/documents/described.ts'
+import { type DescribedRoute, limitOf, nullable, textOf } from '../contract/documents/described.ts'
 import { subscriberAuthentication } from '../http/app-access.ts'
 import { HttpError } from '../http/http.ts'
 import { checkSecrets, type Subscriber } from '../http/subscriber-token.ts'
@@ -53,23 +54,27 @@ const Item = Type.Object(
   { $id: 'Notification' },
 )
 
+const ListQuery = Type.Object({
+  limit: Type.Optional(limitOf(100, 25)),
+  before: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description: 'The `next` of the previous page.' }),
+  ),
+})
+
 export const inboxDescribed: readonly DescribedRoute[] = [
   {
     method: 'GET',
     url: '/app/inbox',
     says: "Lists the user's on-site notifications, newest first.",
-    query: {
-      limit: 'Maximum number of notifications, up to 100. Default: 25.',
-      before: 'The `next` of the previous page.',
-    },
-    gives: json(Type.Object({ items: Type.Array(Item), next: nullable(Type.String()), last_event_id: Type.String() })),
+    query: ListQuery,
+    gives: Type.Object({ items: Type.Array(Item), next: nullable(Type.String()), last_event_id: Type.String() }),
   },
   {
     method: 'GET',
     url: '/app/inbox/stream',
     says: 'Streams new notifications. Events: `notification` (one item as JSON), `ready` (the client is up to date), `reset` (fetch the list again).',
     headers: { 'last-event-id': 'The last id that the client received: later notifications are sent first.' },
-    gives: textOf('text/event-stream', 'Server-sent events'),
+    files: textOf('text/event-stream', 'Server-sent events'),
     refuses: { 429: 'The user has too many open streams. They stay open; close one before you open another.' },
   },
 ]
@@ -105,7 +110,8 @@ export const inboxRoutes: FastifyPluginAsync<InboxRoutesOptions> = async (outer,
   // With the prefix, the preflight route is /app/* only.
   await outer.register(app, { prefix: '/app' })
 
-  async function app(server: FastifyInstance): Promise<void> {
+  async function app(instance: FastifyInstance): Promise<void> {
+    const server = instance.withTypeProvider<TypeBoxTypeProvider>()
     const hub = createHub({ database, pingMs, replay, bufferBytes, stallMs, streams, streamsPerUser, allowed, now })
     server.addHook('preClose', async () => hub.stop())
     signal?.addEventListener('abort', () => hub.stop(), { once: true })
@@ -116,20 +122,10 @@ export const inboxRoutes: FastifyPluginAsync<InboxRoutesOptions> = async (outer,
       maxAge: 600,
     })
 
-    server.get(
-      '/inbox',
-      { onRequest },
-      async (request: FastifyRequest<{ Querystring: { limit?: string; before?: string } }>, reply) => {
-        const subscriber = await authorize(request)
-        const { limit, before } = request.query
-        return sendList(
-          subscriber,
-          readNumber('limit', limit, 1, 100, 25),
-          readNumber('before', before, 1, Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER),
-          reply,
-        )
-      },
-    )
+    server.get('/inbox', { onRequest, schema: { querystring: ListQuery } }, async (request, reply) => {
+      const { limit = 25, before = Number.MAX_SAFE_INTEGER } = request.query
+      return sendList(await authorize(request), limit, before, reply)
+    })
 
     server.get('/inbox/stream', { onRequest }, async (request, reply) => {
       const { brand, userId, expiresAt } = await authorize(request)
@@ -199,11 +195,4 @@ function tooManyStreams(limit: 'user' | 'process', max: number): HttpError {
 function readLastEventId(header: string | string[] | undefined): number | undefined {
   if (typeof header !== 'string' || header === '') return undefined
   return /^\d{1,15}$/.test(header) ? Number(header) : 1e15
-}
-
-function readNumber(name: string, text: string | undefined, min: number, max: number, defaultValue: number): number {
-  if (text === undefined) return defaultValue
-  const value = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN
-  if (value >= min && value <= max) return value
-  throw new HttpError(400, `${name} must be a whole number from ${min} to ${max}`)
 }

@@ -1,10 +1,9 @@
 // /admin of the operator: counts of messages by outcome, and subscriber tokens.
 
 import { Type } from 'typebox'
-import { brandNumber, json, whole } from '../contract/documents/described.ts'
-import { isIntegerText, isPrintable, mostText } from '../contract/ids.ts'
+import { brandNumber, userId, whole } from '../contract/documents/described.ts'
 import { countMessages } from '../delivery/message-counts.ts'
-import { type AdminRoute, jsonObject } from '../http/admin-access.ts'
+import { type AdminRoute, adminRoute } from '../http/admin-access.ts'
 import { HttpError } from '../http/http.ts'
 import { createSubscriberToken, longestTokenSeconds } from '../http/subscriber-token.ts'
 import { clock } from '../runtime/clock.ts'
@@ -32,12 +31,12 @@ const zeroCounts = () => ({ successful: 0, failed: 0, fatal: 0, in_flight: 0, un
 
 export function operatorAdmin({ database, secret }: OperatorAdmin): readonly AdminRoute[] {
   return [
-    {
+    adminRoute({
       method: 'GET',
       url: '/admin/summary',
       scope: 'read',
       says: 'Counts the messages by outcome: in total, and for each brand.',
-      gives: json(Type.Object({ ...CountsSchema.properties, brands: Type.Record(Type.String(), CountsSchema) })),
+      gives: Type.Object({ ...CountsSchema.properties, brands: Type.Record(Type.String(), CountsSchema) }),
       async handler(_request, key) {
         const rows = (await database.read(op(countMessages, [[]]))).filter(
           (row) => key.brands?.includes(row.brand) ?? true,
@@ -51,38 +50,27 @@ export function operatorAdmin({ database, secret }: OperatorAdmin): readonly Adm
         }
         return { ...total, brands: Object.fromEntries(byBrand) }
       },
-    },
-    {
+    }),
+    adminRoute({
       method: 'POST',
       url: '/admin/subscriber-tokens',
       scope: 'tokens',
       says: 'Creates a subscriber token. The app or page of one user calls /app with it.',
-      body: json(
-        Type.Object({
-          brand: brandNumber(),
-          user_id: Type.String({ minLength: 1, maxLength: mostText }),
-          ttl_seconds: Type.Optional(Type.Integer({ minimum: 1, maximum: longestTokenSeconds, default: 600 })),
-        }),
-      ),
-      gives: json(Type.Object({ token: Type.String(), expires_at: Type.String({ format: 'date-time' }) })),
+      body: Type.Object({
+        brand: brandNumber(),
+        user_id: userId(),
+        ttl_seconds: Type.Optional(Type.Integer({ minimum: 1, maximum: longestTokenSeconds, default: 600 })),
+      }),
+      gives: Type.Object({ token: Type.String(), expires_at: Type.String({ format: 'date-time' }) }),
       async handler(request, key) {
         if (secret === undefined)
           throw new HttpError(503, 'no secret for subscriber tokens is configured: set operator.app.secrets')
-        const { brand, user_id: userId, ttl_seconds: ttlSeconds = 600 } = jsonObject(request)
-        if (typeof brand !== 'string' || !isIntegerText(brand))
-          throw new HttpError(400, 'brand must be the number of a brand as a string, such as "1"')
-        if (typeof userId !== 'string' || userId === '' || userId.length > mostText || !isPrintable(userId))
-          throw new HttpError(
-            400,
-            `user_id must be a string of 1 to ${mostText} characters, none of them a control character`,
-          )
+        const { brand, user_id: userId, ttl_seconds: ttlSeconds = 600 } = request.body
         if (!(key.brands?.includes(brand) ?? true))
           throw new HttpError(403, `the key ${key.name} may not act for brand ${brand}`)
-        if (!Number.isInteger(ttlSeconds) || !(Number(ttlSeconds) >= 1 && Number(ttlSeconds) <= longestTokenSeconds))
-          throw new HttpError(400, `ttl_seconds must be a whole number from 1 to ${longestTokenSeconds}`)
-        const token = await createSubscriberToken({ secret, brand, userId, ttlSeconds: Number(ttlSeconds) })
-        return { token, expires_at: new Date(clock.now() + Number(ttlSeconds) * 1000).toISOString() }
+        const token = await createSubscriberToken({ secret, brand, userId, ttlSeconds })
+        return { token, expires_at: new Date(clock.now() + ttlSeconds * 1000).toISOString() }
       },
-    },
+    }),
   ]
 }

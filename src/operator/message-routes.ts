@@ -1,17 +1,17 @@
 // Messages at the operator: search by activity.id or by user, the details of one message, and erasure.
 
 import { Type } from 'typebox'
-import { json, moment, nullable, whole } from '../contract/documents/described.ts'
+import { brandNumber, closed, moment, nullable, text, userId, whole } from '../contract/documents/described.ts'
 import { readMessageKey } from '../contract/message-key.ts'
 import { listDeviceSends } from '../delivery/device-sends.ts'
 import { findById, findByRef, findByUser, type MessageRow } from '../delivery/messages.ts'
 import { listRefusals } from '../delivery/refusals.ts'
 import { readRequest } from '../delivery/requests.ts'
 import type { AccessKey } from '../http/access.ts'
-import { type AdminRoute, jsonObject } from '../http/admin-access.ts'
+import { type AdminRoute, adminRoute } from '../http/admin-access.ts'
 import { HttpError } from '../http/http.ts'
 import { findCall } from '../providers/calls.ts'
-import { messageQuery, pageOf, readMessageQuery } from '../queue/message-query.ts'
+import { beforeDescription, messageQuery, pageOf, readMessageQuery } from '../queue/message-query.ts'
 import { timeOfUuidv7 } from '../runtime/ids.ts'
 import type { Database } from '../store/database.ts'
 import { op } from '../store/statement.ts'
@@ -87,20 +87,18 @@ export interface MessageRoutes {
 export function messageRoutes({ database, brands }: MessageRoutes): readonly AdminRoute[] {
   const visible = (key: AccessKey) => brands.filter((brand) => key.brands?.includes(brand) ?? true)
   return [
-    {
+    adminRoute({
       method: 'GET',
       url: '/admin/messages',
       scope: 'read',
       says: 'Finds messages by activity.id, or by brand and user.',
-      query: messageQuery,
-      gives: json(
-        Type.Object({
-          messages: Type.Array(MessageInList),
-          next: Type.Optional(Type.String({ description: 'In a search by user: the `before` of the next page' })),
-        }),
-      ),
+      query: Type.Object({ ...messageQuery, before: Type.Optional(text(beforeDescription)) }, closed),
+      gives: Type.Object({
+        messages: Type.Array(MessageInList),
+        next: Type.Optional(text('In a search by user: the `before` of the next page')),
+      }),
       async handler(request, key) {
-        const search = readMessageQuery(request.query as Record<string, string>, key, ['id'])
+        const search = readMessageQuery(request.query, key, ['id'])
         if ('name' in search) return { messages: (await findById(database, visible(key), search.value)).map(toItem) }
         const { brand, userId, before, limit } = search
         const found = await findByUser(database, brand, userId, {
@@ -109,32 +107,30 @@ export function messageRoutes({ database, brands }: MessageRoutes): readonly Adm
         })
         return pageOf(found.map(toItem), search, ({ ref }) => ref)
       },
-    },
-    {
+    }),
+    adminRoute({
       method: 'POST',
       url: '/admin/messages/erase',
       scope: 'manage',
       says: "Erases a user's texts in the stored requests and in the inbox. The messages stay, without text.",
-      body: json(Type.Object({ brand: Type.String(), user_id: Type.String() })),
-      gives: json(Type.Object({ messages: whole(), requests: whole(), notifications: whole() })),
+      body: Type.Object({ brand: brandNumber(), user_id: userId() }, closed),
+      gives: Type.Object({ messages: whole(), requests: whole(), notifications: whole() }),
       async handler(request, key) {
-        const { brand, user_id: userId, ...others } = jsonObject(request)
-        if (typeof brand !== 'string' || typeof userId !== 'string' || Object.keys(others).length > 0)
-          throw new HttpError(400, 'the body must be {"brand": "…", "user_id": "…"}, both strings')
+        const { brand, user_id: userId } = request.body
         if (!visible(key).includes(brand))
           throw new HttpError(403, `the key ${key.name} is not for brand ${brand}, or the operator has no such brand`)
         return eraseUser(database, brand, userId)
       },
-    },
-    {
+    }),
+    adminRoute({
       method: 'GET',
       url: '/admin/messages/:ref',
       scope: 'read',
       says: 'Shows one message: its outcome, its request, the calls, and the result at each device.',
-      params: { ref: 'The push_id or site_notification_id of the answer.' },
-      gives: json(MessageDetails),
+      params: Type.Object({ ref: text('The push_id or site_notification_id of the answer.') }),
+      gives: MessageDetails,
       async handler(request, key) {
-        const { ref } = request.params as { ref: string }
+        const { ref } = request.params
         const found = await findByRef(database, visible(key), ref)
         if (!found) throw new HttpError(404, `there is no message ${ref} here`)
         const refusals = await database.read(op(listRefusals, [[found.brand, ref]]))
@@ -156,7 +152,7 @@ export function messageRoutes({ database, brands }: MessageRoutes): readonly Adm
           devices,
         }
       },
-    },
+    }),
   ]
 }
 

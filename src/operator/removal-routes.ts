@@ -1,9 +1,9 @@
 // /admin routes of the removal brake: its state, and the confirmation after a stop.
 
 import { Type } from 'typebox'
-import { json, moment, whole } from '../contract/documents/described.ts'
+import { moment, whole } from '../contract/documents/described.ts'
 import type { RemovalKeeper } from '../devices/removals/keeper.ts'
-import { type AdminRoute, jsonObject } from '../http/admin-access.ts'
+import { type AdminRoute, adminRoute } from '../http/admin-access.ts'
 import { HttpError } from '../http/http.ts'
 
 const maxMinutes = 1_440
@@ -22,12 +22,12 @@ const ServiceState = Type.Object({
 
 export function removalRoutes(removals: RemovalKeeper): readonly AdminRoute[] {
   return [
-    {
+    adminRoute({
       method: 'GET',
       url: '/admin/devices/removals',
       scope: 'read',
       says: 'Shows for each push service how many devices were removed recently, and whether removals are stopped.',
-      gives: json(Type.Object({ services: Type.Array(ServiceState) })),
+      gives: Type.Object({ services: Type.Array(ServiceState) }),
       async handler() {
         return {
           services: removals
@@ -43,21 +43,28 @@ export function removalRoutes(removals: RemovalKeeper): readonly AdminRoute[] {
             })),
         }
       },
-    },
-    {
+    }),
+    adminRoute({
       method: 'POST',
       url: '/admin/devices/removals/confirm',
       scope: 'manage',
       says: 'Confirms the removals of a push service: dead devices are removed again, for a while without counting.',
-      body: json(
-        Type.Object({
-          service: Type.String(),
-          for_minutes: Type.Optional(Type.Number({ minimum: 1, maximum: maxMinutes, default: 60 })),
-        }),
-      ),
-      gives: json(
-        Type.Object({ service: Type.String(), stopped: Type.Literal(false), for_minutes: Type.Number({ minimum: 1 }) }),
-      ),
+      body: Type.Object({
+        service: Type.String({ title: 'the name of a push service, as GET /admin/devices/removals lists it' }),
+        for_minutes: Type.Optional(
+          Type.Number({
+            minimum: 1,
+            maximum: maxMinutes,
+            default: 60,
+            description: 'The time in which dead devices are removed without counting.',
+          }),
+        ),
+      }),
+      gives: Type.Object({
+        service: Type.String(),
+        stopped: Type.Literal(false),
+        for_minutes: Type.Number({ minimum: 1 }),
+      }),
       refuses: { 409: 'Removals by this service are not stopped.' },
       async handler(request, key) {
         if (key.brands)
@@ -65,21 +72,14 @@ export function removalRoutes(removals: RemovalKeeper): readonly AdminRoute[] {
             403,
             `the key ${key.name} is limited to some brands, but a push service serves all brands: use a key without brands`,
           )
-        const { service, for_minutes: forMinutes = 60 } = jsonObject(request)
-        if (typeof service !== 'string')
-          throw new HttpError(400, 'service must be the name of a push service: GET /admin/devices/removals lists them')
-        if (typeof forMinutes !== 'number' || !(forMinutes >= 1 && forMinutes <= maxMinutes))
-          throw new HttpError(
-            400,
-            `for_minutes must be from 1 to ${maxMinutes}: the time in which dead devices are removed without counting`,
-          )
+        const { service, for_minutes: forMinutes = 60 } = request.body
         if (!(await removals.confirm(service, key.name, forMinutes * 60_000)))
           throw new HttpError(
             409,
             `removals by ${service} are not stopped: GET /admin/devices/removals shows the state of each service`,
           )
-        return { service, stopped: false, for_minutes: forMinutes }
+        return { service, stopped: false as const, for_minutes: forMinutes }
       },
-    },
+    }),
   ]
 }

@@ -1,17 +1,16 @@
 // The platform's routes under /admin: enqueue messages, read outcomes, and count messages.
 
-import type { FastifyRequest } from 'fastify'
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { json, textOf, whole } from '../contract/documents/described.ts'
 import { ActivityRequest, BatchRequest } from '../contract/records.ts'
-import { type AdminRoute, jsonObject } from '../http/admin-access.ts'
+import { type AdminRoute, adminRoute } from '../http/admin-access.ts'
 import { HttpError } from '../http/http.ts'
-import type { Channel } from '../providers/provider.ts'
 import { isLaneVisible, queueAdmin } from '../queue/admin.ts'
 import type { LaneService, Queue } from '../queue/queue.ts'
 import { EnqueueAnswer, enqueueJson, enqueueStream } from './enqueue.ts'
 
 const Counts = Type.Object({ waiting: whole(), successful: whole(), failed: whole() })
+const zeroCounts = () => ({ waiting: 0, successful: 0, failed: 0 })
 
 const Outcome = Type.Object({
   seq: whole(),
@@ -38,21 +37,21 @@ const maxSeqs = 10_000
 export function platformAdmin({ queue, lanes }: PlatformAdmin): readonly AdminRoute[] {
   const laneNames = new Set(lanes.map((lane) => lane.name))
   return [
-    {
+    adminRoute({
       method: 'POST',
       url: '/admin/activities/:channel',
       scope: 'enqueue',
       says: 'Enqueues messages in the lanes of their brands: one record, an array of records, or any number of lines.',
-      params: { channel: Type.Enum(['push', 'site'], { description: 'The channel.' }) },
-      body: {
+      params: Type.Object({ channel: Type.Enum(['push', 'site'], { description: 'The channel.' }) }),
+      bodies: {
         ...json(Type.Union([ActivityRequest, BatchRequest])),
         ...textOf('application/x-ndjson', 'One activity request record per line'),
       },
       streamed: ['application/x-ndjson', 'application/jsonl'],
       largeBody: true,
-      gives: json(EnqueueAnswer),
+      gives: EnqueueAnswer,
       async handler(request, key) {
-        const options = { queue, channel: channelOf(request), key, hasLane: (lane: string) => laneNames.has(lane) }
+        const options = { queue, channel: request.params.channel, key, hasLane: (lane: string) => laneNames.has(lane) }
         if (Buffer.isBuffer(request.body)) return enqueueJson(request.body, options)
         if (request.body) return enqueueStream(request.body as AsyncIterable<Buffer>, options)
         throw new HttpError(
@@ -60,53 +59,41 @@ export function platformAdmin({ queue, lanes }: PlatformAdmin): readonly AdminRo
           'the body is empty: send an activity request record, an array of them, or NDJSON (application/x-ndjson)',
         )
       },
-    },
-    {
+    }),
+    adminRoute({
       method: 'POST',
       url: '/admin/outcomes',
       scope: 'read',
       says: 'Returns the outcomes of messages by their numbers.',
-      body: json(Type.Object({ seqs: Type.Array(Type.Integer({ minimum: 0 }), { maxItems: maxSeqs }) })),
-      gives: json(Type.Object({ outcomes: Type.Array(Outcome) })),
+      body: Type.Object({
+        seqs: Type.Array(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }), {
+          maxItems: maxSeqs,
+          title: `an array of at most ${maxSeqs} numbers from the answer of /admin/activities`,
+        }),
+      }),
+      gives: Type.Object({ outcomes: Type.Array(Outcome) }),
       async handler(request, key) {
-        const { seqs } = jsonObject(request)
-        if (
-          !Array.isArray(seqs) ||
-          seqs.length > maxSeqs ||
-          !seqs.every((seq) => Number.isSafeInteger(seq) && seq >= 0)
-        ) {
-          throw new HttpError(
-            400,
-            `seqs must be an array of at most ${maxSeqs} numbers from the answer of /admin/activities`,
-          )
-        }
-        const outcomes = await queue.readOutcomes(seqs as number[])
+        const outcomes = await queue.readOutcomes(request.body.seqs)
         return { outcomes: outcomes.filter((outcome) => isLaneVisible(key, outcome.lane)) }
       },
-    },
+    }),
     ...queueAdmin({ queue, lanes }),
-    {
+    adminRoute({
       method: 'GET',
       url: '/admin/summary',
       scope: 'read',
       says: 'Counts the waiting, successful and failed messages, in total and for each lane.',
-      gives: json(Type.Object({ ...Counts.properties, lanes: Type.Record(Type.String(), Counts) })),
+      gives: Type.Object({ ...Counts.properties, lanes: Type.Record(Type.String(), Counts) }),
       async handler(_request, key) {
-        const total: Record<string, number> = { waiting: 0, successful: 0, failed: 0 }
-        const countsByLane: Record<string, Record<string, number>> = {}
+        const total = zeroCounts()
+        const countsByLane: Record<string, Static<typeof Counts>> = {}
         for (const { lane, category, items } of await queue.countItems()) {
           if (!isLaneVisible(key, lane)) continue
-          countsByLane[lane] = { waiting: 0, successful: 0, failed: 0, ...countsByLane[lane], [category]: items }
-          total[category] = (total[category] ?? 0) + items
+          countsByLane[lane] = { ...zeroCounts(), ...countsByLane[lane], [category]: items }
+          total[category] += items
         }
         return { ...total, lanes: countsByLane }
       },
-    },
+    }),
   ]
-}
-
-function channelOf(request: FastifyRequest): Channel {
-  const { channel } = request.params as { channel: string }
-  if (channel === 'push' || channel === 'site') return channel
-  throw new HttpError(404, `there is no channel ${channel}: use push or site`)
 }

@@ -1,13 +1,12 @@
 // The route that finds messages on the platform: by the operator's identifier, by activity.id or by user.
 
 import { Type } from 'typebox'
-import { json, moment, whole } from '../contract/documents/described.ts'
+import { closed, moment, text, whole } from '../contract/documents/described.ts'
 import { channels } from '../contract/endpoints.ts'
 import { readMessageKey } from '../contract/message-key.ts'
-import type { AdminRoute } from '../http/admin-access.ts'
-import { wholeNumber } from '../http/admin-access.ts'
+import { type AdminRoute, adminRoute } from '../http/admin-access.ts'
 import { isLaneVisible } from '../queue/admin.ts'
-import { messageQuery, pageOf, readMessageQuery } from '../queue/message-query.ts'
+import { beforeDescription, messageQuery, pageOf, readMessageQuery } from '../queue/message-query.ts'
 import type { FoundItem, LaneService, Queue } from '../queue/queue.ts'
 import { laneName } from './enqueue.ts'
 
@@ -37,25 +36,27 @@ export interface MessageRoutes {
 
 export function messageRoutes({ queue, lanes }: MessageRoutes): readonly AdminRoute[] {
   return [
-    {
+    adminRoute({
       method: 'GET',
       url: '/admin/messages',
       scope: 'read',
       says: "Finds messages by the operator's identifier, by activity.id, or by brand and user.",
-      query: { ref: 'The push_id or site_notification_id that the operator answered.', ...messageQuery },
-      gives: json(
-        Type.Object({
-          messages: Type.Array(FoundMessage),
-          next: Type.Optional(
-            Type.String({ description: 'For a search by user: send it as `before` to get the next page' }),
-          ),
-        }),
+      query: Type.Object(
+        {
+          ref: Type.Optional(text('The push_id or site_notification_id that the operator answered.')),
+          ...messageQuery,
+          before: Type.Optional(whole(beforeDescription)),
+        },
+        closed,
       ),
+      gives: Type.Object({
+        messages: Type.Array(FoundMessage),
+        next: Type.Optional(text('For a search by user: send it as `before` to get the next page')),
+      }),
       async handler(request, key) {
-        const search = readMessageQuery(request.query as Record<string, string>, key, ['ref', 'id'])
+        const search = readMessageQuery(request.query, key, ['ref', 'id'])
         if ('brand' in search) {
-          const { brand, userId, limit } = search
-          const before = wholeNumber('before', search.before, Number.MAX_SAFE_INTEGER)
+          const { brand, userId, before = Number.MAX_SAFE_INTEGER, limit } = search
           const brandLanes = channels.map((channel) => laneName(brand, channel))
           const found = await queue.findItems({ lanes: brandLanes, userId, before, limit })
           return pageOf(found.map(shownMessage), search, ({ seq }) => String(seq))
@@ -68,7 +69,7 @@ export function messageRoutes({ queue, lanes }: MessageRoutes): readonly AdminRo
         })
         return { messages: found.map(shownMessage) }
       },
-    },
+    }),
   ]
 }
 

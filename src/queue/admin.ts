@@ -1,9 +1,9 @@
 // The routes of the queue under /admin, on both sides: lanes, and Failed Actions with their decisions (§6.4).
 
 import { Type } from 'typebox'
-import { json, limitOf, moment, nullable, whole } from '../contract/documents/described.ts'
+import { closed, limitOf, moment, nullable, text, whole } from '../contract/documents/described.ts'
 import type { AccessKey } from '../http/access.ts'
-import { type AdminRoute, filterOrAll, jsonObject, wholeNumber } from '../http/admin-access.ts'
+import { type AdminRoute, adminRoute, filterOrAll } from '../http/admin-access.ts'
 import { HttpError } from '../http/http.ts'
 import type { FailedFilter, FailedItem, LaneService, LaneState, Queue } from './queue.ts'
 
@@ -14,40 +14,24 @@ export interface QueueAdmin {
 
 const maxListed = 1_000
 
-const filterDescriptions = {
-  lane: 'The lane, such as 1/push. Required if the key is bound to brands.',
-  activity: 'The activity_id.',
-  action: 'The action_id.',
-  user: 'The user_id.',
-} as const
 const states = ['pending', 'dismissed', 'replayed'] as const
-const State = Type.Enum([...states], { description: 'The state.' })
-const closed = { additionalProperties: false } as const
-const maxPerSecond = 1_000_000
-const filterFields = [...Object.keys(filterDescriptions), 'state']
 
-const failedFilter = Type.Object(
-  {
-    ...Object.fromEntries(
-      Object.entries(filterDescriptions).map(([name, description]) => [
-        name,
-        Type.Optional(Type.String({ description })),
-      ]),
-    ),
-    state: Type.Optional(State),
-    all: Type.Optional(Type.Literal(true, { description: 'All failed items. Required if there is no other filter.' })),
-  },
-  closed,
-)
-const replayRate = {
-  per_second: Type.Optional(
-    Type.Integer({
-      minimum: 1,
-      maximum: maxPerSecond,
-      description: 'The most messages per second. Default: no limit.',
-    }),
-  ),
+const filter = {
+  lane: Type.Optional(text('The lane, such as 1/push. Required if the key is bound to brands.')),
+  activity: Type.Optional(text('The activity_id.')),
+  action: Type.Optional(text('The action_id.')),
+  user: Type.Optional(text('The user_id.')),
+  state: Type.Optional(Type.Enum([...states], { description: 'The state.' })),
 }
+const selection = {
+  ...filter,
+  all: Type.Optional(Type.Literal(true, { description: 'All failed items. Required if there is no other filter.' })),
+}
+const replayRate = Type.Integer({
+  minimum: 1,
+  maximum: 1_000_000,
+  description: 'The most messages per second. Default: no limit.',
+})
 
 const Failed = Type.Object({
   seq: whole('The number of the message'),
@@ -71,7 +55,7 @@ const Failed = Type.Object({
   decided_at: nullable(moment('The time of that decision')),
 })
 
-function shownFailed({ decidedBy, decidedAt, ...item }: FailedItem): object {
+function shownFailed({ decidedBy, decidedAt, ...item }: FailedItem) {
   return { ...item, decided_by: decidedBy, decided_at: decidedAt }
 }
 
@@ -86,112 +70,97 @@ const Lane = Type.Object({
   last_error: Type.Optional(Type.String()),
 })
 
-function shownLane({ oldestAgeMs, heldForMs, inFlight, lastError, ...lane }: LaneState): object {
+function shownLane({ oldestAgeMs, heldForMs, inFlight, lastError, ...lane }: LaneState) {
   return { ...lane, oldest_age_ms: oldestAgeMs, held_for_ms: heldForMs, in_flight: inFlight, last_error: lastError }
 }
 
 export function queueAdmin({ queue, lanes }: QueueAdmin): readonly AdminRoute[] {
   return [
-    {
+    adminRoute({
       method: 'GET',
       url: '/admin/failed',
       scope: 'read',
-      says: 'Lists Failed Actions.',
-      query: {
-        ...filterDescriptions,
-        state: State,
-        limit: limitOf(maxListed),
-        after: whole('The `next` of the previous page.'),
-      },
-      gives: json(Type.Object({ items: Type.Array(Failed), next: Type.Optional(whole()) })),
+      says: 'Lists Failed Actions: failed items with their decisions (§6.4).',
+      query: Type.Object(
+        {
+          ...filter,
+          limit: Type.Optional(limitOf(maxListed)),
+          after: Type.Optional(whole('The `next` of the previous page.')),
+        },
+        closed,
+      ),
+      gives: Type.Object({ items: Type.Array(Failed), next: Type.Optional(whole()) }),
       async handler(request, key) {
-        const { after, limit, ...query } = request.query as Record<string, string | undefined>
-        const page = {
-          after: wholeNumber('after', after, 0),
-          limit: Math.min(wholeNumber('limit', limit, 100, 1), maxListed),
-        }
-        const { items, next } = await queue.listFailed(readFilter(query, key), page)
+        const { after = 0, limit = 100, ...given } = request.query
+        demandLane(given, key)
+        const { items, next } = await queue.listFailed(given, { after, limit })
         return { items: items.filter((item) => isLaneVisible(key, item.lane)).map(shownFailed), next }
       },
-    },
-    ...(['dismiss', 'replay'] as const).map(
-      (action): AdminRoute => ({
-        method: 'POST',
-        url: `/admin/failed/${action}`,
-        scope: 'manage',
-        says: `${action === 'dismiss' ? 'Dismisses' : 'Replays'} the matching failed items and returns their number.`,
-        body: json(
-          action === 'replay' ? Type.Object({ ...failedFilter.properties, ...replayRate }, closed) : failedFilter,
-        ),
-        gives: json(Type.Object({ count: whole() })),
-        async handler(request, key) {
-          const { per_second: value, ...filter } = jsonObject(request)
-          if (value !== undefined && action === 'dismiss')
-            throw new HttpError(400, 'per_second is only for /admin/failed/replay: leave it out')
-          const perSecond = readReplayRate(value)
-          const decision = { by: key.name, ...(perSecond !== undefined && { perSecond }) }
-          return {
-            count: await queue.decideFailed(readFilter(filterOrAll(filter, filterFields), key), action, decision),
-          }
-        },
-      }),
-    ),
-    {
+    }),
+    adminRoute({
+      method: 'POST',
+      url: '/admin/failed/dismiss',
+      scope: 'manage',
+      says: 'Dismisses the matching failed items and returns their number.',
+      body: Type.Object(selection, closed),
+      gives: Type.Object({ count: whole() }),
+      async handler({ body }, key) {
+        const given = filterOrAll(body, Object.keys(filter))
+        demandLane(given, key)
+        return { count: await queue.decideFailed(given, 'dismiss', { by: key.name }) }
+      },
+    }),
+    adminRoute({
+      method: 'POST',
+      url: '/admin/failed/replay',
+      scope: 'manage',
+      says: 'Replays the matching failed items and returns their number.',
+      body: Type.Object({ ...selection, per_second: Type.Optional(replayRate) }, closed),
+      gives: Type.Object({ count: whole() }),
+      async handler({ body: { per_second: perSecond, ...body } }, key) {
+        const given = filterOrAll(body, Object.keys(filter))
+        demandLane(given, key)
+        const decision = { by: key.name, ...(perSecond !== undefined && { perSecond }) }
+        return { count: await queue.decideFailed(given, 'replay', decision) }
+      },
+    }),
+    adminRoute({
       method: 'GET',
       url: '/admin/lanes',
       scope: 'read',
       says: 'Lists the lanes: waiting items, running calls, and why a lane is held or paused.',
-      gives: json(Type.Object({ lanes: Type.Array(Lane) })),
+      gives: Type.Object({ lanes: Type.Array(Lane) }),
       async handler(_request, key) {
         const states = await Promise.all(
           lanes.filter((lane) => isLaneVisible(key, lane.name)).map((lane) => lane.state()),
         )
         return { lanes: states.map(shownLane) }
       },
-    },
-    {
+    }),
+    adminRoute({
       method: 'POST',
       url: '/admin/lanes/resume',
       scope: 'manage',
       says: 'Ends the pause of a lane.',
-      body: json(Type.Object({ lane: Type.String({ description: 'A name from GET /admin/lanes' }) })),
-      gives: json(Lane),
+      body: Type.Object({
+        lane: Type.String({ title: 'a name from GET /admin/lanes', examples: ['1/push'] }),
+      }),
+      gives: Lane,
       refuses: { 404: 'There is no such lane, or this key may not see it.' },
       async handler(request, key) {
-        const { lane: name } = jsonObject(request)
-        if (typeof name !== 'string') throw new HttpError(400, 'lane must be a string: a name from GET /admin/lanes')
+        const { lane: name } = request.body
         const lane = lanes.find((each) => each.name === name && isLaneVisible(key, each.name))
         if (!lane) throw new HttpError(404, `there is no lane ${JSON.stringify(name)}: GET /admin/lanes lists them`)
         await lane.resume()
         return shownLane(await lane.state())
       },
-    },
+    }),
   ]
 }
 
-function readReplayRate(value: unknown): number | undefined {
-  if (value === undefined) return undefined
-  if (Number.isSafeInteger(value) && (value as number) >= 1 && (value as number) <= maxPerSecond) return value as number
-  throw new HttpError(400, `per_second must be a whole number from 1 to ${maxPerSecond}`)
-}
-
-/** Rejects unknown filters: ignoring one would dismiss or replay too many items. */
-function readFilter(given: Readonly<Record<string, unknown>>, key: AccessKey): FailedFilter {
-  const filter: Record<string, string> = {}
-  for (const [name, value] of Object.entries(given)) {
-    if (!filterFields.includes(name)) {
-      throw new HttpError(400, `${name} is not a filter: use ${filterFields.join(', ')}`)
-    }
-    if (typeof value !== 'string') throw new HttpError(400, `${name} must be a string`)
-    filter[name] = value
-  }
-  if (filter.state !== undefined && !(states as readonly string[]).includes(filter.state)) {
-    throw new HttpError(400, `state must be ${states.join(', ')}`)
-  }
-  if (key.brands && !(filter.lane !== undefined && isLaneVisible(key, filter.lane))) {
+function demandLane({ lane }: FailedFilter, key: AccessKey): void {
+  if (key.brands && !(lane !== undefined && isLaneVisible(key, lane)))
     throw new HttpError(403, `the key ${key.name} is bound to brands: name one of its lanes in the filter`)
-  }
-  return filter
 }
 
 /** A key that is bound to brands sees only the lanes whose names begin with one of them (row 31). */

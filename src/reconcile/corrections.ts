@@ -72,10 +72,7 @@ const selectCorrections = statement<{
 })
 
 /** Lists the corrections of a run. Without `applied`, a correction was interrupted and can be requested again. */
-export async function listCorrections(
-  database: Database,
-  { brand, run }: ReconciliationRun,
-): Promise<readonly object[]> {
+export async function listCorrections(database: Database, { brand, run }: ReconciliationRun) {
   const rows = await database.read(op(selectCorrections, [[brand, run]]))
   return rows.map((row) => ({ ...row, at: new Date(row.at).toISOString() }))
 }

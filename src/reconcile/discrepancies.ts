@@ -4,7 +4,7 @@ import type { ReconciliationField as Field } from '../contract/records.ts'
 import type { Database, Migration } from '../store/database.ts'
 import { op, statement } from '../store/statement.ts'
 import type { Difference } from './compare-lists.ts'
-import { type Direction, severityOf } from './severity.ts'
+import { type Direction, type Severity, severityOf } from './severity.ts'
 
 export interface Discrepancy {
   readonly brand: string
@@ -14,7 +14,7 @@ export interface Discrepancy {
   readonly field: Field
   readonly user_id: string
   readonly direction: Direction
-  readonly severity: string
+  readonly severity: Severity
   /** When the CRM's value had last changed, in epoch milliseconds. Null: the CRM had no value. */
   readonly crm_at: number | null
   /** The correction that changed the CRM's value. */

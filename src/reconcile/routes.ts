@@ -1,13 +1,13 @@
 // The routes under /admin/reconciliations: request, list, acknowledge and export runs, and correct discrepancies.
 
 import { Readable } from 'node:stream'
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
-import { brandNumber, json, limitOf, nullable, textOf, whole } from '../contract/documents/described.ts'
-import { isReconciliationField, reconciliationFields } from '../contract/records.ts'
+import { brandNumber, limitOf, nullable, text, textOf, whole } from '../contract/documents/described.ts'
+import { reconciliationFields } from '../contract/records.ts'
 import { shown } from '../contract/shown.ts'
 import type { AccessKey } from '../http/access.ts'
-import { type AdminRoute, jsonObject, wholeNumber } from '../http/admin-access.ts'
+import { type AdminRoute, adminRoute } from '../http/admin-access.ts'
 import { HttpError } from '../http/http.ts'
 import type { Database } from '../store/database.ts'
 import { applyCorrection, type CorrectionKind, listCorrections, previewCorrection } from './corrections.ts'
@@ -27,6 +27,8 @@ const Correction = Type.Object({
   skipped: nullable(whole('Users whose value changed since the run, or whose id the CRM cannot store')),
 })
 
+const RunName = Type.Object({ run: text('The name of the run.') })
+
 const maxRuns = 1_000
 const maxDiscrepancies = 10_000
 
@@ -35,40 +37,34 @@ export function reconciliationRoutes(
   configured: readonly ReconciliationOptions[],
 ): readonly AdminRoute[] {
   return [
-    {
+    adminRoute({
       method: 'POST',
       url: '/admin/reconciliations',
       scope: 'manage',
       says: 'Starts a run: the operator lists the users of a field, and the list is compared with the CRM.',
-      body: json(
-        Type.Object({
-          brand: Type.Union([Type.String(), Type.Integer()]),
-          field: Type.Enum([...reconciliationFields]),
-          any_size: Type.Optional(
-            Type.Boolean({ description: 'true: accept a list that is implausibly small or large' }),
-          ),
+      body: Type.Object({
+        brand: Type.Union([brandNumber(), Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })], {
+          title: 'the number of a brand',
+          examples: ['1'],
         }),
-      ),
-      gives: json(
-        Type.Object({
-          ...ShownRun.properties,
-          fresh: Type.Boolean({ description: 'false: this run was already in progress' }),
-        }),
-      ),
+        field: Type.Enum([...reconciliationFields]),
+        any_size: Type.Optional(
+          Type.Boolean({ description: 'true: accept a list that is implausibly small or large' }),
+        ),
+      }),
+      gives: Type.Object({
+        ...ShownRun.properties,
+        fresh: Type.Boolean({ description: 'false: this run was already in progress' }),
+      }),
       refuses: { 404: 'The brand or the field is not reconciled, or this key may not see the brand.' },
       async handler(request, key) {
-        const { brand, field, any_size: anySize = false } = jsonObject(request)
-        if (typeof brand !== 'string' && typeof brand !== 'number')
-          throw new HttpError(400, 'brand must be the number of a brand, such as "1"')
-        if (typeof field !== 'string') throw new HttpError(400, 'field must be a string, such as "blocked"')
-        if (typeof anySize !== 'boolean') throw new HttpError(400, 'any_size must be true or false')
-        const id = readBrand(brand)
+        const { brand, field, any_size: anySize = false } = request.body
+        const id = String(brand)
         const options = configured.filter((each) => each.brand === id && isBrandVisible(key, each.brand))
         if (options.length === 0)
           throw new HttpError(404, `brand ${shown(brand)} has no operator here: add it to platform.reconciliation`)
-        if (field === undefined) throw new HttpError(400, 'field is missing')
         const fields = options.flatMap((each) => each.fields)
-        if (!isReconciliationField(field) || !fields.includes(field))
+        if (!fields.includes(field))
           throw new HttpError(404, `${shown(field)} is not reconciled: use ${fields.join(', ')}`)
         const created = await requestRun(database, id, field, key.name, anySize)
         if (created !== undefined)
@@ -76,139 +72,139 @@ export function reconciliationRoutes(
         const { last } = await readLatestRuns(database, id, field)
         return { ...shownRun(last as ReconciliationRun), fresh: false }
       },
-    },
-    {
+    }),
+    adminRoute({
       method: 'GET',
       url: '/admin/reconciliations',
       scope: 'read',
       says: 'Lists the runs, newest first, page by page.',
-      query: {
-        brand: brandNumber('The number of the brand.'),
-        field: Type.Enum([...reconciliationFields], { description: 'The field.' }),
-        limit: limitOf(maxRuns),
-        after: 'The `next` of the previous page.',
-      },
-      gives: json(Type.Object({ runs: Type.Array(ShownRun), next: nullable(Type.String()) })),
+      query: Type.Object({
+        brand: Type.Optional(brandNumber('The number of the brand.')),
+        field: Type.Optional(Type.Enum([...reconciliationFields], { description: 'The field.' })),
+        limit: Type.Optional(limitOf(maxRuns)),
+        after: Type.Optional(text('The `next` of the previous page.')),
+      }),
+      gives: Type.Object({ runs: Type.Array(ShownRun), next: nullable(Type.String()) }),
       async handler(request, key) {
-        const { brand, field, after, limit } = request.query as Record<string, string | undefined>
-        if (field !== undefined && !isReconciliationField(field))
-          throw new HttpError(400, `${shown(field)} is not a field: use ${reconciliationFields.join(', ')}`)
+        const { brand, field, after, limit: pageSize = 100 } = request.query
         const brands = [...new Set(configured.map((each) => each.brand))].filter(
           (each) => isBrandVisible(key, each) && (brand === undefined || brand === each),
         )
-        const pageSize = Math.min(wholeNumber('limit', limit, 100, 1), maxRuns)
         const runs = await listRuns(database, brands, field, after, pageSize)
-        return { runs: runs.map(shownRun), next: runs.length === pageSize ? runs.at(-1)?.run : null }
+        return { runs: runs.map(shownRun), next: (runs.length === pageSize && runs.at(-1)?.run) || null }
       },
-    },
-    {
+    }),
+    adminRoute({
       method: 'GET',
       url: '/admin/reconciliations/:run',
       scope: 'read',
       says: 'Shows one run and its corrections.',
-      params: { run: 'The name of the run.' },
-      gives: json(Type.Object({ ...ShownRun.properties, corrections: Type.Array(Correction) })),
+      params: RunName,
+      gives: Type.Object({ ...ShownRun.properties, corrections: Type.Array(Correction) }),
       async handler(request, key) {
-        const run = await readRequestedRun(request, key)
+        const run = await readRequestedRun(request.params.run, key)
         return { ...shownRun(run), corrections: await listCorrections(database, run) }
       },
-    },
-    {
+    }),
+    adminRoute({
       method: 'GET',
       url: '/admin/reconciliations/:run/discrepancies',
       scope: 'read',
       says: 'Lists the discrepancies of a run, page by page.',
-      params: { run: 'The name of the run.' },
-      query: {
-        limit: limitOf(maxDiscrepancies),
-        after: whole('The `next` of the previous page.'),
-      },
-      gives: json(Type.Object({ discrepancies: Type.Array(ShownDiscrepancy), next: nullable(whole()) })),
+      params: RunName,
+      query: Type.Object({
+        limit: Type.Optional(limitOf(maxDiscrepancies)),
+        after: Type.Optional(whole('The `next` of the previous page.')),
+      }),
+      gives: Type.Object({ discrepancies: Type.Array(ShownDiscrepancy), next: nullable(whole()) }),
       async handler(request, key) {
-        const run = await readRequestedRun(request, key)
-        const { after, limit } = request.query as Record<string, string | undefined>
-        const pageSize = Math.min(wholeNumber('limit', limit, 100, 1), maxDiscrepancies)
-        const found = await listDiscrepancies(database, run, wholeNumber('after', after, 0), pageSize)
-        return { discrepancies: found.map(shownDiscrepancy), next: found.length === pageSize ? found.at(-1)?.n : null }
+        const run = await readRequestedRun(request.params.run, key)
+        const { after = 0, limit: pageSize = 100 } = request.query
+        const found = await listDiscrepancies(database, run, after, pageSize)
+        const next = found.length === pageSize ? (found.at(-1)?.n ?? null) : null
+        return { discrepancies: found.map(shownDiscrepancy), next }
       },
-    },
-    {
+    }),
+    adminRoute({
       method: 'GET',
       url: '/admin/reconciliations/:run/export',
       scope: 'read',
       says: 'Returns all discrepancies of a run as a file.',
-      params: { run: 'The name of the run.' },
-      query: { format: Type.Enum(['ndjson', 'csv'], { description: 'Default: ndjson.' }) },
-      gives: {
+      params: RunName,
+      query: Type.Object({
+        format: Type.Optional(Type.Enum(['ndjson', 'csv'], { description: 'Default: ndjson.' })),
+      }),
+      files: {
         ...textOf('application/x-ndjson', 'One discrepancy per line'),
         ...textOf('text/csv', 'A header line, then one discrepancy per line'),
       },
       async handler(request, key, reply) {
-        const run = await readRequestedRun(request, key)
-        const { format = 'ndjson' } = request.query as { format?: string }
-        if (format !== 'ndjson' && format !== 'csv') throw new HttpError(400, 'format must be ndjson or csv')
+        const run = await readRequestedRun(request.params.run, key)
+        const { format = 'ndjson' } = request.query
         return sendFile(reply, run, format, readAllDiscrepancies(database, run))
       },
-    },
-    {
+    }),
+    adminRoute({
       method: 'POST',
       url: '/admin/reconciliations/:run/acknowledge',
       scope: 'manage',
       says: 'Acknowledges the result of a run.',
-      params: { run: 'The name of the run.' },
-      gives: json(ShownRun),
+      params: RunName,
+      gives: ShownRun,
       async handler(request, key) {
-        const run = await readRequestedRun(request, key)
+        const run = await readRequestedRun(request.params.run, key)
         await acknowledgeRun(database, run.brand, run.run, key.name)
         return shownRun((await readRun(database, run.run)) as ReconciliationRun)
       },
-    },
-    {
+    }),
+    adminRoute({
       method: 'POST',
       url: '/admin/reconciliations/:run/correct',
       scope: 'manage',
       says: "Changes the CRM's values to the operator's: tighten takes rights away, loosen gives them back and must be confirmed.",
-      params: { run: 'The name of the run.' },
-      body: json(
-        Type.Object({
-          what: Type.Optional(Type.Enum(['tighten', 'loosen'], { default: 'tighten' })),
-          preview: Type.Optional(Type.Boolean({ description: 'true: only return what would change' })),
-          confirm: Type.Optional(Type.Integer({ description: 'The count of the preview; required for loosen' })),
-        }),
-      ),
-      gives: json(
-        Type.Union([
-          Type.Object({ correction: Type.String(), applied: whole(), skipped: whole() }),
-          Type.Object(
-            { what, count: whole(), sets: Type.String(), sample: Type.Array(Type.String()) },
-            { description: 'A preview' },
-          ),
-        ]),
-      ),
+      params: RunName,
+      body: Type.Object({
+        what: Type.Optional(
+          Type.Enum(['tighten', 'loosen'], {
+            default: 'tighten',
+            description: 'tighten: block, exclude, deactivate, withdraw consent. loosen: the opposite.',
+          }),
+        ),
+        preview: Type.Optional(Type.Boolean({ description: 'true: only return what would change' })),
+        confirm: Type.Optional(Type.Integer({ description: 'The count of the preview; required for loosen' })),
+      }),
+      gives: Type.Union([
+        Type.Object({ correction: Type.String(), applied: whole(), skipped: whole() }),
+        Type.Object(
+          { what, count: whole(), sets: Type.String(), sample: Type.Array(Type.String()) },
+          { description: 'A preview' },
+        ),
+      ]),
       refuses: {
         409: 'The correction loosens and is not confirmed with the count of its preview, or there is a newer run.',
       },
       async handler(request, key) {
-        const run = await readRequestedRun(request, key)
-        const { what = 'tighten', preview = false, confirm } = jsonObject(request)
-        if (what !== 'tighten' && what !== 'loosen')
-          throw new HttpError(400, 'what must be tighten (block, exclude, deactivate, withdraw consent) or loosen')
-        if (preview === true) return previewCorrection(database, run, what)
+        const run = await readRequestedRun(request.params.run, key)
+        const { what = 'tighten', preview = false, confirm } = request.body
+        if (preview) return previewCorrection(database, run, what)
         if (what === 'loosen') await demandConfirmation(run, what, confirm)
         return applyCorrection(database, run, what, key.name)
       },
-    },
+    }),
   ]
 
-  async function readRequestedRun(request: FastifyRequest, key: AccessKey): Promise<ReconciliationRun> {
-    const { run: name } = request.params as { run: string }
+  async function readRequestedRun(name: string, key: AccessKey): Promise<ReconciliationRun> {
     const run = await readRun(database, name)
     if (run && isBrandVisible(key, run.brand)) return run
     throw new HttpError(404, `there is no run ${shown(name)}: GET /admin/reconciliations lists them`)
   }
 
   /** A person who gives rights back must confirm for how many users. */
-  async function demandConfirmation(run: ReconciliationRun, what: CorrectionKind, confirm: unknown): Promise<void> {
+  async function demandConfirmation(
+    run: ReconciliationRun,
+    what: CorrectionKind,
+    confirm: number | undefined,
+  ): Promise<void> {
     const { count, sets, sample } = await previewCorrection(database, run, what)
     if (count === 0) throw new HttpError(409, `there is nothing to loosen: no user of this run would get ${sets}`)
     if (confirm === count) return
@@ -229,11 +225,6 @@ function sendFile(
     .header('content-type', format === 'csv' ? 'text/csv; charset=utf-8' : 'application/x-ndjson')
     .header('content-disposition', `attachment; filename="${name}"`)
     .send(Readable.from(format === 'csv' ? exportCsv(pages) : exportNdjson(pages), { objectMode: false }))
-}
-
-function readBrand(brand: unknown): string {
-  if (typeof brand === 'string' || typeof brand === 'number') return String(brand)
-  throw new HttpError(400, brand === undefined ? 'brand is missing' : `brand is ${shown(brand)}: write its number`)
 }
 
 /** A key that is bound to brands sees only these brands (row 31). */

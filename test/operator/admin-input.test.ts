@@ -178,9 +178,11 @@ test('an invalid limit is 400 on every list', async (t) => {
     `${platform}/admin/reconciliations`,
   ]
   for (const list of lists)
-    for (const limit of ['', '0', '-1', '1.5', 'x', '1e3']) {
+    for (const limit of ['', '0', '-1', '1.5', 'x', '1e3', '0x10']) {
       const { status, body } = await get(`${list}${list.includes('?') ? '&' : '?'}limit=${limit}`)
-      assert.deepEqual([status, body.error], [400, 'limit must be a whole number, 1 or more'], `${list} ${limit}`)
+      assert.equal(status, 400)
+      const given = limit === '0' ? '0' : JSON.stringify(limit)
+      assert.equal(body.error, `limit is ${given}: give a whole number from 1 to 1000`, list)
     }
 })
 
@@ -188,12 +190,21 @@ test('a missing parameter is 400 and named, an unknown object is 404, and /opena
   const { operator, platform } = await startBoth(t)
   for (const url of [operator, platform]) {
     const missing = await post(`${url}/admin/lanes/resume`, {}, adminKey.key)
-    assert.deepEqual([missing.status, missing.body.error], [400, 'lane must be a string: a name from GET /admin/lanes'])
+    assert.deepEqual(
+      [missing.status, missing.body.error],
+      [400, 'lane is missing: give a name from GET /admin/lanes, such as "1/push"'],
+    )
     assert.equal((await post(`${url}/admin/lanes/resume`, { lane: 'none' }, adminKey.key)).status, 404)
   }
   const runs = `${platform}/admin/reconciliations`
-  assert.match((await post(runs, { field: 'blocked' }, adminKey.key)).body.error, /^brand must be/)
-  assert.match((await post(runs, { brand: '1' }, adminKey.key)).body.error, /^field must be/)
+  assert.match(
+    (await post(runs, { field: 'blocked' }, adminKey.key)).body.error,
+    /^brand is missing: give the number of a brand, such as "1"/,
+  )
+  assert.match(
+    (await post(runs, { brand: '1' }, adminKey.key)).body.error,
+    /^field is missing: give blocked, .+ or consent_push_notification/,
+  )
   assert.equal((await post(runs, { brand: '1', field: 'blocked' }, adminKey.key)).status, 404)
   for (const url of [operator, platform]) {
     const { body: document } = await get(`${url}/openapi.json`)
@@ -221,10 +232,51 @@ test('only keys with the scope tokens create subscriber tokens, and only for val
   for (const user of ['a\u0000', '\ud800', 'a\u0007', 'x'.repeat(256), 'x'.repeat(5_000), '', 1])
     assert.match((await create({ brand: '1', user_id: user })).body.error, /^user_id /)
   for (const brand of ['../x', '01', '-1', '9223372036854775808', '', 1])
-    assert.match((await create({ brand, user_id: '1001' })).body.error, /^brand must be the number/)
+    assert.match((await create({ brand, user_id: '1001' })).body.error, /^brand is .+: give the number of a brand/)
   for (const seconds of [0, 86_401, 1.5, '60'])
     assert.match(
       (await create({ brand: '1', user_id: '1001', ttl_seconds: seconds })).body.error,
-      /^ttl_seconds must be/,
+      /^ttl_seconds is .+: give a whole number from 1 to 86400/,
     )
+})
+
+test('every wrong type and every unknown member is 400, and named', async (t) => {
+  const { operator, platform } = await startBoth(t)
+  const wrong = [
+    [platform, '/admin/reconciliations', { brand: ['1'], field: 'blocked' }, 'brand is an array of 1'],
+    [platform, '/admin/reconciliations', { brand: { a: 1 }, field: 'blocked' }, 'brand is an object'],
+    [platform, '/admin/reconciliations', { brand: 1e300, field: 'blocked' }, 'brand is 1e+300'],
+    [platform, '/admin/reconciliations', { brand: '1', field: ['blocked'] }, 'field is an array of 1'],
+    [platform, '/admin/reconciliations', { brand: '1', field: 'blocked', any_size: 'yes' }, 'any_size is "yes"'],
+    [platform, '/admin/outcomes', {}, 'seqs is missing'],
+    [platform, '/admin/outcomes', { seqs: '1' }, 'seqs is "1"'],
+    [platform, '/admin/outcomes', { seqs: [1, '2'] }, 'seqs[1] is "2"'],
+    [platform, '/admin/outcomes', { seqs: [2 ** 53] }, 'seqs[0] is 9007199254740992'],
+    [platform, '/admin/failed/replay', { user: 'a', per_second: 0 }, 'per_second is 0'],
+    [platform, '/admin/failed/dismiss', { user: 'a', per_second: 1 }, 'per_second is not known here: use lane,'],
+    [platform, '/admin/failed/dismiss', { user: 7 }, 'user is 7'],
+    [platform, '/admin/failed/dismiss', { state: 'open' }, 'state is "open": give pending, dismissed or replayed'],
+    [platform, '/admin/attributes/1/a', { blocked: 'true' }, 'blocked is "true": give true or false'],
+    [operator, '/admin/devices/restore', { brand: '1', since: 'soon' }, 'since is "soon": give a time, such as "2026'],
+    [operator, '/admin/devices/restore', { brand: '1', restorable: 'true' }, 'restorable is "true"'],
+    [operator, '/admin/devices/restore', { brand: '1', constructor: 'x' }, 'constructor is not known here'],
+    [operator, '/admin/devices/removals/confirm', { service: 'apns', for_minutes: '60' }, 'for_minutes is "60"'],
+    [operator, '/admin/messages/erase', { brand: 1, user_id: 'a' }, 'brand is 1: give the number of a brand as a str'],
+    [operator, '/admin/messages/erase', { brand: '1', user_id: 'a', all: true }, 'all is not known here'],
+  ] as const
+  for (const [url, path, body, error] of wrong) {
+    const answer = await post(url + path, body, adminKey.key)
+    assert.equal(answer.status, 400, path)
+    assert.equal(answer.body.error.slice(0, error.length), error)
+  }
+  for (const [path, error] of [
+    ['/admin/failed?nonsense=1', 'nonsense is not known here: use lane, activity,'],
+    ['/admin/failed?after=-1', 'after is "-1": give a whole number of 0 or more'],
+    ['/admin/devices?brand=1', 'user_id is missing: give a string'],
+    ['/admin/devices/removed?brand=1&restorable=1', 'restorable is "1": give true or false'],
+    ['/admin/devices/removed?brand=1&after=x', 'after is not the `next` of a page'],
+  ] as const) {
+    const { status, body } = await get(operator + path)
+    assert.deepEqual([status, body.error.slice(0, error.length)], [400, error], path)
+  }
 })

@@ -191,13 +191,13 @@ test('501: a run without a source for the field ends as no_source', async (t) =>
 test('a run of a brand or field that is not configured is refused', async (t) => {
   const operator = await startListOperator(t, answerWith([]))
   const { url } = await startReconciling(t, 'sqlite::memory:', operator.url)
-  for (const [body, words] of [
-    [{ brand: '3', field: 'blocked' }, /platform\.reconciliation/],
-    [{ brand: '1', field: 'active' }, /use blocked, excluded, consent_push_notification/],
-    [{ brand: '1', field: 'colour' }, /not reconciled/],
+  for (const [body, expected, words] of [
+    [{ brand: '3', field: 'blocked' }, 404, /platform\.reconciliation/],
+    [{ brand: '1', field: 'active' }, 404, /use blocked, excluded, consent_push_notification/],
+    [{ brand: '1', field: 'colour' }, 400, /^field is "colour": give blocked, excluded, /],
   ] as const) {
     const { status, body: answer } = await post(`${url}/admin/reconciliations`, body, adminKey.key)
-    assert.equal(status, 404)
+    assert.equal(status, expected)
     assert.match(answer.error, words)
   }
   assert.equal((await get(`${url}/admin/reconciliations/unknown`)).status, 404)

@@ -1,4 +1,5 @@
-import { type TSchema, Type } from 'typebox'
+import { type TObject, type TSchema, Type } from 'typebox'
+import { isIntegerText, isPrintable, mostText } from '../ids.ts'
 
 /** The schema of a body for each content type. */
 export type Contents = Readonly<Record<string, TSchema>>
@@ -12,14 +13,19 @@ export interface DescribedRoute {
   readonly says: string
   /** The scope that the key needs. */
   readonly scope?: string
-  readonly params?: Readonly<Record<string, string | TSchema>>
-  readonly query?: Readonly<Record<string, string | TSchema>>
+  readonly params?: TObject
+  readonly query?: TObject
   readonly headers?: Readonly<Record<string, string>>
-  readonly body?: Contents
+  /** A JSON body. The server validates it. */
+  readonly body?: TSchema
+  /** Bodies that the handler reads itself, by content type. */
+  readonly bodies?: Contents
   /** Additional error statuses, each with its cause. */
   readonly refuses?: Readonly<Record<number, string>>
-  /** The response. Default: any JSON object. */
-  readonly gives?: Contents
+  /** The JSON answer. Default: any JSON object. */
+  readonly gives?: TSchema
+  /** Answers of other content types. */
+  readonly files?: Contents
 }
 
 export type Security = 'ApiKey' | 'Bearer'
@@ -36,6 +42,11 @@ export interface RouteGroup {
 /** @example json(Type.Object({ lane: Type.String() })) */
 export const json = (schema: TSchema): Contents => ({ 'application/json': schema })
 
+/** Refuses unknown members, which would select more than the caller intended. */
+export const closed = { additionalProperties: false } as const
+
+export const text = (description: string) => Type.String({ description })
+
 /** A value of this schema, or null if there is none. */
 export const nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()])
 
@@ -44,11 +55,43 @@ export const whole = (description?: string) =>
 
 /** The page size. */
 export const limitOf = (most: number, otherwise = 100) =>
-  Type.Integer({ minimum: 1, description: `The most items of the page, up to ${most}. Default: ${otherwise}.` })
+  Type.Integer({
+    minimum: 1,
+    maximum: most,
+    default: otherwise,
+    description: `The most items of the page, up to ${most}. Default: ${otherwise}.`,
+  })
 
-/** The number of a brand, in a path or a query. */
+/** The number of a brand, as a string. */
 export const brandNumber = (description = 'The number of the brand.') =>
-  Type.String({ pattern: '^(0|[1-9][0-9]{0,18})$', description })
+  Type.Refine(
+    Type.String({
+      pattern: '^(0|[1-9][0-9]{0,18})$',
+      title: 'the number of a brand as a string',
+      examples: ['1'],
+      description,
+    }),
+    isIntegerText,
+  )
+
+/** The id of a user, in a request. */
+export const userId = (description = 'The id of the user.') =>
+  Type.Refine(
+    Type.String({
+      minLength: 1,
+      maxLength: mostText,
+      title: `a string of 1 to ${mostText} characters without control characters`,
+      description,
+    }),
+    isPrintable,
+  )
+
+/** A time in a request. `read` returns undefined for a text that is not a time. */
+export const timeText = (read: (text: string) => unknown, description: string) =>
+  Type.Refine(
+    Type.String({ title: 'a time', examples: ['2026-01-31T10:00:00Z'], description }),
+    (given) => read(given) !== undefined,
+  )
 
 /** @example at: moment('When it began') */
 export const moment = (description: string) => whole(`${description}, in milliseconds since 1970`)

@@ -1,6 +1,6 @@
 // The OpenAPI 3.1 documents, built from the schemas in records.ts and device-events.ts and from the description of each route.
 
-import { type TSchema, Type } from 'typebox'
+import { type TObject, type TSchema, Type } from 'typebox'
 import { ErrorRecord } from '../records.ts'
 import { type Components, createComponents, type Json } from './components.ts'
 import { type Contents, type DescribedRoute, json, type RouteGroup, type Security } from './described.ts'
@@ -78,7 +78,7 @@ function describeInterface(operation: InterfaceOperation, { refer }: Components)
     summary: purpose,
     description,
     security: [{ ApiKey: [] }],
-    ...parametersOf('header', headers),
+    parameters: headerParameters(headers),
     requestBody: { required: true, content: { 'application/json': { schema: refer(body), example } } },
     responses: {
       200: { description: success, content: contentOf(json(response), refer) },
@@ -90,13 +90,8 @@ function describeInterface(operation: InterfaceOperation, { refer }: Components)
 const anyObject = Type.Object({})
 
 function describeRoute(route: DescribedRoute, { tag, security }: RouteGroup, { refer }: Components): Json {
-  const { says, scope, params = {}, query = {}, headers = {}, body, gives = json(anyObject), url } = route
-  const inPath = [...url.matchAll(/:(\w+)/g)].map(([, name = '']) => [name, params[name] ?? name] as const)
-  const parameters = [
-    ...inPath.map(([name, description]) => ({ ...parameter('path', name, description), required: true })),
-    ...Object.entries(query).map(([name, description]) => parameter('query', name, description)),
-    ...Object.entries(headers).map(([name, description]) => parameter('header', name, description)),
-  ]
+  const { says, scope, params, query, headers = {}, body, bodies = body && json(body), gives, files } = route
+  const parameters = [...parametersOf('path', params), ...parametersOf('query', query), ...headerParameters(headers)]
   const refusals = {
     ...(security === undefined ? { 503: 'Temporarily unavailable.' } : refusalsOf(route, security)),
     ...route.refuses,
@@ -108,8 +103,11 @@ function describeRoute(route: DescribedRoute, { tag, security }: RouteGroup, { r
     ...(scope !== undefined && { description: `The key needs the scope \`${scope}\`.` }),
     security: security === undefined ? [] : [{ [security]: [] }],
     ...(parameters.length > 0 && { parameters }),
-    ...(body && { requestBody: { required: true, content: contentOf(body, refer) } }),
-    responses: { 200: { description: 'Success.', content: contentOf(gives, refer) }, ...Object.fromEntries(errors) },
+    ...(bodies && { requestBody: { required: true, content: contentOf(bodies, refer) } }),
+    responses: {
+      200: { description: 'Success.', content: contentOf(files ?? json(gives ?? anyObject), refer) },
+      ...Object.fromEntries(errors),
+    },
   }
 }
 
@@ -143,14 +141,25 @@ function contentOf(contents: Contents, refer: (schema: TSchema) => Json): Json {
   return Object.fromEntries(Object.entries(contents).map(([type, schema]) => [type, { schema: refer(schema) }]))
 }
 
-function parametersOf(where: 'header', described: Readonly<Record<string, string>>): Json {
-  const parameters = Object.entries(described).map(([name, description]) => parameter(where, name, description))
-  return parameters.length === 0 ? {} : { parameters }
+function parametersOf(where: 'path' | 'query', described: TObject | undefined): Json[] {
+  const { properties = {}, required = [] } = (described ?? {}) as {
+    properties?: Record<string, Json>
+    required?: string[]
+  }
+  return Object.entries(properties).map(([name, { description, ...schema }]) => ({
+    name,
+    in: where,
+    ...(required.includes(name) && { required: true }),
+    description,
+    schema,
+  }))
 }
 
-function parameter(where: 'path' | 'query' | 'header', name: string, described: string | TSchema): Json {
-  const { description, ...schema } = (
-    typeof described === 'string' ? Type.String({ description: described }) : described
-  ) as Json
-  return { name, in: where, description, schema }
+function headerParameters(described: Readonly<Record<string, string>>): Json[] {
+  return Object.entries(described).map(([name, description]) => ({
+    name,
+    in: 'header',
+    description,
+    schema: { type: 'string' },
+  }))
 }

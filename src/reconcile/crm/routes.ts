@@ -1,12 +1,11 @@
 // The routes under /admin/attributes: the users' attributes in the CRM.
 
-import type { FastifyRequest } from 'fastify'
-import { Type } from 'typebox'
-import { brandNumber, json, textOf } from '../../contract/documents/described.ts'
+import { type Static, Type } from 'typebox'
+import { brandNumber, nullable, text, textOf, timeText } from '../../contract/documents/described.ts'
 import { reconciliationFields } from '../../contract/records.ts'
 import { shown } from '../../contract/shown.ts'
 import type { AccessKey } from '../../http/access.ts'
-import { type AdminRoute, jsonObject } from '../../http/admin-access.ts'
+import { type AdminRoute, adminRoute } from '../../http/admin-access.ts'
 import { HttpError } from '../../http/http.ts'
 import { mediaTypeOf } from '../../http/request-bodies.ts'
 import { clock } from '../../runtime/clock.ts'
@@ -16,46 +15,49 @@ import { ImportAnswer, importUsers } from './import-users.ts'
 import { readRecord } from './read-line.ts'
 import { readCrmUser, upsertCrmUsers } from './users.ts'
 
-const userAttributes = Type.Object({
-  ...Object.fromEntries(reconciliationFields.map((field) => [field, Type.Optional(Type.Boolean())])),
-  updated_at: Type.Optional(Type.String({ format: 'date-time', description: 'Default: now' })),
+const Brand = Type.Object({ brand: brandNumber() })
+const User = Type.Object({ brand: brandNumber(), user: text('The user id.') })
+
+const Attributes = Type.Object({
+  ...Object.fromEntries(reconciliationFields.map((field) => [field, Type.Optional(nullable(Type.Boolean()))])),
+  updated_at: Type.Optional(nullable(timeText(readTimestamp, 'The time of the change. Default: now.'))),
 })
 
-const StoredAttributes = Type.Object({
+const held = {
   brand: Type.String(),
   user_id: Type.String(),
-  attributes: Type.Object(
-    Object.fromEntries(
-      reconciliationFields.map((field) => [
-        field,
-        Type.Optional(Type.Object({ value: Type.Boolean(), changed_at: Type.String({ format: 'date-time' }) })),
-      ]),
+  attributes: Type.Partial(
+    Type.Record(
+      Type.Enum([...reconciliationFields]),
+      Type.Object({ value: Type.Boolean(), changed_at: Type.String({ format: 'date-time' }) }),
     ),
   ),
-})
+}
 
 export function crmRoutes(database: Database): readonly AdminRoute[] {
   return [
-    {
+    adminRoute({
       method: 'POST',
       url: '/admin/attributes/:brand',
       scope: 'manage',
       says: 'Imports users and their attributes into the CRM, one user per line, any number of lines.',
-      params: { brand: brandNumber() },
-      query: {
-        as_of: Type.String({
-          format: 'date-time',
-          description: 'The time of the export. It is the time of change for lines without updated_at. Default: now.',
-        }),
-      },
-      body: {
-        ...textOf('application/x-ndjson', 'One user per line'),
-        ...textOf('text/csv', 'A header line, then one user per line'),
+      params: Brand,
+      query: Type.Object({
+        as_of: Type.Optional(
+          timeText(
+            readTimestamp,
+            'The time of the export. Lines without updated_at count as changed then. Default: now.',
+          ),
+        ),
+      }),
+      bodies: {
+        ...textOf('application/x-ndjson', 'One user in each line'),
+        ...textOf('text/csv', 'A line of names, then one user in each line'),
       },
       streamed: ['application/x-ndjson', 'application/jsonl', 'text/csv'],
-      gives: json(ImportAnswer),
+      gives: ImportAnswer,
       async handler(request, key) {
-        const brand = readBrand(request, key)
+        const brand = brandOf(request.params, key)
         const format = mediaTypeOf(request) === 'text/csv' ? 'csv' : 'ndjson'
         if (!request.body) throw new HttpError(400, 'the body is empty: send one user per line')
         const now = clock.now()
@@ -64,51 +66,49 @@ export function crmRoutes(database: Database): readonly AdminRoute[] {
           brand,
           format,
           now,
-          at: readAsOf(request, now),
+          at: asOf(request.query.as_of, now),
         })
       },
-    },
-    {
+    }),
+    adminRoute({
       method: 'GET',
       url: '/admin/attributes/:brand/:user',
       scope: 'read',
       says: 'Returns the attributes of one user in the CRM.',
-      params: { brand: brandNumber(), user: 'The user id.' },
-      gives: json(StoredAttributes),
+      params: User,
+      gives: Type.Object(held),
       async handler(request, key) {
-        const brand = readBrand(request, key)
-        const { user } = request.params as { user: string }
+        const brand = brandOf(request.params, key)
+        const { user } = request.params
         const attributes = await readCrmUser(database, brand, user)
         if (!attributes) throw new HttpError(404, `the CRM has no user ${shown(user)} of brand ${brand}`)
         return { brand, user_id: user, attributes }
       },
-    },
-    {
+    }),
+    adminRoute({
       method: 'POST',
       url: '/admin/attributes/:brand/:user',
       scope: 'manage',
       says: 'Changes attributes of one user in the CRM. Other attributes do not change.',
-      params: { brand: brandNumber(), user: 'The user id.' },
-      body: json(userAttributes),
-      gives: json(Type.Object({ ...StoredAttributes.properties, changed: Type.Boolean() })),
+      params: User,
+      body: Attributes,
+      gives: Type.Object({ ...held, changed: Type.Boolean() }),
       async handler(request, key) {
-        const brand = readBrand(request, key)
-        const { user } = request.params as { user: string }
+        const brand = brandOf(request.params, key)
+        const { user } = request.params
         const now = clock.now()
-        const read = readRecord({ ...jsonObject(request), user_id: user }, { brand, at: now, now })
+        const read = readRecord({ ...request.body, user_id: user }, { brand, at: now, now })
         if ('invalid' in read) throw new HttpError(400, read.invalid)
         const changed = await upsertCrmUsers(database, brand, [read])
-        return { brand, user_id: user, changed: changed === 1, attributes: await readCrmUser(database, brand, user) }
+        const attributes = (await readCrmUser(database, brand, user)) ?? {}
+        return { brand, user_id: user, changed: changed === 1, attributes }
       },
-    },
+    }),
   ]
 }
 
 /** @throws HttpError for a brand that this key may not see (row 31) */
-function readBrand(request: FastifyRequest, key: AccessKey): string {
-  const { brand } = request.params as { brand: string }
-  if (!/^(0|[1-9]\d{0,18})$/.test(brand))
-    throw new HttpError(400, `brand is ${shown(brand)}, but must be the number of a brand`)
+function brandOf({ brand }: Static<typeof Brand>, key: AccessKey): string {
   if (key.brands && !key.brands.includes(brand))
     throw new HttpError(
       403,
@@ -117,11 +117,9 @@ function readBrand(request: FastifyRequest, key: AccessKey): string {
   return brand
 }
 
-/** Reads the query parameter as_of. */
-function readAsOf(request: FastifyRequest, now: number): number {
-  const { as_of: text } = request.query as { as_of?: string }
-  if (text === undefined) return now
-  const at = readTimestamp(text)
-  if (at === undefined || at > now) throw new HttpError(400, 'as_of must be a past time, such as 2020-01-01T10:00:00Z')
+/** ?as_of=: the time of the export, and of the last change of each line without updated_at. */
+function asOf(text: string | undefined, now: number): number {
+  const at = text === undefined ? now : (readTimestamp(text) as number)
+  if (at > now) throw new HttpError(400, 'as_of is in the future: give a past time, as 2020-01-01T10:00:00Z')
   return at
 }

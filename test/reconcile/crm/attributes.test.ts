@@ -134,5 +134,5 @@ test('the attributes of one user are changed and read; invalid requests are refu
   assert.match((await importBody(url, '1', 'id,blocked\n1,true', csv)).body.error, /user_id among them/)
   assert.match((await importBody(url, '1', 'user_id,colour\n1,true', csv)).body.error, /no column is an attribute/)
   assert.match((await importBody(url, '1', '{}', ndjson, '?as_of=2999-01-01T00:00:00Z')).body.error, /past time/)
-  assert.match((await post(path, { blocked: 'x' }, adminKey.key)).body.error, /write true or false/)
+  assert.match((await post(path, { blocked: 'x' }, adminKey.key)).body.error, /^blocked is "x": give true or false$/)
 })
