@@ -42,8 +42,3 @@ test('the page says what statuses mean by themselves', () => {
     for (const [status] of statuses.matchAll(/\d(\d\d|xx)/g))
       assert.equal(decide(rules, Number(status.replace('xx', '99')), undefined).rule.means, means, status)
 })
-
-test('the page is linked', async () => {
-  const running = await readFile(join(import.meta.dirname, '../../docs/running.md'), 'utf8')
-  assert.match(running, /\(push\.md\)/)
-})

@@ -50,7 +50,11 @@ const project = {
     skipLibCheck: true,
     noEmit: true,
     allowImportingTsExtensions: true,
-    paths: { bellwire: ['../../src/index.ts'], 'bellwire/devices': ['../../src/devices/client.ts'] },
+    paths: {
+      bellwire: ['../../src/index.ts'],
+      'bellwire/devices': ['../../src/devices/client.ts'],
+      'bellwire/config': ['../../src/config/read-options.ts'],
+    },
   },
   include: ['*.ts'],
 }

@@ -37,7 +37,7 @@ async function checkPart(part: Part, timeoutMs: number): Promise<readonly Findin
     const checks = await Promise.race([part.check(), timeout.promise])
     return checks.map((check) => ({ setting, ...check }))
   } catch (error) {
-    return [{ setting, ok: false, what: (error as Error).message, remedy: 'docs/running.md describes this setting' }]
+    return [{ setting, ok: false, what: (error as Error).message, remedy: 'docs/settings.md describes this setting' }]
   } finally {
     clearTimeout(timer)
     // Not awaited: a part that hangs may hang in close() too.
