@@ -1,6 +1,6 @@
 // V8 collects buffers late, since a buffer read from a socket counts little in its heap size: a long list would leave up to a
 // hundred megabytes uncollected. A reader of such a list reports the bytes that it has used, and every few megabytes a minor
-// garbage collection runs: less than a millisecond each (docs/performance.md).
+// garbage collection runs: less than a millisecond each (docs/performance-notes.md).
 
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
