@@ -1,6 +1,7 @@
 // npm run bench                 lists the benchmarks with their goals
 // npm run bench -- NAME …       runs them; the last line of each is one line of JSON
 // npm run bench -- --all        runs all
+// … --json FILE                 also adds each result to this JSON file; bench/results.json has the figures of docs/performance.md
 
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -9,6 +10,7 @@ import { parseArgs } from 'node:util'
 import type { Benchmark, RunOptions } from './harness/benchmark.ts'
 import { machineLine } from './harness/cores.ts'
 import { summariseProfiles } from './harness/profile.ts'
+import { addResult, resultOf } from './harness/results.ts'
 import { runRounds } from './harness/rounds.ts'
 import { benchmarks } from './list.ts'
 
@@ -20,6 +22,7 @@ const { values, positionals } = parseArgs({
     seconds: { type: 'string', default: '2' },
     size: { type: 'string' },
     profile: { type: 'boolean', default: false },
+    json: { type: 'string' },
   },
 })
 const options = {
@@ -35,7 +38,7 @@ if (chosen.length === 0) printBenchmarks()
 for (const benchmark of chosen) await (values.profile ? runProfiled : runBenchmark)(benchmark, options)
 
 function printBenchmarks(): void {
-  console.log('npm run bench -- NAME [--rounds 5] [--seconds 2] [--size N] [--profile]\n')
+  console.log('npm run bench -- NAME [--rounds 5] [--seconds 2] [--size N] [--profile] [--json FILE]\n')
   const width = Math.max(...benchmarks.map(({ name }) => name.length))
   for (const { name, goal, leastPerSecond, about, baseline } of benchmarks) {
     const least = leastPerSecond ? `, ≥ ${leastPerSecond.toLocaleString('en')} msg/s` : ''
@@ -49,27 +52,12 @@ async function runBenchmark(benchmark: Benchmark, runOptions: RunOptions): Promi
   console.log(`\n${benchmark.name}: ${benchmark.about}\n${machineLine()}`)
   const result = await runRounds(benchmark, runOptions, (line) => console.log(line))
   if (runOptions.profileTo) await printProfile(runOptions.profileTo)
-  const { ratio, min, max } = benchmark.by === 'CPU' ? result.byCpu : result.bySpeed
-  const ok = ratio >= benchmark.goal && result.subjectPerSecond >= (benchmark.leastPerSecond ?? 0)
+  const summary = resultOf(benchmark, runOptions, result)
   console.log(
-    `ratio ${two(ratio)} (${two(min)} to ${two(max)}, ${runOptions.rounds} rounds) by ${benchmark.by ?? 'speed'}; by speed ${two(result.bySpeed.ratio)}, by CPU ${two(result.byCpu.ratio)}; goal ≥ ${two(benchmark.goal)}`,
+    `ratio ${two(summary.ratio)} (${two(summary.min)} to ${two(summary.max)}, ${runOptions.rounds} rounds) by ${summary.by}; by speed ${two(result.bySpeed.ratio)}, by CPU ${two(result.byCpu.ratio)}; goal ≥ ${two(benchmark.goal)}`,
   )
-  console.log(
-    JSON.stringify({
-      name: benchmark.name,
-      ratio: rounded(ratio),
-      min: rounded(min),
-      max: rounded(max),
-      by: benchmark.by ?? 'speed',
-      cpu_ratio: rounded(result.byCpu.ratio),
-      subject_per_second: Math.round(result.subjectPerSecond),
-      baseline_per_second: Math.round(result.baselinePerSecond),
-      baseline: benchmark.baseline,
-      goal: benchmark.goal,
-      ...(benchmark.leastPerSecond && { least_per_second: benchmark.leastPerSecond }),
-      ok,
-    }),
-  )
+  if (values.json !== undefined) addResult(values.json, summary)
+  console.log(JSON.stringify(summary))
 }
 
 /** Prints the subject's most expensive functions. Profiling slows the run, so only the shares are meaningful. */
@@ -107,8 +95,4 @@ function positive(option: string, text: string): number {
 
 function two(value: number): string {
   return value.toFixed(2)
-}
-
-function rounded(value: number): number {
-  return Math.round(value * 1000) / 1000
 }

@@ -45,6 +45,7 @@ const published = [
   'dist/**/*.js',
   'dist/demo/page/**/*.{css,html,js,svg}',
   'docs/*.md',
+  'docs/charts/*.svg',
   'docs/demo.png',
   'examples/activities.ndjson',
   'examples/bellwire.yaml',

@@ -57,6 +57,7 @@ async function startBothSides({ profileTo }: RunOptions): Promise<Contender> {
       messages,
       seconds: (ended - began) / 1000,
       cpuUs: (await cpu()) - cpuBefore,
+      peakMb: (await operator.call<number>('peakMb')) + (await platform.call<number>('peakMb')),
       notes: {
         enqueued: `after ${((enqueued - began) / 1000).toFixed(2)} s of ${((ended - began) / 1000).toFixed(2)} s`,
       },

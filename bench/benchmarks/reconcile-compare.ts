@@ -11,8 +11,7 @@ import { profiled } from '../harness/profile.ts'
 import type { Measure } from '../harness/ratios.ts'
 import { postgresStore, type Store, sqliteStore } from '../harness/stores.ts'
 
-/** For a quick run: BENCH_IDS=1000000. */
-const ids = Number(process.env.BENCH_IDS ?? 5_000_000)
+const fiveMillion = 5_000_000
 /** The number of ids that only one side has, for each side. */
 const differing = 5_000
 
@@ -21,8 +20,9 @@ const compareOn = (engine: string, openStore: () => Promise<Store>): Benchmark =
   // At most 1.8 times as long.
   goal: 1 / 1.8,
   baseline: 'LC_ALL=C sort of both lists, one id per line, then comm -3: on all cores',
-  about: `comparing ${ids.toLocaleString('en')} ids with as many in the CRM on ${engine}, ${2 * differing} differing: reading the JSON, loading, comparing`,
+  about: `comparing 5 million ids, or --size, with as many in the CRM on ${engine}, ${2 * differing} differing: reading the JSON, loading, comparing`,
   async start(options) {
+    const ids = options.size ?? fiveMillion
     const folder = await mkdtemp(join(tmpdir(), 'bellwire-bench-ids-'))
     const files = { answer: join(folder, 'answer.json'), operator: join(folder, 'operator'), crm: join(folder, 'crm') }
     const ofOperator = scattered(differing, differing + ids)
@@ -31,8 +31,8 @@ const compareOn = (engine: string, openStore: () => Promise<Store>): Benchmark =
     await writeIds(files.crm, scattered(0, ids), 'lines')
     const store = await openStore()
     return {
-      subject: await startReconciler(engine, store, files.answer, profiled(options.profileTo, 'subject')),
-      baseline: sortAndComm(files, folder),
+      subject: await startReconciler(engine, store, ids, files.answer, profiled(options.profileTo, 'subject')),
+      baseline: sortAndComm(files, ids, folder),
     }
   },
 })
@@ -52,6 +52,7 @@ interface Compared {
 async function startReconciler(
   engine: string,
   store: Store,
+  ids: number,
   answer: string,
   nodeArgs: readonly string[],
 ): Promise<Contender> {
@@ -62,8 +63,9 @@ async function startReconciler(
     const before = await child.call<number>('cpu')
     const { found, seconds, loadSeconds, memoryMb } = await child.call<Compared>('compare', answer)
     if (found !== 2 * differing) throw new Error(`${engine} found ${found} differences, not ${2 * differing}`)
-    const notes = { loading: `${loadSeconds.toFixed(2)} s`, 'peak memory': `${Math.round(memoryMb)} MB` }
-    return { messages: ids, seconds, cpuUs: (await child.call<number>('cpu')) - before, notes }
+    const cpuUs = (await child.call<number>('cpu')) - before
+    const notes = { loading: `${loadSeconds.toFixed(2)} s` }
+    return { messages: ids, seconds, cpuUs, peakMb: Math.round(memoryMb), notes }
   }
   return {
     name: engine,
@@ -76,7 +78,7 @@ async function startReconciler(
   }
 }
 
-function sortAndComm({ operator, crm }: { operator: string; crm: string }, folder: string): Contender {
+function sortAndComm({ operator, crm }: { operator: string; crm: string }, ids: number, folder: string): Contender {
   const script = 'sort "$1" > "$1.sorted"; sort "$2" > "$2.sorted"; comm -3 "$1.sorted" "$2.sorted" | wc -l; times'
   const round = async (): Promise<Measure> => {
     const began = performance.now()

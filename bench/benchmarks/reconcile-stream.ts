@@ -66,7 +66,7 @@ async function startOperator(database: Store, size: number, options: RunOptions)
       const before = await child.call<number>('cpu')
       const { seconds } = await readList(port)
       const cpuUs = (await child.call<number>('cpu')) - before
-      return { messages: size, seconds, cpuUs, notes: { peak: `${await child.call('peakMb')} MB` } }
+      return { messages: size, seconds, cpuUs, peakMb: await child.call<number>('peakMb') }
     },
     async stop() {
       await child.stop()

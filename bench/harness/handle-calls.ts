@@ -3,12 +3,13 @@
 type Procedure = (value: never) => unknown
 
 /**
- * Handles the parent's calls. Every child has 'cpu': the microseconds of CPU of all threads since its start.
+ * Handles the parent's calls. Every child has 'cpu', the microseconds of CPU of all threads since its start, and
+ * 'peakMb', its peak memory.
  *
  * @example handleCalls({ port: () => 8080, fill: async (rows: number) => { … } })
  */
 export function handleCalls(table: Readonly<Record<string, Procedure>>): void {
-  const procedures: Readonly<Record<string, Procedure>> = { cpu: cpuUs, ...table }
+  const procedures: Readonly<Record<string, Procedure>> = { cpu: cpuUs, peakMb, ...table }
   process.on('message', async ({ id, name, value }: { id: number; name: string; value: never }) => {
     const procedure = procedures[name]
     try {
@@ -21,6 +22,10 @@ export function handleCalls(table: Readonly<Record<string, Procedure>>): void {
   // Otherwise servers would outlive a parent that died.
   process.on('disconnect', () => process.exit(0))
   process.send?.({ ready: true })
+}
+
+function peakMb(): number {
+  return Math.round(process.resourceUsage().maxRSS / 1024)
 }
 
 function cpuUs(): number {

@@ -51,7 +51,8 @@ export async function httpContender(options: HttpContender): Promise<Contender> 
       const before = await child.call<number>('cpu')
       const loaded = await load(seconds)
       const cpuUs = (await child.call<number>('cpu')) - before
-      return { messages: loaded.messages, seconds: loaded.seconds, cpuUs, notes: notes(loaded) }
+      const peakMb = await child.call<number>('peakMb')
+      return { messages: loaded.messages, seconds: loaded.seconds, cpuUs, peakMb, notes: notes(loaded) }
     },
     async stop() {
       await child.stop()

@@ -6,6 +6,8 @@ export interface Measure {
   readonly seconds: number
   /** CPU of all threads of the contender's process, without that of a database server. */
   readonly cpuUs: number
+  /** The peak memory of the contender's process since its start. */
+  readonly peakMb?: number
   /** Additional figures for the table, such as the latency. */
   readonly notes?: Readonly<Record<string, string>>
 }

@@ -6,6 +6,9 @@ export interface Finished {
   readonly byCpu: Ratios
   readonly subjectPerSecond: number
   readonly baselinePerSecond: number
+  /** Absent if the contender does not measure it. */
+  readonly subjectPeakMb?: number
+  readonly baselinePeakMb?: number
 }
 
 /** Runs both contenders alternately (A B, B A, A B, …), so that neither is always first, and prints each round. */
@@ -39,7 +42,14 @@ export async function runRounds(
     byCpu: ratios(ofSubject, ofBaseline, perCpuSecond),
     subjectPerSecond: median(ofSubject.map(perSecond)),
     baselinePerSecond: median(ofBaseline.map(perSecond)),
+    ...withPeak('subjectPeakMb', ofSubject),
+    ...withPeak('baselinePeakMb', ofBaseline),
   }
+}
+
+function withPeak<K extends string>(name: K, measures: readonly Measure[]): { readonly [_ in K]?: number } {
+  const peak = Math.max(...measures.map(({ peakMb }) => peakMb ?? Number.NaN))
+  return (Number.isNaN(peak) ? {} : { [name]: peak }) as { readonly [_ in K]?: number }
 }
 
 function figures(measure: Measure): string {
@@ -49,6 +59,7 @@ function figures(measure: Measure): string {
   const busy = `${Math.round(measure.cpuUs / 1e4 / measure.seconds)
     .toString()
     .padStart(3)} % busy`
+  const peak = measure.peakMb === undefined ? [] : [`${measure.peakMb} MB`.padStart(7)]
   const notes = Object.entries(measure.notes ?? {}).map(([name, value]) => `${name} ${value}`)
-  return [speed, cpu, busy, ...notes].join('   ')
+  return [speed, cpu, busy, ...peak, ...notes].join('   ')
 }

@@ -9,7 +9,7 @@ export function operatorCommand(): Command {
   return withConfig(new Command())
     .addHelpText(
       'after',
-      '\nRuns until SIGTERM or Ctrl-C. docs/running.md describes all settings.\n\nExamples:\n  bellwire operator\n  BELLWIRE_OPERATOR_PORT=8080 bellwire operator --config /etc/bellwire.yaml\n',
+      '\nRuns until SIGTERM or Ctrl-C. docs/settings.md describes all settings.\n\nExamples:\n  bellwire operator\n  BELLWIRE_OPERATOR_PORT=8080 bellwire operator --config /etc/bellwire.yaml\n',
     )
     .action(async ({ config: file }: { config?: string }) => {
       const config = await loadConfig(file)

@@ -9,7 +9,7 @@ export function platformCommand(): Command {
   return withConfig(new Command())
     .addHelpText(
       'after',
-      '\nRuns until SIGTERM or Ctrl-C. docs/running.md describes all settings.\n\nExamples:\n  bellwire platform\n  BELLWIRE_PLATFORM_STORE=postgres://… bellwire platform --config /etc/bellwire.yaml\n',
+      '\nRuns until SIGTERM or Ctrl-C. docs/settings.md describes all settings.\n\nExamples:\n  bellwire platform\n  BELLWIRE_PLATFORM_STORE=postgres://… bellwire platform --config /etc/bellwire.yaml\n',
     )
     .action(async ({ config: file }: { config?: string }) => {
       const config = await loadConfig(file)

@@ -37,7 +37,9 @@ const source = variants(
   },
   {
     file: {
-      file: path({ help: 'A CSV or NDJSON file of user attributes: user_id, brand, blocked, excluded, …' }),
+      file: path({
+        help: 'A CSV or NDJSON file of user attributes, with the columns user_id, brand, and those of the fields.',
+      }),
       brand: brand({ help: 'The brand of the users, if the file has no column brand.', optional: true }),
       brands,
     },
@@ -55,12 +57,12 @@ const source = variants(
       brands,
     },
     http: {
-      http: url({ help: 'Your endpoint for user attributes; docs/reconciliation.md describes its requests.' }),
+      http: url({ help: 'Your endpoint for user attributes.' }),
       fields: list(oneOf(...fields)({ help: 'A field.' }), { help: 'The fields that it provides.', minItems: 1 }),
       token: text({ help: 'Sent as Authorization: Bearer.', secret: true, optional: true }),
       brands,
     },
-    module: { ...moduleOf('an AttributeSource', 'source'), brands },
+    module: { ...moduleOf('source'), brands },
   },
 )
 

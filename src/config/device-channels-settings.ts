@@ -28,13 +28,16 @@ export const publish = list(
         },
         {
           rest: {
-            rest: url({ help: "The platform's {platform_url}, without /v1/integration/…" }),
+            rest: url({ help: "The platform's {platform_url}. /v1/integration/… is appended." }),
             api_key: text({ help: 'The API key issued by the platform, sent as X-Api-Key.', secret: true }),
             connections: integer(1, 1_000)({ help: 'The most concurrent requests, one per user.', default: '8' }),
           },
           amqp: {
             amqp: amqp({ help: 'The message-queue broker (AMQP 0-9-1).', secret: true }),
-            exchange: text({ help: 'Default: the default exchange, which routes to a queue by name.', optional: true }),
+            exchange: text({
+              help: 'Exchange. Default: the default exchange, which routes to a queue by name.',
+              optional: true,
+            }),
             routing_key: text({ help: 'Routing key. Default: device-links.BRAND.', optional: true }),
           },
           kafka: { ...kafkaAccess, topic: text({ help: 'Topic. Default: device-links.BRAND.', optional: true }) },
@@ -53,7 +56,10 @@ export const publish = list(
       retry: group(
         { help: 'Backoff. A failed call is retried until it succeeds; only the statuses 400, 413 and 422 are final.' },
         {
-          first: duration({ help: 'Upper bound of the first backoff; it doubles with each attempt.', default: '1s' }),
+          first: duration({
+            help: 'The upper bound of the first backoff; it doubles with each attempt (full jitter).',
+            default: '1s',
+          }),
           most: duration({ help: 'The longest backoff.', default: '5min' }),
         },
       ),

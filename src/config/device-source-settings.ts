@@ -26,5 +26,5 @@ export const deviceSources = {
     secret: text({ help: 'The value of that header, such as "Bearer …".', secret: true, optional: true }),
     timeout,
   },
-  module: moduleOf('a DeviceSource', 'source'),
+  module: moduleOf('source'),
 }

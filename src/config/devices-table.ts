@@ -15,7 +15,7 @@ const services = {
   apns: service(apnsSettings),
   'web-push': service(webPushSettings),
   http: service(httpSettings),
-  module: service(moduleOf('a PushService', 'service')),
+  module: service(moduleOf('service')),
 }
 
 /** Adds the setting that every service has. */
@@ -54,9 +54,9 @@ export const devices = group(
         optional: true,
       },
       {
-        kind: deviceKind({ help: 'Their kind.' }),
-        app: text({ help: 'Their app: a bundle id or a package name.', optional: true }),
-        environment: oneOf('production', 'sandbox')({ help: 'Their APNs environment.', optional: true }),
+        kind: deviceKind({ help: 'The kind assumed for such a token.' }),
+        app: text({ help: 'Its app: a bundle id or a package name.', optional: true }),
+        environment: oneOf('production', 'sandbox')({ help: 'Its APNs environment.', optional: true }),
       },
     ),
     removals: group(
@@ -64,7 +64,10 @@ export const devices = group(
         help: 'Dead devices are unlinked automatically. If implausibly many are reported dead, unlinking stops until someone confirms it.',
       },
       {
-        devices: integer(0, 1_000_000)({ help: 'Removals that are always allowed within the window.', default: '100' }),
+        devices: integer(
+          0,
+          1_000_000,
+        )({ help: 'This many removals within the window are always allowed.', default: '100' }),
         percent: integer(
           0,
           100,

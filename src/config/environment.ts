@@ -152,7 +152,7 @@ function unknownVariable(name: string, table: Setting): Problem {
     description: 'unknown setting',
     remedy: suggestion
       ? `did you mean ${suggestion}?`
-      : 'docs/running.md lists all settings; unset the variable if it is not for Bellwire',
+      : 'docs/settings.md lists all settings; unset the variable if it is not for Bellwire',
   }
 }
 

@@ -22,7 +22,7 @@ const lane = group(
           url: url({ help: "The operator's {base_url}." }),
           api_key: text({ help: 'The API key issued by the operator, sent as X-Api-Key.', secret: true }),
         },
-        module: moduleOf('a Provider', 'provider'),
+        module: moduleOf('provider'),
       },
     ),
     mode: oneOf(
@@ -51,7 +51,10 @@ const lane = group(
     retry: group(
       { help: 'Backoff of fatal messages.' },
       {
-        first: duration({ help: 'The first backoff; it doubles each time, with full jitter.', default: '1s' }),
+        first: duration({
+          help: 'The upper bound of the first backoff; it doubles with each attempt (full jitter).',
+          default: '1s',
+        }),
         most: duration({ help: 'The longest backoff.', default: '5min' }),
         attempts: integer(
           1,

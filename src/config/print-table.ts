@@ -1,68 +1,163 @@
-// Generates the settings reference of docs/running.md: `node src/config/print-table.ts --write` writes it between the markers.
+// Generates the tables of docs/settings.md: `node src/config/print-table.ts --write` writes them between the markers.
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { mayComeFromFile } from './environment.ts'
-import { environmentName } from './environment-name.ts'
 import type { Setting, Settings } from './setting.ts'
+import { chapters, type Section } from './settings-sections.ts'
 import { table } from './table.ts'
 
 const begin = '<!-- settings: written by `node src/config/print-table.ts --write` -->'
 const end = '<!-- end of settings -->'
 
-/** One row of Markdown per setting: name, expected value, default, environment variable, description. */
-export function settingsTable(): string {
-  const sections = Object.entries(table.settings).map(([name, section]) => {
-    const rows = rowsOf(section, name)
-    return `### ${name}\n\n${section.help}\n\n| Setting | Expected | Default | Variable | |\n|---|---|---|---|---|\n${rows.join('\n')}`
-  })
-  return sections.join('\n\n')
+interface Described {
+  /** As Section.paths describes it. */
+  readonly path: string
+  readonly setting: Setting
 }
 
-/** The document with its settings reference updated. */
+/** A setting in the table of its section. */
+interface Entry {
+  readonly name: string
+  /** The place of the name, with the variants: 'operator.push{http}'. */
+  readonly place: string
+  readonly value: string
+  readonly preset: string
+  readonly help: string
+}
+
+/** All sections in Markdown. @throws if a setting belongs to no section, or to several */
+export function settingsTables(all: readonly Described[] = describe(table, '')): string {
+  const sections = Object.values(chapters).flat()
+  for (const { path } of all) {
+    const owners = sections.filter(({ paths }) => paths.test(path)).map(({ title }) => title)
+    if (owners.length !== 1)
+      throw new Error(`${path} belongs to ${owners.join(', ') || 'no section'}: correct settings-sections.ts`)
+  }
+  const printed = Object.entries(chapters).map(
+    ([title, ofChapter]) => `## ${title}\n\n${ofChapter.map((each) => printSection(each, all)).join('\n\n')}`,
+  )
+  return printed.join('\n\n')
+}
+
+/** The document with its tables updated. */
 export function withSettings(document: string): string {
   const from = document.indexOf(begin)
   const to = document.indexOf(end)
   if (from < 0 || to < from) throw new Error(`the document lacks the lines ${begin} and ${end}`)
-  return `${document.slice(0, from)}${begin}\n\n${settingsTable()}\n\n${document.slice(to)}`
+  return `${document.slice(0, from)}${begin}\n\n${settingsTables()}\n\n${document.slice(to)}`
 }
 
-function rowsOf(setting: Setting, path: string): string[] {
+function describe(setting: Setting, path: string): Described[] {
+  const own = path === '' ? [] : [{ path, setting }]
+  const within = (settings: Settings, prefix: string): Described[] =>
+    Object.entries(settings).flatMap(([name, inner]) => describe(inner, prefix + name))
   switch (setting.type) {
     case 'leaf':
-      return [row(path, setting.expected, setting)]
     case 'json':
-      return [row(path, 'any JSON, as YAML', setting)]
+      return own
     case 'list':
-      return [row(path, 'a list', setting), ...(setting.of.type === 'leaf' ? [] : rowsOf(setting.of, `${path}[]`))]
+      return setting.of.type === 'leaf' ? own : [...own, ...describe(setting.of, `${path}[]`)]
     case 'group':
-      return Object.entries(setting.settings).flatMap(([name, inner]) => rowsOf(inner, `${path}.${name}`))
-    case 'variants': {
-      const names = Object.keys(setting.variants).map((name) => `\`${name}\``)
-      return [row(path, `one of ${names.join(', ')}`, setting), ...ofVariants(setting.variants, path)]
-    }
+      return within(setting.settings, path === '' ? '' : `${path}.`)
+    case 'variants':
+      return [...own, ...Object.entries(setting.variants).flatMap(([name, of]) => within(of, `${path}{${name}}.`))]
   }
 }
 
-function ofVariants(variants: Readonly<Record<string, Settings>>, path: string): string[] {
-  return Object.entries(variants).flatMap(([variant, settings]) =>
-    Object.entries(settings).flatMap(([name, inner]) =>
-      rowsOf(inner, `${path}.${name}`).map((line) => line.replace(/ \|$/, ` With \`${variant}\`. |`)),
-    ),
-  )
+function printSection({ title, about, paths }: Section, all: readonly Described[]): string {
+  const entries = all
+    .flatMap(({ path, setting }) => {
+      const match = paths.exec(path)
+      return match ? [entryOf(path, match.groups?.name, setting)] : []
+    })
+    .toSorted((a, b) => Number(a.place !== '') - Number(b.place !== ''))
+  const places = new Set(entries.map(({ place }) => place).filter((place) => place !== ''))
+  const lines = [...Map.groupBy(entries, ({ name }) => name).values()].flatMap((named) => {
+    const rows = Map.groupBy(named, ({ value, help }) => `${value}\n${help}`)
+    return [...rows.values()].map((same) => printRow(same, places))
+  })
+  const head = '| Setting | Value | Default | Meaning |\n|---|---|---|---|'
+  return `### ${title}\n\n${about}${placesLine(places)}\n\n${head}\n${lines.join('\n')}`
 }
 
-function row(path: string, expected: string, setting: Setting): string {
+function entryOf(path: string, name: string | undefined, setting: Setting): Entry {
   const preset = setting.type === 'leaf' ? setting.default : undefined
   const hasMinimum = setting.type === 'list' && (setting.minItems ?? 0) > 0
   const required = preset === undefined && !setting.optional && (setting.type !== 'list' || hasMinimum)
-  const shown = preset === undefined ? (required ? '**required**' : '–') : `\`${preset}\``
-  const variable = `\`${environmentName(path.replaceAll('[]', '[0]'))}\`${mayComeFromFile(setting) ? ', `…_FILE`' : ''}`
-  return `| \`${path}\` | ${expected} | ${shown} | ${variable} | ${setting.help} |`
+  return {
+    name: name ?? withoutVariants(path),
+    place: name === undefined ? '' : path.slice(0, path.length - name.length - 1),
+    value: kindOf(setting),
+    preset: preset === undefined ? (required ? '**required**' : '–') : `\`${preset}\``,
+    help: setting.help,
+  }
+}
+
+/** The kind of value, short: the page explains times, sizes, paths and pointers once. */
+function kindOf(setting: Setting): string {
+  switch (setting.type) {
+    case 'leaf':
+      return `${setting.expected.replace(/, such as .*| with its unit: .*|, relative to .*/, '').replace(/^an? /, '')}${setting.secret ? ', secret' : ''}`
+    case 'json':
+      return 'any JSON, as YAML'
+    case 'list':
+      return setting.of.type === 'leaf' ? `list of: ${kindOf(setting.of)}` : 'list'
+    case 'group':
+      return 'group'
+    case 'variants':
+      return `one of ${Object.keys(setting.variants)
+        .map((name) => `\`${name}\``)
+        .join(', ')}`
+  }
+}
+
+/** Names the places of a row only where they matter: if it is not in every place of the section, or its default differs. */
+function printRow(same: readonly Entry[], places: ReadonlySet<string>): string {
+  const [first] = same as [Entry, ...Entry[]]
+  const groups = [...Map.groupBy(same, ({ preset }) => preset)]
+  const here = new Set(same.map(({ place }) => place))
+  const elsewhere = first.place === '' ? [] : [...places].filter((place) => !here.has(place))
+  const label = labelFor([...groups.map(([, entries]) => entries.map(({ place }) => place)), elsewhere])
+  const preset =
+    groups.length === 1
+      ? first.preset
+      : groups.map(([text, entries]) => `${text} (${labels(entries, label)})`).join(', ')
+  const only = elsewhere.length > 0 ? `${labels(same, label)}: ` : ''
+  return `| \`${first.name}\` | ${first.value} | ${preset} | ${only}${first.help} |`
+}
+
+type Label = (place: string) => string
+
+/** The shortest label that separates the groups: the variant, the side, or the path. */
+function labelFor(groups: readonly (readonly string[])[]): Label {
+  const variant: Label = (place) => /\{([^}]+)\}$/.exec(place)?.[1] ?? ''
+  const side: Label = (place) => /^\w+/.exec(place)?.[0] ?? ''
+  const separates = (label: Label): boolean => {
+    const sets = groups.map((group) => [...new Set(group.map(label))])
+    return new Set(sets.flat()).size === sets.flat().length
+  }
+  return [variant, side].find(separates) ?? withoutVariants
+}
+
+function labels(entries: readonly Entry[], label: Label): string {
+  return [...new Set(entries.map(({ place }) => `\`${label(place)}\``))].join(', ')
+}
+
+function placesLine(places: ReadonlySet<string>): string {
+  if (places.size === 0) return ''
+  const paths = [...new Set([...places].map((place) => `\`${withoutVariants(place)}\``))]
+  const variants = new Set([...places].map((place) => /\{([^}]+)\}$/.exec(place)?.[1]))
+  const [variant] = variants
+  const provider = variants.size === 1 && variant !== undefined ? `, with \`provider: ${variant}\`` : ''
+  return `\n\nIn ${paths.join(', ')}${provider}:`
+}
+
+function withoutVariants(path: string): string {
+  return path.replaceAll(/\{[^}]+\}/g, '')
 }
 
 if (import.meta.main) {
-  const file = join(import.meta.dirname, '../../docs/running.md')
+  const file = join(import.meta.dirname, '../../docs/settings.md')
   if (process.argv.includes('--write')) writeFileSync(file, withSettings(readFileSync(file, 'utf8')))
-  else process.stdout.write(`${settingsTable()}\n`)
+  else process.stdout.write(`${settingsTables()}\n`)
 }

@@ -7,7 +7,7 @@ import { configFile, loadConfig } from './load.ts'
 import { ConfigError } from './problem.ts'
 
 /**
- * Reads the section `operator` of a configuration file, with the environment variables that override it (docs/running.md).
+ * Reads the section `operator` of a configuration file, with the environment variables that override it (docs/settings.md).
  * Settings that only a command needs (`host`, `port`, `admin`, `connections`, `stop_within`) have no effect.
  *
  * @param file default: BELLWIRE_CONFIG, else bellwire.yaml in the working directory

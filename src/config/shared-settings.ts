@@ -5,8 +5,8 @@ import { group, list } from './setting.ts'
 
 export const makeKey = 'make one with: openssl rand -hex 24'
 
-export const moduleOf = (implementation: string, exported: string) => ({
-  module: path({ help: `Your own file that exports ${implementation}.` }),
+export const moduleOf = (exported: string) => ({
+  module: path({ help: 'Your own file, JavaScript or TypeScript.' }),
   name: text({ help: 'The name of the export.', default: exported }),
 })
 

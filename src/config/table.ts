@@ -1,4 +1,4 @@
-// The table of all settings: the source of validation, defaults, environment variables, printing and docs/running.md.
+// The table of all settings: the source of validation, defaults, environment variables, printing and docs/settings.md.
 
 import { oneOf } from './kinds.ts'
 import { operator } from './operator-table.ts'
@@ -27,7 +27,7 @@ const acceptRisks = list(
     'weak_keys',
   )({ help: 'A risk: clear_text_to_other_hosts, example_keys, shared_keys or weak_keys.' }),
   {
-    help: 'Accepted risks. A risk that is not listed is an error; for a listed one, `bellwire doctor` prints a warning. clear_text_to_other_hosts: credentials are sent to another machine without TLS. example_keys: a published key opens an API that other machines can reach. shared_keys: one key has two purposes. weak_keys: a key is easy to guess.',
+    help: 'Accepted risks. A risk that is not listed is an error; `bellwire doctor` warns of each listed one.',
   },
 )
 

@@ -2,23 +2,44 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'node:test'
-import { settingsTable, withSettings } from '../../src/config/print-table.ts'
+import { settingsTables, withSettings } from '../../src/config/print-table.ts'
 
-const running = readFileSync(join(import.meta.dirname, '../../docs/running.md'), 'utf8')
+const page = readFileSync(join(import.meta.dirname, '../../docs/settings.md'), 'utf8')
 
-test('the settings reference in docs/running.md is current', () => {
-  assert.ok(running === withSettings(running), 'outdated; run: node src/config/print-table.ts --write')
+test('the tables in docs/settings.md are current', () => {
+  assert.ok(page === withSettings(page), 'outdated; run: node src/config/print-table.ts --write')
 })
 
-test('every setting has a name, an expected value, a default, a variable and a description', () => {
-  const rows = settingsTable()
-    .split('\n')
-    .filter((line) => line.startsWith('| `'))
-  assert.ok(rows.length > 50)
-  for (const row of rows)
-    assert.match(row, /^\| `[a-z0-9_.[\]]+` \| [^|]+ \| [^|]+ \| `BELLWIRE_[A-Z0-9_]+`(, `…_FILE`)? \| [^|]+\. \|$/)
+test('every section has a sentence and a table; every setting a value, a default and a meaning', () => {
+  const sections = settingsTables()
+    .split(/^### /m)
+    .slice(1)
+    .map((section) => section.replace(/\n## .*\n+$/, ''))
+  assert.ok(sections.length > 30)
+  for (const section of sections) {
+    assert.match(
+      section,
+      /^[^\n]+\n\n[^\n]+\.\n\n(In [^\n]+:\n\n)?\| Setting \| Value \| Default \| Meaning \|\n\|[-|]+\|\n/,
+    )
+    const rows = section.split('\n').filter((line) => line.startsWith('| `'))
+    assert.ok(rows.length > 0, section)
+    for (const row of rows) assert.match(row, /^\| `[a-z0-9_.[\]]+` \| [^|]+ \| [^|]+ \| [^|]+\. \|$/)
+  }
+})
+
+test('a setting that belongs to no section is named', () => {
+  const setting = { type: 'json', help: 'New.' } as const
+  assert.throws(() => settingsTables([{ path: 'operator.new', setting }]), /operator\.new belongs to no section/)
+})
+
+test('a place is named where places differ', () => {
+  const tables = settingsTables()
+  assert.match(tables, /\| `port` \| [^|]+ \| `7001` \(`operator`\), `7002` \(`platform`\) \|/)
+  assert.match(tables, /\| `queue` \| [^|]+ \| – \| `platform`: /)
+  assert.match(tables, /\| `client_id` \| [^|]+ \| \*\*required\*\* \| `oauth2`: /)
+  assert.match(tables, /In `operator\.push\.devices\.services\[\]`, with `provider: fcm`:/)
 })
 
 test('a document without the markers is refused', () => {
-  assert.throws(() => withSettings('# Running'), /lacks the lines/)
+  assert.throws(() => withSettings('# Settings'), /lacks the lines/)
 })

@@ -42,8 +42,3 @@ test('docs/push.md has the default meaning of every status', () => {
     for (const [status] of statuses.matchAll(/\d(\d\d|xx)/g))
       assert.equal(decide(rules, Number(status.replace('xx', '99')), undefined).rule.means, means, status)
 })
-
-test('docs/running.md links to docs/push.md', async () => {
-  const running = await readFile(join(import.meta.dirname, '../../docs/running.md'), 'utf8')
-  assert.match(running, /\(push\.md\)/)
-})

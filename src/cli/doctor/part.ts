@@ -38,7 +38,7 @@ async function checkPart(part: Part, timeoutMs: number): Promise<readonly Findin
     return checks.map((check) => ({ setting, ...check }))
   } catch (error) {
     return [
-      { setting, ok: false, description: (error as Error).message, remedy: 'docs/running.md describes this setting' },
+      { setting, ok: false, description: (error as Error).message, remedy: 'docs/settings.md describes this setting' },
     ]
   } finally {
     clearTimeout(timer)

@@ -88,7 +88,7 @@ async function platformParts(config: PlatformConfig): Promise<readonly Part[]> {
 function asPart(side: string): (error: Error) => Part {
   return (error) => {
     const [problem] = error instanceof ConfigError ? error.problems : []
-    const { path = side, description = error.message, remedy = 'docs/running.md lists the settings' } = problem ?? {}
+    const { path = side, description = error.message, remedy = 'docs/settings.md lists the settings' } = problem ?? {}
     return { setting: path, check: async () => [{ ok: false, description, remedy }] }
   }
 }

@@ -75,10 +75,7 @@ const rule = group(
 
 /** The settings of a push service for devices; `operator.push` has more. */
 export const httpSettings = {
-  preset: oneOf(
-    'onesignal',
-    'none',
-  )({ help: 'Ready-made settings for this provider (docs/push.md).', default: 'none' }),
+  preset: oneOf('onesignal', 'none')({ help: 'Ready-made settings for this provider.', default: 'none' }),
   name: text({ help: 'The name in logs, metrics and, for devices, in http:NAME.', optional: true }),
   url: text({
     help: 'The address to which requests are POSTed. Path and query may contain {{placeholders}}.',
@@ -111,7 +108,7 @@ export const httpSettings = {
   overrides: list(text({ help: 'A member of the body.' }), {
     help: 'Members of the body that a message may set in its overrides for http.',
   }),
-  concurrency: integer(1, 10_000)({ help: 'The most concurrent requests.', default: '64' }),
+  concurrency: integer(1, 10_000)({ help: 'The most concurrent sends.', default: '64' }),
   ca: path({ help: 'A PEM file of your own certificate authority.', optional: true }),
 } satisfies Settings
 

@@ -21,7 +21,7 @@ const pushHost = kind('a host such as push.example.com, *.push.example.com or pu
 )
 
 export const webPushSettings = {
-  name: text({ help: 'The name of the push service, in logs, metrics and records.', default: 'web-push' }),
+  name: text({ help: 'The name of the push service, in logs and alerts.', default: 'web-push' }),
   public_key: publicKey({ help: 'The VAPID public key with which the site subscribes.', remedy: makeKeys }),
   private_key: privateKey({ help: 'The VAPID private key.', secret: true, remedy: makeKeys }),
   subject: vapidSubject({ help: 'The contact address for push services, in case of problems with our messages.' }),

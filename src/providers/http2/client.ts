@@ -1,6 +1,6 @@
 // An HTTP/2 client over node:http2, for services that receive many small requests: FCM and APNs.
 //
-// undici supports HTTP/2 too and recovers by itself, but uses nearly twice the CPU for a message (docs/performance.md). Here
+// undici supports HTTP/2 too and recovers by itself, but uses nearly twice the CPU for a message (docs/performance-notes.md). Here
 // recovery relies on connection.ts: the peer reports the streams that it has not processed, and their requests are sent again.
 
 import { clock } from '../../runtime/clock.ts'

@@ -1,0 +1,235 @@
+// The sections of docs/settings.md, in the order of the page. print-table.ts writes their tables.
+
+/** One section: a sentence, and a table of the settings whose paths match. */
+export interface Section {
+  readonly title: string
+  readonly about: string
+  /**
+   * Matches whole paths; each setting belongs to exactly one section. In a path, `{fcm}` follows the setting that has the variant
+   * `fcm`: 'operator.push{devices}.devices.services[]{fcm}.apps'. The group `name` is the name in the table; without it the table
+   * has the whole path. Settings of one name are one row, so several places can share a section.
+   */
+  readonly paths: RegExp
+}
+
+const service = String.raw`operator\.push\{devices\}\.devices\.services\[\]`
+const http = String.raw`(operator\.push\{http\}|${service}\{http\})`
+const source = String.raw`operator\.push\{devices\}\.devices\.source`
+const attributes = String.raw`operator\.attributes\[\]`
+
+const section = (title: string, paths: string, about: string): Section => ({
+  title,
+  about,
+  paths: new RegExp(`^(?:${paths})$`),
+})
+
+/** A chapter and its sections. */
+export const chapters: Readonly<Record<string, readonly Section[]>> = {
+  'Both sides': [
+    section(
+      'Server',
+      String.raw`(operator|platform)\.(?<name>host|port|public_url|admin\.\w+|connections|stop_within)`,
+      'The address on which a side listens, and how it stops. `admin` separates administration from the public port.',
+    ),
+    section(
+      'Store',
+      String.raw`(operator|platform)\.(?<name>store|keep|keep_contents)`,
+      'The database of a side, and how long its rows are kept. See [The store](running.md#the-store).',
+    ),
+    section(
+      'Request bodies',
+      String.raw`(operator\.limits|platform)\.(?<name>body|bodies|body_timeout)`,
+      'Limits on the bodies that a side receives. See [Limits for callers](running.md#limits-for-callers).',
+    ),
+    section(
+      'Keys for administration',
+      String.raw`(operator\.admin_keys|platform\.keys)(\[\]\.(?<name>\w+))?`,
+      'The keys of your own services, each with scopes. See [Keys](running.md#keys).',
+    ),
+    section(
+      'Your own modules',
+      String.raw`.*\{module\}\.(?<name>module|name)`,
+      'Your own file can take the place of a provider, a push service, a device source or an attribute source. It exports a `Provider`, `PushService`, `DeviceSource` or `AttributeSource`.',
+    ),
+    section('Log', String.raw`log\.(?<name>\w+)`, 'The log is written to standard output.'),
+    section(
+      'Accepted risks',
+      'accept_risks',
+      'An insecure configuration is refused unless its risk is listed. See [Refused configurations](running.md#refused-configurations).',
+    ),
+  ],
+
+  "The operator's side": [
+    section(
+      'Keys of the platform',
+      String.raw`operator\.(?<name>keys(\[\]\.\w+)?)`,
+      'The platform sends one of these keys with each request. See [Keys](running.md#keys).',
+    ),
+    section(
+      'Push messages',
+      String.raw`operator\.push(\{recording\}\.(?<name>file))?`,
+      '[push.md](push.md) explains how to choose a provider. `devices` sends to the devices of each user, `http` to user ids, and `recording` only writes a file.',
+    ),
+    section(
+      'Push to devices',
+      String.raw`operator\.push\{devices\}\.devices\.(?<name>source|services(\[\])?|lifetime|(unregistered_targets|removals)\.\w+)`,
+      'Each message goes to all devices of its user. `unregistered_targets` is for messages that name a token which was never linked; without it they are refused. `removals` limits the automatic unlinks of dead devices: beyond it, unlinking stops until a person confirms.',
+    ),
+    section(
+      'Device source: your database',
+      String.raw`${source}\{sql\}\.(?<name>\w+)`,
+      'Your own table of devices. See [Tokens that you keep elsewhere](devices.md#tokens-that-you-keep-elsewhere).',
+    ),
+    section(
+      'Device source: your endpoint',
+      String.raw`${source}\{http\}\.(?<name>\w+)`,
+      'Your own endpoint for devices. See [Tokens that you keep elsewhere](devices.md#tokens-that-you-keep-elsewhere).',
+    ),
+    section(
+      'Every push service',
+      String.raw`(${service}\{[\w-]+\}|operator\.push\{http\})\.(?<name>brands|concurrency)`,
+      'Each push service has these settings in addition to its own, which are in the next sections.',
+    ),
+    section(
+      'FCM',
+      String.raw`${service}\{fcm\}\.(?<name>name|credentials|credentials_json|apps|base_url|ca|connections)`,
+      'Android, and apps with the Firebase SDK. See [FCM](push.md#fcm).',
+    ),
+    section(
+      'APNs',
+      String.raw`${service}\{apns\}\.(?<name>name|key|key_\w+|team_id|topic|apps|environments|base_url|sandbox_url|ca|connections)`,
+      'iOS and macOS. See [APNs](push.md#apns).',
+    ),
+    section(
+      'Web Push',
+      String.raw`${service}\{web-push\}\.(?<name>name|public_key|private_key|subject|apps|hosts|origins(\[\]\.\w+)?)`,
+      'Browsers. See [Web Push](push.md#web-push).',
+    ),
+    section(
+      'Any other provider over HTTP',
+      String.raw`${http}\.(?<name>preset|name|url|auth|body|rules|id|overrides|ca|user_id|lifetime|(secrets|headers)(\[\]\.\w+)?)`,
+      'A provider whose HTTP API you describe. `operator.push` sends to user ids, `services` to devices. See [Any other provider, per user](push.md#any-other-provider-per-user).',
+    ),
+    section(
+      'HTTP provider: authentication',
+      String.raw`${http}\.auth\{\w+\}\.(?<name>\w+)`,
+      'How requests to the provider are authenticated: one of these variants.',
+    ),
+    section(
+      'HTTP provider: rules',
+      String.raw`${http}\.rules\[\]\.(?<name>[\w.]+)`,
+      'The meaning of an answer of the provider. All conditions in `when` must hold.',
+    ),
+    section(
+      'On-site messages',
+      String.raw`operator\.site`,
+      '`inbox` stores the notifications, lists them and streams them to pages.',
+    ),
+    section(
+      'Content of a message',
+      String.raw`operator\.content\.(?<name>\w+)`,
+      'The positions of the content within a request element, as JSON Pointers. See [Content](push.md#content).',
+    ),
+    section(
+      'User attributes',
+      String.raw`operator\.attributes(\[\](\{\w+\}\.(?<name>brands))?)?`,
+      'The sources that say who is blocked, excluded, active or consenting. See [Attribute sources](reconciliation.md#attribute-sources).',
+    ),
+    section(
+      'User attributes: a file',
+      String.raw`${attributes}\{file\}\.(?<name>file|brand)`,
+      'A CSV or NDJSON file, read again when it changes. See [A file](reconciliation.md#a-file).',
+    ),
+    section(
+      'User attributes: your database',
+      String.raw`${attributes}\{sql\}\.(?<name>sql|as_of|max_lag|queries\.\w+)`,
+      'One query for each field that you have. See [Your database](reconciliation.md#your-database).',
+    ),
+    section(
+      'User attributes: your endpoint',
+      String.raw`${attributes}\{http\}\.(?<name>http|fields|token)`,
+      'An endpoint that answers look-ups and lists. See [Your own endpoint](reconciliation.md#your-own-endpoint).',
+    ),
+    section(
+      'Suppression',
+      String.raw`operator\.suppression(\{attributes\}\.(?<name>\w+))?`,
+      'The check before every send. See [Before every send](reconciliation.md#before-every-send).',
+    ),
+    section(
+      'Lists for reconciliation',
+      String.raw`operator\.reconciliation\.(?<name>\w+)`,
+      'Limits on the lists that the platform requests. See [Answers to the platform](reconciliation.md#answers-to-the-platform).',
+    ),
+    section(
+      'Your pages and apps',
+      String.raw`operator\.app\.(?<name>\w+)`,
+      'The API under `/app`: the inbox and the devices of one user. Without `operator.app` it is not served.',
+    ),
+    section(
+      'Devices of one user',
+      String.raw`(operator\.device_limits\.(?<name>\w+)|platform\.devices_per_user)`,
+      'Limits on the devices of one user, on both sides. Beyond a limit, the device with the oldest link is unlinked.',
+    ),
+    section(
+      'Work in progress',
+      String.raw`operator\.limits\.(?<name>batch|answer_budget|in_progress|provider_\w+)`,
+      'Limits on batches and on concurrent work. See [Scaling](running.md#scaling).',
+    ),
+    section(
+      'Publishing device links',
+      String.raw`operator\.(?<name>publish(\[\]\.(brand|to|providers|origin|timeout))?)`,
+      'Where the platform receives the links and unlinks. See [device-links.md](device-links.md).',
+    ),
+  ],
+
+  "The platform's side": [
+    section(
+      'Lanes',
+      String.raw`platform\.(?<name>lanes(\[\]\.(brand|channel|to|mode|max|bytes|span|concurrency|per_second|timeout|failed_actions))?)`,
+      'One lane for each brand and channel: a slow operator does not delay another.',
+    ),
+    section(
+      'Calls to an operator',
+      String.raw`platform\.lanes\[\]\.to\{operator-api\}\.(?<name>\w+)`,
+      'The platform calls the endpoints of the operator at this address.',
+    ),
+    section(
+      'Consuming device links',
+      String.raw`platform\.(?<name>device_links(\[\]\.(brand|from|origins(\[\]\.\w+)?))?)`,
+      'Queues and topics, in addition to the two HTTP endpoints, which are always served. See [device-links.md](device-links.md).',
+    ),
+    section(
+      'Reconciliation',
+      String.raw`platform\.(?<name>reconciliation(\[\]\.\w+)?)`,
+      'The lists that are compared with the CRM. See [reconciling.md](reconciling.md).',
+    ),
+    section(
+      'Reconciliation: limits',
+      String.raw`platform\.reconciliation\[\]\.limits\.(?<name>\w+)`,
+      'A list beyond a limit is refused as a whole. See [Refused answers](reconciling.md#refused-answers).',
+    ),
+  ],
+
+  'Channels and retries': [
+    section(
+      'Device links over REST',
+      String.raw`operator\.publish\[\]\.to\{rest\}\.(?<name>\w+)`,
+      "Calls to the platform's two endpoints.",
+    ),
+    section(
+      'Device links over AMQP',
+      String.raw`(operator\.publish\[\]\.to|platform\.device_links\[\]\.from)\{amqp\}\.(?<name>\w+)`,
+      'The operator publishes to an exchange, the platform consumes a queue.',
+    ),
+    section(
+      'Device links over Kafka',
+      String.raw`(operator\.publish\[\]\.to|platform\.device_links\[\]\.from)\{kafka\}\.(?<name>\w+)`,
+      'The operator publishes to a topic, the platform consumes it. Needs `npm install @platformatic/kafka@2`.',
+    ),
+    section(
+      'Retries',
+      String.raw`(operator\.publish|platform\.lanes)\[\]\.retry\.(?<name>\w+)`,
+      'The backoff between the attempts of one call.',
+    ),
+  ],
+}
