@@ -1,6 +1,7 @@
 // The guard around every provider, on both sides: each message gets exactly one outcome in time, even if the provider misbehaves.
 
 import type { Fatal } from '../contract/outcome.ts'
+import { refuseFatal } from '../contract/refusals.ts'
 import { type BreakerOptions, breakerDefaults, createBreaker } from '../runtime/breaker.ts'
 import { clock } from '../runtime/clock.ts'
 import { emit } from '../runtime/events.ts'
@@ -166,38 +167,14 @@ export function guard(provider: Provider, options: GuardOptions): Provider {
 }
 
 function timedOut(provider: Provider, ms: number, uncertain: boolean): Fatal {
-  return {
-    category: 'fatal',
-    reason: 'timeout',
-    blame: 'provider',
-    rule: 'no answer in time',
-    error: `${provider.name} did not answer within ${ms} ms`,
-    ...(uncertain && { uncertain: true }),
-  }
+  const error = `${provider.name} did not answer within ${ms} ms`
+  return refuseFatal('timed_out', { error, ...(uncertain && { uncertain: true }) })
 }
 
-const tooLate: Fatal = {
-  category: 'fatal',
-  reason: 'timeout',
-  blame: 'provider',
-  rule: 'the deadline passed before the call',
-  error: 'not called: the deadline had passed',
-}
+const tooLate = refuseFatal('too_late')
 
-export const stopping: Fatal = {
-  category: 'fatal',
-  reason: 'stopping',
-  blame: 'provider',
-  rule: 'this process is stopping',
-  error: 'this process is stopping',
-}
+export const stopping = refuseFatal('stopping')
 
 /** The outcome while the breaker is open. Its error is that of the answer that opened the breaker, because it names the cause. */
-const notCalled = (cause: Fatal | undefined, retryAfterMs: number): Fatal => ({
-  category: 'fatal',
-  reason: cause?.reason ?? 'unavailable',
-  blame: 'provider',
-  rule: 'breaker open',
-  error: cause?.error ?? 'no answer yet',
-  retryAfterMs,
-})
+const notCalled = (cause: Fatal | undefined, retryAfterMs: number): Fatal =>
+  refuseFatal('breaker_open', { ...(cause && { reason: cause.reason, error: cause.error }), retryAfterMs })

@@ -1,6 +1,7 @@
 // Calls that run: each ends once, whatever its handler does.
 
 import type { Fatal } from '../contract/outcome.ts'
+import { refuseFatal } from '../contract/refusals.ts'
 import { emit } from '../runtime/events.ts'
 import type { Handle, Handled, Lane } from './queue.ts'
 import type { Row } from './row.ts'
@@ -108,21 +109,8 @@ function isOutcome(outcome: Handled | null | undefined): boolean {
 }
 
 function nonsense(rows: readonly Row[], what: string): Fatal {
-  return {
-    category: 'fatal',
-    reason: 'nonsense',
-    blame: rows.length > 1 ? 'call' : 'message',
-    uncertain: true,
-    rule: 'the handler did not answer',
-    error: `the handler failed: ${what}`,
-  }
+  const blame = rows.length > 1 ? 'call' : 'message'
+  return refuseFatal('handler_failed', { blame, error: `the handler failed: ${what}` })
 }
 
-const late: Fatal = {
-  category: 'fatal',
-  reason: 'timeout',
-  blame: 'provider',
-  uncertain: true,
-  rule: 'no answer in time',
-  error: 'no answer in time',
-}
+const late = refuseFatal('timed_out', { uncertain: true })
