@@ -1,24 +1,9 @@
 // The outcome of one attempt, in the three categories of the interface (§2.4, §7): successful (delivered), failed (final, goes to
 // Failed Actions), fatal (retried).
 
-/** The reason why a message is not successful, as a code for programs. */
-export type Reason =
-  | 'invalid' // the message itself is malformed
-  | 'suppressed' // blocked, excluded, inactive or without consent
-  | 'no_device'
-  | 'too_large'
-  | 'rejected' // the other side refused this message
-  | 'expired'
-  | 'absent' // §7.2.2: missing from the answer to the batch
-  | 'nonsense' // the other side's answer cannot be read
-  | 'overloaded'
-  | 'rate_limited'
-  | 'unavailable'
-  | 'timeout'
-  | 'misconfigured' // our own settings or credentials are wrong
-  | 'source_down' // the attribute source is unavailable
-  | 'stopping'
-  | 'in_flight' // another process is sending the same message
+import type { Reason } from './reasons.ts'
+
+export type { Reason } from './reasons.ts'
 
 export interface Evidence {
   /** The rule that decided the outcome, for people: '§7.2.2 absent', 'fcm 404 UNREGISTERED'. */

@@ -1,46 +1,27 @@
 // The outcomes of a message at a device that no push service was called for, or that stays linked.
 
 import type { Failed, Fatal } from '../contract/outcome.ts'
+import { refuseFailed, refuseFatal } from '../contract/refusals.ts'
 import { shortened } from '../contract/storable.ts'
 import type { Device } from '../devices/device.ts'
 
-export const failed = (reason: Failed['reason'], rule: string, error: string): Failed => ({
-  category: 'failed',
-  reason,
-  rule: `devices: ${rule}`,
-  error,
-})
-
 export const expired = (lifetimeMs: number): Failed =>
-  failed('expired', 'lifetime over', `not sent: the message is older than its lifetime of ${lifetimeMs / 3_600_000} h`)
-export const noDevice = failed(
-  'no_device',
-  'none',
-  'the user has no device: no device is linked to this user of this brand',
-)
-export const unlinkedInTransit = failed(
-  'no_device',
-  'unlinked',
-  'not sent: the device was unlinked while the message waited to be sent',
-)
+  refuseFailed('lifetime_over', {
+    error: `not sent: the message is older than its lifetime of ${lifetimeMs / 3_600_000} h`,
+  })
 
 export const serviceRemedy = 'see operator.push.devices.services'
 
-export function noService(device: Device): Failed {
-  const error = `no push service reaches ${describe(device)}: add one under operator.push.devices.services`
-  return failed('no_device', 'no service', error)
-}
+export const noService = (device: Device): Failed =>
+  refuseFailed('no_service', {
+    error: `no push service reaches ${describe(device)}: add one under operator.push.devices.services`,
+  })
 
-export function serviceWithoutApp(service: string, device: Device): Fatal {
-  return {
-    category: 'fatal',
-    reason: 'misconfigured',
-    blame: 'message',
-    retryAfterMs: 60_000,
+export const serviceWithoutApp = (service: string, device: Device): Fatal =>
+  refuseFatal('not_reached_by_service', {
     rule: `devices: not of ${service}`,
     error: `not sent: ${service} does not reach ${describe(device)}: add the app or environment to its settings, or another service under operator.push.devices.services`,
-  }
-}
+  })
 
 const describe = ({ kind, app, environment }: Device): string =>
   [`a device of kind ${kind}`, app && `of the app ${app}`, environment && `(${environment})`].filter(Boolean).join(' ')
@@ -56,14 +37,7 @@ export function removalStopped({ reason, rule, error, answer }: Failed): Failed 
   }
 }
 
-export function sourceDown(error: unknown): Fatal {
-  return {
-    category: 'fatal',
-    reason: 'source_down',
-    blame: 'provider',
-    rule: 'devices: no answer',
-    error: `not sent: the source of devices cannot answer (${messageOf(error)})`,
-  }
-}
+export const sourceDown = (error: unknown): Fatal =>
+  refuseFatal('devices_unknown', { error: `not sent: the source of devices cannot answer (${messageOf(error)})` })
 
 const messageOf = (error: unknown): string => shortened(error instanceof Error ? error.message : String(error))

@@ -2,6 +2,7 @@
 
 import { type ContentMapping, type PushContent, readPushContent, textMissingAt } from '../contract/content.ts'
 import type { Failed } from '../contract/outcome.ts'
+import { refuseFailed } from '../contract/refusals.ts'
 import type { Device } from '../devices/device.ts'
 import type { DeviceSource } from '../devices/device-source.ts'
 import { deviceId, idOf } from '../devices/identity.ts'
@@ -17,16 +18,7 @@ import type { Op } from '../store/database.ts'
 import { op } from '../store/statement.ts'
 import { combine } from './combine.ts'
 import type { Delivery, DeliveryContext } from './delivery.ts'
-import {
-  expired,
-  failed,
-  noDevice,
-  noService,
-  removalStopped,
-  serviceRemedy,
-  serviceWithoutApp,
-  sourceDown,
-} from './device-refusals.ts'
+import { expired, noService, removalStopped, serviceRemedy, serviceWithoutApp, sourceDown } from './device-refusals.ts'
 import { deviceSendRow, insertDeviceSends } from './device-sends.ts'
 import { Freshness } from './freshness.ts'
 import { DeviceSendChecks } from './send-checks.ts'
@@ -85,7 +77,7 @@ export function createDevices(options: DevicesOptions): Delivery {
   async function deliver(message: Message, context: DeliveryContext): Promise<Result> {
     try {
       const content = readPushContent(message.text, mapping)
-      if ('error' in content) return report(message, context, failed('invalid', 'content', content.error))
+      if ('error' in content) return report(message, context, refuseFailed('unreadable_push', { error: content.error }))
       const expiresAt = (timeOfUuidv7(message.ref) ?? clock.now()) + lifetimeMs
       if (clock.now() >= expiresAt) return report(message, context, expired(lifetimeMs))
       const query = targetQueryOf(message, content)
@@ -97,7 +89,7 @@ export function createDevices(options: DevicesOptions): Delivery {
         return report(message, context, sourceDown(error))
       }
       const { devices, refused } = targets
-      if (devices.length === 0 && refused.length === 0) return report(message, context, noDevice)
+      if (devices.length === 0 && refused.length === 0) return report(message, context, refuseFailed('no_device'))
       const freshness = new Freshness(message, context, readAt, () => findTargets(query))
       const serviceOf = devices.map((device) => services.find((service) => service.reaches(device)))
       const sends = devices.map((device, i) => {

@@ -1,12 +1,13 @@
 // A push may wait before it is sent. After a wait of over a second, suppression and devices are read again (design §5.3).
 
 import type { Failed, Fatal } from '../contract/outcome.ts'
+import { refuseFailed } from '../contract/refusals.ts'
 import type { Device } from '../devices/device.ts'
 import type { Message } from '../providers/provider.ts'
 import type { DeviceAnswer } from '../providers/push-service.ts'
 import { clock } from '../runtime/clock.ts'
 import type { DeliveryContext } from './delivery.ts'
-import { sourceDown, unlinkedInTransit } from './device-refusals.ts'
+import { sourceDown } from './device-refusals.ts'
 import type { Targets } from './targets.ts'
 
 const staleMs = 1_000
@@ -38,7 +39,9 @@ export class Freshness {
 
   #answerFor(token: string): DeviceAnswer | undefined {
     if (this.#refusal) return this.#refusal
-    return this.#linkedTokens === undefined || this.#linkedTokens.has(token) ? undefined : unlinkedInTransit
+    return this.#linkedTokens === undefined || this.#linkedTokens.has(token)
+      ? undefined
+      : refuseFailed('unlinked_in_transit')
   }
 
   async #readAgain(): Promise<void> {

@@ -1,10 +1,10 @@
 // The checks of a push to a device, after its wait for the push service and before the call (design §5.3).
 
+import { refuseFailed } from '../contract/refusals.ts'
 import type { Device } from '../devices/device.ts'
 import type { DeviceSource } from '../devices/device-source.ts'
 import type { DeviceAnswer } from '../providers/push-service.ts'
 import type { DeliveryContext } from './delivery.ts'
-import { unlinkedInTransit } from './device-refusals.ts'
 import type { Freshness } from './freshness.ts'
 import type { SendChecks } from './service-guard.ts'
 
@@ -29,6 +29,6 @@ export class DeviceSendChecks implements SendChecks {
   }
 
   findLateRefusal(): DeviceAnswer | undefined {
-    return this.#source.revoked?.(this.#device) ? unlinkedInTransit : this.#fence()
+    return this.#source.revoked?.(this.#device) ? refuseFailed('unlinked_in_transit') : this.#fence()
   }
 }

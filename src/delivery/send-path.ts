@@ -2,6 +2,7 @@
 // A single send is a batch of one message. New messages of one turn of the event loop are claimed together.
 
 import type { Failed, Fatal } from '../contract/outcome.ts'
+import { refuseFatal } from '../contract/refusals.ts'
 import type { Message, Pause, Result, SendContext } from '../providers/provider.ts'
 import { clock } from '../runtime/clock.ts'
 import { emit, hasListeners } from '../runtime/events.ts'
@@ -14,7 +15,6 @@ import { type ClaimMessages, createClaim } from './claim.ts'
 import type { Delivery, DeliveryContext } from './delivery.ts'
 import { createIdWatch } from './id-watch.ts'
 import { createReports } from './reports.ts'
-import * as refusals from './send-refusals.ts'
 import { type Settled, settle } from './settle.ts'
 import { createTextWatch } from './text-watch.ts'
 
@@ -96,7 +96,7 @@ class Path implements SendPath {
       const end = (): void => {
         clock.clearTimeout(timer)
         if (open > 0) emit('budget.spent', { channel: messages[0]?.channel ?? '', unfinished: open })
-        resolve(results.map((result) => result ?? refusals.unfinished))
+        resolve(results.map((result) => result ?? unfinished))
       }
       const timer = clock.setTimeout(end, deadline - clock.now())
       if (open === 0) return end()
@@ -118,7 +118,7 @@ class Path implements SendPath {
       return
     }
     if (!this.#isBelowLimit(ofBrand.size)) {
-      caller(refusals.overloaded)
+      caller(overloaded)
       return
     }
     const work: Work = { message: withPart(message), callers: [caller], owner: '' }
@@ -165,7 +165,7 @@ class Path implements SendPath {
     try {
       claims = await this.#claimMessages(works.map(({ message }) => message))
     } catch (error) {
-      return this.#answerAll(works, refusals.storeUnavailable(error))
+      return this.#answerAll(works, storeUnavailable(error))
     }
     const claimed: Work[] = []
     for (const work of works) {
@@ -190,7 +190,8 @@ class Path implements SendPath {
   }
 
   async #awaitOtherProcess(work: Work, until: number): Promise<void> {
-    if (clock.now() >= until) return this.#answer(work, refusals.inFlightElsewhere(otherProcess.waitMs))
+    if (clock.now() >= until)
+      return this.#answer(work, refuseFatal('in_flight_elsewhere', { retryAfterMs: otherProcess.waitMs }))
     await new Promise<void>((resolve) => clock.setTimeout(resolve, otherProcess.everyMs))
     return this.#claim([work])
   }
@@ -199,7 +200,7 @@ class Path implements SendPath {
     // Wait for the slot before suppression is checked: the result of the check must not grow old in a queue.
     const slot = this.#slots.acquire(deadline, claimed[0]?.message.brand)
     if (slot !== true) {
-      if (!(await slot)) return this.#giveUp(claimed, () => refusals.noSlotInTime)
+      if (!(await slot)) return this.#giveUp(claimed, () => noSlotInTime)
       const pauses = await this.#findPauses(claimed)
       if (pauses) {
         this.#slots.release()
@@ -211,12 +212,12 @@ class Path implements SendPath {
     const reports = createReports(works, (reported) => this.#settle(reported))
     if (works.length > 0) {
       const [{ owner }] = works as [Work]
-      const fence = (): Fatal | undefined => (database.holdsLease(owner) ? undefined : refusals.leaseLost)
+      const fence = (): Fatal | undefined => (database.holdsLease(owner) ? undefined : leaseLost)
       const messages = works.map(({ message }) => message)
       const context = { deadline, signal: this.#neverAborted, fence, checkMessage, report: reports.report }
       const results = fence() ? [] : await delivery.deliver(messages, context)
       works.forEach(({ message }, i) => {
-        reports.report(message, results[i] ?? refusals.leaseLost)
+        reports.report(message, results[i] ?? leaseLost)
       })
     }
     this.#slots.release()
@@ -261,7 +262,7 @@ class Path implements SendPath {
       await settle(this.#options.database, owner, settled)
     } catch (error) {
       // It is unknown whether the settle was written: the next attempt finds the claim in flight and takes it over.
-      return this.#answerAll(works, refusals.storeUnavailable(error))
+      return this.#answerAll(works, storeUnavailable(error))
     }
     works.forEach((work, i) => {
       const { message, result } = settled[i] as Settled
@@ -320,3 +321,15 @@ function emitSettled({ message: m, result }: Settled): void {
     uncertain: result.category === 'fatal' && result.uncertain === true,
   })
 }
+
+const overloaded = refuseFatal('overloaded')
+const unfinished = refuseFatal('unfinished')
+const leaseLost = refuseFatal('lease_lost')
+const noSlotInTime = refuseFatal('too_late', {
+  error: 'not sent: the provider was at its concurrency limit until the deadline',
+})
+
+const storeUnavailable = (error: unknown): Fatal =>
+  refuseFatal('store_unavailable', {
+    error: `the store cannot answer (${error instanceof Error ? error.message : String(error)})`,
+  })

@@ -2,6 +2,7 @@
 // service does not affect another.
 
 import type { Fatal } from '../contract/outcome.ts'
+import { refuseFatal } from '../contract/refusals.ts'
 import type { Device } from '../devices/device.ts'
 import { stopping } from '../providers/call-provider.ts'
 import { leastRestMs } from '../providers/guard.ts'
@@ -180,14 +181,13 @@ export function guardService(service: PushService, options: ServiceGuardOptions 
     return restMs > 0 ? { ...answer, retryAfterMs: restMs } : answer
   }
 
-  const pausedOutcome = (retryAfterMs: number): Fatal => ({
-    category: 'fatal',
-    reason: alertedError === undefined ? 'unavailable' : 'misconfigured',
-    blame: 'provider',
-    rule: `${name}: paused`,
-    error: `not sent: ${name} is paused (${pauseReason ?? 'it has failed repeatedly'})`,
-    retryAfterMs,
-  })
+  const pausedOutcome = (retryAfterMs: number): Fatal =>
+    refuseFatal('paused', {
+      by: name,
+      ...(alertedError !== undefined && { reason: 'misconfigured' }),
+      error: `not sent: ${name} is paused (${pauseReason ?? 'it has failed repeatedly'})`,
+      retryAfterMs,
+    })
 
   return {
     name,
@@ -210,28 +210,14 @@ const credentialRemedy =
 
 const notCalled = (answer: DeviceAnswer): GuardedAnswer => ({ answer, called: false })
 
-const overloaded = (name: string): Fatal => ({
-  category: 'fatal',
-  reason: 'overloaded',
-  blame: 'provider',
-  retryAfterMs: 1_000,
-  rule: `${name}: too many waiting`,
-  error: `too many messages are waiting for ${name}: repeat the request in a second`,
-})
+const overloaded = (name: string): Fatal =>
+  refuseFatal('too_many_waiting', {
+    by: name,
+    error: `too many messages are waiting for ${name}: repeat the request in a second`,
+  })
 
-const tooLate = (name: string): Fatal => ({
-  category: 'fatal',
-  reason: 'timeout',
-  blame: 'provider',
-  rule: `${name}: the deadline passed before the call`,
-  error: `not sent: ${name} was at its concurrency limit until the deadline`,
-})
+const tooLate = (name: string): Fatal =>
+  refuseFatal('too_late', { by: name, error: `not sent: ${name} was at its concurrency limit until the deadline` })
 
-const timedOut = (name: string, ms: number): Fatal => ({
-  category: 'fatal',
-  reason: 'timeout',
-  blame: 'provider',
-  rule: `${name}: no answer in time`,
-  error: `${name} did not answer within ${ms} ms`,
-  uncertain: true,
-})
+const timedOut = (name: string, ms: number): Fatal =>
+  refuseFatal('timed_out', { by: name, error: `${name} did not answer within ${ms} ms`, uncertain: true })

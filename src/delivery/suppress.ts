@@ -2,6 +2,7 @@
 
 import { type AttributeSource, type Field, fieldsOf } from '../attributes/attribute-source.ts'
 import type { Failed, Fatal } from '../contract/outcome.ts'
+import { refuseFailed, refuseFatal } from '../contract/refusals.ts'
 import type { Channel, Message } from '../providers/provider.ts'
 import { clock } from '../runtime/clock.ts'
 import { emit } from '../runtime/events.ts'
@@ -104,16 +105,12 @@ export function createSuppression(
       const why = await findUserReason(message.brand, message.userId, message.channel)
       if (why === undefined) return undefined
       emit('message.suppressed', { brand: message.brand, ref: message.ref, why })
-      return { category: 'failed', reason: 'suppressed', error: `not sent: ${why}`, rule: `suppression: ${why}` }
+      return refuseFailed('suppressed', { error: `not sent: ${why}`, rule: `suppression: ${why}` })
     } catch (error) {
       const cause = error instanceof Error ? error.message : String(error)
-      return {
-        category: 'fatal',
-        reason: 'source_down',
-        blame: 'provider',
-        rule: 'suppression: no answer',
+      return refuseFatal('attributes_unknown', {
         error: `not sent: the attribute source ${source.name} cannot answer (${cause})`,
-      }
+      })
     }
   }
 

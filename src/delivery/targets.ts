@@ -1,6 +1,7 @@
 // The target devices of a message: all devices of its user, or the named targets that belong to this user now (design §5.4).
 
 import type { Failed } from '../contract/outcome.ts'
+import { refuseFailed } from '../contract/refusals.ts'
 import type { Device } from '../devices/device.ts'
 import type { DeviceSource, Holder } from '../devices/device-source.ts'
 import { clock } from '../runtime/clock.ts'
@@ -115,17 +116,6 @@ function selectTargets(
   return { devices: [...devices.values()], refused }
 }
 
-const refusal = (rule: string, error: string): Failed => ({ category: 'failed', reason: 'no_device', rule, error })
-
-const neverLinked = refusal(
-  'target: not registered',
-  'the message names a device token that was never linked; link the device to the user, or allow unregistered targets (operator.push.devices.unregistered_targets)',
-)
-const unlinked = refusal(
-  'target: unlinked',
-  'the message names a device token that was unlinked; leave the token out to reach all devices of the user',
-)
-const ofAnotherUser = refusal(
-  "target: another's",
-  'the message names a device token that belongs to another user; leave the token out to reach all devices of the user',
-)
+const neverLinked = refuseFailed('target_not_registered')
+const unlinked = refuseFailed('target_unlinked')
+const ofAnotherUser = refuseFailed('target_of_another_user')

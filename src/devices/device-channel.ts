@@ -2,6 +2,7 @@
 // or a streaming platform. The implementations are in channels/, and test/suites/device-channel.ts tests each of them.
 
 import type { Fatal, Outcome } from '../contract/outcome.ts'
+import { refuseFatal } from '../contract/refusals.ts'
 
 /** A link or unlink to be published. */
 export interface DeviceMessage {
@@ -61,13 +62,11 @@ export function inOrder(outcomes: readonly Outcome[]): readonly Outcome[] {
   const first = outcomes.findIndex(({ category }) => category === 'fatal')
   if (first === -1) return outcomes
   const { retryAfterMs, reason, blame, error } = outcomes[first] as Fatal
-  const notYet: Fatal = {
-    category: 'fatal',
+  const notYet = refuseFatal('earlier_first', {
     reason,
     blame,
-    rule: 'an earlier message must be delivered first',
     error,
     ...(retryAfterMs !== undefined && { retryAfterMs }),
-  }
+  })
   return outcomes.map((outcome, i) => (i <= first || outcome.category === 'fatal' ? outcome : notYet))
 }

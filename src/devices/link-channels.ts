@@ -2,6 +2,7 @@
 // are parked in the brand's lane, and a replay reads them from there again.
 
 import type { Outcome } from '../contract/outcome.ts'
+import { failedRefusals, refuseFailed } from '../contract/refusals.ts'
 import type { Lane, LaneHandler, LaneService, Queue } from '../queue/queue.ts'
 import { clock } from '../runtime/clock.ts'
 import { emit } from '../runtime/events.ts'
@@ -55,9 +56,9 @@ export function createLinkChannels({ channels, registry, queue, judge }: LinkCha
           mine.map(({ key, message, reason }) => ({
             key,
             text: parkedText(message, channel, clock.now()),
-            reason: 'invalid',
+            reason: failedRefusals.unreadable_link.reason,
             error: reason,
-            rule: 'row 22: cannot be read',
+            rule: failedRefusals.unreadable_link.rule,
           })),
         ),
       )
@@ -105,7 +106,7 @@ export function createLinkChannels({ channels, registry, queue, judge }: LinkCha
           const reason = await replayMessage(text, brand)
           return reason === undefined
             ? { category: 'successful', rule: 'taken' }
-            : { category: 'failed', reason: 'invalid', error: reason, rule: 'row 22: cannot be read' }
+            : refuseFailed('unreadable_link', { error: reason })
         }),
       )
 

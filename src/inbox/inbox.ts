@@ -5,6 +5,7 @@ import {
   readContent,
   textMissingAt,
 } from '../contract/content.ts'
+import { refuseFailed } from '../contract/refusals.ts'
 import type { Message, Provider, Result } from '../providers/provider.ts'
 import { clock } from '../runtime/clock.ts'
 import type { Database } from '../store/database.ts'
@@ -37,13 +38,7 @@ export function createInbox(options: {
       return messages.map((message) => {
         const content = readContent(message.text, mapping)
         if ('error' in content) {
-          return {
-            category: 'failed',
-            reason: 'invalid',
-            error: content.error,
-            ref: message.ref,
-            rule: 'row 4 content',
-          }
+          return refuseFailed('unreadable_content', { error: content.error, ref: message.ref })
         }
         return toResult(message, content, createdAt)
       })

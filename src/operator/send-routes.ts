@@ -6,6 +6,7 @@ import { sendPaths, trackingHeaders } from '../contract/endpoints.ts'
 import { messageKey } from '../contract/message-key.ts'
 import type { Fatal, Outcome } from '../contract/outcome.ts'
 import { type Activity, type ReadItem, readBatch, readSingle } from '../contract/read-activity.ts'
+import { refuseFailed, refuseFatal } from '../contract/refusals.ts'
 import type { SendPath } from '../delivery/send-path.ts'
 import { HttpError } from '../http/http.ts'
 import type { Channel, Message, Part } from '../providers/provider.ts'
@@ -94,7 +95,7 @@ function readBatchRequest(channel: Channel, request: FastifyRequest, key: ApiKey
     const item = items[i] as ReadItem
     if ('invalid' in item) {
       emit('message.invalid', { channel, error: item.invalid, reportable: item.idJson !== undefined })
-      outcomes[i] = { category: 'failed', reason: 'invalid', error: item.invalid, rule: '§2.1' }
+      outcomes[i] = refuseFailed('malformed', { error: item.invalid })
       continue
     }
     outcomes[i] = i >= batchMax ? beyondBatchMax(batchMax) : refuseBrand(key, item)
@@ -111,25 +112,13 @@ function refuseBrand(key: ApiKey, activity: Activity): Fatal | undefined {
   if (key.brands.includes(activity.brandId)) return undefined
   const error = `the API key ${key.name} may not send for brand ${activity.brandId}: add the brand to the key, or use that brand's key`
   emit('provider.alert', { provider: `key ${key.name}`, error, remedy: 'operator.keys' })
-  return {
-    category: 'fatal',
-    reason: 'misconfigured',
-    blame: 'message',
-    retryAfterMs: 60_000,
-    rule: 'row 31: brand of another key',
-    error,
-  }
+  return refuseFatal('brand_of_another_key', { error })
 }
 
-function beyondBatchMax(max: number): Fatal {
-  return {
-    category: 'fatal',
-    reason: 'overloaded',
-    blame: 'message',
-    rule: 'row 26: larger than the maximum',
+const beyondBatchMax = (max: number): Fatal =>
+  refuseFatal('batch_too_long', {
     error: `a batch has at most ${max} messages here: send the rest in another batch`,
-  }
-}
+  })
 
 function toMessage(channel: Channel, activity: Activity, context: Message['context'], part?: Part): Message {
   return {

@@ -2,6 +2,7 @@
 // operator the guard (guard.ts), on the platform the lane (queue/in-flight.ts).
 
 import type { Fatal } from '../contract/outcome.ts'
+import { refuseFatal } from '../contract/refusals.ts'
 import { clock } from '../runtime/clock.ts'
 import { emit } from '../runtime/events.ts'
 import { uuidv7 } from '../runtime/ids.ts'
@@ -103,18 +104,7 @@ function addCall(provider: Provider, messages: readonly Message[], results: read
   )
 }
 
-const timedOut = (provider: Provider, ms: number): Fatal => ({
-  category: 'fatal',
-  reason: 'timeout',
-  blame: 'provider',
-  rule: 'no answer in time',
-  error: `${provider.name} did not answer within ${ms} ms`,
-})
+const timedOut = (provider: Provider, ms: number): Fatal =>
+  refuseFatal('timed_out', { error: `${provider.name} did not answer within ${ms} ms` })
 
-export const stopping: Fatal = {
-  category: 'fatal',
-  reason: 'stopping',
-  blame: 'provider',
-  rule: 'this process is stopping',
-  error: 'this process is stopping',
-}
+export const stopping = refuseFatal('stopping')

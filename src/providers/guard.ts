@@ -1,6 +1,7 @@
 // The guard around the operator's providers: slots, timeout and circuit breaker. On the platform the lane has all three.
 
 import type { Fatal } from '../contract/outcome.ts'
+import { refuseFatal } from '../contract/refusals.ts'
 import { type BreakerOptions, breakerDefaults, createBreaker } from '../runtime/breaker.ts'
 import { clock } from '../runtime/clock.ts'
 import { emit } from '../runtime/events.ts'
@@ -110,20 +111,8 @@ export function guard(provider: Provider, options: GuardOptions): Provider {
   }
 }
 
-const tooLate: Fatal = {
-  category: 'fatal',
-  reason: 'timeout',
-  blame: 'provider',
-  rule: 'the deadline passed before the call',
-  error: 'not called: the deadline had passed',
-}
+const tooLate = refuseFatal('too_late')
 
 /** The outcome while the breaker is open. Its error is that of the answer that opened the breaker, because it names the cause. */
-const notCalled = (cause: Fatal | undefined, retryAfterMs: number): Fatal => ({
-  category: 'fatal',
-  reason: cause?.reason ?? 'unavailable',
-  blame: 'provider',
-  rule: 'breaker open',
-  error: cause?.error ?? 'no answer yet',
-  retryAfterMs,
-})
+const notCalled = (cause: Fatal | undefined, retryAfterMs: number): Fatal =>
+  refuseFatal('breaker_open', { ...(cause && { reason: cause.reason, error: cause.error }), retryAfterMs })

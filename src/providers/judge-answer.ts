@@ -9,6 +9,8 @@ export type Headers = Readonly<Record<string, string | readonly string[] | undef
 
 export interface Judgement {
   readonly answer: DeviceAnswer
+  /** The error code of the service. */
+  readonly code?: string
   /** How to fix the cause. Present if a person has to change a setting or an account. */
   readonly remedy?: string
 }
@@ -41,6 +43,7 @@ export function outcomeBuilders({ service, status, headers, body, code, words, n
     more: Partial<Failed> & Pick<DeviceAnswer, 'token' | 'goneSince'> = {},
   ): Judgement => ({
     answer: { category: 'failed', reason: 'rejected', error: error(problem), ...evidence, ...more },
+    code,
   })
   /** The Retry-After of the service overrides our own. */
   const fatal = (problem: string, more: Partial<Fatal> = {}): Judgement => ({
@@ -53,6 +56,7 @@ export function outcomeBuilders({ service, status, headers, body, code, words, n
       ...more,
       ...(wait !== undefined && { retryAfterMs: wait }),
     },
+    code,
   })
   const misconfigured = (problem: string, remedy: string): Judgement => ({
     ...fatal(problem, { reason: 'misconfigured', error: error(problem, `; ${remedy}`) }),

@@ -1,6 +1,7 @@
 // Validates the results of a provider: one well-formed result for each message. Pure.
 
 import type { Fatal } from '../contract/outcome.ts'
+import { refuseFatal } from '../contract/refusals.ts'
 import { shortened } from '../contract/storable.ts'
 import type { Result } from './provider.ts'
 
@@ -26,14 +27,11 @@ export function readResult(answered: unknown, uncertain: boolean): Result {
 
 /** The fatal result for an invalid answer. With several messages the call is to blame, since any of them may be the cause. */
 export function invalidResult(fault: string, count: number, uncertain: boolean): Fatal {
-  return {
-    category: 'fatal',
-    reason: 'nonsense',
+  return refuseFatal('nonsense', {
     blame: count > 1 ? 'call' : 'message',
-    rule: 'the provider answered nonsense',
     error: shortened(`the provider failed: ${fault}`),
     ...(uncertain && { uncertain: true }),
-  }
+  })
 }
 
 export const repeatResult = (count: number, result: Result): Result[] => new Array<Result>(count).fill(result)

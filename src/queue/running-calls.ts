@@ -1,6 +1,7 @@
 // The running calls of a lane. Each call ends exactly once, even if its handler throws, hangs or returns rubbish.
 
 import type { Fatal } from '../contract/outcome.ts'
+import { refuseFatal } from '../contract/refusals.ts'
 import { emit } from '../runtime/events.ts'
 import { timeoutError } from '../runtime/timeout-error.ts'
 import type { BufferedItem } from './buffered-item.ts'
@@ -118,22 +119,10 @@ function isOutcome(outcome: HandledOutcome | null | undefined): boolean {
   }
 }
 
-function handlerFailed(itemsInCall: number, problem: string): Fatal {
-  return {
-    category: 'fatal',
-    reason: 'nonsense',
+const handlerFailed = (itemsInCall: number, problem: string): Fatal =>
+  refuseFatal('handler_failed', {
     blame: itemsInCall > 1 ? 'call' : 'message',
-    uncertain: true,
-    rule: 'the handler did not answer',
     error: `the handler failed: ${problem}`,
-  }
-}
+  })
 
-const timedOut: Fatal = {
-  category: 'fatal',
-  reason: 'timeout',
-  blame: 'provider',
-  uncertain: true,
-  rule: 'no answer in time',
-  error: 'no answer in time',
-}
+const timedOut = refuseFatal('timed_out', { uncertain: true })

@@ -4,8 +4,8 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isProvenDead, resolveMismatch } from '../../src/delivery/token-proof.ts'
-import { readApnsAnswer } from '../../src/providers/apns/answer.ts'
-import { readFcmAnswer } from '../../src/providers/fcm/answer.ts'
+import { judgeApns } from '../../src/providers/apns/answer.ts'
+import { judgeFcm } from '../../src/providers/fcm/answer.ts'
 import { decide, rulesOf } from '../../src/providers/http/rules.ts'
 import { readAnswer } from '../../src/providers/http/verdict.ts'
 import type { DeviceAnswer } from '../../src/providers/push-service.ts'
@@ -28,8 +28,8 @@ const linkedAt = '2020-01-01T00:00:00Z'
 const rules = rulesOf(rowRules)
 
 const services: readonly (readonly [name: string, rows: readonly Answered[], read: Read])[] = [
-  ['fcm', fcmRows, ({ status, headers, body }) => readFcmAnswer(status, headers, body, now)],
-  ['apns', apnsRows, ({ status, headers, body }) => readApnsAnswer(status, headers, body, now)],
+  ['fcm', fcmRows, ({ status, headers, body }) => judgeFcm(status, headers, body, now).answer],
+  ['apns', apnsRows, ({ status, headers, body }) => judgeApns(status, headers, body, now).answer],
   ['web-push', webPushRows, ({ status, headers, body }) => readWebPushAnswer(status, headers, body, now)],
   ['http', httpRows, readHttp],
 ]

@@ -4,7 +4,7 @@ import { createServer, sensitiveHeaders } from 'node:http2'
 import type { AddressInfo } from 'node:net'
 import test, { type TestContext } from 'node:test'
 import type { Device } from '../../src/devices/device.ts'
-import { readApnsAnswer } from '../../src/providers/apns/answer.ts'
+import { judgeApns } from '../../src/providers/apns/answer.ts'
 import { type ApnsOptions, apns } from '../../src/providers/apns/apns.ts'
 import { apnsNotification } from '../../src/providers/apns/notification.ts'
 import { apnsSigningKey, createProviderTokens, issuedAt } from '../../src/providers/apns/provider-token.ts'
@@ -66,9 +66,9 @@ async function stage(t: TestContext, options: ApnsStandInOptions = {}, over: Par
 test('apns: misconfigurations have a remedy, and unknown reasons are read by their status', () => {
   for (const { status, body, outcome, row } of apnsRows) {
     if (outcome.reason !== 'misconfigured') continue
-    assert.match((readApnsAnswer(status, {}, body, 0) as { error: string }).error, /; (check|set|the key)/, row)
+    assert.match((judgeApns(status, {}, body, 0).answer as { error: string }).error, /; (check|set|the key)/, row)
   }
-  const of = (status: number, body: string) => readApnsAnswer(status, {}, body, 0)
+  const of = (status: number, body: string) => judgeApns(status, {}, body, 0).answer
   assert.equal(
     of(400, '{"reason":"constructor"}').rule,
     'apns 400 constructor',

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import type { Device } from '../../src/devices/device.ts'
-import { readFcmAnswer } from '../../src/providers/fcm/answer.ts'
+import { judgeFcm } from '../../src/providers/fcm/answer.ts'
 import { type FcmOptions, fcm } from '../../src/providers/fcm/fcm.ts'
 import { fcmMessage } from '../../src/providers/fcm/message.ts'
 import { readServiceAccount } from '../../src/providers/fcm/service-account.ts'
@@ -49,12 +49,12 @@ async function stage(t: TestContext, options: FcmStandInOptions = {}, over: Part
 
 test('fcm: a Retry-After that is a date is relative to now', () => {
   const now = Date.parse('2026-11-21T12:00:00Z')
-  const answer = readFcmAnswer(503, { 'retry-after': 'Sat, 21 Nov 2026 12:00:20 GMT' }, '', now)
+  const answer = judgeFcm(503, { 'retry-after': 'Sat, 21 Nov 2026 12:00:20 GMT' }, '', now).answer
   assert.partialDeepStrictEqual(answer, { category: 'fatal', retryAfterMs: 20_000 })
 })
 
 test('fcm: an answer of 200 from another server is not a delivery', () => {
-  assert.partialDeepStrictEqual(readFcmAnswer(200, {}, '<html>Welcome to our network</html>', 0), {
+  assert.partialDeepStrictEqual(judgeFcm(200, {}, '<html>Welcome to our network</html>', 0).answer, {
     category: 'fatal',
     reason: 'nonsense',
     blame: 'provider',
@@ -64,7 +64,7 @@ test('fcm: an answer of 200 from another server is not a delivery', () => {
 test('fcm: misconfigurations have a remedy', () => {
   for (const { row, status, body, outcome } of fcmRows) {
     if (outcome.reason !== 'misconfigured') continue
-    const { error } = readFcmAnswer(status, {}, body, 0) as { error: string }
+    const { error } = judgeFcm(status, {}, body, 0).answer as { error: string }
     assert.match(error, /; (check|enable|upload)/, row)
   }
 })

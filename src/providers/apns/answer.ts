@@ -4,7 +4,6 @@ import type { Fatal } from '../../contract/outcome.ts'
 import { shortened } from '../../contract/storable.ts'
 import { objectIn } from '../../runtime/json.ts'
 import { type Headers, type Judgement, outcomeBuilders } from '../judge-answer.ts'
-import type { DeviceAnswer } from '../push-service.ts'
 
 const topicRemedy =
   "check topic and apps: each must be a bundle id of the key's team, and the key may be limited to some topics"
@@ -48,14 +47,9 @@ const invalidRequests: ReadonlySet<string> = new Set([
 
 /**
  * @param now epoch milliseconds: needed if Retry-After is a date
- * @example readApnsAnswer(410, {}, '{"reason":"Unregistered","timestamp":1763721600000}', now)
- * // { category: 'failed', reason: 'rejected', token: 'gone', goneSince: 1763721600000, rule: 'apns 410 Unregistered', … }
+ * @example judgeApns(410, {}, '{"reason":"Unregistered","timestamp":1763721600000}', now)
+ * // answer: { category: 'failed', reason: 'rejected', token: 'gone', goneSince: 1763721600000, rule: 'apns 410 Unregistered', … }
  */
-export function readApnsAnswer(status: number, headers: Headers, body: string, now: number): DeviceAnswer {
-  return judgeApns(status, headers, body, now).answer
-}
-
-/** Like readApnsAnswer, and with the remedy. */
 export function judgeApns(status: number, headers: Headers, body: string, now: number): Judgement {
   const id = headers['apns-id']
   if (status === 200) {

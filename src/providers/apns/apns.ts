@@ -5,10 +5,11 @@ import { clock } from '../../runtime/clock.ts'
 import { clockCheck } from '../clock-check.ts'
 import type { Exchanged } from '../exchange.ts'
 import { createHttp2Client } from '../http2/client.ts'
+import type { Judgement } from '../judge-answer.ts'
 import type { Check, SendContext } from '../provider.ts'
 import { expired, lostPush, removeSecrets } from '../push-outcomes.ts'
 import type { DeviceAnswer, Push, PushService } from '../push-service.ts'
-import { judgeApns, readApnsAnswer } from './answer.ts'
+import { judgeApns } from './answer.ts'
 import { apnsNotification, type Notification } from './notification.ts'
 import { type ApnsKey, createProviderTokens } from './provider-token.ts'
 
@@ -86,33 +87,34 @@ export function apns(options: ApnsOptions): PushService {
     notification: Notification,
     push: Push,
     context: SendContext,
-  ): Promise<DeviceAnswer> {
+  ): Promise<Judgement> {
     for (let retried = false; ; retried = true) {
       const got = tokens.get(clock.now())
       const token = typeof got === 'string' ? got : await got
       const exchanged = await post(target, push.device.token, token, notification, context)
-      if ('lost' in exchanged) return lostPush('apns', exchanged, context)
+      if ('lost' in exchanged) return { answer: lostPush('apns', exchanged, context) }
       const { status, headers } = exchanged
       const body = status === 200 ? '' : removeSecrets(exchanged.body.toString(), push.device.token, token)
-      const answer = readApnsAnswer(status, headers, body, clock.now())
-      if (answer.category === 'successful') return { ...answer, ref: push.ref }
-      if (answer.rule === 'apns 429 TooManyProviderTokenUpdates') tokens.onTooMany(token, clock.now())
-      if (retried || answer.rule !== 'apns 403 ExpiredProviderToken' || !tokens.onExpired(token, clock.now()))
-        return answer
+      const judgement = judgeApns(status, headers, body, clock.now())
+      const { answer, code } = judgement
+      if (answer.category === 'successful') return { answer: { ...answer, ref: push.ref } }
+      if (code === 'TooManyProviderTokenUpdates') tokens.onTooMany(token, clock.now())
+      if (retried || code !== 'ExpiredProviderToken' || !tokens.onExpired(token, clock.now())) return judgement
     }
   }
 
   /** Sends to a device of unknown environment. */
   async function tryEach(notification: Notification, push: Push, context: SendContext): Promise<DeviceAnswer> {
     const { token } = push.device
-    let answer: DeviceAnswer = notConfigured
+    let last: DeviceAnswer = notConfigured
     for (const target of inSandbox.has(token) ? targets.toReversed() : targets) {
-      answer = await attempt(target, notification, push, context)
-      if (answer.rule === 'apns 400 BadDeviceToken') continue
+      const { answer, code } = await attempt(target, notification, push, context)
+      last = answer
+      if (code === 'BadDeviceToken') continue
       if (target.environment === 'sandbox' && answer.category === 'successful') rememberSandbox(token)
       return answer
     }
-    return answer
+    return last
   }
 
   function rememberSandbox(token: string): void {
@@ -158,15 +160,15 @@ export function apns(options: ApnsOptions): PushService {
       kind === 'apns' &&
       (app === undefined || app === topic || apps.includes(app)) &&
       (environment === undefined || environments.includes(environment)),
-    send(push, context) {
-      if (push.expiresAt <= clock.now()) return Promise.resolve(expired('apns'))
-      if (!deviceToken.test(push.device.token)) return Promise.resolve(malformedToken)
+    async send(push, context) {
+      if (push.expiresAt <= clock.now()) return expired('apns')
+      if (!deviceToken.test(push.device.token)) return malformedToken
       const notification = apnsNotification(push, topic)
-      if ('category' in notification) return Promise.resolve(notification)
+      if ('category' in notification) return notification
       const { environment } = push.device
       if (environment === undefined) return tryEach(notification, push, context)
       const target = targets.find((each) => each.environment === environment)
-      return target ? attempt(target, notification, push, context) : Promise.resolve(notConfigured)
+      return target ? (await attempt(target, notification, push, context)).answer : notConfigured
     },
     async check() {
       return (await Promise.all(targets.map(checkTarget))).flat()

@@ -14,14 +14,9 @@ const quotaWaitMs = 60_000
  * dead token, one wrong setting would unlink every device.
  *
  * @param now epoch milliseconds: needed if Retry-After is a date
- * @example readFcmAnswer(404, {}, '{"error":{…"errorCode":"UNREGISTERED"…}}', now)
- * // { category: 'failed', reason: 'rejected', token: 'gone', rule: 'fcm 404 UNREGISTERED', … }
+ * @example judgeFcm(404, {}, '{"error":{…"errorCode":"UNREGISTERED"…}}', now)
+ * // answer: { category: 'failed', reason: 'rejected', token: 'gone', rule: 'fcm 404 UNREGISTERED', … }
  */
-export function readFcmAnswer(status: number, headers: Headers, body: string, now: number): DeviceAnswer {
-  return judgeFcm(status, headers, body, now).answer
-}
-
-/** Like readFcmAnswer, and with the remedy. */
 export function judgeFcm(status: number, headers: Headers, body: string, now: number): Judgement {
   const parsed = readBody(body)
   if (status >= 200 && status <= 299) return { answer: accepted(status, parsed, body) }

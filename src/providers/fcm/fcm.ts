@@ -7,9 +7,9 @@ import type { Exchanged } from '../exchange.ts'
 import { createHttp2Client } from '../http2/client.ts'
 import type { Check, SendContext } from '../provider.ts'
 import { expired, lostPush, removeSecrets, waitUntilDeadline } from '../push-outcomes.ts'
-import type { DeviceAnswer, PushService } from '../push-service.ts'
+import type { PushService } from '../push-service.ts'
 import { createAccessTokens } from './access-token.ts'
-import { judgeFcm, readFcmAnswer } from './answer.ts'
+import { judgeFcm } from './answer.ts'
 import { fcmMessage } from './message.ts'
 import { readServiceAccount, type ServiceAccount } from './service-account.ts'
 
@@ -106,10 +106,10 @@ export function fcm(options: FcmOptions): PushService {
         if ('lost' in exchanged) return lostPush('fcm', exchanged, context)
         const { status, headers, body } = exchanged
         const text = status === 200 ? body.toString() : removeSecrets(body.toString(), push.device.token, token)
-        const answer = readFcmAnswer(status, headers, text, clock.now())
+        const { answer, code } = judgeFcm(status, headers, text, clock.now())
         if (answer.category === 'successful') return { ...answer, ref: push.ref }
         // The token may be revoked or expired: the send is retried once with a new one.
-        if (retried || !isRefused(answer)) return answer
+        if (retried || status !== 401 || code !== 'UNAUTHENTICATED') return answer
         tokens.drop(token)
       }
     },
@@ -141,8 +141,6 @@ function accountOf(name: string, given: FcmOptions['serviceAccount']): ServiceAc
     throw new Error(`${name}: serviceAccount: ${(error as Error).message}`)
   }
 }
-
-const isRefused = ({ rule }: DeviceAnswer): boolean => rule === 'fcm 401 UNAUTHENTICATED'
 
 function noToken({ deadline }: SendContext): Fatal {
   const late = clock.now() >= deadline

@@ -2,6 +2,7 @@
 
 import type { LookupFunction } from 'node:net'
 import type { Fatal } from '../../contract/outcome.ts'
+import { refuseFatal } from '../../contract/refusals.ts'
 import { clock } from '../../runtime/clock.ts'
 import { collapseId } from '../collapse.ts'
 import { type Exchanged, exchange } from '../exchange.ts'
@@ -175,13 +176,7 @@ function lost({ lost: error, written }: Lost, late: boolean, { signal }: SendCon
   }
 }
 
-const stopping: Fatal = {
-  category: 'fatal',
-  reason: 'stopping',
-  blame: 'provider',
-  rule: 'this process is stopping',
-  error: 'this process is stopping; the message is sent again',
-}
+const stopping = refuseFatal('stopping', { error: 'this process is stopping; the message is sent again' })
 
 const unreadable = (problem: string): DeviceAnswer => ({
   category: 'failed',
