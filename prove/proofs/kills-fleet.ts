@@ -41,6 +41,11 @@ type Side = 'operator' | 'platform'
 /** In small each point has one of them. */
 const signals = ['SIGKILL', 'SIGTERM'] as const
 
+interface LaneStates {
+  readonly lanes: readonly { readonly state: string }[]
+}
+const noLanes: LaneStates = { lanes: [] }
+
 interface Fleet {
   readonly setup: ProofSetup
   readonly running: Readonly<Record<Side, [Process, Process]>>
@@ -90,23 +95,45 @@ async function endAllInTurn(fleet: Fleet, options: ProofOptions, signal: AbortSi
       if (code === 0) return
     }
   }
-  const restart = async (side: Side, which: 0 | 1, strike?: Strike): Promise<Process> => {
-    const before = running[side][which]
-    before.signal('SIGTERM')
-    const { code } = await before.ended
-    assert.equal(code, 0, `${side} ${which} ended otherwise than by its signal:\n${before.errorOutput()}`)
-    return start(side, which, strike)
+  const stop = async (side: Side, which: 0 | 1): Promise<void> => {
+    const process = running[side][which]
+    process.signal('SIGTERM')
+    const { code } = await process.ended
+    assert.equal(code, 0, `${side} ${which} ended otherwise than by its signal:\n${process.errorOutput()}`)
   }
+  /** Resolves when the process is ready, or when it was struck before. */
   const start = async (side: Side, which: 0 | 1, strike?: Strike): Promise<Process> => {
     const process = setup[side](strike, which)
     running[side][which] = process
-    await process.ready
+    await Promise.race([process.ready.catch(() => {}), process.ended])
     return process
   }
+  /** Resolves when the process owns all lanes, or has ended. */
+  const untilOwner = async (platform: Process, which: 0 | 1): Promise<void> => {
+    let ended = false
+    void platform.ended.then(() => (ended = true))
+    while (!ended) {
+      signal.throwIfAborted()
+      const { lanes } = await admin<LaneStates>(setup.platformUrls[which] as string, '/admin/lanes').catch(
+        () => noLanes,
+      )
+      if (lanes.length > 0 && lanes.every(({ state }) => state !== 'elsewhere')) return
+      await new Promise((resolve) => setTimeout(resolve, 50))
+    }
+  }
+  const startVictim = async (side: Side, which: 0 | 1, strike: Strike): Promise<Process> => {
+    await stop(side, which)
+    if (side === 'operator') return start(side, which, strike)
+    // Without the other process the victim gets the lanes, and reaches its point.
+    const other = which === 0 ? 1 : 0
+    await stop(side, other)
+    const victim = await start(side, which, strike)
+    await untilOwner(victim, which)
+    await start(side, other)
+    return victim
+  }
   const end = async (side: Side, which: 0 | 1, strike: Strike): Promise<void> => {
-    const victim = await restart(side, which, strike)
-    // The victim takes over the lanes that the other process gives back.
-    if (side === 'platform') await restart(side, which === 0 ? 1 : 0)
+    const victim = await startVictim(side, which, strike)
     let ended = false
     const sending = (async () => {
       while (!ended) await send(strike.point === 'while-enqueueing' ? size.streamed : size.records, which)
