@@ -1,0 +1,81 @@
+// A check is data: the rule, the scenario that shows whether it is kept, and a pure judgement of the recorded exchanges.
+
+import type { Facts, Need } from './facts.ts'
+import type { Sender } from './sender.ts'
+import type { Scope, Target } from './target.ts'
+
+/**
+ * must: the interface says it. should: the interface does not say it, but its rules make a violation lose, repeat or misdirect
+ * messages. decision: the interface is silent, and this is what Bellwire does (docs/open-points.md).
+ */
+export type Level = 'must' | 'should' | 'decision'
+
+/** A rule set includes the ones before it: the interface, the dialect of its vendor, Bellwire's decisions. */
+export const ruleSets = ['interface', 'vendor', 'bellwire'] as const
+export type RuleSet = (typeof ruleSets)[number]
+
+/** Requests that show whether some rules are kept. Checks with the same scenario share its exchanges. */
+export interface Scenario<Seen> {
+  readonly scope: Scope
+  /** Targets of the scope to which the scenario does not apply. */
+  readonly except?: (target: Target) => boolean
+  readonly needs?: readonly Need[]
+  /** The most messages that it sends to one target. */
+  readonly messages: number | ((facts: Facts) => number)
+  readonly run: (sender: Sender) => Promise<Seen>
+}
+
+export interface JudgeContext {
+  readonly target: Target
+  readonly facts: Facts
+}
+
+export interface CheckText {
+  /** 'batch.status': the group, and the subject of the rule. */
+  readonly id: string
+  /** The section of the interface. */
+  readonly section: string
+  /** The row of docs/open-points.md. */
+  readonly row?: number
+  readonly level: Level
+  /** In addition to the needs of the scenario. */
+  readonly needs?: readonly Need[]
+  /** The rule is from the vendor's published documents (rule set vendor). */
+  readonly vendor?: true
+  /** The rule, as a statement that is true for a correct implementation. */
+  readonly title: string
+  /** The effect of a violation on messages, users or the platform. */
+  readonly consequence: string
+  /** How to correct the implementation. */
+  readonly remedy: string
+}
+
+export interface CheckSpec<Seen> extends CheckText {
+  /** Returns if the rule is kept. Throws a Verdict otherwise, see verdict.ts. It sends nothing and reads no clock. */
+  readonly judge: (seen: Seen, context: JudgeContext) => void
+}
+
+export interface Check extends CheckSpec<unknown> {
+  readonly scenario: Scenario<unknown>
+}
+
+/**
+ * The checks of one scenario.
+ *
+ * @example
+ * checksOf({ scope: 'single', messages: 1, run: async (sender) => sender.single('a message', sender.make.message()) }, [
+ *   { id: 'single.status', section: '§7.1', level: 'must', …, judge: (exchange) => void delivered(exchange) },
+ * ])
+ */
+export function checksOf<Seen>(scenario: Scenario<Seen>, specs: readonly CheckSpec<Seen>[]): readonly Check[] {
+  return specs.map((spec) => ({
+    ...spec,
+    judge: (seen, context) => spec.judge(seen as Seen, context),
+    scenario,
+  }))
+}
+
+export function ruleSetOf({ level, vendor }: CheckText): RuleSet {
+  if (level === 'decision') return 'bellwire'
+  return vendor ? 'vendor' : 'interface'
+}

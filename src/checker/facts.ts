@@ -1,0 +1,112 @@
+// The facts about an operator that the checker cannot find out: a person prepares and states them.
+
+import type { Channel } from '../contract/endpoints.ts'
+import type { ReconciliationField } from '../contract/records.ts'
+import type { Json } from '../runtime/json.ts'
+
+/** The users to whom messages may be sent. No other user is messaged. */
+export interface NamedUsers {
+  /** Receives messages on all channels: not blocked, with consent, with a device. */
+  readonly normal: string
+  /** Must not receive messages. */
+  readonly blocked?: string
+  /** Has no device, so that no push can reach the user. */
+  readonly withoutDevice?: string
+}
+
+export type UserName = keyof NamedUsers
+
+/** Lengths of time, in milliseconds. */
+export interface Pace {
+  /** The longest wait for an answer. */
+  readonly timeout: number
+  /** How long a slow writer and a slow reader take. */
+  readonly slow: number
+  /** How long the checker waits until it gives up on an answer on purpose, or repeats a message that is in flight. */
+  readonly giveUp: number
+  /** The pause before a message is repeated after a fatal outcome. */
+  readonly retryPause: number
+  /** How long a message is repeated, and how long an operator that cannot be reached is waited for. */
+  readonly patience: number
+}
+
+export interface Facts {
+  /** Digits. */
+  readonly brand: string
+  readonly users: NamedUsers
+  /** Values of fields that are known: by user, by field. */
+  readonly known: Readonly<Record<string, Partial<Readonly<Record<ReconciliationField, boolean>>>>>
+  /** The content and the target of the messages, beside `activity`. */
+  readonly content: Readonly<Record<string, Json>>
+  /** The number of messages in the largest batch that is sent. */
+  readonly batchMax: number
+  /** Whether that is the maximum that the operator announced (§1.6), or only the checker's default. */
+  readonly batchMaxAgreed: boolean
+  /** The fields that the operator can list; undefined: the fields that it answers with a list. */
+  readonly fields?: readonly ReconciliationField[]
+  /** A field whose list fails while it is streamed. */
+  readonly failingField?: ReconciliationField
+  /** Restarts the operator and resolves when it was started again, although it may not answer yet. */
+  readonly restart?: () => Promise<void>
+  readonly pace: Pace
+}
+
+/** Something that a person must prepare for a check. */
+export type Need =
+  | 'blocked user'
+  | 'user without device'
+  | 'known users'
+  | 'batch maximum'
+  | 'all fields named'
+  | 'failing field'
+  | 'restart'
+
+interface Preparation {
+  readonly isPrepared: (facts: Facts) => boolean
+  /** Why a check is skipped. */
+  readonly missing: string
+  readonly prepare: string
+}
+
+export const preparations: Readonly<Record<Need, Preparation>> = {
+  'blocked user': {
+    isPrepared: ({ users }) => users.blocked !== undefined,
+    missing: 'no blocked user is named',
+    prepare: 'block a test user at the operator and name the user: --blocked-user ID, or users.blocked in the file',
+  },
+  'user without device': {
+    isPrepared: ({ users }) => users.withoutDevice !== undefined,
+    missing: 'no user without a device is named',
+    prepare:
+      'create a test user without a linked device and name the user: --user-without-device ID, or users.without_device in the file',
+  },
+  'known users': {
+    isPrepared: ({ known }) => Object.values(known).some((values) => Object.values(values).includes(true)),
+    missing: 'no user is known for whom a field is true',
+    prepare: 'state the values of a test user in the file: known: {"1002": {blocked: true}}',
+  },
+  'batch maximum': {
+    isPrepared: ({ batchMaxAgreed }) => batchMaxAgreed,
+    missing: 'no batch maximum is named',
+    prepare: 'name the maximum that the operator announced: --batch-max NUMBER, or batch_max in the file',
+  },
+  'all fields named': {
+    isPrepared: ({ fields }) => fields !== undefined,
+    missing: 'the fields with a source are not named',
+    prepare: 'name every field that the operator can list: --fields blocked,excluded, or fields in the file',
+  },
+  'failing field': {
+    isPrepared: ({ failingField }) => failingField !== undefined,
+    missing: 'no field is named whose list fails while it is streamed',
+    prepare:
+      'in a test environment, make the source of a field fail after its first rows, and name the field: failing_field in the file',
+  },
+  restart: {
+    isPrepared: ({ restart }) => restart !== undefined,
+    missing: 'the checker cannot restart the operator',
+    prepare: 'give --restart-command COMMAND, or run on a terminal with --ask-restart',
+  },
+}
+
+/** Words for a channel in texts for people. */
+export const channelNames: Readonly<Record<Channel, string>> = { push: 'push', site: 'on-site' }

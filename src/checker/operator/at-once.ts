@@ -1,0 +1,166 @@
+// §7.1, §7.2: a message that comes again while it is being delivered.
+
+import { type Check, checksOf, type Scenario } from '../check.ts'
+import type { Exchange } from '../exchange.ts'
+import type { Message } from '../messages.ts'
+import {
+  categoryOf,
+  identifierIn,
+  identifierOfItem,
+  identifierOfSingle,
+  objectOf,
+  singleOutcome,
+} from '../read-answer.ts'
+import { attemptsIn } from '../sender.ts'
+import { answerOf, expect, shownAnswer } from '../verdict.ts'
+import { expectSameIdentifier } from './duplicates.ts'
+
+interface SinglesAtOnce {
+  readonly ordinary: Exchange
+  readonly both: readonly Exchange[]
+  readonly afterwards: Exchange
+}
+
+const singlesAtOnce: Scenario<SinglesAtOnce> = {
+  scope: 'single',
+  messages: (facts) => 3 + attemptsIn(facts),
+  run: async (sender) => {
+    const message = sender.make.message()
+    return {
+      ordinary: await sender.single('an ordinary message', sender.make.message()),
+      both: await Promise.all([
+        sender.single('a message', message),
+        sender.single('the same message at the same time', message),
+      ]),
+      afterwards: await sender.singleUntilFinal('the same message afterwards', message),
+    }
+  },
+}
+
+interface BatchesAtOnce {
+  readonly messages: readonly Message[]
+  readonly both: readonly Exchange[]
+  readonly afterwards: Exchange
+}
+
+const batchesAtOnce: Scenario<BatchesAtOnce> = {
+  scope: 'batch',
+  messages: (facts) => 4 + 2 * attemptsIn(facts),
+  run: async (sender) => {
+    const messages = [sender.make.message(), sender.make.message()]
+    return {
+      messages,
+      both: await Promise.all([
+        sender.batch('a batch', messages),
+        sender.batch('the same batch at the same time', messages),
+      ]),
+      afterwards: await sender.batchUntilFinal('the same batch afterwards', messages),
+    }
+  },
+}
+
+interface InFlight {
+  readonly message: Message
+  readonly first: Exchange
+  readonly second: Exchange
+  readonly afterwards: Exchange
+}
+
+const inFlight: Scenario<InFlight> = {
+  scope: 'modes',
+  messages: (facts) => 3 + attemptsIn(facts),
+  run: async (sender) => {
+    const [message, other] = [sender.make.message(), sender.make.message()]
+    const sent = sender.batch('a batch', [message, other])
+    await sender.pause(sender.facts.pace.giveUp)
+    const second = await sender.single('one of its messages, while the batch may be in flight', message)
+    return {
+      message,
+      first: await sent,
+      second,
+      afterwards: await sender.singleUntilFinal('the same message afterwards', message),
+    }
+  },
+}
+
+/** The identifiers in the answers that say "delivered". */
+function identifiersOf(exchanges: readonly Exchange[], channel: 'push' | 'site'): readonly string[] {
+  return exchanges.flatMap(({ answer }) => {
+    if (!answer || singleOutcome(answer) !== 'successful') return []
+    return identifierIn(objectOf(answer), channel) ?? []
+  })
+}
+
+function expectOneIdentifier(identifiers: readonly string[]): void {
+  const different = [...new Set(identifiers)]
+  expect(different.length <= 1, `The message has ${different.length} identifiers: ${different.join(', ')}`)
+}
+
+const twice = 'The user gets the message twice: the platform repeats a message whose answer is late.'
+
+export const atOnceChecks: readonly Check[] = [
+  ...checksOf(singlesAtOnce, [
+    {
+      id: 'time.at-once',
+      section: '§7.1',
+      row: 29,
+      level: 'should',
+      title: 'A message that is sent twice at the same time gets one identifier, and neither answer is a refusal.',
+      consequence: `${twice} An answer such as 409 puts a delivered message into Failed Actions.`,
+      remedy:
+        'Claim the message before you deliver it (insert with a unique key). Let the second request wait for the first, or answer 503.',
+      judge: ({ ordinary, both, afterwards }, { target: { channel } }) => {
+        identifierOfSingle(ordinary, channel)
+        for (const exchange of both) {
+          const answer = answerOf(exchange)
+          expect(singleOutcome(answer) !== 'failed', `${exchange.label}: ${shownAnswer(answer)}`)
+        }
+        const last = answerOf(afterwards)
+        expect(singleOutcome(last) === 'successful', `Afterwards: ${shownAnswer(last)}`)
+        expectOneIdentifier(identifiersOf([...both, afterwards], channel))
+      },
+    },
+  ]),
+  ...checksOf(batchesAtOnce, [
+    {
+      id: 'time.batch-at-once',
+      section: '§7.2',
+      row: 29,
+      level: 'should',
+      title: 'A batch that is sent twice at the same time gives each message one identifier, and fails none.',
+      consequence: `${twice} A message that is failed as a duplicate is listed in Failed Actions, although it was delivered.`,
+      remedy:
+        'Claim each message before you deliver it. Report a message that another request is delivering as fatal, or wait for its result.',
+      judge: ({ messages, both, afterwards }, { target: { channel } }) => {
+        for (const message of messages) {
+          const identifier = identifierOfItem(afterwards, message, channel)
+          for (const exchange of both) {
+            const item = categoryOf(exchange, message, channel)
+            expect(item.category !== 'failed', `${exchange.label}: ${item.shown}`)
+            if (item.category === 'successful') expectSameIdentifier(identifier, item.identifier ?? 'none')
+          }
+        }
+      },
+    },
+  ]),
+  ...checksOf(inFlight, [
+    {
+      id: 'time.in-flight',
+      section: '§7.2',
+      row: 29,
+      level: 'should',
+      title: 'A message that is sent alone while its batch is in flight gets one identifier, and is not refused.',
+      consequence: twice,
+      remedy: 'Share the claims of messages between both endpoints of a channel.',
+      judge: ({ message, first, second, afterwards }, { target: { channel } }) => {
+        const item = categoryOf(first, message, channel)
+        expect(item.category !== 'failed', `In the batch: ${item.shown}`)
+        const answer = answerOf(second)
+        expect(singleOutcome(answer) !== 'failed', `Alone: ${shownAnswer(answer)}`)
+        const inBatch = item.category === 'successful' && item.identifier !== undefined ? [item.identifier] : []
+        identifierOfSingle(afterwards, channel)
+        expectOneIdentifier([...inBatch, ...identifiersOf([second, afterwards], channel)])
+      },
+    },
+  ]),
+]

@@ -1,0 +1,200 @@
+// §5.1: every request carries the API key, and the operator authenticates it.
+
+import { type Check, checksOf } from '../check.ts'
+import type { Exchange, KeyUse } from '../exchange.ts'
+import { delivered, errorOf, expectNotDelivered, objectOf } from '../read-answer.ts'
+import type { Sender } from '../sender.ts'
+import { answerOf, briefAnswer, expect, Failed, NotJudged, shownAnswer } from '../verdict.ts'
+import { anyField } from './streams.ts'
+
+const wrongKeys: Readonly<Partial<Record<KeyUse, string>>> = {
+  other: 'another key',
+  shortened: 'the key without its last character',
+  lengthened: 'the key with one more character',
+}
+
+/** A request of the target's endpoint that is answered with a success if it carries the right key. */
+async function sendValid(sender: Sender, label: string, key: KeyUse): Promise<Exchange> {
+  const { feature, mode } = sender.target
+  if (feature === 'reconciliation') return sender.list(label, anyField(sender.facts), { key })
+  const message = sender.make.message()
+  return mode === 'single' ? sender.single(label, message, { key }) : sender.batch(label, [message], { key })
+}
+
+interface Refused {
+  /** With the right key: without a success, refusals prove nothing. */
+  readonly ordinary: Exchange
+  readonly withoutKey: Exchange
+  readonly wrong: readonly Exchange[]
+}
+
+async function sendUnauthenticated(sender: Sender): Promise<Refused> {
+  const ordinary = await sendValid(sender, 'the right key', 'right')
+  const wrong: Exchange[] = []
+  for (const [key, label] of Object.entries(wrongKeys)) wrong.push(await sendValid(sender, label, key as KeyUse))
+  return { ordinary, withoutKey: await sendValid(sender, 'no key', 'none'), wrong }
+}
+
+const unauthenticated = { scope: 'send', messages: 5, run: sendUnauthenticated } as const
+
+const refusedChecks = checksOf(unauthenticated, [
+  {
+    id: 'auth.required',
+    section: '§5.1',
+    level: 'must',
+    title: 'A request without a key delivers no message.',
+    consequence: 'Anybody on the network can send notifications to your users in your name.',
+    remedy: 'Refuse every request without the header X-Api-Key, before anything else.',
+    judge: ({ ordinary, withoutKey }) => {
+      delivered(ordinary)
+      expectNotDelivered(withoutKey)
+    },
+  },
+  {
+    id: 'auth.wrong-key',
+    section: '§5.1',
+    level: 'must',
+    title: 'A request with a wrong key delivers no message, also if the key is nearly right.',
+    consequence: 'Anybody who knows or guesses a part of the key can send notifications to your users.',
+    remedy: 'Compare the whole key, in constant time (crypto.timingSafeEqual, hmac.compare_digest).',
+    judge: ({ ordinary, wrong }) => {
+      delivered(ordinary)
+      for (const exchange of wrong) expectNotDelivered(exchange)
+    },
+  },
+  {
+    id: 'auth.status',
+    section: '§5.1',
+    row: 14,
+    level: 'decision',
+    title: 'A request with a missing or wrong key is answered 401 with a text as error.',
+    consequence: 'A platform that gets 401 can say that the key is wrong. From 400 or 403 it cannot tell.',
+    remedy: 'Answer 401 {"error": "…"}.',
+    judge: ({ ordinary, withoutKey, wrong }) => {
+      delivered(ordinary)
+      for (const exchange of [withoutKey, ...wrong]) {
+        const answer = answerOf(exchange)
+        if (answer.status >= 200 && answer.status <= 299)
+          throw new NotJudged(`${exchange.label}: accepted, which another check judges`)
+        expect(answer.status === 401 && errorOf(answer) !== undefined, `${exchange.label}: ${shownAnswer(answer)}`)
+      }
+    },
+  },
+])
+
+const headerNames = {
+  scope: 'send',
+  messages: 3,
+  run: async (sender: Sender): Promise<readonly Exchange[]> => {
+    const exchanges: Exchange[] = []
+    for (const keyHeader of ['X-Api-Key', 'x-api-key', 'X-API-KEY']) {
+      const [label, message] = [`the key in the header ${keyHeader}`, sender.make.message()]
+      exchanges.push(
+        sender.target.mode === 'single'
+          ? await sender.single(label, message, { keyHeader })
+          : await sender.batch(label, [message], { keyHeader }),
+      )
+    }
+    return exchanges
+  },
+} as const
+
+const headerChecks = checksOf(headerNames, [
+  {
+    id: 'auth.header-name',
+    section: '§5.1',
+    level: 'must',
+    title: 'The name of the header of the key is not case-sensitive.',
+    consequence: 'The header is written X-Api-Key for push and x-api-key for on-site: one of the two channels fails.',
+    remedy: 'Read the header with the functions of your HTTP library, which ignore upper and lower case.',
+    judge: ([first, ...others]) => {
+      if (first) delivered(first)
+      for (const exchange of others) {
+        const answer = answerOf(exchange)
+        expect(answer.status >= 200 && answer.status <= 299, `${exchange.label}: ${shownAnswer(answer)}`)
+      }
+    },
+  },
+])
+
+const wrongKeyAndBody = {
+  scope: 'send',
+  messages: 0,
+  run: (sender: Sender) => sender.send('a wrong key and a body that is not JSON', '{"activity"', { key: 'other' }),
+} as const
+
+const orderChecks = checksOf(wrongKeyAndBody, [
+  {
+    id: 'auth.first',
+    section: '§5.1',
+    row: 14,
+    level: 'decision',
+    title: 'The key is checked before the body.',
+    consequence: 'Strangers make the operator read and parse their bodies, and learn from errors how it works.',
+    remedy: 'Authenticate in the first step of the request, and read the body afterwards.',
+    judge: (exchange) => {
+      const answer = answerOf(exchange)
+      expect(answer.status === 401 || answer.status === 403, shownAnswer(answer))
+    },
+  },
+])
+
+const afterWrongKeys = {
+  scope: 'single',
+  messages: 6,
+  run: async (sender: Sender) => {
+    const before = await sender.single('a message', sender.make.message())
+    for (let n = 1; n <= 4; n++)
+      await sender.single(`a wrong key, attempt ${n}`, sender.make.message(), { key: 'other' })
+    return { before, after: await sender.single('the right key after four wrong ones', sender.make.message()) }
+  },
+} as const
+
+const lockoutChecks = checksOf(afterWrongKeys, [
+  {
+    id: 'auth.no-lockout',
+    section: '§5.1, §7.1',
+    row: 14,
+    level: 'should',
+    title: 'The right key is accepted right after requests with wrong keys.',
+    consequence:
+      'The platform replaces a key and sends with the old one for a moment. A lock of its address refuses its messages, which are dropped.',
+    remedy: 'Slow down wrong keys, but never refuse the right one.',
+    judge: ({ before, after }) => {
+      delivered(before)
+      const answer = answerOf(after)
+      expect(answer.status >= 200 && answer.status <= 299, shownAnswer(answer))
+    },
+  },
+])
+
+const listWithoutKey = { scope: 'reconciliation', messages: 0, run: sendUnauthenticated } as const
+
+const listChecks = checksOf(listWithoutKey, [
+  {
+    id: 'auth.reconciliation',
+    section: '§5.3',
+    row: 15,
+    level: 'should',
+    title: 'The lists of users are given only to a caller with the key.',
+    consequence: 'Anybody on the network reads which of your users are blocked or excluded themselves.',
+    remedy: 'Check the header X-Api-Key at /reconciliation as at the other endpoints.',
+    judge: ({ ordinary, withoutKey, wrong }) => {
+      const answer = answerOf(ordinary)
+      if (objectOf(answer)?.users === undefined)
+        throw new NotJudged(`no list with the right key (${briefAnswer(answer)})`)
+      for (const exchange of [withoutKey, ...wrong]) {
+        const users = objectOf(answerOf(exchange))?.users
+        if (users !== undefined) throw new Failed(`${exchange.label}: a list of users`)
+      }
+    },
+  },
+])
+
+export const authenticationChecks: readonly Check[] = [
+  ...refusedChecks,
+  ...headerChecks,
+  ...orderChecks,
+  ...listChecks,
+  ...lockoutChecks,
+]

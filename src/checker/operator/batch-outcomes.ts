@@ -1,0 +1,289 @@
+// §2.4, §7.2: the outcomes of batches with messages that cannot be delivered, and of bodies that are no batch.
+
+import { type Check, checksOf, type Scenario } from '../check.ts'
+import type { Exchange } from '../exchange.ts'
+import type { Message } from '../messages.ts'
+import {
+  categories,
+  categoryOf,
+  deliveredItem,
+  errorOf,
+  itemsIn,
+  itemsOf,
+  objectOf,
+  processed,
+} from '../read-answer.ts'
+import type { Sender } from '../sender.ts'
+import { answerOf, expect, Failed, NotJudged, shownAnswer } from '../verdict.ts'
+
+/** A message that cannot be delivered between two that can. */
+interface Mixed {
+  readonly before: Message
+  readonly bad: Message
+  readonly after: Message
+  readonly answered: Exchange
+}
+
+async function sendMixed(sender: Sender, label: string, bad: Message): Promise<Mixed> {
+  const [before, after] = [sender.make.message(), sender.make.message()]
+  return { before, bad, after, answered: await sender.batch(label, [before, bad, after]) }
+}
+
+const withBadItem = {
+  scope: 'batch',
+  messages: 5,
+  run: async (sender: Sender) => {
+    const ordinary = await sender.batch('an ordinary batch', [sender.make.message(), sender.make.message()])
+    const bad = sender.make.message({ activity: { user_id: undefined } })
+    return { ordinary, ...(await sendMixed(sender, 'a batch with a message that has no user_id', bad)) }
+  },
+} as const
+
+const badItemChecks = checksOf(withBadItem, [
+  {
+    id: 'bad-item.status',
+    section: '§7.2',
+    level: 'must',
+    title: 'A batch with one malformed message is answered 200.',
+    consequence:
+      'Any other status repeats the whole batch. It is refused again each time, so none of its messages is ever delivered.',
+    remedy: 'Check each message by itself: report the malformed one as failed, and process the others.',
+    judge: ({ ordinary, answered }) => {
+      const usual = processed(ordinary)
+      const answer = answerOf(answered)
+      if (answer.status === usual.status && answer.status !== 200)
+        throw new NotJudged(`the usual status is ${usual.status} (batch.status)`)
+      expect(answer.status === 200, shownAnswer(answer))
+    },
+  },
+  {
+    id: 'bad-item.others',
+    section: '§7.2',
+    level: 'must',
+    title: 'A malformed message does not change the outcome of the other messages in its batch.',
+    consequence: 'One malformed message makes hundreds of others fail.',
+    remedy: 'Check each message by itself, in a transaction or a try block of its own.',
+    judge: ({ answered, before, after }, { target: { channel } }) => {
+      for (const message of [before, after]) {
+        const item = categoryOf(answered, message, channel)
+        expect(item.category === 'successful', `${item.category}: ${item.shown}`)
+      }
+    },
+  },
+  {
+    id: 'bad-item.failed',
+    section: '§2.4, §7.2',
+    level: 'should',
+    title: 'A malformed message of a batch is reported as failed.',
+    consequence: 'As fatal or absent it is repeated without end. As successful it is lost.',
+    remedy: 'Report it in failed with its id.',
+    judge: ({ answered, bad }, { target: { channel } }) => {
+      const [item] = itemsOf(itemsIn(answered, channel), bad)
+      if (!item) throw new Failed(`Message ${bad.idJson} is absent from the answer.`)
+      expect(item.category === 'failed', `${item.category}: ${item.shown}`)
+    },
+  },
+  {
+    id: 'bad-item.error',
+    section: '§2.4',
+    row: 11,
+    level: 'decision',
+    title: 'An item of failed has a text as error.',
+    consequence: 'Failed Actions lists the message without a reason.',
+    remedy: 'Add "error": "…" to each item of failed and fatal.',
+    judge: ({ answered, bad }, { target: { channel } }) => {
+      const item = categoryOf(answered, bad, channel)
+      if (item.category === 'successful') throw new NotJudged('it is successful (bad-item.failed)')
+      expect(item.error !== undefined, `No error in ${item.shown}`)
+    },
+  },
+])
+
+const withBlocked = {
+  scope: 'batch',
+  needs: ['blocked user'],
+  messages: 3,
+  run: (sender: Sender) =>
+    sendMixed(sender, 'a batch with a message to the blocked user', sender.make.message({ user: 'blocked' })),
+} as const
+
+const blockedChecks = checksOf(withBlocked, [
+  {
+    id: 'blocked.batch',
+    section: '§2.5, §7.2',
+    level: 'should',
+    title: 'A message to a blocked user in a batch is reported as failed.',
+    consequence:
+      'As successful, a self-excluded player received a promotion. As fatal or absent it is repeated without end.',
+    remedy: 'Ask the source that answers reconciliation for each message of a batch, and report it in failed.',
+    judge: (mixed, { target: { channel } }) => expectFailed(mixed, channel),
+  },
+])
+
+const withDeviceless = {
+  scope: 'batch',
+  except: ({ channel }) => channel !== 'push',
+  needs: ['user without device'],
+  messages: 3,
+  run: (sender: Sender) =>
+    sendMixed(
+      sender,
+      'a batch with a push to the user without a device',
+      sender.make.message({ user: 'withoutDevice' }),
+    ),
+} satisfies Scenario<Mixed>
+
+const devicelessChecks = checksOf(withDeviceless, [
+  {
+    id: 'no-device.batch',
+    section: '§7.2',
+    level: 'should',
+    title: 'A push to a user without a device in a batch is reported as failed.',
+    consequence:
+      'As fatal or absent it is repeated without end. As successful it counts as delivered, although nobody received it.',
+    remedy: 'Report it in failed with its id.',
+    judge: (mixed, { target: { channel } }) => expectFailed(mixed, channel),
+  },
+])
+
+/** @throws NotJudged if the messages around it were not delivered */
+function expectFailed({ answered, before, bad, after }: Mixed, channel: 'push' | 'site'): void {
+  for (const message of [before, after]) deliveredItem(answered, message, channel)
+  const [item] = itemsOf(itemsIn(answered, channel), bad)
+  if (!item) throw new Failed(`Message ${bad.idJson} is absent from the answer.`)
+  expect(item.category === 'failed', `${item.category}: ${item.shown}`)
+}
+
+const unreadableId = {
+  scope: 'batch',
+  messages: 3,
+  run: (sender: Sender) => sendMixed(sender, 'a batch with the id -1.5', sender.make.message({ idJson: '-1.5' })),
+} as const
+
+const unreadableIdChecks = checksOf(unreadableId, [
+  {
+    id: 'bad-item.id',
+    section: '§2.4',
+    row: 27,
+    level: 'decision',
+    title: 'A message with an invalid id is reported as failed, with the id as it was sent.',
+    consequence: 'If it is absent, it is repeated without end; in failed, a person sees it.',
+    remedy: 'Return the value of activity.id in failed even if it is not a valid id.',
+    judge: ({ answered, before, bad }, { target: { channel } }) => {
+      deliveredItem(answered, before, channel)
+      const [item] = itemsOf(itemsIn(answered, channel), bad)
+      if (!item) throw new Failed('The id -1.5 is absent from the answer.')
+      expect(item.category === 'failed' && item.idJson === '-1.5', `${item.category}: ${item.shown}`)
+    },
+  },
+])
+
+const sameTwice = {
+  scope: 'batch',
+  messages: 3,
+  run: async (sender: Sender) => {
+    const [message, other] = [sender.make.message(), sender.make.message()]
+    return { message, answered: await sender.batch('a batch that has a message twice', [message, other, message]) }
+  },
+} as const
+
+const sameTwiceChecks = checksOf(sameTwice, [
+  {
+    id: 'absence.repeated',
+    section: '§2.4',
+    row: 28,
+    level: 'decision',
+    title: 'A message that is twice in a batch is reported once.',
+    consequence:
+      'With two identifiers in the answer, the user got the message twice, and the status of one of them is lost.',
+    remedy: 'Process identical messages of a batch once.',
+    judge: ({ answered, message }, { target: { channel } }) => {
+      const found = itemsOf(itemsIn(answered, channel), message)
+      if (found.length === 0) throw new NotJudged('the message is absent from the answer')
+      expect(found.length === 1, `Reported ${found.length} times: ${found.map(({ shown }) => shown).join(', ')}`)
+    },
+  },
+])
+
+const empty = {
+  scope: 'batch',
+  messages: 0,
+  run: (sender: Sender) => sender.send('an empty batch', '[]'),
+} as const
+
+const emptyChecks = checksOf(empty, [
+  {
+    id: 'batch.empty',
+    section: '§4.1',
+    row: 36,
+    level: 'decision',
+    title: 'An empty batch is answered 200 with three empty arrays.',
+    consequence: 'A platform that sends one after its time span repeats it.',
+    remedy: 'Answer {"successful": [], "failed": [], "fatal": []}.',
+    judge: (exchange) => {
+      const answer = answerOf(exchange)
+      const fields = objectOf(answer)
+      const isEmpty = categories.every((category) => {
+        const list: unknown = fields?.[category]
+        return Array.isArray(list) && list.length === 0
+      })
+      expect(answer.status === 200 && isEmpty, shownAnswer(answer))
+    },
+  },
+])
+
+const unreadable = {
+  scope: 'batch',
+  messages: 2,
+  run: async (sender: Sender): Promise<readonly Exchange[]> => {
+    const { text } = sender.make.message()
+    return [
+      await sender.send('a truncated array', `[${text}`, { messages: 1 }),
+      await sender.send('an object in place of an array', text, { messages: 1 }),
+    ]
+  },
+} as const
+
+const unreadableChecks = checksOf(unreadable, [
+  {
+    id: 'batch.unreadable',
+    section: '§7.2',
+    level: 'should',
+    title: 'A body that is not an array of records is not answered 200.',
+    consequence:
+      'A 200 says that the batch was processed, and hides that the platform and the operator understand it differently.',
+    remedy: 'Answer 400.',
+    judge: (exchanges) => {
+      for (const exchange of exchanges) {
+        const answer = answerOf(exchange)
+        expect(answer.status !== 200, `${exchange.label}: ${shownAnswer(answer)}`)
+      }
+    },
+  },
+  {
+    id: 'batch.error',
+    section: '§7.2',
+    row: 12,
+    level: 'decision',
+    title: 'A batch that is refused as a whole is answered with a text as error.',
+    consequence: 'The platform repeats the batch, and nobody learns why.',
+    remedy: 'Answer {"error": "…"} with every status other than 200.',
+    judge: (exchanges) => {
+      for (const exchange of exchanges) {
+        const answer = answerOf(exchange)
+        if (answer.status === 200) throw new NotJudged('answered 200 (batch.unreadable)')
+        expect(errorOf(answer) !== undefined, `${exchange.label}: ${shownAnswer(answer)}`)
+      }
+    },
+  },
+])
+
+export const batchOutcomeChecks: readonly Check[] = [
+  ...badItemChecks,
+  ...unreadableIdChecks,
+  ...blockedChecks,
+  ...devicelessChecks,
+  ...sameTwiceChecks,
+  ...emptyChecks,
+  ...unreadableChecks,
+]

@@ -1,0 +1,163 @@
+// §7.1, §7.2: lost answers, slow callers, many messages at once.
+
+import { type Check, checksOf, type Scenario } from '../check.ts'
+import type { Exchange } from '../exchange.ts'
+import type { Message } from '../messages.ts'
+import { categoryOf, identifierOfItem, identifierOfSingle, processed, singleOutcome } from '../read-answer.ts'
+import { attemptsIn } from '../sender.ts'
+import { answerOf, expect, shownAnswer } from '../verdict.ts'
+import { expectSameIdentifier } from './duplicates.ts'
+import { expectAccepted } from './ids.ts'
+
+interface AfterLoss {
+  readonly ordinary: Exchange
+  readonly message: Message
+  readonly again: Exchange
+  readonly oncemore: Exchange
+}
+
+/** Sends a message whose answer the checker does not wait for, and then repeats it. */
+const afterLoss = (after: 'half_body' | 'request'): Scenario<AfterLoss> => ({
+  scope: 'single',
+  messages: (facts) => 3 + attemptsIn(facts),
+  run: async (sender) => {
+    const message = sender.make.message()
+    const ordinary = await sender.single('an ordinary message', sender.make.message())
+    await sender.single('a message whose connection is cut', message, {
+      abandon: { after, ms: sender.facts.pace.giveUp },
+    })
+    const again = await sender.singleUntilFinal('the same message again', message)
+    return { ordinary, message, again, oncemore: await sender.single('the same message once more', message) }
+  },
+})
+
+const cutRequest = afterLoss('half_body')
+const cutAnswer = afterLoss('request')
+
+const batchTimeout: Scenario<AfterLoss> = {
+  scope: 'batch',
+  messages: (facts) => 6 + 2 * attemptsIn(facts),
+  run: async (sender) => {
+    const messages = [sender.make.message(), sender.make.message()] as const
+    const ordinary = await sender.batch('an ordinary batch', [sender.make.message(), sender.make.message()])
+    const abandon = { after: 'request', ms: sender.facts.pace.giveUp } as const
+    await sender.batch('a batch that times out', messages, { abandon })
+    const again = await sender.batchUntilFinal('the same batch again', messages)
+    return { ordinary, message: messages[0], again, oncemore: await sender.batch('the same batch once more', messages) }
+  },
+}
+
+const slowWriter: Scenario<{ readonly ordinary: Exchange; readonly special: Exchange }> = {
+  scope: 'single',
+  messages: 2,
+  run: async (sender) => ({
+    ordinary: await sender.single('an ordinary message', sender.make.message()),
+    special: await sender.single('a body that arrives slowly', sender.make.message(), {
+      writeOverMs: sender.facts.pace.slow,
+    }),
+  }),
+}
+
+const burstSize = 20
+
+const burst: Scenario<readonly Exchange[]> = {
+  scope: 'single',
+  messages: burstSize + 1,
+  run: async (sender) => {
+    const ordinary = await sender.single('an ordinary message', sender.make.message())
+    const others = Array.from({ length: burstSize }, (_, n) =>
+      sender.single(`message ${n + 1} of ${burstSize} at once`, sender.make.message()),
+    )
+    return [ordinary, ...(await Promise.all(others))]
+  },
+}
+
+/** @throws Failed if a message cannot be repeated after its answer was lost */
+function expectRepeatable({ ordinary, again, oncemore }: AfterLoss, channel: 'push' | 'site'): void {
+  identifierOfSingle(ordinary, channel)
+  const answer = answerOf(again)
+  expect(singleOutcome(answer) === 'successful', `${again.label}: ${shownAnswer(answer)}`)
+  const last = answerOf(oncemore)
+  expect(singleOutcome(last) === 'successful', `${oncemore.label}: ${shownAnswer(last)}`)
+  expectSameIdentifier(identifierOfSingle(again, channel), identifierOfSingle(oncemore, channel))
+}
+
+export const lostAnswerChecks: readonly Check[] = [
+  ...checksOf(cutRequest, [
+    {
+      id: 'time.cut-request',
+      section: '§7.1',
+      level: 'should',
+      title: 'A message whose request was cut in the middle is delivered when it is sent again.',
+      consequence: 'A message is lost, or repeated without end, whenever a connection breaks.',
+      remedy: 'Do nothing with a request before its whole body has arrived.',
+      judge: (seen, { target: { channel } }) => expectRepeatable(seen, channel),
+    },
+  ]),
+  ...checksOf(cutAnswer, [
+    {
+      id: 'time.cut-answer',
+      section: '§7.1',
+      row: 29,
+      level: 'should',
+      title:
+        'A message whose connection was cut before the answer can be sent again, and has one identifier from then on.',
+      consequence:
+        'A message is repeated without end, or delivered with each repetition, whenever a connection breaks.',
+      remedy:
+        'Finish a delivery and store its result also if the caller has gone. Release a claim whose work has ended.',
+      judge: (seen, { target: { channel } }) => expectRepeatable(seen, channel),
+    },
+  ]),
+  ...checksOf(batchTimeout, [
+    {
+      id: 'time.timeout',
+      section: '§7.2',
+      row: 29,
+      level: 'should',
+      title:
+        'A batch whose answer the caller did not wait for can be sent again, and its messages have one identifier from then on.',
+      consequence:
+        'After a timeout of the platform, messages are repeated without end, or delivered with each repetition.',
+      remedy:
+        'Finish the batch and store its results also if the caller has gone. Answer repetitions with the stored results.',
+      judge: ({ ordinary, message, again, oncemore }, { target: { channel } }) => {
+        processed(ordinary)
+        for (const exchange of [again, oncemore]) {
+          const item = categoryOf(exchange, message, channel)
+          expect(item.category === 'successful', `${exchange.label}: ${item.shown}`)
+        }
+        expectSameIdentifier(identifierOfItem(again, message, channel), identifierOfItem(oncemore, message, channel))
+      },
+    },
+  ]),
+  ...checksOf(slowWriter, [
+    {
+      id: 'time.slow-writer',
+      section: '§7.1',
+      level: 'should',
+      title: 'A message whose body arrives slowly is delivered.',
+      consequence: 'With 408 a message is dropped because of a slow network.',
+      remedy: 'Wait at least some seconds for the body. After that, close the connection or answer 503, never 4xx.',
+      judge: expectAccepted,
+    },
+  ]),
+  ...checksOf(burst, [
+    {
+      id: 'time.burst',
+      section: '§7.1, §8.1',
+      row: 13,
+      level: 'should',
+      title: 'Of 20 messages at once, none is refused with a status from 400 to 499.',
+      consequence: 'The platform drops a message after 429 as after any 4xx: whatever exceeds the limit is lost.',
+      remedy: 'Let requests wait, or answer 503 with Retry-After. Agree rate limits with the platform beforehand.',
+      judge: ([ordinary, ...others], { target: { channel } }) => {
+        if (ordinary) identifierOfSingle(ordinary, channel)
+        for (const exchange of others) {
+          const answer = answerOf(exchange)
+          expect(singleOutcome(answer) !== 'failed', `${exchange.label}: ${shownAnswer(answer)}`)
+        }
+      },
+    },
+  ]),
+]

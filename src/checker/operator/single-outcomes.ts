@@ -1,0 +1,191 @@
+// §2.3, §7.1: the outcomes of single messages that cannot be delivered.
+
+import { type Check, checksOf, type Scenario } from '../check.ts'
+import type { Exchange } from '../exchange.ts'
+import { delivered, errorOf, expectNotDelivered, singleOutcome } from '../read-answer.ts'
+import type { Sender } from '../sender.ts'
+import { answerOf, excerpt, expect, NotJudged, shownAnswer } from '../verdict.ts'
+
+/** Bodies that are no activity request record. */
+function malformedBodies(sender: Sender): Readonly<Record<string, string>> {
+  const { text, idJson } = sender.make.message()
+  const user = JSON.stringify(sender.facts.users.normal)
+  return {
+    'a body that is not JSON': text.slice(0, -1),
+    'an array in place of an object': `[${text}]`,
+    'a record without activity': '{"title":"bellwire check"}',
+    'a record without user_id': text.replace(`,"user_id":${user}`, ''),
+    'a record without id': text.replace(`"id":${idJson},`, ''),
+  }
+}
+
+interface Malformed {
+  /** A message that is delivered: without one, refusals prove nothing. */
+  readonly ordinary: Exchange
+  readonly exchanges: readonly Exchange[]
+}
+
+const malformed: Scenario<Malformed> = {
+  scope: 'single',
+  messages: 6,
+  run: async (sender) => {
+    const ordinary = await sender.single('an ordinary message', sender.make.message())
+    const exchanges: Exchange[] = []
+    for (const [label, body] of Object.entries(malformedBodies(sender)))
+      exchanges.push(await sender.send(label, body, { messages: 1 }))
+    return { ordinary, exchanges }
+  },
+}
+
+const malformedChecks = checksOf(malformed, [
+  {
+    id: 'malformed.not-delivered',
+    section: '§7.1',
+    level: 'must',
+    title: 'A malformed message is not answered with a status from 200 to 299.',
+    consequence: 'The platform counts the message as delivered: it is lost, and nobody notices.',
+    remedy:
+      'Check the body, the object activity, its id and its user_id before you answer; refuse with 400 and an error record.',
+    judge: ({ ordinary, exchanges }) => {
+      delivered(ordinary)
+      for (const exchange of exchanges) expectNotDelivered(exchange)
+    },
+  },
+  {
+    id: 'malformed.final',
+    section: '§7.1',
+    level: 'should',
+    title: 'A malformed message is answered with a status from 400 to 499.',
+    consequence:
+      'The platform repeats the message without end. If messages keep their order, all later ones wait behind it.',
+    remedy: 'Answer 400. Catch the errors of the JSON parser, which many frameworks answer with 500.',
+    judge: ({ ordinary, exchanges }) => {
+      delivered(ordinary)
+      for (const exchange of exchanges) {
+        const answer = answerOf(exchange)
+        expect(singleOutcome(answer) !== 'fatal', `${exchange.label}: ${shownAnswer(answer)}`)
+      }
+    },
+  },
+  {
+    id: 'malformed.error',
+    section: '§2.3, §7.1',
+    level: 'must',
+    title: 'The answer to a refused message is an object with a text as error.',
+    consequence: 'Failed Actions lists the message without a reason, so nobody can correct the cause.',
+    remedy: 'Answer {"error": "…"} with a sentence that names the wrong member, also for errors of your framework.',
+    judge: ({ ordinary, exchanges }) => {
+      delivered(ordinary)
+      expectErrors(exchanges)
+    },
+  },
+  {
+    id: 'malformed.status',
+    section: '§7.1',
+    row: 43,
+    level: 'decision',
+    title: 'A malformed message is answered 400.',
+    consequence: 'A developer cannot tell a malformed record from a refusal by policy.',
+    remedy: 'Answer 400 for a malformed record, and 422 for a well-formed message that cannot be delivered.',
+    judge: ({ ordinary, exchanges }) => {
+      delivered(ordinary)
+      for (const exchange of exchanges) {
+        const answer = answerOf(exchange)
+        if (singleOutcome(answer) !== 'failed') throw new NotJudged(`${exchange.label}: not refused with 4xx`)
+        expect(answer.status === 400, `${exchange.label}: ${shownAnswer(answer)}`)
+      }
+    },
+  },
+])
+
+/** @throws Failed if a refusal has no error record. Answers that are no refusal are judged by other checks. */
+function expectErrors(exchanges: readonly Exchange[]): void {
+  const refusals = exchanges.filter((exchange) => singleOutcome(answerOf(exchange)) !== 'successful')
+  if (refusals.length === 0) throw new NotJudged('no message was refused')
+  for (const exchange of refusals) {
+    const answer = answerOf(exchange)
+    expect(errorOf(answer) !== undefined, `${exchange.label}: ${shownAnswer(answer)}`)
+  }
+}
+
+interface Refused {
+  readonly ordinary: Exchange
+  readonly exchange: Exchange
+}
+
+const blocked: Scenario<Refused> = {
+  scope: 'single',
+  needs: ['blocked user'],
+  messages: 2,
+  run: async (sender) => ({
+    ordinary: await sender.single('an ordinary message', sender.make.message()),
+    exchange: await sender.single('a message to the blocked user', sender.make.message({ user: 'blocked' })),
+  }),
+}
+
+const blockedChecks = checksOf(blocked, [
+  {
+    id: 'blocked.single',
+    section: '§2.5, §7.1',
+    level: 'should',
+    title: 'A message to a blocked user is refused with a status from 400 to 499.',
+    consequence:
+      'A self-excluded player receives a promotion: regulators fine that (the UK Gambling Commission in May 2023: £490,000). With 5xx the platform repeats the message without end.',
+    remedy:
+      'Ask the source that answers reconciliation right before each delivery, and refuse with 422 and an error record.',
+    judge: ({ ordinary, exchange }) => {
+      delivered(ordinary)
+      const answer = answerOf(exchange)
+      expect(singleOutcome(answer) === 'failed', shownAnswer(answer))
+    },
+  },
+  {
+    id: 'blocked.status',
+    section: '§7.1',
+    row: 43,
+    level: 'decision',
+    title: 'A message to a blocked user is answered 422.',
+    consequence:
+      'After many answers 401, 403, 404 or 405 a platform takes the key or the address to be wrong, and pauses.',
+    remedy: 'Answer 422 for a well-formed message that must not be delivered.',
+    judge: ({ ordinary, exchange }) => {
+      delivered(ordinary)
+      const answer = answerOf(exchange)
+      if (singleOutcome(answer) !== 'failed') throw new NotJudged('not refused with 4xx (blocked.single)')
+      expect(answer.status === 422, shownAnswer(answer))
+    },
+  },
+])
+
+const withoutDevice: Scenario<Refused> = {
+  scope: 'single',
+  except: ({ channel }) => channel !== 'push',
+  needs: ['user without device'],
+  messages: 2,
+  run: async (sender) => ({
+    ordinary: await sender.single('an ordinary message', sender.make.message()),
+    exchange: await sender.single(
+      'a push to the user without a device',
+      sender.make.message({ user: 'withoutDevice' }),
+    ),
+  }),
+}
+
+const withoutDeviceChecks = checksOf(withoutDevice, [
+  {
+    id: 'no-device.single',
+    section: '§7.1',
+    level: 'should',
+    title: 'A push to a user without a device is refused with a status from 400 to 499.',
+    consequence:
+      'With 5xx the platform repeats the push without end. With 2xx it counts the push as delivered, although nobody received it.',
+    remedy: 'Answer 422 with an error record.',
+    judge: ({ ordinary, exchange }) => {
+      delivered(ordinary)
+      const answer = answerOf(exchange)
+      expect(singleOutcome(answer) === 'failed', excerpt(shownAnswer(answer)))
+    },
+  },
+])
+
+export const singleOutcomeChecks: readonly Check[] = [...malformedChecks, ...blockedChecks, ...withoutDeviceChecks]

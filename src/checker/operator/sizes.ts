@@ -1,0 +1,105 @@
+// §8: sizes up to the agreed maximum.
+
+import { type Check, checksOf, type Scenario } from '../check.ts'
+import type { Exchange } from '../exchange.ts'
+import type { Message } from '../messages.ts'
+import { delivered, itemsIn, itemsOf, processed, singleOutcome } from '../read-answer.ts'
+import type { Sender } from '../sender.ts'
+import { answerOf, briefAnswer, expect, NotJudged, shownAnswer } from '../verdict.ts'
+import { expectProcessed } from './shapes.ts'
+
+const longMessage = {
+  scope: 'single',
+  messages: 2,
+  run: async (sender: Sender) => ({
+    ordinary: await sender.single('an ordinary message', sender.make.message()),
+    long: await sender.single(
+      'a message of 64 KiB',
+      sender.make.message({ beside: { bellwire_check: 'x'.repeat(64 * 1024) } }),
+    ),
+  }),
+} as const
+
+interface LargeBatch {
+  readonly ordinary: Exchange
+  readonly messages: readonly Message[]
+  readonly answered: Exchange
+}
+
+async function sendBatchOf(sender: Sender, size: number): Promise<LargeBatch> {
+  const messages = Array.from({ length: size }, () => sender.make.message())
+  const ordinary = await sender.batch('an ordinary batch', [sender.make.message(), sender.make.message()])
+  return { ordinary, messages, answered: await sender.batch(`a batch of ${size} messages`, messages) }
+}
+
+const fullBatch: Scenario<LargeBatch> = {
+  scope: 'batch',
+  messages: ({ batchMax }) => batchMax + 2,
+  run: (sender) => sendBatchOf(sender, sender.facts.batchMax),
+}
+
+const overfullBatch: Scenario<LargeBatch> = {
+  scope: 'batch',
+  needs: ['batch maximum'],
+  messages: ({ batchMax }) => batchMax + 3,
+  run: (sender) => sendBatchOf(sender, sender.facts.batchMax + 1),
+}
+
+export const sizeChecks: readonly Check[] = [
+  ...checksOf(longMessage, [
+    {
+      id: 'size.message',
+      section: '§7.1, §8',
+      level: 'should',
+      title: 'A message of 64 KiB is delivered or refused, but not answered with an error that is retried.',
+      consequence: 'The platform repeats a message that is too long without end.',
+      remedy: 'Answer 413 or 422 with an error record if the message is too long for you, or for your push provider.',
+      judge: ({ ordinary, long }) => {
+        delivered(ordinary)
+        const answer = answerOf(long)
+        expect(singleOutcome(answer) !== 'fatal', shownAnswer(answer))
+      },
+    },
+  ]),
+  ...checksOf(fullBatch, [
+    {
+      id: 'size.batch',
+      section: '§1.6, §8.2',
+      level: 'must',
+      title: 'A batch of the agreed maximum (without one: of 100 messages) is answered 200 in time, with each message.',
+      consequence: 'A full batch is repeated without end: the queue never advances when there is much to send.',
+      remedy:
+        'Raise the limits of body size and time of your server and proxy, or agree a smaller maximum with the platform.',
+      judge: ({ ordinary, messages, answered }, { target: { channel }, facts }) => {
+        processed(ordinary)
+        const refused = answerOf(answered)
+        if (refused.status >= 400 && !facts.batchMaxAgreed)
+          throw new NotJudged(`no batch maximum is agreed (${briefAnswer(refused)}): name it with --batch-max`)
+        expectProcessed(answered)
+        const items = itemsIn(answered, channel)
+        const reported = new Set(items.map(({ idJson }) => idJson?.replaceAll('"', '')))
+        const absent = messages.filter(({ idJson }) => !reported.has(idJson))
+        expect(absent.length === 0, `${absent.length} of ${messages.length} messages are absent from the answer.`)
+      },
+    },
+  ]),
+  ...checksOf(overfullBatch, [
+    {
+      id: 'size.over',
+      section: '§8.2',
+      row: 26,
+      level: 'decision',
+      title: 'A batch with one message more than the agreed maximum is answered 200, with the excess in fatal.',
+      consequence: 'With any other status the platform repeats the oversized batch without end.',
+      remedy: 'Process the first messages up to the maximum, and report the others as fatal.',
+      judge: ({ ordinary, messages, answered }, { target: { channel } }) => {
+        processed(ordinary)
+        expectProcessed(answered)
+        const [last] = messages.slice(-1)
+        const found = last ? itemsOf(itemsIn(answered, channel), last) : []
+        const categories = found.map(({ category }) => category).join(' and ')
+        expect(categories === 'fatal', `The last message is ${categories || 'absent'}.`)
+      },
+    },
+  ]),
+]

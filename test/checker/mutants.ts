@@ -1,0 +1,19 @@
+// Broken variants of the plain operator: at least one for each check.
+
+import { afterLossMutants } from './mutants/after-loss.ts'
+import { authenticationMutants } from './mutants/authentication.ts'
+import { batchMutants } from './mutants/batches.ts'
+import { httpMutants } from './mutants/http.ts'
+import type { Mutant } from './mutants/mutant.ts'
+import { reconciliationMutants } from './mutants/reconciliation.ts'
+import { singleMutants } from './mutants/singles.ts'
+
+export type { Mutant } from './mutants/mutant.ts'
+export const mutants: readonly Mutant[] = [
+  ...singleMutants,
+  ...batchMutants,
+  ...httpMutants,
+  ...reconciliationMutants,
+  ...afterLossMutants,
+  ...authenticationMutants,
+]

@@ -1,0 +1,92 @@
+// Faults in the authentication.
+
+import { error, json, key, type Request } from '../plain-operator.ts'
+import type { Mutant } from './mutant.ts'
+
+const keyOf = ({ headers }: Request): string => String(headers['x-api-key'] ?? '')
+const isSend = ({ path }: Request): boolean => path.startsWith('/channels')
+
+export const authenticationMutants: readonly Mutant[] = [
+  {
+    fault: 'has another key for push batches',
+    check: 'auth.accepted',
+    mutate: () => ({
+      rules: ({ authenticate }) => ({
+        authenticate: (request) => request.path !== '/channels/push/batch' && authenticate(request),
+      }),
+    }),
+  },
+  {
+    fault: 'accepts requests without a key',
+    check: 'auth.required',
+    mutate: () => ({
+      rules: ({ authenticate }) => ({
+        authenticate: (request) => (isSend(request) && keyOf(request) === '') || authenticate(request),
+      }),
+    }),
+  },
+  {
+    fault: 'compares only as many characters as were sent',
+    check: 'auth.wrong-key',
+    mutate: () => ({
+      rules: ({ authenticate }) => ({
+        authenticate: (request) =>
+          (isSend(request) && keyOf(request) !== '' && key.startsWith(keyOf(request))) || authenticate(request),
+      }),
+    }),
+  },
+  {
+    fault: 'answers 403 without an error to a wrong key',
+    check: 'auth.status',
+    mutate: () => ({
+      wrap: (next) => async (request) => {
+        const answer = await next(request)
+        return answer.status === 401 ? json(403, {}) : answer
+      },
+    }),
+  },
+  {
+    fault: 'reads the header of the key by its exact spelling',
+    check: 'auth.header-name',
+    mutate: () => ({
+      rules: ({ authenticate }) => ({
+        authenticate: (request) => request.rawHeaders.includes('X-Api-Key') && authenticate(request),
+      }),
+    }),
+  },
+  {
+    fault: 'parses the body before it checks the key',
+    check: 'auth.first',
+    mutate: () => ({
+      wrap: (next) => async (request) =>
+        isSend(request) && isCut(request.text) ? error(400, 'not JSON') : next(request),
+    }),
+  },
+  {
+    fault: 'does not check the key of reconciliation',
+    check: 'auth.reconciliation',
+    mutate: () => ({
+      rules: ({ authenticate }) => ({ authenticate: (request) => !isSend(request) || authenticate(request) }),
+    }),
+  },
+  {
+    fault: 'locks out an address after four wrong keys in a row',
+    check: 'auth.no-lockout',
+    mutate: () => {
+      let path = ''
+      let wrong = 0
+      return {
+        rules: ({ authenticate }) => ({
+          authenticate: (request) => {
+            const isRight = authenticate(request) && !(wrong >= 4 && request.path === path)
+            wrong = keyOf(request).includes('wrong') ? (request.path === path ? wrong + 1 : 1) : 0
+            path = request.path
+            return isRight
+          },
+        }),
+      }
+    },
+  },
+]
+
+const isCut = (text: string): boolean => text === '{"activity"'
