@@ -1,4 +1,5 @@
 import { deviceBenchmarks } from './benchmarks/device-links.ts'
+import { dispatchBenchmarks } from './benchmarks/dispatch.ts'
 import { drain, replayBenchmarks } from './benchmarks/drain.ts'
 import { durableBenchmarks } from './benchmarks/durable.ts'
 import { endToEnd } from './benchmarks/end-to-end.ts'
@@ -15,6 +16,7 @@ export const benchmarks: readonly Benchmark[] = [
   ...durableBenchmarks,
   drain,
   ...replayBenchmarks,
+  ...dispatchBenchmarks,
   endToEnd,
   ...pushBenchmarks,
   ...reconcileStreams,

@@ -1,8 +1,10 @@
 import type { Proof } from './harness/proof.ts'
 import { brands } from './proofs/brands.ts'
 import { deviceLinks } from './proofs/device-links.ts'
+import { division } from './proofs/division.ts'
 import { exactlyOnce, exactlyOncePostgres } from './proofs/exactly-once.ts'
 import { goaway, goawayApns } from './proofs/goaway.ts'
+import { intake } from './proofs/intake.ts'
 import { kills, killsDevices, killsPostgres } from './proofs/kills.ts'
 import { killsFleet } from './proofs/kills-fleet.ts'
 import { lookUpsPostgres, lookUpsSqlite } from './proofs/look-ups.ts'
@@ -20,6 +22,7 @@ export const proofs: readonly Proof[] = [
   killsDevices,
   ...killsPostgres,
   ...killsFleet,
+  division,
   resend,
   brands,
   wrongCredential,
@@ -34,4 +37,5 @@ export const proofs: readonly Proof[] = [
   reconcileSqlite,
   reconcilePostgres,
   ...deviceLinks,
+  ...intake,
 ]

@@ -21,6 +21,15 @@ export interface PlatformPlan {
   readonly lane?: Partial<Pick<LaneOptions, 'mode' | 'max' | 'spanMs' | 'concurrency' | 'timeoutMs' | 'retry'>>
 }
 
+export interface LanePlan {
+  readonly store: string
+  readonly port: number
+  /** Each brand has two lanes. */
+  readonly brands: number
+  /** The file to which each message is appended. */
+  readonly witness: string
+}
+
 export const planVariable = 'PROVE_PLAN'
 export const witnessVariable = 'PROVE_WITNESS'
 

@@ -37,6 +37,16 @@ export const bareServer: Side = {
   cleanUp: async () => {},
 }
 
+/** A server that stores the same rows as the operator, and does nothing else. */
+export function bareRows(store: Store): Side {
+  return {
+    name: 'bare rows',
+    server: new URL('../servers/bare-rows.ts', import.meta.url),
+    args: [store.url],
+    cleanUp: () => store.remove(),
+  }
+}
+
 /** Two servers under the same traffic from the same generator. */
 export async function compareServers(
   traffic: Traffic,

@@ -45,7 +45,13 @@ handleCalls({
     await serveUntil(rows, refused)
     await analyze()
   },
-  replay: () => queue.decideFailed({ lane: '1/push' }, 'replay'),
+  async replay() {
+    let after: string | undefined
+    do {
+      const { next } = await queue.decideFailed({ lane: '1/push' }, 'replay', after === undefined ? {} : { after })
+      after = next
+    } while (after !== undefined)
+  },
 })
 
 /** Serves the lane until this number of rows is settled. @returns the seconds */

@@ -31,7 +31,12 @@ async function withoutStore(): Promise<Handler> {
   const { signal } = new AbortController()
   sendRoutes(app, {
     keys,
-    paths: { push: { send: (messages, { deadline }) => accepts.send(messages, { deadline, signal }) } },
+    paths: {
+      push: {
+        send: (messages, { deadline }) => accepts.send(messages, { deadline, signal }),
+        refuse: async (messages, refusal) => messages.map(() => refusal),
+      },
+    },
     limits: operatorLimits,
     signal,
   })

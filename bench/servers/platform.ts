@@ -1,5 +1,5 @@
-// The real platform with batch lanes for two brands. argv: the store, the operator's base URL. Without a URL the lanes' calls
-// never end, so that only enqueueing takes CPU.
+// The real platform with lanes for two brands. argv: the store, the operator's base URL, the mode (default: batch). Without a URL
+// the lanes' calls never end, so that only enqueueing takes CPU.
 
 import { listen } from '../../src/http/http.ts'
 import { chain } from '../../src/http/mount.ts'
@@ -10,7 +10,7 @@ import { on } from '../../src/runtime/events.ts'
 import { benchKey } from '../harness/bench-key.ts'
 import { handleCalls } from '../harness/handle-calls.ts'
 
-const [store = '', operatorUrl] = process.argv.slice(2)
+const [store = '', operatorUrl, mode = 'batch'] = process.argv.slice(2)
 
 const neverAnswers: Provider = { name: 'never answers', max: 1_000, send: () => new Promise(() => {}) }
 
@@ -26,7 +26,7 @@ const platform = createPlatform({
   lanes: ['1', '2'].map((brand) => ({
     brand,
     channel: 'push' as const,
-    mode: 'batch' as const,
+    mode: mode === 'single' ? ('single' as const) : ('batch' as const),
     max: 1_000,
     spanMs: 50,
     concurrency: 4,

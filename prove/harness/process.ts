@@ -13,9 +13,11 @@ export interface Process {
   /** The report of the ready process. Rejects if the process ends earlier. */
   readonly ready: Promise<Readonly<Record<string, unknown>>>
   readonly ended: Promise<Ended>
-  /** Resolves when the process next reports this event. */
+  /** Resolves when the process next reports this event. Rejects if the process ends earlier. */
   waitFor(event: string): Promise<void>
   signal(name: NodeJS.Signals): void
+  /** Sends a message to the process. Resolves with the next message that it sends. Rejects if the process ends earlier. */
+  ask(): Promise<unknown>
   /** The end of its stderr output. */
   errorOutput(): string
 }
@@ -25,19 +27,25 @@ export interface ProcessOptions {
   /** A module to load before the program: `node --import`. */
   readonly preload?: URL
   readonly env?: Readonly<Record<string, string>>
+  /** Called for each message of the process. */
+  readonly onMessage?: (message: Readonly<Record<string, unknown>>) => void
   /** A file descriptor for stdout and stderr. Default: stdout is inherited, and the end of stderr is kept. */
   readonly output?: number
 }
 
 const running = new Set<ChildProcess>()
 
-export function startProcess(program: URL, { args = [], preload, env, output }: ProcessOptions = {}): Process {
+export function startProcess(
+  program: URL,
+  { args = [], preload, env, onMessage, output }: ProcessOptions = {},
+): Process {
   const nodeArgs = ['--disable-warning=ExperimentalWarning', ...(preload ? ['--import', preload.href] : [])]
   const child = spawn(process.execPath, [...nodeArgs, fileURLToPath(program), ...args], {
     stdio: ['ignore', output ?? 'inherit', output ?? 'pipe', 'ipc'],
     env: { ...process.env, ...env },
   })
   running.add(child)
+  if (onMessage) child.on('message', (message) => onMessage(message as Record<string, unknown>))
   let errorOutput = ''
   child.stderr?.on('data', (chunk: Buffer) => {
     errorOutput = (errorOutput + chunk.toString()).slice(-4_000)
@@ -56,23 +64,33 @@ export function startProcess(program: URL, { args = [], preload, env, output }: 
       reject(new Error(`${program.pathname} ended (${signal ?? code}) before it was ready\n${errorOutput}`)),
     )
   })
-  const waitFor = (event: string): Promise<void> =>
-    new Promise((resolve) => {
-      const check = (message: { event?: string }): void => {
-        if (message.event !== event) return
-        child.off('message', check)
-        resolve()
-      }
-      child.on('message', check)
-    })
+  /** Resolves with the next message that matches. */
+  const nextMessage = (matches: (message: { event?: string }) => boolean): Promise<unknown> => {
+    const { promise, resolve, reject } = Promise.withResolvers<unknown>()
+    const check = (message: object): void => {
+      if (!matches(message)) return
+      child.off('message', check)
+      resolve(message)
+    }
+    child.on('message', check)
+    void ended.then(() => reject(new Error(`${program.pathname} ended before the message\n${errorOutput}`)))
+    // A caller may wait for one of several processes only.
+    promise.catch(() => {})
+    return promise
+  }
   // No caller waits for a process that is killed at once.
   ready.catch(() => {})
   return {
     pid: child.pid as number,
     ready,
     ended,
-    waitFor,
+    waitFor: (event) => nextMessage((message) => message.event === event) as Promise<void>,
     signal: (name) => void child.kill(name),
+    ask() {
+      const reply = nextMessage(() => true)
+      child.send('ask')
+      return reply
+    },
     errorOutput: () => errorOutput,
   }
 }

@@ -1,8 +1,11 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { atMost } from '../../src/runtime/within.ts'
 import { endProcesses } from './process.ts'
 import type { Figures, Proof } from './proof.ts'
+
+const cleanUpMs = 30_000
 
 export interface Verdict {
   readonly ok: boolean
@@ -21,13 +24,17 @@ export async function runProof(proof: Proof, small: boolean, print: (line: strin
     timeout.addEventListener('abort', () => reject(new Error(`the proof was not complete after ${seconds} seconds`)))
   })
   const began = performance.now()
+  const run = proof.run({ small, folder, print }, timeout)
   const elapsedSeconds = (): number => Math.round((performance.now() - began) / 100) / 10
   try {
-    const figures = await Promise.race([proof.run({ small, folder, print }, timeout), late])
+    const figures = await Promise.race([run, late])
     await endProcesses()
     await rm(folder, { recursive: true, force: true })
     return { ok: true, figures: { ...figures, seconds: elapsedSeconds() } }
   } catch (error) {
+    // Without its processes the proof fails soon, and stops its servers. It may have started another process meanwhile.
+    await endProcesses()
+    await atMost(cleanUpMs, run)
     await endProcesses()
     const message = error instanceof Error ? (error.stack ?? error.message) : String(error)
     return { ok: false, figures: { seconds: elapsedSeconds() }, error: message, kept: folder }

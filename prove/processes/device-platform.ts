@@ -1,8 +1,8 @@
 // The platform of the proof device-links, with its two endpoints and a queue or topic for each brand.
 
-import { amqpConsumer } from '../../src/devices/channels/amqp-consumer.ts'
-import { kafkaConsumer } from '../../src/devices/channels/kafka-consumer.ts'
-import type { DeviceConsumer } from '../../src/devices/device-channel.ts'
+import { amqpConsumer } from '../../src/brokers/amqp-consumer.ts'
+import type { BrokerConsumer } from '../../src/brokers/consumer.ts'
+import { kafkaConsumer } from '../../src/brokers/kafka-consumer.ts'
 import { listen } from '../../src/http/http.ts'
 import { chain } from '../../src/http/mount.ts'
 import { createPlatform } from '../../src/platform/create-platform.ts'
@@ -38,7 +38,7 @@ const platform = createPlatform({
 await platform.start()
 await listen('platform', chain(platform.handler, platform.admin.handler), { port: plan.port })
 
-function consumerOf({ channel, address }: TransportAddress, brand: string): DeviceConsumer | undefined {
+function consumerOf({ channel, address }: TransportAddress, brand: string): BrokerConsumer | undefined {
   switch (channel) {
     case 'rest':
       return undefined
@@ -49,7 +49,7 @@ function consumerOf({ channel, address }: TransportAddress, brand: string): Devi
   }
 }
 
-function stalled(consumer: DeviceConsumer): DeviceConsumer {
+function stalled(consumer: BrokerConsumer): BrokerConsumer {
   return {
     ...consumer,
     consume: (_take, signal) =>

@@ -1,10 +1,10 @@
-import { Pool } from 'undici'
+import { type Dispatcher, Pool } from 'undici'
 import { CliError, exit } from './exit.ts'
 import { interruptible } from './interruptible.ts'
 
 /** The called side, as error messages describe it. */
 export interface Peer {
-  readonly side: 'platform' | 'operator'
+  readonly side: 'platform' | 'operator' | 'server'
   /** The required key: 'platform.keys with the scopes enqueue and read'. */
   readonly key: string
   /** Advice for the user after the client gave up. */
@@ -27,6 +27,8 @@ export interface Client {
   /** Retries until there is an answer, so the request must be idempotent. @returns the answer and the number of attempts */
   post(path: string, body: string | Buffer, type?: string): Promise<{ readonly answer: unknown; readonly sent: number }>
   get(path: string): Promise<unknown>
+  /** Passes on the body of an answer as it arrives. Retries only until the first byte: afterwards a lost connection is an error. */
+  download(path: string, write: (chunk: Buffer) => Promise<void>): Promise<void>
   close(): Promise<void>
 }
 
@@ -48,9 +50,10 @@ export function createClient({ url, key, peer, patienceMs, signal, notify }: Cli
     path: string,
     body: string | Buffer | null,
     type: string,
+    read: ReadBody = readJson,
   ): Promise<{ answer: unknown; sent: number }> {
     for (let sent = 1; ; sent++) {
-      const result = await attempt(method, base + path, body, type)
+      const result = await attempt(method, base + path, body, type, read)
       if ('answer' in result) {
         if (downSince !== undefined && notified)
           notify(`the ${peer.side} answers again after ${seconds(Date.now() - downSince)}`)
@@ -76,6 +79,9 @@ export function createClient({ url, key, peer, patienceMs, signal, notify }: Cli
   return {
     post: (path, body, type = 'application/json') => requestWithRetries('POST', path, body, type),
     get: async (path) => (await requestWithRetries('GET', path, null, 'application/json')).answer,
+    async download(path, write) {
+      await requestWithRetries('GET', path, null, 'application/json', (body) => copyBody(body, write))
+    },
     close: () => pool.destroy(),
   }
 
@@ -84,6 +90,7 @@ export function createClient({ url, key, peer, patienceMs, signal, notify }: Cli
     path: string,
     body: string | Buffer | null,
     type: string,
+    read: ReadBody,
   ): Promise<{ answer: unknown } | Failure> {
     signal.throwIfAborted()
     let status: number
@@ -99,10 +106,11 @@ export function createClient({ url, key, peer, patienceMs, signal, notify }: Cli
       })
       status = response.statusCode
       retryAfter = response.headers['retry-after']
+      if (status === 200) return { answer: await read(response.body) }
       text = await response.body.text()
-      if (status === 200) return { answer: JSON.parse(text) }
     } catch (error) {
       signal.throwIfAborted()
+      if (error instanceof CliError) throw error
       const { code, message } = error as Error & { code?: string }
       return { failure: code ?? message }
     }
@@ -131,6 +139,28 @@ export function withClient<T>(
   })
 }
 
+type Body = Dispatcher.ResponseData['body']
+type ReadBody = (body: Body) => Promise<unknown>
+
+const readJson: ReadBody = async (body) => JSON.parse(await body.text())
+
+async function copyBody(body: Body, write: (chunk: Buffer) => Promise<void>): Promise<void> {
+  let bytes = 0
+  try {
+    for await (const chunk of body) {
+      bytes += chunk.length
+      await write(chunk)
+    }
+  } catch (error) {
+    if (bytes === 0 || error instanceof CliError) throw error
+    const { code, message } = error as Error & { code?: string }
+    throw new CliError(
+      exit.unreachable,
+      `the answer broke off after ${bytes} bytes (${code ?? message}): repeat the command`,
+    )
+  }
+}
+
 interface Failure {
   readonly failure: string
   readonly retryAfterMs?: number
@@ -154,6 +184,7 @@ function errorOf(text: string): string {
 function remedyOf(status: number, { side, key }: Peer): string {
   if (status === 401 || status === 403) return `. Give a key of ${key}, with BELLWIRE_KEY or --key-file`
   if (status !== 404 && status !== 405) return ''
+  if (side === 'server') return '. Check that --url is the address of /admin of an operator or a platform'
   return side === 'platform'
     ? '. Check that --url is the platform, not the operator'
     : '. Check that --url is the operator, not the platform, and that it pushes to devices (operator.push.devices)'

@@ -22,7 +22,7 @@ export function describeOperator({ store, keys, push, site, publish }: OperatorC
   }
 }
 
-export function describePlatform({ store, lanes, device_links: links }: PlatformConfig): Description {
+export function describePlatform({ store, lanes, device_links: links, intake }: PlatformConfig): Description {
   return {
     side: 'platform',
     store: maskAddress(store),
@@ -30,6 +30,7 @@ export function describePlatform({ store, lanes, device_links: links }: Platform
     channels: joinUnique(lanes.map(({ channel }) => channel)),
     lanes: lanes.length,
     device_links: links.length,
+    intake: intake.length,
   }
 }
 

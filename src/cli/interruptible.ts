@@ -3,7 +3,7 @@ import { CliError, exit } from './exit.ts'
 /**
  * Runs the work with an AbortSignal that Ctrl-C and SIGTERM abort.
  *
- * @param interrupted the error message after an interrupt, which tells the user how to continue
+ * @param interrupted the error message after an interrupt, with the way to continue
  * @example return await interruptible('interrupted; send the same file again to continue', (signal) => sendFile({ …, signal }))
  */
 export async function interruptible<T>(interrupted: string, work: (signal: AbortSignal) => Promise<T>): Promise<T> {

@@ -1,8 +1,8 @@
-import { readFile } from 'node:fs/promises'
 import { Command, CommanderError } from 'commander'
 import { ConfigError } from '../config/problem.ts'
 import { stopOnClosedOutput } from './closed-output.ts'
 import { CliError, exit } from './exit.ts'
+import { version } from './version.ts'
 
 // Only the requested command is loaded, so that `bellwire send` does not load a database driver.
 const commands: readonly { name: string; help: string; load: () => Promise<Command> }[] = [
@@ -22,9 +22,39 @@ const commands: readonly { name: string; help: string; load: () => Promise<Comma
     load: async () => (await import('./platform.ts')).platformCommand(),
   },
   {
+    name: 'check',
+    help: 'check whether an operator follows the interface, in any language',
+    load: async () => (await import('./check.ts')).checkCommand(),
+  },
+  {
     name: 'send',
     help: 'send a file of activity request records and wait for their outcomes',
     load: async () => (await import('./send.ts')).sendCommand(),
+  },
+  {
+    name: 'failed',
+    help: 'work through Failed Actions: count, list, show, replay, dismiss, export',
+    load: async () => (await import('./failed.ts')).failedCommand(),
+  },
+  {
+    name: 'lanes',
+    help: 'list the lanes of the platform: waiting messages, pauses, errors',
+    load: async () => (await import('./lanes.ts')).lanesCommand(),
+  },
+  {
+    name: 'pause',
+    help: 'pause a lane, or all lanes of a brand',
+    load: async () => (await import('./pause.ts')).pauseCommand(),
+  },
+  {
+    name: 'resume',
+    help: 'resume a lane, or all lanes of a brand',
+    load: async () => (await import('./pause.ts')).resumeCommand(),
+  },
+  {
+    name: 'cancel',
+    help: 'cancel waiting messages by filter, with a preview',
+    load: async () => (await import('./cancel.ts')).cancelCommand(),
   },
   {
     name: 'devices',
@@ -55,6 +85,11 @@ const commands: readonly { name: string; help: string; load: () => Promise<Comma
     name: 'attributes',
     help: "import users' attributes into the platform's CRM",
     load: async () => (await import('./attributes.ts')).attributesCommand(),
+  },
+  {
+    name: 'erase',
+    help: "erase the texts of one user's messages",
+    load: async () => (await import('./erase.ts')).eraseCommand(),
   },
   {
     name: 'migrate',
@@ -122,12 +157,6 @@ function explain(error: unknown): number {
   }
   console.error(error)
   return exit.failed
-}
-
-async function version(): Promise<string> {
-  // The path is the same from src/cli and from dist/cli.
-  const packageJson = await readFile(new URL('../../package.json', import.meta.url), 'utf8')
-  return (JSON.parse(packageJson) as { version: string }).version
 }
 
 // Runs in a checkout. In an installed package, bin/bellwire.cjs calls main.

@@ -3,13 +3,15 @@ import { loadConfig } from '../config/load.ts'
 import { withConfig } from './config-option.ts'
 import { describeOperator } from './describe-side.ts'
 import { noSection } from './no-section.ts'
+import { profileCommand } from './operator/profile.ts'
 import { serve } from './serve.ts'
 
 export function operatorCommand(): Command {
   return withConfig(new Command())
+    .addCommand(profileCommand())
     .addHelpText(
       'after',
-      '\nRuns until SIGTERM or Ctrl-C. docs/settings.md describes all settings.\n\nExamples:\n  bellwire operator\n  BELLWIRE_OPERATOR_PORT=8080 bellwire operator --config /etc/bellwire.yaml\n',
+      '\nRuns until SIGTERM or Ctrl-C. docs/settings.md describes all settings.\n\nExamples:\n  bellwire operator\n  bellwire operator profile\n  BELLWIRE_OPERATOR_PORT=8080 bellwire operator --config /etc/bellwire.yaml\n',
     )
     .action(async ({ config: file }: { config?: string }) => {
       const config = await loadConfig(file)

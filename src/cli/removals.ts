@@ -17,7 +17,7 @@ interface Listed {
   readonly stopped_for?: { readonly removals: number; readonly sends: number }
   readonly allowed_until?: number
   readonly confirmed_by?: string
-  readonly lately: { readonly removals: number; readonly sends: number }
+  readonly recent: { readonly removals: number; readonly sends: number }
 }
 
 export function removalsCommand(): Command {
@@ -78,8 +78,8 @@ function confirmCommand(): Command {
 
 const log = (text: string): void => console.error(text)
 
-function phrase({ service, stopped, stopped_at: at, stopped_for: of, allowed_until: until, lately }: Listed): string {
-  const count = `${lately.removals} removals in ${lately.sends} sends recently`
+function phrase({ service, stopped, stopped_at: at, stopped_for: of, allowed_until: until, recent }: Listed): string {
+  const count = `${recent.removals} removals in ${recent.sends} sends recently`
   if (!stopped)
     return `${service}: removing (${count}${until === undefined ? '' : `; confirmed until ${clock(until)}`})`
   const since = at === undefined ? '' : ` since ${clock(at)}`

@@ -3,7 +3,7 @@ import { type Command, Option } from 'commander'
 import { localUrl } from '../config/compose/local-url.ts'
 import { loadConfig } from '../config/load.ts'
 import type { Scope } from '../http/access.ts'
-import { type Client, withClient } from './client.ts'
+import { type Client, type Peer, withClient } from './client.ts'
 import { withConfig } from './config-option.ts'
 import { CliError, exit } from './exit.ts'
 import { time } from './time.ts'
@@ -16,9 +16,10 @@ export interface Addressed {
   readonly patience: number
 }
 
-type Side = 'platform' | 'operator'
+/** `server`: the side at --url, which may be either. */
+export type Side = Peer['side']
 
-const keysOf = { platform: 'keys', operator: 'admin_keys' } as const
+const keysOf = { platform: 'platform.keys', operator: 'operator.admin_keys', server: 'its configuration' } as const
 
 const phraseScopes = (scopes: readonly Scope[]): string =>
   `${scopes.length > 1 ? 'scopes' : 'scope'} ${scopes.join(' and ')}`
@@ -59,6 +60,7 @@ export async function runningSide(
     throw new CliError(exit.usage, `--url is not an http or https address: ${url}`)
   const key = options.keyFile === undefined ? options.key : await readKey(options.keyFile)
   if (url !== undefined && key !== undefined) return { url, key }
+  if (side === 'server') throw new CliError(exit.usage, '--url needs a key: give BELLWIRE_KEY or --key-file')
   const { platform, operator } = await loadConfig(file)
   const listening = side === 'platform' ? platform : operator
   if (!listening)
@@ -68,13 +70,13 @@ export async function runningSide(
   if (key === undefined && !found)
     throw new CliError(
       exit.usage,
-      `no key of ${side}.${keysOf[side]} has ${scopes.length > 1 ? 'both' : 'the'} ${phraseScopes(scopes)}: add one, or give BELLWIRE_KEY or --key-file`,
+      `no key of ${keysOf[side]} has ${scopes.length > 1 ? 'both' : 'the'} ${phraseScopes(scopes)}: add one, or give BELLWIRE_KEY or --key-file`,
     )
   // All commands call /admin.
   return { url: url ?? localUrl(listening.admin ?? listening), key: key ?? (found?.key as string) }
 }
 
-async function readKey(file: string): Promise<string> {
+export async function readKey(file: string): Promise<string> {
   const key = await readFile(file, 'utf8').catch((error: Error) => {
     throw new CliError(exit.usage, `--key-file cannot be read: ${error.message}`)
   })
@@ -100,7 +102,7 @@ export async function withSide<T>(
 ): Promise<T> {
   const peer = {
     side,
-    key: `${side}.${keysOf[side]} with the ${phraseScopes(scopes)}`,
+    key: `${keysOf[side]} with the ${phraseScopes(scopes)}`,
     ...(retryHint !== undefined && { retryHint }),
   }
   const { url, key } = await runningSide(side, addressed, scopes)

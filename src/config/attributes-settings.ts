@@ -38,7 +38,7 @@ const source = variants(
   {
     file: {
       file: path({
-        help: 'A CSV or NDJSON file of user attributes, with the columns user_id, brand, and those of the fields.',
+        help: 'A CSV or NDJSON file of user attributes, with the columns user_id and brand, and a column for each field.',
       }),
       brand: brand({ help: 'The brand of the users, if the file has no column brand.', optional: true }),
       brands,

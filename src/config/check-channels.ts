@@ -1,5 +1,7 @@
 import { missingPackage } from '../runtime/optional-package.ts'
+import type { ConsumedFrom } from './broker-settings.ts'
 import { type DeviceLinksConfig, defaultName, type PublishConfig } from './device-channels-settings.ts'
+import { defaultIntakeName, type IntakeConfig } from './intake-settings.ts'
 
 /** A conflict between two settings. */
 interface Conflict {
@@ -12,6 +14,7 @@ interface Conflict {
 export function checkChannels(
   publish: readonly PublishConfig[],
   links: readonly DeviceLinksConfig[],
+  intake: readonly IntakeConfig[],
 ): readonly Conflict[] {
   const found: Conflict[] = []
   const published = new Set<string>()
@@ -41,34 +44,18 @@ export function checkChannels(
     if (other !== undefined)
       found.push({
         path,
-        description: `has the same destination as brand ${other}, and their messages cannot be told apart`,
+        description: `has the same destination as brand ${other}, and a receiver cannot distinguish their messages`,
         remedy: 'give each brand its own origin and list the origins on the platform, or use one topic per brand',
       })
     origins.set(named, brand)
   }
-  const consumed = new Set<string>()
-  const groups = new Set<string>()
+  const checkConsumed = consumedChecker()
   const brandOf = new Map<string, string>()
   for (const [i, { from, brand, origins }] of links.entries()) {
     const path = `platform.device_links[${i}]`
     if ((brand === undefined) === (origins === undefined))
       found.push({ path, description: 'needs either brand or origins', remedy: 'write brand: 1' })
-    const name =
-      from.is === 'amqp'
-        ? `${from.amqp} ${from.queue ?? defaultName(brand)}`
-        : `${from.kafka} ${from.topic ?? defaultName(brand)}`
-    if (consumed.has(name))
-      found.push({ path, description: 'is consumed already', remedy: 'name another queue or topic' })
-    consumed.add(name)
-    if (from.is === 'kafka' && from.group !== undefined) {
-      if (groups.has(from.group))
-        found.push({
-          path: `${path}.from.group`,
-          description: 'is the group of another topic',
-          remedy: 'leave group out',
-        })
-      groups.add(from.group)
-    }
+    found.push(...checkConsumed(path, from, defaultName(brand)))
     for (const { origin, brand: originBrand } of origins ?? []) {
       if ((brandOf.get(origin) ?? originBrand) !== originBrand)
         found.push({
@@ -80,7 +67,33 @@ export function checkChannels(
     }
     found.push(...checkKafka(`${path}.from`, from))
   }
+  for (const [i, { from, channel }] of intake.entries()) {
+    const path = `platform.intake[${i}]`
+    found.push(...checkConsumed(path, from, defaultIntakeName(channel)), ...checkKafka(`${path}.from`, from))
+  }
   return found
+}
+
+/** Returns a function that finds queues, topics and groups that were passed before. */
+function consumedChecker(): (path: string, from: ConsumedFrom, name: string) => readonly Conflict[] {
+  const consumed = new Set<string>()
+  const groups = new Set<string>()
+  return (path, from, name) => {
+    const found: Conflict[] = []
+    const source = from.is === 'amqp' ? `${from.amqp} ${from.queue ?? name}` : `${from.kafka} ${from.topic ?? name}`
+    if (consumed.has(source))
+      found.push({ path, description: 'is consumed already', remedy: 'name another queue or topic' })
+    consumed.add(source)
+    if (from.is !== 'kafka' || from.group === undefined) return found
+    if (groups.has(from.group))
+      found.push({
+        path: `${path}.from.group`,
+        description: 'is the group of another topic',
+        remedy: 'leave group out',
+      })
+    groups.add(from.group)
+    return found
+  }
 }
 
 /** The queue or topic of a brand; several brands may share one. Undefined for REST. */
@@ -91,7 +104,7 @@ function destinationOf(to: PublishConfig['to'], brand: string): string | undefin
     : `${to.kafka} ${to.topic ?? defaultName(brand)}`
 }
 
-function checkKafka(path: string, access: PublishConfig['to'] | DeviceLinksConfig['from']): Conflict[] {
+function checkKafka(path: string, access: PublishConfig['to'] | ConsumedFrom): Conflict[] {
   if (access.is !== 'kafka') return []
   const found: Conflict[] = []
   if ((access.username === undefined) !== (access.password === undefined))

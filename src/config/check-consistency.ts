@@ -47,7 +47,7 @@ export function checkConsistency(config: Config, where: string, problems: Proble
         remedy: 'write brands: [1], and give each brand its own key',
       })
   }
-  for (const found of checkChannels(operator?.publish ?? [], platform?.device_links ?? []))
+  for (const found of checkChannels(operator?.publish ?? [], platform?.device_links ?? [], platform?.intake ?? []))
     problems.push({ where, ...found })
   const lanes = platform?.lanes ?? []
   refuseDuplicate(

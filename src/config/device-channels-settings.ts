@@ -1,19 +1,12 @@
 // Channels for device links (§4.2, §4.3, row 21): where the operator publishes links, and where the platform consumes them.
 
-import { amqp, brand, broker, duration, integer, oneOf, text, url, yesNo } from './kinds.ts'
+import { consumedFrom, kafkaAccess } from './broker-settings.ts'
+import { amqp, brand, duration, integer, text, url } from './kinds.ts'
 import { group, list, type ValueOf, variants } from './setting.ts'
 
 /** The default name of a queue, topic or routing key; both sides use the same one. */
 export const defaultName = (brand: string | undefined): string =>
   brand === undefined ? 'device-links' : `device-links.${brand}`
-
-const kafkaAccess = {
-  kafka: list(broker({ help: 'A broker.' }), { help: 'Bootstrap brokers, as host:port.', minItems: 1 }),
-  tls: yesNo({ help: 'Whether to connect with TLS.', default: 'false' }),
-  mechanism: oneOf('PLAIN', 'SCRAM-SHA-256', 'SCRAM-SHA-512')({ help: 'SASL mechanism.', default: 'PLAIN' }),
-  username: text({ help: 'User name. Default: no authentication.', optional: true }),
-  password: text({ help: 'Password of `username`.', secret: true, optional: true }),
-}
 
 export const publish = list(
   group(
@@ -73,43 +66,7 @@ export const deviceLinks = list(
   group(
     { help: 'One queue or topic.' },
     {
-      from: variants(
-        {
-          help: 'The broker to which the operator publishes.',
-          remedy: 'write from: {amqp: amqp://…} or {kafka: [host:port]}',
-        },
-        {
-          amqp: {
-            amqp: amqp({ help: 'The message-queue broker (AMQP 0-9-1).', secret: true }),
-            queue: text({ help: 'Queue. Default: device-links.BRAND.', optional: true }),
-            dead_queue: text({
-              help: 'Dead-letter queue to consume too, one message at a time. Default: QUEUE.dead. none: no dead-letter queue.',
-              optional: true,
-            }),
-            declare: yesNo({
-              help: 'Declare both queues as quorum queues. false: the queues must exist.',
-              default: 'true',
-            }),
-            delivery_limit: integer(
-              1,
-              1_000_000,
-            )({
-              help: 'Unacknowledged deliveries of a message before the broker moves it to the dead-letter queue.',
-              default: '20',
-            }),
-            prefetch: integer(1, 10_000)({ help: 'AMQP prefetch: the most unacknowledged messages.', default: '1000' }),
-          },
-          kafka: {
-            ...kafkaAccess,
-            topic: text({ help: 'Topic. Default: device-links.BRAND.', optional: true }),
-            group: text({
-              help: 'Consumer group, shared by the processes of one platform but by no other topic. Default: bellwire.TOPIC.',
-              optional: true,
-            }),
-            declare: yesNo({ help: 'Create the topic if it does not exist.', default: 'true' }),
-          },
-        },
-      ),
+      from: consumedFrom('device-links.BRAND', '1000', 'The broker to which the operator publishes.'),
       brand: brand({ help: 'The brand of all its messages.', optional: true }),
       origins: list(
         group(

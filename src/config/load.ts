@@ -4,6 +4,8 @@ import { check } from './check.ts'
 import { checkConsistency } from './check-consistency.ts'
 import { applyEnvironment } from './environment.ts'
 import { ConfigError, type Problem } from './problem.ts'
+import { applyProfiles } from './profiles/apply-profiles.ts'
+import { checkProfiles } from './profiles/check-profiles.ts'
 import { emptyMap, type Raw } from './raw.ts'
 import { readYaml } from './read-yaml.ts'
 import { risksOf } from './risks.ts'
@@ -21,10 +23,15 @@ export async function loadConfig(file?: string, env: NodeJS.ProcessEnv = process
   const written = await readConfigFile(configFile(file, env), (file ?? env.BELLWIRE_CONFIG) !== undefined, problems)
   if (problems.length > 0) throw new ConfigError(problems)
   const raw = applyEnvironment(written, table, env, problems)
+  const known = problems.length
+  const profiled = await applyProfiles(raw, problems)
+  // Without its profile a lane lacks settings, which would be further problems.
+  if (problems.length > known) throw new ConfigError(problems)
   const config = check(table, raw, '', problems)
   if (problems.length === 0) {
     const where = basename(written.origin.where)
     checkConsistency(config, where, problems)
+    problems.push(...checkProfiles(config, profiled, where))
     for (const { risk, path, description, remedy } of risksOf(config))
       if (!config.accept_risks.includes(risk))
         problems.push({

@@ -43,6 +43,9 @@ export async function loadPushService(file: string, name: string, path: string):
       'reaches: expected a function (device) that returns whether the service can reach the device',
     !(Number.isInteger(service.concurrency) && service.concurrency >= 1) &&
       'concurrency: expected a whole number of concurrent sends, at least 1',
+    service.perSecond !== undefined &&
+      !(service.perSecond > 0) &&
+      'perSecond: expected the most sends in a second, above 0, or nothing',
     typeof service.send !== 'function' &&
       'send: expected a function (push, context) that returns the result for one device',
   ])

@@ -9,6 +9,8 @@ import { httpUserSettings } from './services/http.ts'
 import { group, list, variants } from './setting.ts'
 import { accessKeys, listening, makeKey, moduleOf, requestBodies } from './shared-settings.ts'
 
+const messagesPerSecond = integer(1, 10_000_000)
+
 export const operator = group(
   { help: 'The API that an operator hosts.', optional: true },
   {
@@ -29,6 +31,22 @@ export const operator = group(
             minItems: 1,
             remedy: 'write brands: [1], with the brand_id that the platform sends',
           }),
+          rate: group(
+            {
+              help: 'The rate that was agreed with the platform. Further messages are answered as fatal, with Retry-After.',
+              optional: true,
+            },
+            {
+              per_second: messagesPerSecond({
+                help: 'The most messages of the key in a second, in each operator process. Default: no limit.',
+                optional: true,
+              }),
+              per_brand: messagesPerSecond({
+                help: 'The most messages of each brand of the key in a second, in each operator process. Default: no limit.',
+                optional: true,
+              }),
+            },
+          ),
         },
       ),
       {
@@ -85,6 +103,10 @@ export const operator = group(
         image_url: pointer({ help: 'The URL of an image.', default: '/image_url' }),
         url: pointer({ help: 'The URL that a click opens.', default: '/url' }),
         data: pointer({ help: 'An object for the page or the app.', default: '/data' }),
+        expires_at: pointer({
+          help: 'The time after which the message is not sent: a date and time with its zone, or the seconds since 1970. It only shortens the lifetime.',
+          default: '/expires_at',
+        }),
         token: pointer({ help: 'Push: the device token of a message for one device.', default: '/token' }),
         tokens: pointer({ help: 'Push: the tokens of several devices.', default: '/tokens' }),
         recipient: pointer({ help: 'Push: another name of `token`.', default: '/recipient' }),

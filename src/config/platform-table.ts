@@ -2,7 +2,8 @@
 
 import { deviceLinks } from './device-channels-settings.ts'
 import { devicesPerUser } from './device-limits-settings.ts'
-import { brand, duration, integer, oneOf, size, store, text, url, yesNo } from './kinds.ts'
+import { intake } from './intake-settings.ts'
+import { brand, duration, integer, oneOf, path, pointer, size, store, text, url, yesNo } from './kinds.ts'
 import { reconciliation } from './reconciliation-settings.ts'
 import { group, list, variants } from './setting.ts'
 import { accessKeys, listening, moduleOf, requestBodies } from './shared-settings.ts'
@@ -12,6 +13,10 @@ const lane = group(
   {
     brand: brand({ help: 'The brand (brand_id).' }),
     channel: oneOf('push', 'site')({ help: 'The channel.' }),
+    profile: path({
+      help: "The operator's integration profile, a JSON file. The lane gets url, mode, max, bytes, concurrency, per_second and timeout from it, unless it has its own; they must keep within the profile.",
+      optional: true,
+    }),
     to: variants(
       {
         help: 'The provider that delivers its messages.',
@@ -48,6 +53,30 @@ const lane = group(
     }),
     timeout: duration({ help: 'Timeout of one request.', default: '30s' }),
     failed_actions: yesNo({ help: 'Keep failed messages in Failed Actions; false: only count.', default: 'true' }),
+    expires: group(
+      { help: 'The time after which a message is not sent.' },
+      {
+        at: pointer({
+          help: 'The position of the expiry in a record: a date and time with its zone, or the seconds since 1970.',
+          default: '/expires_at',
+        }),
+        after: duration({
+          help: 'A record without an expiry expires this long after it was enqueued, and is sent with this expiry. Default: never.',
+          optional: true,
+        }),
+      },
+    ),
+    transactional: group(
+      { help: 'The messages that are sent before all others of the lane. One of these conditions is enough.' },
+      {
+        at: pointer({
+          help: 'The position of the priority in a record, which is then `transactional`.',
+          default: '/priority',
+        }),
+        activities: list(text({ help: 'An activity_id.' }), { help: 'The activities (activity_id).' }),
+        keys: list(text({ help: 'The name of an API key.' }), { help: 'The names of the API keys that enqueue.' }),
+      },
+    ),
     retry: group(
       { help: 'Backoff of fatal messages.' },
       {
@@ -78,15 +107,24 @@ export const platform = group(
       secret: true,
     }),
     keys: accessKeys("The API keys for the platform's API."),
+    intake,
     device_links: deviceLinks,
     devices_per_user: devicesPerUser,
     lanes: list(lane, { help: 'The lanes: one for each brand and channel.' }),
     reconciliation,
     body: size({ help: 'The largest JSON request body. NDJSON has no limit.', default: '16MiB' }),
     ...requestBodies,
+    read_ahead: size({
+      help: 'The memory for messages that all lanes of a process have read ahead.',
+      default: '256MiB',
+    }),
     keep: duration({
-      help: 'How long settled messages and calls are kept. It must be longer than any retry or replay.',
+      help: 'How long settled messages are kept. It must be longer than any retry or replay.',
       default: '90d',
+    }),
+    keep_contents: duration({
+      help: 'How long attempts and calls are kept, at most `keep`. The row of the message itself stays for `keep`.',
+      default: '14d',
     }),
   },
 )

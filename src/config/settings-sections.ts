@@ -62,7 +62,7 @@ export const chapters: Readonly<Record<string, readonly Section[]>> = {
   "The operator's side": [
     section(
       'Keys of the platform',
-      String.raw`operator\.(?<name>keys(\[\]\.\w+)?)`,
+      String.raw`operator\.(?<name>keys(\[\]\.(\w+|rate\.\w+))?)`,
       'The platform sends one of these keys with each request. See [Keys](running.md#keys).',
     ),
     section(
@@ -87,7 +87,7 @@ export const chapters: Readonly<Record<string, readonly Section[]>> = {
     ),
     section(
       'Every push service',
-      String.raw`(${service}\{[\w-]+\}|operator\.push\{http\})\.(?<name>brands|concurrency)`,
+      String.raw`(${service}\{[\w-]+\}|operator\.push\{http\})\.(?<name>brands|per_second|concurrency)`,
       'Each push service has these settings in addition to its own, which are in the next sections.',
     ),
     section(
@@ -185,13 +185,28 @@ export const chapters: Readonly<Record<string, readonly Section[]>> = {
   "The platform's side": [
     section(
       'Lanes',
-      String.raw`platform\.(?<name>lanes(\[\]\.(brand|channel|to|mode|max|bytes|span|concurrency|per_second|timeout|failed_actions))?)`,
+      String.raw`platform\.(?<name>read_ahead|lanes(\[\]\.(brand|channel|profile|to|mode|max|bytes|span|concurrency|per_second|timeout|failed_actions))?)`,
       'One lane for each brand and channel: a slow operator does not delay another.',
+    ),
+    section(
+      'A lane: expiry',
+      String.raw`platform\.lanes\[\]\.expires\.(?<name>\w+)`,
+      'The time after which a message is not sent. See [Messages that expire](running.md#messages-that-expire-and-messages-that-are-sent-first).',
+    ),
+    section(
+      'A lane: transactional messages',
+      String.raw`platform\.lanes\[\]\.transactional\.(?<name>[\w[\]]+)`,
+      'The messages that are sent before all others of the lane. One of these conditions is enough.',
     ),
     section(
       'Calls to an operator',
       String.raw`platform\.lanes\[\]\.to\{operator-api\}\.(?<name>\w+)`,
       'The platform calls the endpoints of the operator at this address.',
+    ),
+    section(
+      'Records from brokers',
+      String.raw`platform\.(?<name>intake(\[\]\.(from|channel|brands))?)`,
+      'Queues and topics, in addition to `POST /admin/activities`. See [intake.md](intake.md).',
     ),
     section(
       'Consuming device links',
@@ -217,14 +232,14 @@ export const chapters: Readonly<Record<string, readonly Section[]>> = {
       "Calls to the platform's two endpoints.",
     ),
     section(
-      'Device links over AMQP',
-      String.raw`(operator\.publish\[\]\.to|platform\.device_links\[\]\.from)\{amqp\}\.(?<name>\w+)`,
-      'The operator publishes to an exchange, the platform consumes a queue.',
+      'AMQP',
+      String.raw`(operator\.publish\[\]\.to|platform\.(device_links|intake)\[\]\.from)\{amqp\}\.(?<name>\w+)`,
+      'The operator publishes device links to an exchange; the platform consumes queues of device links and of records.',
     ),
     section(
-      'Device links over Kafka',
-      String.raw`(operator\.publish\[\]\.to|platform\.device_links\[\]\.from)\{kafka\}\.(?<name>\w+)`,
-      'The operator publishes to a topic, the platform consumes it. Needs `npm install @platformatic/kafka@2`.',
+      'Kafka',
+      String.raw`(operator\.publish\[\]\.to|platform\.(device_links|intake)\[\]\.from)\{kafka\}\.(?<name>\w+)`,
+      'The operator publishes device links to a topic; the platform consumes topics of device links and of records. Needs `npm install @platformatic/kafka@2`.',
     ),
     section(
       'Retries',

@@ -51,6 +51,15 @@ export const requestBodies = {
   }),
 }
 
+/** The rate of a push service. */
+export const perSecond = integer(
+  1,
+  1_000_000,
+)({
+  help: 'The most sends in a second, in each operator process. Default: no limit, until the service refuses a send for its quota.',
+  optional: true,
+})
+
 export const accessKeys = (help: string) =>
   list(
     group(

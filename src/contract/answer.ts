@@ -43,9 +43,6 @@ export function readSingleAnswer(wire: WireAnswer): Outcome {
 
 const untracked = (rule: string, channel: Channel): string => `${rule} without ${identifierOf[channel]} (row 6)`
 
-/** Whether a message was delivered without an identifier in the answer (row 6), judged by the rule of its outcome. */
-export const isUntracked = (rule: string): boolean => rule.endsWith(' (row 6)')
-
 export interface BatchAnswer {
   /** One outcome per sent id, in the order of `ids`. */
   readonly outcomes: readonly Outcome[]
@@ -243,15 +240,14 @@ export function batchAnswer(channel: Channel, items: readonly BatchItem[]): stri
 }
 
 /**
- * Retry-After for a batch, only if all its messages are fatal because of their provider, and at least one has a retryAfterMs. The
- * shortest one counts: after it the first message can be sent.
+ * Retry-After for a batch (row 13): if all its messages are fatal because of their provider, or if some exceed a rate. The shortest
+ * wait counts: after it the first message can be sent.
  */
 export function batchRetryAfterSeconds(outcomes: readonly Outcome[]): number | undefined {
-  let leastMs = Number.POSITIVE_INFINITY
-  for (const outcome of outcomes) {
-    if (outcome.category !== 'fatal' || outcome.blame !== 'provider') return undefined
-    if (outcome.retryAfterMs !== undefined) leastMs = Math.min(leastMs, outcome.retryAfterMs)
-  }
+  const fatals = outcomes.filter((outcome) => outcome.category === 'fatal')
+  const outage = fatals.length === outcomes.length && fatals.every(({ blame }) => blame === 'provider')
+  const waiting = outage ? fatals : fatals.filter(({ reason }) => reason === 'rate_limited')
+  const leastMs = waiting.reduce((least, { retryAfterMs = least }) => Math.min(least, retryAfterMs), Infinity)
   return Number.isFinite(leastMs) ? Math.max(1, Math.ceil(leastMs / 1000)) : undefined
 }
 

@@ -1,5 +1,8 @@
 // The content of a message. The interface does not define its fields (§2.1), so JSON Pointers locate them (row 4).
 
+import { readExpiry } from './expiry.ts'
+import { valueAt } from './pointer.ts'
+
 /** JSON Pointers (RFC 6901) to the content in a request element; by default siblings of `activity`. */
 export interface ContentMapping {
   readonly title: string
@@ -7,6 +10,8 @@ export interface ContentMapping {
   readonly image_url: string
   readonly url: string
   readonly data: string
+  /** The time after which the message is worthless (row 56). */
+  readonly expires_at: string
   /** The target, if a message names one: a device token, several tokens, or the older name `recipient`. Push only. */
   readonly token: string
   readonly tokens: string
@@ -26,6 +31,7 @@ export const defaultContentMapping: ContentMapping = {
   image_url: '/image_url',
   url: '/url',
   data: '/data',
+  expires_at: '/expires_at',
   token: '/token',
   tokens: '/tokens',
   recipient: '/recipient',
@@ -39,6 +45,8 @@ export interface Content {
   readonly url?: string
   /** A JSON object as text, so that numbers beyond 2^53 keep their digits. */
   readonly data?: string
+  /** Epoch milliseconds. */
+  readonly expiresAt?: number
 }
 
 /** The content of a push message, with its target and the overrides for push services. */
@@ -122,6 +130,20 @@ function pickContent(element: unknown, mapping: ContentMapping): Content | { err
   if (data !== undefined && data !== null) {
     if (!isObject(data)) return { error: wrongType('data', mapping.data, 'an object', data) }
     content.data = JSON.stringify(data)
+  }
+  const expiry = valueAt(element, mapping.expires_at)
+  if (expiry !== undefined && expiry !== null) {
+    const expiresAt = readExpiry(expiry)
+    if (expiresAt === undefined)
+      return {
+        error: wrongType(
+          'expires_at',
+          mapping.expires_at,
+          'a date and time with its zone, or seconds since 1970',
+          expiry,
+        ),
+      }
+    content.expiresAt = expiresAt
   }
   if (mapping.required && textMissingAt(content, mapping)) return { error: missingText(mapping) }
   return content
@@ -208,29 +230,6 @@ const { rawJSON: rawJson, isRawJSON: isRawJson } = JSON as unknown as {
 function keepDigits(_key: string, value: unknown, context: { readonly source?: string }): unknown {
   if (typeof value !== 'number' || context.source === undefined || String(value) === context.source) return value
   return rawJson(context.source)
-}
-
-/** The value at a JSON Pointer; undefined if it does not exist. */
-function valueAt(element: unknown, pointer: string): unknown {
-  let value = element
-  for (const name of namesIn(pointer)) {
-    if (typeof value !== 'object' || value === null || isRawJson(value)) return undefined
-    if (!Object.hasOwn(value, name)) return undefined
-    value = (value as Record<string, unknown>)[name]
-  }
-  return value
-}
-
-/** A cache of parsed pointers; they come from the configuration, so it stays small. */
-const knownPointers = new Map<string, readonly string[]>()
-
-function namesIn(pointer: string): readonly string[] {
-  const known = knownPointers.get(pointer)
-  if (known) return known
-  const parts = pointer.split('/').slice(1)
-  const names = parts.map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
-  knownPointers.set(pointer, names)
-  return names
 }
 
 function wrongType(name: string, pointer: string, expected: string, value: unknown): string {

@@ -52,6 +52,11 @@ export function isPrintable(text: string): boolean {
   return true
 }
 
+/** Whether the text is storable and printable, and has at most this many UTF-16 units, to which keys of the store are limited. */
+export function isPlain(text: string, most: number): boolean {
+  return text.length <= most && text.isWellFormed() && isPrintable(text)
+}
+
 /**
  * The text by which identifiers are compared. An integer equals a string of the same digits (row 2); any other value equals only
  * itself.

@@ -22,6 +22,11 @@ export function readJsonBody(body: Uint8Array | string): JsonBody | string {
   try {
     return { source, at, fields: JSON.parse(source.text) as Record<string, unknown> }
   } catch (error) {
-    return `it is not JSON: ${shortened((error as Error).message, 200)}`
+    return `it is not JSON: ${syntaxProblem(error)}`
   }
+}
+
+/** The message of a syntax error without the excerpt of the text, which may contain a token. */
+export function syntaxProblem(error: unknown): string {
+  return shortened((error as Error).message.replace(/, (?:\.\.\.)?".*$/s, ''), 200)
 }

@@ -8,6 +8,8 @@ import { shown } from './shown.ts'
 interface Keywords {
   readonly title?: string
   readonly type?: string
+  /** `{}`: the schema accepts no value. `title` then says why. */
+  readonly not?: object
   readonly enum?: readonly unknown[]
   readonly const?: unknown
   readonly anyOf?: readonly Keywords[]
@@ -59,17 +61,21 @@ function describe(schema: Keywords, value: unknown, path: readonly string[], who
     expected = member
     found = (found as Record<string, unknown> | undefined)?.[part]
   }
+  if (expected.not) return `${name} is ${expected.title}`
   return `${name || whole} is ${describeValue(found, expected)}: give ${describeExpected(expected)}`
 }
 
 /** The name of an unknown member comes from the caller, and may have any length. */
 const shortName = (name: string): string => (/^[\w.-]{1,100}$/.test(name) ? name : shown(name))
 
-function describeValue(value: unknown, { writeOnly }: Keywords): string {
+function describeValue(value: unknown, { writeOnly, type }: Keywords): string {
   if (value === undefined) return 'missing'
   if (Array.isArray(value)) return `an array of ${value.length}`
   if (typeof value === 'object' && value !== null) return 'an object'
-  return writeOnly ? `a ${typeof value} that does not fit` : shown(value)
+  // A value in the place of an object may be one of its members, and so a secret.
+  if (!writeOnly && type !== 'object') return shown(value)
+  if (typeof value === 'string') return value === '' ? 'an empty string' : `a string of ${value.length} characters`
+  return value === null ? 'null' : `a ${typeof value}`
 }
 
 function describeExpected(schema: Keywords): string {

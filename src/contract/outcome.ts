@@ -10,6 +10,8 @@ export interface Evidence {
   readonly rule: string
   /** The other side's answer, shortened to at most 500 characters. */
   readonly answer?: string
+  /** The HTTP status of the answer to an unsuccessful message. */
+  readonly status?: number
   /** The id of the provider call that decided the outcome, in the table `calls`. */
   readonly call?: string
 }

@@ -14,7 +14,14 @@ export const reasons = {
   no_device: { says: 'No device of the user can be reached.', remedy: 'Link a device of the user.' },
   too_large: { says: 'The message is larger than the other side accepts.', remedy: 'Shorten its texts or data.' },
   rejected: { says: 'The other side refused this message.', remedy: 'Read `error` and the stored answer.' },
-  expired: { says: 'The lifetime of the message is over.', remedy: 'Configure a longer lifetime.' },
+  expired: {
+    says: 'The lifetime of the message is over.',
+    remedy: 'Find the cause of the delay, or configure a longer lifetime.',
+  },
+  given_up: {
+    says: 'The message was still *fatal* after the last attempt that the lane allows.',
+    remedy: 'Read `error`, remove the cause, and replay the message.',
+  },
   absent: {
     says: 'The answer to the batch does not contain the message (§7.2.2).',
     remedy: 'None. It is retried. If it persists, ask the operator.',
@@ -48,6 +55,14 @@ export const reasons = {
     remedy: 'None. It is retried. If it persists, repair the source.',
   },
   stopping: { says: 'The process is stopping.', remedy: 'None. It is retried.' },
+  cancelled: {
+    says: 'A person cancelled the message while it waited.',
+    remedy: 'None. Replay it if it must be sent after all.',
+  },
+  paused: {
+    says: 'A person paused the lane, the brand, the activity or the action.',
+    remedy: 'Resume it: `bellwire lanes` shows who paused it and why.',
+  },
   in_flight: { says: 'Another process is sending the same message.', remedy: 'None. It is retried.' },
 } as const satisfies Record<string, Described>
 

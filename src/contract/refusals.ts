@@ -39,13 +39,20 @@ export const fatalRefusals = {
     retryAfterMs: 1_000,
     remedy: 'If it persists, send more slowly, or raise the limit of messages in progress.',
   },
+  rate_exceeded: {
+    reason: 'rate_limited',
+    blame: 'provider',
+    rule: 'row 13: rate',
+    error: 'the API key exceeded its rate: repeat the request after the time in Retry-After',
+    remedy: 'Send at the agreed rate, or agree on a higher one.',
+  },
   too_many_waiting: {
     reason: 'overloaded',
     blame: 'provider',
     rule: 'too many waiting',
-    error: 'too many messages are waiting for the push service: repeat the request in a second',
+    error: 'too many messages are waiting: repeat the request after the time in Retry-After',
     retryAfterMs: 1_000,
-    remedy: 'If it persists, raise the concurrency of the push service.',
+    remedy: 'If it persists, raise the concurrency or the rate of the push service.',
   },
   unfinished: {
     reason: 'timeout',
@@ -164,6 +171,12 @@ export const failedRefusals = {
     error: 'the message cannot be read as a link or unlink',
     remedy: 'Correct the sender, then replay or dismiss the message.',
   },
+  unreadable_record: {
+    reason: 'invalid',
+    rule: '§2.1: cannot be read',
+    error: 'the message cannot be read as an activity request record',
+    remedy: 'Correct the sender or the configuration, then replay or dismiss the message.',
+  },
   unreadable_content: {
     reason: 'invalid',
     rule: 'row 4 content',
@@ -187,6 +200,12 @@ export const failedRefusals = {
     rule: 'devices: lifetime over',
     error: 'not sent: the message is older than its lifetime',
     remedy: 'Configure a longer lifetime.',
+  },
+  expired_in_queue: {
+    reason: 'expired',
+    rule: 'row 56: expired',
+    error: 'not sent: the message expired while it waited',
+    remedy: 'Find the cause of the wait: `bellwire doctor` and GET /admin/lanes show it. Or let messages expire later.',
   },
   no_device: {
     reason: 'no_device',
@@ -225,6 +244,12 @@ export const failedRefusals = {
     error:
       'the message names a device token that belongs to another user; leave the token out to reach all devices of the user',
     remedy: 'Leave the token out.',
+  },
+  cancelled: {
+    reason: 'cancelled',
+    rule: 'cancelled',
+    error: 'cancelled while it waited',
+    remedy: 'Read who cancelled it and why in `error`. Replay it if it must be sent after all.',
   },
 } as const satisfies Record<string, FailedRefusal>
 

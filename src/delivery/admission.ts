@@ -19,6 +19,11 @@ export type Verdict =
 export interface Admission {
   /** One verdict for each message, in order. Undefined: nothing is paused, all messages are admitted. Never rejects. */
   admit(messages: readonly Message[]): Promise<readonly Verdict[]> | undefined
+  /**
+   * Refuses messages before they are claimed. A message that was delivered before gets its first answer, and a message that was
+   * claimed before keeps its identifier. Never rejects.
+   */
+  refuse(messages: readonly Message[], refusal: Fatal): Promise<readonly (Fatal | Successful)[]>
   /** To be called when the message that probes this service has its result. */
   release(probedService: string): void
 }
@@ -38,7 +43,8 @@ export function createAdmission(database: Database, { findPauses }: Delivery): A
     const rows = await readRows(refused)
     return verdicts.map((verdict, i) => {
       const row = rows.get(rowKey(messages[i] as Message))
-      return verdict.admitted || !row ? verdict : refuseClaimed(verdict.result, row)
+      if (verdict.admitted || !row) return verdict
+      return { admitted: false, result: refuseClaimed(verdict.result, row) } as const
     })
   }
 
@@ -63,15 +69,22 @@ export function createAdmission(database: Database, { findPauses }: Delivery): A
       const paused = findPauses(messages)
       return paused && admitEach(messages, paused)
     },
+    async refuse(messages, refusal) {
+      const rows = await readRows(messages)
+      return messages.map((message) => {
+        const row = rows.get(rowKey(message))
+        return row ? refuseClaimed(refusal, row) : refusal
+      })
+    },
     release: (service) => void probed.delete(service),
   }
 }
 
 /** A delivered message gets its first answer again. Any other message keeps its identifier. */
-function refuseClaimed(result: Fatal | Successful, { brand, ref, state }: ClaimedBefore): Verdict {
-  if (state !== 'successful') return { admitted: false, result: { ...result, ref } }
+function refuseClaimed(result: Fatal | Successful, { brand, ref, state }: ClaimedBefore): Fatal | Successful {
+  if (state !== 'successful') return { ...result, ref }
   emit('message.repeated', { brand, ref, category: 'successful' })
-  return { admitted: false, result: deliveredBefore(ref) }
+  return deliveredBefore(ref)
 }
 
 export const deliveredBefore = (ref: string): Successful => ({

@@ -2,7 +2,7 @@
 
 import type { Failed, Fatal, Outcome, Reason } from '../contract/outcome.ts'
 
-/** The reasons in order of usefulness: those that a person can act on come first. */
+/** The reasons, sorted by usefulness: reasons that a person can act on come first. */
 const reasonsByUsefulness: readonly Reason[] = [
   'misconfigured',
   'suppressed',

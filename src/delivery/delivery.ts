@@ -1,7 +1,8 @@
 // The delivery of claimed messages: through one Provider (through-provider.ts), or as a fan-out to devices (devices.ts).
 
 import type { Failed, Fatal } from '../contract/outcome.ts'
-import type { Check, Message, Provider, Result, SendContext } from '../providers/provider.ts'
+import type { Message, Provider, Result, SendContext } from '../providers/provider.ts'
+import type { Check } from '../runtime/check.ts'
 
 /** The last step of the send path before the settle. A program that embeds Bellwire writes a Provider instead, which is simpler. */
 export interface Delivery {

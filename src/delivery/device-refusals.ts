@@ -1,14 +1,19 @@
 // The outcomes of a message at a device that no push service was called for, or that stays linked.
 
+import type { Content } from '../contract/content.ts'
 import type { Failed, Fatal } from '../contract/outcome.ts'
 import { refuseFailed, refuseFatal } from '../contract/refusals.ts'
 import { shortened } from '../contract/storable.ts'
 import type { Device } from '../devices/device.ts'
+import { clock } from '../runtime/clock.ts'
 
-export const expired = (lifetimeMs: number): Failed =>
-  refuseFailed('lifetime_over', {
-    error: `not sent: the message is older than its lifetime of ${lifetimeMs / 3_600_000} h`,
-  })
+export function expired({ expiresAt }: Content, lifetimeMs: number): Failed {
+  const named = expiresAt !== undefined && expiresAt <= clock.now()
+  const end = named
+    ? `it expired at ${new Date(expiresAt).toISOString()}`
+    : `it is older than its lifetime of ${lifetimeMs / 3_600_000} h`
+  return refuseFailed('lifetime_over', { error: `not sent: ${end}` })
+}
 
 export const serviceRemedy = 'see operator.push.devices.services'
 

@@ -7,13 +7,13 @@ import type { Device } from '../devices/device.ts'
 import type { DeviceSource } from '../devices/device-source.ts'
 import { deviceId, idOf } from '../devices/identity.ts'
 import type { Brake } from '../devices/removals/keeper.ts'
+import { expiryOf } from '../providers/expiry.ts'
 import { leastRestMs } from '../providers/guard.ts'
 import type { Message, Pause, Result } from '../providers/provider.ts'
 import type { DeviceAnswer, PushService } from '../providers/push-service.ts'
 import { invalidResult } from '../providers/read-results.ts'
 import { clock } from '../runtime/clock.ts'
 import { emit } from '../runtime/events.ts'
-import { timeOfUuidv7 } from '../runtime/ids.ts'
 import type { Op } from '../store/database.ts'
 import { op } from '../store/statement.ts'
 import { combine } from './combine.ts'
@@ -59,7 +59,7 @@ interface DeviceResult {
 /**
  * Each push service has its own guard, so a device that hangs delays only its own message, and each result is reported as soon as
  * it is known. The look-ups of one turn of the event loop are still one query, and so are the commits. Do not wrap it in guard():
- * one breaker for all services would stop those that work.
+ * one breaker for all services would also stop the services that work.
  *
  * @example
  * const push = createDevices({ source: registry, services: [createFcm(account), createApns(key)] })
@@ -78,8 +78,8 @@ export function createDevices(options: DevicesOptions): Delivery {
     try {
       const content = readPushContent(message.text, mapping)
       if ('error' in content) return report(message, context, refuseFailed('unreadable_push', { error: content.error }))
-      const expiresAt = (timeOfUuidv7(message.ref) ?? clock.now()) + lifetimeMs
-      if (clock.now() >= expiresAt) return report(message, context, expired(lifetimeMs))
+      const expiresAt = expiryOf(message.ref, content, lifetimeMs)
+      if (clock.now() >= expiresAt) return report(message, context, expired(content, lifetimeMs))
       const query = targetQueryOf(message, content)
       const readAt = clock.now()
       let targets: Targets

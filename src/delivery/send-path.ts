@@ -32,6 +32,8 @@ export interface SendPathOptions {
 export interface SendPath {
   /** One result for each message, in the same order, by the deadline. Never rejects. */
   send(messages: readonly Message[], context: Pick<SendContext, 'deadline'>): Promise<readonly Result[]>
+  /** Refuses messages without a write, unless they were delivered before. Never rejects. */
+  refuse(messages: readonly Message[], refusal: Fatal): Promise<readonly Result[]>
   /** Resolves when nothing is in progress. */
   idle(): Promise<void>
 }
@@ -107,6 +109,10 @@ class Path implements SendPath {
         })
       })
     })
+  }
+
+  refuse(messages: readonly Message[], refusal: Fatal): Promise<readonly Result[]> {
+    return this.#admission.refuse(messages, refusal)
   }
 
   #receive(message: Message, caller: (result: Result) => void): void {

@@ -6,13 +6,15 @@ import { refuseFatal } from '../contract/refusals.ts'
 import type { Device } from '../devices/device.ts'
 import { stopping } from '../providers/call-provider.ts'
 import { leastRestMs } from '../providers/guard.ts'
-import type { Check, Pause, SendContext } from '../providers/provider.ts'
+import type { Pause, SendContext } from '../providers/provider.ts'
 import type { DeviceAnswer, Push, PushService } from '../providers/push-service.ts'
 import { invalidResult } from '../providers/read-results.ts'
 import { type BreakerOptions, breakerDefaults, createBreaker } from '../runtime/breaker.ts'
+import type { Check } from '../runtime/check.ts'
 import { clock } from '../runtime/clock.ts'
 import { emit, hasListeners } from '../runtime/events.ts'
 import { createFairSemaphore } from '../runtime/fair-semaphore.ts'
+import { createSendRate } from '../runtime/send-rate.ts'
 import { readDeviceAnswer } from './read-device-answer.ts'
 import { resolveMismatch } from './token-proof.ts'
 
@@ -56,9 +58,10 @@ export interface GuardedService {
 const graceMs = 200
 
 /**
- * Limits the sends in flight, and applies deadline and timeout. An exception or a malformed answer becomes fatal. The service is
- * paused if it asks for that (Retry-After, quota), fails repeatedly, or has the wrong credential. During a pause sends are fatal;
- * after it, one send is the probe. A token is not removed before the credential is proven: see token-proof.ts.
+ * Limits the rate of sends and the sends in flight, and applies deadline and timeout. An exception or a malformed answer becomes
+ * fatal. After a refusal for the quota, the service is sent to at half the rate, which recovers slowly. The service is paused if
+ * it asks for that (Retry-After, quota), fails repeatedly, or has the wrong credential. During a pause sends are fatal; after it,
+ * one send is the probe. A token is not removed before the credential is proven: see token-proof.ts.
  *
  * @example
  * const fcm = guardService(createFcm(options))
@@ -67,7 +70,8 @@ const graceMs = 200
 export function guardService(service: PushService, options: ServiceGuardOptions = {}): GuardedService {
   const { timeoutMs = 15_000, waiting = 20_000, breaker: breakerOptions = breakerDefaults } = options
   const { name } = service
-  const slots = createFairSemaphore(service.concurrency, waiting)
+  const rate = createSendRate(service.perSecond)
+  const slots = createFairSemaphore(service.concurrency, waiting, rate)
   const breaker = createBreaker(breakerOptions)
   /** A send was accepted since the credential was loaded. */
   let proven = false
@@ -82,7 +86,7 @@ export function guardService(service: PushService, options: ServiceGuardOptions 
     const restMs = breaker.restMs(clock.now())
     if (restMs > 0) return notCalled(pausedOutcome(restMs))
     const slot = slots.acquire(context.deadline, push.device.brand)
-    if (slot === 'full') return notCalled(overloaded(name))
+    if (slot === 'full') return notCalled(overloaded(name, rate.waitMs(clock.now(), slots.waiting)))
     if (slot !== true && !(await slot)) return notCalled(tooLate(name))
     const admission = breaker.admit(clock.now())
     const probe = admission === 'probe'
@@ -93,11 +97,13 @@ export function guardService(service: PushService, options: ServiceGuardOptions 
       const refusal = (first instanceof Promise ? await first : first) ?? checkTime(context) ?? checks.findLateRefusal()
       if (refusal) return notCalled(refusal)
       if (hasListeners('message.calling')) emit('message.calling', { provider: name, refs: [push.ref] })
+      const sentAt = clock.now()
       const received = await callService(push, context)
       const resolved = resolveMismatch(received, proven)
       answered = true
       const { brand, userId } = push.device
       updateBreaker(resolved, probe, received.token === 'mismatch' && !proven ? `${brand} ${userId}` : undefined)
+      slowDownIfRefused(resolved, sentAt)
       const answer = addRetryAfter(resolved)
       if (answer.category === 'successful') proven = true
       return { answer, called: true }
@@ -174,6 +180,13 @@ export function guardService(service: PushService, options: ServiceGuardOptions 
     emit('provider.alert', { provider: name, error, remedy: credentialRemedy })
   }
 
+  function slowDownIfRefused(answer: DeviceAnswer, sentAt: number): void {
+    if (answer.category !== 'fatal' || answer.blame !== 'provider' || answer.reason !== 'rate_limited') return
+    const now = clock.now()
+    const perSecond = rate.slowDown(sentAt, now, breaker.restMs(now))
+    if (perSecond !== undefined) emit('provider.slowed', { provider: name, perSecond, reason: answer.error })
+  }
+
   /** The caller must not retry before the pause is over. */
   function addRetryAfter(answer: DeviceAnswer): DeviceAnswer {
     if (answer.category !== 'fatal' || answer.blame !== 'provider') return answer
@@ -210,14 +223,16 @@ const credentialRemedy =
 
 const notCalled = (answer: DeviceAnswer): GuardedAnswer => ({ answer, called: false })
 
-const overloaded = (name: string): Fatal =>
+/** @param waitMs how long the waiting messages need at the rate of the service */
+const overloaded = (name: string, waitMs: number): Fatal =>
   refuseFatal('too_many_waiting', {
     by: name,
-    error: `too many messages are waiting for ${name}: repeat the request in a second`,
+    error: `too many messages are waiting for ${name}: repeat the request after the time in Retry-After`,
+    retryAfterMs: Math.max(leastRestMs, Math.ceil(waitMs)),
   })
 
 const tooLate = (name: string): Fatal =>
-  refuseFatal('too_late', { by: name, error: `not sent: ${name} was at its concurrency limit until the deadline` })
+  refuseFatal('too_late', { by: name, error: `not sent: ${name} was at its limit until the deadline` })
 
 const timedOut = (name: string, ms: number): Fatal =>
   refuseFatal('timed_out', { by: name, error: `${name} did not answer within ${ms} ms`, uncertain: true })

@@ -21,7 +21,7 @@ export interface Entry {
   /** Time from the platform's queue to the operator's answer. */
   ms?: number
   note?: string
-  /** For an accepted push: the devices that show it, and those that are offline. */
+  /** For an accepted push: the devices that show it, and the devices that are offline. */
   where?: string
   seq?: number
   ref?: string

@@ -3,7 +3,7 @@
 
 import type { FastifyRequest } from 'fastify'
 import { type Static, Type } from 'typebox'
-import { checkDeviceEvent, DeviceTokenRecord, mostTokens } from '../contract/device-events.ts'
+import { OwnDeviceRecord } from '../contract/device-events.ts'
 import {
   brandNumber,
   closed,
@@ -16,15 +16,17 @@ import {
   timeText,
   whole,
 } from '../contract/documents/described.ts'
+import { syntaxProblem } from '../contract/json-body.ts'
+import { createMismatch } from '../contract/mismatch.ts'
+import { readTimestamp, rfc3339 } from '../contract/timestamp.ts'
 import type { AccessKey } from '../http/access.ts'
 import { type AdminRoute, adminRoute, filterOrAll } from '../http/admin-access.ts'
 import { HttpError } from '../http/http.ts'
 import { type DeviceEvent, eventsOf, type Judge } from './device-event.ts'
-import { bodyOf, countChanges, noChanges } from './intake.ts'
+import { countChanges, noChanges } from './intake.ts'
 import type { Registry } from './registry.ts'
 import type { RemovalCursor, RemovalFilter } from './removals/removals.ts'
 import { ShownDevice, ShownRemoval, shownDevice, shownRemoval } from './shown.ts'
-import { readTimestamp, rfc3339 } from './timestamp.ts'
 
 export interface DeviceAdmin {
   readonly registry: Registry
@@ -37,7 +39,7 @@ const maxPageSize = 1_000
 const brandSays = 'The number of the brand. Optional for a key that is bound to one brand.'
 const brandInQuery = Type.Optional(brandNumber(brandSays))
 const brandInBody = Type.Optional(
-  Type.Union([brandNumber(), Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })], {
+  Type.Union([brandNumber(), Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }), Type.Null()], {
     title: 'the number of a brand',
     examples: ['1'],
     description: brandSays,
@@ -53,23 +55,14 @@ const filter = {
 }
 const Filter = Type.Object(filter)
 
-/** The record of row 18 plus `brand`. Fields with a default are optional. */
-export const OurDeviceRecord = Type.Object(
-  {
-    brand: brandInBody,
-    user_id: Type.String({ minLength: 1 }),
-    tokens: Type.Array(
-      Type.Object({ ...DeviceTokenRecord.properties, channel: Type.Optional(DeviceTokenRecord.properties.channel) }),
-      { maxItems: mostTokens },
-    ),
-    timestamp: Type.Optional(Type.String({ format: 'date-time', description: 'Default: now' })),
-    origin: Type.Optional(Type.String()),
-    skip_publishing: Type.Optional(Type.Boolean()),
-  },
-  { $id: 'OurDeviceRecord' },
+/** The record of row 18 plus `brand`. */
+const BrandedRecord = Type.Object(
+  { brand: brandInBody, ...OwnDeviceRecord.properties },
+  { $id: 'OurDeviceRecord', additionalProperties: true },
 )
+const mismatch = createMismatch(BrandedRecord, 'the record')
 const deviceRecords = {
-  ...json(Type.Union([OurDeviceRecord, Type.Array(OurDeviceRecord, { maxItems: maxRecords })])),
+  ...json(Type.Union([BrandedRecord, Type.Array(BrandedRecord, { maxItems: maxRecords })])),
   ...textOf('application/x-ndjson', 'One record per line'),
 }
 
@@ -203,16 +196,15 @@ function readRecord(
   judge: Judge | undefined,
 ): readonly DeviceEvent[] | Invalid {
   if (record instanceof UnreadableRecord) return { invalid: record.reason }
-  const read = checkDeviceEvent(record, 'ours')
-  if ('invalid' in read) return read
-  let brand: string
+  const invalid = mismatch(record)
+  if (invalid !== undefined) return { invalid }
+  const valid = record as Static<typeof BrandedRecord>
   try {
-    brand = brandOf((record as { brand?: unknown }).brand, key)
+    return eventsOf(valid, { what, brand: brandOf(valid.brand, key), judge })
   } catch (error) {
-    const { message, status } = error as HttpError
-    return { invalid: message, status }
+    if (!(error instanceof HttpError)) throw error
+    return { invalid: error.message, status: error.status }
   }
-  return eventsOf(read, { what, brand, judge })
 }
 
 class UnreadableRecord {
@@ -220,6 +212,11 @@ class UnreadableRecord {
   constructor(reason: string) {
     this.reason = reason
   }
+}
+
+function bodyOf({ body }: FastifyRequest): Buffer {
+  if (Buffer.isBuffer(body) && body.length > 0) return body
+  throw new HttpError(400, 'the body is empty: send {"user_id", "tokens": [{"token", "channel", "provider"}], …}')
 }
 
 function recordsIn(body: Buffer, type: string): { single: boolean; records: readonly unknown[] } {
@@ -237,20 +234,18 @@ function parseRecord(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch (error) {
-    // Only the kind of the error: the text around the error position may contain a token.
-    return new UnreadableRecord(`it is not JSON: ${(error as Error).message.replace(/[,:]? ?["'`…].*$/s, '')}`)
+    return new UnreadableRecord(`it is not JSON: ${syntaxProblem(error)}`)
   }
 }
 
 /** The given brand or, without one, the brand to which the key is bound. */
-function brandOf(given: unknown, key: AccessKey): string {
+function brandOf(given: string | number | null | undefined, key: AccessKey): string {
   const brand = given ?? (key.brands?.length === 1 ? key.brands[0] : undefined)
-  const text = typeof brand === 'number' && Number.isSafeInteger(brand) ? String(brand) : brand
-  if (typeof text !== 'string' || !/^(0|[1-9]\d{0,18})$/.test(text))
-    throw new HttpError(400, 'brand is missing or invalid: give its number, such as "1", or use a key of one brand')
-  if (!(key.brands?.includes(text) ?? true))
-    throw new HttpError(403, `the key ${key.name} may not act for brand ${text}`)
-  return text
+  if (brand === undefined)
+    throw new HttpError(400, 'brand is missing: give its number, such as "1", or use a key of one brand')
+  if (!(key.brands?.includes(String(brand)) ?? true))
+    throw new HttpError(403, `the key ${key.name} may not act for brand ${brand}`)
+  return String(brand)
 }
 
 function filterOf(brand: string, given: Static<typeof Filter>): RemovalFilter {

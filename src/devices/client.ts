@@ -1,10 +1,10 @@
 // A client for services that only publish links and unlinks to a platform: without a queue, a store or a server.
 
 import { checkDeviceEvent, type DeviceEventRecord, type DeviceTokenRecord } from '../contract/device-events.ts'
+import { justAfter, rfc3339, type Timestamp, timestampOf } from '../contract/timestamp.ts'
 import { clock } from '../runtime/clock.ts'
 import { uuidv7 } from '../runtime/ids.ts'
 import type { DevicePublisher } from './device-channel.ts'
-import { justAfter, rfc3339, type Timestamp, timestampOf } from './timestamp.ts'
 
 export { type AmqpPublisherOptions, amqpPublisher } from './channels/amqp-publisher.ts'
 export { type KafkaPublisherOptions, kafkaPublisher } from './channels/kafka-publisher.ts'
@@ -70,7 +70,7 @@ export function createDeviceClient(publisher: DevicePublisher, { timeoutMs = 15_
 
   function enqueue(what: 'link' | 'unlink', news: DeviceNews): Promise<void> {
     const record = recordOf(news, news.timestamp ?? now())
-    if ('invalid' in record) return Promise.reject(new DeviceLinkError(record.invalid, false))
+    if (typeof record === 'string') return Promise.reject(new DeviceLinkError(record, false))
     const published = last.then(() => publish(what, news.userId, record))
     last = published.catch(() => {})
     return published
@@ -89,14 +89,12 @@ export function createDeviceClient(publisher: DevicePublisher, { timeoutMs = 15_
 function recordOf(
   { userId, tokens, origin, skipPublishing }: DeviceNews,
   timestamp: string,
-): DeviceEventRecord | { readonly invalid: string } {
-  const record = {
+): DeviceEventRecord | string {
+  return checkDeviceEvent({
     user_id: userId,
-    tokens: [...tokens],
+    tokens,
     timestamp,
     origin,
     ...(skipPublishing !== undefined && { skip_publishing: skipPublishing }),
-  }
-  const read = checkDeviceEvent(record)
-  return 'invalid' in read ? read : record
+  })
 }

@@ -1,5 +1,6 @@
-// The interfaces of the channels that carry device links from operators to platforms (§4.2, §4.3): REST, a message-queue broker
-// or a streaming platform. The implementations are in channels/, and test/suites/device-channel.ts tests each of them.
+// The interface of the channels over which operators publish device links to platforms (§4.2, §4.3): REST, a message-queue broker
+// or a streaming platform. The implementations are in channels/; the platform consumes with those of brokers/.
+// test/suites/device-channel.ts tests each of them.
 
 import type { Fatal, Outcome } from '../contract/outcome.ts'
 import { refuseFatal } from '../contract/refusals.ts'
@@ -30,31 +31,6 @@ export interface DevicePublisher {
     context: { readonly deadline: number; readonly signal: AbortSignal },
   ): Promise<readonly Outcome[]>
   close(): Promise<void>
-}
-
-/** A message as it arrived, not validated. */
-export interface Received {
-  readonly type: string | undefined
-  readonly body: Uint8Array
-  /** Where the message came from, for people to read: 'kafka device-links.1/2 at 17'. */
-  readonly from: string
-}
-
-/**
- * Stores messages, in their order. Resolves when all of them are durable; an unreadable message is parked, which is durable
- * too. Never rejects because of a message's content. A rejection means that the store is unavailable: pass the same messages
- * again.
- */
-export type Take = (received: readonly Received[]) => Promise<readonly ('taken' | 'parked')[]>
-
-/** The platform's side of a channel. */
-export interface DeviceConsumer {
-  readonly name: string
-  /**
-   * Passes messages to take() in order of arrival until `signal` aborts, and reconnects to the broker by itself. A message is
-   * acknowledged, or its offset committed, only after take() has resolved. Resolves when consuming has ended; never rejects.
-   */
-  consume(take: Take, signal: AbortSignal): Promise<void>
 }
 
 /** Makes every outcome after the first fatal one fatal too. */

@@ -1,10 +1,10 @@
 // Converts a record of row 18 to events, one for each of its devices, which the registry stores.
 
-import type { ReadDeviceEvent, ReadDeviceToken } from '../contract/device-events.ts'
+import type { OwnDeviceRecord, OwnTokenRecord } from '../contract/device-events.ts'
+import { readTimestamp, type Timestamp } from '../contract/timestamp.ts'
 import type { Device, DeviceKind } from './device.ts'
 import { deviceId } from './identity.ts'
 import { readSubscription } from './subscription.ts'
-import { readTimestamp, type Timestamp } from './timestamp.ts'
 
 /** One device was linked to a user, or unlinked from them. */
 export interface DeviceEvent {
@@ -40,18 +40,15 @@ export interface Reading {
 }
 
 /**
- * Returns one event for each token of a record; none for `tokens: []`.
+ * Returns one event for each token of a valid record; none for `tokens: []`.
  *
  * @returns the events, or one sentence that says what is wrong; the whole record is then rejected
  * @example eventsOf(record, { what: 'link', brand: '1' })
  */
 export function eventsOf(
-  record: ReadDeviceEvent,
+  record: OwnDeviceRecord,
   { what, brand, judge, reaches }: Reading,
 ): readonly DeviceEvent[] | { readonly invalid: string } {
-  const at = record.timestamp === undefined ? undefined : readTimestamp(record.timestamp)
-  if (record.timestamp !== undefined && at === undefined)
-    return { invalid: 'timestamp is not in RFC 3339: write it with a time zone, such as 2026-01-31T10:00:00.123456Z' }
   const events: DeviceEvent[] = []
   for (const [i, given] of record.tokens.entries()) {
     const described = describe(given, what)
@@ -66,8 +63,8 @@ export function eventsOf(
       ...rest,
       channel: given.channel ?? channelOf(rest.kind),
       origin: record.origin ?? '',
-      at,
-      skipPublishing: record.skip_publishing,
+      at: record.timestamp ? readTimestamp(record.timestamp) : undefined,
+      skipPublishing: record.skip_publishing === true,
     }
     if (what === 'link') {
       const device = deviceOf(event)
@@ -106,18 +103,18 @@ const providers: Readonly<Record<string, 'firebase' | 'apns' | 'webpush'>> = {
 const customName = /^(?:http:)?([a-z0-9][a-z0-9._-]{0,58})$/
 
 /** Reads provider, kind and environment of a token. An error text starts with the name of the property: '.kind is not …'. */
-export function describe(given: ReadDeviceToken, what: Reading['what']): Described | { readonly invalid: string } {
+export function describe(given: OwnTokenRecord, what: Reading['what']): Described | { readonly invalid: string } {
   const name = given.provider.toLowerCase()
   const app = given.app ?? ''
   const plain = { token: given.token, app, environment: '' } as const
   switch (Object.hasOwn(providers, name) ? providers[name] : undefined) {
     case 'firebase': {
-      const { kind = 'fcm_token' } = given
+      const kind = given.kind ?? 'fcm_token'
       if (kind === 'fcm_token' || kind === 'fcm_fid') return { ...plain, kind }
       return { invalid: '.kind is not a kind of firebase: use fcm_token or fcm_fid' }
     }
     case 'apns': {
-      const { environment = '' } = given
+      const environment = given.environment ?? ''
       if (environment === '' || environment === 'production') return { ...plain, kind: 'apns', environment }
       // `development` is the name of the sandbox in an app's entitlements.
       if (environment === 'sandbox' || environment === 'development')

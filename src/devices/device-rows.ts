@@ -1,12 +1,12 @@
 // Rows of the device tables as devices, states and events. Pure.
 
+import { justAfter } from '../contract/timestamp.ts'
 import type { Device, DeviceKind } from './device.ts'
 import { channelOf, type DeviceEvent, type StampedEvent } from './device-event.ts'
 import { deviceId } from './identity.ts'
 import { bareLink, linked, merge, owner, type TokenState, unknown, unlinked } from './ownership.ts'
 import type { RemovalRow } from './removals/removals.ts'
 import type { DeviceRow, StateRow } from './tables.ts'
-import { justAfter } from './timestamp.ts'
 
 /** The effect of an event. none: no effect, because the same or a later event was stored before. */
 export type Change = 'linked' | 'moved' | 'kept' | 'unlinked' | 'none'

@@ -1,13 +1,14 @@
 // §4.2: the routes that operators call at {platform_url}.
 
 import type { FastifyInstance } from 'fastify'
-import { mostRecordBytes } from '../contract/device-events.ts'
+import { DeviceAnswer, DeviceEventRecord, mostRecordBytes } from '../contract/device-events.ts'
 import { deviceLink, deviceUnlink } from '../contract/endpoints.ts'
 import type { AccessKey } from '../http/access.ts'
-import { HttpError } from '../http/http.ts'
+import { HttpError } from '../http/http-error.ts'
 import { keyAuthentication } from '../http/key-authentication.ts'
+import { addRoute } from '../http/route.ts'
 import type { Judge } from './device-event.ts'
-import { readServiceRecord, storeRecord } from './intake.ts'
+import { storeRecord } from './intake.ts'
 import type { Registry } from './registry.ts'
 
 export interface DeviceIntegration {
@@ -20,22 +21,29 @@ export interface DeviceIntegration {
 /** Row 19: 200 with `{accepted}` once the record is on disk, 400 for an unreadable record, 401 for an unknown key. */
 export function deviceIntegrationRoutes(app: FastifyInstance, { registry, keys, judge }: DeviceIntegration): void {
   const unknown = 'the API key is missing or unknown: send the key that the platform gave you in the header X-Api-Key'
-  const { onRequest, callerOf } = keyAuthentication({ keys, missing: unknown, unknown, check: onlyBrandOf })
-  for (const [what, { method, path }] of [
+  const access = {
+    ...keyAuthentication({ keys, missing: unknown, unknown, check: onlyBrandOf }),
+    bodyLimit: mostRecordBytes,
+  }
+  for (const [what, { method, path: url, purpose: says }] of [
     ['link', deviceLink],
     ['unlink', deviceUnlink],
   ] as const) {
-    app.route({
-      method,
-      url: path,
-      onRequest,
-      bodyLimit: mostRecordBytes,
-      async handler(request, reply) {
-        const brand = onlyBrandOf(callerOf(request))
-        const { accepted } = await storeRecord(readServiceRecord(request, 'all'), brand, { registry, what, judge })
-        return reply.header('content-type', 'application/json; charset=utf-8').send(JSON.stringify({ accepted }))
+    addRoute(
+      app,
+      {
+        method,
+        url,
+        says,
+        body: DeviceEventRecord,
+        gives: DeviceAnswer,
+        async handler({ body }, key) {
+          const { accepted } = await storeRecord(body, onlyBrandOf(key), { registry, what, judge })
+          return { accepted }
+        },
       },
-    })
+      access,
+    )
   }
 }
 

@@ -5,8 +5,8 @@
 // linked. Both are maxima, so merging two states is commutative, associative and idempotent. The tables (tables.ts) hold the
 // same two maxima.
 
+import type { Timestamp } from '../contract/timestamp.ts'
 import type { DeviceKind } from './device.ts'
-import type { Timestamp } from './timestamp.ts'
 
 /** A link: from `at` on, the device belongs to this user. Absent texts are empty strings, so that two links can be compared. */
 export interface Link {

@@ -1,7 +1,7 @@
 import type { DeviceEventRecord, DeviceTokenRecord } from '../contract/device-events.ts'
+import { rfc3339 } from '../contract/timestamp.ts'
 import type { DeviceKind } from './device.ts'
 import type { StampedEvent } from './device-event.ts'
-import { rfc3339 } from './timestamp.ts'
 
 /**
  * The record that is published for an event (row 18), with one token: "the token just linked, or only the one being removed".

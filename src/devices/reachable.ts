@@ -7,8 +7,8 @@ import { providerOf } from './published-record.ts'
 const builtIn: readonly DeviceKind[] = ['fcm_token', 'fcm_fid', 'apns', 'webpush']
 
 /**
- * Returns a function that tells whether a device is reached by a push service here or published to the platform. If neither is
- * configured, devices of the built-in kinds are accepted for later use.
+ * Returns the check whether a push service here or a publication to the platform reaches a device. If neither is configured,
+ * devices of the built-in kinds are accepted for later use.
  *
  * @example reachable([fcm], [])({ kind: 'http:unheard-of', … }) // false
  */

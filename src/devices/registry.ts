@@ -1,6 +1,7 @@
 // Our own registry of devices, the same on both sides. It stores link and unlink events from all channels, and the send path
 // looks up devices in it. The rule of ownership is in ownership.ts, the SQL in tables.ts.
 
+import { clampTo, justAfter, type Timestamp, timestampOf } from '../contract/timestamp.ts'
 import { clock } from '../runtime/clock.ts'
 import { emit } from '../runtime/events.ts'
 import { gather } from '../runtime/gather.ts'
@@ -34,7 +35,6 @@ import {
   selectStates,
   writeOps,
 } from './tables.ts'
-import { clampTo, justAfter, type Timestamp, timestampOf } from './timestamp.ts'
 
 export const deviceMigrations: readonly Migration[] = [deviceTables, removalTables]
 
@@ -43,7 +43,7 @@ export interface Registry extends DeviceSource {
    * Stores events in one durable commit, together with the operations in `also`. Events may come in any order and repeatedly.
    * Two events of one device without a time must not be in one call, because only their times tell which came first.
    *
-   * If a user then has more than `most` devices, those with the oldest links are removed.
+   * If a user then has more than `most` devices, the devices with the oldest links are removed.
    *
    * @param most devices per user; default: the registry's own limit
    * @returns the effect of each event, in order

@@ -1,9 +1,9 @@
 // The public form of devices, for API answers. It never contains a whole token, because a token allows sending to the device.
 
 import { type Static, Type } from 'typebox'
+import { rfc3339 } from '../contract/timestamp.ts'
 import type { RemovalRow } from './removals/removals.ts'
 import type { DeviceRow } from './tables.ts'
-import { rfc3339 } from './timestamp.ts'
 
 export const ShownDevice = Type.Object(
   {

@@ -5,11 +5,11 @@
 // devices          the latest link of each device, in force or not (that depends on the unlinks of its user).
 // device_unlinks   the latest unlink of each device and user, even if the device was never linked.
 
+import type { Timestamp } from '../contract/timestamp.ts'
 import type { Migration, Op, Value } from '../store/database.ts'
 import { op, statement } from '../store/statement.ts'
 import type { StampedEvent } from './device-event.ts'
 import { linkOrder } from './ownership.ts'
-import type { Timestamp } from './timestamp.ts'
 
 export const deviceTables: Migration = {
   name: 'devices/1',

@@ -1,20 +1,61 @@
-import type { FastifyRequest } from 'fastify'
+import cors from '@fastify/cors'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { TObject, TSchema } from 'typebox'
 import { type Authentication, createAuthentication } from './authentication.ts'
 import { HttpError } from './http-error.ts'
 import { mediaTypeOf } from './request-bodies.ts'
-import { type Subscriber, TokenRefused, verifySubscriberToken } from './subscriber-token.ts'
+import { addRoute, type Route } from './route.ts'
+import { checkSecrets, type Subscriber, TokenRefused, verifySubscriberToken } from './subscriber-token.ts'
+
+/** A route that the operator's apps and pages call with the subscriber token of the signed-in user. */
+export type AppRoute<
+  Query extends TObject = TObject,
+  Body extends TSchema = TSchema,
+  Answer extends TSchema = TSchema,
+> = Route<Subscriber, TObject, Query, Body, Answer>
+
+/** Types the handler of a route by the route's schemas. */
+export function appRoute<Query extends TObject, Body extends TSchema, Answer extends TSchema>(
+  route: AppRoute<Query, Body, Answer>,
+): AppRoute {
+  return route
+}
+
+export interface AppAccess {
+  /** Secrets of subscriber tokens, each at least 32 bytes. Give two while you rotate them. */
+  readonly secrets: readonly string[]
+  /** Origins of the pages that may call /app/* from a browser: 'https://www.example.com'. */
+  readonly origins: readonly string[]
+  readonly now?: () => number
+}
 
 /** Largest request body of /app: enough for a hundred devices of a user. */
-export const appBodyBytes = 128 * 1024
+const bodyLimit = 128 * 1024
+const prefix = '/app'
+
+/** Registers the routes of /app, for callers with a subscriber token as `Authorization: Bearer`. */
+export async function appRoutes(app: FastifyInstance, access: AppAccess, routes: readonly AppRoute[]): Promise<void> {
+  checkSecrets(access.secrets)
+  const authentication = subscriberAuthentication(access)
+  const register = async (server: FastifyInstance): Promise<void> => {
+    await server.register(cors, {
+      origin: [...access.origins],
+      methods: ['GET', 'POST'],
+      allowedHeaders: ['authorization', 'content-type', 'last-event-id', 'cache-control'],
+      maxAge: 600,
+    })
+    for (const route of routes)
+      addRoute(server, { ...route, url: route.url.slice(prefix.length) }, { ...authentication, bodyLimit })
+  }
+  // With the prefix, the preflight route is /app/* only.
+  await app.register(register, { prefix })
+}
 
 /**
- * The caller of /app: the user and brand of the subscriber token in `Authorization: Bearer`. An invalid token is answered 401
- * with the reason. Responses are never cached.
+ * The caller of /app: the user and brand of the subscriber token. An invalid token is answered 401 with the reason. Responses
+ * are never cached.
  */
-export function subscriberAuthentication(access: {
-  readonly secrets: readonly string[]
-  readonly now?: () => number
-}): Authentication<Subscriber> {
+function subscriberAuthentication(access: AppAccess): Authentication<Subscriber> {
   return createAuthentication(async (request, reply) => {
     reply.header('cache-control', 'no-store')
     try {

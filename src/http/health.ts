@@ -8,6 +8,8 @@ export interface Health {
   readonly check: () => Promise<unknown>
   /** Aborted when the process begins to stop. */
   readonly signal: AbortSignal
+  /** Members of the answer of /readyz for people to read. */
+  readonly details?: () => object
 }
 
 export const healthDescribed = [
@@ -22,7 +24,7 @@ export const healthDescribed = [
 ] as const
 
 /** /healthz: liveness. /readyz: readiness for traffic. /metrics: Prometheus text. */
-export function healthRoutes(app: FastifyInstance, { check, signal }: Health): void {
+export function healthRoutes(app: FastifyInstance, { check, signal, details = () => ({}) }: Health): void {
   metrics() // start counting now, not at the first scrape
   app.get('/healthz', async () => ({ ok: true }))
   app.get('/readyz', async () => {
@@ -32,7 +34,7 @@ export function healthRoutes(app: FastifyInstance, { check, signal }: Health): v
     } catch (error) {
       throw new HttpError(503, 'the store does not answer: the log says why', 1, { cause: error })
     }
-    return { ok: true }
+    return { ok: true, ...details() }
   })
   app.get('/metrics', async (_request, reply) => reply.type('text/plain; version=0.0.4').send(await metricsText()))
 }

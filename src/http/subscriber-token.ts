@@ -1,6 +1,6 @@
 import { errors, jwtVerify, SignJWT } from 'jose'
+import { isPlain, mostText } from '../contract/ids.ts'
 import { clock } from '../runtime/clock.ts'
-import { isStorable } from '../runtime/unstorable.ts'
 
 const audience = 'bellwire-app'
 /** HS256 requires a key of at least 256 bits (RFC 7518 §3.2). */
@@ -82,9 +82,10 @@ export async function verifySubscriberToken(
         clockTolerance,
       })
       const { sub, brand, exp, iat } = payload
-      if (!isText(sub) || !isText(brand) || exp === undefined) {
-        throw new TokenRefused('the token must have the user in `sub` and the brand in `brand`, both as text')
-      }
+      if (!isId(sub) || !isId(brand) || exp === undefined)
+        throw new TokenRefused(
+          `the token must have the user in \`sub\` and the brand in \`brand\`, both as text of 1 to ${mostText} characters without control characters`,
+        )
       const issued = Math.min(iat ?? Number.POSITIVE_INFINITY, now() / 1000)
       if (exp - issued > longestTokenSeconds + clockTolerance)
         throw new TokenRefused(
@@ -112,7 +113,6 @@ function refusal(error: unknown): TokenRefused {
   return new TokenRefused('the token cannot be read: send a JWT signed with HS256, as `Authorization: Bearer <token>`')
 }
 
-// Text that cannot be stored is never a valid id.
-function isText(value: unknown): value is string {
-  return typeof value === 'string' && value !== '' && isStorable(value)
+function isId(value: unknown): value is string {
+  return typeof value === 'string' && value !== '' && isPlain(value, mostText)
 }

@@ -1,19 +1,22 @@
+import { type Static, Type } from 'typebox'
+import { nullable } from '../contract/documents/described.ts'
 import type { NewNotification, Row } from './store.ts'
 
 /** The JSON form of a notification, in the list and in the stream. */
-export interface Notification {
-  /** The same on every attempt: a client that receives it twice must show it once. */
-  readonly site_notification_id: string
-  /** activity.id (§2.1) as text: JavaScript numbers end at 2^53. */
-  readonly id: string
-  readonly title: string | null
-  readonly body: string | null
-  readonly image_url: string | null
-  readonly url: string | null
-  readonly data: object | null
-  /** ISO 8601, UTC. */
-  readonly created_at: string
-}
+export const Notification = Type.Object(
+  {
+    site_notification_id: Type.String({ description: 'The same on every attempt: show it once' }),
+    /** As text: JavaScript numbers end at 2^53. */
+    id: Type.String({ description: 'activity.id' }),
+    title: nullable(Type.String()),
+    body: nullable(Type.String()),
+    image_url: nullable(Type.String()),
+    url: nullable(Type.String()),
+    data: nullable(Type.Object({})),
+    created_at: Type.String({ format: 'date-time' }),
+  },
+  { $id: 'Notification' },
+)
 
 /** The JSON text of a Notification. `data` is copied as text, so that long numbers keep their digits. */
 export function notificationJson(row: Omit<Row, 'seq'> | NewNotification): string {
@@ -25,7 +28,7 @@ export function notificationJson(row: Omit<Row, 'seq'> | NewNotification): strin
     image_url: row.image_url,
     url: row.url,
     created_at: new Date(Number(row.created_at)).toISOString(),
-  })
+  } satisfies Omit<Static<typeof Notification>, 'data'>)
   return `${json.slice(0, -1)},"data":${row.data ?? 'null'}}`
 }
 

@@ -1,24 +1,18 @@
-import cors from '@fastify/cors'
-import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
-import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
-import { Type } from 'typebox'
-import { type DescribedRoute, limitOf, nullable, textOf } from '../contract/documents/described.ts'
-import { subscriberAuthentication } from '../http/app-access.ts'
-import { HttpError } from '../http/http.ts'
-import { checkSecrets, type Subscriber } from '../http/subscriber-token.ts'
+import type { FastifyReply } from 'fastify'
+import { type Static, Type } from 'typebox'
+import { limitOf, nullable, textOf } from '../contract/documents/described.ts'
+import { type AppRoute, appRoute } from '../http/app-access.ts'
+import { HttpError } from '../http/http-error.ts'
+import type { Subscriber } from '../http/subscriber-token.ts'
 import { clock } from '../runtime/clock.ts'
 import type { Database } from '../store/database.ts'
 import { createHub } from './hub.ts'
-import { notificationJson } from './notification.ts'
+import { Notification, notificationJson } from './notification.ts'
 import { lastNumberOp, pageOp } from './store.ts'
 import { openStream } from './stream.ts'
 
 export interface InboxRoutesOptions {
   readonly database: Pick<Database, 'read' | 'onWake'>
-  /** Secrets of subscriber tokens, each at least 32 bytes. Give two while you rotate them. */
-  readonly secrets: readonly string[]
-  /** Origins of the pages that may call /app/* from a browser: 'https://www.example.com'. */
-  readonly origins: readonly string[]
   /** Whether this user may see the inbox now (design §5.3). Called for each list and stream, and before each notification. */
   readonly allowed?: (brand: string, userId: string) => Promise<boolean>
   /** Interval of the pings of a stream. Must be shorter than the idle timeout of each proxy. */
@@ -40,60 +34,29 @@ export interface InboxRoutesOptions {
   readonly signal?: AbortSignal
 }
 
-const Item = Type.Object(
-  {
-    site_notification_id: Type.String({ description: 'The same on every attempt: show it once' }),
-    id: Type.String({ description: 'activity.id' }),
-    title: nullable(Type.String()),
-    body: nullable(Type.String()),
-    image_url: nullable(Type.String()),
-    url: nullable(Type.String()),
-    data: nullable(Type.Object({})),
-    created_at: Type.String({ format: 'date-time' }),
-  },
-  { $id: 'Notification' },
-)
-
-const ListQuery = Type.Object({
-  limit: Type.Optional(limitOf(100, 25)),
-  before: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description: 'The `next` of the previous page.' }),
-  ),
+const Page = Type.Object({
+  items: Type.Array(Notification),
+  next: nullable(Type.String()),
+  last_event_id: Type.String(),
 })
 
-export const inboxDescribed: readonly DescribedRoute[] = [
-  {
-    method: 'GET',
-    url: '/app/inbox',
-    says: "Lists the user's on-site notifications, newest first.",
-    query: ListQuery,
-    gives: Type.Object({ items: Type.Array(Item), next: nullable(Type.String()), last_event_id: Type.String() }),
-  },
-  {
-    method: 'GET',
-    url: '/app/inbox/stream',
-    says: 'Streams new notifications. Events: `notification` (one item as JSON), `ready` (the client is up to date), `reset` (fetch the list again).',
-    headers: { 'last-event-id': 'The last id that the client received: later notifications are sent first.' },
-    files: textOf('text/event-stream', 'Server-sent events'),
-    refuses: { 429: 'The user has too many open streams. They stay open; close one before you open another.' },
-  },
-]
+export interface InboxRoutes {
+  readonly routes: readonly AppRoute[]
+  /** Ends all streams. */
+  stop(): void
+}
 
 /**
- * The routes for the operator's pages, with a subscriber token (http/subscriber-token.ts) as `Authorization: Bearer`:
+ * The routes by which the operator's pages read the inbox of their user:
  *
  * - `GET /app/inbox?limit&before` → `{items, next, last_event_id}`, newest first; `next` is the `before` of the following page.
  * - `GET /app/inbox/stream` → server-sent events: `notification` (data: one item), `ready` (the client is up to date),
  *   `reset` (fetch the list). A client that sends its last id as `Last-Event-ID` gets the notifications after it. With the
  *   `last_event_id` of the list it misses none.
- *
- * @example await app.register(inboxRoutes, { database, secrets: [secret], origins: ['https://www.example.com'] })
  */
-export const inboxRoutes: FastifyPluginAsync<InboxRoutesOptions> = async (outer, options) => {
+export function inboxRoutes(options: InboxRoutesOptions): InboxRoutes {
   const {
     database,
-    secrets,
-    origins,
     allowed,
     pingMs = 15_000,
     retryMs = 2_000,
@@ -105,63 +68,68 @@ export const inboxRoutes: FastifyPluginAsync<InboxRoutesOptions> = async (outer,
     now = clock.now,
     signal,
   } = options
-  checkSecrets(secrets)
-  const { onRequest, callerOf } = subscriberAuthentication({ secrets, now })
-  // With the prefix, the preflight route is /app/* only.
-  await outer.register(app, { prefix: '/app' })
+  const hub = createHub({ database, pingMs, replay, bufferBytes, stallMs, streams, streamsPerUser, allowed, now })
+  signal?.addEventListener('abort', () => hub.stop(), { once: true })
 
-  async function app(instance: FastifyInstance): Promise<void> {
-    const server = instance.withTypeProvider<TypeBoxTypeProvider>()
-    const hub = createHub({ database, pingMs, replay, bufferBytes, stallMs, streams, streamsPerUser, allowed, now })
-    server.addHook('preClose', async () => hub.stop())
-    signal?.addEventListener('abort', () => hub.stop(), { once: true })
-    await server.register(cors, {
-      origin: [...origins],
-      methods: ['GET'],
-      allowedHeaders: ['authorization', 'last-event-id', 'cache-control'],
-      maxAge: 600,
-    })
+  const list = appRoute({
+    method: 'GET',
+    url: '/app/inbox',
+    says: "Lists the user's on-site notifications, newest first.",
+    query: Type.Object({
+      limit: Type.Optional(limitOf(100, 25)),
+      before: Type.Optional(
+        Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description: 'The `next` of the previous page.' }),
+      ),
+    }),
+    gives: Page,
+    async handler({ query: { limit = 25, before = Number.MAX_SAFE_INTEGER } }, subscriber, reply) {
+      await demandAllowed(subscriber)
+      return sendList(subscriber, limit, before, reply)
+    },
+  })
 
-    server.get('/inbox', { onRequest, schema: { querystring: ListQuery } }, async (request, reply) => {
-      const { limit = 25, before = Number.MAX_SAFE_INTEGER } = request.query
-      return sendList(await authorize(request), limit, before, reply)
-    })
-
-    server.get('/inbox/stream', { onRequest }, async (request, reply) => {
-      const { brand, userId, expiresAt } = await authorize(request)
+  const stream = appRoute({
+    method: 'GET',
+    url: '/app/inbox/stream',
+    says: 'Streams new notifications. Events: `notification` (one item as JSON), `ready` (the client is up to date), `reset` (fetch the list again).',
+    headers: { 'last-event-id': 'The last id that the client received: later notifications are sent first.' },
+    files: textOf('text/event-stream', 'Server-sent events'),
+    refuses: { 429: 'The user has too many open streams. They stay open; close one before you open another.' },
+    async handler({ headers: { 'last-event-id': lastEventId } }, subscriber, reply) {
+      await demandAllowed(subscriber)
+      const { brand, userId, expiresAt } = subscriber
       const limit = hub.findExceededLimit(brand, userId)
       if (limit) throw tooManyStreams(limit, limit === 'user' ? streamsPerUser : streams)
-      const after = readLastEventId(request.headers['last-event-id'])
       const headers = reply.getHeaders()
       reply.hijack()
-      const stream = openStream(reply.raw, {
+      const opened = openStream(reply.raw, {
         brand,
         userId,
-        after,
+        after: readLastEventId(lastEventId),
         expiresAt,
         headers,
         retryMs,
         onDrain: hub.onDrain,
         onEnd: hub.onEnd,
       })
-      hub.add(stream)
+      hub.add(opened)
       // The client left before the listeners were added: there will be no other 'close' event.
-      if (reply.raw.destroyed) stream.end('client')
-    })
-  }
+      if (reply.raw.destroyed) opened.end('client')
+      return reply
+    },
+  })
+  return { routes: [list, stream], stop: () => hub.stop() }
 
-  /** @returns the user of the request. @throws HttpError 403 for a user who gets no messages at present */
-  async function authorize(request: FastifyRequest): Promise<Subscriber> {
-    const subscriber = callerOf(request)
-    if (!allowed) return subscriber
+  /** @throws HttpError 403 for a user who gets no messages at present */
+  async function demandAllowed({ brand, userId }: Subscriber): Promise<void> {
+    if (!allowed) return
     let isAllowed: boolean
     try {
-      isAllowed = await allowed(subscriber.brand, subscriber.userId)
+      isAllowed = await allowed(brand, userId)
     } catch {
       throw new HttpError(503, 'it is unknown at the moment whether this user may get messages: repeat the request', 2)
     }
     if (!isAllowed) throw new HttpError(403, 'this user gets no messages at present: do not show the inbox')
-    return subscriber
   }
 
   async function sendList(
@@ -174,8 +142,11 @@ export const inboxRoutes: FastifyPluginAsync<InboxRoutesOptions> = async (outer,
     const [newest] = await database.read(lastNumberOp(brand, userId))
     const rows = await database.read(pageOp(brand, userId, before, limit + 1))
     const items = rows.slice(0, limit)
-    const next = rows.length > limit ? String(items.at(-1)?.seq) : null
-    const text = `{"items":[${items.map(notificationJson).join()}],"next":${JSON.stringify(next)},"last_event_id":"${newest?.last ?? 0}"}`
+    const rest: Omit<Static<typeof Page>, 'items'> = {
+      next: rows.length > limit ? String(items.at(-1)?.seq) : null,
+      last_event_id: String(newest?.last ?? 0),
+    }
+    const text = `{"items":[${items.map(notificationJson).join()}],${JSON.stringify(rest).slice(1)}`
     return reply.type('application/json; charset=utf-8').send(text)
   }
 }

@@ -26,7 +26,7 @@ export interface OperatorAdmin {
 }
 
 type Counts = ReturnType<typeof zeroCounts>
-/** `uncertain` and `repeated` count attempts: those without an answer, which may have arrived, and those after the first. */
+/** `uncertain` and `repeated` count attempts: uncertain attempts had no answer and may have arrived; repeated attempts followed a first attempt. */
 const zeroCounts = () => ({ successful: 0, failed: 0, fatal: 0, in_flight: 0, uncertain: 0, repeated: 0 })
 
 export function operatorAdmin({ database, secret }: OperatorAdmin): readonly AdminRoute[] {

@@ -27,6 +27,8 @@ export const operatorLimitForms: { readonly [Name in keyof OperatorLimits]: Form
   providerTimeoutMs: millisecondsForm,
 }
 
+export const keyRateForm = wholeForm(1, 10_000_000)
+
 export const reconciliationLimitForms: { readonly [Name in keyof ReconciliationLimits]: Form } = {
   streams: wholeForm(1, 1_000),
   stallMs: millisecondsForm,
@@ -41,8 +43,11 @@ export function checkOperatorOptions(options: OperatorOptions): void {
     check.optional('publicUrl', options.publicUrl, urlForm)
     check.filled('keys', keys, 'the platform needs a key to call this API: add one under keys')
     checkKeys(check, 'keys', keys)
-    for (const [i, { brands }] of keys.entries())
+    for (const [i, { brands, rate }] of keys.entries()) {
       check.filled(`keys[${i}].brands`, brands, "write brands: ['1'], with the brand_id that the platform sends")
+      check.optional(`keys[${i}].rate.perSecond`, rate?.perSecond, keyRateForm)
+      check.optional(`keys[${i}].rate.perBrand`, rate?.perBrand, keyRateForm)
+    }
     checkAccessKeys(check, 'adminKeys', adminKeys)
     if (!options.attributes && options.suppression !== 'none')
       check.wrong({

@@ -21,6 +21,7 @@ import { createRemovalKeeper, type RemovalKeeper } from '../devices/removals/kee
 import { removalMigrations } from '../devices/removals/tables.ts'
 import { deviceRetention } from '../devices/retention.ts'
 import { adminRoutes } from '../http/admin-access.ts'
+import { type AppRoute, appRoutes } from '../http/app-access.ts'
 import { documentRoutes } from '../http/documents.ts'
 import { healthRoutes } from '../http/health.ts'
 import { createHttp } from '../http/http.ts'
@@ -109,7 +110,7 @@ export function createOperator(options: OperatorOptions): Operator {
   }
 }
 
-/** The paths of the interface, and with `app` those of the inbox and of the devices. */
+/** The paths of the interface, and with `app` the paths of the inbox and of the devices. */
 function pathsOf({ app }: OperatorOptions): readonly string[] {
   const paths = [...sendEndpoints, reconciliation].map(({ path }) => path)
   return app ? [...paths, '/app/inbox/*', '/app/devices/*'] : paths
@@ -192,21 +193,11 @@ async function composeOn(
     ...queueAdmin({ queue, lanes: outbox.lanes }),
   ]
   adminRoutes(adminApp, options.adminKeys ?? [], admin)
+  const appApi: AppRoute[] = []
   if (options.app) {
     const { secrets, origins = [], ...streams } = options.app
-    const isReachable = reachable(pushServices(options), options.publish ?? [])
-    await app.register(deviceAppRoutes, {
-      ...devices,
-      reaches: isReachable,
-      most: maxDevices.app,
-      perMinute: maxDevices.appPerMinute,
-      secrets,
-      origins,
-    })
-    await app.register(inboxRoutes, {
+    const inbox = inboxRoutes({
       database,
-      secrets,
-      origins,
       ...streams,
       signal,
       ...(suppression && {
@@ -214,13 +205,14 @@ async function composeOn(
           (await suppression.findReason(brand, userId, 'site')) === undefined,
       }),
     })
+    app.addHook('preClose', async () => inbox.stop())
+    const reaches = reachable(pushServices(options), options.publish ?? [])
+    const { app: most, appPerMinute: perMinute } = maxDevices
+    appApi.push(...inbox.routes, ...deviceAppRoutes({ ...devices, reaches, most, perMinute }))
+    await appRoutes(app, { secrets, origins }, appApi)
   }
   healthRoutes(adminApp, { check: () => ping(database), signal })
-  documentRoutes(
-    adminApp,
-    'operator',
-    operatorDocuments({ admin, app: options.app !== undefined, publicUrl: options.publicUrl }),
-  )
+  documentRoutes(adminApp, 'operator', operatorDocuments({ admin, app: appApi, publicUrl: options.publicUrl }))
   await Promise.all([app.ready(), adminApp.ready()])
 
   const keptMs = options.keptMs ?? keptByDefaultMs
@@ -233,6 +225,7 @@ async function composeOn(
     { keptMs, forget: (before) => forgetNotifications(database, before) },
     ...deviceRetention(database, keptMs),
     { keptMs, forget: (before) => queue.forgetSettled(before) },
+    { keptMs: contentsKeptMs, forget: (before) => queue.forgetEvidence(before) },
   ])
   await removals?.start()
   retention.start()

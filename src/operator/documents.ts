@@ -1,16 +1,14 @@
 import { asyncApi } from '../contract/documents/async-api.ts'
 import { operatorOperations } from '../contract/documents/interface-operations.ts'
 import { openApi } from '../contract/documents/open-api.ts'
-import { deviceAppDescribed } from '../devices/app-routes.ts'
 import type { AdminRoute } from '../http/admin-access.ts'
+import type { AppRoute } from '../http/app-access.ts'
 import { type Documents, documentsDescribed } from '../http/documents.ts'
 import { healthDescribed } from '../http/health.ts'
-import { inboxDescribed } from '../inbox/routes.ts'
 
 export interface OperatorDocuments {
   readonly admin: readonly AdminRoute[]
-  /** Whether /app is served. */
-  readonly app: boolean
+  readonly app: readonly AppRoute[]
   readonly publicUrl?: string | undefined
 }
 
@@ -26,13 +24,13 @@ export function operatorDocuments({ admin, app, publicUrl }: OperatorDocuments):
         operations: operatorOperations,
         publicUrl,
         groups: [
-          ...(app
+          ...(app.length > 0
             ? [
                 {
                   tag: 'Apps',
                   says: "For the operator's apps and pages, on behalf of the signed-in user.",
                   security: 'Bearer' as const,
-                  routes: [...inboxDescribed, ...deviceAppDescribed],
+                  routes: app,
                 },
               ]
             : []),

@@ -16,6 +16,15 @@ export interface ApiKey {
   readonly name: string
   readonly key: string
   readonly brands: readonly string[]
+  /** The agreed rate (§1.6, row 13). Default: no limit. Further messages are fatal, with Retry-After. Each process counts alone. */
+  readonly rate?: KeyRate
+}
+
+export interface KeyRate {
+  /** Most messages of the key in a second. */
+  readonly perSecond?: number
+  /** Most messages of each brand of the key in a second. */
+  readonly perBrand?: number
 }
 
 /** Sends push messages to the devices of their users. */

@@ -17,7 +17,7 @@ const ServiceState = Type.Object({
   stopped_for: Type.Optional(TallySchema),
   allowed_until: Type.Optional(moment('Set by a confirmation: until this time, removals are not counted')),
   confirmed_by: Type.Optional(Type.String()),
-  lately: TallySchema,
+  recent: TallySchema,
 })
 
 export function removalRoutes(removals: RemovalKeeper): readonly AdminRoute[] {
@@ -32,14 +32,14 @@ export function removalRoutes(removals: RemovalKeeper): readonly AdminRoute[] {
         return {
           services: removals
             .state()
-            .map(({ service, stopped, stoppedAt, stoppedFor, allowedUntil, confirmedBy, lately }) => ({
+            .map(({ service, stopped, stoppedAt, stoppedFor, allowedUntil, confirmedBy, recent }) => ({
               service,
               stopped,
               stopped_at: stoppedAt,
               stopped_for: stoppedFor,
               allowed_until: allowedUntil,
               confirmed_by: confirmedBy,
-              lately,
+              recent,
             })),
         }
       },

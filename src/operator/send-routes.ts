@@ -15,8 +15,9 @@ import { emit } from '../runtime/events.ts'
 import { uuidv7 } from '../runtime/ids.ts'
 import { authentication } from './authenticate.ts'
 import type { ApiKey, OperatorLimits } from './options.ts'
+import { createSendLimits } from './send-limits.ts'
 
-type Sender = Pick<SendPath, 'send'>
+type Sender = Pick<SendPath, 'send' | 'refuse'>
 
 export interface SendRoutes {
   readonly keys: readonly ApiKey[]
@@ -28,6 +29,7 @@ export interface SendRoutes {
 
 export function sendRoutes(app: FastifyInstance, { keys, paths, limits, signal }: SendRoutes): void {
   const { onRequest, callerOf } = authentication(keys)
+  const findExcess = createSendLimits(keys)
 
   for (const channel of ['push', 'site'] as const) {
     app.post(sendPaths[channel].single, { onRequest }, async (request, reply) => {
@@ -42,7 +44,7 @@ export function sendRoutes(app: FastifyInstance, { keys, paths, limits, signal }
       const refused = refuseBrand(key, read)
       if (refused) return answerSingle(reply, channel, refused)
       const message = toMessage(channel, read, contextOf(request))
-      const [outcome] = await path.send([message], { deadline: clock.now() + limits.answerBudgetMs })
+      const [outcome] = await send(path, key, [message], clock.now() + limits.answerBudgetMs)
       return answerSingle(reply, channel, outcome as Outcome)
     })
 
@@ -51,13 +53,37 @@ export function sendRoutes(app: FastifyInstance, { keys, paths, limits, signal }
       const deadline = clock.now() + limits.answerBudgetMs
       const path = getPath(channel)
       const { ids, outcomes, messages, indexes } = readBatchRequest(channel, request, key, limits.batchMax)
-      const sent = await path.send(messages, { deadline })
+      const sent = await send(path, key, messages, deadline)
       for (let n = 0; n < indexes.length; n++) outcomes[indexes[n] as number] = sent[n] as Outcome
       const retryAfterSeconds = batchRetryAfterSeconds(outcomes as readonly Outcome[])
       if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds))
       const items = ids.map((idJson, i) => ({ idJson, outcome: outcomes[i] as Outcome }))
       return reply.header('content-type', 'application/json; charset=utf-8').send(batchAnswer(channel, items))
     })
+  }
+
+  /** Sends the messages within the rate of the key. The others are refused, unless they were delivered before. */
+  async function send(
+    path: Sender,
+    key: ApiKey,
+    messages: readonly Message[],
+    deadline: number,
+  ): Promise<readonly Outcome[]> {
+    const excess = findExcess(key, messages, clock.now())
+    if (!excess) return path.send(messages, { deadline })
+    const { indexes, refusal } = excess
+    const [sent, refused] = await Promise.all([
+      path.send(
+        messages.filter((_, i) => !indexes.has(i)),
+        { deadline },
+      ),
+      path.refuse(
+        messages.filter((_, i) => indexes.has(i)),
+        refusal,
+      ),
+    ])
+    const [nextSent, nextRefused] = [sent.values(), refused.values()]
+    return messages.map((_, i) => (indexes.has(i) ? nextRefused : nextSent).next().value as Outcome)
   }
 
   function getPath(channel: Channel): Sender {

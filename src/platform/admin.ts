@@ -5,9 +5,11 @@ import { json, textOf, whole } from '../contract/documents/described.ts'
 import { ActivityRequest, BatchRequest } from '../contract/records.ts'
 import { type AdminRoute, adminRoute } from '../http/admin-access.ts'
 import { HttpError } from '../http/http.ts'
-import { isLaneVisible, queueAdmin } from '../queue/admin.ts'
+import { queueAdmin } from '../queue/admin.ts'
+import { isLaneVisible } from '../queue/lane-visibility.ts'
 import type { LaneService, Queue } from '../queue/queue.ts'
 import { EnqueueAnswer, enqueueJson, enqueueStream } from './enqueue.ts'
+import type { RecordRules } from './new-item.ts'
 
 const Counts = Type.Object({ waiting: whole(), successful: whole(), failed: whole() })
 const zeroCounts = () => ({ waiting: 0, successful: 0, failed: 0 })
@@ -30,12 +32,12 @@ const Outcome = Type.Object({
 export interface PlatformAdmin {
   readonly queue: Queue
   readonly lanes: readonly LaneService[]
+  readonly rulesOf: (lane: string) => RecordRules | undefined
 }
 
 const maxSeqs = 10_000
 
-export function platformAdmin({ queue, lanes }: PlatformAdmin): readonly AdminRoute[] {
-  const laneNames = new Set(lanes.map((lane) => lane.name))
+export function platformAdmin({ queue, lanes, rulesOf }: PlatformAdmin): readonly AdminRoute[] {
   return [
     adminRoute({
       method: 'POST',
@@ -51,7 +53,7 @@ export function platformAdmin({ queue, lanes }: PlatformAdmin): readonly AdminRo
       largeBody: true,
       gives: EnqueueAnswer,
       async handler(request, key) {
-        const options = { queue, channel: request.params.channel, key, hasLane: (lane: string) => laneNames.has(lane) }
+        const options = { queue, channel: request.params.channel, key, rulesOf }
         if (Buffer.isBuffer(request.body)) return enqueueJson(request.body, options)
         if (request.body) return enqueueStream(request.body as AsyncIterable<Buffer>, options)
         throw new HttpError(
@@ -89,8 +91,11 @@ export function platformAdmin({ queue, lanes }: PlatformAdmin): readonly AdminRo
         const countsByLane: Record<string, Static<typeof Counts>> = {}
         for (const { lane, category, items } of await queue.countItems()) {
           if (!isLaneVisible(key, lane)) continue
-          countsByLane[lane] = { ...zeroCounts(), ...countsByLane[lane], [category]: items }
-          total[category] += items
+          const counts = countsByLane[lane] ?? zeroCounts()
+          countsByLane[lane] = counts
+          const shown = category === 'paused' ? 'waiting' : category
+          counts[shown] += items
+          total[shown] += items
         }
         return { ...total, lanes: countsByLane }
       },

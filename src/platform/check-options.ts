@@ -31,7 +31,7 @@ export const attemptsForm = wholeForm(1, 1_000_000)
 /** @throws ConfigError that lists every problem with its path */
 export function checkPlatformOptions(options: PlatformOptions): void {
   checkOptions('createPlatform', (look) => {
-    const { keys = [], lanes = [] } = options
+    const { keys = [], lanes = [], intake = [] } = options
     look.required('store', options.store, storeForm)
     look.optional('publicUrl', options.publicUrl, urlForm)
     checkAccessKeys(look, 'keys', keys)
@@ -44,7 +44,12 @@ export function checkPlatformOptions(options: PlatformOptions): void {
           remedy: 'keep one lane for each brand and channel',
         })
     }
+    for (const [i, { channel, brands = [] }] of intake.entries()) {
+      look.optional(`intake[${i}].channel`, channel, wordForm('push', 'site'))
+      for (const [n, brand] of brands.entries()) look.required(`intake[${i}].brands[${n}]`, brand, brandForm)
+    }
     look.optional('keptMs', options.keptMs, millisecondsForm)
+    look.optional('contentsKeptMs', options.contentsKeptMs, millisecondsForm)
     look.optional('bodyBytes', options.bodyBytes, anySize)
   })
 }

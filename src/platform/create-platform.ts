@@ -25,16 +25,19 @@ import { forgetRuns } from '../reconcile/retention.ts'
 import { reconciliationRoutes } from '../reconcile/routes.ts'
 import { uuidv7 } from '../runtime/ids.ts'
 import { metrics } from '../runtime/metrics.ts'
-import { createRetention, keptByDefaultMs } from '../runtime/retention.ts'
+import { contentsKeptByDefaultMs, createRetention, keptByDefaultMs } from '../runtime/retention.ts'
 import type { Migration } from '../store/database.ts'
 import { openDatabase } from '../store/open-database.ts'
 import { ping } from '../store/ping.ts'
 import { readSizes } from '../store/sizes.ts'
 import { platformAdmin } from './admin.ts'
 import { checkPlatformOptions } from './check-options.ts'
+import { consumerRoutes, consumerStates, readLag, statusOf } from './consumers.ts'
 import { platformDocuments } from './documents.ts'
 import { laneName } from './enqueue.ts'
+import { createIntake } from './intake.ts'
 import { messageRoutes } from './message-routes.ts'
+import type { RecordRules } from './new-item.ts'
 import type { LaneOptions, PlatformOptions } from './options.ts'
 
 const mainMigrations: readonly Migration[] = [...queueMigrations, ...callMigrations, ...deviceMigrations]
@@ -86,7 +89,7 @@ async function composePlatform(options: PlatformOptions, signal: AbortSignal): P
     throw error
   })
   const { reconciliation = [] } = options
-  const queue = createQueue(database)
+  const queue = createQueue(database, { readAheadBytes: options.readAheadBytes })
   const { devicesPerUser } = options
   const registry = createRegistry({ database, ...(devicesPerUser !== undefined && { devicesPerUser }) })
   const links = createLinkChannels({
@@ -96,33 +99,51 @@ async function composePlatform(options: PlatformOptions, signal: AbortSignal): P
     judge: options.judgeDevice,
   })
   const services = options.lanes.map((lane) => {
-    const provider = providerOf(lane)
-    return { provider, service: serveLane(queue, lane, provider) }
+    const providers = providersOf(lane)
+    return { providers, service: serveLane(queue, lane, providers) }
   })
+  const rules = new Map(options.lanes.map((lane) => [laneName(lane.brand, lane.channel), lane]))
+  const rulesOf = (lane: string): RecordRules | undefined => rules.get(lane)
+  const intake = createIntake({
+    channels: options.intake ?? [],
+    queue,
+    database,
+    brands: options.lanes.map(({ brand }) => brand),
+    rulesOf,
+  })
+  const consumers = [...links.consumers, ...intake.consumers]
 
   const bodyBytes = options.bodyBytes ?? 16 * 1024 * 1024
   const app = createHttp('platform', bodyBytes, options.bodies)
   const adminApp = createHttp('platform', bodyBytes, options.bodies)
   const admin = [
-    ...platformAdmin({ queue, lanes: [...services.map(({ service }) => service), ...links.lanes] }),
+    ...platformAdmin({
+      queue,
+      lanes: [...services.map(({ service }) => service), ...links.lanes, ...intake.lanes],
+      rulesOf,
+    }),
     ...messageRoutes({ queue, lanes: services.map(({ service }) => service) }),
+    ...consumerRoutes(consumers),
     ...deviceReads({ registry }),
     ...crmRoutes(crm.database),
     ...reconciliationRoutes(crm.database, reconciliation),
   ]
   adminRoutes(adminApp, options.keys, admin)
   deviceIntegrationRoutes(app, { registry, keys: options.keys, judge: options.judgeDevice })
-  healthRoutes(adminApp, { check: () => ping(database), signal })
+  healthRoutes(adminApp, { check: () => ping(database), signal, details: () => consumerStates(consumers) })
   documentRoutes(adminApp, 'platform', platformDocuments(admin, options.publicUrl))
   await Promise.all([app.ready(), adminApp.ready()])
   for (const { service } of services) service.start()
   const reconciler = createReconciler(crm.database, reconciliation)
   reconciler.start()
   links.start()
+  intake.start()
   const keptMs = options.keptMs ?? keptByDefaultMs
+  const contentsKeptMs = Math.min(keptMs, options.contentsKeptMs ?? contentsKeptByDefaultMs)
   const retention = createRetention([
     { keptMs, forget: (before) => queue.forgetSettled(before) },
-    { keptMs, forget: (before) => forgetCalls(database, before) },
+    { keptMs: contentsKeptMs, forget: (before) => queue.forgetEvidence(before) },
+    { keptMs: contentsKeptMs, forget: (before) => forgetCalls(database, before) },
     ...deviceRetention(database, keptMs),
     { keptMs, forget: (before) => forgetRuns(crm.database, before) },
   ])
@@ -133,6 +154,12 @@ async function composePlatform(options: PlatformOptions, signal: AbortSignal): P
     metrics().depths(async () =>
       (await queue.countItems()).map(({ lane, category, items }) => ({ lane, state: category, count: items })),
     ),
+    ...consumers.map((consumer) =>
+      metrics().consumer(consumer.name, {
+        up: () => statusOf(consumer).state === 'consuming',
+        lag: () => readLag(consumer),
+      }),
+    ),
     metrics().sizes('platform', () => readSizes(database)),
   ]
 
@@ -142,9 +169,15 @@ async function composePlatform(options: PlatformOptions, signal: AbortSignal): P
     async close(withinMs) {
       for (const unregister of unregisterMetrics) unregister()
       await Promise.all([retention.stop(), reconciler.stop()])
-      await Promise.all([links.stop(withinMs), ...services.map(({ service }) => service.stop(withinMs))])
+      await Promise.all([
+        links.stop(withinMs),
+        intake.stop(withinMs),
+        ...services.map(({ service }) => service.stop(withinMs)),
+      ])
       await Promise.all([app.close(), adminApp.close()])
-      await Promise.all(services.map(({ provider }) => provider.close?.()))
+      await Promise.all(
+        services.flatMap(({ providers }) => [...new Set(Object.values(providers))].map((each) => each.close?.())),
+      )
       await crm.close()
       await database.close()
     },
@@ -159,8 +192,11 @@ function brandsOf({ lanes, keys, reconciliation = [], deviceLinks = [] }: Platfo
 
 const laneDefaults = { max: 500, bytes: 4 * 1024 * 1024, spanMs: 200, concurrency: 4, timeoutMs: 30_000 }
 
-/** The provider of a lane: the given provider, or one that is created for the lane. */
-export function providerOf({ provider, channel, mode, max, concurrency }: LaneOptions): Provider {
+/** The provider of a lane: the given provider, or one that is created for the lane and this mode. */
+export function providerOf(
+  { provider, channel, max, concurrency, ...configured }: LaneOptions,
+  mode = configured.mode,
+): Provider {
   if (typeof provider !== 'function') return provider
   return provider({
     channel,
@@ -170,18 +206,27 @@ export function providerOf({ provider, channel, mode, max, concurrency }: LaneOp
   })
 }
 
-function serveLane(queue: ReturnType<typeof createQueue>, options: LaneOptions, provider: Provider): LaneService {
+/** A provider for each mode, so that the mode can change while the lane runs. */
+type Providers = Readonly<Record<LaneOptions['mode'], Provider>>
+
+const providersOf = (lane: LaneOptions): Providers => ({
+  single: providerOf(lane, 'single'),
+  batch: providerOf(lane, 'batch'),
+})
+
+function serveLane(queue: ReturnType<typeof createQueue>, options: LaneOptions, providers: Providers): LaneService {
   const { brand, channel, mode } = options
   const timeoutMs = options.timeoutMs ?? laneDefaults.timeoutMs
-  const concurrency = options.concurrency ?? laneDefaults.concurrency
-  const single = mode === 'single'
+  const mostPerCall = providers.batch.max
   const lane: Lane = {
     name: laneName(brand, channel),
     order: 'none',
-    max: single ? 1 : Math.min(options.max ?? laneDefaults.max, provider.max),
+    mode,
+    max: Math.min(options.max ?? laneDefaults.max, mostPerCall),
+    mostPerCall,
     bytes: options.bytes ?? laneDefaults.bytes,
-    spanMs: single ? 0 : (options.spanMs ?? laneDefaults.spanMs),
-    concurrency,
+    spanMs: options.spanMs ?? laneDefaults.spanMs,
+    concurrency: options.concurrency ?? laneDefaults.concurrency,
     ...(options.perSecond !== undefined && { perSecond: options.perSecond }),
     timeoutMs,
     keepFailed: options.failedActions ?? true,
@@ -194,7 +239,7 @@ function serveLane(queue: ReturnType<typeof createQueue>, options: LaneOptions, 
   // The lane is the guard of its provider: its concurrency, its timeout, and its hold during an outage.
   return queue.serveLane(lane, (items, context) =>
     callProvider(
-      provider,
+      providers[context.mode],
       items.map((item) => toMessage(item, brand)),
       context,
     ),

@@ -2,14 +2,15 @@
 
 import { type Static, Type } from 'typebox'
 import { refusedLines, whole } from '../contract/documents/described.ts'
-import { messageKey } from '../contract/message-key.ts'
 import { type Activity, readBatch, readLines, readSingle } from '../contract/read-activity.ts'
 import type { AccessKey } from '../http/access.ts'
 import { HttpError } from '../http/http.ts'
 import { blocks, longestLine } from '../http/lines.ts'
 import type { Channel } from '../providers/provider.ts'
 import type { EnqueuedItem, NewItem, Queue } from '../queue/queue.ts'
+import { clock } from '../runtime/clock.ts'
 import { emit } from '../runtime/events.ts'
+import { type RecordRules, toNewItem } from './new-item.ts'
 
 export const EnqueueAnswer = Type.Object({
   accepted: whole(),
@@ -27,8 +28,8 @@ export interface EnqueueOptions {
   readonly queue: Queue
   readonly channel: Channel
   readonly key: AccessKey
-  /** Whether a lane serves this brand and channel. */
-  readonly hasLane: (lane: string) => boolean
+  /** The settings of a lane. Undefined: no lane has this name. */
+  readonly rulesOf: (lane: string) => RecordRules | undefined
 }
 
 const maxRefusedListed = 1_000
@@ -84,31 +85,29 @@ interface NumberedRecord {
 
 async function enqueueRecords(
   records: readonly NumberedRecord[],
-  { queue, channel, key, hasLane }: EnqueueOptions,
+  { queue, channel, key, rulesOf }: EnqueueOptions,
   answer: EnqueueAnswer,
 ): Promise<void> {
   const itemsByLane = new Map<string, NewItem[]>()
   const positions: { lane: string; index: number }[] = []
-  for (const { item, line } of records) {
-    const error = 'invalid' in item ? item.invalid : refuseBrand(item.brandId, channel, key, hasLane)
-    if ('invalid' in item || error !== undefined) {
+  const now = clock.now()
+  for (const { item: record, line } of records) {
+    const read = toLaneItem(record, { channel, sender: key, rulesOf, now })
+    if ('invalid' in read) {
       answer.refused_count++
-      if (answer.refused.length < maxRefusedListed) answer.refused.push({ line, error: error as string })
+      if (answer.refused.length < maxRefusedListed) answer.refused.push({ line, error: read.invalid })
       continue
     }
-    const lane = laneName(item.brandId, channel)
+    const { lane, item } = read
     const items = itemsByLane.get(lane) ?? []
     if (items.length === 0) itemsByLane.set(lane, items)
     positions.push({ lane, index: items.length })
-    items.push({ key: messageKey(channel, item), text: item.text })
+    items.push(item)
   }
   const enqueuedByLane = new Map<string, readonly EnqueuedItem[]>()
   await Promise.all(
     [...itemsByLane].map(async ([lane, items]) => {
-      const enqueued = await queue.enqueue(lane, items)
-      enqueuedByLane.set(lane, enqueued)
-      const accepted = enqueued.filter(({ isNew }) => isNew).length
-      emit('queue.put', { lane, accepted, repeated: enqueued.length - accepted })
+      enqueuedByLane.set(lane, await enqueueItems(queue, lane, items))
     }),
   )
   for (const { lane, index } of positions) {
@@ -121,16 +120,49 @@ async function enqueueRecords(
   }
 }
 
-/** @returns why this key may not enqueue for the brand, or undefined if it may */
-function refuseBrand(
-  brand: string,
-  channel: Channel,
-  key: AccessKey,
-  hasLane: (lane: string) => boolean,
-): string | undefined {
-  if (key.brands && !key.brands.includes(brand)) return `the key ${key.name} may not enqueue for brand ${brand}`
-  if (!hasLane(laneName(brand, channel))) return `no lane serves brand ${brand} on ${channel}: add it to platform.lanes`
-  return undefined
+/** Stores items in a lane, and reports them to the metrics. */
+export async function enqueueItems(
+  queue: Queue,
+  lane: string,
+  items: readonly NewItem[],
+): Promise<readonly EnqueuedItem[]> {
+  const enqueued = await queue.enqueue(lane, items)
+  const accepted = enqueued.filter(({ isNew }) => isNew).length
+  emit('queue.put', { lane, accepted, repeated: enqueued.length - accepted })
+  return enqueued
+}
+
+/** Who sends records: an API key, or a queue or topic. */
+export interface Sender {
+  readonly name: string
+  /** The brands of its records. Undefined: all. */
+  readonly brands?: readonly string[] | undefined
+}
+
+export interface LaneItem {
+  readonly lane: string
+  readonly item: NewItem
+}
+
+interface EnqueueContext extends Pick<EnqueueOptions, 'channel' | 'rulesOf'> {
+  readonly sender: Sender
+  readonly now: number
+}
+
+/** The item of a record, and its lane. `invalid`: why the record is refused. */
+export function toLaneItem(
+  record: Activity | { readonly invalid: string },
+  { channel, sender, rulesOf, now }: EnqueueContext,
+): LaneItem | { readonly invalid: string } {
+  if ('invalid' in record) return record
+  const { brandId: brand } = record
+  if (sender.brands && !sender.brands.includes(brand))
+    return { invalid: `the sender ${sender.name} may not enqueue for brand ${brand}` }
+  const lane = laneName(brand, channel)
+  const rules = rulesOf(lane)
+  if (!rules) return { invalid: `no lane serves brand ${brand} on ${channel}: add it to platform.lanes` }
+  const item = toNewItem(record, { rules, keyName: sender.name, now })
+  return 'invalid' in item ? item : { lane, item }
 }
 
 export const laneName = (brand: string, channel: Channel): string => `${brand}/${channel}`

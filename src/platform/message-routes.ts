@@ -1,13 +1,15 @@
-// The route that finds messages on the platform: by the operator's identifier, by activity.id or by user.
+// The platform's routes of messages: search by the operator's identifier, by activity.id or by user, and erasure of a user's texts.
 
 import { Type } from 'typebox'
-import { closed, moment, text, whole } from '../contract/documents/described.ts'
+import { brandNumber, closed, moment, text, userId, whole } from '../contract/documents/described.ts'
 import { channels } from '../contract/endpoints.ts'
 import { readMessageKey } from '../contract/message-key.ts'
 import { type AdminRoute, adminRoute } from '../http/admin-access.ts'
-import { isLaneVisible } from '../queue/admin.ts'
+import { HttpError } from '../http/http-error.ts'
+import { isLaneVisible } from '../queue/lane-visibility.ts'
 import { beforeDescription, messageQuery, pageOf, readMessageQuery } from '../queue/message-query.ts'
 import type { FoundItem, LaneService, Queue } from '../queue/queue.ts'
+import { ShownAttempt, shownAttempt } from '../queue/shown-attempt.ts'
 import { laneName } from './enqueue.ts'
 
 const FoundMessage = Type.Object({
@@ -18,6 +20,12 @@ const FoundMessage = Type.Object({
   outcome: Type.Enum(['waiting', 'successful', 'failed']),
   attempts: Type.Optional(whole('Absent while the message waits')),
   ref: Type.Optional(Type.String({ description: 'push_id or site_notification_id' })),
+  replays: Type.Optional(whole('How often it was replayed from Failed Actions; absent: never')),
+  earlier_refs: Type.Optional(
+    Type.Array(Type.String(), {
+      description: 'The identifiers before a replay, oldest first. They find the message, too',
+    }),
+  ),
   rule: Type.Optional(Type.String({ description: 'The reason for the outcome' })),
   untracked: Type.Optional(Type.Literal(true, { description: 'Delivered, but the answer has no identifier' })),
   reason: Type.Optional(
@@ -26,6 +34,13 @@ const FoundMessage = Type.Object({
   error: Type.Optional(Type.String()),
   call: Type.Optional(Type.String()),
   put_at: moment('The time when it was enqueued'),
+  erased: Type.Optional(Type.Literal(true, { description: 'The text was erased: the message cannot be replayed' })),
+  history: Type.Optional(
+    Type.Array(ShownAttempt, {
+      description:
+        'The unsuccessful attempts, oldest first; of many, the first 20 and the last 20. Not for a list by user',
+    }),
+  ),
 })
 
 export interface MessageRoutes {
@@ -57,8 +72,7 @@ export function messageRoutes({ queue, lanes }: MessageRoutes): readonly AdminRo
         const search = readMessageQuery(request.query, key, ['ref', 'id'])
         if ('brand' in search) {
           const { brand, userId, before = Number.MAX_SAFE_INTEGER, limit } = search
-          const brandLanes = channels.map((channel) => laneName(brand, channel))
-          const found = await queue.findItems({ lanes: brandLanes, userId, before, limit })
+          const found = await queue.findItems({ lanes: lanesOf(brand), userId, before, limit })
           return pageOf(found.map(shownMessage), search, ({ seq }) => String(seq))
         }
         const visibleLanes = lanes.map(({ name }) => name).filter((name) => isLaneVisible(key, name))
@@ -70,10 +84,37 @@ export function messageRoutes({ queue, lanes }: MessageRoutes): readonly AdminRo
         return { messages: found.map(shownMessage) }
       },
     }),
+    adminRoute({
+      method: 'POST',
+      url: '/admin/messages/erase',
+      scope: 'manage',
+      says: "Erases the texts of a user's messages, except those that wait to be sent. The messages stay, without text, and cannot be replayed.",
+      body: Type.Object({ brand: brandNumber(), user_id: userId() }, closed),
+      gives: Type.Object({
+        messages: whole('Messages without text now, including those erased before'),
+        failed: whole('The failed ones among them: they are deleted from Failed Actions and cannot be replayed'),
+        waiting: whole('Messages that wait to be sent and keep their texts: repeat the request when they are sent'),
+      }),
+      async handler({ body: { brand, user_id: userId } }, key) {
+        if (key.brands?.includes(brand) === false)
+          throw new HttpError(403, `the key ${key.name} is not for brand ${brand}: use a key of this brand`)
+        return queue.eraseItems(lanesOf(brand), userId)
+      },
+    }),
   ]
 }
 
-function shownMessage({ category, key, enqueuedAt, ...rest }: FoundItem) {
+const lanesOf = (brand: string): string[] => channels.map((channel) => laneName(brand, channel))
+
+function shownMessage({ category, key, enqueuedAt, earlierRefs, history, ...rest }: FoundItem) {
   const { id, userId } = readMessageKey(key)
-  return { ...rest, id, user_id: userId, outcome: category, put_at: enqueuedAt }
+  return {
+    ...rest,
+    ...(earlierRefs && { earlier_refs: earlierRefs }),
+    id,
+    user_id: userId,
+    outcome: category,
+    put_at: enqueuedAt,
+    ...(history && { history: history.map(shownAttempt) }),
+  }
 }

@@ -1,3 +1,4 @@
+import type { BrokerConsumer } from '../brokers/consumer.ts'
 import type { Judge } from '../devices/device-event.ts'
 import type { LinkChannel } from '../devices/link-channels.ts'
 import type { AccessKey } from '../http/access.ts'
@@ -10,7 +11,7 @@ import type { ReconciliationOptions } from '../reconcile/options.ts'
 export interface LaneOptions {
   readonly brand: string
   readonly channel: Channel
-  /** Usually operatorApi(), which creates a provider for the lane; or a custom provider. */
+  /** Usually operatorApi(), which creates a provider for each mode of the lane; or a custom provider. */
   readonly provider: Provider | ((lane: LaneShape) => Provider)
   /** One message per request, or a batch. */
   readonly mode: 'single' | 'batch'
@@ -27,7 +28,32 @@ export interface LaneOptions {
   readonly timeoutMs?: number
   /** Whether failed messages are kept in Failed Actions (§6.4). Default: true. */
   readonly failedActions?: boolean
+  /** The time after which a message is not sent (row 56). Default: it never expires. */
+  readonly expires?: {
+    /** The JSON Pointer of the expiry in a record. Default: '/expires_at'. */
+    readonly at?: string
+    /** For records without an expiry: this long after they were enqueued. */
+    readonly afterMs?: number
+  }
+  /** The messages that are sent before all others of the lane (row 57): one of these conditions is enough. */
+  readonly transactional?: {
+    /** The JSON Pointer of the priority in a record, which is then 'transactional'. Default: '/priority'. */
+    readonly at?: string
+    /** The activity_ids. */
+    readonly activities?: readonly string[]
+    /** The names of the API keys that enqueue. */
+    readonly keys?: readonly string[]
+  }
   readonly retry?: { readonly firstMs?: number; readonly mostMs?: number; readonly attempts?: number }
+}
+
+/** A queue or topic with one activity request record in each message. */
+export interface IntakeChannel {
+  readonly consumer: BrokerConsumer
+  /** The channel of all its records. Default: the type of each message, `push` or `site`. */
+  readonly channel?: Channel
+  /** The brands that its records may have. Default: all. */
+  readonly brands?: readonly string[]
 }
 
 export interface PlatformOptions {
@@ -37,6 +63,8 @@ export interface PlatformOptions {
   /** The URL at which operators reach this platform, for /docs and /openapi.json. Default: the URL of these documents. */
   readonly publicUrl?: string
   readonly lanes: readonly LaneOptions[]
+  /** Queues and topics with activity request records, in addition to POST /admin/activities. */
+  readonly intake?: readonly IntakeChannel[]
   /** Queues and topics with device links (§4.3), in addition to the two endpoints. */
   readonly deviceLinks?: readonly LinkChannel[]
   /** Decides whether a Web Push subscription may be linked: its endpoint is untrusted input. Returns why not. */
@@ -45,8 +73,12 @@ export interface PlatformOptions {
   readonly devicesPerUser?: number
   /** The operators' attributes that are compared with the CRM's attributes. */
   readonly reconciliation?: readonly ReconciliationOptions[]
-  /** How long settled items and calls are kept, in milliseconds. Default: 90 days, the minimum of row 29. */
+  /** The memory for messages that all lanes together have read ahead, in bytes. Default: 256 MiB. */
+  readonly readAheadBytes?: number
+  /** How long settled items are kept, in milliseconds. Default: 90 days, the minimum of row 29. */
   readonly keptMs?: number
+  /** How long attempts and calls are kept, in milliseconds, at most `keptMs`. Default: 14 days. */
+  readonly contentsKeptMs?: number
   /** The largest body of a JSON request, in bytes. NDJSON streams have no limit. Default: 16 MiB. */
   readonly bodyBytes?: number
   /** The memory for all request bodies together, and the time limit for receiving a body. */

@@ -3,11 +3,11 @@
 import type { Pool } from 'undici'
 import { apiKeyHeader } from '../contract/endpoints.ts'
 import { shortened } from '../contract/storable.ts'
+import type { Check } from '../runtime/check.ts'
 import { clock } from '../runtime/clock.ts'
 import { clockCheck } from './clock-check.ts'
 import { exchange } from './exchange.ts'
 import { messageOf } from './lost.ts'
-import type { Check } from './provider.ts'
 
 export interface CheckOperator {
   readonly pool: Pool

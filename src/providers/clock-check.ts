@@ -1,4 +1,4 @@
-import type { Check } from './provider.ts'
+import type { Check } from '../runtime/check.ts'
 
 const mostMs = 60_000
 

@@ -1,11 +1,12 @@
-// The guard around the operator's providers: slots, timeout and circuit breaker. On the platform the lane has all three.
+// The guard around the operator's providers: slots, rate, timeout and circuit breaker. On the platform the lane has all of them.
 
 import type { Fatal } from '../contract/outcome.ts'
 import { refuseFatal } from '../contract/refusals.ts'
 import { type BreakerOptions, breakerDefaults, createBreaker } from '../runtime/breaker.ts'
 import { clock } from '../runtime/clock.ts'
 import { emit } from '../runtime/events.ts'
-import { createSemaphore } from '../runtime/semaphore.ts'
+import { createFairSemaphore } from '../runtime/fair-semaphore.ts'
+import { createSendRate } from '../runtime/send-rate.ts'
 import { timeoutError } from '../runtime/timeout-error.ts'
 import { callProvider, stopping } from './call-provider.ts'
 import type { Message, Pause, Provider, Result, SendContext } from './provider.ts'
@@ -24,8 +25,8 @@ export interface GuardOptions {
 export const leastRestMs = 1_000
 
 /**
- * Splits messages into calls of `provider.max`, limits the calls in flight, and applies deadline, timeout and circuit breaker. Each
- * call is that of callProvider().
+ * Splits messages into calls of `provider.max`, limits the rate of calls and the calls in flight, and applies deadline, timeout and
+ * circuit breaker. Each call is that of callProvider().
  *
  * @example
  * const guarded = guard(provider, { concurrency: 4, timeoutMs: 30_000 })
@@ -33,14 +34,17 @@ export const leastRestMs = 1_000
  */
 export function guard(provider: Provider, options: GuardOptions): Provider {
   const { concurrency, timeoutMs } = options
-  const slots = createSemaphore(concurrency)
+  const rate = createSendRate(provider.callsPerSecond)
+  const slots = createFairSemaphore(concurrency, Number.POSITIVE_INFINITY, rate)
   const breaker = createBreaker(options.breaker ?? breakerDefaults)
   /** The last outcome for which the provider was to blame: the reason given while the breaker is open. */
   let cause: Fatal | undefined
 
   async function call(messages: readonly Message[], context: SendContext): Promise<readonly Result[]> {
-    const slot = slots.acquire()
-    if (slot) await slot
+    const slot = slots.acquire(context.deadline)
+    if (slot === 'full')
+      return repeatResult(messages.length, { ...overloaded(rate.waitMs(clock.now(), slots.waiting)), untried: true })
+    if (slot !== true && !(await slot)) return repeatResult(messages.length, tooLate)
     try {
       const now = clock.now()
       if (context.signal.aborted) return repeatResult(messages.length, stopping)
@@ -50,6 +54,7 @@ export function guard(provider: Provider, options: GuardOptions): Provider {
         return repeatResult(messages.length, { ...notCalled(cause, admission.retryAfterMs), untried: true })
       const results = await callWithTimeout(messages, context, now)
       updateBreaker(results, admission === 'probe')
+      slowDownIfRefused(results, now)
       return results
     } finally {
       slots.release()
@@ -87,6 +92,14 @@ export function guard(provider: Provider, options: GuardOptions): Provider {
     } else breaker.recordUnknown(probe)
   }
 
+  function slowDownIfRefused(results: readonly Result[], sentAt: number): void {
+    const refused = results.find((result) => result.category === 'fatal' && result.reason === 'rate_limited')
+    if (refused?.category !== 'fatal' || refused.blame !== 'provider') return
+    const now = clock.now()
+    const perSecond = rate.slowDown(sentAt, now, breaker.restMs(now))
+    if (perSecond !== undefined) emit('provider.slowed', { provider: provider.name, perSecond, reason: refused.error })
+  }
+
   return {
     name: provider.name,
     max: provider.max,
@@ -112,6 +125,10 @@ export function guard(provider: Provider, options: GuardOptions): Provider {
 }
 
 const tooLate = refuseFatal('too_late')
+
+/** @param waitMs how long the waiting calls need at the rate of the provider */
+const overloaded = (waitMs: number): Fatal =>
+  refuseFatal('too_many_waiting', { retryAfterMs: Math.max(leastRestMs, Math.ceil(waitMs)) })
 
 /** The outcome while the breaker is open. Its error is that of the answer that opened the breaker, because it names the cause. */
 const notCalled = (cause: Fatal | undefined, retryAfterMs: number): Fatal =>

@@ -25,12 +25,14 @@ export interface OperatorApiOptions {
 export interface LaneShape {
   readonly channel: Channel
   readonly mode: 'single' | 'batch'
-  /** Maximum number of messages in a request: the operator's batch maximum (§1.6). */
+  /** The configured number of messages in a request: the operator's batch maximum (§1.6). A person may change it at run time. */
   readonly max: number
-  /** Maximum number of requests in flight. */
+  /** The configured number of requests in flight. A person may change it at run time. */
   readonly concurrency: number
 }
 
+/** The lane limits a batch further. */
+const mostPerBatch = 1_000_000
 const mostAnswerBytes = { single: 1024 * 1024, batch: 64 * 1024 * 1024 }
 
 /**
@@ -60,12 +62,13 @@ const apiKeyForm: Form = { ...textForm, secret: true }
  * have no timeout of their own: guard() aborts the signal.
  */
 function createOperatorApi({ url, apiKey }: OperatorApiOptions, lane: LaneShape): Provider {
-  const { channel, mode, max, concurrency: connections } = lane
+  const { channel, mode } = lane
   const { origin, pathname, host } = new URL(url)
   const base = pathname.replace(/\/+$/, '')
   const path = base + sendPaths[channel][mode]
   const name = `operator-api ${host}`
-  const pool = new Pool(origin, { connections, pipelining: 1, headersTimeout: 0, bodyTimeout: 0 })
+  // Without a limit of connections: the lane limits its calls.
+  const pool = new Pool(origin, { pipelining: 1, headersTimeout: 0, bodyTimeout: 0 })
 
   function post(body: string, headers: Record<string, string>, { signal }: SendContext): Promise<Exchanged> {
     return exchange(pool, {
@@ -80,7 +83,7 @@ function createOperatorApi({ url, apiKey }: OperatorApiOptions, lane: LaneShape)
   async function sendSingle(message: Message, context: SendContext): Promise<Outcome> {
     const exchanged = await post(message.text, { ...traceOf([message]), ...trackingOf(message) }, context)
     if ('lost' in exchanged) return lost(name, exchanged, context)
-    return readSingleAnswer({ channel, ...wireOf(exchanged) })
+    return withStatus(readSingleAnswer({ channel, ...wireOf(exchanged) }), exchanged.status)
   }
 
   async function sendBatch(messages: readonly Message[], context: SendContext): Promise<readonly Outcome[]> {
@@ -89,8 +92,9 @@ function createOperatorApi({ url, apiKey }: OperatorApiOptions, lane: LaneShape)
     if ('lost' in exchanged) return messages.map(() => lost(name, exchanged, context))
     if (exchanged.cut && exchanged.status === 200) return messages.map(() => tooLong)
     const wire = wireOf(exchanged)
-    const { outcomes, warnings } = readBatchAnswer({ channel, ids: messages.map(({ id }) => id), ...wire })
-    for (const warning of warnings) emit('answer.warning', { provider: name, warning })
+    const read = readBatchAnswer({ channel, ids: messages.map(({ id }) => id), ...wire })
+    for (const warning of read.warnings) emit('answer.warning', { provider: name, warning })
+    const outcomes = read.outcomes.map((outcome) => withStatus(outcome, wire.status))
     const [first, ...others] = outcomes
     // For the row of the call. An answer may have megabytes, so only its beginning is stored.
     return first && first.answer === undefined ? [{ ...first, answer: beginning(wire.body) }, ...others] : outcomes
@@ -98,7 +102,7 @@ function createOperatorApi({ url, apiKey }: OperatorApiOptions, lane: LaneShape)
 
   return {
     name,
-    max: mode === 'single' ? 1 : max,
+    max: mode === 'single' ? 1 : mostPerBatch,
     async send(messages, context) {
       if (mode === 'single') return Promise.all(messages.map((message) => sendSingle(message, context)))
       return sendBatch(messages, context)
@@ -109,6 +113,10 @@ function createOperatorApi({ url, apiKey }: OperatorApiOptions, lane: LaneShape)
       if (!pool.closed && !pool.destroyed) await pool.close()
     },
   }
+}
+
+function withStatus(outcome: Outcome, status: number): Outcome {
+  return outcome.category === 'successful' ? outcome : { ...outcome, status }
 }
 
 function wireOf({ status, headers, body }: Exclude<Exchanged, { lost: Error }>): {

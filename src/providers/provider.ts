@@ -1,4 +1,5 @@
 import type { Fatal, Outcome } from '../contract/outcome.ts'
+import type { Check } from '../runtime/check.ts'
 import type { Op } from '../store/database.ts'
 
 export type Channel = 'push' | 'site'
@@ -45,17 +46,6 @@ export interface SendContext {
   readonly signal: AbortSignal
 }
 
-/** One finding of `bellwire doctor`. */
-export interface Check {
-  readonly ok: boolean
-  /** Nothing is broken, but a person should know. */
-  readonly warning?: true
-  /** The finding: 'FCM accepts the service account of project p-1'. */
-  readonly description: string
-  /** How to fix the problem. Present if `ok` is false, and with a warning. */
-  readonly remedy?: string
-}
-
 /** An outcome, and the rows that the provider adds to the store. They are committed in the transaction of the settle. */
 export type Result = Outcome & {
   readonly writes?: readonly Op[]
@@ -88,6 +78,8 @@ export interface Provider {
   readonly name: string
   /** Maximum number of messages in one call. With 1, a call that hangs affects one message only. */
   readonly max: number
+  /** Maximum number of calls in a second, in each process. Default: no limit, until the provider refuses a call for its quota. */
+  readonly callsPerSecond?: number | undefined
   /** The provider delivers only by its `writes`. Nothing is sent before the settle, so a lost attempt is never uncertain. */
   readonly transactional?: true
   /** Called before messages are claimed. Returns the pause that applies to each message, or undefined if nothing is paused. */

@@ -3,7 +3,8 @@
 import type { PushContent } from '../contract/content.ts'
 import type { Outcome } from '../contract/outcome.ts'
 import type { Device } from '../devices/device.ts'
-import type { Check, SendContext } from './provider.ts'
+import type { Check } from '../runtime/check.ts'
+import type { SendContext } from './provider.ts'
 
 /** One message for one device. */
 export interface Push {
@@ -42,6 +43,8 @@ export interface PushService {
   reaches(device: Device): boolean
   /** Maximum number of sends in flight. */
   readonly concurrency: number
+  /** Maximum number of sends in a second, in each process. Default: no limit, until the service refuses a send for its quota. */
+  readonly perSecond?: number | undefined
   /**
    * Sends one push, and resolves no later than `deadline` (epoch ms). The caller turns a rejection into fatal. `signal` aborts
    * only when the process is stopping, so that many sends can share it.

@@ -8,7 +8,7 @@ export interface BlockedUsers {
   endCall(items: readonly BufferedItem[]): void
   /** Blocks the user's items until this time. */
   blockUntil(user: string, until: number): void
-  /** @returns a function that tells whether a user is blocked now */
+  /** @returns whether a user is blocked now, as a function */
   blockedAt(now: number): (user: string) => boolean
   /** How long until the first user's backoff ends. Infinity: no user has a backoff. */
   waitMs(now: number): number

@@ -1,3 +1,4 @@
+import type { EarlierAttempt } from './attempts.ts'
 import type { Item } from './queue.ts'
 
 /** An item in the memory of its lane's owner. */
@@ -15,4 +16,6 @@ export interface BufferedItem extends Item {
   uncountedAttempts: number
   /** activity.id, read from the key on first use. */
   batchId: string | undefined
+  /** Counted attempts that ended fatal and are not written yet. */
+  earlierAttempts: EarlierAttempt[] | undefined
 }

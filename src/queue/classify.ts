@@ -1,6 +1,7 @@
 // Classifies the outcomes of one call: final, or fatal and by whose fault, and whether the provider works. Pure.
 
-import type { Fatal } from '../contract/outcome.ts'
+import type { Failed, Fatal } from '../contract/outcome.ts'
+import { refuseFailed } from '../contract/refusals.ts'
 import type { Op } from '../store/database.ts'
 import type { BufferedItem } from './buffered-item.ts'
 import type { HandledOutcome } from './queue.ts'
@@ -53,10 +54,21 @@ export function finalItem(item: BufferedItem, outcome: Exclude<HandledOutcome, F
   const { rule, call, ref } = outcome
   if (outcome.category === 'successful')
     return { item, settled: { seq, state: settledState.successful, attempt, rule, ref, call } }
-  const { reason, error, answer } = outcome
+  const { reason, error, answer, status } = outcome
   const settled = { seq, state: settledState.failed, attempt, rule, ref, call, reason, error: error.slice(0, 500) }
-  const failed: FailedRow = { ...settled, key, answer }
+  const failed: FailedRow = { ...settled, key, answer, status }
   return { item, settled, failed }
+}
+
+/** An item that fails before its next attempt. Its outcome has the attempts that it has had. */
+export function failedItem(item: BufferedItem, outcome: Failed): FinalItem {
+  return { ...finalItem({ ...item, attempt: item.attempt - 1 }, outcome), item }
+}
+
+export function expiredItem(item: BufferedItem): FinalItem {
+  const at = new Date(item.expiresAt ?? 0).toISOString()
+  const outcome = refuseFailed('expired_in_queue', { error: `not sent: the message expired at ${at} while it waited` })
+  return failedItem(item, outcome)
 }
 
 /** 401, 403, 404 or 405 on a single request: a wrong key or address is more likely than a hundred bad messages. */

@@ -1,16 +1,30 @@
 import { clock } from '../runtime/clock.ts'
-import type { Database } from '../store/database.ts'
+import { emit } from '../runtime/events.ts'
+import type { Database, Op } from '../store/database.ts'
+import { cancelWaiting, forgetCancellations, listCancellations } from './cancellations.ts'
+import { type ControlKey, endControls, isInScope, setControls } from './controls.ts'
+import { decideFailed, previewFailed } from './decide-failed.ts'
+import { createDivision } from './division.ts'
 import { enqueueItems, enqueueOps } from './enqueue.ts'
-import { decideFailed, listFailed } from './failed-actions.ts'
+import { eraseItems } from './erase.ts'
+import { findFailed, listFailed } from './failed-actions.ts'
+import { readFailedGroups } from './failed-counts.ts'
 import { findItems } from './find-items.ts'
 import { insertFailedOps } from './insert-failed.ts'
-import type { ItemOutcome, Queue } from './queue.ts'
-import { countItems, readOutcomes } from './read-outcomes.ts'
-import { forgetSettled } from './retention.ts'
+import type { NewItem, Queue } from './queue.ts'
+import { createReadAheadBudget } from './read-ahead-budget.ts'
+import { countItems, type FindWaitReason, readOutcomes } from './read-outcomes.ts'
+import { forgetEvidence, forgetSettled } from './retention.ts'
 import { type ServedLane, serveLane } from './serve-lane.ts'
-import { laneTopic } from './wake-topics.ts'
+import { countSelected } from './waiting-pages.ts'
+import { laneTopic, transactionalTopic } from './wake-topics.ts'
 
 export { queueMigrations } from './tables.ts'
+
+export interface QueueOptions {
+  /** The memory for items that all lanes together have read ahead. Default: 256 MiB. */
+  readonly readAheadBytes?: number | undefined
+}
 
 /**
  * Creates the queue of a database. A lane exists from its first item on, and one process serves it at a time.
@@ -21,35 +35,79 @@ export { queueMigrations } from './tables.ts'
  * lane.start()
  * const [enqueued] = await queue.enqueue('1/push', [{ key: 'k1', text: '{"activity":…}' }]) // { seq: 1, isNew: true }
  */
-export function createQueue(database: Database): Queue {
+export function createQueue(database: Database, { readAheadBytes }: QueueOptions = {}): Queue {
   const servedLanes = new Map<string, ServedLane>()
+  const division = createDivision(database)
+  const readAhead = createReadAheadBudget(readAheadBytes)
 
-  /** Adds the reason why a waiting item is not delivered yet, if this process knows it. */
-  function addWaitReason<Of extends ItemOutcome>(item: Of): Of {
-    return item.category === 'waiting' ? { ...item, ...servedLanes.get(item.lane)?.findWaitReason(item.seq) } : item
+  const findWaitReason: FindWaitReason = (item) => servedLanes.get(item.lane)?.findWaitReason(item)
+
+  const wakeOps = (lane: string, items: readonly NewItem[]): readonly Op[] =>
+    sourcesOf(items).map((source) => database.wake(source === 'enqueued' ? laneTopic(lane) : transactionalTopic(lane)))
+
+  async function refreshControls(changed: readonly Pick<ControlKey, 'scope'>[]): Promise<void> {
+    const lanes = [...servedLanes.values()].filter(({ name }) => changed.some(({ scope }) => isInScope(name, scope)))
+    await Promise.all(lanes.map((lane) => lane.refreshControls()))
   }
 
   return {
-    enqueueOps: (lane, items) => [...enqueueOps(lane, items, clock.now()), database.wake(laneTopic(lane))],
+    enqueueOps: (lane, items) => [...enqueueOps(lane, items, clock.now()), ...wakeOps(lane, items)],
     insertFailedOps: (lane, items) => insertFailedOps(lane, items, clock.now()),
     async enqueue(lane, items) {
-      // If this process owns the lane, it wakes it directly: a wake operation costs every other process a query.
+      // If this process owns the lane, it wakes it directly: a notification at each commit slows down all commits.
       const servedLane = servedLanes.get(lane)
       const owned = servedLane?.owned === true
-      const enqueued = await enqueueItems(database, lane, items, owned ? [] : [database.wake(laneTopic(lane))])
-      if (owned) servedLane?.wake('enqueued')
+      const enqueued = await enqueueItems(database, lane, items, owned ? [] : wakeOps(lane, items))
+      if (owned) for (const source of sourcesOf(items)) servedLane.wake(source)
       return enqueued
     },
     serveLane(lane, handle) {
-      const service = serveLane(database, lane, handle)
+      const service = serveLane({ database, division, readAhead }, lane, handle)
       servedLanes.set(lane.name, service)
       return service
     },
-    readOutcomes: async (seqs) => (await readOutcomes(database, seqs)).map(addWaitReason),
-    findItems: async (search) => (await findItems(database, search)).map(addWaitReason),
+    async setControls(controls) {
+      await setControls(database, controls)
+      await refreshControls(controls)
+    },
+    async endControls(keys, by) {
+      const ended = await endControls(database, keys, by)
+      await refreshControls(keys)
+      return ended
+    },
+    countSelected: (lane, selection, after) => countSelected(database, lane, selection, after),
+    async cancelWaiting(cancellations) {
+      await cancelWaiting(database, cancellations)
+      await refreshControls(cancellations.map(({ lane: scope }) => ({ scope })))
+    },
+    listCancellations: (lanes, limit) => listCancellations(database, lanes, limit),
+    readOutcomes: (seqs) => readOutcomes(database, seqs, findWaitReason),
+    findItems: (search) => findItems(database, search, findWaitReason),
     listFailed: (filter, page) => listFailed(database, filter, page),
-    decideFailed: (filter, action, decision = {}) => decideFailed(database, filter, action, decision),
+    eraseItems: (lanes, userId) => eraseItems(database, lanes, userId),
+    findFailed: (seq) => findFailed(database, seq),
+    summarizeFailed: (filter) => readFailedGroups(database, filter),
+    previewFailed: (filter, action, after) => previewFailed(database, filter, action, after),
+    async decideFailed(filter, action, decision = {}) {
+      const decided = await decideFailed(database, filter, action, decision)
+      if (decided.count > 0) emit('failed.decided', { action, count: decided.count, by: decision.by ?? 'this program' })
+      return decided
+    },
     countItems: () => countItems(database),
-    forgetSettled: (before) => forgetSettled(database, before),
+    async forgetSettled(before) {
+      const forgotten = await forgetSettled(database, before)
+      if (forgotten === 0) await forgetCancellations(database, before)
+      return forgotten
+    },
+    forgetEvidence: (before) => forgetEvidence(database, before),
   }
+}
+
+/** The sources that the owner of a lane must read to find these items. */
+function sourcesOf(items: readonly NewItem[]): readonly ('enqueued' | 'transactional')[] {
+  const transactional = items.filter((item) => item.transactional).length
+  return [
+    ...(transactional < items.length ? (['enqueued'] as const) : []),
+    ...(transactional > 0 ? (['transactional'] as const) : []),
+  ]
 }

@@ -35,7 +35,7 @@ const maxSkipped = 1_000
 
 /**
  * Cuts a batch when the message count or the byte limit is reached, or when the first message has waited for the time span.
- * No batch contains an activity.id twice: the answer could not tell the two messages apart (§4.1 rule 4).
+ * No batch contains an activity.id twice: the answer could not distinguish the two messages (§4.1 rule 4).
  *
  * @returns the batch, or how many milliseconds to wait (Infinity: until an item arrives)
  * @example cutBatch(buffer, { max: 500, bytes: 4_194_304, spanMs: 200, order: 'none' }, Date.now())
@@ -93,6 +93,21 @@ function cutById(source: BatchSource, { max, bytes: maxBytes, order }: BatchLimi
     if (ids.size === max) return { scanned: i + 1, skipped, bytes, full: true }
   }
   return { scanned: source.length, skipped, bytes, full: bytes >= maxBytes }
+}
+
+/**
+ * The first message that was not fatal yet in this outage: a message that was fatal may itself be the cause.
+ *
+ * @param deliveringCalls the number of calls that delivered a message
+ */
+export function cutUnsuspectedItem(
+  source: BatchSource,
+  deliveringCalls: number,
+): Pick<BatchCut, 'scanned' | 'skipped'> {
+  let index = 0
+  while (index < source.length && source.at(index).suspectedAtCall === deliveringCalls) index++
+  if (index === source.length) index = 0
+  return { scanned: index + 1, skipped: Array.from({ length: index }, (_, i) => i) }
 }
 
 /** The user of an item in a lane that is ordered by user: the second element of the key. */

@@ -1,41 +1,48 @@
 // Sends the items of a lane: cuts batches from the buffer, starts calls, and decides the next step from the outcomes. Its
 // state is in memory and is dropped when the lane is lost.
 
-import type { Fatal } from '../contract/outcome.ts'
 import { clock } from '../runtime/clock.ts'
 import { emit } from '../runtime/events.ts'
+import type { AttemptBuffer } from './attempt-buffer.ts'
 import { createBlockedUsers } from './blocked-users.ts'
 import type { BufferedItem } from './buffered-item.ts'
-import { classifyOutcomes, type FatalItem, finalItem } from './classify.ts'
-import { type BatchCut, cutBatch, orderingUser } from './cut-batch.ts'
+import { classifyOutcomes, expiredItem, type FatalItem, finalItem } from './classify.ts'
+import { type BatchCut, cutBatch, cutUnsuspectedItem, orderingUser } from './cut-batch.ts'
 import { judgeFatals } from './judge-fatals.ts'
 import type { LaneBuffer } from './lane-buffer.ts'
+import { batchLimits } from './lane-settings.ts'
 import { planRetry } from './plan-retry.ts'
 import { createProviderHealth } from './provider-health.ts'
-import type { HandledOutcome, Lane, LaneHandler } from './queue.ts'
+import type { HandledOutcome, Lane, LaneHandler, LaneSettings } from './queue.ts'
 import { createRateLimit } from './rate-limit.ts'
 import { type CallKind, createRunningCalls } from './running-calls.ts'
 import type { FinalItem, PostponedItem } from './settle-ops.ts'
 import type { SettleWriter } from './settle-writer.ts'
+import { createWaitReasons, type WaitReason } from './wait-reasons.ts'
 
 export interface DispatcherOptions {
   readonly lane: Lane
   readonly handle: LaneHandler
   readonly buffer: LaneBuffer
+  readonly attempts: AttemptBuffer
   readonly settleWriter: SettleWriter
+  /** The settings in effect. They may change between two calls of startCalls(). */
+  readonly settings: () => LaneSettings
   /** Aborts when the process stops and the time for running calls is over. */
   readonly signal: AbortSignal
   /** Aborts when this process no longer owns the lane. */
   readonly lost: AbortSignal
   /** Called when a call has ended and startCalls() may have work. */
   readonly wake: () => void
-  /** Pauses the lane until a person resumes it. */
+  /** Pauses the lane until a person resumes it, and alerts. */
   readonly pause: (reason: string) => void
 }
 
 export interface Dispatcher {
   /** Starts all calls that can start now. @returns how many milliseconds until the next check; Infinity: until woken */
   startCalls(now: number): number
+  /** Returns the parts of split batches to the buffer. */
+  requeueSplitParts(): void
   /** Ends calls that ignored their deadline. @returns how many milliseconds until the next call is overdue */
   endOverdueCalls(now: number): number
   readonly calls: number
@@ -46,18 +53,14 @@ export interface Dispatcher {
   findWaitReason(seq: number): WaitReason | undefined
 }
 
-export type WaitReason = Pick<Fatal, 'reason' | 'error'>
-
 /** The most answered items that wait for a commit. While there are more, no call starts. */
 const maxUnsettled = 20_000
-/** The most items whose reason for a retry is kept in memory. */
-const maxWaitReasons = 20_000
 /** The limits of delayed items in memory. Beyond them, items are postponed in the store. */
 const maxDelayed = { items: 10_000, bytes: 32 * 1024 * 1024 }
 
 interface NextCall {
   readonly kind: CallKind
-  readonly items: BufferedItem[]
+  readonly items: readonly BufferedItem[]
   readonly full: boolean
 }
 interface Wait {
@@ -73,31 +76,39 @@ interface ScheduledRetries {
 }
 
 export function createDispatcher(options: DispatcherOptions): Dispatcher {
-  const { lane, handle, buffer, settleWriter, signal, lost, wake, pause } = options
+  const { lane, handle, buffer, attempts, settleWriter, signal, lost, wake, pause } = options
   const ordered = lane.order === 'lane'
   const byUser = lane.order === 'user'
   const blockedUsers = createBlockedUsers()
   const health = createProviderHealth(lane.retry)
-  const rateLimit = createRateLimit(lane.perSecond)
-  const running = createRunningCalls({ lane, handle, signal, onEnd })
+  let settings = options.settings()
+  let rateLimit = createRateLimit(settings.perSecond, clock.now())
+  const running = createRunningCalls({
+    lane,
+    handle: (items, context) => handle(items, { ...context, mode: settings.mode }),
+    signal,
+    onEnd,
+  })
   /** The parts of split batches that wait for a call of their own. The last part is next. */
-  const splitParts: BufferedItem[][] = []
+  const splitParts: (readonly BufferedItem[])[] = []
   let splitCallRunning = false
-  /** The wait reasons of items with their own backoff, the oldest first. */
-  const waitReasons = new Map<number, WaitReason>()
+  const waitReasons = createWaitReasons()
   let holdReason: WaitReason | undefined
   let lastError: string | undefined
   /** An ordered lane starts no call before this time. */
   let blockedUntil = 0
-  /** The most messages in a batch. Halved when batches fail although a probe succeeded, doubled by each batch that succeeds. */
-  let batchMax = lane.max
+  /** Limits a batch further. Halved when batches fail although a probe succeeded, doubled by each batch that succeeds. */
+  let batchMax = Number.POSITIVE_INFINITY
 
   function startCalls(now: number): number {
+    applySettings(now)
     const waitMs = Math.min(buffer.requeueDue(now) - now, running.endOverdueCalls(now))
-    while (running.calls < (ordered ? 1 : lane.concurrency) && settleWriter.size < (ordered ? 1 : maxUnsettled)) {
+    while (running.calls < (ordered ? 1 : settings.concurrency) && settleWriter.size < (ordered ? 1 : maxUnsettled)) {
       const next = takeNextCall(now)
       if ('waitMs' in next) return Math.min(waitMs, next.waitMs, running.endOverdueCalls(now))
-      const { kind, items, full } = next
+      const { kind, full } = next
+      const items = settleExpired(next.items, now)
+      if (items.length === 0) continue
       if (kind === 'split') splitCallRunning = true
       if (kind === 'probe') health.startProbe()
       rateLimit.recordCall(items.length, now)
@@ -107,14 +118,39 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     return Math.min(waitMs, running.endOverdueCalls(now))
   }
 
+  /** Fails the expired items. @returns the others */
+  function settleExpired(items: readonly BufferedItem[], now: number): readonly BufferedItem[] {
+    const expired = items.filter(({ expiresAt = Number.POSITIVE_INFINITY }) => expiresAt <= now)
+    if (expired.length === 0) return items
+    attempts.release(expired.map((item) => ({ item })))
+    settleWriter.add({ final: expired.map(expiredItem), postponed: [], writes: [] })
+    return items.filter((item) => !expired.includes(item))
+  }
+
+  function applySettings(now: number): void {
+    const { perSecond } = settings
+    settings = options.settings()
+    if (settings.perSecond !== perSecond) rateLimit = createRateLimit(settings.perSecond, now)
+    // The parts of a batch may be larger than a batch may now be.
+    const { max } = batchLimits(settings)
+    if (splitParts.some(({ length }) => length > max)) requeueSplitParts()
+  }
+
   function takeNextCall(now: number): NextCall | Wait {
     const waitMs = Math.max(rateLimit.waitMs(now), blockedUntil - now)
     if (waitMs > 0) return { waitMs }
     if (health.hold) return takeProbe(now)
-    const items = splitCallRunning ? undefined : splitParts.pop()
-    if (items) return { kind: 'split', items, full: false }
-    const cut = cutNextBatch(Math.min(batchMax, rateLimit.maxItems), now)
+    const part = splitCallRunning ? undefined : splitParts.at(-1)
+    if (part) return takeSplitPart(part, now)
+    const cut = cutNextBatch(Math.min(batchMax, rateLimit.room(now)), now)
     return 'waitMs' in cut ? cut : { kind: 'batch', items: buffer.takeBatch(cut), full: cut.full }
+  }
+
+  function takeSplitPart(items: readonly BufferedItem[], now: number): NextCall | Wait {
+    const waitMs = rateLimit.waitMs(now, items.length)
+    if (waitMs > 0) return { waitMs }
+    splitParts.pop()
+    return { kind: 'split', items, full: false }
   }
 
   function takeProbe(now: number): NextCall | Wait {
@@ -123,22 +159,20 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     if (now < hold.until) return { waitMs: hold.until - now }
     if (buffer.length === 0) return { waitMs: Number.POSITIVE_INFINITY }
     // One message is enough for a probe, and limits what is at risk if the answer is lost.
-    const cut = byUser ? cutNextBatch(1, now) : ordered ? { scanned: 1, skipped: [] } : cutUnsuspectedItem()
+    const cut = byUser
+      ? cutNextBatch(1, now)
+      : ordered
+        ? { scanned: 1, skipped: [] }
+        : cutUnsuspectedItem(buffer, health.deliveringCalls)
     return 'waitMs' in cut ? cut : { kind: 'probe', items: buffer.takeBatch(cut), full: false }
   }
 
   function cutNextBatch(max: number, now: number): BatchCut | Wait {
-    if (!byUser) return cutBatch(buffer, { ...lane, max }, now)
-    const cut = cutBatch(buffer, { ...lane, max }, now, blockedUsers.blockedAt(now))
+    const most = batchLimits(settings)
+    const limits = { order: lane.order, bytes: lane.bytes, spanMs: most.spanMs, max: Math.min(max, most.max) }
+    if (!byUser) return cutBatch(buffer, limits, now)
+    const cut = cutBatch(buffer, limits, now, blockedUsers.blockedAt(now))
     return 'waitMs' in cut ? { waitMs: Math.min(cut.waitMs, blockedUsers.waitMs(now)) } : cut
-  }
-
-  /** The first message that was not fatal yet in this outage: a message that was fatal may itself be the cause. */
-  function cutUnsuspectedItem(): Pick<BatchCut, 'scanned' | 'skipped'> {
-    let index = 0
-    while (index < buffer.length && buffer.at(index).suspectedAtCall === health.deliveringCalls) index++
-    if (index === buffer.length) index = 0
-    return { scanned: index + 1, skipped: Array.from({ length: index }, (_, i) => i) }
   }
 
   function onEnd(kind: CallKind, items: readonly BufferedItem[], outcomes: readonly HandledOutcome[]): void {
@@ -160,6 +194,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     ]
     const { givenUp, postponed } = scheduleRetries(retries, items, now)
     const result = { final: [...final, ...givenUp], postponed, writes }
+    attempts.release([...result.final, ...postponed])
     lastError = result.final.findLast(({ failed }) => failed)?.failed?.error ?? lastError
     if (result.final.length + postponed.length + writes.length > 0) settleWriter.add(result)
     pauseAfterRefusals(refusals)
@@ -168,7 +203,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   function recordAnswer(kind: CallKind, delivered: boolean, now: number): void {
     const heldMs = health.recordAnswer({ probe: kind === 'probe', batch: kind === 'batch', delivered }, now)
     if (heldMs !== undefined) emit('lane.released', { lane: lane.name, heldMs })
-    if (kind === 'batch') batchMax = Math.min(lane.max, batchMax * 2)
+    if (kind === 'batch') batchMax = batchMax < settings.max ? batchMax * 2 : Number.POSITIVE_INFINITY
   }
 
   /** Holds the lane or splits the batch, if that is the judgement. @returns the items to retry with their own backoff */
@@ -214,18 +249,22 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     // Another message must probe next: this message may itself be the cause.
     if (probe && byUser) buffer.requeueWithSimilar(items, (item) => orderingUser(item) === orderingUser(first))
     else buffer.requeue(items, probe && !ordered ? 'end' : 'front')
+    requeueSplitParts()
+  }
+
+  function requeueSplitParts(): void {
     if (splitParts.length > 0) buffer.requeue(splitParts.splice(0).reverse().flat(), 'front')
   }
 
   /** Halves the batch, until the guilty message is alone. In an ordered lane, the next batch is half as large. */
   function splitBatch(fatals: readonly FatalItem[]): void {
-    const items = fatals.map(({ item }) => item)
+    const items = buffer.sift(fatals.map(({ item }) => item))
     lastError = (fatals[0] as FatalItem).outcome.error
     const half = Math.ceil(items.length / 2)
     if (ordered || byUser) {
       batchMax = half
       buffer.requeue(items, 'front')
-    } else splitParts.push(items.slice(half), items.slice(0, half))
+    } else splitParts.push(...[items.slice(half), items.slice(0, half)].filter(({ length }) => length > 0))
   }
 
   /** Gives each item its own backoff. @param callItems all items of the call, in order */
@@ -240,10 +279,12 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     const usersWithRetry = new Set<string>()
     for (const { item, outcome, counts } of retries) {
       lastError = outcome.error
-      const memoryFull = buffer.delayed >= maxDelayed.items || buffer.totalBytes >= maxDelayed.bytes
+      const { delayed, totalBytes, freeBytes } = buffer
+      const memoryFull =
+        delayed >= maxDelayed.items || totalBytes >= maxDelayed.bytes || freeBytes <= 0 || attempts.full
       const plan = planRetry(item, outcome, lane.retry, { counts, memoryFull })
       if (plan.action === 'give up') {
-        givenUp.push(finalItem(item, { ...outcome, category: 'failed', reason: 'expired', error: plan.error }))
+        givenUp.push(finalItem(item, { ...outcome, category: 'failed', reason: 'given_up', error: plan.error }))
         continue
       }
       // The item waits for an earlier item of its user: this was no attempt of its own.
@@ -254,9 +295,11 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       const retryAt = now + plan.inMs
       const { seq, attempt } = item
       emit('item.retry', { lane: lane.name, seq, attempt, reason: outcome.reason, inMs: plan.inMs })
-      storeWaitReason(seq, outcome)
-      if (counts) item.attempt++
-      else item.uncountedAttempts++
+      waitReasons.set(seq, outcome)
+      if (counts) {
+        if (lane.keepFailed) attempts.add(item, outcome, now)
+        item.attempt++
+      } else item.uncountedAttempts++
       if (ordered) {
         if (requeued.size === 0) blockedUntil = retryAt
         requeued.add(item)
@@ -264,8 +307,8 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
         requeued.add(item)
         usersWithRetry.add(orderingUser(item))
         blockedUsers.blockUntil(orderingUser(item), retryAt)
-      } else if (plan.postpone) postponed.push({ item, at: retryAt })
-      else buffer.delayUntil(item, retryAt)
+      } else if (!plan.postpone) buffer.delayUntil(item, retryAt)
+      else if (buffer.sift([item]).length > 0) postponed.push({ item, at: retryAt })
     }
     if (requeued.size > 0) {
       // The items of a user return in the order of the call.
@@ -274,17 +317,11 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     return { givenUp, postponed }
   }
 
-  function storeWaitReason(seq: number, { reason, error }: Fatal): void {
-    waitReasons.delete(seq)
-    waitReasons.set(seq, { reason, error })
-    if (waitReasons.size > maxWaitReasons) waitReasons.delete(waitReasons.keys().next().value as number)
-  }
-
   /** Many refusals in a row are a wrong configuration, not a hundred bad messages (design §6). */
   function pauseAfterRefusals(refusals: readonly boolean[]): void {
     const limit = lane.refusals ?? 100
     for (const isRefusal of refusals) {
-      if (health.recordFinal(isRefusal && lane.max === 1) < limit) continue
+      if (health.recordFinal(isRefusal && batchLimits(settings).max === 1) < limit) continue
       health.recordFinal(false)
       pause(
         `${limit} messages in a row were refused (${lastError}): correct the key or the address, then resume the lane; the refused messages are in Failed Actions and can be replayed`,
@@ -294,6 +331,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
 
   return {
     startCalls,
+    requeueSplitParts,
     endOverdueCalls: running.endOverdueCalls,
     get calls() {
       return running.calls

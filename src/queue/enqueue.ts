@@ -6,6 +6,7 @@ import type { Database, Op, Value } from '../store/database.ts'
 import { op, statement } from '../store/statement.ts'
 import { readUserId } from './item-keys.ts'
 import type { EnqueuedItem, NewItem } from './queue.ts'
+import { newItemsDueAt } from './tables.ts'
 
 // Each row gets a token that shows which call inserted it, in the same commit and after it. The tokens start at random, so that
 // two processes do not use equal tokens for the same key.
@@ -22,11 +23,13 @@ const insertItems = statement<{ seq: number; token: number }>({
     token: 'bigint',
     traceparent: 'text',
     user_id: 'text',
+    expires_at: 'bigint',
+    transactional: 'bigint',
   },
   route: 'token',
   text: (rows) => `
-    insert into items (lane, key, text, put_at, token, traceparent, user_id)
-    select r.lane, r.key, r.text, r.put_at, r.token, r.traceparent, r.user_id from ${rows} r where true order by r.token
+    insert into items (lane, key, text, put_at, token, traceparent, user_id, expires_at, transactional)
+    select r.lane, r.key, r.text, r.put_at, r.token, r.traceparent, r.user_id, r.expires_at, r.transactional from ${rows} r where true order by r.token
     on conflict (lane, key) do nothing
     returning seq, token`,
 })
@@ -34,10 +37,10 @@ const insertItems = statement<{ seq: number; token: number }>({
 const insertWaiting = statement({
   name: 'enqueue_waiting',
   rank: 41,
-  columns: { lane: 'text', key: 'text', token: 'bigint' },
+  columns: { lane: 'text', key: 'text', token: 'bigint', due_at: 'bigint' },
   text: (rows) => `
     insert into waiting (lane, due_at, seq, attempt)
-    select i.lane, 0, i.seq, 0 from ${rows} r join items i on i.lane = r.lane and i.key = r.key and i.token = r.token`,
+    select i.lane, r.due_at, i.seq, 0 from ${rows} r join items i on i.lane = r.lane and i.key = r.key and i.token = r.token`,
 })
 
 const selectSeqs = statement<{ key: string; seq: number }>({
@@ -55,10 +58,11 @@ export function enqueueOps(
 ): [Op<{ seq: number; token: number }>, Op] {
   const rows: Value[][] = []
   const waiting: Value[][] = []
-  for (const { key, text, traceparent } of items) {
+  for (const { key, text, traceparent, expiresAt, transactional } of items) {
     const token = nextToken++
-    rows.push([lane, key, text, now, token, traceparent ?? null, readUserId(key)])
-    waiting.push([lane, key, token])
+    const last = [traceparent ?? null, readUserId(key), expiresAt ?? null, transactional ? 1 : null]
+    rows.push([lane, key, text, now, token, ...last])
+    waiting.push([lane, key, token, transactional ? newItemsDueAt.transactional : newItemsDueAt.others])
   }
   return [op(insertItems, rows), op(insertWaiting, waiting)]
 }

@@ -3,16 +3,19 @@
 import { messageKeysOf } from '../contract/message-key.ts'
 import type { Database } from '../store/database.ts'
 import { op, statement } from '../store/statement.ts'
+import { readAttempts } from './attempts.ts'
+import { readIdentifiers } from './identifiers.ts'
 import type { FoundItem, ItemSearch } from './queue.ts'
-import { readOutcomes } from './read-outcomes.ts'
+import { type FindWaitReason, readOutcomes } from './read-outcomes.ts'
 import { itemsOfChunk } from './tables.ts'
 
 interface FoundRow {
   readonly seq: number
   readonly key: string
   readonly put_at: number
+  readonly erased: number
 }
-const columns = 'i.seq, i.key, i.put_at'
+const columns = `i.seq, i.key, i.put_at, case when i.text = '' then 1 else 0 end as erased`
 
 // No "order by i.seq": with it, PostgreSQL reads all items in that order, and SQLite starts with `items`. findItems() sorts.
 const selectByRef = statement<FoundRow>({
@@ -50,18 +53,68 @@ const selectByUser = statement<FoundRow>({
     order by i.seq desc limit (select max(r.most) from ${rows} r)`,
 })
 
-/** Finds items of these lanes by identifier or activity.id, sorted by number, or by user, newest first. */
-export async function findItems(database: Database, search: ItemSearch): Promise<readonly FoundItem[]> {
+const selectReplays = statement<{ seq: number; replays: number }>({
+  name: 'select_replays',
+  rank: 49,
+  columns: { seq: 'bigint' },
+  text: (rows) => `
+    select f.seq, f.replays from ${rows} r cross join failed f where f.seq = r.seq and f.replays > 0`,
+})
+
+/** An operator may answer the same identifier for many messages: only the first items have their attempts. */
+const maxWithAttempts = 100
+
+/**
+ * Finds items of these lanes by identifier or activity.id, sorted by number, or by user, newest first. By identifier or
+ * activity.id, the first items have their unsuccessful attempts.
+ */
+export async function findItems(
+  database: Database,
+  search: ItemSearch,
+  findWaitReason: FindWaitReason = () => undefined,
+): Promise<readonly FoundItem[]> {
   const rows = await database.read(searchOp(search))
   // A repeated commit may have inserted an identifier twice.
   const found = [...new Map(rows.map((row) => [row.seq, row])).values()]
   if (!('userId' in search)) found.sort((a, b) => a.seq - b.seq)
   const seqs = found.map(({ seq }) => seq)
-  const outcomes = new Map((await readOutcomes(database, seqs)).map((each) => [each.seq, each]))
-  return found.flatMap(({ seq, key, put_at: enqueuedAt }) => {
-    const outcome = outcomes.get(seq)
-    return outcome ? [{ ...outcome, key, enqueuedAt }] : []
+  const [outcomes, attempts, replayed] = await Promise.all([
+    readOutcomes(database, seqs, findWaitReason),
+    'userId' in search ? undefined : readAttempts(database, seqs.slice(0, maxWithAttempts)),
+    readReplays(database, seqs),
+  ])
+  const outcomeOf = new Map(outcomes.map((each) => [each.seq, each]))
+  return found.flatMap(({ seq, key, put_at: enqueuedAt, erased }) => {
+    const outcome = outcomeOf.get(seq)
+    const history = attempts?.get(seq)
+    if (!outcome) return []
+    const more = { ...replayed.get(seq), ...(history && { history }), ...(erased === 1 && { erased: true as const }) }
+    return [{ ...outcome, ...more, key, enqueuedAt }]
   })
+}
+
+/** How often these items were replayed, and their identifiers before the replays. */
+async function readReplays(
+  database: Database,
+  seqs: readonly number[],
+): Promise<ReadonlyMap<number, Pick<FoundItem, 'replays' | 'earlierRefs'>>> {
+  const rows = await database.read(
+    op(
+      selectReplays,
+      seqs.map((seq) => [seq]),
+    ),
+  )
+  if (rows.length === 0) return new Map()
+  const identifiers = await readIdentifiers(
+    database,
+    rows.map(({ seq }) => seq),
+  )
+  return new Map(
+    rows.map(({ seq, replays }) => {
+      const earlier = (identifiers.get(seq) ?? []).filter(({ replayedAt }) => replayedAt !== null)
+      return [seq, { replays, ...(earlier.length > 0 && { earlierRefs: [...new Set(earlier.map(({ ref }) => ref))] }) }]
+    }),
+  )
 }
 
 function searchOp(search: ItemSearch) {

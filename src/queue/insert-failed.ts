@@ -4,9 +4,10 @@ import { shortened } from '../contract/storable.ts'
 import type { Op, Value } from '../store/database.ts'
 import { op, statement } from '../store/statement.ts'
 import { enqueueOps } from './enqueue.ts'
+import { failedState } from './failed-state.ts'
 import { readUserId } from './item-keys.ts'
 import type { NewFailedItem } from './queue.ts'
-import { failedState, settledState } from './tables.ts'
+import { settledState } from './tables.ts'
 
 // An item that waits is being replayed: the replay decides its outcome.
 const notWaiting = 'not exists (select 1 from waiting w where w.lane = i.lane and w.seq = i.seq)'
@@ -41,7 +42,7 @@ const parkFailed = statement({
     from ${rows} r join items i on i.lane = r.lane and i.key = r.key
     where ${notWaiting}
     on conflict (seq) do update set reason = excluded.reason, error = excluded.error, rule = excluded.rule,
-      at = excluded.at, state = excluded.state`,
+      answer = null, status = null, call = null, attempts = 0, at = excluded.at, state = excluded.state`,
 })
 
 /** Operations that insert these items. No key may occur twice in one call. */

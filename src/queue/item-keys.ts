@@ -1,3 +1,4 @@
+import { channels } from '../contract/endpoints.ts'
 import { type MessageParts, readMessageKey } from '../contract/message-key.ts'
 import { quote } from '../contract/quote.ts'
 
@@ -23,6 +24,9 @@ export function readUserKey(key: string): { kind: string; userId: string; id: st
     return undefined
   }
 }
+
+/** Whether the item is a message. A lane may have other items, such as device events. */
+export const isMessage = (key: string): boolean => channels.some((channel) => key.startsWith(`["${channel}"`))
 
 /** The parts of a message's key (row 29). Undefined for other items, such as device events. */
 export function readMessageParts(key: string): MessageParts | undefined {

@@ -1,7 +1,6 @@
 // Reads the waiting items of a lane ahead, in bounded memory: new items by number, postponed and replayed items when they are
-// due, and a periodic sweep for items that both have missed.
+// due, and in each sweep the items that both have missed. A lane is first read by its first sweep.
 
-import { clock } from '../runtime/clock.ts'
 import type { Database } from '../store/database.ts'
 import type { BufferedItem } from './buffered-item.ts'
 import type { LaneBuffer } from './lane-buffer.ts'
@@ -15,56 +14,84 @@ import {
   type WaitingKey,
   type WaitingRow,
 } from './read-waiting.ts'
+import { newItemsDueAt } from './tables.ts'
 
-/** Where new items come from. */
-export type NewItemSource = 'enqueued' | 'replayed'
+/** Where new items come from. released: a pause that held them back has ended. */
+export type NewItemSource = 'enqueued' | 'transactional' | 'replayed' | 'released'
 
 export interface LaneReader {
-  /** Reads one page into the buffer, if it has room. @returns how many milliseconds until the next read */
+  /** Reads one page into the buffer, if it has room. @returns how many milliseconds until the next read; Infinity: until woken */
   readItems(now: number): Promise<number>
+  /** Requests a sweep by the next read. */
+  sweep(): void
   /** Reports that this source has new items. */
   expectItems(source: NewItemSource): void
+  /** Forgets rows whose texts were not read yet. */
+  dropRows(seqs: ReadonlySet<number>): void
   /** Whether the buffer has room and, as far as this process knows, there are items to read. */
   readonly hasWork: boolean
 }
 
 const page = { rows: 2_000, bytes: 8 * 1024 * 1024, firstRows: 250, ahead: 10_000 }
+/** The sizes when the memory of all lanes is used up. */
+const leastPage = { bytes: 64 * 1024, ahead: 500 }
+/** One row is read ahead for this much free memory. */
+const bytesOfAhead = 10_000
 /** The reader stops while the buffer has this many items, or this many bytes of text. */
 const bufferLimit = { items: 8_000, bytes: 64 * 1024 * 1024 }
-const sweepEveryMs = 1_000
+/** The part of these limits that is reserved for transactional items. */
+const reservedShare = 0.25
 /** A transaction that commits late is nearly always late by milliseconds: only every thirtieth sweep begins at the start. */
 const fullSweepEach = 30
 
-export function createLaneReader(database: Database, lane: string, buffer: LaneBuffer, batchMax: number): LaneReader {
-  const maxItems = Math.max(bufferLimit.items, 2 * batchMax)
+/** @param itemsInCalls how many items all calls of the lane can have */
+export function createLaneReader(
+  database: Database,
+  lane: string,
+  buffer: LaneBuffer,
+  itemsInCalls: () => number,
+): LaneReader {
   const notBuffered = <Key extends WaitingKey>(keys: readonly Key[]): Key[] =>
     keys.filter(({ seq }) => !buffer.has(seq))
   let averageBytes = page.bytes / page.firstRows
-  const newItems = createNewItemReader()
+  const transactionalItems = createNewItemReader(newItemsDueAt.transactional)
+  const newItems = createNewItemReader(newItemsDueAt.others)
   const dueItems = createDueItemReader()
+  const sources = { enqueued: newItems, transactional: transactionalItems, replayed: dueItems } as const
   let readDueNext = false
-  let sweptAt = 0
+  let sweepRequested = false
   let sweeps = 0
-  /** The cursors at the last two sweeps. */
-  let sweepStarts: [number, number] = [0, 0]
 
   // Delayed items do not count: otherwise they would keep out the items that can be sent now.
-  const hasRoom = (): boolean => buffer.size - buffer.delayed < maxItems && buffer.totalBytes < bufferLimit.bytes
-  const hasWork = (): boolean => (!newItems.exhausted || !dueItems.exhausted) && hasRoom()
-  const pageRows = (): number => Math.max(1, Math.min(page.rows, Math.floor(page.bytes / averageBytes)))
+  const fits = (share: number): boolean =>
+    buffer.size - buffer.delayed < share * Math.max(bufferLimit.items, 2 * itemsInCalls()) &&
+    buffer.totalBytes < share * bufferLimit.bytes
+  const hasRoom = (): boolean => fits(1) && buffer.hasRoom
+  // Transactional items need not wait until other items have left: they may use the memory that is always left free.
+  const mayReadTransactional = (): boolean =>
+    !transactionalItems.exhausted && fits(1 + reservedShare) && (buffer.hasRoom || buffer.freeBytes > 0)
+  const hasWork = (): boolean => mayReadTransactional() || ((!newItems.exhausted || !dueItems.exhausted) && hasRoom())
+  const pageBytes = (): number => Math.min(page.bytes, Math.max(leastPage.bytes, buffer.freeBytes))
+  const pageRows = (): number => Math.max(1, Math.min(page.rows, Math.floor(pageBytes() / averageBytes)))
+  const firstRows = (): number => Math.min(page.firstRows, pageRows())
+  const aheadRows = (): number =>
+    Math.min(page.ahead, Math.max(leastPage.ahead, Math.floor(buffer.freeBytes / bytesOfAhead)))
 
   function addItems(items: readonly BufferedItem[]): void {
     if (items.length > 0) averageBytes = Math.max(1, items.reduce((sum, item) => sum + item.bytes, 0) / items.length)
     buffer.add(items)
   }
 
-  /** Reads new items in the order of their numbers. */
-  function createNewItemReader() {
+  /** Reads new items with this `due_at` in the order of their numbers. */
+  function createNewItemReader(dueAt: number) {
     let cursor = 0
-    let exhausted = false
+    /** The cursors at the last two sweeps. */
+    let sweepStarts: [number, number] = [0, 0]
+    let exhausted = true
     let expectations = 0
     /** Rows after the cursor whose texts were not read yet. */
     let ahead: readonly WaitingRow[] = []
+    const key = (): WaitingKey => ({ due_at: dueAt, seq: cursor })
 
     async function readPageAhead(): Promise<BufferedItem[]> {
       const limit = pageRows()
@@ -77,21 +104,30 @@ export function createLaneReader(database: Database, lane: string, buffer: LaneB
       get exhausted() {
         return exhausted
       },
-      get cursor() {
-        return cursor
-      },
       expectItems(): void {
         expectations++
         exhausted = false
       },
+      dropRows(seqs: ReadonlySet<number>): void {
+        ahead = ahead.filter(({ seq }) => !seqs.has(seq))
+      },
+      /** Finds items that became visible behind the cursor. */
+      async findSkipped(full: boolean): Promise<readonly WaitingKey[]> {
+        const after = full ? 0 : sweepStarts[0]
+        sweepStarts = [sweepStarts[1], cursor]
+        if (cursor === 0) return []
+        // The result includes the items in the buffer, so the limit must exceed their number.
+        return findSkipped(database, lane, { due_at: dueAt, seq: after }, cursor, buffer.size + page.firstRows)
+      },
       async readItems(): Promise<void> {
         const before = expectations
-        const items = ahead.length > 0 ? await readPageAhead() : await readPage(database, lane, cursor, page.firstRows)
+        const limit = firstRows()
+        const items = ahead.length > 0 ? await readPageAhead() : await readPage(database, lane, key(), limit)
         cursor = items.at(-1)?.seq ?? cursor
         addItems(items)
         if (ahead.length > 0) return
         // Only a full page is followed by a read in two steps: it costs more for few items.
-        if (items.length >= page.firstRows) ahead = await readWaitingRows(database, lane, cursor, page.ahead)
+        if (items.length >= limit) ahead = await readWaitingRows(database, lane, key(), aheadRows())
         exhausted = ahead.length === 0 && expectations === before
       },
     }
@@ -101,7 +137,7 @@ export function createLaneReader(database: Database, lane: string, buffer: LaneB
   function createDueItemReader() {
     const start: WaitingKey = { due_at: 0, seq: Number.MAX_SAFE_INTEGER }
     let cursor = start
-    let exhausted = false
+    let exhausted = true
     let expectations = 0
     let ahead: readonly WaitingRow[] = []
     /** No row after this key was ever read, so none of them is in the buffer or was settled since. */
@@ -115,6 +151,14 @@ export function createLaneReader(database: Database, lane: string, buffer: LaneB
         expectations++
         exhausted = false
       },
+      dropRows(seqs: ReadonlySet<number>): void {
+        ahead = ahead.filter(({ seq }) => !seqs.has(seq))
+      },
+      /** Released items come before all others. */
+      expectReleased(): void {
+        if (cursor.due_at > 1) this.restart()
+        this.expectItems()
+      },
       /** Restarts from the beginning: the clocks of several processes may differ, so items may have become due before the cursor. */
       restart(): void {
         cursor = start
@@ -124,7 +168,7 @@ export function createLaneReader(database: Database, lane: string, buffer: LaneB
       async readItems(now: number): Promise<void> {
         const before = expectations
         if (ahead.length === 0) {
-          const found = await findDue(database, lane, cursor, now, page.ahead)
+          const found = await findDue(database, lane, cursor, now, aheadRows())
           isNew = !isBefore(cursor, furthest)
           cursor = found.at(-1) ?? cursor
           if (isBefore(furthest, cursor)) furthest = cursor
@@ -141,31 +185,37 @@ export function createLaneReader(database: Database, lane: string, buffer: LaneB
 
   return {
     async readItems(now) {
-      if (now - sweptAt >= sweepEveryMs) await sweepMissedItems(now)
+      if (sweepRequested) await sweepMissedItems()
+      else if (mayReadTransactional()) await transactionalItems.readItems()
       else if (hasWork()) {
         // The two readers alternate, so that neither waits until the other is exhausted.
         readDueNext = !dueItems.exhausted && (newItems.exhausted || !readDueNext)
         await (readDueNext ? dueItems.readItems(now) : newItems.readItems())
       }
-      return hasWork() ? 0 : Math.max(1, sweptAt + sweepEveryMs - clock.now())
+      return hasWork() ? 0 : Number.POSITIVE_INFINITY
     },
-    expectItems: (source) => (source === 'enqueued' ? newItems : dueItems).expectItems(),
+    sweep() {
+      sweepRequested = true
+    },
+    expectItems: (source) => (source === 'released' ? dueItems.expectReleased() : sources[source].expectItems()),
+    dropRows(seqs) {
+      for (const source of Object.values(sources)) source.dropRows(seqs)
+    },
     get hasWork() {
       return hasWork()
     },
   }
 
   /** Finds items whose wake-up was lost, and items that became visible behind the cursors. */
-  async function sweepMissedItems(now: number): Promise<void> {
-    sweptAt = now
+  async function sweepMissedItems(): Promise<void> {
+    sweepRequested = false
+    transactionalItems.expectItems()
     newItems.expectItems()
     dueItems.restart()
     if (buffer.totalBytes >= bufferLimit.bytes) return
-    const after = sweeps++ % fullSweepEach === 0 ? 0 : sweepStarts[0]
-    sweepStarts = [sweepStarts[1], newItems.cursor]
-    // The result includes the items in the buffer, so the limit must exceed their number.
-    const skipped = await findSkipped(database, lane, after, newItems.cursor, buffer.size + page.firstRows)
-    buffer.add(await readItemsAt(database, lane, notBuffered(skipped)))
+    const full = sweeps++ % fullSweepEach === 0
+    for (const source of [transactionalItems, newItems])
+      buffer.add(await readItemsAt(database, lane, notBuffered(await source.findSkipped(full))))
   }
 }
 

@@ -1,23 +1,28 @@
 // One period in which this process owns a lane. All of its state is in memory and ends with it.
 
 import { clock } from '../runtime/clock.ts'
-import { emit } from '../runtime/events.ts'
 import { createLoop } from '../runtime/loop.ts'
 import type { Database } from '../store/database.ts'
+import { createAttemptBuffer } from './attempt-buffer.ts'
+import type { BufferedItem } from './buffered-item.ts'
+import { createCancelSweep } from './cancel-sweep.ts'
+import { cancelledResult, findCancellation } from './cancellations.ts'
 import { createDispatcher, type Dispatcher } from './dispatcher.ts'
 import { createLaneBuffer } from './lane-buffer.ts'
+import { createLaneControls, type LaneControls } from './lane-controls.ts'
 import { createLaneReader, type NewItemSource } from './lane-reader.ts'
-import { findPause, pauseLane } from './pauses.ts'
+import { createPausedItems, pausedDueAt } from './paused-items.ts'
 import type { Lane, LaneHandler } from './queue.ts'
-import { createSettleWriter } from './settle-writer.ts'
+import type { ReadAheadBudget } from './read-ahead-budget.ts'
+import type { PostponedItem } from './settle-ops.ts'
+import { type CallResult, createSettleWriter } from './settle-writer.ts'
 
 export interface LaneSession {
   readonly dispatcher: Dispatcher
-  /** Why the lane is paused. Undefined: it is not, or the pause was not read yet. */
-  readonly pauseReason: string | undefined
-  /** Reads new items, and checks whether a pause has ended. */
+  readonly controls: Pick<LaneControls, 'pause' | 'findItemPause' | 'wake' | 'refresh'>
   wakeReader(source: NewItemSource): void
-  refreshPause(): Promise<void>
+  /** Reads items whose wake-up was lost, and the controls if they were not read lately. */
+  sweep(): void
   /** Starts no new calls. Resolves when the running calls are answered and settled. */
   drain(): Promise<void>
   /** Stops at once and drops all unsettled results. */
@@ -26,19 +31,19 @@ export interface LaneSession {
 
 export interface LaneSessionOptions {
   readonly database: Database
+  readonly readAhead: ReadAheadBudget
   readonly lane: Lane
   readonly handle: LaneHandler
   readonly signal: AbortSignal
   readonly lost: AbortSignal
 }
 
-const pauseUnknown = 'the pause was not read yet'
-const pauseNotStored = 'the pause is not stored yet'
-
-export function createLaneSession({ database, lane, handle, signal, lost }: LaneSessionOptions): LaneSession {
-  const buffer = createLaneBuffer()
-  // No call starts before the pause was read.
-  let pause: string | undefined = pauseUnknown
+export function createLaneSession(options: LaneSessionOptions): LaneSession {
+  const { database, readAhead, lane, handle, signal, lost } = options
+  const buffer = createLaneBuffer(readAhead)
+  const attempts = createAttemptBuffer()
+  /** Items that are being moved to the place of their pause. */
+  const movingItems = new Set<BufferedItem>()
   let draining = false
   const drainListeners: (() => void)[] = []
 
@@ -51,25 +56,64 @@ export function createLaneSession({ database, lane, handle, signal, lost }: Lane
     onCommitted(items) {
       buffer.remove(items)
       wakeCalls()
+      // A pause may have ended while its items were moved.
+      const moved = items.filter((item) => movingItems.delete(item)).length
+      if (moved > 0) pausedItems.checkEnded()
+      if (moved > 0 || cancelSweep.active) readLoop.wake()
+    },
+  })
+  const controls = createLaneControls({
+    database,
+    lane,
+    onChange() {
+      const { findItemPause, cancellations } = controls
+      const some = findItemPause !== undefined || cancellations.length > 0
+      const matches = (item: BufferedItem): boolean =>
+        findCancellation(cancellations, item) !== undefined || findItemPause?.(item.key) !== undefined
+      buffer.setAside(some ? matches : undefined)
+      if (some) dispatcher.requeueSplitParts()
+      callLoop.wake()
+    },
+    onRead() {
+      pausedItems.checkEnded()
+      readLoop.wake()
     },
   })
   const dispatcher = createDispatcher({
     lane,
     handle,
     buffer,
+    attempts,
     settleWriter,
+    settings: () => controls.settings,
     signal,
     lost,
     wake: wakeCalls,
-    pause: startPause,
+    pause: controls.pauseLane,
   })
-  const reader = createLaneReader(database, lane.name, buffer, lane.max * lane.concurrency)
+  const reader = createLaneReader(
+    database,
+    lane.name,
+    buffer,
+    () => controls.settings.max * controls.settings.concurrency,
+  )
+
+  const cancelSweep = createCancelSweep({
+    database,
+    lane: lane.name,
+    buffer,
+    reader,
+    cancellations: () => controls.cancellations,
+    onDone: controls.wake,
+  })
+  const pausedItems = createPausedItems({ database, lane: lane.name, pauses: () => controls.itemPauses })
 
   const callLoop = createLoop({
     name: `calling ${lane.name}`,
     turn: () => {
       if (lost.aborted) return Number.POSITIVE_INFINITY
-      const mayCall = pause === undefined && !draining
+      settleAside()
+      const mayCall = controls.known && !controls.pause && !draining
       const waitMs = mayCall ? dispatcher.startCalls(clock.now()) : dispatcher.endOverdueCalls(clock.now())
       if (reader.hasWork) readLoop.wake()
       if (dispatcher.calls === 0 && settleWriter.size === 0) for (const notify of drainListeners.splice(0)) notify()
@@ -79,11 +123,14 @@ export function createLaneSession({ database, lane, handle, signal, lost }: Lane
   const readLoop = createLoop({
     name: `reading ${lane.name}`,
     turn: async () => {
-      if (lost.aborted || draining) return Number.POSITIVE_INFINITY
-      if (pause !== undefined) await readPause()
+      if (lost.aborted || draining || !controls.known) return Number.POSITIVE_INFINITY
+      const examined = await cancelSweep.step()
+      // An item that moves back during a cancellation could escape it.
+      const released = !cancelSweep.active && (await pausedItems.releaseStep())
+      if (released) reader.expectItems('released')
       const waitMs = await reader.readItems(clock.now())
       callLoop.wake()
-      return waitMs
+      return examined || released ? 0 : waitMs
     },
   })
 
@@ -91,42 +138,49 @@ export function createLaneSession({ database, lane, handle, signal, lost }: Lane
     callLoop.wake()
   }
 
-  async function readPause(): Promise<void> {
-    if (pause === pauseNotStored) return
-    const stored = await findPause(database, lane.name)
-    if (pause !== undefined && pause !== pauseUnknown && stored === undefined) emit('lane.resumed', { lane: lane.name })
-    pause = stored
-  }
-
-  function startPause(reason: string): void {
-    if (pause !== undefined) return
-    pause = pauseNotStored
-    emit('lane.paused', { lane: lane.name, reason })
-    const storePause = async (): Promise<void> => {
-      try {
-        await pauseLane(database, lane.name, reason)
-        pause = reason
-      } catch {
-        if (!lost.aborted && !ended.signal.aborted) clock.setTimeout(storePause, 1_000)
-      }
+  /** Moves the items that were set aside out of the way of the other items. */
+  function settleAside(): void {
+    const aside = buffer.takeAside()
+    if (aside.length === 0) return
+    const { cancellations, findItemPause } = controls
+    for (const [cancellation, items] of Map.groupBy(aside, (item) => findCancellation(cancellations, item))) {
+      if (cancellation) settle(cancelledResult(cancellation, items))
+      else postponePaused(items, findItemPause)
     }
-    void storePause()
   }
 
+  function postponePaused(items: readonly BufferedItem[], findItemPause: LaneControls['findItemPause']): void {
+    const postponed: PostponedItem[] = []
+    for (const item of items) {
+      const pause = findItemPause?.(item.key)
+      if (pause) postponed.push({ item, at: pausedDueAt(pause) })
+      // The control has ended meanwhile. An item without its text must be read again.
+      else if (item.text === '') buffer.remove([item])
+      else buffer.requeue([item], 'end')
+    }
+    for (const { item } of postponed) movingItems.add(item)
+    settle({ final: [], postponed, writes: [] })
+  }
+
+  function settle(result: CallResult): void {
+    attempts.release([...result.final, ...result.postponed])
+    settleWriter.add(result)
+  }
+
+  controls.start()
   readLoop.start()
   callLoop.start()
   return {
     dispatcher,
-    get pauseReason() {
-      return pause === pauseUnknown ? undefined : pause
-    },
+    controls,
     wakeReader(source) {
       reader.expectItems(source)
       readLoop.wake()
     },
-    async refreshPause() {
-      await readPause()
+    sweep() {
+      reader.sweep()
       readLoop.wake()
+      controls.readIfOld()
     },
     async drain() {
       draining = true
@@ -139,7 +193,8 @@ export function createLaneSession({ database, lane, handle, signal, lost }: Lane
     async end() {
       draining = true
       ended.abort()
-      await Promise.all([callLoop.stop(), readLoop.stop()])
+      await Promise.all([callLoop.stop(), readLoop.stop(), controls.stop()])
+      buffer.free()
     },
   }
 }

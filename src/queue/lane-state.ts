@@ -1,9 +1,11 @@
 import { clock } from '../runtime/clock.ts'
 import type { Database } from '../store/database.ts'
 import { op, statement } from '../store/statement.ts'
+import { isExpired, readControls, scopesOf } from './controls.ts'
 import type { LaneSession } from './lane-session.ts'
-import { findPause } from './pauses.ts'
-import type { LaneState } from './queue.ts'
+import { effectiveSettings } from './lane-settings.ts'
+import { countPaused, pausedDueAt, pausesItems } from './paused-items.ts'
+import type { Lane, LaneState } from './queue.ts'
 
 /** Of postponed items, only this many of the next due items are read to find the oldest. */
 const maxPostponedRead = 1_000
@@ -14,7 +16,7 @@ const countWaiting = statement<{ items: number; oldest: number | null }>({
   columns: { lane: 'text' },
   text: (rows) => `
     select
-      (select coalesce(sum(c.n), 0) from lane_counts c where c.scope = r.lane and c.name = 'waiting') as items,
+      (select coalesce(sum(c.n), 0) from lane_counts c where c.scope = r.lane and c.name not in ('successful', 'failed')) as items,
       (select min(i.put_at) from items i where i.seq in (
         select min(w.seq) from waiting w where w.lane = r.lane and w.due_at = 0
         union all
@@ -27,23 +29,32 @@ const countWaiting = statement<{ items: number; oldest: number | null }>({
 /** @param session the session of this process, if it owns the lane */
 export async function readLaneState(
   database: Database,
-  name: string,
+  lane: Lane,
   session: LaneSession | undefined,
 ): Promise<LaneState> {
-  const [[counted], pause] = await Promise.all([database.read(op(countWaiting, [[name]])), findPause(database, name)])
+  const { name } = lane
+  const [[counted], paused, stored] = await Promise.all([
+    database.read(op(countWaiting, [[name]])),
+    countPaused(database, name),
+    readControls(database, scopesOf(name)),
+  ])
   const { items = 0, oldest = null } = counted ?? {}
   const now = clock.now()
-  const pauseReason = pause ?? session?.pauseReason
+  const controls = stored.filter((control) => !isExpired(control, now))
+  const isPaused = controls.some(({ kind }) => kind === 'pause') || session?.controls.pause !== undefined
   const heldSince = session?.dispatcher.heldSince
-  const lastError = pauseReason ?? session?.dispatcher.lastError
+  const lastError = session?.dispatcher.lastError
   return {
     name,
     waiting: items,
     oldestAgeMs: oldest === null ? 0 : Math.max(0, now - oldest),
     owned: session !== undefined,
-    state: pauseReason !== undefined ? 'paused' : !session ? 'elsewhere' : heldSince === undefined ? 'running' : 'held',
+    state: isPaused ? 'paused' : !session ? 'elsewhere' : heldSince === undefined ? 'running' : 'held',
     heldForMs: heldSince === undefined ? 0 : now - heldSince,
     inFlight: session?.dispatcher.inFlight ?? 0,
+    controls,
+    heldBack: new Map(controls.filter(pausesItems).map(({ id }) => [id, paused.get(pausedDueAt({ id })) ?? 0])),
+    settings: effectiveSettings(lane, controls),
     ...(lastError !== undefined && { lastError }),
   }
 }

@@ -1,19 +1,20 @@
 // Reads the outcomes of items by their numbers.
 
-import { isUntracked } from '../contract/answer.ts'
 import type { Database } from '../store/database.ts'
 import { op, statement } from '../store/statement.ts'
-import type { ItemOutcome } from './queue.ts'
+import { isMessage } from './item-keys.ts'
+import type { CountedItems, Item, ItemOutcome } from './queue.ts'
 import { type SettledItem, type SettledRun, unpackRun } from './settled-runs.ts'
 import { type SettledState, settledState } from './tables.ts'
+import type { WaitReason } from './wait-reasons.ts'
 
-const findRuns = statement<{ seq: number; lane: string; first: number | null; ref: string | null }>({
+const findRuns = statement<{ seq: number; lane: string; key: string; first: number | null; ref: string | null }>({
   name: 'find_runs',
   rank: 48,
   columns: { seq: 'bigint' },
   text: (rows) => `
-    select i.seq, i.lane, (select max(s.first) from settled s where s.lane = i.lane and s.first <= i.seq) as first,
-      (select max(d.ref) from identifiers d where d.seq = i.seq) as ref
+    select i.seq, i.lane, i.key, (select max(s.first) from settled s where s.lane = i.lane and s.first <= i.seq) as first,
+      (select max(d.ref) from identifiers d where d.seq = i.seq and d.replayed_at is null) as ref
     from ${rows} r join items i on i.seq = r.seq`,
 })
 
@@ -25,8 +26,15 @@ const selectRuns = statement<SettledRun & { lane: string }>({
     select s.lane, s.first, s.last, s.state, s.detail from ${rows} r join settled s on s.lane = r.lane and s.first = r.first`,
 })
 
+/** Finds the reason why an item waits, if this process knows it. */
+export type FindWaitReason = (item: Pick<Item, 'lane' | 'seq' | 'key'>) => WaitReason | undefined
+
 /** Reads outcomes in the order of `seqs`, without unknown numbers. */
-export async function readOutcomes(database: Database, seqs: readonly number[]): Promise<ItemOutcome[]> {
+export async function readOutcomes(
+  database: Database,
+  seqs: readonly number[],
+  findWaitReason: FindWaitReason,
+): Promise<ItemOutcome[]> {
   if (seqs.length === 0) return []
   const items = await database.read(
     op(
@@ -43,28 +51,30 @@ export async function readOutcomes(database: Database, seqs: readonly number[]):
     }
   }
   const outcomes = new Map<number, ItemOutcome>()
-  for (const { seq, lane, first, ref } of items) {
+  for (const { seq, lane, key, first, ref } of items) {
     const run = runs.get(`${lane} ${first}`)
     outcomes.set(
       seq,
-      run && seq <= run.last ? toOutcome(lane, run.itemAt(seq), ref) : { seq, lane, category: 'waiting' },
+      run && seq <= run.last
+        ? toOutcome({ lane, key, ref }, run.itemAt(seq))
+        : { seq, lane, category: 'waiting', ...findWaitReason({ lane, seq, key }) },
     )
   }
   return seqs.flatMap((seq) => outcomes.get(seq) ?? [])
 }
 
 function toOutcome(
-  lane: string,
+  { lane, key, ref }: { readonly lane: string; readonly key: string; readonly ref: string | null },
   { seq, state, attempt, rule, call, reason, error }: Omit<SettledItem, 'ref'>,
-  ref: string | null,
 ): ItemOutcome {
+  const category = categoryOf(state)
   return {
     seq,
     lane,
-    category: categoryOf(state),
+    category,
     attempts: attempt,
     rule,
-    ...(isUntracked(rule) && { untracked: true }),
+    ...(category === 'successful' && ref === null && isMessage(key) && { untracked: true }),
     ...(ref !== null && { ref }),
     ...(call !== undefined && { call }),
     ...(reason !== undefined && { reason }),
@@ -75,18 +85,18 @@ function toOutcome(
 const categoryOf = (state: SettledState): 'successful' | 'failed' =>
   state === settledState.successful ? 'successful' : 'failed'
 
-const selectCounts = statement<{ lane: string; category: ItemOutcome['category']; items: number }>({
+const selectCounts = statement<CountedItems>({
   name: 'count_items',
   rank: 48,
   columns: {},
   text: () => `
-    select c.scope as lane, c.name as category, sum(c.n) as items from lane_counts c
-    group by c.scope, c.name having sum(c.n) <> 0`,
+    select c.lane, c.category, sum(c.n) as items from (
+      select c.scope as lane, case when c.name like 'paused %' then 'paused' else c.name end as category, c.n
+      from lane_counts c) c
+    group by c.lane, c.category having sum(c.n) <> 0`,
 })
 
 /** Counts the items of each lane and category. */
-export function countItems(
-  database: Database,
-): Promise<readonly { lane: string; category: ItemOutcome['category']; items: number }[]> {
+export function countItems(database: Database): Promise<readonly CountedItems[]> {
   return database.read(op(selectCounts, [[]]))
 }

@@ -12,6 +12,8 @@ interface ItemRow {
   readonly text: string
   readonly put_at: number
   readonly traceparent: string | null
+  readonly expires_at: number | null
+  readonly transactional: number | null
 }
 /** The primary key of a waiting row, without the lane. */
 export interface WaitingKey {
@@ -19,26 +21,26 @@ export interface WaitingKey {
   readonly seq: number
 }
 
-const columns = 'w.seq, w.due_at, w.attempt, i.key, i.text, i.put_at, i.traceparent'
+const columns = 'w.seq, w.due_at, w.attempt, i.key, i.text, i.put_at, i.traceparent, i.expires_at, i.transactional'
 
 const selectPage = statement<ItemRow>({
   name: 'read_page',
   rank: 43,
-  columns: { lane: 'text', after: 'bigint', max_rows: 'bigint' },
+  columns: { lane: 'text', due_at: 'bigint', after: 'bigint', max_rows: 'bigint' },
   text: (rows) => `
     select ${columns} from waiting w join items i on i.seq = w.seq
-    where w.lane = (select r.lane from ${rows} r) and w.due_at = 0 and w.seq > (select r.after from ${rows} r)
+    where w.lane = (select r.lane from ${rows} r) and w.due_at = (select r.due_at from ${rows} r) and w.seq > (select r.after from ${rows} r)
     order by w.seq limit (select r.max_rows from ${rows} r)`,
 })
 
-/** Reads the next items of a lane after this seq, in order, without postponed items. */
+/** Reads the next new items of a lane with this `due_at` after this seq, in order. */
 export async function readPage(
   database: Database,
   lane: string,
-  after: number,
+  { due_at: dueAt, seq: after }: WaitingKey,
   limit: number,
 ): Promise<BufferedItem[]> {
-  return (await database.read(op(selectPage, [[lane, after, limit]]))).map((row) => toItem(lane, row))
+  return (await database.read(op(selectPage, [[lane, dueAt, after, limit]]))).map((row) => toItem(lane, row))
 }
 
 export interface WaitingRow extends WaitingKey {
@@ -48,10 +50,10 @@ export interface WaitingRow extends WaitingKey {
 const selectAhead = statement<WaitingRow>({
   name: 'read_ahead',
   rank: 43,
-  columns: { lane: 'text', after: 'bigint', max_rows: 'bigint' },
+  columns: { lane: 'text', due_at: 'bigint', after: 'bigint', max_rows: 'bigint' },
   text: (rows) => `
     select w.due_at, w.seq, w.attempt from waiting w
-    where w.lane = (select r.lane from ${rows} r) and w.due_at = 0 and w.seq > (select r.after from ${rows} r)
+    where w.lane = (select r.lane from ${rows} r) and w.due_at = (select r.due_at from ${rows} r) and w.seq > (select r.after from ${rows} r)
     order by w.seq limit (select r.max_rows from ${rows} r)`,
 })
 
@@ -60,18 +62,18 @@ const selectRanges = statement<Omit<ItemRow, 'due_at' | 'attempt'>>({
   rank: 43,
   columns: { first: 'bigint', last: 'bigint' },
   text: (rows) => `
-    select i.seq, i.key, i.text, i.put_at, i.traceparent from ${rows} r cross join items i
+    select i.seq, i.key, i.text, i.put_at, i.traceparent, i.expires_at, i.transactional from ${rows} r cross join items i
     where i.seq between r.first and r.last`,
 })
 
-/** Reads the next rows after this seq without their texts. readItemsBySeq() reads the texts. */
+/** Reads the next rows after this key, with the same `due_at`, without their texts. readItemsBySeq() reads the texts. */
 export function readWaitingRows(
   database: Database,
   lane: string,
-  after: number,
+  { due_at: dueAt, seq: after }: WaitingKey,
   limit: number,
 ): Promise<readonly WaitingRow[]> {
-  return database.read(op(selectAhead, [[lane, after, limit]]))
+  return database.read(op(selectAhead, [[lane, dueAt, after, limit]]))
 }
 
 /** Reads the items of these rows by ranges of consecutive seqs: on PostgreSQL 2 µs a row in long pages, instead of 4 µs. */
@@ -96,10 +98,10 @@ export async function readItemsBySeq(
 const selectSkipped = statement<WaitingKey>({
   name: 'read_behind',
   rank: 43,
-  columns: { lane: 'text', after: 'bigint', until: 'bigint', max_rows: 'bigint' },
+  columns: { lane: 'text', due_at: 'bigint', after: 'bigint', until: 'bigint', max_rows: 'bigint' },
   text: (rows) => `
     select w.due_at, w.seq from waiting w
-    where w.lane = (select r.lane from ${rows} r) and w.due_at = 0
+    where w.lane = (select r.lane from ${rows} r) and w.due_at = (select r.due_at from ${rows} r)
       and w.seq > (select r.after from ${rows} r) and w.seq <= (select r.until from ${rows} r)
     order by w.seq limit (select r.max_rows from ${rows} r)`,
 })
@@ -142,11 +144,11 @@ export function findDue(
 export function findSkipped(
   database: Database,
   lane: string,
-  after: number,
+  { due_at: dueAt, seq: after }: WaitingKey,
   until: number,
   limit: number,
 ): Promise<readonly WaitingKey[]> {
-  return database.read(op(selectSkipped, [[lane, after, until, limit]]))
+  return database.read(op(selectSkipped, [[lane, dueAt, after, until, limit]]))
 }
 
 /** Reads the items of these rows in the order of their keys, without rows that were settled meanwhile. */
@@ -161,8 +163,27 @@ export async function readItemsAt(
   return found.map((row) => toItem(lane, row)).sort((a, b) => a.dueAt - b.dueAt || a.seq - b.seq)
 }
 
+// Jumps from lane to lane in the index.
+const selectDueLanes = statement<{ lane: string }>({
+  name: 'due_lanes',
+  rank: 43,
+  columns: { now: 'bigint' },
+  text: (rows) => `
+    with recursive waiting_lanes (lane) as (
+      select min(w.lane) from waiting w
+      union all
+      select (select min(w.lane) from waiting w where w.lane > l.lane) from waiting_lanes l where l.lane is not null)
+    select l.lane from waiting_lanes l
+    where exists (select 1 from waiting w where w.lane = l.lane and w.due_at <= (select r.now from ${rows} r))`,
+})
+
+/** Finds the lanes with items that are due. The cost grows with the number of lanes that have waiting items. */
+export async function findDueLanes(database: Database, now: number): Promise<readonly string[]> {
+  return (await database.read(op(selectDueLanes, [[now]]))).map(({ lane }) => lane)
+}
+
 function toItem(lane: string, row: ItemRow): BufferedItem {
-  const { seq, due_at, attempt, key, text, put_at, traceparent } = row
+  const { seq, due_at, attempt, key, text, put_at, traceparent, expires_at: expiresAt, transactional } = row
   const item: BufferedItem = {
     seq,
     lane,
@@ -176,6 +197,13 @@ function toItem(lane: string, row: ItemRow): BufferedItem {
     suspectedAtCall: attempt > 0 ? 0 : undefined,
     uncountedAttempts: 0,
     batchId: undefined,
+    earlierAttempts: undefined,
   }
-  return traceparent === null ? item : { ...item, traceparent }
+  if (traceparent === null && expiresAt === null && transactional === null) return item
+  return {
+    ...item,
+    ...(traceparent !== null && { traceparent }),
+    ...(expiresAt !== null && { expiresAt }),
+    ...(transactional !== null && { transactional: true }),
+  }
 }

@@ -2,6 +2,8 @@
 
 import type { Database } from '../store/database.ts'
 import { op, statement } from '../store/statement.ts'
+import { forgetAttempts } from './attempts.ts'
+import { forgetEmptyGroups } from './failed-counts.ts'
 
 const selectOld = statement<{ lane: string; first: number; last: number }>({
   name: 'old_settled',
@@ -14,7 +16,7 @@ const selectOld = statement<{ lane: string; first: number; last: number }>({
 
 const range = { lane: 'text', first: 'bigint', last: 'bigint' } as const
 // As in settle-ops.ts: a range with `in` costs PostgreSQL four times as much.
-const deleteRange = (name: string, rank: number, table: string) => ({
+export const deleteRange = (name: string, rank: number, table: string) => ({
   postgres: statement({
     name,
     rank,
@@ -31,7 +33,7 @@ const deleteRange = (name: string, rank: number, table: string) => ({
   }),
 })
 const deleteItems = deleteRange('forget_items', 54, 'items')
-const deleteFailed = deleteRange('forget_failed', 55, 'failed')
+export const deleteFailed = deleteRange('forget_failed', 55, 'failed')
 const deleteIdentifiers = deleteRange('forget_identifiers', 55, 'identifiers')
 
 const deleteSettled = statement({
@@ -68,4 +70,14 @@ export async function forgetSettled(database: Database, before: number): Promise
       op(deleteSettled, rows),
     ])
   return items
+}
+
+/**
+ * Deletes a bounded number of attempts from before `before` (epoch ms). Call it until it returns 0; then it also deletes the
+ * counts of groups that have no failed items any more.
+ */
+export async function forgetEvidence(database: Database, before: number): Promise<number> {
+  const attempts = await forgetAttempts(database, before)
+  if (attempts === 0) await forgetEmptyGroups(database)
+  return attempts
 }

@@ -5,7 +5,7 @@ import { refuseFatal } from '../contract/refusals.ts'
 import { emit } from '../runtime/events.ts'
 import { timeoutError } from '../runtime/timeout-error.ts'
 import type { BufferedItem } from './buffered-item.ts'
-import type { HandledOutcome, Lane, LaneHandler } from './queue.ts'
+import type { HandledOutcome, Item, Lane, LaneHandler } from './queue.ts'
 
 /** batch: a normal call. split: a part of a batch that was refused as a whole. probe: one message that tests a held lane. */
 export type CallKind = 'batch' | 'split' | 'probe'
@@ -20,7 +20,10 @@ export interface RunningCalls {
 
 export interface RunningCallsOptions {
   readonly lane: Lane
-  readonly handle: LaneHandler
+  readonly handle: (
+    items: readonly Item[],
+    context: { readonly deadline: number; readonly signal: AbortSignal },
+  ) => ReturnType<LaneHandler>
   readonly signal: AbortSignal
   /** Receives one outcome for each item, in order. */
   readonly onEnd: (kind: CallKind, items: readonly BufferedItem[], outcomes: readonly HandledOutcome[]) => void

@@ -1,106 +1,139 @@
-// Serves a lane. One process owns it at a time; another process takes it over when the owner is gone.
+// Serves a lane: runs a session of the lane while this process owns it. The division decides when that is.
 
 import { clock } from '../runtime/clock.ts'
 import { emit } from '../runtime/events.ts'
-import { createLoop } from '../runtime/loop.ts'
-import type { Database, Ownership } from '../store/database.ts'
-import type { WaitReason } from './dispatcher.ts'
+import type { Database } from '../store/database.ts'
+import { itself, scopesOf } from './controls.ts'
+import type { DividedLane, Division } from './division.ts'
 import type { NewItemSource } from './lane-reader.ts'
 import { createLaneSession, type LaneSession } from './lane-session.ts'
 import { readLaneState } from './lane-state.ts'
-import { resumeLane } from './pauses.ts'
-import type { Lane, LaneHandler, LaneService } from './queue.ts'
-import { laneTopic, replayTopic } from './wake-topics.ts'
+import type { Item, Lane, LaneHandler, LaneService } from './queue.ts'
+import type { ReadAheadBudget } from './read-ahead-budget.ts'
+import type { WaitReason } from './wait-reasons.ts'
+import { controlTopic, laneTopic, replayTopic, transactionalTopic } from './wake-topics.ts'
 
 export interface ServedLane extends LaneService {
   /** Whether this process owns the lane now. */
   readonly owned: boolean
   wake(source: NewItemSource): void
+  /** Resolves when this process, if it owns the lane, has applied its stored controls. */
+  refreshControls(): Promise<void>
   /** Why this item is not delivered yet, if this process knows. */
-  findWaitReason(seq: number): WaitReason | undefined
+  findWaitReason(item: Pick<Item, 'seq' | 'key'>): WaitReason | undefined
 }
 
-/** How often this process tries to own a lane that another process owns. */
-const tryOwnEveryMs = 1_000
 /** The grace period of running calls after their signal aborts. */
 const abortGraceMs = 500
+/** A lane that is given back drains longer than its calls may take, so that no call is aborted. */
+const drainExtraMs = 5_000
 
-/** Owns the lane as soon as possible, calls `handle` with batches and settles the outcomes, until stopped. */
-export function serveLane(database: Database, lane: Lane, handle: LaneHandler): ServedLane {
-  let current:
-    | { readonly ownership: Ownership; readonly session: LaneSession; readonly callAbort: AbortController }
-    | undefined
+/** The parts of a queue that its lanes share. */
+interface QueueParts {
+  readonly database: Database
+  readonly division: Division
+  readonly readAhead: ReadAheadBudget
+}
+
+interface RunningSession {
+  readonly session: LaneSession
+  readonly lost: AbortController
+  readonly callAbort: AbortController
+}
+
+/** While this process owns the lane, calls `handle` with batches and settles the outcomes. */
+export function serveLane({ database, division, readAhead }: QueueParts, lane: Lane, handle: LaneHandler): ServedLane {
+  let current: RunningSession | undefined
   let unlisteners: (() => void)[] = []
 
-  const ownLoop = createLoop({
-    name: `owning ${lane.name}`,
-    turn: async () => {
-      if (current) return Number.POSITIVE_INFINITY
-      const ownership = await database.own(lane.name)
-      if (!ownership) return tryOwnEveryMs
-      const { lost } = ownership
-      if (lost.aborted) return 0
-      const callAbort = new AbortController()
-      const session = createLaneSession({ database, lane, handle, lost, signal: callAbort.signal })
-      current = { ownership, session, callAbort }
-      emit('lane.owned', { lane: lane.name })
-      lost.addEventListener('abort', () => void dropSession(session), { once: true })
-      return Number.POSITIVE_INFINITY
-    },
-  })
-
-  // The outcomes of running calls are dropped: another owner may already have taken over their items.
-  async function dropSession(session: LaneSession): Promise<void> {
-    if (current?.session !== session) return
-    emit('lane.lost', { lane: lane.name })
-    await session.end()
-    current = undefined
-    ownLoop.wake()
-  }
-
-  function wake(source: NewItemSource): void {
-    if (current) current.session.wakeReader(source)
-    else ownLoop.wake()
-  }
-
-  return {
+  const divided: DividedLane = {
     name: lane.name,
-    get owned() {
-      return current !== undefined && !current.ownership.lost.aborted
+    get busy() {
+      return current !== undefined
     },
-    wake,
-    start() {
-      unlisteners = [
-        database.onWake(laneTopic(lane.name), () => wake('enqueued')),
-        database.onWake(replayTopic(lane.name), () => wake('replayed')),
-      ]
-      ownLoop.start()
+    begin() {
+      const lost = new AbortController()
+      const callAbort = new AbortController()
+      const session = createLaneSession({
+        database,
+        readAhead,
+        lane,
+        handle,
+        lost: lost.signal,
+        signal: callAbort.signal,
+      })
+      current = { session, lost, callAbort }
+      emit('lane.owned', { lane: lane.name })
     },
-    async stop(withinMs = 10_000) {
-      for (const unlisten of unlisteners.splice(0)) unlisten()
-      await ownLoop.stop()
+    async end(withinMs = lane.timeoutMs + drainExtraMs) {
       if (!current) return
-      const { ownership, session, callAbort } = current
+      const { session, callAbort } = current
       const drained = session.drain()
       if (!(await resolvesWithin(drained, withinMs))) {
         callAbort.abort()
         await resolvesWithin(drained, abortGraceMs)
       }
       await session.end()
-      await ownership.release()
+      if (current?.session !== session) return
       current = undefined
+      emit('lane.returned', { lane: lane.name })
     },
-    state: () => readLaneState(database, lane.name, current?.session),
-    findWaitReason(seq) {
-      const { pauseReason, dispatcher } = current?.session ?? {}
-      if (pauseReason !== undefined) return { reason: 'misconfigured', error: pauseReason }
-      return dispatcher?.findWaitReason(seq)
+    // The outcomes of running calls are dropped: another process may already have taken over their items.
+    async drop() {
+      if (!current) return
+      const { session, lost } = current
+      lost.abort()
+      emit('lane.lost', { lane: lane.name })
+      await session.end()
+      if (current?.session === session) current = undefined
     },
-    async resume() {
-      await resumeLane(database, lane.name)
-      await current?.session.refreshPause()
+    sweep() {
+      current?.session.sweep()
     },
   }
+
+  function wake(source: NewItemSource): void {
+    current?.session.wakeReader(source)
+  }
+
+  return {
+    name: lane.name,
+    lane,
+    get owned() {
+      return current !== undefined && !current.lost.signal.aborted
+    },
+    wake,
+    start() {
+      division.add(divided)
+      unlisteners = [
+        database.onWake(laneTopic(lane.name), () => wake('enqueued')),
+        database.onWake(transactionalTopic(lane.name), () => wake('transactional')),
+        database.onWake(replayTopic(lane.name), () => wake('replayed')),
+        ...scopesOf(lane.name).map((scope) =>
+          database.onWake(controlTopic(scope), () => current?.session.controls.wake()),
+        ),
+      ]
+    },
+    async stop(withinMs = 10_000) {
+      for (const unlisten of unlisteners.splice(0)) unlisten()
+      await division.remove(divided, withinMs)
+    },
+    state: () => readLaneState(database, lane, current?.session),
+    findWaitReason({ seq, key }) {
+      const { controls, dispatcher } = current?.session ?? {}
+      const pause = controls?.pause ?? controls?.findItemPause?.(key)
+      if (pause) return phrasePause(pause)
+      return dispatcher?.findWaitReason(seq)
+    },
+    refreshControls: async () => current?.session.controls.refresh(),
+  }
+}
+
+/** The reason of messages that wait because of a pause. */
+function phrasePause({ by, reason }: { readonly by: string; readonly reason: string }): WaitReason {
+  return by === itself
+    ? { reason: 'misconfigured', error: reason }
+    : { reason: 'paused', error: `paused by ${by}: ${reason}` }
 }
 
 async function resolvesWithin(promise: Promise<void>, ms: number): Promise<boolean> {

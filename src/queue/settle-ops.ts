@@ -3,6 +3,7 @@
 import { shortened } from '../contract/storable.ts'
 import type { Database, Op, Value } from '../store/database.ts'
 import { op, statement } from '../store/statement.ts'
+import { storedStatus } from './attempts.ts'
 import type { BufferedItem } from './buffered-item.ts'
 import { identifiersOp } from './identifiers.ts'
 import { readMessageParts, readUserId } from './item-keys.ts'
@@ -13,6 +14,7 @@ export interface FailedRow extends SettledItem {
   readonly reason: string
   readonly error: string
   readonly answer: string | undefined
+  readonly status?: number | undefined
 }
 
 /** An item with a final outcome. */
@@ -31,7 +33,7 @@ export interface PostponedItem {
 export interface Settlement {
   readonly items: readonly BufferedItem[]
   readonly settled: readonly SettledItem[]
-  /** Empty for a lane without Failed Actions. */
+  /** A lane without Failed Actions has only cancelled items here. */
   readonly failed: readonly FailedRow[]
 }
 
@@ -79,17 +81,19 @@ const insertFailed = statement({
     error: 'text',
     rule: 'text',
     answer: 'text',
+    status: 'bigint',
     call: 'text',
     attempts: 'bigint',
     at: 'bigint',
   },
   // The row exists if the item was replayed and failed again.
   text: (rows) => `
-    insert into failed (seq, lane, key, activity, action, user_id, reason, error, rule, answer, call, attempts, at, state)
-    select r.seq, r.lane, r.key, r.activity, r.action, r.user_id, r.reason, r.error, r.rule, r.answer, r.call, r.attempts, r.at, 0
+    insert into failed (seq, lane, key, activity, action, user_id, reason, error, rule, answer, status, call, attempts, at, state)
+    select r.seq, r.lane, r.key, r.activity, r.action, r.user_id, r.reason, r.error, r.rule, r.answer, r.status, r.call,
+      r.attempts, r.at, 0
     from ${rows} r where true
     on conflict (seq) do update set reason = excluded.reason, error = excluded.error, rule = excluded.rule,
-      answer = excluded.answer, call = excluded.call, attempts = excluded.attempts, at = excluded.at, state = 0`,
+      answer = excluded.answer, status = excluded.status, call = excluded.call, attempts = excluded.attempts, at = excluded.at, state = 0`,
 })
 
 const updateWaiting = statement({
@@ -155,10 +159,11 @@ function failedRow(lane: string, failed: FailedRow, now: number): Value[] {
     parts?.activityId ?? null,
     parts?.actionId ?? null,
     readUserId(failed.key),
-    failed.reason,
+    shortened(failed.reason, 100),
     shortened(failed.error),
     shortened(failed.rule),
     failed.answer === undefined ? null : shortened(failed.answer),
+    storedStatus(failed.status),
     failed.call ?? null,
     failed.attempt,
     now,

@@ -1,15 +1,15 @@
 // Writes outcomes to the database. Results that arrive during a commit are collected for the next commit.
 
-import { isUntracked } from '../contract/answer.ts'
 import { retryIn } from '../runtime/backoff.ts'
 import { clock } from '../runtime/clock.ts'
 import { emit, hasListeners } from '../runtime/events.ts'
 import type { Database, Op } from '../store/database.ts'
 import { StoreUnavailable } from '../store/store-unavailable.ts'
+import { attemptsOp } from './attempts.ts'
 import type { BufferedItem } from './buffered-item.ts'
+import { isMessage } from './item-keys.ts'
 import type { Lane } from './queue.ts'
 import { type FinalItem, type PostponedItem, postponeOp, settleOps } from './settle-ops.ts'
-import type { SettledItem } from './settled-runs.ts'
 import { settledState } from './tables.ts'
 
 /** The changes of one call to the database. */
@@ -95,17 +95,21 @@ export function createSettleWriter({ database, lane, lost, onCommitted }: Settle
     const postponed = results.flatMap((result) => result.postponed)
     const items = final.map(({ item }) => item)
     const settled = final.map((each) => each.settled)
-    const failed = lane.keepFailed ? final.flatMap((each) => each.failed ?? []) : []
+    const failed = final
+      .flatMap((each) => each.failed ?? [])
+      .filter(({ reason }) => lane.keepFailed || reason === 'cancelled')
     const ops: Op[] =
       items.length > 0 ? settleOps(database.engine, lane.name, { items, settled, failed }, clock.now()) : []
     if (postponed.length > 0) ops.push(postponeOp(lane.name, postponed))
+    const retried = [...items, ...postponed.map(({ item }) => item)].filter((item) => item.earlierAttempts)
+    if (retried.length > 0) ops.push(attemptsOp(retried))
     if (withWrites) for (const { writes } of results) ops.push(...writes)
     await database.commit(ops, { durable: items.length > 0 })
     if (lost.aborted) return
     size -= items.length + postponed.length
     onCommitted(items)
     if (postponed.length > 0) onCommitted(postponed.map(({ item }) => item))
-    if (hasListeners('item.settled')) for (const each of settled) emitSettled(lane.name, each)
+    if (hasListeners('item.settled')) for (const each of final) emitSettled(lane.name, each)
   }
 
   function waitUnlessLost(ms: number): Promise<void> {
@@ -136,14 +140,15 @@ export function createSettleWriter({ database, lane, lost, onCommitted }: Settle
   }
 }
 
-function emitSettled(lane: string, { seq, state, attempt, rule }: SettledItem): void {
+function emitSettled(lane: string, { item, settled }: FinalItem): void {
+  const { seq, state, attempt, rule, ref } = settled
   emit('item.settled', {
     lane,
     seq,
     category: state === settledState.successful ? 'successful' : 'failed',
     attempt,
     rule,
-    untracked: isUntracked(rule),
+    untracked: state === settledState.successful && ref === undefined && isMessage(item.key),
   })
 }
 

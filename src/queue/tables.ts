@@ -1,24 +1,37 @@
 // The queue's tables. They are written when an item is enqueued, settled, or postponed for a long time, not in between.
 //
-// items        every item with its text; never updated. (lane, key) is unique. user_id is null if the key names no user.
-// waiting      one narrow row for each item that is not settled. due_at 0: as soon as possible, in the order of seq.
+// items        every item with its text; updated only by erase.ts. (lane, key) is unique. user_id is null if the key names no user.
+//              expires_at null: the item never expires. transactional 1: it is sent before the others.
+//
+// waiting      one narrow row for each item that is not settled. due_at 0: as soon as possible, in the order of
+//              seq. due_at -1: transactional, before the others. From 2^52 on: held back by a pause (paused-items.ts).
 // settled      outcomes as runs: one row for consecutive successful items, one row for each failed item.
-// lane_counts  the numbers of waiting, successful and failed items of each lane, kept by triggers: store/counters.ts.
+// lane_counts  the numbers of waiting, paused, successful and failed items of each lane, kept by triggers: store/counters.ts.
 // identifiers  the identifier that the operator answered for each item: identifiers.ts.
 // failed       Failed Actions (§6.4): one row for each failed item of a lane that keeps them, with the decision.
-// pauses       the paused lanes.
+// failed_counts  the number of rows of `failed` in each group, kept by triggers: failed-counts.ts.
+// attempts     the earlier unsuccessful attempts of items: attempts.ts.
+// controls     the changes to running lanes: controls.ts.
+// cancellations  the requests to cancel waiting items, with their progress: cancellations.ts.
+// lane_processes, lane_owners  which process serves which lane: lane-owners.ts.
 //
 // Settling deletes from `waiting` and adds a run. This costs a small part of updating the row of the item: no text is copied,
 // no index of `items` changes, and no dead rows slow down reading.
 
 import { counters } from '../store/counters.ts'
 import type { Migration } from '../store/database.ts'
+import { attemptMigrations } from './attempts.ts'
+import { failedCountMigration } from './failed-counts.ts'
 import { identifierMigrations } from './identifiers.ts'
+import { laneOwnerMigration } from './lane-owners.ts'
 
 export const settledState = { successful: 1, failed: 2 } as const
 export type SettledState = (typeof settledState)[keyof typeof settledState]
 
-export const failedState = { pending: 0, dismissed: 1, replayed: 2 } as const
+/** The `due_at` of new items: transactional items are before all others in the primary key. */
+export const newItemsDueAt = { transactional: -1, others: 0 } as const
+/** From here on, `due_at` is not a time: a pause holds the item back. The distance is the number of the pause. */
+export const pausedFrom = 2 ** 52
 
 /** The number of consecutive items in a chunk of the index `items_user`. */
 export const itemsOfChunk = 10_000
@@ -29,7 +42,7 @@ export const queueMigrations: readonly Migration[] = [
     statements: ({ engine, key, serial }) => [
       `create table items (
          seq ${serial}, lane ${key} not null, key ${key} not null, text text not null, put_at bigint not null,
-         token bigint not null, traceparent text, user_id ${key})`,
+         token bigint not null, traceparent text, user_id ${key}, expires_at bigint, transactional bigint)`,
       `create unique index items_key on items (lane, key)`,
       // Users come in random order. With the chunk before the user, inserts touch only the end of the index. A look-up visits
       // each chunk: 100 million items are 10,000 chunks, about 20 ms. The lane is an expression, so that PostgreSQL without
@@ -43,18 +56,37 @@ export const queueMigrations: readonly Migration[] = [
          detail text not null, primary key (lane, first))`,
       `create index settled_at on settled (at)`,
       `create table failed (
-         seq bigint primary key, lane ${key} not null, key ${key} not null, activity ${key}, action ${key}, user_id ${key},
-         reason text not null, error text not null, rule text not null, answer text, call ${key}, attempts bigint not null,
-         at bigint not null, state bigint not null, decision ${key}, decided_by text, decided_at bigint)`,
-      `create table pauses (lane ${key} primary key, at bigint not null, reason text not null)`,
+         seq ${engine === 'sqlite' ? 'integer' : 'bigint'} primary key, lane ${key} not null, key ${key} not null,
+         activity ${key}, action ${key}, user_id ${key}, reason ${key} not null, error text not null, rule text not null,
+         answer text, status bigint, call ${key}, attempts bigint not null, at bigint not null, state bigint not null,
+         replays bigint not null default 0, decision ${key}, decided_by text, decided_at bigint)`,
+      `create index failed_lane on failed (lane, seq)`,
+      `create table controls (
+         id ${serial}, scope ${key} not null, kind ${key} not null, name ${key} not null, value text,
+         set_by text not null, reason text not null, at bigint not null, expires_at bigint)`,
+      `create unique index controls_key on controls (scope, kind, name)`,
+      `create table cancellations (
+         id ${key} not null, lane ${key} not null, activity ${key}, action ${key}, user_id ${key}, enqueued_after bigint,
+         enqueued_before bigint, last_seq bigint not null, cancelled_by text not null, reason text not null, at bigint not null,
+         cancelled bigint not null, done_at bigint, primary key (id, lane))`,
+      `create index cancellations_lane on cancellations (lane, at)`,
     ],
   },
   ...identifierMigrations,
+  ...attemptMigrations,
+  failedCountMigration,
+  laneOwnerMigration,
   counters({
     table: 'lane_counts',
     counted: 'waiting',
     scope: 'lane',
-    counts: [{ name: () => `'waiting'`, n: () => '1' }],
+    counts: [
+      {
+        name: (row) => `case when ${row}.due_at >= ${pausedFrom} then 'paused ' || ${row}.due_at else 'waiting' end`,
+        n: () => '1',
+        of: ['due_at'],
+      },
+    ],
   }),
   counters({
     table: 'lane_counts',

@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import { nullable, whole } from '../contract/documents/described.ts'
+import { csvLine } from '../http/csv.ts'
 import { canStoreUserId } from './crm/read-line.ts'
 import type { Discrepancy } from './discrepancies.ts'
 
@@ -41,17 +42,11 @@ export async function* exportNdjson(pages: DiscrepancyPages): AsyncGenerator<str
 const columns = ['user_id', 'field', 'direction', 'severity', 'crm_changed_at', 'correction', 'note'] as const
 
 export async function* exportCsv(pages: DiscrepancyPages): AsyncGenerator<string> {
-  yield `${columns.join(',')}\n`
+  yield csvLine(columns)
   for await (const page of pages) {
     yield page
       .map(shownDiscrepancy)
-      .map((each) => `${columns.map((column) => csvCell(each[column] ?? '')).join(',')}\n`)
+      .map((each) => csvLine(columns.map((column) => each[column])))
       .join('')
   }
-}
-
-/** Spreadsheets treat text that begins with = + - or @ as a formula: an untrusted id must not become a formula. */
-function csvCell(text: string): string {
-  const escaped = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
-  return /[",\n\r]/.test(escaped) ? `"${escaped.replaceAll('"', '""')}"` : escaped
 }

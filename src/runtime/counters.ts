@@ -32,6 +32,13 @@ export const counters: readonly CounterRow[] = [
     sum: 'count',
     help: 'Messages answered as fatal because their push service or provider was paused',
   },
+  {
+    event: 'messages.limited',
+    name: 'limited',
+    by: ['key'],
+    sum: 'count',
+    help: 'Messages answered as fatal because their API key exceeded its rate',
+  },
   { event: 'message.invalid', name: 'invalid', by: ['channel'], help: 'Malformed messages' },
   {
     event: 'message.without_text',
@@ -64,6 +71,7 @@ export const counters: readonly CounterRow[] = [
   { event: 'message.other_parts', name: 'other_parts', by: ['brand'], help: 'activity.id reused with other key parts' },
   { event: 'answer.warning', name: 'odd_answers', by: ['provider'], help: 'Answers that contradict the request' },
   { event: 'provider.threw', name: 'provider_threw', by: ['provider'], help: 'Calls to a provider that threw' },
+  { event: 'provider.slowed', name: 'provider_slowed', by: ['provider'], help: 'Times that the rate was halved' },
   { event: 'provider.alert', name: 'alerts', by: ['provider'], help: 'Providers that need attention' },
   {
     event: 'request.refused',
@@ -112,7 +120,7 @@ export const counters: readonly CounterRow[] = [
     help: 'Devices that their push service reported dead',
   },
   // Device links between operator, broker and platform.
-  { event: 'device.parked', name: 'messages_parked', by: ['lane'], help: 'Messages parked as unreadable' },
+  { event: 'message.parked', name: 'messages_parked', by: ['lane'], help: 'Messages parked as unreadable' },
   { event: 'channel.lost', name: 'channel_lost', by: ['channel'], help: 'Lost connections to a broker' },
   { event: 'channel.held', name: 'channel_held', by: ['channel'], help: 'Times that the store accepted no messages' },
   { event: 'lane.held', name: 'lane_held', by: ['lane'], help: 'Times that a lane was held' },
@@ -127,6 +135,7 @@ export const counters: readonly CounterRow[] = [
     only: 'untracked',
     help: 'Queued messages delivered without an identifier',
   },
+  { event: 'items.cancelled', name: 'cancelled', by: ['lane'], sum: 'items', help: 'Waiting messages cancelled' },
   { event: 'item.retry', name: 'retries', by: ['lane', 'reason'], help: 'Retries, by reason' },
   {
     event: 'crm.compared',

@@ -13,6 +13,7 @@ export interface Events {
     push_services?: string
     lanes: number
     device_links?: number
+    intake?: number
   }
   'server.listening': { side: 'operator' | 'platform'; part?: 'admin'; url: string }
   'server.stopping': { side: 'operator' | 'platform' }
@@ -39,6 +40,8 @@ export interface Events {
   'message.received': { channel: string; count: number; mode: 'single' | 'batch' }
   'message.invalid': { channel: string; error: string; reportable: boolean }
   'messages.refused': { channel: string; count: number }
+  /** Messages that exceed the rate of their API key. `first`: the key did not exceed it in the last minute. */
+  'messages.limited': { key: string; channel: string; count: number; first: boolean }
   'message.claimed': { brand: string; ref: string; attempt: number }
   'message.repeated': { brand: string; ref: string; category: string }
   'message.taken_over': { brand: string; channel: string; ref: string; attempt: number; uncertain: boolean }
@@ -69,6 +72,8 @@ export interface Events {
     error?: string
   }
   'provider.paused': { provider: string; reason: string; untilMs: number }
+  /** The provider refused a call for its quota: calls are made at half the rate, which recovers in five minutes. */
+  'provider.slowed': { provider: string; perSecond: number; reason: string }
   'provider.resumed': { provider: string }
   /** The provider threw an error: a custom provider, or a bug in one of ours. */
   'provider.threw': { provider: string; error: string; stack: string }
@@ -91,10 +96,27 @@ export interface Events {
   'queue.put': { lane: string; accepted: number; repeated: number }
   'lane.owned': { lane: string }
   'lane.lost': { lane: string }
+  /** This process gave the lane back, for another process. */
+  'lane.returned': { lane: string }
+  'lanes.divided': { processes: number; owned: number; acquired: number; returned: number }
   'lane.held': { lane: string; reason: string; forMs: number }
-  'lane.paused': { lane: string; reason: string }
+  'lane.paused': { lane: string; by: string; reason: string }
   'lane.resumed': { lane: string }
+  /** A person, or a lane itself, has changed lanes: see queue/controls.ts. */
+  'control.set': {
+    scope: string
+    kind: string
+    name: string
+    value?: string
+    by: string
+    reason: string
+    expiresAt?: number
+  }
+  'control.ended': { scope: string; kind: string; name: string; by: string }
+  'items.cancelled': { lane: string; items: number; by: string }
   'lane.released': { lane: string; heldMs: number }
+  /** A person dismissed or replayed failed items. */
+  'failed.decided': { action: 'dismiss' | 'replay'; count: number; by: string }
   'batch.sent': { lane: string; items: number; bytes: number; full: boolean }
   /** `untracked`: delivered, but the answer has no identifier (row 6). */
   'item.settled': {
@@ -154,7 +176,7 @@ export interface Events {
   'channel.back': { channel: string }
   'channel.held': { channel: string; messages: number; error: string; inMs: number }
   'channel.released': { channel: string }
-  'device.parked': { lane: string; from: string; reason: string; bytes: number }
+  'message.parked': { lane: string; from: string; reason: string; bytes: number }
   // the inbox
   'inbox.shown': { brand: string; userId: string; ref: string; streams: number }
   'inbox.opened': { brand: string; userId: string; streams: number }

@@ -1,13 +1,16 @@
 import { clock } from './clock.ts'
+import type { SendRate } from './send-rate.ts'
 
 /**
  * A semaphore with one queue for each party (a brand, for example). Free permits go to the queues round-robin, so that a party
  * with thousands of waiters delays another party by one round only.
  */
 export interface FairSemaphore {
+  /** How many callers wait. */
+  readonly waiting: number
   /**
-   * Acquires a permit. Returns true if one is free; 'full' if too many callers wait and this party has its share of them;
-   * otherwise a promise that resolves with true, or with false when the deadline (epoch ms) has passed.
+   * Acquires a permit. Returns true if one is free; 'full' if too many callers wait, or if the rate leaves no time before the
+   * deadline, and this party has its share of the waiters; otherwise a promise that resolves with true, or with false when the deadline (epoch ms) has passed.
    */
   acquire(deadline: number, party?: string): true | 'full' | Promise<boolean>
   release(): void
@@ -28,36 +31,68 @@ interface Queue {
 /** Longest delay between a waiter's deadline and its answer. */
 const sweepMs = 250
 
+type Rate = Pick<SendRate, 'waitMs' | 'recordSend'>
+
 /**
  * @param mostWaiting limit for all parties; a party with less than its share of the waiters may exceed it
+ * @param rate permits are given no faster than this. Default: as soon as they are free
  * @example
  * const semaphore = createFairSemaphore(100, 20_000)
  * const permit = semaphore.acquire(Date.now() + 30_000, brand)
  * if (permit === true || (permit !== 'full' && (await permit))) try { … } finally { semaphore.release() }
  */
-export function createFairSemaphore(count: number, mostWaiting: number): FairSemaphore {
+export function createFairSemaphore(count: number, mostWaiting: number, rate?: Rate): FairSemaphore {
   let free = count
   const byParty = new Map<string, Queue>()
   /** The queues that are not empty, in round-robin order. */
   const queues: Queue[] = []
   let nextQueue = 0
   let waiting = 0
-  let timer: NodeJS.Timeout | undefined
+  let sweepTimer: NodeJS.Timeout | undefined
+  let scheduled = false
 
-  function removeNext(): Waiter['resolve'] | undefined {
-    if (queues.length > 0) {
-      if (nextQueue >= queues.length) nextQueue = 0
-      const queue = queues[nextQueue] as Queue
-      const { resolve } = queue.waiters[queue.head] as Waiter
-      queue.waiters[queue.head++] = undefined
-      waiting--
-      if (queue.head === queue.waiters.length) removeQueue(nextQueue)
-      else nextQueue++
-      return resolve
+  /** Gives the free permits to the waiters, as the rate allows. */
+  function grant(): void {
+    while (free > 0 && queues.length > 0) {
+      const waitMs = rate?.waitMs(clock.now()) ?? 0
+      if (waitMs > 0) {
+        grantLater(waitMs)
+        return
+      }
+      takePermit()
+      removeNext()(true)
     }
-    clock.clearInterval(timer)
-    timer = undefined
-    return undefined
+    if (queues.length === 0) stopSweep()
+  }
+
+  function grantLater(waitMs: number): void {
+    if (scheduled) return
+    scheduled = true
+    clock.setTimeout(() => {
+      scheduled = false
+      grant()
+    }, waitMs)
+  }
+
+  function takePermit(): void {
+    free--
+    rate?.recordSend(clock.now())
+  }
+
+  function removeNext(): Waiter['resolve'] {
+    if (nextQueue >= queues.length) nextQueue = 0
+    const queue = queues[nextQueue] as Queue
+    const { resolve } = queue.waiters[queue.head] as Waiter
+    queue.waiters[queue.head++] = undefined
+    waiting--
+    if (queue.head === queue.waiters.length) removeQueue(nextQueue)
+    else nextQueue++
+    return resolve
+  }
+
+  function stopSweep(): void {
+    clock.clearInterval(sweepTimer)
+    sweepTimer = undefined
   }
 
   function removeQueue(index: number): void {
@@ -76,7 +111,7 @@ export function createFairSemaphore(count: number, mostWaiting: number): FairSem
       waiting += queue.waiters.length
       if (queue.waiters.length === 0) removeQueue(index)
     }
-    if (queues.length === 0) removeNext()
+    if (queues.length === 0) stopSweep()
   }
 
   function addQueue(party: string): Queue {
@@ -87,24 +122,29 @@ export function createFairSemaphore(count: number, mostWaiting: number): FairSem
   }
 
   return {
+    get waiting() {
+      return waiting
+    },
     acquire(deadline, party = '') {
-      if (free > 0) {
-        free--
+      const waitMs = rate?.waitMs(clock.now(), waiting) ?? 0
+      if (free > 0 && waiting === 0 && waitMs === 0) {
+        takePermit()
         return true
       }
       const queue = byParty.get(party)
-      if (waiting >= mostWaiting) {
+      if (waiting >= mostWaiting || (waitMs > 0 && clock.now() + waitMs >= deadline)) {
         const ofParty = queue ? queue.waiters.length - queue.head : 0
-        if (ofParty >= mostWaiting / (queues.length + (queue ? 0 : 1))) return 'full'
+        if (ofParty >= Math.min(mostWaiting, waiting) / (queues.length + (queue ? 0 : 1))) return 'full'
       }
-      timer ??= clock.setInterval(removeExpired, sweepMs).unref()
+      sweepTimer ??= clock.setInterval(removeExpired, sweepMs).unref()
       waiting++
-      return new Promise((resolve) => (queue ?? addQueue(party)).waiters.push({ deadline, resolve }))
+      const acquired = new Promise<boolean>((resolve) => (queue ?? addQueue(party)).waiters.push({ deadline, resolve }))
+      grant()
+      return acquired
     },
     release() {
-      const resolve = removeNext()
-      if (resolve) resolve(true)
-      else free++
+      free++
+      grant()
     },
   }
 }

@@ -22,6 +22,11 @@ export function textLines(to: { write(line: string): unknown }): { write(line: s
 
 function show(value: unknown): string {
   const text = typeof value === 'string' && /^[^\s"=]+$/.test(value) ? value : JSON.stringify(value)
+  return escapeControls(text)
+}
+
+/** Escapes the characters of an untrusted text that a terminal would execute. */
+export function escapeControls(text: string): string {
   return text.replace(controls, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 

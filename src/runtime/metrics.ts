@@ -17,6 +17,11 @@ export interface Metrics {
   depths(read: () => Promise<readonly Depth[]>): () => void
   /** Adds a reader of table sizes in bytes that runs at each scrape. @returns a function that removes the reader */
   sizes(side: string, read: () => Promise<readonly { readonly table: string; readonly bytes: number }[]>): () => void
+  /** Adds a consumer of a queue or topic, which is read at each scrape. @returns a function that removes it */
+  consumer(
+    name: string,
+    read: { readonly up: () => boolean; readonly lag: () => Promise<number | undefined> },
+  ): () => void
   /**
    * Adds allowed values of a label. Any other value is reported as `other`, so that untrusted input cannot create time series.
    * A label without allowed values accepts every value.
@@ -33,6 +38,8 @@ export interface Metrics {
 export function createMetrics(registry = new Registry()): Metrics {
   const depths = addGaugeOnScrape(registry, 'lane_depth', 'Messages in a lane, by state', ['lane', 'state'])
   const sizes = addGaugeOnScrape(registry, 'store_bytes', 'Bytes of a table with its indexes', ['side', 'table'])
+  const up = addGaugeOnScrape(registry, 'channel_up', '1 while a queue or topic is consumed, otherwise 0', ['channel'])
+  const lag = addGaugeOnScrape(registry, 'channel_lag', 'Messages that wait at the broker', ['channel'])
   const allowed: AllowedValues = new Map()
   const byName = Map.groupBy(counters, ({ name }) => name).values()
   const counterEnds = [...byName].flatMap((rows) => addCounter(registry, rows, allowed))
@@ -42,6 +49,18 @@ export function createMetrics(registry = new Registry()): Metrics {
     depths: (read) => depths(async () => (await read()).map(({ count, ...labels }) => ({ labels, value: count }))),
     sizes: (side, read) =>
       sizes(async () => (await read()).map(({ table, bytes }) => ({ labels: { side, table }, value: bytes }))),
+    consumer(channel, read) {
+      const labels = { channel }
+      const removeUp = up(async () => [{ labels, value: read.up() ? 1 : 0 }])
+      const removeLag = lag(async () => {
+        const value = await read.lag()
+        return value === undefined ? [] : [{ labels, value }]
+      })
+      return () => {
+        removeUp()
+        removeLag()
+      }
+    },
     allow(label, values) {
       allowed.set(label, new Set([...(allowed.get(label) ?? []), ...values]))
     },
@@ -144,16 +163,24 @@ function addGauges(registry: Registry): (() => void)[] {
     new Gauge({ name: `bellwire_${name}`, help, labelNames, registers: [registry] })
   const up = gauge('store_up', '1 while the store is reachable, otherwise 0')
   const owned = gauge('lane_owned', '1 while this process owns the lane, otherwise 0', 'lane')
+  const pausedLane = gauge('lane_paused', '1 while the lane is paused, otherwise 0; set by its owner', 'lane')
   const paused = gauge('provider_paused', '1 while the provider is paused, otherwise 0', 'provider')
   const stopped = gauge('removals_stopped', '1 while device removal waits for confirmation, otherwise 0', 'service')
   const streams = gauge('inbox_streams', 'Open inbox streams')
   const found = gauge('discrepancies', 'Discrepancies in the last completed comparison', 'brand', 'field', 'severity')
   up.set(1)
+  const leaveLane = (lane: string): void => {
+    owned.set({ lane }, 0)
+    pausedLane.set({ lane }, 0)
+  }
   return [
     on('store.lost', () => up.set(0)),
     on('store.back', () => up.set(1)),
     on('lane.owned', ({ lane }) => owned.set({ lane }, 1)),
-    on('lane.lost', ({ lane }) => owned.set({ lane }, 0)),
+    on('lane.lost', ({ lane }) => leaveLane(lane)),
+    on('lane.returned', ({ lane }) => leaveLane(lane)),
+    on('lane.paused', ({ lane }) => pausedLane.set({ lane }, 1)),
+    on('lane.resumed', ({ lane }) => pausedLane.set({ lane }, 0)),
     on('provider.paused', ({ provider }) => paused.set({ provider }, 1)),
     on('provider.resumed', ({ provider }) => paused.set({ provider }, 0)),
     on('removals.stopped', ({ service }) => stopped.set({ service }, 1)),

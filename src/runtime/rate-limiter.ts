@@ -1,12 +1,9 @@
+import { createTokenBucket, type TokenBucket } from './token-bucket.ts'
+
 /** A token bucket for each key. */
 export interface RateLimiter {
   /** Takes `cost` tokens from the key's bucket. @returns 0; if too few are left, it takes none and returns the ms to wait */
   consume(key: string, cost: number, now: number): number
-}
-
-interface Bucket {
-  left: number
-  refilledAt: number
 }
 
 /**
@@ -18,19 +15,17 @@ interface Bucket {
  * const waitMs = limiter.consume('1 1001', 20, Date.now()) // 0
  */
 export function createRateLimiter(count: number, perMs: number, mostKeys = 50_000): RateLimiter {
-  const buckets = new Map<string, Bucket>()
+  const buckets = new Map<string, TokenBucket>()
   return {
     consume(key, cost, now) {
-      const bucket = buckets.get(key) ?? { left: count, refilledAt: now }
-      bucket.left = Math.min(count, bucket.left + ((now - bucket.refilledAt) * count) / perMs)
-      bucket.refilledAt = now
+      const bucket = buckets.get(key) ?? createTokenBucket(count, perMs)
       // Moves the bucket to the end of the map: the most recently used one.
       buckets.delete(key)
       buckets.set(key, bucket)
       if (buckets.size > mostKeys) buckets.delete(buckets.keys().next().value as string)
-      if (cost > bucket.left) return Math.ceil(((Math.min(cost, count) - bucket.left) * perMs) / count)
-      bucket.left -= cost
-      return 0
+      const waitMs = bucket.waitMs(cost, now)
+      if (waitMs === 0) bucket.take(cost, now)
+      return waitMs
     },
   }
 }

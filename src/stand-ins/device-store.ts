@@ -1,4 +1,4 @@
-// The devices of a stand-in, with the notifications that they show and those stored while they are offline.
+// The devices of a stand-in, with the notifications that they show, and the notifications stored while they are offline.
 
 import type { Devices, PendingNotification, ShownNotification } from './stand-in.ts'
 
@@ -9,7 +9,7 @@ export interface PushNotification extends PendingNotification {
 }
 
 export interface DeviceStoreOptions {
-  /** Adds a notification to those stored for an offline device. The real services have different limits. */
+  /** Stores a notification for an offline device. The real services have different limits. */
   readonly keep: (kept: readonly PushNotification[], notification: PushNotification) => readonly PushNotification[]
   readonly clock: () => number
 }

@@ -22,6 +22,8 @@ export interface Statement<Out extends object = object> {
   readonly each?: (values: string) => string
   /** The output column that assigns a returned row to its caller: it equals the input column of the same name. */
   readonly route?: string
+  /** The statement inserts, updates or deletes rows. */
+  readonly changes: boolean
   /** The statement returns rows. Without a route it is run separately for each op. */
   readonly returns: boolean
   /** Returns `[{ complete }]` instead of rows: 1 if every input row, of all callers in the transaction, changed a row; else 0. */
@@ -57,12 +59,17 @@ export interface Database {
    */
   holdsLease(owner: string): boolean
   /**
-   * Runs the operations in one transaction, merged with those of other callers (group commit), ordered by rank. Resolves with
+   * Runs the operations in one transaction, merged with the operations of other callers (group commit), ordered by rank. Resolves with
    * the returned rows of each op, in the order of `ops`. The transaction is then durable; with `durable: false` it survives a
    * killed process, but possibly not a power failure. An error rejects only the caller whose rows caused it; if the store is
    * unavailable, every caller gets StoreUnavailable. There are no interactive transactions.
+   *
+   * With `urgent: true` the operations go ahead of callers that wait already.
    */
-  commit<const Ops extends readonly Op[]>(ops: Ops, options?: { readonly durable?: boolean }): Promise<Returned<Ops>>
+  commit<const Ops extends readonly Op[]>(
+    ops: Ops,
+    options?: { readonly durable?: boolean; readonly urgent?: boolean },
+  ): Promise<Returned<Ops>>
   read<Out extends object>(op: Op<Out>): Promise<readonly Out[]>
   /**
    * Acquires a named lock. Undefined: another process has it, or this process has it already. On PostgreSQL it is an advisory

@@ -47,7 +47,10 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
   let idle = Promise.withResolvers<void>()
   idle.resolve()
 
-  function commit(ops: readonly Op[], { durable = true } = {}): Promise<readonly (readonly object[])[]> {
+  function commit(
+    ops: readonly Op[],
+    { durable = true, urgent = false } = {},
+  ): Promise<readonly (readonly object[])[]> {
     return new Promise((resolve, reject) => {
       let rows = 0
       let size = 0
@@ -57,7 +60,9 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
       }
       if (rows === 0) return resolve(ops.map(() => []))
       // Copies: results are assigned by op object, and two callers may pass the same object.
-      waiting.push({ ops: ops.map((op) => ({ ...op })), durable, rows, size, resolve, reject })
+      const caller: Caller = { ops: ops.map((op) => ({ ...op })), durable, rows, size, resolve, reject }
+      if (urgent) waiting.unshift(caller)
+      else waiting.push(caller)
       if (busy) return
       busy = true
       idle = Promise.withResolvers()

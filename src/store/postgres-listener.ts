@@ -1,6 +1,7 @@
 import pg from 'pg'
 import { clock } from '../runtime/clock.ts'
 import { random } from '../runtime/random.ts'
+import { wakeChannel } from './wakers.ts'
 
 export interface Listener {
   close(): Promise<void>
@@ -27,7 +28,8 @@ export async function openListener(
     opened.on('notification', ({ payload, processId }) => onNotification(payload ?? '', processId))
     try {
       await opened.connect()
-      await opened.query('listen bellwire')
+      const { rows } = await opened.query<{ channel: string }>(`select ${wakeChannel} as channel`)
+      await opened.query(`listen ${rows[0]?.channel}`)
     } catch (error) {
       await opened.end().catch(() => {})
       throw error

@@ -51,17 +51,22 @@ export const releaseOwnership = statement<{ name: string }>({
   text: (rows) => `select r.name from ${rows} r where pg_advisory_unlock(${lockKey('own', 'r.name')})`,
 })
 
+const evictStalled = (kind: 'owner' | 'own') =>
+  statement<{ evicted: number }>({
+    name: `evict_stalled_${kind}`,
+    rank: 0,
+    columns: { name: 'text', lease_ms: 'bigint' },
+    text: (rows) => `
+      select pg_terminate_backend(a.pid) as evicted
+      from ${rows} r join pg_locks l on ${isLockOf(kind, 'r.name')} join pg_stat_activity a on a.pid = l.pid
+      where a.state = 'active' and a.wait_event_type = 'Client'
+        and a.query_start < clock_timestamp() - r.lease_ms * interval '1 millisecond'`,
+  })
+
 /**
  * Ends the session of the lock's holder if it stopped within a request, so that the server has waited for the rest for longer
  * than the lease: idle_session_timeout does not count that time.
  */
-export const evictStalled = statement<{ evicted: number }>({
-  name: 'evict_stalled',
-  rank: 0,
-  columns: { name: 'text', lease_ms: 'bigint' },
-  text: (rows) => `
-    select pg_terminate_backend(a.pid) as evicted
-    from ${rows} r join pg_locks l on ${isLockOf('own', 'r.name')} join pg_stat_activity a on a.pid = l.pid
-    where a.state = 'active' and a.wait_event_type = 'Client'
-      and a.query_start < clock_timestamp() - r.lease_ms * interval '1 millisecond'`,
-})
+export const evictStalledHolder = evictStalled('own')
+/** The same for owners. */
+export const evictStalledOwner = evictStalled('owner')

@@ -9,7 +9,7 @@ import { messageOf } from './postgres-errors.ts'
 import { StoreUnavailable } from './store-unavailable.ts'
 
 const dayMs = 86_400_000
-/** Partitions that exist before their day: a process may fail to create more for so many days, and still stores. */
+/** Partitions that exist before their day: a process that cannot create partitions still stores messages for this number of days. */
 const daysAhead = 7
 /** A clock may be behind the clock of the process that created the partitions. */
 const daysBehind = 1

@@ -10,6 +10,9 @@ import { StoreUnavailable } from './store-unavailable.ts'
  * error in one rolls back all. The client must have been created with `pipeline: true`.
  */
 export async function runTransaction(client: Client, ops: readonly Op[]): Promise<object[][]> {
+  const [first] = ops
+  // A query is a transaction by itself. A change is not run in this way: its answer may be unreadable although it was committed.
+  if (first && ops.length === 1 && !first.statement.changes) return [await runRead(client, first)]
   // Encodes before sending, so that an encoding error leaves no open transaction.
   const queries = ops.map(toQuery)
   const { stream } = client.connection

@@ -45,7 +45,6 @@ export async function openSession(options: SessionOptions): Promise<Session> {
   const { leaseMs, answerWithinMs } = options
   let current: Opened | undefined = await open(options)
   let { owner } = current
-  let usedAt = clock.monotonic()
   /** The send time of the last answered request: the server's idle timeout started later. */
   let leaseFrom = current.openedAt
   let queue: Promise<unknown> = Promise.resolve()
@@ -81,7 +80,6 @@ export async function openSession(options: SessionOptions): Promise<Session> {
       throw toCallerError(error)
     } finally {
       clock.clearTimeout(timeout)
-      usedAt = clock.monotonic()
     }
   }
 
@@ -104,7 +102,6 @@ export async function openSession(options: SessionOptions): Promise<Session> {
     }
     current = opened
     owner = opened.owner
-    usedAt = clock.monotonic()
     leaseFrom = opened.openedAt
     watch(opened)
     emit('store.back', { downMs: clock.now() - lostAt })
@@ -113,7 +110,7 @@ export async function openSession(options: SessionOptions): Promise<Session> {
   // Keeps an idle session alive. If our lock is missing, a transaction pooler has assigned us another connection.
   async function sendHeartbeat(): Promise<void> {
     const opened = current
-    if (!opened || clock.monotonic() - usedAt < leaseMs / 4) return
+    if (!opened) return
     const [held] = await run([op(stillHeld, [[opened.owner]])])
     if (held?.length === 0)
       markLost(

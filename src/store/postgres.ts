@@ -1,4 +1,5 @@
 import pg from 'pg'
+import { clock } from '../runtime/clock.ts'
 import { checkRows } from './check-rows.ts'
 import type { Database, Op, Ownership, PartitionedTable } from './database.ts'
 import { createFlusher } from './flusher.ts'
@@ -7,7 +8,13 @@ import type { PostgresConfig } from './postgres-address.ts'
 import { toCallerError } from './postgres-errors.ts'
 import { openLogFlusher } from './postgres-flusher.ts'
 import { openListener } from './postgres-listener.ts'
-import { aliveOwners, evictStalled, releaseOwnership, takeOwnership } from './postgres-locks.ts'
+import {
+  aliveOwners,
+  evictStalledHolder,
+  evictStalledOwner,
+  releaseOwnership,
+  takeOwnership,
+} from './postgres-locks.ts'
 import { dropPartitions } from './postgres-partitions.ts'
 import { plannerSettings } from './postgres-planner.ts'
 import { runRead } from './postgres-run.ts'
@@ -88,13 +95,21 @@ export async function createPostgresDatabase(
       const [acquired] = await session.run([op(takeOwnership, [[name]])])
       controller.signal.throwIfAborted()
       if (acquired?.length === 1) return { lost: controller.signal, release: () => release(name, controller) }
-      await session.run([op(evictStalled, [[name, leaseMs]])])
+      await session.run([op(evictStalledHolder, [[name, leaseMs]])])
     } catch (error) {
       if (owned.get(name) === controller) owned.delete(name)
       throw error
     }
     if (owned.get(name) === controller) owned.delete(name)
     return undefined
+  }
+
+  let evictedAt = Number.NEGATIVE_INFINITY
+  async function evictStalledOwners(alive: readonly { owner: string }[]): Promise<void> {
+    if (alive.length === 0 || clock.monotonic() - evictedAt < leaseMs / 2) return
+    evictedAt = clock.monotonic()
+    const rows = alive.map(({ owner }) => [owner, leaseMs])
+    await session.run([op(evictStalledOwner, rows)])
   }
 
   async function release(name: string, controller: AbortController): Promise<void> {
@@ -131,16 +146,11 @@ export async function createPostgresDatabase(
     read,
     own,
     async alive(owners) {
-      return new Set(
-        (
-          await read(
-            op(
-              aliveOwners,
-              owners.map((owner) => [owner]),
-            ),
-          )
-        ).map(({ owner }) => owner),
-      )
+      if (owners.length === 0) return new Set()
+      const rows = owners.map((owner) => [owner])
+      const [alive = []] = (await session.run([op(aliveOwners, rows)])) as { owner: string }[][]
+      await evictStalledOwners(alive)
+      return new Set(alive.map(({ owner }) => owner))
     },
     wake: wakers.wake,
     onWake: wakers.onWake,

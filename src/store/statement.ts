@@ -1,7 +1,7 @@
 import type { Op, Statement, Value } from './database.ts'
 
 export interface StatementDefinition<Out extends object>
-  extends Omit<Statement<Out>, 'names' | 'types' | 'route' | 'returns' | 'out'> {
+  extends Omit<Statement<Out>, 'names' | 'types' | 'route' | 'changes' | 'returns' | 'out'> {
   readonly route?: keyof Out & string
 }
 
@@ -42,13 +42,10 @@ export function statement<Out extends object = object>(definition: StatementDefi
       `Statement ${name}: its route ${route} must be one of its input columns ${Object.keys(columns).join(', ')}`,
     )
   }
-  const returns = returnsRows(text('rows'))
+  const changes = /\b(insert|update|delete)\b/i.test(text('rows'))
+  const returns = !changes || /\breturning\b/i.test(text('rows'))
   if ((each || complete) && returns) throw new TypeError(`Statement ${name}: with each or complete it returns no rows`)
-  return Object.freeze({ ...definition, names: Object.keys(columns), types: Object.values(columns), returns })
-}
-
-function returnsRows(text: string): boolean {
-  return /\breturning\b/i.test(text) || !/\b(insert|update|delete)\b/i.test(text)
+  return Object.freeze({ ...definition, names: Object.keys(columns), types: Object.values(columns), changes, returns })
 }
 
 /** One statement with its input rows, for commit() or read(). A statement without columns needs one empty row: `[[]]`. */

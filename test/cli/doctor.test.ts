@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import { chmod, copyFile, readdir, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:net'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { answer, apiKey, appId, startPushProvider } from '../providers/http/push-provider.ts'
 import { onPostgres } from '../support/engines.ts'
+import { freePort } from '../support/free-port.ts'
+import { rabbitmq, withoutRabbitmq } from '../support/services/rabbitmq.ts'
 import { element, keys, post, startOperator, temporary } from '../support/sides.ts'
 import { freePorts, run, start } from './bellwire.ts'
 
@@ -51,6 +54,31 @@ platform:
 `
 const oneSignal = (url: string): string =>
   `{provider: http, preset: onesignal, url: "${url}/notifications", user_id: "{{brand}}-{{user_id}}", secrets: [{name: app_id, value: ${appId}}, {name: api_key, value: ${apiKey}}]}`
+
+test('the broker of an intake is checked: a missing queue, an unreachable broker, an existing queue', {
+  skip: await withoutRabbitmq(),
+}, async (t) => {
+  const { url } = await startOperator(t)
+  const broker = await rabbitmq()
+  const at = (intake: string) => `accept_risks: [clear_text_to_other_hosts]\n${platform(url)}  intake: ${intake}\n`
+  const queue = `activities-test-${randomUUID()}`
+  const port = await freePort()
+  const report = await doctor(
+    t,
+    at(
+      `[{from: {amqp: "${broker}", queue: ${queue}}}, {from: {amqp: "${broker}", queue: ${queue}2, declare: false}}, {from: {amqp: "amqp://127.0.0.1:${port}/"}}]`,
+    ),
+  )
+  const [found, missing, unreachable] = [0, 1, 2].map((i) => report.of(`platform.intake[${i}].from`)[0])
+  assert.partialDeepStrictEqual(found, {
+    ok: true,
+    description: `the queue ${queue} is declared when the platform starts`,
+  })
+  assert.match(missing?.description ?? '', /NOT_FOUND/)
+  assert.equal(missing?.remedy, 'declare it, or set declare: true')
+  assert.match(unreachable?.description ?? '', /ECONNREFUSED/)
+  assert.equal(report.code, 1)
+})
 
 test('without problems the exit code is 0', async (t) => {
   const provider = await startPushProvider(t)

@@ -14,6 +14,7 @@ test('the help lists all commands, and each command has its own help with exampl
     'demo',
     'operator',
     'platform',
+    'check',
     'send',
     'reconcile',
     'attributes',
@@ -21,6 +22,7 @@ test('the help lists all commands, and each command has its own help with exampl
     'doctor',
     'stand-ins',
     'removals',
+    'erase',
     'migrate',
     'config',
     'vapid',
@@ -89,6 +91,7 @@ test('a time option without a unit is refused', async (t) => {
     ['attributes', 'import', '--brand', '1', '--file', 'x', '--patience', '5'],
     ['devices', 'list', '--brand', '1', '--user', 'x', '--patience', '5'],
     ['removals', 'list', '--patience', '5'],
+    ['erase', '--brand', '1', '--user', 'x', '--patience', '5'],
     ['removals', 'confirm', 'fcm', '--for', '5'],
   ]) {
     const { code, err } = await run(t, args)

@@ -9,7 +9,7 @@ import { printConfig } from '../../src/config/print.ts'
 import { ConfigError } from '../../src/config/problem.ts'
 import type { OperatorConfig, PlatformConfig } from '../../src/config/table.ts'
 
-const configOf = (publish: string, links: string): string => `
+const configOf = (publish: string, links: string, more = ''): string => `
 operator:
   keys: [{name: platform, key: operator-key-000000000001, brands: [1, 2, 3]}]
   suppression: none
@@ -18,6 +18,7 @@ platform:
   keys: [{name: crm, key: platform-key-00000000001, scopes: [read]}]
   lanes: []
   device_links: ${links}
+  ${more}
 `
 
 async function load(t: TestContext, text: string) {
@@ -73,7 +74,7 @@ test('brands that share a topic need different origins', async (t) => {
       (error: ConfigError) => error.problems.map(({ path, description }) => `${path}: ${description}`),
     )
   const description =
-    'operator.publish[1]: has the same destination as brand 1, and their messages cannot be told apart'
+    'operator.publish[1]: has the same destination as brand 1, and a receiver cannot distinguish their messages'
   assert.deepEqual(await problemsOf(`[{brand: 1, ${to}}, {brand: 2, ${to}}]`), [description])
   assert.deepEqual(await problemsOf(`[{brand: 1, ${to}, origin: one}, {brand: 2, ${to}}]`), [description])
   assert.deepEqual(await problemsOf(`[{brand: 1, ${to}, origin: one}, {brand: 2, ${to}, origin: one}]`), [description])
@@ -87,6 +88,7 @@ test('contradictory settings are refused', async (t) => {
     `[{from: {kafka: ["a:1"]}}, {brand: 1, from: {amqp: "amqps://b/"}}, {brand: 1, from: {amqp: "amqps://b/"}},
      {from: {kafka: ["a:1"], topic: x, group: g}, origins: [{origin: o, brand: 1}, {origin: o, brand: 2}]},
      {brand: 5, from: {kafka: ["a:1"], group: g}}]`,
+    `intake: [{from: {amqp: "amqps://b/", queue: device-links.1}}, {from: {kafka: ["a:1"], topic: y, group: g}}, {from: {kafka: ["a:1"], password: p, tls: true}}]`,
   )
   const error = await load(t, text).catch((caught: unknown) => caught)
   assert.ok(error instanceof ConfigError)
@@ -100,6 +102,9 @@ test('contradictory settings are refused', async (t) => {
       'platform.device_links[2]: is consumed already',
       'platform.device_links[3].origins: o belongs to another brand already',
       'platform.device_links[4].from.group: is the group of another topic',
+      'platform.intake[0]: is consumed already',
+      'platform.intake[1].from.group: is the group of another topic',
+      'platform.intake[2].from: has only one of username and password',
     ],
   )
 })

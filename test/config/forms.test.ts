@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { brand, key, longKey, origin, store, url } from '../../src/config/kinds.ts'
 import { table } from '../../src/config/table.ts'
-import { operatorLimitForms, reconciliationLimitForms } from '../../src/operator/check-options.ts'
+import { keyRateForm, operatorLimitForms, reconciliationLimitForms } from '../../src/operator/check-options.ts'
 import { attemptsForm, laneForms } from '../../src/platform/check-options.ts'
 import * as forms from '../../src/runtime/forms.ts'
 
@@ -52,6 +52,7 @@ test('numbers have the same limits in the library and in the configuration file'
     [operatorLimitForms.batchMax, operator.limits.settings.batch],
     [operatorLimitForms.inProgress, operator.limits.settings.in_progress],
     [operatorLimitForms.providerConcurrency, operator.limits.settings.provider_concurrency],
+    [keyRateForm, operator.keys.of.settings.rate.settings.per_second],
     [reconciliationLimitForms.streams, operator.reconciliation.settings.streams],
     [laneForms.max, lane.max],
     [laneForms.concurrency, lane.concurrency],

@@ -117,7 +117,7 @@ test('settings that contradict each other are refused', async (t) => {
   )
 })
 
-test('all listening addresses of a configuration differ, including those of the admin API', async (t) => {
+test('all listening addresses of a configuration differ, including the addresses of the admin API', async (t) => {
   const both = complete
     .replace('port: 7101\n', 'port: 7101\n  admin: {port: 7101}\n')
     .replace('platform:\n', 'platform:\n  admin: {host: 127.0.0.1, port: 7101}\n')

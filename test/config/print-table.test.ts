@@ -35,7 +35,7 @@ test('a setting that belongs to no section is named', () => {
 test('a place is named where places differ', () => {
   const tables = settingsTables()
   assert.match(tables, /\| `port` \| [^|]+ \| `7001` \(`operator`\), `7002` \(`platform`\) \|/)
-  assert.match(tables, /\| `queue` \| [^|]+ \| – \| `platform`: /)
+  assert.match(tables, /\| `dead_queue` \| [^|]+ \| – \| `platform`: /)
   assert.match(tables, /\| `client_id` \| [^|]+ \| \*\*required\*\* \| `oauth2`: /)
   assert.match(tables, /In `operator\.push\.devices\.services\[\]`, with `provider: fcm`:/)
 })

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { Parser } from '@asyncapi/parser'
 import { defaultName } from '../../src/config/device-channels-settings.ts'
+import { defaultIntakeName } from '../../src/config/intake-settings.ts'
 import { asyncApi } from '../../src/contract/documents/async-api.ts'
 import { platformOperations } from '../../src/contract/documents/interface-operations.ts'
 import { openApi } from '../../src/contract/documents/open-api.ts'
@@ -30,7 +31,7 @@ for (const side of ['operator', 'platform'] as const) {
     const actions = document.operations().all()
     assert.deepEqual(
       actions.map((operation) => operation.action()),
-      side === 'operator' ? ['send', 'send'] : ['receive', 'receive'],
+      side === 'operator' ? ['send', 'send'] : ['receive', 'receive', 'receive', 'receive'],
     )
     for (const operation of actions)
       assert.deepEqual(
@@ -38,7 +39,7 @@ for (const side of ['operator', 'platform'] as const) {
           .messages()
           .all()
           .map((message) => message.name()),
-        Object.values(deviceMessageType),
+        operation.id()?.startsWith('records') ? ['activity'] : Object.values(deviceMessageType),
       )
   })
 }
@@ -61,10 +62,15 @@ test('the record is that of the HTTP endpoints, and the addresses are the defaul
   const { channels, components } = asyncApi('platform') as Answer['body']
   const rest = openApi({ title: 'x', description: 'x', operations: platformOperations, groups: [] }) as Answer['body']
   assert.deepEqual(components.schemas.DeviceEventRecord, rest.components.schemas.DeviceEventRecord)
-  for (const channel of Object.values<Answer['body']>(channels)) {
-    assert.equal(channel.address, defaultName('{brand}'))
-    assert.ok(channel.parameters.brand.description.includes(`${defaultName(undefined)}.`))
+  for (const [name, channel] of Object.entries<Answer['body']>(channels)) {
+    const { brand, channel: push } = channel.parameters
+    const expected = name.startsWith('activities')
+      ? [defaultIntakeName('{channel}' as 'push'), defaultIntakeName(undefined)]
+      : [defaultName('{brand}'), defaultName(undefined)]
+    assert.deepEqual([channel.address, /is ([^ ]+)\.$/.exec((brand ?? push).description)?.[1]], expected)
   }
-  for (const message of Object.values<Answer['body']>(components.messages))
-    assert.deepEqual(message.payload, { $ref: '#/components/schemas/DeviceEventRecord' })
+  for (const [name, message] of Object.entries<Answer['body']>(components.messages)) {
+    const schema = name.startsWith('activity') ? 'ActivityRequest' : 'DeviceEventRecord'
+    assert.deepEqual(message.payload, { $ref: `#/components/schemas/${schema}` })
+  }
 })

@@ -181,3 +181,10 @@ test('dataTexts keeps texts and converts other values to JSON with all digits', 
     ['__proto__', 'own'],
   ])
 })
+
+test('row 56: the expiry is read as epoch milliseconds, and an unreadable one is an error', () => {
+  assert.deepEqual(readContent('{"expires_at":"2026-11-23T18:00:00Z"}'), { expiresAt: 1_795_456_800_000 })
+  assert.deepEqual(readContent('{"expires_at":null}'), {})
+  const unreadable = readContent('{"expires_at":"tomorrow"}')
+  assert.match((unreadable as { error: string }).error, /^expires_at at \/expires_at is a string, not a date and time/)
+})

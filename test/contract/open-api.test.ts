@@ -126,7 +126,7 @@ for (const { side, urlOf } of sides) {
 test('the served document equals the built one, and without app it has no /app routes', async (t) => {
   const { url } = await startOperator(t)
   const document = await documentOf(url)
-  const built = operatorDocuments({ admin: [], app: false }).openApi() as Answer['body']
+  const built = operatorDocuments({ admin: [], app: [] }).openApi() as Answer['body']
   assert.deepEqual(document.info, built.info)
   assert.equal(
     Object.keys(document.paths).some((path) => path.startsWith('/app')),
@@ -241,6 +241,14 @@ test("requests and answers of /app match the operator's document", async (t) => 
   const own = (await (await fetch(`${url}/app/devices`, { headers: bearer })).json()) as Answer['body']
   assert.equal(own.devices.length, 1)
   assert.ok(fits(document, document.paths['/app/devices'].get.responses[200].content['application/json'].schema, own))
+  for (const wrong of [
+    { tokens: [{ provider: 'apns' }] },
+    { ...tokens, origin: 'x' },
+    { tokens: Array(21).fill('t') },
+  ]) {
+    assert.equal(fits(document, requestOf(document, '/app/devices/link'), wrong), false)
+    assert.equal((await post(`${url}/app/devices/link`, wrong, undefined, bearer)).status, 400)
+  }
   assert.deepEqual(Object.keys(document.paths['/app/inbox/stream'].get.responses[200].content), ['text/event-stream'])
 })
 
@@ -251,7 +259,7 @@ test('the summary and a resumed lane of the platform match the document', async 
   const { body } = await get(`${url}/admin/summary`)
   assert.deepEqual(Object.keys(body.lanes), ['1/push'])
   const lane = await post(`${url}/admin/lanes/resume`, { lane: '1/push' }, adminKey.key)
-  assert.equal(lane.body.name, '1/push')
+  assert.deepEqual([lane.body.ended, lane.body.lanes[0].name], [0, '1/push'])
 })
 
 test('every endpoint of the interface has a summary, a description and its error statuses', () => {

@@ -96,7 +96,7 @@ test('a message waits for at most one call while batches of another brand wait f
   assert.ok((await backlog).every(({ category }) => category === 'successful'))
 })
 
-test('a brand that uses the whole limit of messages in progress delays its own messages, not those of another brand', async (t) => {
+test('a brand that uses the whole limit of messages in progress does not delay the messages of another brand', async (t) => {
   const hangs = Promise.withResolvers<void>()
   const provider = witness(async ({ brand, ref }) => {
     if (brand === '1') await hangs.promise

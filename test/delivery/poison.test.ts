@@ -1,4 +1,4 @@
-// Brands share the credentials of the push services: malformed messages of one brand must not stop those of another.
+// Brands share the credentials of the push services: malformed messages of one brand must not stop the messages of another.
 
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'

@@ -167,7 +167,7 @@ test('a mismatch pauses the service until the credential has had an accepted sen
   assert.equal(service.received.length, 3)
 })
 
-test('after a restart, invalid tokens of one user do not pause the service; those of several users do', async (t) => {
+test('after a restart, only invalid tokens of several users pause the service', async (t) => {
   const paused = record(t, 'provider.paused')
   const users = Array.from({ length: breaker.after }, (_, i) => `user ${i}`)
   const guard = guardService(
@@ -235,4 +235,57 @@ test('a push that the last checks refuse is not sent, and does not count as a pr
   }
   assert.equal(service.received.length, 1)
   assert.equal((await until(() => send(), { awaited: 'the probe' })).category, 'successful')
+})
+
+test('the rate of the service is kept; a push that cannot be sent before its deadline is fatal with the time until there is room', async () => {
+  const sentAt: number[] = []
+  const service = {
+    ...witnessService('apns', () => {
+      sentAt.push(Date.now())
+      return accepted
+    }),
+    perSecond: 20,
+  }
+  const send = guarded(service)
+  const pushes = Array.from({ length: 12 }, (_, n) => send(n))
+  const refused = await send(99, noChecks, 300)
+  assert.partialDeepStrictEqual(refused, { category: 'fatal', reason: 'overloaded', blame: 'provider' })
+  const { retryAfterMs = 0 } = refused as { retryAfterMs?: number }
+  assert.ok(retryAfterMs >= 1_000, `${retryAfterMs}`)
+  assert.ok((await Promise.all(pushes)).every(({ category }) => category === 'successful'))
+  const [first = 0] = sentAt
+  assert.ok((sentAt.at(-1) ?? 0) - first >= 400, 'a burst of three, then one every 50 ms')
+  assert.equal(service.received.length, 12)
+})
+
+test('a refusal for the quota halves the rate after the pause, once for all pushes in flight', async (t) => {
+  const slowed: Events['provider.slowed'][] = []
+  t.after(on('provider.slowed', (event) => slowed.push(event)))
+  const gate = Promise.withResolvers<void>()
+  const limitedAnswer = { ...away, reason: 'rate_limited', retryAfterMs: 30 } as const
+  const sentAt: number[] = []
+  const service = {
+    ...witnessService('apns', async () => {
+      sentAt.push(Date.now())
+      if (sentAt.length > 3) return accepted
+      await gate.promise
+      return limitedAnswer
+    }),
+    perSecond: 30,
+  }
+  const send = guarded(service)
+  const refused = [send(1), send(2), send(3)]
+  await until(() => sentAt.length === 3, { awaited: 'three pushes in flight' })
+  gate.resolve()
+  assert.ok((await Promise.all(refused)).every(({ category }) => category === 'fatal'))
+  assert.deepEqual(
+    slowed.map(({ provider, perSecond }) => ({ provider, perSecond })),
+    [{ provider: 'apns', perSecond: 10 }],
+    'three sends were observed, and ten a second is the least',
+  )
+  await until(async () => (await send(4)).category === 'successful', { awaited: 'the end of the pause' })
+  const from = sentAt.length
+  await Promise.all([5, 6, 7, 8].map((n) => send(n)))
+  const gaps = sentAt.slice(from).map((at, i) => at - (sentAt[from + i - 1] as number))
+  assert.ok(Math.max(...gaps) >= 90, `${gaps}`)
 })

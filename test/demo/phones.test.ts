@@ -40,8 +40,8 @@ async function stage(t: TestContext): Promise<Stage> {
       const kind = service === 'fcm' ? 'fcm_token' : service === 'apns' ? 'apns' : 'webpush'
       const device: Device = {
         ...{ brand, userId, kind, token, linkedAt: '' },
-        ...(app !== undefined && { app }),
-        ...(environment !== undefined && { environment }),
+        ...(app && { app }),
+        ...(environment && { environment: environment as 'production' | 'sandbox' }),
       }
       const reaching = services.find((each) => each.reaches(device))
       const content = { title: 'Hello', body: 'There', image_url: 'http://page/art/gift.svg' }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { readTimestamp } from '../../src/contract/timestamp.ts'
 import { createDeviceClient, DeviceLinkError, restPublisher } from '../../src/devices/client.ts'
-import { readTimestamp } from '../../src/devices/timestamp.ts'
 import { foreignPlatform } from './foreign-platform.ts'
 
 const news = {
@@ -45,6 +45,8 @@ test('an error says whether a retry may succeed, and the next event is published
   await client.linkDevice({ ...news, timestamp: '2026-01-01T10:00:00.123456789+01:00' })
   assert.equal(platform.accepted()[0]?.body.timestamp, '2026-01-01T10:00:00.123456789+01:00')
   const invalid = await client.linkDevice({ ...news, userId: '' }).catch((error: unknown) => error)
-  assert.ok(invalid instanceof DeviceLinkError && !invalid.again && /user_id is empty/.test(invalid.message))
+  assert.ok(
+    invalid instanceof DeviceLinkError && !invalid.again && /user_id is "": give a string/.test(invalid.message),
+  )
   assert.equal(platform.all.length, 3, 'an invalid event is not sent')
 })

@@ -2,10 +2,13 @@
 
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
-import type { DeviceConsumer, DevicePublisher, Received, Take } from '../../src/devices/device-channel.ts'
+import type { BrokerConsumer, Received, Take } from '../../src/brokers/consumer.ts'
+import type { Parked } from '../../src/brokers/parked.ts'
+import { takeMessages } from '../../src/brokers/take-messages.ts'
+import type { DevicePublisher } from '../../src/devices/device-channel.ts'
 import type { DeviceEvent } from '../../src/devices/device-event.ts'
 import { deviceId } from '../../src/devices/identity.ts'
-import { type Brands, type Parked, takeMessages } from '../../src/devices/message-intake.ts'
+import { type Brands, readLink } from '../../src/devices/read-link.ts'
 import { StoreUnavailable } from '../../src/store/store-unavailable.ts'
 import { deviceOf } from '../suites/devices.ts'
 import { onEachEngine } from '../support/engines.ts'
@@ -15,9 +18,9 @@ import { event, until } from '../support/wait.ts'
 const keyOfOne = { name: 'one', key: 'admin-key-of-brand-1', scopes: ['read', 'manage'], brands: ['1'] } as const
 
 /** A consumer whose messages come from the test. */
-function manualConsumer(name = 'manual'): { consumer: DeviceConsumer; take: Promise<Take> } {
+function manualConsumer(name = 'manual'): { consumer: BrokerConsumer; take: Promise<Take> } {
   const taking = Promise.withResolvers<Take>()
-  const consumer: DeviceConsumer = {
+  const consumer: BrokerConsumer = {
     name,
     async consume(take, signal) {
       taking.resolve(take)
@@ -72,7 +75,7 @@ const link = (body: Buffer, type: string | undefined = 'USER_DEVICE_LINK'): Rece
 
 onEachEngine('in one call, valid messages are stored and the others are parked with their bytes', async (t, store) => {
   const { take, devices, parked } = await start(t, store, '1')
-  const parkedEvent = event('device.parked')
+  const parkedEvent = event('message.parked')
   const bytes = Buffer.from([0x7b, 0xff, 0x00])
   const results = await take([
     link(record()),
@@ -211,6 +214,7 @@ onEachEngine('a message of 5 MB is parked truncated, and a replay fails with the
 })
 
 const events: (readonly DeviceEvent[])[] = []
+const read = (message: Received) => readLink(message, { brands: '1' })
 const recordReasons = (reasons: string[]) => (parked: readonly Parked[]) => {
   reasons.push(...parked.map(({ reason }) => reason))
   return []
@@ -219,8 +223,8 @@ const recordReasons = (reasons: string[]) => (parked: readonly Parked[]) => {
 test('while the store is unavailable, take() rejects', async () => {
   const reasons: string[] = []
   const take = takeMessages({
-    registry: { take: async () => Promise.reject(new StoreUnavailable('unavailable')) },
-    brands: '1',
+    read,
+    commit: async () => Promise.reject(new StoreUnavailable('unavailable')),
     park: recordReasons(reasons),
   })
   await assert.rejects(take([link(record()), link(Buffer.from('{'))]), StoreUnavailable)
@@ -229,14 +233,12 @@ test('while the store is unavailable, take() rejects', async () => {
 test('a message that cannot be stored is parked, and the other messages of the batch are stored', async () => {
   const reasons: string[] = []
   const take = takeMessages({
-    registry: {
-      async take(batch) {
-        if (batch.some(({ userId }) => userId === 'bad')) throw new Error('the row violates a constraint')
-        events.push(batch)
-        return []
-      },
+    read,
+    async commit(values) {
+      const batch = values.flat()
+      if (batch.some(({ userId }) => userId === 'bad')) throw new Error('the row violates a constraint')
+      events.push(batch)
     },
-    brands: '1',
     park: recordReasons(reasons),
   })
   const results = await take([link(record()), link(record({ user_id: 'bad' })), link(record({ user_id: 'last' }))])

@@ -2,10 +2,10 @@
 
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
+import { justAfter, readTimestamp } from '../../src/contract/timestamp.ts'
 import { restPublisher } from '../../src/devices/channels/rest-publisher.ts'
 import type { DeviceEvent } from '../../src/devices/device-event.ts'
 import type { Publishing } from '../../src/devices/outbox.ts'
-import { justAfter, readTimestamp } from '../../src/devices/timestamp.ts'
 import { deviceOf } from '../suites/devices.ts'
 import { onEachEngine } from '../support/engines.ts'
 import { adminKey, get, post, startOperator } from '../support/sides.ts'

@@ -47,7 +47,7 @@ for (const program of programs.filter((name) => name.startsWith('platform-')))
     await until(() => push.received.length === 2, { withinMs: 20_000, awaited: 'both messages arrive' })
     const refused = await post(`${mounted}/v1/integration/user/device/link`, {}, 'an-unknown-key')
     assert.equal(refused.status, 401)
-    assert.match(await stop(), /"queue\.put"|"lane\.owned"/)
+    assert.match(await stop(), /"lanes\.divided"/)
   })
 
 interface Running {

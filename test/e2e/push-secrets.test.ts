@@ -11,7 +11,7 @@ import { addressesOf, freePorts, run, start } from '../cli/bellwire.ts'
 import { element, get, post, temporary } from '../support/sides.ts'
 import { until } from '../support/wait.ts'
 
-/** Every status of the three tables of answers, and those of a proxy or load balancer. */
+/** Every status of the three tables of answers, and the statuses of a proxy or load balancer. */
 const statuses = [400, 403, 404, 410, 413, 429, 500, 502, 503, 401]
 
 test('no token or key of a push service is in logs, metrics, answers or the output of doctor', async (t) => {

@@ -97,6 +97,9 @@ const consumed = `
   device_links:
     - {brand: 1, from: {amqp: ${broker}}}
     - {brand: 2, from: {${stream}}}
+  intake:
+    - {channel: push, from: {amqp: ${broker}, queue: records}}
+    - {channel: push, from: {${stream}, topic: records}}
   reconciliation: [{brand: 1, url: "http://127.0.0.1:1", api_key: canary-list-key-0000001, fields: [blocked]}]
 `
 const attributes = `

@@ -91,6 +91,7 @@ test('a token with wrong claims, without a signature or in another format is ref
     [await sign({ sub: undefined }), /claim `sub`/],
     [await sign({ brand: 1 }), /`brand`, both as text/],
     [await sign({ sub: 'x\u0000' }), /both as text/],
+    [await sign({ sub: 'x'.repeat(256) }), /both as text of 1 to 255 characters/],
     [unsigned, /signed with HS256/],
     ['nonsense', /signed with HS256/],
   ] as const) {

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { createParser, type EventSourceMessage } from 'eventsource-parser'
+import { appRoutes } from '../../src/http/app-access.ts'
 import { createHttp, listen } from '../../src/http/http.ts'
 import { createSubscriberToken } from '../../src/http/subscriber-token.ts'
 import { createInbox, inboxMigrations } from '../../src/inbox/inbox.ts'
@@ -41,7 +42,9 @@ export async function serveInbox(
   options: Partial<InboxRoutesOptions> = {},
 ): Promise<Inbox> {
   const app = createHttp('operator', 1_000_000)
-  await app.register(inboxRoutes, { database, secrets: [secret], origins: [origin], retryMs: 10, ...options })
+  const { routes, stop } = inboxRoutes({ database, retryMs: 10, ...options })
+  app.addHook('preClose', async () => stop())
+  await appRoutes(app, { secrets: [secret], origins: [origin], ...(options.now && { now: options.now }) }, routes)
   await app.ready()
   const listening = await listen('operator', (request, response) => app.routing(request, response))
   let closed: Promise<unknown> | undefined

@@ -192,7 +192,7 @@ test('a missing parameter is 400 and named, an unknown object is 404, and /opena
     const missing = await post(`${url}/admin/lanes/resume`, {}, adminKey.key)
     assert.deepEqual(
       [missing.status, missing.body.error],
-      [400, 'lane is missing: give a name from GET /admin/lanes, such as "1/push"'],
+      [400, 'send either lane (one lane) or brand (all lanes of the brand)'],
     )
     assert.equal((await post(`${url}/admin/lanes/resume`, { lane: 'none' }, adminKey.key)).status, 404)
   }

@@ -55,7 +55,7 @@ onEachEngine(
         ['', /empty/],
         ['{', /JSON/],
         ['[]', /not a JSON object/],
-        [record({ user_id: 1001 }), /user_id is a number/],
+        [record({ user_id: 1001 }), /user_id is 1001: give a string/],
         [record({ tokens: undefined }), /tokens is missing/],
         [record({ timestamp: 'yesterday' }), /timestamp/],
         [record({ timestamp: undefined }), /timestamp is missing/],

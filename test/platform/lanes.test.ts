@@ -10,13 +10,13 @@ import { on } from '../../src/runtime/events.ts'
 import { run } from '../cli/bellwire.ts'
 import { startFakeOperator } from '../providers/fake-operator.ts'
 import { freshSchema, withoutPostgres } from '../support/services/postgres.ts'
-import { adminKey, element, get, keys, post, startPlatform, temporary } from '../support/sides.ts'
+import { adminKey, element, get, keys, post, startPlatform, temporary, witness } from '../support/sides.ts'
 import { tcpProxy } from '../support/tcp-proxy.ts'
 import { event, until } from '../support/wait.ts'
 
 function lane(baseUrl: string, over: Partial<LaneOptions> = {}): LaneOptions {
   const { mode = 'batch' } = over
-  const provider = operatorApi({ url: baseUrl, apiKey: keys.one.key })
+  const provider = operatorApi({ url: baseUrl || 'http://127.0.0.1:1', apiKey: keys.one.key })
   return { brand: '1', channel: 'push', mode, provider, spanMs: 5, retry: { firstMs: 2, mostMs: 10 }, ...over }
 }
 
@@ -109,9 +109,71 @@ test('POST /admin/lanes/resume returns the new state of the lane', async (t) => 
     adminKey.key,
   )
   await paused
-  await until(async () => /refused/.test((await readLane()).last_error ?? ''), { awaited: 'the pause is stored' })
+  const [pause] = await until(
+    async () => {
+      const { pauses } = await readLane()
+      return pauses.length > 0 && pauses
+    },
+    { awaited: 'the pause is stored' },
+  )
+  assert.deepEqual([pause.scope, pause.by], ['lane', 'bellwire'])
+  assert.match(pause.reason, /100 messages in a row were refused .*who\?/)
   const { status, body } = await post(`${url}/admin/lanes/resume`, { lane: '1/push' }, adminKey.key)
-  assert.deepEqual([status, body.state], [200, 'running'])
+  assert.deepEqual([status, body.ended, body.lanes[0].state, body.lanes[0].pauses], [200, 1, 'running', []])
+})
+
+test('the mode of a running lane changes between single requests and batches', async (t) => {
+  const { url: operator, received } = await startFakeOperator(t, ({ body }, response) => {
+    const records = JSON.parse(body)
+    response.end(
+      JSON.stringify(
+        Array.isArray(records)
+          ? { successful: records.map(({ activity: { id } }) => ({ id, push_id: `p${id}` })), failed: [], fatal: [] }
+          : { push_id: `p${records.activity.id}` },
+      ),
+    )
+  })
+  const { url } = await startPlatform(t, { lanes: [lane(operator, { mode: 'single', max: 40, concurrency: 1 })] })
+  const sendAndListen = async (): Promise<string[]> => {
+    received.length = 0
+    await post(
+      `${url}/admin/activities/push`,
+      Array.from({ length: 40 }, () => element()),
+      adminKey.key,
+    )
+    await until(async () => (await get(`${url}/admin/lanes`)).body.lanes[0].waiting === 0, { awaited: 'all are sent' })
+    return received.map(({ path }) => path)
+  }
+  assert.deepEqual(new Set(await sendAndListen()), new Set(['/channels/push/single']))
+  const change = { lane: '1/push', reason: 'r' }
+  const tooMany = await post(`${url}/admin/lanes/settings`, { ...change, settings: { max: 2_000_000 } }, adminKey.key)
+  assert.equal(tooMany.status, 400)
+  const none = await post(`${url}/admin/lanes/settings`, { ...change, settings: {} }, adminKey.key)
+  assert.equal(none.status, 400)
+  const settings = { mode: 'batch', concurrency: 9, max: 50 }
+  const { body } = await post(`${url}/admin/lanes/settings`, { ...change, settings }, adminKey.key)
+  const { mode, max, per_second } = body.lanes[0].settings
+  assert.partialDeepStrictEqual(mode, { value: 'batch', configured: 'single', override: { by: 'admin', reason: 'r' } })
+  assert.deepEqual([max.value, max.configured, per_second], [50, 40, { value: null, configured: null }])
+  const paths = await sendAndListen()
+  assert.deepEqual(new Set(paths), new Set(['/channels/push/batch']))
+  assert.ok(paths.length < 40, `${paths.length} batches`)
+  const reset = await post(`${url}/admin/lanes/settings/reset`, { lane: '1/push' }, adminKey.key)
+  assert.deepEqual(
+    [reset.body.ended, reset.body.lanes[0].settings.mode],
+    [3, { value: 'single', configured: 'single' }],
+  )
+  assert.deepEqual(new Set(await sendAndListen()), new Set(['/channels/push/single']))
+})
+
+test('a lane of a custom provider does not send more messages in a request than the provider accepts', async (t) => {
+  const { url } = await startPlatform(t, { lanes: [lane('', { provider: witness(undefined, 30) })] })
+  const change = { lane: '1/push', settings: { max: 31 }, reason: 'r' }
+  const { status, body } = await post(`${url}/admin/lanes/settings`, change, adminKey.key)
+  assert.deepEqual(
+    [status, body.error],
+    [400, 'settings.max is 31: lane 1/push sends at most 30 messages in a request'],
+  )
 })
 
 const skip = await withoutPostgres()

@@ -1,13 +1,15 @@
-// GET /admin/messages on the platform: by the operator's identifier, by activity.id and by user.
+// /admin/messages on the platform: search by the operator's identifier, by activity.id and by user, and erasure.
 
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import type { LaneOptions } from '../../src/platform/options.ts'
 import type { Message, Provider, Result } from '../../src/providers/provider.ts'
-import { adminKey, element, get, post, startPlatform, witness } from '../support/sides.ts'
+import { type Answer, adminKey, element, get, post, startPlatform, witness } from '../support/sides.ts'
 import { until } from '../support/wait.ts'
 
 const reader = { name: 'reader of brand 1', key: 'the-key-of-a-reader', scopes: ['read'], brands: ['1'] } as const
+
+const ofOne = { name: 'staff of brand 1', key: 'the-key-of-staff-of-one', scopes: ['manage'], brands: ['1'] } as const
 
 const lane = (brand: '1' | '2', channel: 'push' | 'site', provider: Provider): LaneOptions => ({
   brand,
@@ -24,7 +26,7 @@ const accept = ({ brand, id }: Message): Result => ({ category: 'successful', re
 async function start(t: TestContext, answer: (message: Message) => Result = accept) {
   const provider = witness(answer)
   const lanes = [lane('1', 'push', provider), lane('1', 'site', provider), lane('2', 'push', provider)]
-  const { url } = await startPlatform(t, { keys: [adminKey, reader], lanes })
+  const { url } = await startPlatform(t, { keys: [adminKey, reader, ofOne], lanes })
   return {
     url,
     enqueue: (records: readonly object[], channel = 'push') =>
@@ -120,4 +122,36 @@ test('a search with missing or superfluous parameters, or for a forbidden brand,
     assert.equal(answer.status, status, query)
     assert.match(answer.body.error, error)
   }
+})
+
+test("a user's texts are erased from settled messages and Failed Actions, and each message shows it", async (t) => {
+  const refuse = (message: Message): Result =>
+    message.id === '2' ? { category: 'failed', reason: 'rejected', error: 'no', rule: 'refused' } : accept(message)
+  const { url, enqueue, list, waitUntilSettled } = await start(t, refuse)
+  await enqueue([element({ id: 1, user_id: 'mary' }), element({ id: 2, user_id: 'mary' }), element({ id: 3 })])
+  await enqueue([element({ id: 2, user_id: 'mary', brand_id: 2 })])
+  await waitUntilSettled()
+  const erase = (body: object, key: string = adminKey.key) => post(`${url}/admin/messages/erase`, body, key)
+  assert.equal((await erase({ brand: '1', user_id: 'mary' }, reader.key)).status, 403)
+  assert.match((await erase({ brand: '2', user_id: 'mary' }, ofOne.key)).body.error, /not for brand 2/)
+  for (const [wrong, error] of [
+    [{}, 'brand is missing: give the number of a brand'],
+    [{ brand: '1' }, 'user_id is missing: give a string of 1 to 255'],
+    [{ brand: '1', user_id: 'mary', all: true }, 'all is not known here'],
+  ] as const)
+    assert.equal((await erase(wrong)).body.error.slice(0, error.length), error)
+  const { body } = await erase({ brand: '1', user_id: 'mary' }, ofOne.key)
+  assert.deepEqual(body, { messages: 2, failed: 1, waiting: 0 })
+  const shown = (await list('brand=1&user_id=mary')).map((each: Answer['body']) => [each.id, each.outcome, each.erased])
+  assert.deepEqual(shown, [
+    ['2', 'failed', true],
+    ['1', 'successful', true],
+  ])
+  assert.equal((await list('id=3'))[0].erased, undefined)
+  const { items } = (await get(`${url}/admin/failed`)).body
+  assert.deepEqual(
+    items.map((each: Answer['body']) => each.lane),
+    ['2/push'],
+  )
+  assert.equal((await post(`${url}/admin/failed/replay`, { lane: '1/push' }, adminKey.key)).body.count, 0)
 })

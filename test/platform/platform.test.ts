@@ -133,6 +133,8 @@ test('messages that the operator refuses are listed in Failed Actions, dismissed
   assert.match(listed.items[0].error, /no such person/)
   assert.match(listed.items[0].rule, /§7\.2/)
   assert.equal((await get(`${url}/admin/failed?colour=red`)).status, 400)
+  const { history } = (await get(`${url}/admin/failed/${listed.items[0].seq}`)).body
+  assert.deepEqual([history.length, history[0].outcome, history[0].status], [1, 'failed', 200])
 
   assert.equal((await post(`${url}/admin/failed/dismiss`, { user: 'a' }, adminKey.key)).body.count, 1)
   assert.equal((await get(`${url}/admin/failed?state=pending`)).body.items.length, 1)

@@ -132,6 +132,29 @@ test('the number of calls in flight is limited', async () => {
   assert.equal(most, 3)
 })
 
+test('the rate of calls is limited, and a refusal for the quota halves it', async () => {
+  const calledAt: number[] = []
+  let refuse = false
+  const provider = scriptedProvider(
+    (sent) => {
+      calledAt.push(Date.now())
+      return refuse ? [{ ...away, reason: 'rate_limited' }] : sent.map(accepted)
+    },
+    { max: 1, callsPerSecond: 40 },
+  )
+  const guarded = guard(provider, { concurrency: 100, timeoutMs: 5_000 })
+  const results = await guarded.send(messages(14), contextOf())
+  assert.ok(results.every(({ category }) => category === 'successful'))
+  const [first = 0] = calledAt
+  assert.ok((calledAt.at(-1) ?? 0) - first >= 190, 'a burst of five, then one every 25 ms')
+  const [overloaded] = await guarded.send(messages(1), contextOf(1))
+  assert.partialDeepStrictEqual(overloaded, { category: 'fatal', reason: 'overloaded', untried: true })
+  refuse = true
+  const slowed = event('provider.slowed')
+  await guarded.send(messages(1), contextOf())
+  assert.partialDeepStrictEqual(await slowed, { provider: 'scripted', perSecond: 10 })
+})
+
 test('a call that hangs affects only its own messages, and releases its slot', async () => {
   let calls = 0
   const provider = scriptedProvider((sent) => (++calls === 1 ? new Promise(() => {}) : sent.map(accepted)), { max: 1 })

@@ -364,7 +364,7 @@ async function tcp(t: TestContext, onSocket: (socket: Socket) => void): Promise<
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-/** A proxy that forwards bytes until stall() makes it discard those of the current connections. */
+/** A proxy that forwards bytes until stall() makes it discard the bytes of the current connections. */
 async function stallable(t: TestContext, to: string): Promise<{ readonly url: string; stall(): void }> {
   const { connect } = await import('node:net')
   const stalled = new Set<Socket>()

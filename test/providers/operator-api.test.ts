@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import type { Socket } from 'node:net'
 import { createServer } from 'node:net'
 import test, { type TestContext } from 'node:test'
 import type { Fatal } from '../../src/contract/outcome.ts'
@@ -245,29 +246,23 @@ test('row 8: without a connection the message has not arrived', async (t) => {
   }
 })
 
-test('a request that is aborted while it waits for a connection is not written, and its message is not uncertain', async (t) => {
+test('a message is uncertain if its request is aborted after it was written, not while it waits for a connection', async (t) => {
   const { url, received } = await startFakeOperator(t, () => {})
-  const provider = api(t, url, { concurrency: 1, mode: 'single' })
-  const sent: { stop: AbortController; result: Promise<Fatal> }[] = []
-  const send = (id: number): void => {
+  // A server that never answers the TLS handshake.
+  const handshake = Promise.withResolvers<Socket>()
+  const connecting = await startSocketServer(t, (socket) => handshake.resolve(socket))
+  const abortWhen = async (address: string, ready: () => Promise<unknown>): Promise<Fatal> => {
     const stop = new AbortController()
-    const result = provider.send([message(id)], contextOf(10_000, stop.signal)).then(([only]) => only as Fatal)
-    sent.push({ stop, result })
+    const sent = api(t, address, { mode: 'single' }).send([message(1)], contextOf(10_000, stop.signal))
+    await ready()
+    stop.abort()
+    return (await sent)[0] as Fatal
   }
-  const stop = async (nth: number): Promise<Fatal> => {
-    sent[nth]?.stop.abort()
-    return (await sent[nth]?.result) as Fatal
-  }
-  for (const id of [1, 2, 3]) send(id)
-  await until(() => received.length === 1, { awaited: 'the first request is written' })
-  assert.equal((await stop(1)).uncertain, undefined)
-  assert.equal((await stop(0)).uncertain, true)
-  await until(() => received.length === 2, { awaited: 'the third request is written' })
-  await stop(2)
-  assert.deepEqual(
-    received.map(({ body }) => JSON.parse(body).activity.id),
-    [1, 3],
-  )
+  const written = await abortWhen(url, () => until(() => received.length === 1, { awaited: 'the request is written' }))
+  assert.equal(written.uncertain, true)
+  const waiting = await abortWhen(connecting.replace('http:', 'https:'), () => handshake.promise)
+  ;(await handshake.promise).destroy()
+  assert.deepEqual([waiting.category, waiting.uncertain], ['fatal', undefined])
 })
 
 test('an endless answer is cut off: the status decides about a single message, and a batch is fatal', async (t) => {

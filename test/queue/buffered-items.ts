@@ -20,6 +20,7 @@ export function bufferedItem(seq: number, over: Partial<BufferedItem> = {}): Buf
     suspectedAtCall: undefined,
     uncountedAttempts: 0,
     batchId: undefined,
+    earlierAttempts: undefined,
     ...over,
   }
 }

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { createLaneBuffer } from '../../src/queue/lane-buffer.ts'
+import { createLaneBuffer, type LaneBuffer } from '../../src/queue/lane-buffer.ts'
+import { createReadAheadBudget } from '../../src/queue/read-ahead-budget.ts'
 import { bufferedItem, bufferedItems, seqsOf } from './buffered-items.ts'
 
 const all = { scanned: 1_000_000, skipped: [] }
 
 test('items leave in the order of their arrival, and stay in the buffer until they are removed', () => {
-  const buffer = createLaneBuffer()
+  const buffer = createLaneBuffer(createReadAheadBudget())
   buffer.add(bufferedItems(1, 5))
   const taken = buffer.takeBatch({ scanned: 3, skipped: [] })
   assert.deepEqual(seqsOf(taken), [1, 2, 3])
@@ -16,7 +17,7 @@ test('items leave in the order of their arrival, and stay in the buffer until th
 })
 
 test('an item that is in the buffer is not added again', () => {
-  const buffer = createLaneBuffer()
+  const buffer = createLaneBuffer(createReadAheadBudget())
   buffer.add(bufferedItems(1, 2))
   buffer.takeBatch(all)
   buffer.add(bufferedItems(1, 3))
@@ -24,14 +25,14 @@ test('an item that is in the buffer is not added again', () => {
 })
 
 test('skipped items keep their place', () => {
-  const buffer = createLaneBuffer()
+  const buffer = createLaneBuffer(createReadAheadBudget())
   buffer.add(bufferedItems(1, 6))
   assert.deepEqual(seqsOf(buffer.takeBatch({ scanned: 4, skipped: [1, 2] })), [1, 4])
   assert.deepEqual(seqsOf(buffer.takeBatch(all)), [2, 3, 5, 6])
 })
 
 test('requeued items go to the front or the end of the line', () => {
-  const buffer = createLaneBuffer()
+  const buffer = createLaneBuffer(createReadAheadBudget())
   buffer.add(bufferedItems(1, 4))
   const [a, b] = buffer.takeBatch({ scanned: 2, skipped: [] })
   buffer.requeue([b as never], 'end')
@@ -41,7 +42,7 @@ test('requeued items go to the front or the end of the line', () => {
 })
 
 test('delayed items return to the line when they are due, and wait for a batch from then on', () => {
-  const buffer = createLaneBuffer()
+  const buffer = createLaneBuffer(createReadAheadBudget())
   const taken = bufferedItems(1, 50)
   buffer.add(taken)
   buffer.takeBatch(all)
@@ -62,11 +63,42 @@ test('delayed items return to the line when they are due, and wait for a batch f
 })
 
 test('the line keeps its order after many batches', () => {
-  const buffer = createLaneBuffer()
+  const buffer = createLaneBuffer(createReadAheadBudget())
   for (let i = 0; i < 50; i++) {
     buffer.add(bufferedItems(1 + i * 1_000, 1_000))
     buffer.remove(buffer.takeBatch({ scanned: 999, skipped: [] }))
   }
   assert.deepEqual([buffer.length, buffer.size, buffer.bytes], [50, 50, 500])
   assert.equal(buffer.at(0).seq, bufferedItem(49_951).seq)
+})
+
+test('row 57: transactional items are first, in the line, after a retry and after a delay', () => {
+  const buffer = createLaneBuffer(createReadAheadBudget())
+  buffer.add([...bufferedItems(1, 3), ...bufferedItems(11, 3, { transactional: true })])
+  assert.deepEqual([buffer.length, buffer.bytes, buffer.at(0).seq, buffer.at(3).seq], [6, 60, 11, 1])
+  const taken = buffer.takeBatch({ scanned: 5, skipped: [1, 3] })
+  assert.deepEqual(seqsOf(taken), [11, 13, 2])
+  buffer.requeue([taken[1] as never, taken[2] as never], 'end')
+  buffer.delayUntil(taken[0] as never, 5)
+  buffer.requeueDue(5)
+  assert.deepEqual(seqsOf(buffer.takeBatch(all)), [12, 13, 11, 1, 3, 2])
+  assert.equal(buffer.bytes, 0)
+})
+
+test('a lane may use as much memory as it leaves to the others, and a lane without items may always read', () => {
+  const budget = createReadAheadBudget(10_000)
+  const [first, second, third] = [1, 2, 3].map(() => createLaneBuffer(budget)) as [LaneBuffer, LaneBuffer, LaneBuffer]
+  const fill = (buffer: LaneBuffer, from: number): void => {
+    for (let seq = from; buffer.hasRoom; seq++) buffer.add(bufferedItems(seq, 1))
+  }
+  fill(first, 1)
+  fill(second, 101)
+  fill(third, 201)
+  assert.ok(budget.freeBytes >= 0, `${budget.freeBytes} bytes are free`)
+  assert.ok(first.size >= 8 && second.size >= 4 && third.size >= 2, `${[first.size, second.size, third.size]}`)
+  budget.use(10_000)
+  assert.equal(third.hasRoom, false)
+  assert.equal(createLaneBuffer(budget).hasRoom, true)
+  for (const buffer of [first, second, third]) buffer.free()
+  assert.equal(budget.freeBytes, 0)
 })

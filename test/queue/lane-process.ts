@@ -1,4 +1,4 @@
-// A process that serves a lane and that tests kill or stop. It appends each call to the witness file before it answers, because
+// A process that serves lanes and that tests kill or stop. It appends each call to the witness file before it answers, because
 // the tables of the queue do not show items that were sent twice.
 
 import { fork } from 'node:child_process'
@@ -20,10 +20,17 @@ export interface LaneProcess {
   kill(): Promise<void>
 }
 
-export async function forkLane(
-  t: TestContext,
-  options: { readonly url: string; readonly witness: string; readonly halt?: Halt; readonly leaseMs?: number },
-): Promise<LaneProcess> {
+interface LaneProcessOptions {
+  readonly url: string
+  readonly witness: string
+  readonly halt?: Halt
+  readonly leaseMs?: number
+  readonly perSecond?: number
+  /** Default: 1/push. */
+  readonly lanes?: readonly string[]
+}
+
+export async function forkLane(t: TestContext, options: LaneProcessOptions): Promise<LaneProcess> {
   const child = fork(import.meta.filename, [JSON.stringify(options)], { stdio: 'inherit' })
   const exited = once(child, 'exit')
   const reports = new Map<string, PromiseWithResolvers<void>>()
@@ -47,36 +54,55 @@ export async function forkLane(
 }
 
 if (import.meta.main) {
-  const { url, witness, halt = 'never', leaseMs } = JSON.parse(process.argv[2] as string)
+  const {
+    url,
+    witness,
+    halt = 'never',
+    leaseMs,
+    perSecond,
+    lanes = ['1/push'],
+  } = JSON.parse(process.argv[2] as string) as LaneProcessOptions
   const report = (name: string): void => void process.send?.(name)
   const haltForEver = (): Promise<never> => {
     report('halted')
     return new Promise(() => {})
   }
+  let owned = false
+  on('lane.owned', () => {
+    owned = true
+  })
   for (const name of ['lane.owned', 'lane.lost'] as const) on(name, () => report(name))
   const database = await openDatabase(url, { migrations: queueMigrations, ...(leaseMs && { leaseMs }) })
   const laneDatabase: typeof database =
     halt === 'before the settle'
-      ? { ...database, engine: database.engine, commit: (() => haltForEver()) as never }
+      ? {
+          ...database,
+          engine: database.engine,
+          owner: database.owner,
+          commit: ((...args: Parameters<typeof database.commit>) =>
+            owned ? haltForEver() : database.commit(...args)) as never,
+        }
       : database
-  const lane = createQueue(laneDatabase).serveLane(
-    {
-      name: '1/push',
+  const queue = createQueue(laneDatabase)
+  for (const name of lanes) {
+    const lane = {
+      name,
       order: 'none',
       max: 50,
       bytes: 1_000_000,
       spanMs: 0,
       concurrency: 2,
       timeoutMs: 60_000,
+      ...(perSecond && { perSecond }),
       keepFailed: true,
       retry: { firstMs: 10, mostMs: 100 },
-    },
-    async (items) => {
-      appendFileSync(witness, items.map(({ seq }) => `${seq} ${process.pid}\n`).join(''))
+    } as const
+    const service = queue.serveLane(lane, async (items) => {
+      appendFileSync(witness, items.map(({ seq }) => `${seq} ${process.pid} ${Date.now()}\n`).join(''))
       if (halt === 'before the answer') return haltForEver()
       return items.map(({ seq }) => ({ category: 'successful', ref: `${process.pid} ${seq}`, rule: 'written' }))
-    },
-  )
-  lane.start()
+    })
+    service.start()
+  }
   process.on('disconnect', () => process.exit())
 }

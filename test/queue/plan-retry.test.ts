@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Fatal } from '../../src/contract/outcome.ts'
 import { planRetry } from '../../src/queue/plan-retry.ts'
-import { createRateLimit } from '../../src/queue/rate-limit.ts'
 
 const retry = { firstMs: 1_000, mostMs: 300_000 }
 const fatal: Fatal = { category: 'fatal', reason: 'unavailable', blame: 'message', rule: 'r', error: 'busy' }
@@ -42,22 +41,4 @@ test('an attempt that does not count lengthens the backoff, but not the number o
     )
   assert.deepEqual(uncounted(0), { action: 'retry', inMs: 4_000, postpone: false })
   assert.deepEqual(uncounted(4), { action: 'retry', inMs: 64_000, postpone: false })
-})
-
-test('a lane keeps its rate, and an idle lane accumulates no credit', () => {
-  const rate = createRateLimit(100)
-  assert.equal(rate.maxItems, 100)
-  assert.equal(rate.waitMs(10_000), 0)
-  rate.recordCall(50, 10_000)
-  assert.equal(rate.waitMs(10_000), 500)
-  assert.equal(rate.waitMs(10_500), 0)
-  rate.recordCall(1, 10_500)
-  assert.equal(rate.waitMs(10_505), 5)
-  assert.equal(createRateLimit(0.5).maxItems, 1)
-})
-
-test('a lane without a rate never waits', () => {
-  const rate = createRateLimit(undefined)
-  rate.recordCall(1_000_000, 0)
-  assert.equal(rate.waitMs(0), 0)
 })

@@ -17,9 +17,11 @@ const skip = await withoutPostgres()
 interface Scene {
   readonly t: TestContext
   readonly queue: Queue
-  fork(halt?: Halt, leaseMs?: number): Promise<LaneProcess>
+  fork(halt?: Halt, leaseMs?: number, perSecond?: number): Promise<LaneProcess>
   /** The processes that handled each item. */
   calls(): Promise<Map<number, number[]>>
+  /** The time of each handled item, ascending. */
+  times(): Promise<number[]>
 }
 
 function check(title: string, run: (scene: Scene) => Promise<void>): void {
@@ -31,17 +33,20 @@ function check(title: string, run: (scene: Scene) => Promise<void>): void {
     await run({
       t,
       queue: createQueue(database),
-      fork: (halt = 'never', leaseMs) => forkLane(t, { url, witness, halt, ...(leaseMs && { leaseMs }) }),
+      fork: (halt = 'never', leaseMs, perSecond) =>
+        forkLane(t, { url, witness, halt, ...(leaseMs && { leaseMs }), ...(perSecond && { perSecond }) }),
       async calls() {
         const calls = new Map<number, number[]>()
-        const lines = (await readFile(witness, 'utf8').catch(() => '')).split('\n')
-        for (const line of lines.filter((each) => each !== '')) {
-          const [seq, pid] = line.split(' ').map(Number) as [number, number]
-          calls.set(seq, [...(calls.get(seq) ?? []), pid])
-        }
+        for (const [seq, pid] of await readWitness()) calls.set(seq, [...(calls.get(seq) ?? []), pid])
         return calls
       },
+      times: async () => (await readWitness()).map(([, , at]) => at).sort((a, b) => a - b),
     })
+
+    async function readWitness(): Promise<[seq: number, pid: number, at: number][]> {
+      const lines = (await readFile(witness, 'utf8').catch(() => '')).split('\n').filter((each) => each !== '')
+      return lines.map((line) => line.split(' ').map(Number) as [number, number, number])
+    }
   })
 }
 
@@ -153,3 +158,24 @@ check(
     assert.ok(all.every((pids) => pids.length === 1))
   },
 )
+
+check('a lane keeps its rate over a change of owner: no second has more', async ({ queue, fork, times }) => {
+  const perSecond = 50
+  let owner = await fork('never', undefined, perSecond)
+  await owner.waitFor('lane.owned')
+  const enqueued = await enqueueItems(queue, 250)
+  for (let round = 0; round < 2; round++) {
+    const next = await fork('never', undefined, perSecond)
+    const seen = (await times()).length
+    // Killed right after a call, while the other process already tries to own the lane.
+    await until(async () => (await times()).length > seen, { awaited: 'a call' })
+    await owner.kill()
+    await next.waitFor('lane.owned')
+    owner = next
+  }
+  await waitUntilSettled(queue, enqueued)
+  const all = await times()
+  // 950 ms: the process reads the clock a few milliseconds after the lane does.
+  const busiest = Math.max(...all.map((from) => all.filter((at) => at >= from && at < from + 950).length))
+  assert.ok(busiest <= perSecond, `${busiest} items in a second`)
+})

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { createFairSemaphore } from '../../src/runtime/fair-semaphore.ts'
+import { createSendRate } from '../../src/runtime/send-rate.ts'
 
 const farDeadline = (): number => Date.now() + 10_000
 
@@ -59,4 +60,30 @@ test('a party with less than its share of waiters may wait although another part
   assert.equal(semaphore.acquire(farDeadline(), '1'), 'full')
   for (let n = 0; n < 2; n++) assert.notEqual(semaphore.acquire(farDeadline(), '2'), 'full')
   assert.equal(semaphore.acquire(farDeadline(), '2'), 'full')
+})
+
+test('with a rate, permits are given to waiters in turn no faster than the rate, although more are free', async () => {
+  const rate = createSendRate(100)
+  const semaphore = createFairSemaphore(1_000, 1_000, rate)
+  const startedAt = Date.now()
+  const served: string[] = []
+  const parties = [...Array<string>(40).fill('1'), '2']
+  await Promise.all(
+    parties.map(async (party) => {
+      assert.equal(await semaphore.acquire(farDeadline(), party), true)
+      served.push(party)
+    }),
+  )
+  assert.ok(Date.now() - startedAt >= 290, '11 at once, then one every 10 ms')
+  assert.ok(served.indexOf('2') < 14, `the other party was number ${served.indexOf('2')}`)
+})
+
+test('with a rate, a caller that cannot be served before its deadline is refused at once', async () => {
+  const semaphore = createFairSemaphore(1_000, 1_000, createSendRate(10))
+  const served = Array.from({ length: 7 }, () => semaphore.acquire(Date.now() + 1_000, '1'))
+  assert.equal(semaphore.waiting, 5)
+  assert.equal(semaphore.acquire(Date.now() + 300, '1'), 'full')
+  const other = semaphore.acquire(Date.now() + 300, '2')
+  assert.notEqual(other, 'full', 'it is the next party')
+  assert.ok((await Promise.all([...served, other])).every((acquired) => acquired === true))
 })

@@ -167,6 +167,25 @@ check(
   },
 )
 
+check('an owner whose session stalls within a transaction is not alive after its lease', async (open, url, t) => {
+  const database = await open({ leaseMs: 1_000 })
+  const stalled = new pg.Client({
+    connectionString: url,
+    options: `-c search_path=${new URL(url).searchParams.get('schema')}`,
+  })
+  stalled.on('error', () => {})
+  await stalled.connect()
+  t.after(() => stalled.end())
+  await stalled.query(
+    `select pg_advisory_lock(hashtextextended('bellwire ' || current_schema() || ' owner 4711-x', 0))`,
+  )
+  const isAlive = async (): Promise<boolean> => (await database.alive(['4711-x'])).has('4711-x')
+  assert.equal(await isAlive(), true)
+  const ended = halfTransaction(stalled)
+  await until(async () => !(await isAlive()), { awaited: 'the owner is not alive' })
+  assert.match(String(await ended), /terminating connection/)
+})
+
 check('a connection without its lock counts as lost, because a transaction pooler has switched it', async (open) => {
   const database = await open({ leaseMs: 1_000 })
   const lock = await database.own('1/push')
@@ -247,7 +266,7 @@ check('wake() notifies every process, also after the listener was killed', async
 
   const [listener] = await query(
     url,
-    `select pid from pg_stat_activity where application_name = 'bellwire listener' and query = 'listen bellwire' order by backend_start desc limit 1`,
+    `select pid from pg_stat_activity where application_name = 'bellwire listener' and query like 'listen %' order by backend_start desc limit 1`,
   )
   const again = new Promise<void>((resolve) => database.onWake('lane 3', resolve))
   await query(url, `select pg_terminate_backend(${listener?.pid})`)

@@ -9,7 +9,7 @@ import { adminKey, element, get, post, startOperator, startPlatform, witness } f
 import { until } from '../support/wait.ts'
 
 const large =
-  'messages|requests|refusals|calls|device_sends|items|waiting|settled|failed|identifiers|inbox|devices|device_unlinks'
+  'messages|requests|refusals|calls|device_sends|items|waiting|settled|failed|attempts|identifiers|inbox|devices|device_unlinks'
 
 /** Watches every statement that is prepared. @returns a function that lists the plans that scan a large table or index it on the fly */
 function watchPlans(t: TestContext): () => readonly string[] {
@@ -75,6 +75,9 @@ test('a platform reads no large table whole to store, settle, find, replay and d
   await until(async () => (await failed()) === 4, { awaited: 'four Failed Actions after the decision' })
   await post(`${url}/admin/failed/replay`, { lane: '1/push' }, adminKey.key)
   await until(async () => (await failed()) === 4, { awaited: 'four Failed Actions after the decision' })
+  for (const path of ['?lane=1/push&user=bad-1', '?seqs=1,3', '/3', '/summary'])
+    assert.equal((await get(`${url}/admin/failed${path}`)).status, 200)
+  await post(`${url}/admin/failed/dismiss`, { error: 'no', preview: true }, adminKey.key)
   await post(`${url}/admin/failed/dismiss`, { all: true }, adminKey.key)
   for (const search of ['?user_id=1001&brand=1', '?ref=none', '?id=1'])
     assert.equal((await get(`${url}/admin/messages${search}`)).status, 200)

@@ -314,8 +314,8 @@ export const badInput: readonly BadInput[] = [
     ]),
   ),
   refusedInput('U+0000', /control character/, (user) => record(`${user}\0`, {})),
-  refusedInput('a numeric user_id', /user_id is a number/, (user) => record(user, { user_id: 1001 })),
-  refusedInput('an empty user_id', /user_id is empty/, (user) => record(user, { user_id: '' })),
+  refusedInput('a numeric user_id', /user_id is 1001/, (user) => record(user, { user_id: 1001 })),
+  refusedInput('an empty user_id', /user_id is ""/, (user) => record(user, { user_id: '' })),
   refusedInput('no tokens', /tokens is missing/, (user) => record(user, { tokens: undefined })),
   refusedInput('tokens that are not an array', /tokens is a string/, (user) => record(user, { tokens: 'token' })),
   refusedInput('an unknown channel', /channel is "windows"/, (user) =>
@@ -324,11 +324,11 @@ export const badInput: readonly BadInput[] = [
   refusedInput('no provider', /provider is missing/, (user) =>
     record(user, { tokens: [{ token: user, channel: 'web' }] }),
   ),
-  refusedInput('an empty token', /token is empty/, (user) =>
+  refusedInput('an empty token', /token is an empty string/, (user) =>
     record(user, { tokens: [{ token: '', channel: 'web', provider: 'firebase' }] }),
   ),
   refusedInput('no timestamp', /timestamp is missing/, (user) => record(user, { timestamp: undefined })),
-  refusedInput('an invalid timestamp', /timestamp is not in RFC 3339/, (user) =>
+  refusedInput('an invalid timestamp', /timestamp is "yesterday": give a time in RFC 3339/, (user) =>
     record(user, { timestamp: 'yesterday' }),
   ),
   refusedInput('no origin', /origin is missing/, (user) => record(user, { origin: undefined })),

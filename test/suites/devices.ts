@@ -2,12 +2,12 @@
 
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
+import { type Timestamp, timestampOf } from '../../src/contract/timestamp.ts'
 import type { Device } from '../../src/devices/device.ts'
 import type { DeviceEvent } from '../../src/devices/device-event.ts'
 import { deviceId } from '../../src/devices/identity.ts'
 import { createRegistry, deviceMigrations, type Registry } from '../../src/devices/registry.ts'
 import { forgetRemovals, forgetUnlinks } from '../../src/devices/retention.ts'
-import { type Timestamp, timestampOf } from '../../src/devices/timestamp.ts'
 import { on } from '../../src/runtime/events.ts'
 import type { Database } from '../../src/store/database.ts'
 import { openDatabase } from '../../src/store/open-database.ts'

@@ -20,6 +20,7 @@ import type {
   NewItem,
   Queue,
 } from '../../src/queue/queue.ts'
+import { createReadAheadBudget } from '../../src/queue/read-ahead-budget.ts'
 import { postponeOp, settleOps } from '../../src/queue/settle-ops.ts'
 import { on } from '../../src/runtime/events.ts'
 import { isTimeoutError } from '../../src/runtime/timeout-error.ts'
@@ -37,7 +38,7 @@ export interface QueueFixture {
   readonly createDatabase: (t: TestContext) => Promise<string>
 }
 
-interface QueueTest {
+export interface QueueTest {
   readonly t: TestContext
   readonly database: Database
   readonly queue: Queue
@@ -51,6 +52,14 @@ const selectWaiting = statement<{ seq: number; due_at: number; attempt: number }
   columns: {},
   text: () => 'select w.seq, w.due_at, w.attempt from waiting w order by w.seq',
 })
+const selectDueAt = statement<{ due_at: number }>({
+  name: 'due_at_of_item',
+  rank: 90,
+  columns: { seq: 'bigint' },
+  text: (rows) => `select w.due_at from ${rows} r join waiting w on w.seq = r.seq`,
+})
+const findDueAt = async (database: Database, [first]: readonly EnqueuedItem[]): Promise<number | undefined> =>
+  (await database.read(op(selectDueAt, [[first?.seq as number]])))[0]?.due_at
 const makeDue = statement({
   name: 'make_due',
   rank: 90,
@@ -58,7 +67,7 @@ const makeDue = statement({
   text: () => 'update waiting set due_at = 5 where due_at > 5',
 })
 
-const laneOf = (over: Partial<Lane> = {}): Lane => ({
+export const laneOf = (over: Partial<Lane> = {}): Lane => ({
   name: '1/push',
   order: 'none',
   max: 100,
@@ -72,27 +81,27 @@ const laneOf = (over: Partial<Lane> = {}): Lane => ({
 })
 
 /** Two brands may have equal user ids: only their lanes differ. */
-const item = (id: number, userId = '1001'): NewItem => ({
+export const item = (id: number, userId = '1001'): NewItem => ({
   key: messageKey('push', { id: String(id), userId, activityId: '7', actionId: '9', triggerHash: 'hash' }),
   text: `{"activity":{"id":${id},"user_id":"${userId}"}}`,
 })
-const items = (count: number, from = 1): NewItem[] => Array.from({ length: count }, (_, i) => item(from + i))
-const seqsOf = (enqueued: readonly EnqueuedItem[]): number[] => enqueued.map(({ seq }) => seq)
+export const items = (count: number, from = 1): NewItem[] => Array.from({ length: count }, (_, i) => item(from + i))
+export const seqsOf = (enqueued: readonly EnqueuedItem[]): number[] => enqueued.map(({ seq }) => seq)
 
-const delivered = (each: Item): HandledOutcome => ({
+export const delivered = (each: Item): HandledOutcome => ({
   category: 'successful',
   ref: `ref ${each.seq}`,
   rule: 'delivered',
   call: 'c',
 })
-const rejected: HandledOutcome = {
+export const rejected: HandledOutcome = {
   category: 'failed',
   reason: 'rejected',
   error: 'no such user',
   rule: '§7.2.2 failed',
   answer: 'refused',
 }
-const fatal = (blame: Fatal['blame'], over: Partial<Fatal> = {}): Fatal => ({
+export const fatal = (blame: Fatal['blame'], over: Partial<Fatal> = {}): Fatal => ({
   category: 'fatal',
   reason: 'unavailable',
   blame,
@@ -102,7 +111,7 @@ const fatal = (blame: Fatal['blame'], over: Partial<Fatal> = {}): Fatal => ({
 })
 
 /** Resolves with the outcomes of these items when all are settled. */
-const waitUntilSettled = (queue: Queue, enqueued: readonly EnqueuedItem[], withinMs = 20_000) =>
+export const waitUntilSettled = (queue: Queue, enqueued: readonly EnqueuedItem[], withinMs = 20_000) =>
   until(
     async () => {
       const outcomes = await queue.readOutcomes(seqsOf(enqueued))
@@ -113,8 +122,9 @@ const waitUntilSettled = (queue: Queue, enqueued: readonly EnqueuedItem[], withi
     { awaited: `${enqueued.length} items are settled`, withinMs },
   )
 
-export function queueSuite({ engine, skip, createDatabase }: QueueFixture): void {
-  const check = (title: string, run: (test: QueueTest) => Promise<void>): void => {
+/** Returns a function that runs a test with a queue in an empty database. */
+export function queueChecks({ engine, skip, createDatabase }: QueueFixture) {
+  return (title: string, run: (test: QueueTest) => Promise<void>): void => {
     test(`${engine}: ${title}`, { skip, timeout: 60_000 }, async (t) => {
       const database = await openDatabase(await createDatabase(t), { migrations: [...queueMigrations, notes] })
       const queue = createQueue(database)
@@ -132,6 +142,11 @@ export function queueSuite({ engine, skip, createDatabase }: QueueFixture): void
       await run({ t, database, queue, serve })
     })
   }
+}
+
+export function queueSuite(fixture: QueueFixture): void {
+  const { engine } = fixture
+  const check = queueChecks(fixture)
 
   // ── enqueueing ──
 
@@ -381,7 +396,7 @@ export function queueSuite({ engine, skip, createDatabase }: QueueFixture): void
   check('a lane with a limit of attempts gives up, and the item is in Failed Actions', async ({ queue, serve }) => {
     serve(async (batch) => batch.map(() => fatal('message')), { retry: { firstMs: 1, mostMs: 2, attempts: 3 } })
     const [outcome] = await waitUntilSettled(queue, await queue.enqueue('1/push', items(1)))
-    assert.deepEqual([outcome?.category, outcome?.reason, outcome?.attempts], ['failed', 'expired', 3])
+    assert.deepEqual([outcome?.category, outcome?.reason, outcome?.attempts], ['failed', 'given_up', 3])
     const { items: failed } = await queue.listFailed({}, { after: 0, limit: 10 })
     assert.equal(failed[0]?.error, 'given up after 3 attempts: the message is to blame')
   })
@@ -578,9 +593,10 @@ export function queueSuite({ engine, skip, createDatabase }: QueueFixture): void
       assert.equal(sent, 10)
 
       corrected = true
-      await next.resume()
+      const pause = { scope: '1/push', kind: 'pause', name: '' } as const
+      assert.deepEqual(await queue.endControls([pause], 'anna'), [pause])
       await waitUntilSettled(queue, enqueued)
-      assert.equal(await queue.decideFailed({ lane: '1/push', state: 'pending' }, 'replay'), 10)
+      assert.equal((await queue.decideFailed({ lane: '1/push', state: 'pending' }, 'replay')).count, 10)
       await until(
         async () => (await queue.readOutcomes(seqsOf(enqueued))).every(({ category }) => category === 'successful'),
         {
@@ -793,6 +809,7 @@ export function queueSuite({ engine, skip, createDatabase }: QueueFixture): void
       call: null,
       attempts: 1,
       state: 'pending',
+      replays: 0,
       decidedBy: null,
       decidedAt: null,
     })
@@ -810,8 +827,8 @@ export function queueSuite({ engine, skip, createDatabase }: QueueFixture): void
     serve(async (batch) => batch.map((each) => (accepts ? delivered(each) : rejected)))
     const enqueued = await queue.enqueue('1/push', [...items(4), ...[1, 2, 3].map((id) => item(id, '1002'))])
     await waitUntilSettled(queue, enqueued)
-    assert.equal(await queue.decideFailed({ user: '1002' }, 'dismiss', { by: 'anna' }), 3)
-    assert.equal(await queue.decideFailed({ user: '1002' }, 'dismiss'), 0)
+    assert.equal((await queue.decideFailed({ user: '1002' }, 'dismiss', { by: 'anna' })).count, 3)
+    assert.equal((await queue.decideFailed({ user: '1002' }, 'dismiss')).count, 0)
     const { items: dismissed } = await queue.listFailed({ state: 'dismissed' }, { after: 0, limit: 10 })
     assert.deepEqual(
       dismissed.map(({ user, decidedBy }) => [user, decidedBy]),
@@ -823,7 +840,7 @@ export function queueSuite({ engine, skip, createDatabase }: QueueFixture): void
     )
 
     // A replayed item that fails again is pending again.
-    assert.equal(await queue.decideFailed({ lane: '1/push' }, 'replay'), 4)
+    assert.equal((await queue.decideFailed({ lane: '1/push' }, 'replay')).count, 4)
     await until(
       async () => (await queue.listFailed({ state: 'pending' }, { after: 0, limit: 10 })).items.length === 4,
       {
@@ -832,7 +849,7 @@ export function queueSuite({ engine, skip, createDatabase }: QueueFixture): void
     )
     accepts = true
     const [a, b] = await Promise.all([queue.decideFailed({}, 'replay'), queue.decideFailed({}, 'replay')])
-    assert.equal(a + b, 4)
+    assert.equal(a.count + b.count, 4)
     const outcomes = await until(
       async () => {
         const found = await queue.readOutcomes(seqsOf(enqueued))
@@ -844,7 +861,7 @@ export function queueSuite({ engine, skip, createDatabase }: QueueFixture): void
       outcomes.map(({ category }) => category),
       [...Array(4).fill('successful'), ...Array(3).fill('failed')],
     )
-    assert.equal(await queue.decideFailed({ state: 'dismissed' }, 'replay', { perSecond: 1_000 }), 3)
+    assert.equal((await queue.decideFailed({ state: 'dismissed' }, 'replay', { perSecond: 1_000 })).count, 3)
     await until(async () => (await queue.countItems()).every(({ category }) => category === 'successful'), {
       awaited: 'all items are delivered',
     })
@@ -855,7 +872,7 @@ export function queueSuite({ engine, skip, createDatabase }: QueueFixture): void
     const enqueued = await queue.enqueue('1/push', items(2_500))
     await waitUntilSettled(queue, enqueued)
     await service.stop()
-    assert.equal(await queue.decideFailed({ lane: '1/push' }, 'replay', { perSecond: 100 }), 2_500)
+    assert.equal((await queue.decideFailed({ lane: '1/push' }, 'replay', { perSecond: 100 })).count, 2_500)
     const waiting = await database.read(op(selectWaiting, [[]]))
     const [first] = waiting
     assert.deepEqual(
@@ -871,6 +888,95 @@ export function queueSuite({ engine, skip, createDatabase }: QueueFixture): void
     assert.deepEqual(await queue.listFailed({}, { after: 0, limit: 10 }), { items: [] })
   })
 
+  // ── expiry and priority ──
+
+  check(
+    'row 56: an expired item is never sent, and is in Failed Actions without an attempt',
+    async ({ queue, serve }) => {
+      const sent: number[] = []
+      const expired = { ...item(1), expiresAt: Date.now() - 1 }
+      const later = { ...item(2), expiresAt: Date.now() + 600_000 }
+      const enqueued = await queue.enqueue('1/push', [expired, later, item(3)])
+      serve(async (batch) => {
+        sent.push(...batch.map(({ seq }) => seq))
+        return batch.map(delivered)
+      })
+      const outcomes = await waitUntilSettled(queue, enqueued)
+      assert.deepEqual(
+        outcomes.map(({ category }) => category),
+        ['failed', 'successful', 'successful'],
+      )
+      assert.deepEqual(sent, seqsOf(enqueued.slice(1)))
+      const { items: failed } = await queue.listFailed({}, { after: 0, limit: 10 })
+      assert.deepEqual([failed[0]?.reason, failed[0]?.attempts, failed.length], ['expired', 0, 1])
+      assert.match(failed[0]?.error ?? '', /expired at .*Z while it waited/)
+    },
+  )
+
+  check('row 56: an item that expires between two attempts is not sent again', async ({ queue, serve }) => {
+    let attempts = 0
+    const expiresAt = Date.now() + 400
+    serve(async (batch) => {
+      attempts++
+      return batch.map(() => fatal('message', { retryAfterMs: 500 }))
+    })
+    const [outcome] = await waitUntilSettled(queue, await queue.enqueue('1/push', [{ ...item(1), expiresAt }]))
+    assert.deepEqual([outcome?.category, outcome?.reason, outcome?.attempts], ['failed', 'expired', attempts])
+  })
+
+  check(
+    'row 57: a transactional item is sent before a backlog that fills the buffer, also after a postponement',
+    async ({ database, queue, serve }) => {
+      const enqueued = await queue.enqueue('1/push', items(12_000))
+      const sent: number[] = []
+      const gate = Promise.withResolvers<void>()
+      const firstCall = Promise.withResolvers<void>()
+      serve(
+        async (batch) => {
+          firstCall.resolve()
+          await gate.promise
+          sent.push(...batch.map(({ seq }) => seq))
+          return batch.map(delivered)
+        },
+        { max: 100, concurrency: 1 },
+      )
+      await firstCall.promise
+      const postponed = await queue.enqueue('1/push', [{ ...item(20_001), transactional: true }])
+      const urgent = await queue.enqueue('1/push', [{ ...item(20_002), transactional: true }])
+      await until(async () => (await findDueAt(database, urgent)) === -1, {
+        awaited: 'the item is stored',
+        withinMs: 5_000,
+      })
+      gate.resolve()
+      await waitUntilSettled(queue, [...enqueued, ...postponed, ...urgent])
+      const positions = [...postponed, ...urgent].map(({ seq }) => sent.indexOf(seq))
+      // The first call had 100 items before the transactional items were enqueued.
+      assert.ok(Math.max(...positions) < 1_000, `sent at the positions ${positions} of ${sent.length}`)
+      assert.ok((positions[0] as number) < (positions[1] as number), 'in the order of their numbers')
+    },
+  )
+
+  check('row 57: a postponed item is still transactional when it is read again', async ({ database, queue }) => {
+    await queue.enqueue('1/push', [...items(3), { ...item(4), transactional: true }])
+    const buffer = createLaneBuffer(createReadAheadBudget())
+    const reader = createLaneReader(database, '1/push', buffer, () => 500)
+    reader.sweep()
+    while (buffer.size < 4) await reader.readItems(Date.now())
+    const all = buffer.takeBatch({ scanned: 4, skipped: [] })
+    assert.equal(all[0]?.transactional, true)
+    await database.commit([
+      postponeOp(
+        '1/push',
+        all.map((each, i) => ({ item: each, at: i === 0 ? 9 : 5 })),
+      ),
+    ])
+    const next = createLaneBuffer(createReadAheadBudget())
+    const nextReader = createLaneReader(database, '1/push', next, () => 500)
+    nextReader.sweep()
+    while (next.size < 4) await nextReader.readItems(Date.now())
+    assert.equal(next.at(0).transactional, true)
+  })
+
   // ── reading, stopping, forgetting ──
 
   check(
@@ -878,8 +984,9 @@ export function queueSuite({ engine, skip, createDatabase }: QueueFixture): void
     async ({ database, queue }) => {
       const count = 12_000
       await queue.enqueue('1/push', items(count))
-      const firstBuffer = createLaneBuffer()
-      const firstReader = createLaneReader(database, '1/push', firstBuffer, 500)
+      const firstBuffer = createLaneBuffer(createReadAheadBudget())
+      const firstReader = createLaneReader(database, '1/push', firstBuffer, () => 500)
+      firstReader.sweep()
       const now = Date.now()
       const allItems: BufferedItem[] = []
       while (allItems.length < count) {
@@ -892,10 +999,11 @@ export function queueSuite({ engine, skip, createDatabase }: QueueFixture): void
       const postponed = allItems.map((each, i) => ({ item: each, at: i % 2 ? now - count + i : 1 }))
       await database.commit([postponeOp('1/push', postponed)])
 
-      const buffer = createLaneBuffer()
-      const reader = createLaneReader(database, '1/push', buffer, 500)
+      const buffer = createLaneBuffer(createReadAheadBudget())
+      const reader = createLaneReader(database, '1/push', buffer, () => 500)
       const seen: { seq: number; dueAt: number }[] = []
-      // The clock stands still, so no sweep helps the reader.
+      // Only the first sweep helps the reader.
+      reader.sweep()
       for (let reads = 0; seen.length < count; reads++) {
         assert.ok(reads < 200, `${seen.length} of ${count} items after ${reads} reads`)
         await reader.readItems(now)
@@ -987,7 +1095,17 @@ export function queueSuite({ engine, skip, createDatabase }: QueueFixture): void
     await began.promise
     const { oldestAgeMs, ...state } = await service.state()
     assert.ok(oldestAgeMs >= 0)
-    assert.deepEqual(state, { name: '1/push', waiting: 30, owned: true, state: 'running', heldForMs: 0, inFlight: 10 })
+    assert.deepEqual(state, {
+      name: '1/push',
+      waiting: 30,
+      owned: true,
+      state: 'running',
+      heldForMs: 0,
+      inFlight: 10,
+      controls: [],
+      heldBack: new Map(),
+      settings: { mode: 'batch', max: 10, spanMs: 0, concurrency: 1 },
+    })
     call.resolve()
     await waitUntilSettled(queue, enqueued)
     assert.deepEqual(await service.state(), {
@@ -998,6 +1116,9 @@ export function queueSuite({ engine, skip, createDatabase }: QueueFixture): void
       state: 'running',
       heldForMs: 0,
       inFlight: 0,
+      controls: [],
+      heldBack: new Map(),
+      settings: { mode: 'batch', max: 10, spanMs: 0, concurrency: 1 },
     })
   })
 

@@ -1,5 +1,5 @@
 import type { OperatorConfig } from '../../config/table.ts'
-import type { Check } from '../../providers/provider.ts'
+import type { Check } from '../../runtime/check.ts'
 import { addressOf } from './side.ts'
 
 const timeoutMs = 2_000

@@ -1,4 +1,4 @@
-import type { Check } from '../../providers/provider.ts'
+import type { Check } from '../../runtime/check.ts'
 
 /** A part of the configuration that can be checked. */
 export interface Part {

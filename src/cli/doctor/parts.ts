@@ -6,7 +6,7 @@ import { isExampleKey, type Risk, risksOf } from '../../config/risks.ts'
 import type { Config, OperatorConfig, PlatformConfig } from '../../config/table.ts'
 import type { OperatorOptions } from '../../operator/options.ts'
 import { providerOf } from '../../platform/create-platform.ts'
-import type { Check } from '../../providers/provider.ts'
+import type { Check } from '../../runtime/check.ts'
 import { inspectStore } from '../../store/inspect-store.ts'
 import { checkContent } from './content.ts'
 import type { Part } from './part.ts'
@@ -81,7 +81,13 @@ async function operatorParts(config: OperatorConfig): Promise<readonly Part[]> {
 async function platformParts(config: PlatformConfig): Promise<readonly Part[]> {
   const options = await platformOptions(config).catch(asPart('platform'))
   if (!('lanes' in options)) return [options]
-  return options.lanes.map((lane, i) => providerPart(`platform.lanes[${i}].to`, providerOf(lane)))
+  const consumers = (setting: string, list: readonly { readonly consumer: Checkable }[] = []) =>
+    list.map(({ consumer }, i) => providerPart(`platform.${setting}[${i}].from`, consumer))
+  return [
+    ...options.lanes.map((lane, i) => providerPart(`platform.lanes[${i}].to`, providerOf(lane))),
+    ...consumers('intake', options.intake),
+    ...consumers('device_links', options.deviceLinks),
+  ]
 }
 
 /** Turns an error while the options of a side are built into one finding, so that the other side is still checked. */
@@ -93,7 +99,7 @@ function asPart(side: string): (error: Error) => Part {
   }
 }
 
-/** A Provider or a PushService. */
+/** A Provider, a PushService, or the consumer of a queue or topic. */
 interface Checkable {
   readonly name: string
   check?(): Promise<readonly Check[]>

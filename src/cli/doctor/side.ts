@@ -1,4 +1,4 @@
-import type { Check } from '../../providers/provider.ts'
+import type { Check } from '../../runtime/check.ts'
 
 const timeoutMs = 2_000
 
@@ -22,10 +22,23 @@ export async function checkSide(
   }
   const body = await response.text().catch(() => '')
   if (response.status === 200 && body.includes('"ok":true'))
-    return [{ ok: true, description: `running on ${address}, ready` }]
+    return [{ ok: true, description: `running on ${address}, ready` }, ...warnOfConsumers(body)]
   if (response.status === 503)
     return [{ ok: false, description: `running on ${address}, not ready: ${body}`, remedy: 'see its log' }]
   return [{ ok: false, description: `another program listens on ${address} (status ${response.status})`, remedy }]
+}
+
+/** Queues and topics that the running process does not consume now. */
+function warnOfConsumers(readyz: string): Check[] {
+  const { consumers = {} } = JSON.parse(readyz) as { consumers?: Record<string, string> }
+  return Object.entries(consumers)
+    .filter(([, state]) => state !== 'consuming')
+    .map(([name, state]) => ({
+      ok: true,
+      warning: true,
+      description: `the running process does not consume ${name}: ${state}`,
+      remedy: 'GET /admin/consumers has the last error; consuming resumes automatically',
+    }))
 }
 
 /** The address at which this machine reaches a side that listens on host and port. */

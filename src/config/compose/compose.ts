@@ -10,6 +10,7 @@ import { loadProvider } from '../module.ts'
 import type { OperatorConfig, PlatformConfig } from '../table.ts'
 import { attributeOptions } from './attributes.ts'
 import { linkChannel, publishOptions } from './device-channels.ts'
+import { intakeChannel } from './intake.ts'
 import { localUrl } from './local-url.ts'
 import { composeHttpProvider } from './services/http.ts'
 import { judgeOf, pushDevices } from './services/index.ts'
@@ -20,7 +21,7 @@ export async function operatorOptions(config: OperatorConfig): Promise<OperatorO
   const site = config.site && (await siteProvider(config.site))
   return {
     store,
-    keys,
+    keys: keys.map(keyOptions),
     ...publicUrlOf(config),
     adminKeys,
     ...(push && { push }),
@@ -53,8 +54,17 @@ export async function operatorOptions(config: OperatorConfig): Promise<OperatorO
   }
 }
 
+function keyOptions({ rate, ...key }: OperatorConfig['keys'][number]): OperatorOptions['keys'][number] {
+  if (!rate) return key
+  const { per_second: perSecond, per_brand: perBrand } = rate
+  return {
+    ...key,
+    rate: { ...(perSecond !== undefined && { perSecond }), ...(perBrand !== undefined && { perBrand }) },
+  }
+}
+
 export async function platformOptions(config: PlatformConfig): Promise<PlatformOptions> {
-  const { store, keys, body, keep } = config
+  const { store, keys, body, keep, keep_contents } = config
   const bodies = { bodyBytesInFlight: config.bodies, bodyTimeoutMs: config.body_timeout }
   const lanes = await Promise.all(config.lanes.map(laneOptions))
   const reconciliation = config.reconciliation.map(reconciliationOptions)
@@ -65,11 +75,14 @@ export async function platformOptions(config: PlatformConfig): Promise<PlatformO
     ...publicUrlOf(config),
     lanes,
     reconciliation,
+    intake: config.intake.map(intakeChannel),
     deviceLinks,
     devicesPerUser: config.devices_per_user,
+    readAheadBytes: config.read_ahead,
     bodyBytes: body,
     bodies,
     keptMs: keep,
+    contentsKeptMs: keep_contents,
   }
 }
 
@@ -117,6 +130,8 @@ async function laneOptions(lane: LaneConfig, index: number): Promise<LaneOptions
     ...(perSecond !== undefined && { perSecond }),
     timeoutMs: timeout,
     failedActions: lane.failed_actions,
+    expires: { at: lane.expires.at, ...(lane.expires.after !== undefined && { afterMs: lane.expires.after }) },
+    transactional: lane.transactional,
     retry: {
       firstMs: retry.first,
       mostMs: retry.most,

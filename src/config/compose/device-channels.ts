@@ -1,15 +1,13 @@
 // Converts the validated configuration to publishers and consumers of device links.
 
-import { amqpConsumer } from '../../devices/channels/amqp-consumer.ts'
 import { amqpPublisher } from '../../devices/channels/amqp-publisher.ts'
-import type { KafkaAddress } from '../../devices/channels/kafka-address.ts'
-import { kafkaConsumer } from '../../devices/channels/kafka-consumer.ts'
 import { kafkaPublisher } from '../../devices/channels/kafka-publisher.ts'
 import { restPublisher } from '../../devices/channels/rest-publisher.ts'
-import type { DeviceConsumer, DevicePublisher } from '../../devices/device-channel.ts'
+import type { DevicePublisher } from '../../devices/device-channel.ts'
 import type { LinkChannel } from '../../devices/link-channels.ts'
 import type { Publishing } from '../../devices/outbox.ts'
 import { type DeviceLinksConfig, defaultName, type PublishConfig } from '../device-channels-settings.ts'
+import { createConsumer, kafkaAddress } from './consumer.ts'
 
 export function publishOptions({ brand, to, providers, origin, timeout, retry }: PublishConfig): Publishing {
   return {
@@ -40,32 +38,4 @@ function createPublisher(to: PublishConfig['to'], brand: string): DevicePublishe
 export function linkChannel({ from, brand, origins = [] }: DeviceLinksConfig): LinkChannel {
   const byOrigin = Object.fromEntries(origins.map(({ origin, brand }) => [origin, brand]))
   return { consumer: createConsumer(from, defaultName(brand)), brands: brand ?? byOrigin }
-}
-
-function createConsumer(from: DeviceLinksConfig['from'], name: string): DeviceConsumer {
-  switch (from.is) {
-    case 'amqp':
-      return amqpConsumer({
-        url: from.amqp,
-        queue: from.queue ?? name,
-        ...(from.dead_queue !== undefined && { deadQueue: from.dead_queue }),
-        declare: from.declare,
-        deliveryLimit: from.delivery_limit,
-        prefetch: from.prefetch,
-      })
-    case 'kafka':
-      return kafkaConsumer({
-        ...kafkaAddress(from),
-        topic: from.topic ?? name,
-        ...(from.group !== undefined && { group: from.group }),
-        declare: from.declare,
-      })
-  }
-}
-
-type KafkaConfig = Extract<PublishConfig['to'], { is: 'kafka' }> | Extract<DeviceLinksConfig['from'], { is: 'kafka' }>
-
-function kafkaAddress({ kafka, tls, mechanism, username, password }: KafkaConfig): KafkaAddress {
-  const sasl = username === undefined ? undefined : { mechanism, username, password: password ?? '' }
-  return { brokers: kafka, tls, ...(sasl && { sasl }) }
 }

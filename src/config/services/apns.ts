@@ -1,5 +1,6 @@
 import { integer, oneOf, path, text, url } from '../kinds.ts'
 import { type Group, list, type ValueOf } from '../setting.ts'
+import { perSecond } from '../shared-settings.ts'
 
 /** The settings of an APNs push service, with one key: a variant of operator.push.devices.services. */
 export const apnsSettings = {
@@ -22,7 +23,8 @@ export const apnsSettings = {
   }),
   base_url: url({ help: 'The address of APNs.', default: 'https://api.push.apple.com' }),
   sandbox_url: url({ help: 'The address of the APNs sandbox.', default: 'https://api.sandbox.push.apple.com' }),
-  ca: path({ help: 'A PEM file of CA certificates that replace those of the system.', optional: true }),
+  ca: path({ help: 'A PEM file of CA certificates, used instead of the certificates of the system.', optional: true }),
+  per_second: perSecond,
   concurrency: integer(1, 10_000)({ help: 'The most concurrent sends.', default: '1000' }),
   connections: integer(1, 100)({ help: 'The most connections to each environment.', default: '2' }),
 } as const

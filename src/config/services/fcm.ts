@@ -1,5 +1,6 @@
 import { integer, path, text, url } from '../kinds.ts'
 import { type Group, list, type ValueOf } from '../setting.ts'
+import { perSecond } from '../shared-settings.ts'
 
 /** The settings of an FCM push service, with one credential: a variant of operator.push.devices.services. */
 export const fcmSettings = {
@@ -16,7 +17,8 @@ export const fcmSettings = {
     minItems: 1,
   }),
   base_url: url({ help: 'The address of FCM.', default: 'https://fcm.googleapis.com' }),
-  ca: path({ help: 'A PEM file of CA certificates that replace those of the system.', optional: true }),
+  ca: path({ help: 'A PEM file of CA certificates, used instead of the certificates of the system.', optional: true }),
+  per_second: perSecond,
   concurrency: integer(1, 10_000)({ help: 'The most concurrent sends.', default: '1000' }),
   connections: integer(
     1,

@@ -18,6 +18,7 @@ export function httpOptions(settings: HttpSettings & { readonly user_id?: string
     rules,
     secrets,
     overrides,
+    per_second: perSecond,
     concurrency,
     user_id: userId,
   } = settings
@@ -33,6 +34,7 @@ export function httpOptions(settings: HttpSettings & { readonly user_id?: string
     rules,
     secrets,
     overrides,
+    perSecond,
     concurrency,
   }
 }

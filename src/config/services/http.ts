@@ -4,6 +4,7 @@ import { defaultRules } from '../../providers/http/rules.ts'
 import { hidden } from '../address.ts'
 import { duration, integer, kind, oneOf, path, pointer, text, yesNo } from '../kinds.ts'
 import { group, json, list, type Settings, type ValueOf, variants } from '../setting.ts'
+import { perSecond } from '../shared-settings.ts'
 
 /** A header may be a credential: its value is printed only if it refers to a secret by a placeholder. */
 const headerValue = kind('a text', (text) => text, {
@@ -108,6 +109,7 @@ export const httpSettings = {
   overrides: list(text({ help: 'A member of the body.' }), {
     help: 'Members of the body that a message may set in its overrides for http.',
   }),
+  per_second: perSecond,
   concurrency: integer(1, 10_000)({ help: 'The most concurrent sends.', default: '64' }),
   ca: path({ help: 'A PEM file of your own certificate authority.', optional: true }),
 } satisfies Settings

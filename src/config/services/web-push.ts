@@ -4,6 +4,7 @@ import { judgeRules } from '../../providers/web-push/judge-endpoint.ts'
 import { judgeSubject } from '../../providers/web-push/vapid.ts'
 import { integer, kind, origin, text } from '../kinds.ts'
 import { type Group, group, list, type ValueOf } from '../setting.ts'
+import { perSecond } from '../shared-settings.ts'
 
 const makeKeys = 'make a pair with: bellwire vapid'
 
@@ -31,7 +32,7 @@ export const webPushSettings = {
     minItems: 1,
   }),
   hosts: list(pushHost({ help: 'A host.' }), {
-    help: 'Additional hosts of push services; those of the known browsers are built in. They are called over https, and never at a private address.',
+    help: 'Additional hosts of push services; the hosts of the known browsers are built in. They are called over https, and never at a private address.',
   }),
   origins: list(
     group(
@@ -45,6 +46,7 @@ export const webPushSettings = {
       help: 'Origins to redirect, for a stand-in. Only these may lead to this machine or a private network.',
     },
   ),
+  per_second: perSecond,
   concurrency: integer(1, 10_000)({ help: 'The most concurrent sends.', default: '100' }),
 }
 

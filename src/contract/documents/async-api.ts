@@ -1,8 +1,10 @@
-// The AsyncAPI 3.0 documents: links and unlinks as messages (§4.3), with the same record as the HTTP endpoints (row 18).
+// The AsyncAPI 3.0 documents: links and unlinks as messages (§4.3), with the same record as the HTTP endpoints (row 18); on the
+// platform also activity request records.
 
 import { DeviceEventRecord } from '../device-events.ts'
 import { deviceMessageType, deviceMessageTypeName } from '../endpoints.ts'
 import { createComponents, type Json } from './components.ts'
+import { recordMessages } from './record-messages.ts'
 
 /** The side that the document describes: the operator sends messages, the platform receives them. */
 export type MessagingSide = 'operator' | 'platform'
@@ -16,12 +18,14 @@ export function asyncApi(side: MessagingSide): Json {
   const { refer, schemas } = createComponents()
   const payload = refer(DeviceEventRecord)
   const action = side === 'operator' ? 'send' : 'receive'
+  const records = side === 'platform' ? recordMessages(refer) : undefined
   return {
     asyncapi: '3.0.0',
     info: {
-      title: `Device links of the ${side}`,
+      title: records ? 'Messages to the platform' : 'Device links of the operator',
       version: '1',
       description:
+        (records ? 'Activity request records as messages, instead of POST /admin/activities. ' : '') +
         'Links and unlinks as messages, instead of POST /v1/integration/user/device/link and /unlink. A brand uses one of the three channels. The names of queues and topics are configurable; this document shows the default.',
       license: { name: 'MIT' },
     },
@@ -47,6 +51,7 @@ export function asyncApi(side: MessagingSide): Json {
         messages: messagesOf('Kafka'),
         bindings: { kafka: { bindingVersion: '0.5.0' } },
       },
+      ...records?.channels,
     },
     operations: {
       linksOverAmqp: {
@@ -62,15 +67,19 @@ export function asyncApi(side: MessagingSide): Json {
         summary: kafkaSummary[side],
         messages: referencesTo('deviceLinksKafka', 'Kafka'),
       },
+      ...records?.operations,
     },
     components: {
       schemas,
-      messages: Object.fromEntries(
-        kinds.flatMap((kind) => [
-          [nameOf(kind, 'Amqp'), { ...common(kind, payload), bindings: { amqp: amqpBinding(kind) } }],
-          [nameOf(kind, 'Kafka'), { ...common(kind, payload), headers: kafkaHeaders(kind), bindings: kafkaBinding }],
-        ]),
-      ),
+      messages: {
+        ...Object.fromEntries(
+          kinds.flatMap((kind) => [
+            [nameOf(kind, 'Amqp'), { ...common(kind, payload), bindings: { amqp: amqpBinding(kind) } }],
+            [nameOf(kind, 'Kafka'), { ...common(kind, payload), headers: kafkaHeaders(kind), bindings: kafkaBinding }],
+          ]),
+        ),
+        ...records?.messages,
+      },
     },
   }
 }

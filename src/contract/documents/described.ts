@@ -1,5 +1,5 @@
-import { type TObject, type TSchema, Type } from 'typebox'
-import { isIntegerText, isPrintable, mostText } from '../ids.ts'
+import { type TObject, type TSchema, type TStringOptions, Type } from 'typebox'
+import { isIntegerText, isPlain, mostText } from '../ids.ts'
 
 /** The schema of a body for each content type. */
 export type Contents = Readonly<Record<string, TSchema>>
@@ -74,17 +74,21 @@ export const brandNumber = (description = 'The number of the brand.') =>
     isIntegerText,
   )
 
-/** The id of a user, in a request. */
-export const userId = (description = 'The id of the user.') =>
+/** A text in a request, of `least` to `most` characters. */
+export const plainText = (least: number, most: number, description: string, options: TStringOptions = {}) =>
   Type.Refine(
     Type.String({
-      minLength: 1,
-      maxLength: mostText,
-      title: `a string of 1 to ${mostText} characters without control characters`,
+      minLength: least,
+      maxLength: most,
+      title: `a string of ${least} to ${most} characters without control characters`,
       description,
+      ...options,
     }),
-    isPrintable,
+    (given) => isPlain(given, most),
   )
+
+/** The id of a user, in a request (row 34). */
+export const userId = (description = 'The id of the user.') => plainText(1, mostText, description)
 
 /** A time in a request. `read` returns undefined for a text that is not a time. */
 export const timeText = (read: (text: string) => unknown, description: string) =>

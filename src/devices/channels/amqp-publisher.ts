@@ -1,14 +1,14 @@
 // Publishes device links to a message-queue broker (§4.3 rule 1). The type is a message property, never a header.
 
 import type { Channel, ReturnedMessage } from 'rabbitmq-client'
+import { type AmqpAddress, type AmqpConnection, connectAmqp } from '../../brokers/amqp-connection.ts'
+import { messageOf } from '../../brokers/reasons.ts'
 import { deviceMessageType } from '../../contract/endpoints.ts'
 import type { Fatal, Outcome } from '../../contract/outcome.ts'
 import { shortened } from '../../contract/storable.ts'
 import { clock } from '../../runtime/clock.ts'
 import { atMost, within } from '../../runtime/within.ts'
 import { type DeviceMessage, type DevicePublisher, inOrder } from '../device-channel.ts'
-import { type AmqpAddress, type AmqpConnection, connectAmqp } from './amqp-connection.ts'
-import { messageOf } from './reasons.ts'
 
 export interface AmqpPublisherOptions extends AmqpAddress {
   /** Default: '', the broker's default exchange, where the routing key is the name of a queue. */

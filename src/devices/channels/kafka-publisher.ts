@@ -1,15 +1,15 @@
 // Publishes device links to a streaming platform (§4.3 rule 2). The type is a header. The key is the user, so that all messages
 // of one user are in one partition, in order.
 
+import { clientOptions, type KafkaAddress } from '../../brokers/kafka-address.ts'
+import { loadKafka } from '../../brokers/kafka-client.ts'
+import { messageOf } from '../../brokers/reasons.ts'
 import { deviceMessageType, deviceMessageTypeName } from '../../contract/endpoints.ts'
 import type { Failed, Fatal, Outcome } from '../../contract/outcome.ts'
 import { shortened } from '../../contract/storable.ts'
 import { clock } from '../../runtime/clock.ts'
 import { atMost } from '../../runtime/within.ts'
 import { type DeviceMessage, type DevicePublisher, inOrder } from '../device-channel.ts'
-import { clientOptions, type KafkaAddress } from './kafka-address.ts'
-import { loadKafka } from './kafka-client.ts'
-import { messageOf } from './reasons.ts'
 
 export interface KafkaPublisherOptions extends KafkaAddress {
   readonly topic: string

@@ -1,6 +1,7 @@
 // Publishes device links over REST (§4.2), one request for each message.
 
 import { type Dispatcher, Pool } from 'undici'
+import { messageOf } from '../../brokers/reasons.ts'
 import { readDeviceAnswer } from '../../contract/device-answer.ts'
 import { apiKeyHeader, deviceLink, deviceUnlink, retryAfterHeader } from '../../contract/endpoints.ts'
 import type { Outcome } from '../../contract/outcome.ts'
@@ -8,7 +9,6 @@ import { shortened } from '../../contract/storable.ts'
 import { clock } from '../../runtime/clock.ts'
 import { emit } from '../../runtime/events.ts'
 import { type DeviceMessage, type DevicePublisher, inOrder } from '../device-channel.ts'
-import { messageOf } from './reasons.ts'
 
 export interface RestPublisherOptions {
   /** {platform_url} of §4.2. May contain a path. */

@@ -38,7 +38,7 @@ export interface RemovalState {
   readonly allowedUntil?: number
   readonly confirmedBy?: string
   /** The counts of the last ten minutes, of all processes as far as this one has read them. */
-  readonly lately: Tally
+  readonly recent: Tally
 }
 
 /** Limits the removal of dead devices; brake.ts has the rule. */
@@ -232,7 +232,7 @@ export function createRemovalKeeper({
           ...(stoppedFor && { stoppedFor }),
           ...(row && row.stopped_at > 0 && { stoppedAt: row.stopped_at }),
           ...(row && row.allowed_until > 0 && { allowedUntil: row.allowed_until, confirmedBy: row.confirmed_by }),
-          lately: countRecent(brake),
+          recent: countRecent(brake),
         }
       }),
     async confirm(service, by, forMs) {

@@ -1,13 +1,13 @@
 // Removals: devices that were unlinked because a provider proved them dead (design §5, last paragraph). Each is kept for 30
 // days with its reason and time, so that a mistaken removal can be reversed.
 
+import { justAfter, type Timestamp } from '../../contract/timestamp.ts'
 import type { Migration, Op, Value } from '../../store/database.ts'
 import { op, statement } from '../../store/statement.ts'
 import type { Device } from '../device.ts'
 import { deviceId } from '../identity.ts'
 import type { DeviceRow } from '../tables.ts'
 import { unlinkRow, writeUnlinks } from '../tables.ts'
-import { justAfter, type Timestamp } from '../timestamp.ts'
 
 export const removalTables: Migration = {
   name: 'devices/2',

@@ -1,11 +1,11 @@
 // Converts the devices that an operator's own database, endpoint or function returns to our type.
 
+import { readTimestamp, timestampOf } from '../../contract/timestamp.ts'
 import { emit } from '../../runtime/events.ts'
 import type { Device } from '../device.ts'
 import { describe } from '../device-event.ts'
 import type { Holder } from '../device-source.ts'
 import { deviceId } from '../identity.ts'
-import { readTimestamp, timestampOf } from '../timestamp.ts'
 
 /**
  * A device as a source returns it: its user, its token, and either `kind` (fcm_token, fcm_fid, apns, webpush, http:NAME) or the

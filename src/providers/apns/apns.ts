@@ -1,12 +1,13 @@
 // Apple Push Notification service (APNs) with a signing key (.p8), in the environments production and sandbox.
 
 import type { Failed, Fatal } from '../../contract/outcome.ts'
+import type { Check } from '../../runtime/check.ts'
 import { clock } from '../../runtime/clock.ts'
 import { clockCheck } from '../clock-check.ts'
 import type { Exchanged } from '../exchange.ts'
 import { createHttp2Client } from '../http2/client.ts'
 import type { Judgement } from '../judge-answer.ts'
-import type { Check, SendContext } from '../provider.ts'
+import type { SendContext } from '../provider.ts'
 import { expired, lostPush, removeSecrets } from '../push-outcomes.ts'
 import type { DeviceAnswer, Push, PushService } from '../push-service.ts'
 import { judgeApns } from './answer.ts'
@@ -32,6 +33,8 @@ export interface ApnsOptions extends ApnsKey {
   readonly ca?: string
   /** Maximum number of sends in flight. Default: 1,000. */
   readonly concurrency?: number
+  /** Maximum number of sends in a second, in each process. Default: no limit. */
+  readonly perSecond?: number | undefined
   /** Maximum number of connections to each environment. Default: 2. */
   readonly connections?: number
 }
@@ -156,6 +159,7 @@ export function apns(options: ApnsOptions): PushService {
   return {
     name,
     concurrency,
+    perSecond: options.perSecond,
     reaches: ({ kind, app, environment }) =>
       kind === 'apns' &&
       (app === undefined || app === topic || apps.includes(app)) &&

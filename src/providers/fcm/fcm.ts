@@ -1,11 +1,12 @@
 // Firebase Cloud Messaging, HTTP v1.
 
 import type { Fatal } from '../../contract/outcome.ts'
+import type { Check } from '../../runtime/check.ts'
 import { clock } from '../../runtime/clock.ts'
 import { clockCheck } from '../clock-check.ts'
 import type { Exchanged } from '../exchange.ts'
 import { createHttp2Client } from '../http2/client.ts'
-import type { Check, SendContext } from '../provider.ts'
+import type { SendContext } from '../provider.ts'
 import { expired, lostPush, removeSecrets, waitUntilDeadline } from '../push-outcomes.ts'
 import type { PushService } from '../push-service.ts'
 import { createAccessTokens } from './access-token.ts'
@@ -26,6 +27,8 @@ export interface FcmOptions {
   readonly apps?: readonly string[]
   /** Maximum number of sends in flight. Default: 1,000. */
   readonly concurrency?: number
+  /** Maximum number of sends in a second, in each process. Default: no limit. */
+  readonly perSecond?: number | undefined
   /** Maximum number of connections. FCM limits the sends in flight on each, to about 100. Default: 10. */
   readonly connections?: number
 }
@@ -91,6 +94,7 @@ export function fcm(options: FcmOptions): PushService {
   return {
     name,
     concurrency,
+    perSecond: options.perSecond,
     reaches: ({ kind, app }) =>
       (kind === 'fcm_token' || kind === 'fcm_fid') && (apps === undefined || app === undefined || apps.includes(app)),
     async send(push, context) {

@@ -2,7 +2,7 @@ import type { Json } from '../../runtime/json.ts'
 import { type FindValue, jsonTemplate } from './template.ts'
 
 /**
- * Compiles the request body. The allowed members of a message's overrides replace those of the template. Undefined: no body.
+ * Compiles the request body. The allowed members of a message's overrides replace the template's members. Undefined: no body.
  *
  * @example
  * bodyTemplate({ to: '{{user_id}}' }, ['priority'])(findValue, { priority: 10, to: 'somebody else' }) // '{"to":"1001","priority":10}'

@@ -1,9 +1,9 @@
 // The checks of an HTTP provider for `bellwire doctor`. They send no message.
 
 import { Pool } from 'undici'
+import type { Check } from '../../runtime/check.ts'
 import { clock } from '../../runtime/clock.ts'
 import { clockCheck } from '../clock-check.ts'
-import type { Check } from '../provider.ts'
 import type { Auth } from './auth.ts'
 
 const timeoutMs = 5_000

@@ -5,7 +5,7 @@ import { type ContentMapping, readPushContent, textMissingAt } from '../../contr
 import { readSingle } from '../../contract/read-activity.ts'
 import { clock } from '../../runtime/clock.ts'
 import { emit } from '../../runtime/events.ts'
-import { timeOfUuidv7 } from '../../runtime/ids.ts'
+import { expiryOf } from '../expiry.ts'
 import type { Message, Provider, Result, SendContext } from '../provider.ts'
 import type { DeviceAnswer, PushService } from '../push-service.ts'
 import type { HttpOptions } from './options.ts'
@@ -47,8 +47,8 @@ export function httpProvider(options: HttpProviderOptions): Provider {
     const content = readPushContent(message.text, mapping)
     if ('invalid' in activity) return invalid(name, activity.invalid)
     if ('error' in content) return invalid(name, content.error)
-    const expiresAt = (timeOfUuidv7(message.ref) ?? clock.now()) + lifetimeMs
-    if (clock.now() >= expiresAt) return expired(name, lifetimeMs)
+    const expiresAt = expiryOf(message.ref, content, lifetimeMs)
+    if (clock.now() >= expiresAt) return expired(name)
     const { ref, brand } = message
     const delivery = { ref, deliveryId: ref, brand, userId: userOf(message, userId), content, expiresAt, activity }
     const {
@@ -71,6 +71,7 @@ export function httpProvider(options: HttpProviderOptions): Provider {
   return {
     name,
     max: 1,
+    callsPerSecond: options.perSecond,
     send: (messages, context) => Promise.all(messages.map((message) => sendOne(message, context))),
     check: sender.check,
     close: sender.close,
@@ -95,6 +96,7 @@ export function httpService(options: HttpOptions): PushService {
   return {
     name,
     concurrency,
+    perSecond: options.perSecond,
     reaches: ({ kind }) => kind === `http:${name}`,
     async send({ ref, device, content, expiresAt }, context): Promise<DeviceAnswer> {
       if (clock.now() >= expiresAt) return expired(name)
@@ -139,12 +141,11 @@ function invalid(name: string, error: string): Result {
   return { category: 'failed', reason: 'invalid', rule: `${name}: unreadable`, error }
 }
 
-function expired(name: string, lifetimeMs?: number): Result {
-  const after = lifetimeMs === undefined ? '' : ` of ${Math.round(lifetimeMs / 60_000)} min`
+function expired(name: string): Result {
   return {
     category: 'failed',
     reason: 'expired',
     rule: `${name}: expired`,
-    error: `${name}: not sent, because the message's lifetime${after} has ended`,
+    error: `${name}: not sent, because the message's lifetime has ended`,
   }
 }

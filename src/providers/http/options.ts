@@ -8,7 +8,7 @@ import type { Rule } from './rules.ts'
 export interface HttpOptions extends Partial<Description> {
   /** Name in logs and metrics; for devices also the NAME of the kind `http:NAME`. Default: the preset's name, else 'http'. */
   readonly name?: string
-  /** Base description. Other options replace its parts, but headers are added, and rules are tried before those of the preset. */
+  /** Base description. Other options replace its parts, but headers are added, and rules are tried before the preset's rules. */
   readonly preset?: string
   /** Texts that templates use as {{secret.NAME}}. They are never shown. */
   readonly secrets?: readonly { readonly name: string; readonly value: string }[]
@@ -21,6 +21,8 @@ export interface HttpOptions extends Partial<Description> {
   readonly overrides?: readonly string[]
   /** Maximum number of requests in flight. Default: 64. */
   readonly concurrency?: number
+  /** Maximum number of sends in a second, in each process. Default: no limit. */
+  readonly perSecond?: number | undefined
   /** Certificate of a private authority, as PEM. */
   readonly ca?: string
 }

@@ -2,10 +2,11 @@
 
 import { Pool } from 'undici'
 import { retryAfterMs } from '../../contract/retry-after.ts'
+import type { Check } from '../../runtime/check.ts'
 import { clock } from '../../runtime/clock.ts'
 import { redactSecrets } from '../../runtime/redact-secrets.ts'
 import { type Exchanged, type ExchangeRequest, exchange } from '../exchange.ts'
-import type { Check, SendContext } from '../provider.ts'
+import type { SendContext } from '../provider.ts'
 import type { DeviceAnswer } from '../push-service.ts'
 import { createAuth } from './auth.ts'
 import { bodyTemplate } from './body.ts'

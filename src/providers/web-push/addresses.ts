@@ -1,4 +1,4 @@
-// Tells public network addresses from internal ones: those of this machine, its network and its cloud.
+// Distinguishes public network addresses from internal addresses: of this machine, its network and its cloud.
 
 import { BlockList, isIP } from 'node:net'
 

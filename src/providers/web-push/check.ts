@@ -1,8 +1,8 @@
 // The checks of Web Push for `bellwire doctor`.
 
 import { Pool } from 'undici'
+import type { Check } from '../../runtime/check.ts'
 import { clock } from '../../runtime/clock.ts'
-import type { Check } from '../provider.ts'
 import { type GuardedConnectOptions, guardedConnect } from './guarded-connect.ts'
 import { type EndpointRules, pushHosts } from './judge-endpoint.ts'
 import { judgeKeys, judgeSubject, judgeSubjectForApple, type Vapid } from './vapid.ts'

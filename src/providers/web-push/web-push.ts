@@ -31,6 +31,8 @@ export interface WebPushOptions extends VapidKeys {
   readonly origins?: Readonly<Record<string, string>>
   /** Maximum number of sends in flight. Default: 100. */
   readonly concurrency?: number
+  /** Maximum number of sends in a second, in each process. Default: no limit. */
+  readonly perSecond?: number | undefined
   /** Name resolver. Default: the system's. Its addresses are checked too. */
   readonly lookup?: LookupFunction
 }
@@ -120,6 +122,7 @@ export function webPush(options: WebPushOptions): PushService {
   return {
     name,
     concurrency,
+    perSecond: options.perSecond,
     reaches: ({ kind, app }) => kind === 'webpush' && (apps === undefined || (app !== undefined && apps.includes(app))),
     send,
     check: () => checkWebPush(options),

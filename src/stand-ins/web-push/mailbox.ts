@@ -18,7 +18,7 @@ export interface Mailbox {
   put(mail: Mail): void
   /** Deletes a message that the device has confirmed. */
   acknowledge(id: string): void
-  /** Back online, the device gets all stored messages that have not expired, also those that it did not acknowledge. */
+  /** Back online, the device gets all stored messages that have not expired, also the messages that it did not acknowledge. */
   setOnline(online: boolean): void
 }
 

@@ -52,8 +52,15 @@ test('fcm: settings and files are converted to a push service that delivers', as
   const write = await folder(t)
   const credentials = await write('account.json', JSON.stringify(standIn.credentials))
   const ca = await write('ca.pem', standIn.ca as string)
-  const config = configOf(fcmSettings, { credentials, ca, base_url: standIn.url, apps: ['com.example.a'] })
+  const config = configOf(fcmSettings, {
+    credentials,
+    ca,
+    base_url: standIn.url,
+    apps: ['com.example.a'],
+    per_second: 500,
+  })
   const service = fcm(await fcmOptions(config, at))
+  assert.equal(service.perSecond, 500)
   t.after(async () => {
     await service.close?.()
     await standIn.close()
@@ -90,10 +97,12 @@ test('apns: settings and files are converted to a push service that delivers', a
     topic: standIn.topic,
     apps: ['com.example.b'],
     environments: ['sandbox'],
+    per_second: 20,
     sandbox_url: standIn.sandboxUrl,
     ca: await write('ca.pem', standIn.ca as string),
   })
   const service = apns(await apnsOptions(config, at))
+  assert.equal(service.perSecond, 20)
   t.after(async () => {
     await service.close?.()
     await standIn.close()

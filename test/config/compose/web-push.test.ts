@@ -35,6 +35,7 @@ test('only the keys and the subject are required', () => {
     subject: 'mailto:ops@example.com',
     hosts: [],
     origins: {},
+    perSecond: undefined,
     concurrency: 100,
   })
   assert.equal(webPush(options).name, 'web-push')
@@ -47,14 +48,17 @@ apps: [shop.example]
 hosts: ['*.push.example.com:8443']
 origins:
   - {from: "https://fcm.googleapis.com", to: "http://127.0.0.1:7010"}
+per_second: 50
 concurrency: 20
 `)
   assert.deepEqual(problems, [])
+  assert.equal(webPush(webPushOptions(config, 'service')).perSecond, 50)
   assert.partialDeepStrictEqual(webPushOptions(config, 'service'), {
     name: 'shop',
     apps: ['shop.example'],
     hosts: ['*.push.example.com:8443'],
     origins: { 'https://fcm.googleapis.com': 'http://127.0.0.1:7010' },
+    perSecond: 50,
     concurrency: 20,
   })
 })

@@ -36,6 +36,7 @@ function pushOf({ operator }: Config) {
 }
 
 const whole = `
+per_second: 30
 url: https://push.example/users/{{user_id}}
 secrets: [{name: k, value: canary-named-secret}]
 auth: {oauth2: "https://id.example/token", client_id: c, client_secret: canary-client-secret}
@@ -74,6 +75,7 @@ test('the body is JSON written as YAML, and the settings become options of the p
     ],
     secrets: [{ name: 'k', value: 'canary-named-secret' }],
     overrides: [],
+    perSecond: 30,
     concurrency: 64,
   })
 })

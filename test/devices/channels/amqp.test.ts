@@ -1,5 +1,5 @@
 import { connect } from 'amqplib'
-import { amqpConsumer } from '../../../src/devices/channels/amqp-consumer.ts'
+import { amqpConsumer } from '../../../src/brokers/amqp-consumer.ts'
 import { amqpPublisher } from '../../../src/devices/channels/amqp-publisher.ts'
 import { type Brand, brands, deviceChannelSuite, uniqueName } from '../../suites/device-channel.ts'
 import { rabbitmq, withoutRabbitmq } from '../../support/services/rabbitmq.ts'

@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
-import { amqpConsumer } from '../../../src/devices/channels/amqp-consumer.ts'
+import { amqpConsumer } from '../../../src/brokers/amqp-consumer.ts'
+import { kafkaConsumer } from '../../../src/brokers/kafka-consumer.ts'
 import { amqpPublisher } from '../../../src/devices/channels/amqp-publisher.ts'
-import { kafkaConsumer } from '../../../src/devices/channels/kafka-consumer.ts'
 import { kafkaPublisher } from '../../../src/devices/channels/kafka-publisher.ts'
 import { restPublisher } from '../../../src/devices/channels/rest-publisher.ts'
 import { type Brand, brands, integrationKey, message, startSetup, uniqueName } from '../../suites/device-channel.ts'

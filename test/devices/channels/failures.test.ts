@@ -9,12 +9,13 @@ import test, { type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { Admin } from '@platformatic/kafka'
 import { connect } from 'amqplib'
-import { amqpConsumer } from '../../../src/devices/channels/amqp-consumer.ts'
+import { amqpConsumer } from '../../../src/brokers/amqp-consumer.ts'
+import type { BrokerConsumer, Received } from '../../../src/brokers/consumer.ts'
+import { kafkaConsumer } from '../../../src/brokers/kafka-consumer.ts'
 import { amqpPublisher } from '../../../src/devices/channels/amqp-publisher.ts'
-import { kafkaConsumer } from '../../../src/devices/channels/kafka-consumer.ts'
 import { kafkaPublisher } from '../../../src/devices/channels/kafka-publisher.ts'
 import { restPublisher } from '../../../src/devices/channels/rest-publisher.ts'
-import type { DeviceConsumer, DeviceMessage, DevicePublisher, Received } from '../../../src/devices/device-channel.ts'
+import type { DeviceMessage, DevicePublisher } from '../../../src/devices/device-channel.ts'
 import { message, uniqueName } from '../../suites/device-channel.ts'
 import { kafka, withoutKafka } from '../../support/services/kafka.ts'
 import { rabbitmq, withoutRabbitmq } from '../../support/services/rabbitmq.ts'
@@ -48,7 +49,7 @@ async function publishAll(publisher: DevicePublisher, [first, ...others]: readon
 /** Consumes until the test ends. */
 function consume(
   t: TestContext,
-  consumer: DeviceConsumer,
+  consumer: BrokerConsumer,
   take: (received: readonly Received[]) => void | Promise<void>,
 ) {
   const stop = new AbortController()

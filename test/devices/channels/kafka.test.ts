@@ -1,5 +1,5 @@
 import { Kafka, logLevel } from 'kafkajs'
-import { kafkaConsumer } from '../../../src/devices/channels/kafka-consumer.ts'
+import { kafkaConsumer } from '../../../src/brokers/kafka-consumer.ts'
 import { kafkaPublisher } from '../../../src/devices/channels/kafka-publisher.ts'
 import { type Brand, brands, deviceChannelSuite, uniqueName } from '../../suites/device-channel.ts'
 import { kafka, withoutKafka } from '../../support/services/kafka.ts'

@@ -6,12 +6,13 @@ import type { AddressInfo } from 'node:net'
 import { connect } from 'node:net'
 import test, { type TestContext } from 'node:test'
 import { createServer, getCACertificates, setDefaultCACertificates } from 'node:tls'
-import { amqpConsumer } from '../../../src/devices/channels/amqp-consumer.ts'
+import { amqpConsumer } from '../../../src/brokers/amqp-consumer.ts'
+import type { BrokerConsumer } from '../../../src/brokers/consumer.ts'
+import type { SaslMechanism } from '../../../src/brokers/kafka-address.ts'
+import { kafkaConsumer } from '../../../src/brokers/kafka-consumer.ts'
 import { amqpPublisher } from '../../../src/devices/channels/amqp-publisher.ts'
-import type { SaslMechanism } from '../../../src/devices/channels/kafka-address.ts'
-import { kafkaConsumer } from '../../../src/devices/channels/kafka-consumer.ts'
 import { kafkaPublisher } from '../../../src/devices/channels/kafka-publisher.ts'
-import type { DeviceConsumer, DevicePublisher } from '../../../src/devices/device-channel.ts'
+import type { DevicePublisher } from '../../../src/devices/device-channel.ts'
 import { makeCertificate } from '../../../src/stand-ins/certificate.ts'
 import { message, uniqueName } from '../../suites/device-channel.ts'
 import { startKafka, withoutKafka } from '../../support/services/kafka.ts'
@@ -28,7 +29,7 @@ function trustCertificate(t: TestContext): void {
   t.after(() => setDefaultCACertificates(before))
 }
 
-async function assertDelivers(publisher: DevicePublisher, consumer: DeviceConsumer): Promise<void> {
+async function assertDelivers(publisher: DevicePublisher, consumer: BrokerConsumer): Promise<void> {
   const stop = new AbortController()
   const got: string[] = []
   const consuming = consumer.consume(async (received) => {

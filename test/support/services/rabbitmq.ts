@@ -1,4 +1,4 @@
-// RabbitMQ: the broker named in the environment, or else a node that we start. Its programs are those of this machine, or Debian
+// RabbitMQ: the broker named in the environment, or else a node that we start. The programs are installed on this machine, or Debian
 // packages unpacked into a cache: nothing is installed, and no system service is started or changed.
 
 import { chmodSync, globSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'

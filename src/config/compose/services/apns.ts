@@ -10,7 +10,17 @@ import { fileOrText, readCa, refuse } from './files.ts'
  * @throws ConfigError that names the setting and the remedy
  */
 export async function apnsOptions(config: ApnsConfig, path: string): Promise<ApnsOptions> {
-  const { name, key_id: keyId, team_id: teamId, topic, apps, environments, concurrency, connections } = config
+  const {
+    name,
+    key_id: keyId,
+    team_id: teamId,
+    topic,
+    apps,
+    environments,
+    per_second: perSecond,
+    concurrency,
+    connections,
+  } = config
   for (const [setting, id] of [
     ['key_id', keyId],
     ['team_id', teamId],
@@ -32,6 +42,7 @@ export async function apnsOptions(config: ApnsConfig, path: string): Promise<Apn
     topic,
     baseUrl: config.base_url,
     sandboxUrl: config.sandbox_url,
+    perSecond,
     concurrency,
     connections,
     ...(apps && { apps }),

@@ -10,13 +10,14 @@ import { fileOrText, readCa, refuse } from './files.ts'
  * @throws ConfigError that names the setting and the remedy
  */
 export async function fcmOptions(config: FcmConfig, path: string): Promise<FcmOptions> {
-  const { name, apps, base_url: baseUrl, concurrency, connections } = config
+  const { name, apps, base_url: baseUrl, per_second: perSecond, concurrency, connections } = config
   const serviceAccount = await loadServiceAccount(config, path)
   const ca = await readCa(config.ca, `${path}.ca`)
   return {
     name,
     serviceAccount,
     baseUrl,
+    perSecond,
     concurrency,
     connections,
     ...(apps && { apps }),

@@ -49,6 +49,7 @@ async function pushService(config: PushServiceConfig, index: number): Promise<Pu
   return {
     name: service.name,
     concurrency: service.concurrency,
+    perSecond: service.perSecond,
     reaches: (device) => brands.includes(device.brand) && service.reaches(device),
     send: (push, context) => service.send(push, context),
     ...(service.check && { check: async () => service.check?.() ?? [] }),

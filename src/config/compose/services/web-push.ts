@@ -10,7 +10,7 @@ import type { WebPushConfig } from '../../services/web-push.ts'
  * @throws ConfigError if the keys are not a pair
  */
 export function webPushOptions(config: WebPushConfig, path: string): WebPushOptions {
-  const { name, subject, apps, hosts, origins, concurrency } = config
+  const { name, subject, apps, hosts, origins, per_second: perSecond, concurrency } = config
   const keys = { publicKey: config.public_key, privateKey: config.private_key }
   const description = judgeKeys(keys)
   if (description !== undefined) {
@@ -22,6 +22,7 @@ export function webPushOptions(config: WebPushConfig, path: string): WebPushOpti
     name,
     subject,
     hosts,
+    perSecond,
     concurrency,
     origins: Object.fromEntries(origins.map(({ from, to }) => [from, to])),
     ...(apps && { apps }),

@@ -1,0 +1,51 @@
+// A platform process of the proof intake: it consumes records, and its lanes deliver them to a provider that accepts everything.
+
+import { amqpConsumer } from '../../src/brokers/amqp-consumer.ts'
+import type { BrokerConsumer } from '../../src/brokers/consumer.ts'
+import { kafkaConsumer } from '../../src/brokers/kafka-consumer.ts'
+import { listen } from '../../src/http/http.ts'
+import { chain } from '../../src/http/mount.ts'
+import { createPlatform } from '../../src/platform/create-platform.ts'
+import type { Provider } from '../../src/providers/provider.ts'
+import { on } from '../../src/runtime/events.ts'
+import { adminKey, apiKeys, readPlan } from '../plans.ts'
+
+export type BrokerName = 'amqp' | 'kafka'
+
+export interface IntakePlan {
+  readonly store: string
+  readonly port: number
+  readonly broker: BrokerName
+  /** amqp: the URL of the broker; kafka: host:port. */
+  readonly address: string
+  /** The queue or topic. */
+  readonly source: string
+}
+
+const plan = readPlan<IntakePlan>()
+on('server.listening', ({ url }) => process.send?.({ ready: { url } }))
+on('queue.put', ({ accepted, repeated }) => process.send?.({ event: 'queue.put', accepted, repeated }))
+on('channel.held', () => process.send?.({ event: 'channel.held' }))
+process.on('disconnect', () => process.exit(0))
+
+const provider: Provider = {
+  name: 'accepting',
+  max: 1_000,
+  send: async (messages) => messages.map(({ ref }) => ({ category: 'successful', ref, rule: 'accepted' })),
+}
+const platform = createPlatform({
+  store: plan.store,
+  keys: [{ name: 'proof', key: adminKey, scopes: ['read', 'manage'] }],
+  lanes: Object.keys(apiKeys).flatMap((brand) =>
+    (['push', 'site'] as const).map((channel) => ({ brand, channel, mode: 'batch' as const, provider })),
+  ),
+  intake: [{ consumer: consumerOf(plan) }],
+})
+await platform.start()
+await listen('platform', chain(platform.handler, platform.admin.handler), { port: plan.port })
+
+function consumerOf({ broker, address, source }: IntakePlan): BrokerConsumer {
+  return broker === 'amqp'
+    ? amqpConsumer({ url: address, queue: source, prefetch: 100 })
+    : kafkaConsumer({ brokers: [address], topic: source, sessionTimeoutMs: 3_000 })
+}

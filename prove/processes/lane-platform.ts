@@ -1,0 +1,38 @@
+// A platform with many lanes. Its provider appends each message to the witness file before it answers. To each message
+// it replies with the number of statements that it has sent to PostgreSQL.
+
+import { appendFileSync } from 'node:fs'
+import pg from 'pg'
+import { createPlatform } from '../../src/platform/create-platform.ts'
+import type { Provider } from '../../src/providers/provider.ts'
+import { adminKey, type LanePlan, readPlan } from '../plans.ts'
+import { serveUntilSignal } from './serve-until-signal.ts'
+
+const plan = readPlan<LanePlan>()
+const provider: Provider = {
+  name: 'witness',
+  max: 100,
+  async send(messages) {
+    appendFileSync(plan.witness, messages.map(({ brand, id }) => `${brand}/${id} ${process.pid}\n`).join(''))
+    await new Promise((resolve) => setTimeout(resolve, 5))
+    return messages.map(({ ref }) => ({ category: 'successful', ref, rule: 'recorded by the witness' }))
+  },
+}
+
+let statements = 0
+const { query } = pg.Client.prototype
+pg.Client.prototype.query = function (this: pg.Client, ...args: unknown[]) {
+  statements++
+  return (query as (...args: unknown[]) => unknown).apply(this, args)
+} as typeof query
+
+const platform = createPlatform({
+  store: plan.store,
+  keys: [{ name: 'proof', key: adminKey, scopes: ['enqueue', 'read', 'manage'] }],
+  lanes: Array.from({ length: plan.brands }, (_, i) => String(i + 1)).flatMap((brand) =>
+    (['push', 'site'] as const).map((channel) => ({ mode: 'batch', spanMs: 20, brand, channel, provider }) as const),
+  ),
+})
+await serveUntilSignal('platform', platform, plan.port)
+process.send?.({ ready: {} })
+process.on('message', () => process.send?.({ statements }))

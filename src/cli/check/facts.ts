@@ -1,0 +1,68 @@
+// Combines the options of the command line with the file: an option overrides the file.
+
+import { type Facts, preparations } from '../../checker/facts.ts'
+import type { ReconciliationField } from '../../contract/records.ts'
+import type { Json } from '../../runtime/json.ts'
+import { CliError, exit } from '../exit.ts'
+import type { Preparation } from './preparation.ts'
+
+export interface FactOptions {
+  readonly brand?: string
+  readonly user?: string
+  readonly blockedUser?: string
+  readonly userWithoutDevice?: string
+  readonly fields?: readonly ReconciliationField[]
+  readonly batchMax?: number
+  readonly timeout?: number
+  readonly restart?: () => Promise<void>
+}
+
+const defaultBatch = 100
+
+/** @throws CliError if no normal user is named */
+export function factsFrom(options: FactOptions, file: Preparation): Facts {
+  const normal = options.user ?? file.users?.normal
+  if (normal === undefined)
+    throw new CliError(
+      exit.usage,
+      'no user is named who can receive the messages: --user ID, or users.normal in the file',
+    )
+  const blocked = options.blockedUser ?? file.users?.blocked
+  const withoutDevice = options.userWithoutDevice ?? file.users?.without_device
+  const users = {
+    normal,
+    ...(blocked !== undefined && { blocked }),
+    ...(withoutDevice !== undefined && { withoutDevice }),
+  }
+  const same = Object.values(users).find((user, place, all) => all.indexOf(user) !== place)
+  if (same !== undefined) throw new CliError(exit.usage, `the user ${same} is named twice: a test user has one purpose`)
+  const fields = options.fields ?? file.fields
+  const batchMax = options.batchMax ?? file.batch_max
+  return {
+    brand: options.brand ?? file.brand ?? '1',
+    users,
+    // A user who can receive messages is neither blocked nor excluded. The reason of a blocked user is not known.
+    known: { [normal]: { blocked: false, excluded: false }, ...(file.known as Facts['known'] | undefined) },
+    content: (file.message ?? defaultMessage) as Readonly<Record<string, Json>>,
+    batchMax: batchMax ?? defaultBatch,
+    batchMaxAgreed: batchMax !== undefined,
+    ...(fields && fields.length > 0 && { fields }),
+    ...(file.failing_field && { failingField: file.failing_field }),
+    ...(options.restart && { restart: options.restart }),
+    pace: {
+      timeout: options.timeout ?? file.timeout ?? 30_000,
+      slow: 1_000,
+      giveUp: 20,
+      retryPause: 500,
+      patience: 5_000,
+    },
+  }
+}
+
+const defaultMessage = { title: 'Bellwire check', body: 'A test message of bellwire check. Please ignore it.' }
+
+/** The preparations that are missing, each with how to prepare it. */
+export const missingPreparations = (facts: Facts): readonly string[] =>
+  Object.values(preparations)
+    .filter(({ isPrepared }) => !isPrepared(facts))
+    .map(({ missing, prepare }) => `${missing}: ${prepare}`)

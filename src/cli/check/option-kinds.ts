@@ -1,0 +1,32 @@
+// The values of the options of `bellwire check`.
+
+import { InvalidArgumentError } from 'commander'
+
+export const commaSeparated = (text: string): readonly string[] => text.split(',').map((part) => part.trim())
+export const collect = (text: string, before: readonly string[]): readonly string[] => [...before, text]
+
+export function oneOfEach<const Word extends string>(words: readonly Word[]) {
+  return (text: string): readonly Word[] =>
+    commaSeparated(text).map((part) => {
+      const word = words.find((each) => each === part)
+      if (word === undefined) throw new InvalidArgumentError(`${part} is none of ${words.join(', ')}.`)
+      return word
+    })
+}
+
+function whole(text: string, from: number, to: number): number {
+  const value = Number(text)
+  if (!Number.isInteger(value) || value < from || value > to)
+    throw new InvalidArgumentError(`Give a whole number from ${from} to ${to}.`)
+  return value
+}
+
+export const batchMax = (text: string): number => whole(text, 2, 2_000)
+export const count = (text: string): number => whole(text, 0, 1_000_000)
+
+export function digits(text: string): string {
+  if (/^\d{1,19}$/.test(text)) return text
+  throw new InvalidArgumentError('Give a number in digits.')
+}
+
+export const firstId = (text: string): bigint => BigInt(digits(text))

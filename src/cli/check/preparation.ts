@@ -1,0 +1,104 @@
+// The file of `bellwire check operator --file`: the address of the operator and what a person prepared. docs/testing-your-own.md
+// shows one with every setting.
+
+import { readFile } from 'node:fs/promises'
+import { basename, dirname, resolve } from 'node:path'
+import { ruleSets } from '../../checker/check.ts'
+import { features } from '../../checker/target.ts'
+import { check } from '../../config/check.ts'
+import { brand, duration, integer, oneOf, path, text, url } from '../../config/kinds.ts'
+import { ConfigError, type Problem } from '../../config/problem.ts'
+import { readYaml } from '../../config/read-yaml.ts'
+import { group, json, list, type ValueOf } from '../../config/setting.ts'
+import { reconciliationFields } from '../../contract/records.ts'
+import { CliError, exit } from '../exit.ts'
+
+const optional = { optional: true } as const
+const field = oneOf(...reconciliationFields)
+
+export const preparationTable = group(
+  { help: 'The preparation of a check.' },
+  {
+    url: url({ ...optional, help: 'The base URL of the operator, without /channels.' }),
+    key_file: path({ ...optional, help: 'A file with the API key that the operator issued.' }),
+    profile: path({
+      ...optional,
+      help: 'The integration profile of the operator: its address, endpoints, batch maximum and fields.',
+    }),
+    brand: brand({ ...optional, help: 'The brand_id of all messages; default: 1.' }),
+    users: group(
+      { ...optional, help: 'The users to whom messages are sent. No other user is messaged.' },
+      {
+        normal: text({ ...optional, help: 'A user who can receive messages on all channels.' }),
+        blocked: text({ ...optional, help: 'A user who must not receive messages.' }),
+        without_device: text({ ...optional, help: 'A user whom no push can reach.' }),
+      },
+    ),
+    known: json({
+      ...optional,
+      help: 'Known values of fields, by user. Default: the normal user is neither blocked nor excluded.',
+    }),
+    message: json({ ...optional, help: 'The content and the target of the messages, beside activity.' }),
+    fields: list(field({ help: 'A field.' }), { ...optional, help: 'The fields that the operator can list.' }),
+    failing_field: field({ ...optional, help: 'A field whose list fails while it is streamed.' }),
+    batch_max: integer(
+      2,
+      2_000,
+    )({
+      ...optional,
+      help: 'The batch maximum that the operator announced; without it, the largest batch has 100 messages.',
+    }),
+    features: list(oneOf(...features)({ help: 'An endpoint.' }), {
+      ...optional,
+      help: 'The endpoints that the operator must offer; without it, those that it offers are checked.',
+    }),
+    restart_command: text({ ...optional, help: 'A shell command that restarts the operator.' }),
+    rules: oneOf(...ruleSets)({ ...optional, help: 'The rules to check; default: bellwire, which is all of them.' }),
+    timeout: duration({ ...optional, help: 'The longest wait for an answer; default: 30s.' }),
+    agreed: json({ ...optional, help: 'Agreements to print on the sign-off sheet: a text by name.' }),
+  },
+)
+
+export type Preparation = ValueOf<typeof preparationTable>
+
+/** @throws CliError if the file cannot be read, ConfigError with all its problems */
+export async function readPreparation(file: string): Promise<Preparation> {
+  const source = await readFile(file, 'utf8').catch((error: Error) => {
+    throw new CliError(exit.usage, `--file cannot be read: ${error.message}`)
+  })
+  const problems: Problem[] = []
+  const raw = readYaml(source, basename(file), dirname(resolve(file)), problems)
+  const preparation = problems.length === 0 ? check(preparationTable, raw, '', problems) : {}
+  const { known, message, agreed } = preparation
+  requireMap('known', known, isKnown, 'a map of users to fields with true or false', '"1002": {blocked: true}')
+  requireMap('message', message, () => true, 'the members of a message', 'title: Hello')
+  requireMap(
+    'agreed',
+    agreed,
+    (value) => typeof value === 'string',
+    'texts by name',
+    'Rate limit: 100 messages a second',
+  )
+  if (problems.length > 0) throw new ConfigError(problems)
+  return preparation
+
+  function requireMap(
+    name: string,
+    value: unknown,
+    fits: (value: unknown) => boolean,
+    expected: string,
+    example: string,
+  ): void {
+    if (value === undefined) return
+    if (typeof value === 'object' && value !== null && !Array.isArray(value) && Object.values(value).every(fits)) return
+    const where = basename(file)
+    problems.push({ path: name, where, description: `expected ${expected}`, remedy: `for example ${example}` })
+  }
+}
+
+function isKnown(values: unknown): boolean {
+  if (typeof values !== 'object' || values === null) return false
+  return Object.entries(values).every(
+    ([name, value]) => (reconciliationFields as readonly string[]).includes(name) && typeof value === 'boolean',
+  )
+}

@@ -1,0 +1,83 @@
+// A client of /admin/messages/erase of both sides: erases the texts of one user's messages.
+
+import { Command } from 'commander'
+import { loadConfig } from '../config/load.ts'
+import { CliError, type ExitCode, exit } from './exit.ts'
+import { type Addressed, type Side, withAddress, withSide } from './running-side.ts'
+
+interface EraseOptions extends Addressed {
+  readonly brand: string
+  readonly user: string
+  readonly json?: true
+}
+
+type Erased =
+  | { readonly messages: number; readonly requests: number; readonly notifications: number }
+  | { readonly messages: number; readonly failed: number; readonly waiting: number }
+
+export function eraseCommand(): Command {
+  const key = 'a key with the scope manage; default: the first such key of the configuration'
+  return withAddress(new Command(), 'server', key, '10s')
+    .requiredOption('--brand <number>', 'the brand')
+    .requiredOption('--user <user_id>', 'the user')
+    .option('--json', 'print each answer as one JSON object per line')
+    .addHelpText('after', help)
+    .action(async (options: EraseOptions) => {
+      process.exitCode = await erase(options)
+    })
+}
+
+const help = `
+Erased texts cannot be restored. Without --url, the command calls each side of the configuration. With --url, it calls that operator or
+platform. Messages stay in the store without text, so a repetition is not sent again. A message that waits to be sent keeps its text:
+repeat the command when it is sent.
+
+Exit codes: 0 all texts erased, 1 some messages wait, 2 wrong usage, 3 a side cannot be reached.
+
+Examples:
+  bellwire erase --brand 1 --user 1001
+  BELLWIRE_KEY=… bellwire erase --brand 1 --user 1001 --url https://platform.example
+`
+
+async function erase(options: EraseOptions): Promise<ExitCode> {
+  const body = JSON.stringify({ brand: options.brand, user_id: options.user })
+  const session = {
+    scopes: ['manage'] as const,
+    notify: (text: string) => console.error(text),
+    interrupted: 'interrupted; it is safe to repeat the command',
+  }
+  let code: ExitCode = exit.ok
+  for (const side of await sidesOf(options)) {
+    const { answer } = await withSide(side, options, session, (client) => client.post('/admin/messages/erase', body))
+    const erased = answer as Erased
+    const called = 'waiting' in erased ? 'platform' : 'operator'
+    console.log(options.json ? JSON.stringify({ side: called, ...erased }) : `${called}: ${phrase(erased)}`)
+    if ('waiting' in erased && erased.waiting > 0) code = exit.failed
+  }
+  return code
+}
+
+async function sidesOf({ url, config }: EraseOptions): Promise<readonly Side[]> {
+  if (url !== undefined) return ['server']
+  const { operator, platform } = await loadConfig(config)
+  if (!operator && !platform)
+    throw new CliError(exit.usage, 'give --url and a key, or a configuration with a section operator or platform')
+  return [...(operator ? ['operator' as const] : []), ...(platform ? ['platform' as const] : [])]
+}
+
+function phrase(erased: Erased): string {
+  const messages = counted(erased.messages, 'message')
+  if ('notifications' in erased)
+    return `erased the texts of ${messages} in ${counted(erased.requests, 'request')}, and ${counted(erased.notifications, 'notification')} in the inbox.`
+  const { failed, waiting } = erased
+  return [
+    `erased the texts of ${messages}.`,
+    ...(failed > 0 ? [`The ${counted(failed, 'failed message')} among them can no longer be replayed.`] : []),
+    ...(waiting > 0
+      ? [`Not erased: ${counted(waiting, 'message')} waiting to be sent. Repeat the command when none is waiting.`]
+      : []),
+  ].join(' ')
+}
+
+const counted = (count: number, noun: string): string =>
+  `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`

@@ -1,0 +1,82 @@
+// Replays or dismisses failed items: counts them first, asks, and works in steps.
+
+import type { Client } from '../client.ts'
+import { confirm } from '../confirm.ts'
+import { CliError, exit } from '../exit.ts'
+import type { Progress } from '../progress.ts'
+import { type FilterOptions, filterOf } from './filter.ts'
+import { type Group, mergeGroups, number, phraseGroups } from './groups.ts'
+
+export interface DecideOptions extends FilterOptions {
+  readonly all?: true
+  readonly preview?: true
+  readonly yes?: true
+  readonly perSecond?: number
+  readonly json?: true
+}
+
+interface Answer {
+  readonly count: number
+  readonly groups?: readonly Group[]
+  readonly next?: string
+}
+
+export type Action = 'replay' | 'dismiss'
+
+/** What was counted and changed, as `--json` prints it. */
+export interface Decided {
+  readonly matching: number
+  readonly groups: readonly Group[]
+  /** Absent for a preview. */
+  readonly changed?: number
+}
+
+/** Counts the matching items, asks for confirmation, and decides about them. */
+export async function decide(
+  client: Client,
+  action: Action,
+  options: DecideOptions,
+  progress: Progress,
+): Promise<Decided> {
+  const filter = filterOf(options)
+  if ((options.all === true) === Object.keys(filter).length > 0)
+    throw new CliError(exit.usage, 'give either a filter, such as --activity or --seq, or --all for all pending items')
+  const selection = options.all ? { all: true } : filter
+  const counted = await preview(client, action, selection, progress)
+  progress.end()
+  if (!options.json) console.log(counted.matching === 0 ? 'No item matches.' : phraseGroups(counted.groups))
+  if (options.preview || counted.matching === 0) return counted
+  if (!options.yes) await confirm(`${action === 'replay' ? 'Replay' : 'Dismiss'} ${phraseItems(counted.matching)}?`)
+  const { perSecond } = options
+  const body = { ...selection, ...(perSecond !== undefined && { per_second: perSecond }) }
+  let changed = 0
+  for await (const { count } of answersOf(client, action, body)) {
+    changed += count
+    progress.show(action === 'replay' ? 'replaying' : 'dismissing', changed, counted.matching, number(changed))
+  }
+  return { ...counted, changed }
+}
+
+async function preview(client: Client, action: Action, selection: object, progress: Progress): Promise<Decided> {
+  let matching = 0
+  let groups: readonly Group[] = []
+  for await (const answer of answersOf(client, action, { ...selection, preview: true })) {
+    matching += answer.count
+    groups = mergeGroups([...groups, ...(answer.groups ?? [])])
+    progress.show('counting', matching, undefined, number(matching))
+  }
+  return { matching, groups }
+}
+
+/** Sends the request until nothing is left. Each answer says where to continue. */
+async function* answersOf(client: Client, action: Action, body: object): AsyncGenerator<Answer> {
+  for (let after: string | undefined; ; ) {
+    const request = JSON.stringify(after === undefined ? body : { ...body, after })
+    const answer = (await client.post(`/admin/failed/${action}`, request)).answer as Answer
+    yield answer
+    after = answer.next
+    if (after === undefined) return
+  }
+}
+
+const phraseItems = (count: number): string => `${number(count)} ${count === 1 ? 'item' : 'items'}`

@@ -1,0 +1,59 @@
+// Formats Failed Actions by lane, activity, action and reason.
+
+import { textTable } from './text-table.ts'
+
+export interface Group {
+  readonly lane: string
+  readonly activity: string | null
+  readonly action: string | null
+  readonly reason: string
+  readonly pending: number
+  readonly dismissed: number
+  readonly replayed: number
+}
+
+const counted = ['pending', 'dismissed', 'replayed'] as const
+
+const columns = [
+  { title: 'LANE', most: 40 },
+  { title: 'ACTIVITY', most: 20 },
+  { title: 'ACTION', most: 20 },
+  { title: 'REASON', most: 40 },
+  ...counted.map((state) => ({ title: state.toUpperCase(), align: 'right' as const })),
+]
+
+/** A table with one line for each group. A value that is the same as in the line above is left out. */
+export function phraseGroups(groups: readonly Group[]): string {
+  let above: readonly string[] = []
+  const rows = groups.map((group) => {
+    const names = [group.lane, group.activity ?? '–', group.action ?? '–', group.reason]
+    const shared = names.findIndex((name, i) => name !== above[i])
+    above = names
+    return [...names.map((name, i) => (i < shared ? '' : name)), ...counted.map((state) => number(group[state]))]
+  })
+  const totals = counted.map((state) => number(groups.reduce((sum, group) => sum + group[state], 0)))
+  return textTable(columns, [...rows, ['Total', '', '', '', ...totals]])
+}
+
+/** Adds up the groups of several answers. */
+export function mergeGroups(groups: readonly Group[]): readonly Group[] {
+  const merged = new Map<string, Group>()
+  for (const group of groups) {
+    const key = JSON.stringify([group.lane, group.activity, group.action, group.reason])
+    const before = merged.get(key)
+    merged.set(
+      key,
+      before
+        ? {
+            ...group,
+            pending: before.pending + group.pending,
+            dismissed: before.dismissed + group.dismissed,
+            replayed: before.replayed + group.replayed,
+          }
+        : group,
+    )
+  }
+  return [...merged.values()]
+}
+
+export const number = (value: number): string => value.toLocaleString('en')

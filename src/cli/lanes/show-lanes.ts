@@ -1,0 +1,113 @@
+// The text of the lanes, as `bellwire lanes` prints it.
+
+import { escapeControls } from '../../runtime/log-text.ts'
+import { textTable } from '../failed/text-table.ts'
+
+interface Authored {
+  readonly by: string
+  readonly reason: string
+  readonly since: number
+  readonly until?: number
+}
+
+/** A lane of GET /admin/lanes. */
+export interface ListedLane {
+  readonly name: string
+  readonly state: string
+  readonly waiting: number
+  readonly oldest_age_ms: number
+  readonly in_flight: number
+  readonly held_for_ms: number
+  readonly last_error?: string
+  readonly settings: {
+    readonly [Name in keyof typeof settingLabels]: {
+      readonly value: string | number | null
+      readonly configured: string | number | null
+      readonly override?: Authored
+    }
+  }
+  readonly pauses: readonly (Authored & {
+    readonly scope: 'lane' | 'brand'
+    readonly activity?: string
+    readonly action?: string
+    readonly held_back: number
+  })[]
+}
+
+/** The settings of the API, as options of the command. */
+export const settingLabels = {
+  mode: 'mode',
+  max: 'max',
+  span_ms: 'span',
+  concurrency: 'concurrency',
+  per_second: 'per-second',
+} as const
+
+const columns = [
+  { title: 'LANE' },
+  { title: 'STATE' },
+  { title: 'WAITING', align: 'right' },
+  { title: 'OLDEST', align: 'right' },
+  { title: 'IN CALLS', align: 'right' },
+] as const
+
+/** A table with one row for each lane. The lines under a row are its controls and its last error. */
+export function phraseLanes(lanes: readonly ListedLane[]): string {
+  if (lanes.length === 0) return 'There are no lanes. Add one to platform.lanes.'
+  const rows = lanes.map(({ name, state, waiting, oldest_age_ms: ageMs, in_flight: inFlight }) => [
+    name,
+    state,
+    String(waiting),
+    waiting === 0 ? '-' : phraseTime(ageMs),
+    String(inFlight),
+  ])
+  const [head, ...lines] = textTable(columns, rows).split('\n')
+  const details = lanes.map((lane) => detailsOf(lane).map((each) => `  ${escapeControls(each)}`))
+  return [head, ...lines.flatMap((line, i) => [line, ...(details[i] ?? [])])].join('\n')
+}
+
+function detailsOf({ settings, pauses, held_for_ms: heldMs, last_error: error }: ListedLane): string[] {
+  return [
+    ...Object.entries(settings).flatMap(([name, { value, configured, override }]) => {
+      if (!override) return []
+      const label = settingLabels[name as keyof typeof settingLabels]
+      const values = `${phraseValue(name, value)} instead of ${phraseValue(name, configured)}`
+      return [`${label} is ${values}, set by ${phraseAuthor(override)}`]
+    }),
+    ...pauses.map(phrasePause),
+    ...(heldMs > 0 ? [`held for ${phraseTime(heldMs)}: the operator is unavailable`] : []),
+    ...(error === undefined ? [] : [`last error: ${error}`]),
+  ]
+}
+
+function phrasePause({ scope, activity, action, held_back: items, ...author }: ListedLane['pauses'][number]): string {
+  const part = activity !== undefined ? `activity ${activity}` : action !== undefined ? `action ${action}` : undefined
+  const paused = part === undefined ? `the ${scope}` : `${part} of the ${scope}`
+  const heldBack = part === undefined ? '' : `, ${items} messages held back,`
+  return `${paused} is paused${heldBack} by ${phraseAuthor(author)}`
+}
+
+function phraseValue(name: string, value: string | number | null): string {
+  if (value === null) return 'no limit'
+  return name === 'span_ms' ? `${value} ms` : String(value)
+}
+
+function phraseAuthor({ by, reason, since, until }: Authored): string {
+  const end = until === undefined ? '' : ` until ${phraseDate(until)}`
+  return `${by} since ${phraseDate(since)}${end}: ${reason}`
+}
+
+const phraseDate = (ms: number): string => new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z')
+
+const units = [
+  [86_400_000, 'd'],
+  [3_600_000, 'h'],
+  [60_000, 'min'],
+  [1_000, 's'],
+] as const
+
+/** @example phraseTime(5_400_000) // '1.5 h' */
+export function phraseTime(ms: number): string {
+  const [size, unit] = units.find(([size]) => ms >= size) ?? ([1, 'ms'] as const)
+  return `${Math.round((10 * ms) / size) / 10} ${unit}`
+}

@@ -1,0 +1,34 @@
+import { amqpConsumer } from '../../brokers/amqp-consumer.ts'
+import type { BrokerConsumer } from '../../brokers/consumer.ts'
+import type { KafkaAddress } from '../../brokers/kafka-address.ts'
+import { kafkaConsumer } from '../../brokers/kafka-consumer.ts'
+import type { ConsumedFrom } from '../broker-settings.ts'
+
+/** @param name the default name of the queue or topic */
+export function createConsumer(from: ConsumedFrom, name: string): BrokerConsumer {
+  switch (from.is) {
+    case 'amqp':
+      return amqpConsumer({
+        url: from.amqp,
+        queue: from.queue ?? name,
+        ...(from.dead_queue !== undefined && { deadQueue: from.dead_queue }),
+        declare: from.declare,
+        deliveryLimit: from.delivery_limit,
+        prefetch: from.prefetch,
+      })
+    case 'kafka':
+      return kafkaConsumer({
+        ...kafkaAddress(from),
+        topic: from.topic ?? name,
+        ...(from.group !== undefined && { group: from.group }),
+        declare: from.declare,
+      })
+  }
+}
+
+type KafkaConfig = Pick<Extract<ConsumedFrom, { is: 'kafka' }>, 'kafka' | 'tls' | 'mechanism' | 'username' | 'password'>
+
+export function kafkaAddress({ kafka, tls, mechanism, username, password }: KafkaConfig): KafkaAddress {
+  const sasl = username === undefined ? undefined : { mechanism, username, password: password ?? '' }
+  return { brokers: kafka, tls, ...(sasl && { sasl }) }
+}

@@ -1,0 +1,11 @@
+import type { IntakeChannel } from '../../platform/options.ts'
+import { defaultIntakeName, type IntakeConfig } from '../intake-settings.ts'
+import { createConsumer } from './consumer.ts'
+
+export function intakeChannel({ from, channel, brands }: IntakeConfig): IntakeChannel {
+  return {
+    consumer: createConsumer(from, defaultIntakeName(channel)),
+    ...(channel && { channel }),
+    ...(brands && { brands }),
+  }
+}

@@ -1,0 +1,34 @@
+// The time after which a message is worthless: a value within its request element. The interface does not define it (§2.1, row 56).
+
+/** Numbers below this one are seconds: as milliseconds they would be before March 1973, as seconds they reach the year 5138. */
+const firstMilliseconds = 100_000_000_000
+const form = /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:[Zz]|[+-]\d{2}:?\d{2})$/
+
+/**
+ * Reads an expiry: a date and time with its zone (RFC 3339), or the seconds or milliseconds since 1970.
+ *
+ * @returns epoch milliseconds; undefined if the value is neither
+ * @example readExpiry('2026-11-23T18:00:00Z') // 1795456800000
+ * @example readExpiry(1795456800) // 1795456800000
+ */
+export function readExpiry(value: unknown): number | undefined {
+  if (typeof value === 'string')
+    return form.test(value) ? finite(Date.parse(value.toUpperCase().replace(' ', 'T'))) : undefined
+  if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0) return undefined
+  return value < firstMilliseconds ? value * 1_000 : value
+}
+
+const finite = (ms: number): number | undefined => (Number.isFinite(ms) ? ms : undefined)
+
+/**
+ * Adds an expiry to the text of a request element, if its pointer is one name: an operator then does not show the message later
+ * either. The other characters do not change.
+ *
+ * @example addExpiry('{"activity":{…}}', '/expires_at', 1795456800000) // '{"activity":{…},"expires_at":"2026-11-23T18:00:00.000Z"}'
+ */
+export function addExpiry(text: string, pointer: string, expiresAt: number): string {
+  const [, name, ...rest] = pointer.split('/')
+  if (name === undefined || rest.length > 0) return text
+  const key = JSON.stringify(name.replaceAll('~1', '/').replaceAll('~0', '~'))
+  return `${text.slice(0, text.lastIndexOf('}'))},${key}:"${new Date(expiresAt).toISOString()}"}`
+}

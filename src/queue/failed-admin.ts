@@ -1,0 +1,278 @@
+// The routes of Failed Actions under /admin, on both sides (§6.4).
+
+import { Readable } from 'node:stream'
+import { Type } from 'typebox'
+import { closed, limitOf, moment, nullable, text, textOf, timeText, whole } from '../contract/documents/described.ts'
+import { readMoment } from '../contract/moment.ts'
+import type { AccessKey } from '../http/access.ts'
+import { type AdminRoute, adminRoute, filterOrAll } from '../http/admin-access.ts'
+import { HttpError } from '../http/http.ts'
+import { cursorPattern } from './decide-failed.ts'
+import { readAllFailed, writeFailedCsv } from './failed-csv.ts'
+import { failedStates } from './failed-state.ts'
+import { readMessageParts } from './item-keys.ts'
+import { isLaneVisible } from './lane-visibility.ts'
+import type { DecidedItems, FailedFilter, FailedGroup, FailedItem, Queue } from './queue.ts'
+import { ShownAttempt, shownAttempt } from './shown-attempt.ts'
+
+const maxListed = 1_000
+const maxGroups = 10_000
+const maxSelected = 10_000
+
+const groupFilter = {
+  lane: Type.Optional(text('The lane, such as 1/push. Required if the key is bound to brands.')),
+  activity: Type.Optional(text('The activity_id.')),
+  action: Type.Optional(text('The action_id.')),
+  reason: Type.Optional(text('The reason, such as rejected.')),
+  state: Type.Optional(Type.Enum([...failedStates], { description: 'The state.' })),
+}
+const filter = {
+  ...groupFilter,
+  user: Type.Optional(text('The user_id.')),
+  from: Type.Optional(timeText(readMoment, 'The failure was at this time or later.')),
+  until: Type.Optional(timeText(readMoment, 'The failure was before this time.')),
+  error: Type.Optional(Type.String({ minLength: 1, description: 'A part of the error, with the same case.' })),
+}
+const listed = {
+  ...filter,
+  seqs: Type.Optional(
+    Type.String({
+      pattern: String.raw`^\d{1,15}(,\d{1,15})*$`,
+      title: 'numbers of messages, separated by commas',
+      examples: ['17,18'],
+      description: 'Only these numbers, separated by commas.',
+    }),
+  ),
+}
+const selected = {
+  ...filter,
+  seqs: Type.Optional(
+    Type.Array(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }), {
+      minItems: 1,
+      maxItems: maxSelected,
+      title: `an array of at most ${maxSelected} numbers of messages`,
+      description: 'Only these numbers.',
+    }),
+  ),
+  all: Type.Optional(Type.Literal(true, { description: 'All failed items. Required if there is no other filter.' })),
+  preview: Type.Optional(Type.Boolean({ description: 'true: only count the items; nothing changes' })),
+  after: Type.Optional(
+    Type.String({
+      pattern: cursorPattern,
+      title: 'the `next` of the previous answer',
+      description: 'The `next` of the previous answer.',
+    }),
+  ),
+}
+const replayRate = Type.Integer({
+  minimum: 1,
+  maximum: 1_000_000,
+  description: 'The most messages per second. Default: the rate of the lane, which is never exceeded.',
+})
+
+const failed = {
+  seq: whole('The number of the message'),
+  lane: Type.String(),
+  id: nullable(Type.String({ description: 'activity.id' })),
+  activity: nullable(Type.String({ description: 'activity_id' })),
+  action: nullable(Type.String({ description: 'action_id' })),
+  user: nullable(Type.String()),
+  key: Type.String({ description: 'The message key: unique in its lane' }),
+  text: Type.String({ description: 'The request element that was enqueued' }),
+  reason: Type.String(),
+  error: Type.String(),
+  rule: Type.String({ description: 'The reason for the outcome' }),
+  answer: nullable(Type.String()),
+  call: nullable(Type.String()),
+  attempts: whole('The number of attempts since it was enqueued or replayed'),
+  at: moment('The time of the failure'),
+  state: Type.Enum([...failedStates]),
+  replays: whole('How often it was replayed'),
+  decided_by: nullable(
+    Type.String({ description: 'The name of the key that dismissed or replayed it last; kept if it fails again' }),
+  ),
+  decided_at: nullable(moment('The time of that decision')),
+}
+
+const Group = Type.Object({
+  lane: Type.String(),
+  activity: nullable(Type.String({ description: 'activity_id' })),
+  action: nullable(Type.String({ description: 'action_id' })),
+  reason: Type.String(),
+  pending: whole(),
+  dismissed: whole(),
+  replayed: whole('Replayed, and not failed again'),
+})
+
+const Decided = Type.Object({
+  count: whole('The number of items that were changed, or that would be changed'),
+  groups: Type.Optional(Type.Array(Group, { description: 'The items of a preview' })),
+  next: Type.Optional(
+    Type.String({ description: 'There may be more items: send the request again with this as `after`' }),
+  ),
+})
+
+export function failedAdmin(queue: Queue): readonly AdminRoute[] {
+  return [
+    adminRoute({
+      method: 'GET',
+      url: '/admin/failed',
+      scope: 'read',
+      says: 'Lists Failed Actions: failed items with their decisions (§6.4).',
+      query: Type.Object(
+        {
+          ...listed,
+          limit: Type.Optional(limitOf(maxListed)),
+          after: Type.Optional(whole('The `next` of the previous page.')),
+        },
+        closed,
+      ),
+      gives: Type.Object({
+        items: Type.Array(Type.Object(failed)),
+        next: Type.Optional(whole('There may be more items, even if this page is short or empty')),
+      }),
+      async handler(request, key) {
+        const { after = 0, limit = 100, ...given } = request.query
+        demandLane(given, key)
+        const { items, next } = await queue.listFailed(readFilter(given), { after, limit })
+        return { items: items.filter((item) => isLaneVisible(key, item.lane)).map(shownFailed), next }
+      },
+    }),
+    adminRoute({
+      method: 'GET',
+      url: '/admin/failed/summary',
+      scope: 'read',
+      says: 'Counts Failed Actions by lane, activity, action, reason and state.',
+      query: Type.Object(groupFilter, closed),
+      gives: Type.Object({
+        groups: Type.Array(Group, { description: `Sorted; at most ${maxGroups}` }),
+        omitted: whole('The number of further groups: use a filter'),
+      }),
+      async handler({ query }, key) {
+        const groups = (await queue.summarizeFailed(query)).filter(({ lane }) => isLaneVisible(key, lane))
+        return { groups: groups.slice(0, maxGroups), omitted: Math.max(0, groups.length - maxGroups) }
+      },
+    }),
+    adminRoute({
+      method: 'GET',
+      url: '/admin/failed.csv',
+      scope: 'read',
+      says: 'Returns Failed Actions as a file, without the texts of the messages.',
+      query: Type.Object(listed, closed),
+      files: textOf('text/csv', 'A header line, then one failed item per line'),
+      async handler({ query }, key, reply) {
+        demandLane(query, key)
+        const lines = writeFailedCsv(readAllFailed(queue, readFilter(query)))
+        return reply
+          .header('content-type', 'text/csv; charset=utf-8')
+          .header('content-disposition', 'attachment; filename="failed-actions.csv"')
+          .send(Readable.from(lines, { objectMode: false }))
+      },
+    }),
+    adminRoute({
+      method: 'GET',
+      url: '/admin/failed/:seq',
+      scope: 'read',
+      says: 'Shows one failed item with all its attempts and identifiers.',
+      params: Type.Object({ seq: whole('The number of the message.') }),
+      gives: Type.Object({
+        ...failed,
+        history: Type.Array(ShownAttempt, {
+          description: 'Every unsuccessful attempt, oldest first; of many, the first 20 and the last 20',
+        }),
+        identifiers: Type.Array(
+          Type.Object({
+            ref: Type.String({ description: 'push_id or site_notification_id' }),
+            replayed_at: nullable(moment('The time of the replay that ended it')),
+          }),
+          { description: 'All identifiers that the operator answered; the present one is the last' },
+        ),
+      }),
+      refuses: { 404: 'There is no such failed item, or this key may not see it.' },
+      async handler({ params: { seq } }, key) {
+        const found = await queue.findFailed(seq)
+        if (!found || !isLaneVisible(key, found.lane))
+          throw new HttpError(404, `there is no failed item ${seq}: GET /admin/failed lists them`)
+        const { history, identifiers, ...item } = found
+        return {
+          ...shownFailed(item),
+          history: history.map(shownAttempt),
+          identifiers: identifiers.map(({ ref, replayedAt }) => ({ ref, replayed_at: replayedAt })),
+        }
+      },
+    }),
+    adminRoute({
+      method: 'POST',
+      url: '/admin/failed/dismiss',
+      scope: 'manage',
+      says: 'Dismisses the matching failed items and returns their number.',
+      body: Type.Object(selected, closed),
+      gives: Decided,
+      handler: ({ body }, key) => decide('dismiss', body, key),
+    }),
+    adminRoute({
+      method: 'POST',
+      url: '/admin/failed/replay',
+      scope: 'manage',
+      says: 'Replays the matching failed items and returns their number.',
+      body: Type.Object({ ...selected, per_second: Type.Optional(replayRate) }, closed),
+      gives: Decided,
+      handler: ({ body }, key) => decide('replay', body, key),
+    }),
+  ]
+
+  async function decide(
+    action: 'dismiss' | 'replay',
+    { preview = false, after, per_second: perSecond, ...body }: Selection,
+    key: AccessKey,
+  ): Promise<DecidedItems & { readonly groups?: readonly FailedGroup[] }> {
+    const given = filterOrAll(body, [...Object.keys(filter), 'seqs'])
+    demandLane(given, key)
+    const items = readFilter(given)
+    if (preview) return queue.previewFailed(items, action, after)
+    return queue.decideFailed(items, action, {
+      by: key.name,
+      ...(after !== undefined && { after }),
+      ...(perSecond !== undefined && { perSecond }),
+    })
+  }
+}
+
+interface GivenFilter extends Omit<FailedFilter, 'since' | 'until' | 'contains' | 'seqs'> {
+  readonly from?: string
+  readonly until?: string
+  readonly error?: string
+  readonly seqs?: string | readonly number[]
+}
+
+interface Selection extends GivenFilter {
+  readonly all?: true
+  readonly preview?: boolean
+  readonly after?: string
+  readonly per_second?: number
+}
+
+function readFilter({ from, until, error, seqs, ...rest }: GivenFilter): FailedFilter {
+  const timeOf = (given: string): number => readMoment(given) as number
+  return {
+    ...rest,
+    ...(from !== undefined && { since: timeOf(from) }),
+    ...(until !== undefined && { until: timeOf(until) }),
+    ...(error !== undefined && { contains: error }),
+    ...(seqs !== undefined && { seqs: typeof seqs === 'string' ? seqs.split(',').map(Number) : seqs }),
+  }
+}
+
+function shownFailed({ decidedBy, decidedAt, ...item }: FailedItem) {
+  return {
+    ...item,
+    id: readMessageParts(item.key)?.id ?? null,
+    decided_by: decidedBy,
+    decided_at: decidedAt,
+  }
+}
+
+function demandLane({ lane }: GivenFilter, key: AccessKey): void {
+  if (key.brands && !(lane !== undefined && isLaneVisible(key, lane)))
+    throw new HttpError(403, `the key ${key.name} is bound to brands: name one of its lanes in the filter`)
+}

@@ -1,0 +1,46 @@
+import { csvLine } from '../http/csv.ts'
+import { readMessageParts } from './item-keys.ts'
+import type { FailedFilter, FailedItem, Queue } from './queue.ts'
+
+const pageItems = 500
+
+/** The matching items page by page, in constant memory. */
+export async function* readAllFailed(
+  queue: Pick<Queue, 'listFailed'>,
+  filter: FailedFilter,
+): AsyncGenerator<readonly FailedItem[]> {
+  for (let after: number | undefined = 0; after !== undefined; ) {
+    const page: Awaited<ReturnType<Queue['listFailed']>> = await queue.listFailed(filter, { after, limit: pageItems })
+    yield page.items
+    after = page.next
+  }
+}
+
+const columns: Readonly<Record<string, (item: FailedItem) => string | number | null>> = {
+  seq: ({ seq }) => seq,
+  lane: ({ lane }) => lane,
+  id: ({ key }) => readMessageParts(key)?.id ?? null,
+  activity: ({ activity }) => activity,
+  action: ({ action }) => action,
+  user: ({ user }) => user,
+  at: ({ at }) => new Date(at).toISOString(),
+  reason: ({ reason }) => reason,
+  error: ({ error }) => error,
+  rule: ({ rule }) => rule,
+  answer: ({ answer }) => answer,
+  attempts: ({ attempts }) => attempts,
+  replays: ({ replays }) => replays,
+  state: ({ state }) => state,
+  decided_by: ({ decidedBy }) => decidedBy,
+  decided_at: ({ decidedAt }) => (decidedAt === null ? null : new Date(decidedAt).toISOString()),
+}
+
+/** A header line, then one line for each item, without the text of its message. */
+export async function* writeFailedCsv(pages: AsyncIterable<readonly FailedItem[]>): AsyncGenerator<string> {
+  yield csvLine(Object.keys(columns))
+  const cells = Object.values(columns)
+  for await (const items of pages) {
+    const lines = items.map((item) => csvLine(cells.map((cellOf) => cellOf(item))))
+    if (lines.length > 0) yield lines.join('')
+  }
+}

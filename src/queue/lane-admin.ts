@@ -1,0 +1,190 @@
+// The routes of lanes under /admin, on both sides: their state, and the controls of a running lane.
+
+import { Type } from 'typebox'
+import { closed, whole } from '../contract/documents/described.ts'
+import type { AccessKey } from '../http/access.ts'
+import { type AdminRoute, adminRoute } from '../http/admin-access.ts'
+import { HttpError } from '../http/http.ts'
+import { clock } from '../runtime/clock.ts'
+import { cancelAdmin } from './cancel-admin.ts'
+import type { ControlKey } from './controls.ts'
+import { overrideOf, type SettingName, settingNames } from './lane-settings.ts'
+import { findTargets, type LaneAdmin, laneName, noSuchLane, partId, reasonText, target } from './lane-target.ts'
+import { isLaneVisible } from './lane-visibility.ts'
+import { pausesItems } from './paused-items.ts'
+import type { LaneService } from './queue.ts'
+import { Lanes, showLanes } from './shown-lanes.ts'
+
+const count = (maximum: number, description: string) => Type.Integer({ minimum: 1, maximum, description })
+
+/** The owner of a lane has its pauses in memory. */
+const mostItemPauses = 1_000
+const longestForSeconds = 366 * 24 * 3_600
+
+const pausedPart = {
+  activity: Type.Optional(partId('Only the messages of this activity_id.')),
+  action: Type.Optional(partId('Only the messages of this action_id.')),
+}
+const note = {
+  reason: reasonText,
+  for_seconds: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: longestForSeconds,
+      description: 'Ends the change automatically after this time. Default: it stays until a person ends it.',
+    }),
+  ),
+}
+
+/** The names of the settings in requests. */
+const namesInRequests = {
+  mode: 'mode',
+  max: 'max',
+  span_ms: 'spanMs',
+  concurrency: 'concurrency',
+  per_second: 'perSecond',
+} as const satisfies Record<string, SettingName>
+
+const Changes = Type.Object(
+  {
+    mode: Type.Optional(Type.Enum(['single', 'batch'], { description: 'One message or a batch in a request.' })),
+    max: Type.Optional(count(1_000_000, 'The most messages in a batch.')),
+    span_ms: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: 3_600_000,
+        description: 'A batch is sent when its first message has waited this long.',
+      }),
+    ),
+    concurrency: Type.Optional(count(100_000, 'The most concurrent requests.')),
+    per_second: Type.Optional(count(10_000_000, 'The most messages per second.')),
+  },
+  { ...closed, minProperties: 1, description: 'The settings to change.' },
+)
+
+export function laneAdmin({ queue, lanes }: LaneAdmin): readonly AdminRoute[] {
+  return [
+    ...cancelAdmin({ queue, lanes }),
+    adminRoute({
+      method: 'GET',
+      url: '/admin/lanes',
+      scope: 'read',
+      says: 'Lists the lanes: waiting items, running calls, and why a lane is held or paused.',
+      gives: Lanes,
+      handler: async (_request, key) => showLanes(lanes.filter(({ name }) => isLaneVisible(key, name))),
+    }),
+    adminRoute({
+      method: 'POST',
+      url: '/admin/lanes/pause',
+      scope: 'manage',
+      says: 'Pauses a lane or all lanes of a brand, or in them the messages of one activity or action: running calls end, and no other call starts. A second pause of the same replaces the first.',
+      body: Type.Object({ ...target, ...pausedPart, ...note }, closed),
+      gives: Lanes,
+      refuses: { 404: noSuchLane, 409: 'There are too many pauses.' },
+      async handler({ body }, key) {
+        const { scope, targets } = findTargets(lanes, body, key)
+        const pause = pauseOf(scope, body)
+        await refuseTooMany(targets, pause)
+        await queue.setControls([{ ...pause, ...noteOf(body, key) }])
+        return showLanes(targets)
+      },
+    }),
+    adminRoute({
+      method: 'POST',
+      url: '/admin/lanes/resume',
+      scope: 'manage',
+      says: 'Ends the pause of a lane, a brand, an activity or an action, and returns how many pauses ended. Other pauses of the same messages stay.',
+      body: Type.Object({ ...target, ...pausedPart }, closed),
+      gives: Type.Object({ ended: whole(), ...Lanes.properties }),
+      refuses: { 404: noSuchLane },
+      async handler({ body }, key) {
+        const { scope, targets } = findTargets(lanes, body, key)
+        const ended = await queue.endControls([pauseOf(scope, body)], key.name)
+        return { ended: ended.length, ...(await showLanes(targets)) }
+      },
+    }),
+    adminRoute({
+      method: 'POST',
+      url: '/admin/lanes/settings',
+      scope: 'manage',
+      says: 'Changes settings of a running lane, in place of the configured values.',
+      body: Type.Object({ lane: laneName, settings: Changes, ...note }, closed),
+      gives: Lanes,
+      refuses: { 404: noSuchLane },
+      async handler({ body }, key) {
+        const { targets } = findTargets(lanes, body, key)
+        const [{ lane }] = targets as [LaneService]
+        const { mostPerCall = lane.max } = lane
+        if ((body.settings.max ?? 1) > mostPerCall)
+          throw new HttpError(
+            400,
+            `settings.max is ${body.settings.max}: lane ${lane.name} sends at most ${mostPerCall} messages in a request`,
+          )
+        const author = noteOf(body, key)
+        await queue.setControls(
+          Object.entries(body.settings).map(([name, value]) => ({
+            ...overrideOf(lane.name, namesInRequests[name as keyof typeof namesInRequests]),
+            value: String(value),
+            ...author,
+          })),
+        )
+        return showLanes(targets)
+      },
+    }),
+    adminRoute({
+      method: 'POST',
+      url: '/admin/lanes/settings/reset',
+      scope: 'manage',
+      says: 'Returns settings of a lane to their configured values, and returns how many were changed.',
+      body: Type.Object(
+        {
+          lane: laneName,
+          settings: Type.Optional(
+            Type.Array(Type.Enum(Object.keys(namesInRequests) as (keyof typeof namesInRequests)[]), {
+              description: 'The settings. Default: all of them.',
+            }),
+          ),
+        },
+        closed,
+      ),
+      gives: Type.Object({ ended: whole(), ...Lanes.properties }),
+      refuses: { 404: noSuchLane },
+      async handler({ body }, key) {
+        const { targets } = findTargets(lanes, body, key)
+        const names = body.settings?.map((name) => namesInRequests[name]) ?? settingNames
+        const ended = await queue.endControls(
+          names.map((name) => overrideOf(body.lane, name)),
+          key.name,
+        )
+        return { ended: ended.length, ...(await showLanes(targets)) }
+      },
+    }),
+  ]
+}
+
+/** What a request pauses or resumes: everything of the scope, one activity or one action. */
+function pauseOf(
+  scope: string,
+  { activity, action }: { readonly activity?: string; readonly action?: string },
+): ControlKey {
+  if (activity !== undefined && action !== undefined)
+    throw new HttpError(400, 'send either activity or action: a pause holds back the messages of one of them')
+  if (activity !== undefined) return { scope, kind: 'activity', name: activity }
+  if (action !== undefined) return { scope, kind: 'action', name: action }
+  return { scope, kind: 'pause', name: '' }
+}
+
+async function refuseTooMany(targets: readonly LaneService[], pause: ControlKey): Promise<void> {
+  if (!pausesItems(pause)) return
+  const { controls } = await (targets[0] as LaneService).state()
+  if (controls.filter(pausesItems).length >= mostItemPauses)
+    throw new HttpError(
+      409,
+      `there are ${mostItemPauses} pauses of activities and actions already: resume some, or pause the lane`,
+    )
+}
+
+/** The author, the reason and the expiry of a change. */
+function noteOf({ reason, for_seconds: seconds }: { reason: string; for_seconds?: number }, { name: by }: AccessKey) {
+  return { by, reason, ...(seconds !== undefined && { expiresAt: clock.now() + seconds * 1_000 }) }
+}

@@ -1,0 +1,62 @@
+// The lanes that a request of /admin names, and the members that such requests share.
+
+import { Type } from 'typebox'
+import { brandNumber } from '../contract/documents/described.ts'
+import { mostText } from '../contract/ids.ts'
+import type { AccessKey } from '../http/access.ts'
+import { HttpError } from '../http/http.ts'
+import { brandScope } from './controls.ts'
+import { isLaneVisible } from './lane-visibility.ts'
+import type { LaneService, Queue } from './queue.ts'
+
+export interface LaneAdmin {
+  readonly queue: Queue
+  readonly lanes: readonly LaneService[]
+}
+
+export const noSuchLane = 'There is no such lane, or this key may not see it.'
+const longestReason = 500
+
+export const laneName = Type.String({
+  title: 'a name from GET /admin/lanes',
+  examples: ['1/push'],
+  description: 'One lane.',
+})
+
+export const target = {
+  lane: Type.Optional(laneName),
+  brand: Type.Optional(brandNumber('All lanes of the brand.')),
+}
+
+/** An activity_id, an action_id or a user_id. */
+export const partId = (description: string) =>
+  Type.String({ minLength: 1, maxLength: mostText, title: `a text of 1 to ${mostText} characters`, description })
+
+export const reasonText = Type.String({
+  minLength: 1,
+  maxLength: longestReason,
+  title: `a text of 1 to ${longestReason} characters`,
+  description: 'Why, for the next person. Shown with the name of the key.',
+})
+
+interface Target {
+  readonly lane?: string
+  readonly brand?: string
+}
+
+/** The scope that a request names, and its lanes. */
+export function findTargets(
+  lanes: readonly LaneService[],
+  { lane, brand }: Target,
+  key: AccessKey,
+): { readonly scope: string; readonly targets: readonly LaneService[] } {
+  if ((lane === undefined) === (brand === undefined))
+    throw new HttpError(400, 'send either lane (one lane) or brand (all lanes of the brand)')
+  const scope = lane ?? brandScope(brand as string)
+  const targets = lanes.filter(
+    ({ name }) => isLaneVisible(key, name) && (lane === undefined ? name.startsWith(scope) : name === lane),
+  )
+  if (targets.length > 0) return { scope, targets }
+  const named = lane === undefined ? `brand ${brand} has no lane` : `there is no lane ${JSON.stringify(lane)}`
+  throw new HttpError(404, `${named}: GET /admin/lanes lists them`)
+}

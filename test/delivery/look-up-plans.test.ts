@@ -1,0 +1,91 @@
+// PostgreSQL chooses another plan for a look-up when it has statistics of a large table. Each look-up must read only the rows that
+// it returns: here the index entries are counted that PostgreSQL reads.
+
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { messageKey } from '../../src/contract/message-key.ts'
+import { findById, findByRef, findByUser } from '../../src/delivery/messages.ts'
+import { operatorMigrations } from '../../src/operator/create-operator.ts'
+import { createQueue, queueMigrations } from '../../src/queue/create-queue.ts'
+import { openDatabase } from '../../src/store/open-database.ts'
+import { freshSchema, query, withoutPostgres } from '../support/services/postgres.ts'
+import { until } from '../support/wait.ts'
+
+const skip = await withoutPostgres()
+const rows = 50_000
+/** Each look-up is repeated, so that one scan of the table would exceed the limit by far. */
+const repeats = 20
+
+const keyOf = (n: number): string =>
+  messageKey('push', { id: String(n), userId: String(n % 5_000), activityId: '7', actionId: null, triggerHash: null })
+
+/** The index scans of a table, and the index entries that they have read. */
+async function indexReads(url: string, table: string): Promise<{ scans: number; entries: number }> {
+  const [row] = await query(
+    url,
+    `select sum(idx_scan)::int as scans, sum(idx_tup_read)::int as entries from pg_stat_user_indexes
+     where schemaname = current_schema() and relname = '${table}'`,
+  )
+  return row as { scans: number; entries: number }
+}
+
+/** The index entries that one look-up has read on average. The counts of a session become visible after a second. */
+async function entriesPerLookUp(url: string, table: string, lookUp: () => Promise<unknown>): Promise<number> {
+  const before = await indexReads(url, table)
+  for (let i = 0; i < repeats; i++) await lookUp()
+  const after = await until(
+    async () => {
+      await lookUp()
+      const now = await indexReads(url, table)
+      return now.scans - before.scans >= repeats ? now : undefined
+    },
+    { awaited: 'the statistics of the look-ups', withinMs: 30_000 },
+  )
+  return (after.entries - before.entries) / repeats
+}
+
+test('a look-up of a message reads few index entries, also if PostgreSQL has statistics', { skip }, async (t) => {
+  const url = await freshSchema()
+  const database = await openDatabase(url, { migrations: operatorMigrations })
+  t.after(() => database.close())
+  await query(
+    url,
+    `insert into messages (brand, key, ref, user_id, state, attempt, uncertain, owner, request, start_at, length, updated_at, chunk)
+     select '1', '["push","' || n || '","' || (n % 5000) || '","7",null,null]', 'ref-' || lpad(n::text, 8, '0'), (n % 5000)::text,
+       'successful', 1, 0, 'o', 'r', 0, 1, 0, n / 10000 from generate_series(1, ${rows}) n`,
+  )
+  await query(url, 'analyze messages')
+  const lookUps = {
+    identifier: () => findByRef(database, ['1', '2'], 'ref-00000042'),
+    activity: () => findById(database, ['1', '2'], '42'),
+    user: () => findByUser(database, '1', '42'),
+  }
+  for (const [name, lookUp] of Object.entries(lookUps)) {
+    const entries = await entriesPerLookUp(url, 'messages', lookUp)
+    assert.ok(entries < 200, `by ${name}: ${entries} index entries`)
+  }
+  assert.equal((await lookUps.activity()).length, 1)
+  assert.equal((await lookUps.user()).length, rows / 5_000)
+})
+
+test('a look-up of an item reads few index entries, also if PostgreSQL has statistics', { skip }, async (t) => {
+  const url = await freshSchema()
+  const database = await openDatabase(url, { migrations: queueMigrations })
+  t.after(() => database.close())
+  const queue = createQueue(database)
+  for (let from = 1; from <= rows; from += 10_000) {
+    const items = Array.from({ length: 10_000 }, (_, i) => ({ key: keyOf(from + i), text: '{}' }))
+    await queue.enqueue('1/push', items)
+  }
+  await query(url, 'analyze')
+  const lookUps = {
+    activity: () => queue.findItems({ lanes: ['1/push', '1/site'], id: '42' }),
+    user: () => queue.findItems({ lanes: ['1/push'], userId: '42' }),
+  }
+  for (const [name, lookUp] of Object.entries(lookUps)) {
+    const entries = await entriesPerLookUp(url, 'items', lookUp)
+    assert.ok(entries < 200, `by ${name}: ${entries} index entries`)
+  }
+  assert.equal((await lookUps.activity()).length, 1)
+  assert.equal((await lookUps.user()).length, rows / 5_000)
+})

@@ -1,0 +1,46 @@
+// docs/checks.md and the schema of the report are printed from the code; docs/testing-your-own.md shows every setting of a preparation.
+
+import assert from 'node:assert/strict'
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import test from 'node:test'
+import { operatorChecks } from '../../src/checker/operator/checks.ts'
+import { reportSchemaText, withChecks } from '../../src/checker/print-checks.ts'
+import { type Preparation, preparationTable, readPreparation } from '../../src/cli/check/preparation.ts'
+import { temporary } from '../support/sides.ts'
+
+const docs = join(import.meta.dirname, '../../docs')
+const read = (page: string): Promise<string> => readFile(join(docs, page), 'utf8')
+const rewrite = 'run: node --conditions=bellwire-source src/checker/print-checks.ts --write'
+
+test('docs/checks.md has the tables of the checks', async () => {
+  const page = await read('checks.md')
+  assert.equal(page, withChecks(page), rewrite)
+})
+
+test('docs/check-report.schema.json is the schema of the report', async () => {
+  assert.deepEqual(JSON.parse(await read('check-report.schema.json')), JSON.parse(reportSchemaText()), rewrite)
+})
+
+test('every check names sections of the interface, and rows of docs/open-points.md', async () => {
+  const [sections, rows] = [await read('interface.md'), await read('open-points.md')]
+  for (const { id, section, row } of operatorChecks.flatMap(({ checks }) => checks)) {
+    for (const each of section.split(', ')) {
+      const [, chapter = '', part] = /^§(\d+)(?:\.(\d+))?$/.exec(each) ?? []
+      // A part is a heading, or a numbered rule of the chapter.
+      const heading = new RegExp(`^##+ ${chapter}\\.${part ?? ' '}`, 'm')
+      const rule = new RegExp(`^## ${chapter}\\. (?:(?!^## )[\\s\\S])*?^${part}\\. `, 'm')
+      assert.ok(heading.test(sections) || rule.test(sections), `${id}: ${each}`)
+    }
+    if (row !== undefined) assert.match(rows, new RegExp(`^\\| ${row} \\|`, 'm'), id)
+  }
+})
+
+test('the file of docs/testing-your-own.md is accepted, and has every setting', async (t) => {
+  const [, yaml = ''] = /```yaml\n([\s\S]*?)```/.exec(await read('testing-your-own.md')) ?? []
+  const file = join(await temporary(t), 'check.yaml')
+  await writeFile(file, yaml)
+  const preparation: Preparation = await readPreparation(file)
+  assert.deepEqual(Object.keys(preparation).toSorted(), Object.keys(preparationTable.settings).toSorted())
+  assert.deepEqual(Object.keys(preparation.users ?? {}), ['normal', 'blocked', 'without_device'])
+})

@@ -1,0 +1,43 @@
+// The configuration in docs/intake.md is valid, and its statements on names, states and bounds agree with the code.
+
+import assert from 'node:assert/strict'
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import test from 'node:test'
+import { platformOptions } from '../../src/config/compose/compose.ts'
+import { loadConfig } from '../../src/config/load.ts'
+import type { PlatformConfig } from '../../src/config/table.ts'
+import { readSingle } from '../../src/contract/read-activity.ts'
+import { counters } from '../../src/runtime/counters.ts'
+import { temporary } from '../support/sides.ts'
+
+const page = await readFile(join(import.meta.dirname, '../../docs/intake.md'), 'utf8')
+const block = (language: string): string => new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``).exec(page)?.[1] ?? ''
+
+test('the configuration in docs/intake.md is accepted, and consumes what its comments say', async (t) => {
+  const file = join(await temporary(t), 'bellwire.yaml')
+  await writeFile(file, `accept_risks: [clear_text_to_other_hosts]\n${block('yaml')}`)
+  const { platform } = await loadConfig(file, {})
+  const { intake = [] } = await platformOptions(platform as PlatformConfig)
+  assert.deepEqual(
+    intake.map(({ consumer, channel, brands }) => [consumer.name, channel, brands]),
+    [
+      ['amqp activities.push', 'push', ['1']],
+      ['kafka activities', undefined, undefined],
+    ],
+  )
+  const [queue] = platform?.intake ?? []
+  assert.ok(queue?.from.is === 'amqp')
+  assert.ok(page.includes(`(default: ${queue.from.prefetch}, so at most ${queue.from.prefetch} MiB`))
+})
+
+test('the record in docs/intake.md is valid', () => {
+  assert.partialDeepStrictEqual(readSingle(block('json')), { id: '1001', brandId: '1', userId: '1001' })
+})
+
+test('docs/intake.md names only counters that exist', () => {
+  const known = new Set(counters.map(({ name }) => `bellwire_${name}_total`))
+  const named = [...page.matchAll(/bellwire_\w+_total/g)].map(([name]) => name)
+  assert.ok(named.length >= 5)
+  for (const name of named) assert.ok(known.has(name), name)
+})

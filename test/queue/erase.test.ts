@@ -1,0 +1,209 @@
+// Erasure of a user's texts in the queue: settled items lose their texts, and waiting items keep them.
+
+import assert from 'node:assert/strict'
+import type { TestContext } from 'node:test'
+import { messageKey } from '../../src/contract/message-key.ts'
+import { createQueue, queueMigrations } from '../../src/queue/create-queue.ts'
+import { eraseItems } from '../../src/queue/erase.ts'
+import type { DecidedItems, ErasedItems, HandledOutcome, Item, NewItem } from '../../src/queue/queue.ts'
+import { openDatabase } from '../../src/store/open-database.ts'
+import { op, statement } from '../../src/store/statement.ts'
+import { onEachEngine } from '../support/engines.ts'
+import { until } from '../support/wait.ts'
+
+const selectTexts = statement<{
+  lane: string
+  seq: number
+  text: string
+  waiting: number
+  failed: number
+  attempts: number
+}>({
+  name: 'select_texts',
+  rank: 99,
+  columns: {},
+  text: () => `
+    select i.lane, i.seq, i.text, (select count(*) from waiting w where w.seq = i.seq) as waiting,
+      (select count(*) from failed f where f.seq = i.seq) as failed,
+      (select count(*) from attempts a where a.seq = i.seq) as attempts
+    from items i order by i.seq`,
+})
+
+const item = (id: number, userId: string): NewItem => ({
+  key: messageKey('push', { id: String(id), userId, activityId: '7', actionId: null, triggerHash: null }),
+  text: `{"id":${id},"title":"for ${userId}"}`,
+})
+const delivered = ({ seq }: Item): HandledOutcome => ({ category: 'successful', ref: `ref ${seq}`, rule: 'accepted' })
+const refused = (): HandledOutcome => ({ category: 'failed', reason: 'rejected', error: 'no', rule: 'refused' })
+
+async function open(t: TestContext, store: string) {
+  const database = await openDatabase(store, { migrations: queueMigrations })
+  t.after(() => database.close())
+  const queue = createQueue(database)
+  const read = async () => (await database.read(op(selectTexts, [[]]))).map((row) => ({ ...row }))
+  return {
+    database,
+    queue,
+    read,
+    /** Serves these lanes until no item waits. @returns the texts that were sent */
+    async drain(outcomeOf: (item: Item) => HandledOutcome, names: readonly string[] = ['1/push']) {
+      const sent: string[] = []
+      const services = names.map((name) =>
+        queue.serveLane(
+          {
+            name,
+            order: 'none',
+            max: 1_000,
+            bytes: 1_000_000,
+            spanMs: 0,
+            concurrency: 2,
+            timeoutMs: 5_000,
+            keepFailed: true,
+            retry: { firstMs: 1, mostMs: 5 },
+          },
+          async (items) => {
+            sent.push(...items.map(({ text }) => text))
+            return items.map(outcomeOf)
+          },
+        ),
+      )
+      for (const service of services) service.start()
+      await until(async () => (await read()).every(({ waiting }) => waiting === 0), {
+        awaited: 'no item waits',
+        withinMs: 20_000,
+      })
+      for (const service of services) await service.stop()
+      return sent
+    },
+  }
+}
+
+onEachEngine(
+  "a user's settled texts are erased; keys, outcomes, waiting items, other users and other brands stay",
+  async (t, store) => {
+    const { queue, read, drain } = await open(t, store)
+    const lanes = ['1/push', '1/site', '2/push']
+    for (const lane of lanes)
+      await queue.enqueue(
+        lane,
+        [1, 2, 3, 4].map((id) => item(id, id === 4 ? 'john' : 'mary')),
+      )
+    await drain((each) => (each.text.includes('"id":1') ? refused() : delivered(each)), lanes)
+    await queue.enqueue('1/push', [item(5, 'mary')])
+    const search = { lanes, userId: 'mary' }
+    const before = await queue.findItems(search)
+
+    assert.deepEqual(await queue.eraseItems(['1/push', '1/site'], 'mary'), { messages: 6, failed: 2, waiting: 1 })
+    for (const { lane, text, waiting, failed } of await read()) {
+      const kept = lane === '2/push' || text.includes('john') || waiting === 1
+      assert.equal(text === '', !kept, `${lane} ${text}`)
+      if (text === '') assert.equal(failed, 0)
+    }
+    const after = await queue.findItems(search)
+    assert.deepEqual(
+      after.map(({ erased: _, ...rest }) => rest),
+      before,
+    )
+    assert.deepEqual(
+      after.map(({ lane, category, erased = false }) => erased === (lane !== '2/push' && category !== 'waiting')),
+      after.map(() => true),
+    )
+
+    // An erased item is still in the lane, so it is not stored again, and it cannot be replayed.
+    const [repeated] = await queue.enqueue('1/push', [item(1, 'mary')])
+    assert.equal(repeated?.isNew, false)
+    for (const state of ['pending', 'dismissed', 'replayed'] as const)
+      for (const lane of ['1/push', '1/site'])
+        assert.deepEqual(await queue.decideFailed({ user: 'mary', lane, state }, 'replay'), { count: 0 })
+    assert.deepEqual(await drain(delivered), [item(5, 'mary').text])
+    assert.deepEqual(await queue.eraseItems(['1/push', '1/site'], 'mary'), { messages: 7, failed: 2, waiting: 0 })
+    assert.deepEqual(await queue.eraseItems(['1/push'], 'nobody'), { messages: 0, failed: 0, waiting: 0 })
+    // The other brand keeps its Failed Action.
+    assert.deepEqual(await queue.decideFailed({ user: 'mary' }, 'replay'), { count: 1 })
+  },
+)
+
+onEachEngine('a user with more items than a page has them all erased', async (t, store) => {
+  const { queue, read, drain } = await open(t, store)
+  await queue.enqueue(
+    '1/push',
+    Array.from({ length: 1_201 }, (_, i) => item(i, 'mary')),
+  )
+  await drain(delivered)
+  assert.deepEqual(await queue.eraseItems(['1/push'], 'mary'), { messages: 1_201, failed: 0, waiting: 0 })
+  assert.ok((await read()).every(({ text }) => text === ''))
+})
+
+onEachEngine(
+  'the earlier attempts of an erased item are deleted, since their answers may quote the text',
+  async (t, store) => {
+    const { queue, read, drain } = await open(t, store)
+    await queue.enqueue('1/push', [item(1, 'mary'), item(2, 'john')])
+    await drain(refused)
+    await queue.decideFailed({}, 'replay')
+    await drain(refused)
+    assert.deepEqual(await queue.eraseItems(['1/push'], 'mary'), { messages: 1, failed: 1, waiting: 0 })
+    assert.deepEqual(
+      (await read()).map(({ text, failed, attempts }) => [text, failed, attempts]),
+      [
+        ['', 0, 0],
+        [item(2, 'john').text, 1, 1],
+      ],
+    )
+  },
+)
+
+onEachEngine('an item that is replayed between the search and the erasure keeps its text', async (t, store) => {
+  const { database, queue, read, drain } = await open(t, store)
+  await queue.enqueue('1/push', [item(1, 'mary'), item(2, 'mary')])
+  await drain((each) => (each.text.includes('"id":1') ? refused() : delivered(each)))
+  const late: typeof database = {
+    ...database,
+    async commit(ops, options) {
+      assert.deepEqual(await queue.decideFailed({ user: 'mary' }, 'replay'), { count: 1 })
+      return database.commit(ops, options)
+    },
+  }
+  assert.deepEqual(await eraseItems(late, ['1/push'], 'mary'), { messages: 1, failed: 0, waiting: 1 })
+  assert.deepEqual(
+    (await read()).map(({ text, waiting }) => [text, waiting]),
+    [
+      [item(1, 'mary').text, 1],
+      ['', 0],
+    ],
+  )
+})
+
+onEachEngine(
+  'of a replay and an erasure at the same time, either wins, and no empty text is sent',
+  async (t, store) => {
+    const { database, queue, read, drain } = await open(t, store)
+    // On PostgreSQL the two come from two processes.
+    const other = database.engine === 'postgres' ? (await open(t, store)).queue : queue
+    const users = Array.from({ length: 60 }, (_, i) => `user ${i}`)
+    await queue.enqueue(
+      '1/push',
+      users.map((user, i) => item(i, user)),
+    )
+    await drain(refused)
+    const replayed = await Promise.all(
+      users.map(async (user, i) => {
+        const replay = () => other.decideFailed({ user }, 'replay')
+        const erase = () => queue.eraseItems(['1/push'], user)
+        const first = i % 2 === 0 ? replay() : erase()
+        const second = i % 2 === 0 ? erase() : replay()
+        const [decision, erasure] = i % 2 === 0 ? [first, second] : [second, first]
+        const { count } = (await decision) as DecidedItems
+        const erased = (await erasure) as ErasedItems
+        assert.deepEqual(
+          erased,
+          count === 1 ? { messages: 0, failed: 0, waiting: 1 } : { messages: 1, failed: 1, waiting: 0 },
+        )
+        return count === 1
+      }),
+    )
+    for (const [i, { text, waiting, failed }] of (await read()).entries())
+      assert.deepEqual([text !== '', waiting], [replayed[i], replayed[i] ? 1 : 0], `user ${i}: ${text} ${failed}`)
+    assert.ok((await drain(delivered)).every((text) => text !== ''))
+  },
+)
