@@ -12,6 +12,8 @@ import { outageProofs } from './proofs/outage.ts'
 import { reconcilePostgres, reconcileSqlite } from './proofs/reconcile.ts'
 import { reconcileStreamPostgres, reconcileStreamSqlite } from './proofs/reconcile-stream.ts'
 import { resend } from './proofs/resend.ts'
+import { snapshot } from './proofs/snapshot.ts'
+import { storm } from './proofs/storm.ts'
 import { strangers } from './proofs/strangers.ts'
 import { wrongCredential } from './proofs/wrong-credential.ts'
 
@@ -23,6 +25,8 @@ export const proofs: readonly Proof[] = [
   ...killsPostgres,
   ...killsFleet,
   division,
+  snapshot,
+  storm,
   resend,
   brands,
   wrongCredential,

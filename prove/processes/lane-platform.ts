@@ -1,5 +1,5 @@
-// A platform with many lanes. Its provider appends each message to the witness file before it answers. To each message
-// it replies with the number of statements that it has sent to PostgreSQL.
+// A platform with many lanes. Its provider appends each message to the witness file before it answers, with
+// its process and the time. To each message of the proof it replies with the number of statements that it has sent to PostgreSQL.
 
 import { appendFileSync } from 'node:fs'
 import pg from 'pg'
@@ -13,7 +13,10 @@ const provider: Provider = {
   name: 'witness',
   max: 100,
   async send(messages) {
-    appendFileSync(plan.witness, messages.map(({ brand, id }) => `${brand}/${id} ${process.pid}\n`).join(''))
+    appendFileSync(
+      plan.witness,
+      messages.map(({ brand, id }) => `${brand}/${id} ${process.pid} ${Date.now()}\n`).join(''),
+    )
     await new Promise((resolve) => setTimeout(resolve, 5))
     return messages.map(({ ref }) => ({ category: 'successful', ref, rule: 'recorded by the witness' }))
   },
