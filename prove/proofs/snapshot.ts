@@ -21,15 +21,13 @@ interface Size {
 }
 const full: Size = { perSecond: 1_000, windowMs: 60_000, heldMs: 600_000 }
 const small: Size = { perSecond: 200, windowMs: 3_000, heldMs: 6_000 }
-/** Index entries that are read for a message: a scan over dead rows would read hundreds. */
-const maxReadsFactor = 3
 const minRate = 0.97
 const maxLatencyFactor = 2
 
 export const snapshot: Proof = {
   name: 'snapshot',
   claims:
-    'a snapshot that is held open on the database of a platform slows its lanes down by no more than 3 %, because no read scans dead rows again',
+    'a snapshot that is held open on the database of a platform costs its lanes at most 3 % of their rate and doubles no latency (p95)',
   needs: ['postgres'],
   boundSeconds: { small: 120, full: 1_200 },
   async run(options, signal) {
@@ -77,10 +75,6 @@ async function proveSnapshot(
     const arrivals = readArrivals(witness, feed.sentAt.length)
     const [usual, late] = [before, held].map((span) => judge(span, feed.sentAt, arrivals)) as [Judged, Judged]
     print(`before: ${JSON.stringify(usual)}; at the end of ${size.heldMs / 1_000} s: ${JSON.stringify(late)}`)
-    assert.ok(
-      late.reads_per_message <= maxReadsFactor * usual.reads_per_message,
-      `each message needed ${late.reads_per_message} index entries, and ${usual.reads_per_message} before`,
-    )
     // In npm test, other tests run at the same time.
     if (!isSmall) {
       assert.ok(late.rate >= minRate, `the rate fell to ${late.rate}`)
