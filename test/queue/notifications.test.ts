@@ -27,9 +27,7 @@ test('a transaction that enqueues many items sends one notification for each lan
 
   const items = (from: number) => Array.from({ length: 50 }, (_, i) => ({ key: `${from + i}`, text: '{}' }))
   // Requests of the same turn are one transaction.
-  await Promise.all(
-    [0, 1, 2, 3].flatMap((n) => ['1/push', '2/push'].map((lane) => queue.enqueue(lane, items(50 * n)))),
-  )
+  await Promise.all([0, 1, 2, 3].flatMap((n) => ['1/push', '2/push'].map((lane) => queue.enqueue(lane, items(50 * n)))))
   await query(url, `select pg_notify(${wakeChannel}, 'last')`)
   await until(() => topics.includes('last'), { awaited: 'the last notification' })
   assert.deepEqual(topics.toSorted(), ['lane 1/push', 'lane 2/push', 'last'])
