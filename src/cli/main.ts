@@ -42,6 +42,11 @@ const commands: readonly { name: string; help: string; load: () => Promise<Comma
     load: async () => (await import('./failed.ts')).failedCommand(),
   },
   {
+    name: 'explain',
+    help: 'show the whole life of a message, on one side or on both',
+    load: async () => (await import('./explain.ts')).explainCommand(),
+  },
+  {
     name: 'lanes',
     help: 'list the lanes of the platform: waiting messages, pauses, errors',
     load: async () => (await import('./lanes.ts')).lanesCommand(),

@@ -321,6 +321,7 @@ function emitSettled({ message: m, result }: Settled): void {
   emit('message.settled', {
     brand: m.brand,
     channel: m.channel,
+    id: m.id,
     ref: m.ref,
     category: result.category,
     rule: result.rule,
