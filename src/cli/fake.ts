@@ -19,7 +19,7 @@ export function fakeCommand(): Command {
       .description('run an operator in memory whose behaviour you change while it runs')
       .option('--host <address>', 'the address to listen on', '127.0.0.1')
       .option('--port <number>', 'the port; 0 chooses a free one', port, 4800)
-      .option('--key <key>', 'the API key that the platform sends as X-Api-Key', 'fake-operator-key')
+      .option('--key <key>', 'the API key that the platform sends as X-Api-Key', 'example-operator-key-1')
       .option('--brand <brand...>', 'the brands for which the key may send', ['1'])
       .option('--users <file>', 'a CSV or NDJSON file of user attributes; without it, no user is blocked')
       .option('--json', 'print one JSON object per received request')

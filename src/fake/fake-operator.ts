@@ -38,7 +38,7 @@ const mostAnswerCharacters = 2_000
 
 /**
  * @example
- * const fake = await startFakeOperator({ host: '127.0.0.1', port: 0, apiKey: 'fake-operator-key', brands: ['1'] })
+ * const fake = await startFakeOperator({ host: '127.0.0.1', port: 0, apiKey: 'example-operator-key-1', brands: ['1'] })
  * // POST /fake/behaviours {"every": 3, "answer": {"status": 500}}
  */
 export async function startFakeOperator(options: FakeOperatorOptions): Promise<FakeOperator> {

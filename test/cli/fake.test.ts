@@ -9,7 +9,7 @@ test('bellwire fake operator prints its address, and a line for each request wit
   await post(`${url}/fake/behaviours`, { every: 2, answer: { status: 500 } }, undefined)
   const body = [{ activity: { id: 1, brand_id: 1, user_id: '1001' }, title: 'x' }]
   for (const status of [200, 500])
-    assert.equal((await post(`${url}/channels/push/batch`, body, 'fake-operator-key')).status, status)
+    assert.equal((await post(`${url}/channels/push/batch`, body, 'example-operator-key-1')).status, status)
   await fake.line(/push\/batch {6}1 message {7}200$/)
   await fake.line(/push\/batch {6}1 message {7}500 {8}\{"every":2,"answer":\{"status":500\}\}$/)
 })

@@ -9,7 +9,7 @@ import { type FakeOperatorOptions, startFakeOperator } from '../../src/fake/fake
 import { element, post, temporary } from '../support/sides.ts'
 import { until } from '../support/wait.ts'
 
-const apiKey = 'fake-operator-key'
+const apiKey = 'example-operator-key-1'
 
 async function start(t: TestContext, options: Partial<FakeOperatorOptions> = {}) {
   const fake = await startFakeOperator({ host: '127.0.0.1', port: 0, apiKey, brands: ['1'], ...options })
