@@ -33,6 +33,10 @@ for (const lost of [0, 1] as const)
     assert.deepEqual(lanes.unavailable, [`${away}/push`])
     assert.equal(lanes.lanes[0].name, `${here}/push`)
     assert.equal((await get(`${url}/admin/failed?lane=${here}/push`)).status, 200)
+    const statusOf = async (path: string) => (await get(`${url}/admin/${path}`)).status
+    assert.equal(await statusOf(`messages?brand=${here}&user_id=1001`), 200)
+    assert.equal(await statusOf(`messages?brand=${away}&user_id=1001`), 503)
+    assert.equal(await statusOf('summary'), 503, 'a part would look like the whole')
     const pause = { lane: `${here}/push`, reason: 'test' }
     assert.equal((await post(`${url}/admin/lanes/pause`, pause, adminKey.key)).status, 200)
     assert.equal((await post(`${url}/admin/lanes/resume`, { lane: pause.lane }, adminKey.key)).status, 200)
