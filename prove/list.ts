@@ -4,6 +4,7 @@ import { deviceLinks } from './proofs/device-links.ts'
 import { division } from './proofs/division.ts'
 import { exactlyOnce, exactlyOncePostgres } from './proofs/exactly-once.ts'
 import { goaway, goawayApns } from './proofs/goaway.ts'
+import { handOver } from './proofs/hand-over.ts'
 import { intake } from './proofs/intake.ts'
 import { kills, killsDevices, killsPostgres } from './proofs/kills.ts'
 import { killsFleet } from './proofs/kills-fleet.ts'
@@ -12,6 +13,8 @@ import { outageProofs } from './proofs/outage.ts'
 import { reconcilePostgres, reconcileSqlite } from './proofs/reconcile.ts'
 import { reconcileStreamPostgres, reconcileStreamSqlite } from './proofs/reconcile-stream.ts'
 import { resend } from './proofs/resend.ts'
+import { snapshot } from './proofs/snapshot.ts'
+import { storm } from './proofs/storm.ts'
 import { strangers } from './proofs/strangers.ts'
 import { wrongCredential } from './proofs/wrong-credential.ts'
 
@@ -23,6 +26,9 @@ export const proofs: readonly Proof[] = [
   ...killsPostgres,
   ...killsFleet,
   division,
+  handOver,
+  snapshot,
+  storm,
   resend,
   brands,
   wrongCredential,

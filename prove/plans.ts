@@ -9,6 +9,8 @@ export interface OperatorPlan {
   /** Blocks user 1001 of brand 1. Default: no user is blocked. */
   readonly oneBlocked?: boolean
   readonly limits?: Partial<OperatorLimits>
+  /** The API key of each brand. Default: apiKeys. */
+  readonly keys?: Readonly<Record<string, string>>
   /** Pushes are sent to devices, each message in its own call. Default: in batches. */
   readonly devices?: boolean
 }
@@ -28,6 +30,21 @@ export interface LanePlan {
   readonly brands: number
   /** The file to which each message is appended. */
   readonly witness: string
+  /** Default: batch. */
+  readonly mode?: LaneOptions['mode']
+  /** Default: 4. */
+  readonly concurrency?: number
+  /** How long the provider takes for a call. Default: 5. */
+  readonly callMs?: number
+}
+
+export interface StormPlan {
+  readonly store: string
+  readonly port: number
+  /** The operator of each brand. */
+  readonly operators: Readonly<Record<string, { readonly url: string; readonly apiKey: string }>>
+  readonly max: number
+  readonly retry: LaneOptions['retry'] & object
 }
 
 export const planVariable = 'PROVE_PLAN'

@@ -1,7 +1,7 @@
 import type { Benchmark, Contender } from '../harness/benchmark.ts'
 import { type Child, startChild } from '../harness/child.ts'
-import { httpContender, startGenerator } from '../harness/http-contender.ts'
-import { batchOf1000, trafficKind } from '../harness/operator-contender.ts'
+import { startGenerator } from '../harness/http-contender.ts'
+import { batchOf1000, contender, type Side, single, type Traffic } from '../harness/operator-contender.ts'
 import { profiled } from '../harness/profile.ts'
 import type { PushKind, PushTarget } from '../harness/push-target.ts'
 import { sqliteStore } from '../harness/stores.ts'
@@ -25,7 +25,11 @@ export const pushBenchmarks: readonly Benchmark[] = [
     'encryption',
     'only encryption, by the same library, without sending',
   ),
-  ...(['fcm', 'apns'] as const).flatMap((kind) => [operatorBenchmark(kind), latencyBenchmark(kind)]),
+  ...(['fcm', 'apns'] as const).flatMap((kind) => [
+    operatorBenchmark(kind),
+    singleBenchmark(kind),
+    latencyBenchmark(kind),
+  ]),
 ]
 
 function serviceBenchmark(name: string, goal: number, kind: PushKind, method: Method, baseline: string): Benchmark {
@@ -54,8 +58,26 @@ function operatorBenchmark(kind: 'fcm' | 'apns'): Benchmark {
     async start({ profileTo }) {
       const { target, sink } = await startSink(kind)
       return {
-        subject: await startOperator(`operator, ${services[kind]}`, target, profiled(profileTo, 'subject')),
+        subject: await startOperator(services[kind], target, profiled(profileTo, 'subject'), {}),
         baseline: await startSender('node:http2', target, [], sink),
+      }
+    },
+  }
+}
+
+function singleBenchmark(kind: 'fcm' | 'apns'): Benchmark {
+  return {
+    name: `push-single-${kind}`,
+    goal: 0.4,
+    by: 'CPU',
+    baseline: 'bare node:http + JSON.parse + node:http2, no store',
+    about: `receive single messages, claim, ${services[kind]}, settle on SQLite, answer: CPU per message (64 connections, 1 kB)`,
+    async start({ profileTo }) {
+      const { target, sink } = await startSink(kind)
+      const traffic = single(64)
+      return {
+        subject: await startOperator(services[kind], target, profiled(profileTo, 'subject'), { traffic }),
+        baseline: await startBareServer(target, traffic, sink),
       }
     },
   }
@@ -70,8 +92,8 @@ function latencyBenchmark(kind: 'fcm' | 'apns'): Benchmark {
     async start({ profileTo }) {
       const [near, far] = [await startSink(kind), await startSink(kind, latencyMs)]
       return {
-        subject: await startOperator(`operator, ${latencyMs} ms`, far.target, profiled(profileTo, 'subject'), far.sink),
-        baseline: await startOperator('operator, 0 ms', near.target, [], near.sink),
+        subject: await startOperator(`${latencyMs} ms`, far.target, profiled(profileTo, 'subject'), { sink: far.sink }),
+        baseline: await startOperator('0 ms', near.target, [], { sink: near.sink }),
       }
     },
   }
@@ -110,27 +132,34 @@ async function startSender(
   }
 }
 
-/** @param sink stopped with the contender */
+/** @param options.sink stopped with the contender */
 async function startOperator(
   name: string,
   target: PushTarget,
   nodeArgs: readonly string[],
-  sink?: Child,
+  { traffic = batchOf1000, sink }: { readonly traffic?: Traffic; readonly sink?: Child },
 ): Promise<Contender> {
   const store = await sqliteStore()
+  const args = [store.url, JSON.stringify(target)]
+  const side = { name: `operator, ${name}`, server: server('push-operator'), args, cleanUp: () => store.remove() }
+  return startServer(traffic, side, nodeArgs, sink)
+}
+
+function startBareServer(target: PushTarget, traffic: Traffic, sink: Child): Promise<Contender> {
+  const args = [JSON.stringify(target)]
+  const side = { name: 'bare node:http2', server: server('push-bare'), args, cleanUp: async () => {} }
+  return startServer(traffic, side, [], sink)
+}
+
+async function startServer(
+  traffic: Traffic,
+  side: Side,
+  nodeArgs: readonly string[],
+  sink?: Child,
+): Promise<Contender> {
   const generator = await startGenerator()
-  return httpContender({
-    name,
-    server: server('push-operator'),
-    args: [store.url, JSON.stringify(target)],
-    nodeArgs,
-    kind: trafficKind(batchOf1000),
-    connections: batchOf1000.connections,
-    generator,
-    async cleanUp() {
-      await generator.stop()
-      await sink?.stop()
-      await store.remove()
-    },
+  return contender(traffic, side, generator, nodeArgs, async () => {
+    await generator.stop()
+    await sink?.stop()
   })
 }

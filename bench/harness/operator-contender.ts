@@ -15,7 +15,7 @@ export interface Traffic {
 export const single = (connections: number): Traffic => ({ batch: 0, connections })
 export const batchOf1000: Traffic = { batch: 1_000, connections: 4 }
 
-interface Side {
+export interface Side {
   readonly name: string
   readonly server: URL
   readonly args: readonly string[]
@@ -63,7 +63,7 @@ export async function compareServers(
 }
 
 /** Single messages of 1 kB, or batches of messages of 400 B: the sizes at which the goals were measured. */
-export function trafficKind({ batch }: Traffic): Omit<RequestKind, 'host' | 'apiKey'> {
+function trafficKind({ batch }: Traffic): Omit<RequestKind, 'host' | 'apiKey'> {
   return { path: `/channels/push/${batch ? 'batch' : 'single'}`, batch, itemBytes: batch ? 400 : 1_000 }
 }
 

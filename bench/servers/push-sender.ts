@@ -5,29 +5,24 @@
 //   node:http2    (FCM, APNs) a bare loop of node:http2
 //   encryption    (Web Push) encrypts the bodies and sends nothing
 
-import { connect } from 'node:http2'
 import library, { type PushSubscription } from 'web-push'
-import type { Failed } from '../../src/contract/outcome.ts'
-import { apnsNotification, type Notification } from '../../src/providers/apns/notification.ts'
-import { createProviderTokens } from '../../src/providers/apns/provider-token.ts'
-import { createAccessTokens } from '../../src/providers/fcm/access-token.ts'
-import { fcmMessage } from '../../src/providers/fcm/message.ts'
-import { createHttp2Client } from '../../src/providers/http2/client.ts'
 import { payloadOf } from '../../src/providers/web-push/payload.ts'
-import { uuidv7 } from '../../src/runtime/ids.ts'
+import { type BareSend, clientLoop, nodeHttp2Loop, timeoutMs } from '../harness/bare-push.ts'
 import { handleCalls } from '../harness/handle-calls.ts'
-import { apnsTopic, makePush, type PushTarget, serviceFor, tokensOf } from '../harness/push-target.ts'
-
-type Send = (token: string) => Promise<void>
+import { makePush, type PushTarget, serviceFor, tokensOf } from '../harness/push-target.ts'
 
 const [method = 'service', json = ''] = process.argv.slice(2)
 const target = JSON.parse(json) as PushTarget
-const methods: Record<string, () => Promise<Send>> = { service, client, 'node:http2': nodeHttp2, encryption }
+const methods: Record<string, () => Promise<BareSend>> = {
+  service,
+  client: () => clientLoop(target),
+  'node:http2': () => nodeHttp2Loop(target),
+  encryption,
+}
 const tokens = tokensOf(target, 2_000)
 const concurrency = 100
-const timeoutMs = 15_000
 const { signal } = new AbortController()
-const send = await (methods[method] as () => Promise<Send>)()
+const send = await (methods[method] as () => Promise<BareSend>)()
 let next = 0
 
 handleCalls({
@@ -46,7 +41,7 @@ handleCalls({
   },
 })
 
-async function service(): Promise<Send> {
+async function service(): Promise<BareSend> {
   const ours = serviceFor(target, 1)
   return async (token) => {
     const answer = await ours.send(makePush(target, token), { deadline: Date.now() + timeoutMs, signal })
@@ -54,97 +49,12 @@ async function service(): Promise<Send> {
   }
 }
 
-async function client(): Promise<Send> {
-  if (target.kind === 'web-push') throw new Error('Web Push is sent over HTTP/1.1')
-  const { path, headers, identifying, body } = await prepareRequest()
-  const bare = createHttp2Client({ origin: target.url, ca: target.ca })
-  return async (token) => {
-    const deadline = Date.now() + timeoutMs
-    const list = [...headers]
-    const id = uuidv7()
-    for (const name of identifying) list.push(name, id)
-    const request = { path: path(token), headers: list, unindexed: identifying, body: body(token) }
-    const answer = await bare.post({ ...request, deadline, signal })
-    if (!('status' in answer) || answer.status !== 200) throw new Error('the sink did not accept')
-  }
-}
-
-async function nodeHttp2(): Promise<Send> {
-  if (target.kind === 'web-push') throw new Error('Web Push is sent over HTTP/1.1')
-  const { path, headers, identifying, body } = await prepareRequest()
-  const fixed: Record<string, string> = { ':method': 'POST' }
-  for (let i = 0; i < headers.length; i += 2) fixed[headers[i] as string] = headers[i + 1] as string
-  const session = connect(target.url, { ca: target.ca })
-  await new Promise<void>((resolve, reject) => session.once('remoteSettings', () => resolve()).once('error', reject))
-  return (token) =>
-    new Promise((resolve, reject) => {
-      const fields: Record<string, string> = { ...fixed, ':path': path(token) }
-      const id = uuidv7()
-      for (const name of identifying) fields[name] = id
-      const stream = session.request(fields)
-      let status: number | undefined
-      let answer = ''
-      stream.setEncoding('utf8')
-      stream.on('response', (head) => {
-        status = head[':status']
-      })
-      stream.on('data', (text: string) => {
-        answer += text
-      })
-      stream.on('end', () => (status === 200 ? resolve() : reject(new Error(`the sink answered ${status} ${answer}`))))
-      stream.on('error', reject)
-      stream.end(body(token))
-    })
-}
-
-interface PreparedRequest {
-  /** Names and values alternately. */
-  readonly headers: readonly string[]
-  /** The names of headers with a new identifier for each message. (HTTP/2 sends a repeated value as an index.) */
-  readonly identifying: readonly string[]
-  path(token: string): string
-  body(token: string): string
-}
-
-/** Prepares the bytes that our service would send. All but the identifying headers are of one message. */
-async function prepareRequest(): Promise<PreparedRequest> {
-  const push = makePush(target, tokens[0] as string)
-  if (target.kind === 'fcm') {
-    const token = await createAccessTokens(target.credentials, target.ca).get()
-    if (typeof token !== 'string') throw new Error(token.error)
-    const [before = '', after = ''] = checked<{ body: string }>(fcmMessage(push, Date.now())).body.split(
-      push.device.token,
-    )
-    return {
-      headers: ['authorization', `Bearer ${token}`, 'content-type', 'application/json'],
-      identifying: [],
-      path: () => `/v1/projects/${(target.credentials as { project_id: string }).project_id}/messages:send`,
-      body: (device) => before + device + after,
-    }
-  }
-  if (target.kind !== 'apns') throw new Error('only for FCM and APNs')
-  const token = await createProviderTokens(target.credentials).get(Date.now())
-  const { headers, body } = checked<Notification>(apnsNotification(push, apnsTopic))
-  const identifying = ['apns-collapse-id', 'apns-id']
-  return {
-    headers: ['authorization', `bearer ${token}`, ...headers.slice(0, -2 * identifying.length)],
-    identifying,
-    path: (device) => `/3/device/${device}`,
-    body: () => body,
-  }
-}
-
 /** The encryption that every sender of Web Push needs (RFC 8291). */
-async function encryption(): Promise<Send> {
+async function encryption(): Promise<BareSend> {
   const { ref, content } = makePush(target, tokens[0] as string)
   const payload = payloadOf(ref, content)
   return async (token) => {
     const { endpoint, keys } = JSON.parse(token) as PushSubscription
     library.generateRequestDetails({ endpoint, keys }, payload, { vapidDetails: null as never })
   }
-}
-
-function checked<Made extends object>(made: Made | Failed): Made {
-  if ('category' in made) throw new Error((made as Failed).error)
-  return made
 }

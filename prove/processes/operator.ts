@@ -9,7 +9,7 @@ import { content, oneDevicePerUser, provider, service } from './witness-provider
 const plan = readPlan<OperatorPlan>()
 const operator = createOperator({
   store: plan.store,
-  keys: Object.entries(apiKeys).map(([brand, key]) => ({ name: `brand ${brand}`, key, brands: [brand] })),
+  keys: Object.entries(plan.keys ?? apiKeys).map(([brand, key]) => ({ name: `brand ${brand}`, key, brands: [brand] })),
   adminKeys: [{ name: 'proof', key: adminKey, scopes: ['read', 'manage', 'tokens'] }],
   push: plan.devices ? { devices: { source: oneDevicePerUser, services: [service] } } : provider,
   content,

@@ -126,7 +126,7 @@ function trackMemory(pids: readonly number[]): { stop(): number } {
   const check = (): void => {
     for (const [i, pid] of pids.entries()) most = Math.max(most, memoryOf(pid) - (before[i] as number))
   }
-  const timer = setInterval(check, 20)
+  const timer = setInterval(check, 20).unref()
   return {
     stop() {
       clearInterval(timer)

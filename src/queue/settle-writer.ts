@@ -3,6 +3,7 @@
 import { retryIn } from '../runtime/backoff.ts'
 import { clock } from '../runtime/clock.ts'
 import { emit, hasListeners } from '../runtime/events.ts'
+import { messageOf } from '../runtime/message-of.ts'
 import type { Database, Op } from '../store/database.ts'
 import { StoreUnavailable } from '../store/store-unavailable.ts'
 import { attemptsOp } from './attempts.ts'
@@ -150,8 +151,4 @@ function emitSettled(lane: string, { item, settled }: FinalItem): void {
     rule,
     untracked: state === settledState.successful && ref === undefined && isMessage(item.key),
   })
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }

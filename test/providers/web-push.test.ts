@@ -353,7 +353,7 @@ test('many messages at once all arrive, and do not block the process', async (t)
   const { standIn, service, device } = await startWebPush(t)
   const to = device()
   let turns = 0
-  const counting = setInterval(() => turns++, 1)
+  const counting = setInterval(() => turns++, 1).unref()
   const answers = await Promise.all(Array.from({ length: 300 }, () => service.send(pushTo(to), contextOf(30_000))))
   clearInterval(counting)
   assert.ok(answers.every(({ category }) => category === 'successful'))

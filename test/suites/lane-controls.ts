@@ -83,7 +83,7 @@ export function laneControlsSuite(fixture: QueueFixture): void {
     await until(() => calls.length === 4, { awaited: 'more calls' })
     const ending = setInterval(() => {
       for (const { end } of calls) end()
-    }, 5)
+    }, 5).unref()
     await waitUntilSettled(queue, enqueued).finally(() => clearInterval(ending))
   })
 
@@ -261,7 +261,7 @@ export function laneControlsSuite(fixture: QueueFixture): void {
       await queue.setControls([pauseOf('1/push', { kind: 'activity', name: '8' })])
       const ending = setInterval(() => {
         for (const { end } of calls) end()
-      }, 1)
+      }, 1).unref()
       await waitUntilSettled(
         queue,
         enqueued.filter((_, i) => i % 2 === 0),
@@ -302,7 +302,7 @@ export function laneControlsSuite(fixture: QueueFixture): void {
       await queue.endControls([{ scope: '1/push', kind: 'activity', name: '8' }], 'anna')
       const endingAgain = setInterval(() => {
         for (const { end } of calls) end()
-      }, 1)
+      }, 1).unref()
       await waitUntilSettled(queue, enqueued).finally(() => clearInterval(endingAgain))
       assert.deepEqual(
         calls.slice(1).flatMap(({ items }) => items.map(({ seq }) => seq)),

@@ -115,7 +115,7 @@ export const reconciliationMutants: readonly Mutant[] = [
             const isStuck = response.writableLength > 0 && response.socket?.bytesWritten === written
             written = response.socket?.bytesWritten ?? 0
             if (isStuck) response.destroy()
-          }, 300)
+          }, 300).unref()
           response.once('close', () => clearInterval(timer))
         },
         ...before(asks('blocked'), () => ({

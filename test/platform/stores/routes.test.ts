@@ -195,3 +195,24 @@ test('devices, attributes and runs of reconciliation are in the database of thei
   )
   assert.deepEqual(rows, [{ brand: '2' }, { brand: '2' }])
 })
+
+test('scheduled reconciliation runs in the database of its brand only', { skip }, async (t) => {
+  const stores = await twoStores(t)
+  const daily = {
+    url: 'http://127.0.0.1:9',
+    apiKey: 'a-key-of-an-operator',
+    fields: ['blocked'],
+    everyMs: 86_400_000,
+  } as const
+  const { url } = await start(t, stores, {
+    reconciliation: [
+      { brand: '1', ...daily },
+      { brand: '2', ...daily },
+    ],
+  })
+  const states = async () =>
+    (await get(`${url}/admin/reconciliations`)).body.runs.map(({ state }: { state: string }) => state).join()
+  await until(async () => (await states()) === 'refused,refused', { awaited: 'both brands are compared' })
+  for (const [i, brand] of ['1', '2'].entries())
+    assert.deepEqual(await query(stores.schemas[i] as string, 'select brand from reconciliation_runs'), [{ brand }])
+})
