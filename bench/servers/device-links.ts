@@ -210,7 +210,7 @@ const consuming = {
       channel === 'amqp'
         ? amqpConsumer({ url: address, queue: name, declare: false, deadQueue: 'none' })
         : kafkaConsumer({ brokers: [address], topic: name })
-    const links = createLinkChannels({ channels: [{ consumer, brands: '1' }], registry: timed, queue })
+    const links = createLinkChannels({ channels: [{ consumer, brands: '1' }], registryOf: () => timed, queue })
     links.start()
     const seconds = await took
     await links.stop()

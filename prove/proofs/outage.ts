@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { postgresStore, type Store } from '../../bench/harness/stores.ts'
 import { messageKey } from '../../src/contract/message-key.ts'
 import { readSingle } from '../../src/contract/read-activity.ts'
-import { platformStores } from '../../src/platform/create-platform.ts'
+import { platformStores } from '../../src/platform/stores.ts'
 import { fcm } from '../../src/providers/fcm/fcm.ts'
 import { createQueue } from '../../src/queue/create-queue.ts'
 import { on } from '../../src/runtime/events.ts'
@@ -231,7 +231,7 @@ async function startPlatform(store: string, operator: string, mode: Mode, size: 
 
 /** Enqueues the messages in the platform's store before the platform starts. */
 async function fillQueue(store: string, list: readonly ProvedRecord[]): Promise<void> {
-  const database = await openDatabase(store, { migrations: platformStores(store)[0]?.migrations ?? [] })
+  const database = await openDatabase(store, { migrations: platformStores({ store })[0]?.migrations ?? [] })
   const queue = createQueue(database)
   for (let from = 0; from < list.length; from += 1_000) {
     const items = list.slice(from, from + 1_000).map(({ text }) => {

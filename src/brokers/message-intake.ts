@@ -32,8 +32,8 @@ export interface IntakeChannel<Value> {
 export interface MessageIntakeOptions<Value> {
   readonly queue: Queue
   readonly channels: readonly IntakeChannel<Value>[]
-  /** Stores the values, and runs the operations: see takeMessages(). */
-  readonly commit: (values: readonly Value[], ops: readonly Op[]) => Promise<unknown>
+  /** Stores the values of a brand, and runs the operations: see takeMessages(). */
+  readonly commit: (values: readonly Value[], ops: readonly Op[], brand: string | undefined) => Promise<unknown>
   /** The brands of parked messages, and noBrand if there may be messages without a known brand. */
   readonly brands: readonly string[]
   /** The lane of the parked messages of a brand, such as '1/intake'. Visible only to keys that may see the brand. */

@@ -17,8 +17,8 @@ export interface TakeOptions<Value> {
   readonly read: ReadMessage<Value>
   /** The brand of unreadable messages that name none. */
   readonly brand?: string | undefined
-  /** Stores the values, and runs the operations. Rejects with StoreUnavailable if the store is, or with the fault of a value. */
-  readonly commit: (values: readonly Value[], ops: readonly Op[]) => Promise<unknown>
+  /** Stores the values of a brand, and runs the operations. Rejects with StoreUnavailable if the store is, or with the fault of a value. */
+  readonly commit: (values: readonly Value[], ops: readonly Op[], brand: string | undefined) => Promise<unknown>
   /** Returns the operations that store unreadable messages. */
   readonly park: (parked: readonly Parked[]) => readonly Op[]
   /** Called when the parked messages are on disk. */
@@ -40,11 +40,17 @@ export function takeMessages<Value>({ read, brand: ofAll, commit, park, onParked
     { brand = ofAll, userId }: { readonly brand?: string | undefined; readonly userId?: string | undefined },
   ): Parked => ({ message, reason, brand, userId, id: idOf(message) })
 
+  // Each brand may be in a store of its own. Brands of one store are one transaction, because they are waiting in one turn.
   async function commitAll(readings: readonly Read[]): Promise<void> {
+    const byBrand = Map.groupBy(readings, ({ brand }) => brand)
+    await Promise.all([...byBrand].map(([brand, own]) => commitBrand(own, brand)))
+  }
+
+  async function commitBrand(readings: readonly Read[], brand: string | undefined): Promise<void> {
     const values = readings.flatMap((reading) => ('value' in reading ? [reading.value] : []))
     const unreadable = new Map(readings.flatMap((reading) => ('reason' in reading ? [[reading.id, reading]] : [])))
     const all = [...unreadable.values()]
-    await commit(values, all.length > 0 ? park(all) : [])
+    await commit(values, all.length > 0 ? park(all) : [], brand)
     if (all.length > 0) onParked?.(all)
   }
 

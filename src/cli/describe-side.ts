@@ -22,10 +22,10 @@ export function describeOperator({ store, keys, push, site, publish }: OperatorC
   }
 }
 
-export function describePlatform({ store, lanes, device_links: links, intake }: PlatformConfig): Description {
+export function describePlatform({ store, stores, lanes, device_links: links, intake }: PlatformConfig): Description {
   return {
     side: 'platform',
-    store: maskAddress(store),
+    store: [store, ...stores.map(({ url }) => url)].map(maskAddress).join(', '),
     brands: joinUnique(lanes.map(({ brand }) => brand)),
     channels: joinUnique(lanes.map(({ channel }) => channel)),
     lanes: lanes.length,

@@ -1,14 +1,17 @@
 import { Command } from 'commander'
 import { loadConfig } from '../config/load.ts'
+import type { Config } from '../config/table.ts'
 import { withConfig } from './config-option.ts'
 import { CliError, exit } from './exit.ts'
 import { storeError } from './store-error.ts'
 
 const stores = {
-  operator: async (url: string) => [
-    { url, migrations: (await import('../operator/create-operator.ts')).operatorMigrations },
-  ],
-  platform: async (url: string) => (await import('../platform/create-platform.ts')).platformStores(url),
+  operator: async ({ operator }: Config) =>
+    operator && [
+      { url: operator.store, migrations: (await import('../operator/create-operator.ts')).operatorMigrations },
+    ],
+  platform: async ({ platform }: Config) =>
+    platform && (await import('../platform/stores.ts')).platformStores(platform),
 }
 
 export function migrateCommand(): Command {
@@ -20,10 +23,10 @@ export function migrateCommand(): Command {
       const { migrateDatabase } = await import('../store/open-database.ts')
       const applied: Record<string, readonly string[]> = {}
       for (const side of ['operator', 'platform'] as const) {
-        const store = config[side]?.store
-        if (store === undefined) continue
+        const ofSide = await stores[side](config)
+        if (ofSide === undefined) continue
         const appliedHere: string[] = []
-        for (const { url, migrations } of await stores[side](store)) {
+        for (const { url, migrations } of ofSide) {
           const names = await migrateDatabase(url, migrations).catch((error: unknown) => {
             throw storeError(error, side)
           })

@@ -1,3 +1,4 @@
+import { storeProblems } from '../runtime/store-problems.ts'
 import { checkAttributes } from './attributes-settings.ts'
 import { checkChannels } from './check-channels.ts'
 import type { Problem } from './problem.ts'
@@ -78,13 +79,20 @@ export function checkConsistency(config: Config, where: string, problems: Proble
       })
   }
   if (operator) checkAttributes(operator, where, problems)
-  if (operator && operator.store === platform?.store)
-    problems.push({
-      path: 'platform.store',
-      where,
-      description: 'is the same as operator.store',
-      remedy: 'give each side its own store',
-    })
+  const stores = platform?.stores ?? []
+  for (const [path, store] of [
+    ['platform.store', platform?.store],
+    ...stores.map(({ url }, i) => [`platform.stores[${i}].url`, url] as const),
+  ] as const)
+    if (operator && operator.store === store)
+      problems.push({
+        path,
+        where,
+        description: 'is the same as operator.store',
+        remedy: 'give each side its own store',
+      })
+  if (platform && stores.length > 0)
+    problems.push(...storeProblems(platform, 'platform.').map((problem) => ({ where, ...problem })))
   const ports = [
     { path: 'operator.port', ...operator },
     { path: 'operator.admin.port', ...operator?.admin },

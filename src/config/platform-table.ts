@@ -106,6 +106,25 @@ export const platform = group(
       default: 'sqlite:platform.db',
       secret: true,
     }),
+    stores: list(
+      group(
+        { help: 'One PostgreSQL database, and the brands that live in it.' },
+        {
+          number: integer(
+            1,
+            99,
+          )({
+            help: 'The number of the store, which is never changed: the numbers of its messages begin with it.',
+          }),
+          url: store({ help: 'The address of the database: postgres://USER:PASSWORD@HOST/DATABASE.', secret: true }),
+          brands: list(brand({ help: 'A brand.' }), {
+            help: 'The brands that live in this database. All other brands live in `store`.',
+            minItems: 1,
+          }),
+        },
+      ),
+      { help: 'Further databases, each with a part of the brands.' },
+    ),
     keys: accessKeys("The API keys for the platform's API."),
     intake,
     device_links: deviceLinks,

@@ -184,6 +184,11 @@ export const chapters: Readonly<Record<string, readonly Section[]>> = {
 
   "The platform's side": [
     section(
+      'Several databases',
+      String.raw`platform\.(?<name>stores(\[\]\.(number|url|brands))?)`,
+      'Several databases for one platform, each with a part of the brands. See [scaling.md](scaling.md#4-several-databases).',
+    ),
+    section(
       'Lanes',
       String.raw`platform\.(?<name>read_ahead|lanes(\[\]\.(brand|channel|profile|to|mode|max|bytes|span|concurrency|per_second|timeout|failed_actions))?)`,
       'One lane for each brand and channel: a slow operator does not delay another.',

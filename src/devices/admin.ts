@@ -77,7 +77,8 @@ const DevicesAnswer = Type.Object({
 })
 type DevicesAnswer = Static<typeof DevicesAnswer>
 
-export function deviceReads({ registry }: DeviceAdmin): readonly AdminRoute[] {
+/** @param registryOf the registry of a brand */
+export function deviceReads(registryOf: (brand: string) => Registry): readonly AdminRoute[] {
   return [
     adminRoute({
       method: 'GET',
@@ -88,7 +89,8 @@ export function deviceReads({ registry }: DeviceAdmin): readonly AdminRoute[] {
       gives: Type.Object({ devices: Type.Array(ShownDevice) }),
       async handler(request, key) {
         const { brand, user_id: userId } = request.query
-        return { devices: (await registry.list(brandOf(brand, key), userId)).map(shownDevice) }
+        const ofKey = brandOf(brand, key)
+        return { devices: (await registryOf(ofKey).list(ofKey, userId)).map(shownDevice) }
       },
     }),
     adminRoute({
@@ -108,8 +110,9 @@ export function deviceReads({ registry }: DeviceAdmin): readonly AdminRoute[] {
       gives: Type.Object({ removed: Type.Array(ShownRemoval), next: nullable(Type.String()) }),
       async handler(request, key) {
         const { brand, limit: most = 100, after, ...given } = request.query
-        const rows = await registry.removed(
-          filterOf(brandOf(brand, key), given),
+        const filtered = filterOf(brandOf(brand, key), given)
+        const rows = await registryOf(filtered.brand).removed(
+          filtered,
           most,
           after === undefined ? undefined : cursorOf(after),
         )

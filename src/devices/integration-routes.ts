@@ -12,14 +12,15 @@ import { storeRecord } from './intake.ts'
 import type { Registry } from './registry.ts'
 
 export interface DeviceIntegration {
-  readonly registry: Registry
+  /** The registry of a brand. */
+  readonly registryOf: (brand: string) => Pick<Registry, 'take'>
   /** Keys with the scope `devices`, each bound to exactly one brand. A record names no brand, so the key decides (row 31). */
   readonly keys: readonly AccessKey[]
   readonly judge?: Judge | undefined
 }
 
 /** Row 19: 200 with `{accepted}` once the record is on disk, 400 for an unreadable record, 401 for an unknown key. */
-export function deviceIntegrationRoutes(app: FastifyInstance, { registry, keys, judge }: DeviceIntegration): void {
+export function deviceIntegrationRoutes(app: FastifyInstance, { registryOf, keys, judge }: DeviceIntegration): void {
   const unknown = 'the API key is missing or unknown: send the key that the platform gave you in the header X-Api-Key'
   const access = {
     ...keyAuthentication({ keys, missing: unknown, unknown, check: onlyBrandOf }),
@@ -38,7 +39,8 @@ export function deviceIntegrationRoutes(app: FastifyInstance, { registry, keys, 
         body: DeviceEventRecord,
         gives: DeviceAnswer,
         async handler({ body }, key) {
-          const { accepted } = await storeRecord(body, onlyBrandOf(key), { registry, what, judge })
+          const brand = onlyBrandOf(key)
+          const { accepted } = await storeRecord(body, brand, { registry: registryOf(brand), what, judge })
           return { accepted }
         },
       },

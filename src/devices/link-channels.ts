@@ -17,7 +17,8 @@ export interface LinkChannel {
 
 export interface LinkChannelsOptions {
   readonly channels: readonly LinkChannel[]
-  readonly registry: Pick<Registry, 'take'>
+  /** The registry of a brand. */
+  readonly registryOf: (brand: string | undefined) => Pick<Registry, 'take'>
   readonly queue: Queue
   readonly judge?: Judge | undefined
 }
@@ -25,10 +26,10 @@ export interface LinkChannelsOptions {
 /**
  * @example
  * const channels = [{ consumer: amqpConsumer({ url, queue: 'device-links.1' }), brands: '1' }]
- * const links = createLinkChannels({ channels, registry, queue })
+ * const links = createLinkChannels({ channels, registryOf: () => registry, queue })
  * links.start()
  */
-export function createLinkChannels({ channels, registry, queue, judge }: LinkChannelsOptions): MessageIntake {
+export function createLinkChannels({ channels, registryOf, queue, judge }: LinkChannelsOptions): MessageIntake {
   const readerOf = (brands: Brands) => (message: Parameters<typeof readLink>[0]) => readLink(message, { brands, judge })
 
   /** The origins of the queue or topic that delivered the message. The origins of another queue could assign it a wrong brand. */
@@ -47,7 +48,7 @@ export function createLinkChannels({ channels, registry, queue, judge }: LinkCha
       read: readerOf(brands),
       brand: typeof brands === 'string' ? brands : undefined,
     })),
-    commit: (events, ops) => registry.take(events.flat(), ops),
+    commit: (events, ops, brand) => registryOf(brand).take(events.flat(), ops),
     brands: channels.flatMap(({ brands }) =>
       typeof brands === 'string' ? [brands] : [noBrand, ...Object.values(brands)],
     ),

@@ -9,7 +9,7 @@ export interface Health {
   /** Aborted when the process begins to stop. */
   readonly signal: AbortSignal
   /** Members of the answer of /readyz for people to read. */
-  readonly details?: () => object
+  readonly details?: () => object | Promise<object>
 }
 
 export const healthDescribed = [
@@ -34,7 +34,7 @@ export function healthRoutes(app: FastifyInstance, { check, signal, details = ()
     } catch (error) {
       throw new HttpError(503, 'the store does not answer: the log says why', 1, { cause: error })
     }
-    return { ok: true, ...details() }
+    return { ok: true, ...(await details()) }
   })
   app.get('/metrics', async (_request, reply) => reply.type('text/plain; version=0.0.4').send(await metricsText()))
 }

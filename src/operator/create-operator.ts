@@ -188,7 +188,7 @@ async function composeOn(
     ...operatorAdmin({ database, secret: options.app?.secrets[0] }),
     ...messageRoutes({ database, brands }),
     ...(removals ? removalRoutes(removals) : []),
-    ...deviceReads(devices),
+    ...deviceReads(() => registry),
     ...deviceWrites(devices),
     ...queueAdmin({ queue, lanes: outbox.lanes }),
   ]

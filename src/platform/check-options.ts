@@ -12,6 +12,7 @@ import {
   wholeForm,
   wordForm,
 } from '../runtime/forms.ts'
+import { storeProblems } from '../runtime/store-problems.ts'
 import type { LaneOptions, PlatformOptions } from './options.ts'
 
 const anySize = wholeForm(1, Number.MAX_SAFE_INTEGER)
@@ -26,14 +27,22 @@ export const laneForms = {
   timeoutMs: millisecondsForm,
 } as const satisfies { readonly [Name in keyof LaneOptions]?: Form }
 
+export const storeNumberForm = wholeForm(1, 99)
 export const attemptsForm = wholeForm(1, 1_000_000)
 
 /** @throws ConfigError that lists every problem with its path */
 export function checkPlatformOptions(options: PlatformOptions): void {
   checkOptions('createPlatform', (look) => {
-    const { keys = [], lanes = [], intake = [] } = options
+    const { stores = [], keys = [], lanes = [], intake = [] } = options
     look.required('store', options.store, storeForm)
     look.optional('publicUrl', options.publicUrl, urlForm)
+    for (const [i, { number, url, brands }] of stores.entries()) {
+      look.required(`stores[${i}].number`, number, storeNumberForm)
+      look.required(`stores[${i}].url`, url, storeForm)
+      look.filled(`stores[${i}].brands`, brands)
+      for (const [n, brand] of brands.entries()) look.required(`stores[${i}].brands[${n}]`, brand, brandForm)
+    }
+    for (const problem of storeProblems(options)) look.wrong(problem)
     checkAccessKeys(look, 'keys', keys)
     for (const [i, lane] of lanes.entries()) {
       checkLane(look, `lanes[${i}]`, lane)

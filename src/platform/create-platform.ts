@@ -6,7 +6,6 @@ import { deviceReads } from '../devices/admin.ts'
 import { deviceIntegrationRoutes } from '../devices/integration-routes.ts'
 import { createLinkChannels } from '../devices/link-channels.ts'
 import { knownKinds } from '../devices/reachable.ts'
-import { createRegistry, deviceMigrations } from '../devices/registry.ts'
 import { deviceRetention } from '../devices/retention.ts'
 import { adminRoutes } from '../http/admin-access.ts'
 import { documentRoutes } from '../http/documents.ts'
@@ -14,21 +13,16 @@ import { healthRoutes } from '../http/health.ts'
 import { createHttp } from '../http/http.ts'
 import { type Composed, createService, type Service } from '../http/service.ts'
 import { callProvider } from '../providers/call-provider.ts'
-import { callMigrations, forgetCalls } from '../providers/calls.ts'
+import { forgetCalls } from '../providers/calls.ts'
 import type { Message, Provider } from '../providers/provider.ts'
-import { createQueue, queueMigrations } from '../queue/create-queue.ts'
-import type { Item, Lane, LaneService } from '../queue/queue.ts'
+import type { Item, Lane, LaneService, Queue } from '../queue/queue.ts'
 import { crmRoutes } from '../reconcile/crm/routes.ts'
-import { crmFileOf, crmStoreMigrations, openCrmStore } from '../reconcile/crm/store.ts'
 import { createReconciler } from '../reconcile/reconciler.ts'
 import { forgetRuns } from '../reconcile/retention.ts'
 import { reconciliationRoutes } from '../reconcile/routes.ts'
 import { uuidv7 } from '../runtime/ids.ts'
 import { metrics } from '../runtime/metrics.ts'
 import { contentsKeptByDefaultMs, createRetention, keptByDefaultMs } from '../runtime/retention.ts'
-import type { Migration } from '../store/database.ts'
-import { openDatabase } from '../store/open-database.ts'
-import { ping } from '../store/ping.ts'
 import { readSizes } from '../store/sizes.ts'
 import { platformAdmin } from './admin.ts'
 import { checkPlatformOptions } from './check-options.ts'
@@ -39,20 +33,8 @@ import { createIntake } from './intake.ts'
 import { messageRoutes } from './message-routes.ts'
 import type { RecordRules } from './new-item.ts'
 import type { LaneOptions, PlatformOptions } from './options.ts'
-
-const mainMigrations: readonly Migration[] = [...queueMigrations, ...callMigrations, ...deviceMigrations]
-
-/** The databases of a store, with their migrations: SQLite uses two files. */
-export function platformStores(
-  store: string,
-): readonly { readonly url: string; readonly migrations: readonly Migration[] }[] {
-  const crm = crmFileOf(store)
-  if (crm === undefined) return [{ url: store, migrations: [...mainMigrations, ...crmStoreMigrations] }]
-  return [
-    { url: store, migrations: mainMigrations },
-    { url: crm, migrations: crmStoreMigrations },
-  ]
-}
+import { pingAny, storeStates } from './store-states.ts'
+import { openStores } from './stores.ts'
 
 export type Platform = Service
 
@@ -82,19 +64,12 @@ export function createPlatform(options: PlatformOptions): Platform {
 }
 
 async function composePlatform(options: PlatformOptions, signal: AbortSignal): Promise<Composed> {
-  const [main] = platformStores(options.store)
-  const database = await openDatabase(options.store, { migrations: main?.migrations ?? [] })
-  const crm = await openCrmStore(options.store, database).catch(async (error: unknown) => {
-    await database.close()
-    throw error
-  })
+  const stores = await openStores(options)
+  const { queue } = stores
   const { reconciliation = [] } = options
-  const queue = createQueue(database, { readAheadBytes: options.readAheadBytes })
-  const { devicesPerUser } = options
-  const registry = createRegistry({ database, ...(devicesPerUser !== undefined && { devicesPerUser }) })
   const links = createLinkChannels({
     channels: options.deviceLinks ?? [],
-    registry,
+    registryOf: (brand) => stores.of(brand).registry,
     queue,
     judge: options.judgeDevice,
   })
@@ -107,12 +82,13 @@ async function composePlatform(options: PlatformOptions, signal: AbortSignal): P
   const intake = createIntake({
     channels: options.intake ?? [],
     queue,
-    database,
+    databaseOf: (brand) => stores.of(brand).database,
     brands: options.lanes.map(({ brand }) => brand),
     rulesOf,
   })
   const consumers = [...links.consumers, ...intake.consumers]
 
+  const crmOf = (brand: string) => stores.of(brand).crm
   const bodyBytes = options.bodyBytes ?? 16 * 1024 * 1024
   const app = createHttp('platform', bodyBytes, options.bodies)
   const adminApp = createHttp('platform', bodyBytes, options.bodies)
@@ -122,45 +98,67 @@ async function composePlatform(options: PlatformOptions, signal: AbortSignal): P
       lanes: [...services.map(({ service }) => service), ...links.lanes, ...intake.lanes],
       rulesOf,
     }),
-    ...messageRoutes({ database, queue, lanes: services.map(({ service }) => service) }),
+    ...messageRoutes({
+      databaseOf: (brand) => stores.of(brand).database,
+      queue,
+      lanes: services.map(({ service }) => service),
+    }),
     ...consumerRoutes(consumers),
-    ...deviceReads({ registry }),
-    ...crmRoutes(crm.database),
-    ...reconciliationRoutes(crm.database, reconciliation),
+    ...deviceReads((brand) => stores.of(brand).registry),
+    ...crmRoutes(crmOf),
+    ...reconciliationRoutes({ databases: stores.all.map(({ crm }) => crm), databaseOf: crmOf }, reconciliation),
   ]
   adminRoutes(adminApp, options.keys, admin)
-  deviceIntegrationRoutes(app, { registry, keys: options.keys, judge: options.judgeDevice })
-  healthRoutes(adminApp, { check: () => ping(database), signal, details: () => consumerStates(consumers) })
+  deviceIntegrationRoutes(app, {
+    registryOf: (brand) => stores.of(brand).registry,
+    keys: options.keys,
+    judge: options.judgeDevice,
+  })
+  healthRoutes(adminApp, {
+    // With one store away, this process still works for the brands of the others.
+    check: () => pingAny(stores),
+    signal,
+    details: async () => ({ ...(await storeStates(stores)), ...consumerStates(consumers) }),
+  })
   documentRoutes(adminApp, 'platform', platformDocuments(admin, options.publicUrl))
   await Promise.all([app.ready(), adminApp.ready()])
   for (const { service } of services) service.start()
-  const reconciler = createReconciler(crm.database, reconciliation)
-  reconciler.start()
+  const reconcilers = stores.all.map((store) =>
+    createReconciler(
+      store.crm,
+      reconciliation.filter(({ brand }) => stores.of(brand) === store),
+    ),
+  )
+  for (const reconciler of reconcilers) reconciler.start()
   links.start()
   intake.start()
   const keptMs = options.keptMs ?? keptByDefaultMs
   const contentsKeptMs = Math.min(keptMs, options.contentsKeptMs ?? contentsKeptByDefaultMs)
-  const retention = createRetention([
-    { keptMs, forget: (before) => queue.forgetSettled(before) },
-    { keptMs: contentsKeptMs, forget: (before) => queue.forgetEvidence(before) },
-    { keptMs: contentsKeptMs, forget: (before) => forgetCalls(database, before) },
-    ...deviceRetention(database, keptMs),
-    { keptMs, forget: (before) => forgetRuns(crm.database, before) },
-  ])
-  retention.start()
+  const retentions = stores.all.map(({ database, crm, queue: ofStore }) =>
+    createRetention([
+      { keptMs, forget: (before) => ofStore.forgetSettled(before) },
+      { keptMs: contentsKeptMs, forget: (before) => ofStore.forgetEvidence(before) },
+      { keptMs: contentsKeptMs, forget: (before) => forgetCalls(database, before) },
+      ...deviceRetention(database, keptMs),
+      { keptMs, forget: (before) => forgetRuns(crm, before) },
+    ]),
+  )
+  for (const retention of retentions) retention.start()
   metrics().allow('brand', brandsOf(options))
   metrics().allow('kind', knownKinds([]))
   const unregisterMetrics = [
-    metrics().depths(async () =>
-      (await queue.countItems()).map(({ lane, category, items }) => ({ lane, state: category, count: items })),
-    ),
+    ...stores.all.flatMap(({ number, database, queue: ofStore }) => [
+      metrics().depths(async () =>
+        (await ofStore.countItems()).map(({ lane, category, items }) => ({ lane, state: category, count: items })),
+      ),
+      metrics().sizes(number === 0 ? 'platform' : `platform store ${number}`, () => readSizes(database)),
+    ]),
     ...consumers.map((consumer) =>
       metrics().consumer(consumer.name, {
         up: () => statusOf(consumer).state === 'consuming',
         lag: () => readLag(consumer),
       }),
     ),
-    metrics().sizes('platform', () => readSizes(database)),
   ]
 
   return {
@@ -168,7 +166,7 @@ async function composePlatform(options: PlatformOptions, signal: AbortSignal): P
     admin: adminApp,
     async close(withinMs) {
       for (const unregister of unregisterMetrics) unregister()
-      await Promise.all([retention.stop(), reconciler.stop()])
+      await Promise.all([...retentions, ...reconcilers].map((loop) => loop.stop()))
       await Promise.all([
         links.stop(withinMs),
         intake.stop(withinMs),
@@ -178,8 +176,7 @@ async function composePlatform(options: PlatformOptions, signal: AbortSignal): P
       await Promise.all(
         services.flatMap(({ providers }) => [...new Set(Object.values(providers))].map((each) => each.close?.())),
       )
-      await crm.close()
-      await database.close()
+      await stores.close()
     },
   }
 }
@@ -214,7 +211,7 @@ const providersOf = (lane: LaneOptions): Providers => ({
   batch: providerOf(lane, 'batch'),
 })
 
-function serveLane(queue: ReturnType<typeof createQueue>, options: LaneOptions, providers: Providers): LaneService {
+function serveLane(queue: Queue, options: LaneOptions, providers: Providers): LaneService {
   const { brand, channel, mode } = options
   const timeoutMs = options.timeoutMs ?? laneDefaults.timeoutMs
   const mostPerCall = providers.batch.max

@@ -17,7 +17,8 @@ import type { IntakeChannel } from './options.ts'
 export interface IntakeOptions {
   readonly channels: readonly IntakeChannel[]
   readonly queue: Queue
-  readonly database: Database
+  /** The database of a brand. */
+  readonly databaseOf: (brand: string | undefined) => Database
   /** The brands of all lanes. */
   readonly brands: readonly string[]
   /** The settings of a lane. Undefined: no lane has this name. */
@@ -27,7 +28,7 @@ export interface IntakeOptions {
 /** The lane of the parked messages of a brand. */
 const parkedLane = (brand: string): string => `${brand}/intake`
 
-export function createIntake({ channels, queue, database, brands: all, rulesOf }: IntakeOptions): MessageIntake {
+export function createIntake({ channels, queue, databaseOf, brands: all, rulesOf }: IntakeOptions): MessageIntake {
   const brandsOf = ({ brands = all }: IntakeChannel): readonly string[] => brands
   const readers = channels.map((each) => {
     const { consumer, channel, brands } = each
@@ -41,7 +42,7 @@ export function createIntake({ channels, queue, database, brands: all, rulesOf }
   return createMessageIntake({
     queue,
     channels: readers,
-    commit: (items, ops) => commitItems(queue, database, items, ops),
+    commit: (items, ops, brand) => commitItems(queue, databaseOf(brand), items, ops),
     brands: channels.flatMap((each) => [...(each.brands?.length === 1 ? [] : [noBrand]), ...brandsOf(each)]),
     laneOf: parkedLane,
     refusal: 'unreadable_record',

@@ -75,13 +75,14 @@ const MessageDetails = Type.Object({
 })
 
 export interface MessageRoutes {
-  readonly database: Database
+  /** The database of a brand's lanes. */
+  readonly databaseOf: (brand: string) => Database
   readonly queue: Queue
   /** The lanes of messages, without the lanes of device events. */
   readonly lanes: readonly LaneService[]
 }
 
-export function messageRoutes({ database, queue, lanes }: MessageRoutes): readonly AdminRoute[] {
+export function messageRoutes({ databaseOf, queue, lanes }: MessageRoutes): readonly AdminRoute[] {
   return [
     adminRoute({
       method: 'GET',
@@ -130,7 +131,7 @@ export function messageRoutes({ database, queue, lanes }: MessageRoutes): readon
         if (!found || !service || !isLaneVisible(key, found.lane))
           throw new HttpError(404, `there is no message ${seq} here: GET /admin/messages finds messages`)
         const callIds = [...found.history.map(({ call }) => call), found.call].filter((id) => typeof id === 'string')
-        const calls = await database.read(
+        const calls = await databaseOf(brandOf(found.lane)).read(
           op(
             findCall,
             [...new Set(callIds)].map((id) => [id]),
@@ -160,6 +161,7 @@ export function messageRoutes({ database, queue, lanes }: MessageRoutes): readon
   ]
 }
 
+const brandOf = (lane: string): string => lane.split('/', 1)[0] as string
 const lanesOf = (brand: string): string[] => channels.map((channel) => laneName(brand, channel))
 
 function shownDetails({ identifiers, expiresAt, settledAt, failed, owner, ...found }: ItemDetails) {

@@ -56,9 +56,20 @@ export interface IntakeChannel {
   readonly brands?: readonly string[]
 }
 
+/** A database for some of the brands. */
+export interface StoreOptions {
+  /** From 1 to 99, and never changed: the numbers of its messages begin with it. */
+  readonly number: number
+  /** 'postgres://…' */
+  readonly url: string
+  readonly brands: readonly string[]
+}
+
 export interface PlatformOptions {
   /** 'sqlite:PATH' or 'postgres://…'. Must not be the operator's store. */
   readonly store: string
+  /** Further databases, each with the brands that live in it. All other brands live in `store`. */
+  readonly stores?: readonly StoreOptions[]
   readonly keys: readonly AccessKey[]
   /** The URL at which operators reach this platform, for /docs and /openapi.json. Default: the URL of these documents. */
   readonly publicUrl?: string

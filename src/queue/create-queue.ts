@@ -12,8 +12,8 @@ import { readFailedGroups } from './failed-counts.ts'
 import { findItem } from './find-item.ts'
 import { findItems } from './find-items.ts'
 import { insertFailedOps } from './insert-failed.ts'
-import type { NewItem, Queue } from './queue.ts'
-import { createReadAheadBudget } from './read-ahead-budget.ts'
+import type { NewItem, StoredQueue } from './queue.ts'
+import { createReadAheadBudget, type ReadAheadBudget } from './read-ahead-budget.ts'
 import { countItems, type FindWaitReason, readOutcomes } from './read-outcomes.ts'
 import { forgetEvidence, forgetSettled } from './retention.ts'
 import { type ServedLane, serveLane } from './serve-lane.ts'
@@ -23,8 +23,8 @@ import { laneTopic, transactionalTopic } from './wake-topics.ts'
 export { queueMigrations } from './tables.ts'
 
 export interface QueueOptions {
-  /** The memory for items that all lanes together have read ahead. Default: 256 MiB. */
-  readonly readAheadBytes?: number | undefined
+  /** The memory for items that all lanes of the process have read ahead. Default: 256 MiB for this queue. */
+  readonly readAhead?: ReadAheadBudget
 }
 
 /**
@@ -36,10 +36,12 @@ export interface QueueOptions {
  * lane.start()
  * const [enqueued] = await queue.enqueue('1/push', [{ key: 'k1', text: '{"activity":…}' }]) // { seq: 1, isNew: true }
  */
-export function createQueue(database: Database, { readAheadBytes }: QueueOptions = {}): Queue {
+export function createQueue(
+  database: Database,
+  { readAhead = createReadAheadBudget() }: QueueOptions = {},
+): StoredQueue {
   const servedLanes = new Map<string, ServedLane>()
   const division = createDivision(database)
-  const readAhead = createReadAheadBudget(readAheadBytes)
 
   const findWaitReason: FindWaitReason = (item) => servedLanes.get(item.lane)?.findWaitReason(item)
 

@@ -83,13 +83,13 @@ interface Cursor {
 
 export const cursorPattern = String.raw`^\d{1,15}\.\d{1,15}\.\d{1,15}$`
 
-function readCursor(text: string | undefined, now: number): Cursor {
+export function readCursor(text: string | undefined, now: number): Cursor {
   if (text === undefined) return { startedAt: now, position: 0, seq: 0 }
   const [startedAt, position, seq] = text.split('.').map(Number) as [number, number, number]
   return { startedAt: Math.min(startedAt, now), position, seq }
 }
 
-const writeCursor = ({ startedAt, position, seq }: Cursor): string => `${startedAt}.${position}.${seq}`
+export const writeCursor = ({ startedAt, position, seq }: Cursor): string => `${startedAt}.${position}.${seq}`
 
 const decisions = { dismiss: 'dismissed', replay: 'replayed' } as const
 

@@ -328,6 +328,10 @@ export interface Queue {
   decideFailed(filter: FailedFilter, action: 'dismiss' | 'replay', decision?: Decision): Promise<DecidedItems>
   /** The number of items of each lane and category. */
   countItems(): Promise<readonly CountedItems[]>
+}
+
+/** The queue of one database. */
+export interface StoredQueue extends Queue {
   /** Deletes a bounded number of items that were settled before `before`. @returns how many; 0: none are left */
   forgetSettled(before: number): Promise<number>
   /** Deletes a bounded number of attempts from before `before`. @returns how many; 0: none are left */

@@ -2,6 +2,7 @@
 
 import { type Static, type TSchema, Type } from 'typebox'
 import { moment, nullable, whole } from '../contract/documents/described.ts'
+import { StoreUnavailable } from '../store/store-unavailable.ts'
 import type { Control } from './controls.ts'
 import { configuredSettings, type SettingName } from './lane-settings.ts'
 import type { LaneService, LaneSettings, LaneState } from './queue.ts'
@@ -57,13 +58,24 @@ export const ShownLane = Type.Object({
   ),
 })
 
-export const Lanes = Type.Object({ lanes: Type.Array(ShownLane) })
+export const Lanes = Type.Object({
+  lanes: Type.Array(ShownLane),
+  unavailable: Type.Optional(
+    Type.Array(Type.String(), { description: 'The names of the lanes whose store does not answer now' }),
+  ),
+})
 
-/** Reads and shows the state of these lanes. */
+/** Reads and shows the state of these lanes. Rejects if no store answers. */
 export async function showLanes(lanes: readonly LaneService[]): Promise<Static<typeof Lanes>> {
-  return {
-    lanes: await Promise.all(lanes.map(async ({ lane, state }) => showLane(configuredSettings(lane), await state()))),
-  }
+  const read = await Promise.allSettled(
+    lanes.map(async ({ lane, state }) => showLane(configuredSettings(lane), await state())),
+  )
+  const shown = read.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []))
+  for (const each of read)
+    if (each.status === 'rejected' && (shown.length === 0 || !(each.reason instanceof StoreUnavailable)))
+      throw each.reason
+  const unavailable = lanes.filter((_, i) => read[i]?.status === 'rejected').map(({ name }) => name)
+  return { lanes: shown, ...(unavailable.length > 0 && { unavailable }) }
 }
 
 function showLane(

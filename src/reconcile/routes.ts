@@ -32,8 +32,14 @@ const RunName = Type.Object({ run: text('The name of the run.') })
 const maxRuns = 1_000
 const maxDiscrepancies = 10_000
 
+export interface ReconciliationStores {
+  readonly databases: readonly Database[]
+  /** The database of a brand. */
+  readonly databaseOf: (brand: string) => Database
+}
+
 export function reconciliationRoutes(
-  database: Database,
+  { databases, databaseOf }: ReconciliationStores,
   configured: readonly ReconciliationOptions[],
 ): readonly AdminRoute[] {
   return [
@@ -66,6 +72,7 @@ export function reconciliationRoutes(
         const fields = options.flatMap((each) => each.fields)
         if (!fields.includes(field))
           throw new HttpError(404, `${shown(field)} is not reconciled: use ${fields.join(', ')}`)
+        const database = databaseOf(id)
         const created = await requestRun(database, id, field, key.name, anySize)
         if (created !== undefined)
           return { ...shownRun((await readRun(database, created)) as ReconciliationRun), fresh: true }
@@ -90,7 +97,13 @@ export function reconciliationRoutes(
         const brands = [...new Set(configured.map((each) => each.brand))].filter(
           (each) => isBrandVisible(key, each) && (brand === undefined || brand === each),
         )
-        const runs = await listRuns(database, brands, field, after, pageSize)
+        const pages = [...Map.groupBy(brands, databaseOf)].map(([database, own]) =>
+          listRuns(database, own, field, after, pageSize),
+        )
+        const runs = (await Promise.all(pages))
+          .flat()
+          .sort((a, b) => (a.run > b.run ? -1 : 1))
+          .slice(0, pageSize)
         return { runs: runs.map(shownRun), next: (runs.length === pageSize && runs.at(-1)?.run) || null }
       },
     }),
@@ -103,7 +116,7 @@ export function reconciliationRoutes(
       gives: Type.Object({ ...ShownRun.properties, corrections: Type.Array(Correction) }),
       async handler(request, key) {
         const run = await readRequestedRun(request.params.run, key)
-        return { ...shownRun(run), corrections: await listCorrections(database, run) }
+        return { ...shownRun(run), corrections: await listCorrections(databaseOf(run.brand), run) }
       },
     }),
     adminRoute({
@@ -120,7 +133,7 @@ export function reconciliationRoutes(
       async handler(request, key) {
         const run = await readRequestedRun(request.params.run, key)
         const { after = 0, limit: pageSize = 100 } = request.query
-        const found = await listDiscrepancies(database, run, after, pageSize)
+        const found = await listDiscrepancies(databaseOf(run.brand), run, after, pageSize)
         const next = found.length === pageSize ? (found.at(-1)?.n ?? null) : null
         return { discrepancies: found.map(shownDiscrepancy), next }
       },
@@ -141,7 +154,7 @@ export function reconciliationRoutes(
       async handler(request, key, reply) {
         const run = await readRequestedRun(request.params.run, key)
         const { format = 'ndjson' } = request.query
-        return sendFile(reply, run, format, readAllDiscrepancies(database, run))
+        return sendFile(reply, run, format, readAllDiscrepancies(databaseOf(run.brand), run))
       },
     }),
     adminRoute({
@@ -153,6 +166,7 @@ export function reconciliationRoutes(
       gives: ShownRun,
       async handler(request, key) {
         const run = await readRequestedRun(request.params.run, key)
+        const database = databaseOf(run.brand)
         await acknowledgeRun(database, run.brand, run.run, key.name)
         return shownRun((await readRun(database, run.run)) as ReconciliationRun)
       },
@@ -186,16 +200,19 @@ export function reconciliationRoutes(
       async handler(request, key) {
         const run = await readRequestedRun(request.params.run, key)
         const { what = 'tighten', preview = false, confirm } = request.body
-        if (preview) return previewCorrection(database, run, what)
+        if (preview) return previewCorrection(databaseOf(run.brand), run, what)
         if (what === 'loosen') await demandConfirmation(run, what, confirm)
-        return applyCorrection(database, run, what, key.name)
+        return applyCorrection(databaseOf(run.brand), run, what, key.name)
       },
     }),
   ]
 
   async function readRequestedRun(name: string, key: AccessKey): Promise<ReconciliationRun> {
-    const run = await readRun(database, name)
+    const read = await Promise.allSettled(databases.map((database) => readRun(database, name)))
+    const run = read.map((each) => (each.status === 'fulfilled' ? each.value : undefined)).find(Boolean)
     if (run && isBrandVisible(key, run.brand)) return run
+    const unread = read.find(({ status }) => status === 'rejected')
+    if (!run && unread?.status === 'rejected') throw unread.reason
     throw new HttpError(404, `there is no run ${shown(name)}: GET /admin/reconciliations lists them`)
   }
 
@@ -205,7 +222,7 @@ export function reconciliationRoutes(
     what: CorrectionKind,
     confirm: number | undefined,
   ): Promise<void> {
-    const { count, sets, sample } = await previewCorrection(database, run, what)
+    const { count, sets, sample } = await previewCorrection(databaseOf(run.brand), run, what)
     if (count === 0) throw new HttpError(409, `there is nothing to loosen: no user of this run would get ${sets}`)
     if (confirm === count) return
     const users = `${sample.map((id) => shown(id)).join(', ')}${count > sample.length ? ', …' : ''}`

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { createQueue, queueMigrations } from '../../src/queue/create-queue.ts'
 import type { Lane } from '../../src/queue/queue.ts'
+import { createReadAheadBudget } from '../../src/queue/read-ahead-budget.ts'
 import type { Database } from '../../src/store/database.ts'
 import { openDatabase } from '../../src/store/open-database.ts'
 import { until } from '../support/wait.ts'
@@ -17,7 +18,7 @@ test('lanes with long backlogs share the memory for reading ahead, and every lan
       return rows
     },
   }
-  const queue = createQueue(database, { readAheadBytes: 1_000_000 })
+  const queue = createQueue(database, { readAhead: createReadAheadBudget(1_000_000) })
   const names = Array.from({ length: 20 }, (_, i) => `${i + 1}/push`)
   const text = 'x'.repeat(1_000)
   for (const name of names)

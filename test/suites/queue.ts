@@ -18,7 +18,7 @@ import type {
   LaneHandler,
   LaneService,
   NewItem,
-  Queue,
+  StoredQueue,
 } from '../../src/queue/queue.ts'
 import { createReadAheadBudget } from '../../src/queue/read-ahead-budget.ts'
 import { postponeOp, settleOps } from '../../src/queue/settle-ops.ts'
@@ -41,7 +41,7 @@ export interface QueueFixture {
 export interface QueueTest {
   readonly t: TestContext
   readonly database: Database
-  readonly queue: Queue
+  readonly queue: StoredQueue
   /** Serves a lane until the test ends. */
   serve(handle: LaneHandler, over?: Partial<Lane>): LaneService
 }
@@ -111,7 +111,11 @@ export const fatal = (blame: Fatal['blame'], over: Partial<Fatal> = {}): Fatal =
 })
 
 /** Resolves with the outcomes of these items when all are settled. */
-export const waitUntilSettled = (queue: Queue, enqueued: readonly EnqueuedItem[], withinMs = 20_000) =>
+export const waitUntilSettled = (
+  queue: Pick<StoredQueue, 'readOutcomes'>,
+  enqueued: readonly EnqueuedItem[],
+  withinMs = 20_000,
+) =>
   until(
     async () => {
       const outcomes = await queue.readOutcomes(seqsOf(enqueued))

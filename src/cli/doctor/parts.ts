@@ -33,6 +33,10 @@ function sideParts(side: 'operator' | 'platform', config: OperatorConfig | Platf
   const lists = side === 'operator' ? ['keys', 'admin_keys'] : ['keys']
   return [
     { setting: `${side}.store`, check: () => inspectStore(config.store) },
+    ...('stores' in config ? config.stores : []).map(({ url }, i) => ({
+      setting: `${side}.stores[${i}].url`,
+      check: () => inspectStore(url),
+    })),
     portPart(side, `${side}.port`, config),
     ...(config.admin ? [portPart(side, `${side}.admin.port`, config.admin)] : []),
     ...lists.map((list) => ({

@@ -64,13 +64,14 @@ function keyOptions({ rate, ...key }: OperatorConfig['keys'][number]): OperatorO
 }
 
 export async function platformOptions(config: PlatformConfig): Promise<PlatformOptions> {
-  const { store, keys, body, keep, keep_contents } = config
+  const { store, stores, keys, body, keep, keep_contents } = config
   const bodies = { bodyBytesInFlight: config.bodies, bodyTimeoutMs: config.body_timeout }
   const lanes = await Promise.all(config.lanes.map(laneOptions))
   const reconciliation = config.reconciliation.map(reconciliationOptions)
   const deviceLinks = config.device_links.map(linkChannel)
   return {
     store,
+    stores,
     keys,
     ...publicUrlOf(config),
     lanes,

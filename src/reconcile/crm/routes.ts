@@ -34,7 +34,8 @@ const held = {
   ),
 }
 
-export function crmRoutes(database: Database): readonly AdminRoute[] {
+/** @param databaseOf the database of a brand */
+export function crmRoutes(databaseOf: (brand: string) => Database): readonly AdminRoute[] {
   return [
     adminRoute({
       method: 'POST',
@@ -62,7 +63,7 @@ export function crmRoutes(database: Database): readonly AdminRoute[] {
         if (!request.body) throw new HttpError(400, 'the body is empty: send one user per line')
         const now = clock.now()
         return importUsers(request.body as AsyncIterable<Buffer>, {
-          database,
+          database: databaseOf(brand),
           brand,
           format,
           now,
@@ -80,7 +81,7 @@ export function crmRoutes(database: Database): readonly AdminRoute[] {
       async handler(request, key) {
         const brand = brandOf(request.params, key)
         const { user } = request.params
-        const attributes = await readCrmUser(database, brand, user)
+        const attributes = await readCrmUser(databaseOf(brand), brand, user)
         if (!attributes) throw new HttpError(404, `the CRM has no user ${shown(user)} of brand ${brand}`)
         return { brand, user_id: user, attributes }
       },
@@ -99,8 +100,8 @@ export function crmRoutes(database: Database): readonly AdminRoute[] {
         const now = clock.now()
         const read = readRecord({ ...request.body, user_id: user }, { brand, at: now, now })
         if ('invalid' in read) throw new HttpError(400, read.invalid)
-        const changed = await upsertCrmUsers(database, brand, [read])
-        const attributes = (await readCrmUser(database, brand, user)) ?? {}
+        const changed = await upsertCrmUsers(databaseOf(brand), brand, [read])
+        const attributes = (await readCrmUser(databaseOf(brand), brand, user)) ?? {}
         return { brand, user_id: user, changed: changed === 1, attributes }
       },
     }),
