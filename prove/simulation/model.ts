@@ -53,7 +53,7 @@ export function createModel(limits: { mode: 'single' | 'batch'; max: number; con
   let operatorUpsets = 0
 
   let violation: string | undefined
-  function violate(text: string): never {
+  const violate: (text: string) => never = (text) => {
     violation ??= text
     throw new Violation(text)
   }
@@ -67,8 +67,14 @@ export function createModel(limits: { mode: 'single' | 'batch'; max: number; con
     accept: (message: ModelledMessage): void =>
       void messages.set(message.id, { ...message, settled: false, operatorAnswered: false, sends: 0 }),
     operatorUpset: () => void operatorUpsets++,
-    operatorDied: () => void (operatorUpsets++, operatorLife++),
-    platformDied: () => void (platformLife++, (open = 0)),
+    operatorDied(): void {
+      operatorUpsets++
+      operatorLife++
+    },
+    platformDied(): void {
+      platformLife++
+      open = 0
+    },
 
     /** The platform begins a request. @param now the platform's clock */
     request(ids: readonly string[], now: number): number {
@@ -100,7 +106,8 @@ export function createModel(limits: { mode: 'single' | 'batch'; max: number; con
         if (category === 'successful') {
           state.operatorAnswered = true
           if (state.sends === 0) violate(`message ${state.id} is successful, but was never sent`)
-          if (ref !== state.ref) violate(`message ${state.id} is ${ref} for the platform, ${state.ref} for the provider`)
+          if (ref !== state.ref)
+            violate(`message ${state.id} is ${ref} for the platform, ${state.ref} for the provider`)
         }
         if (category === 'failed' && state.truth === 'successful')
           violate(`message ${state.id} is failed, but nobody refused it`)
@@ -108,13 +115,17 @@ export function createModel(limits: { mode: 'single' | 'batch'; max: number; con
     },
     /** An answer arrived at the platform. @param now the platform's clock */
     answerArrived(ids: readonly string[], answer: PlatformAnswer, now: number, life: number): void {
+      // It comes too late for the session that asked.
+      if (life !== platformLife) return
       for (const { state, category, ref } of readAnswer(ids, answer)) {
         if (category === 'successful' || category === 'failed') state.answered = { category, life, ref }
         else if (answer.retryAfterSeconds !== undefined)
           state.notBefore = { at: now + answer.retryAfterSeconds * 1_000, life }
       }
     },
-    stored: (id: string): void => void (find(id).settled = true),
+    stored(id: string): void {
+      find(id).settled = true
+    },
 
     /** The operator calls the provider. */
     send(id: string, ref: string): void {
@@ -144,15 +155,20 @@ export function createModel(limits: { mode: 'single' | 'batch'; max: number; con
     check(reports: ReadonlyMap<string, FinalReport>): void {
       for (const { id, answered, truth, ref, expiresAt, sends } of messages.values()) {
         const report = reports.get(id)
-        if (!report) return violate(`message ${id} was lost`)
+        if (!report) violate(`message ${id} was lost`)
         if (report.category === 'waiting') violate(`message ${id} still waits`)
         if (report.reason === 'expired' && expiresAt !== undefined) continue
-        if (!answered) return violate(`message ${id} is ${report.category}, but nobody said so`)
+        if (!answered) violate(`message ${id} is ${report.category}, but nobody said so`)
         if (answered.category !== report.category)
           violate(`message ${id} was answered ${answered.category}, and the platform has ${report.category}`)
         if (report.category !== 'successful') continue
         // An answer whose body was cut has no identifier.
-        if (truth !== 'successful' || sends === 0 || ![undefined, ref].includes(answered.ref) || report.ref !== answered.ref)
+        if (
+          truth !== 'successful' ||
+          sends === 0 ||
+          ![undefined, ref].includes(answered.ref) ||
+          report.ref !== answered.ref
+        )
           violate(`message ${id} is successful as ${report.ref}, but the provider has ${truth} and ${ref}`)
       }
     },
@@ -162,16 +178,21 @@ export function createModel(limits: { mode: 'single' | 'batch'; max: number; con
   function readAnswer(ids: readonly string[], { status, body }: PlatformAnswer) {
     const states = ids.map(find)
     if (limits.mode === 'single') {
-      const category = status >= 200 && status <= 299 ? 'successful' : status >= 400 && status <= 499 ? 'failed' : 'fatal'
-      const ref = (/"push_id":"([^"]*)"/.exec(body) ?? [])[1]
+      const category =
+        status >= 200 && status <= 299 ? 'successful' : status >= 400 && status <= 499 ? 'failed' : 'fatal'
+      const ref = (parse(body) as { readonly push_id?: string } | undefined)?.push_id
       return states.map((state) => ({ state, category, ref }) as const)
     }
     const categories = new Map<string, { category: 'successful' | 'failed' | 'fatal'; ref: string | undefined }>()
     if (status === 200) {
       for (const category of ['successful', 'failed', 'fatal'] as const)
-        for (const entry of parse(body)?.[category] ?? []) categories.set(String(entry.id), { category, ref: entry.push_id })
+        for (const entry of parse(body)?.[category] ?? [])
+          categories.set(String(entry.id), { category, ref: entry.push_id })
     }
-    return states.map((state) => ({ state, ...(categories.get(state.id) ?? { category: 'fatal' as const, ref: undefined }) }))
+    return states.map((state) => ({
+      state,
+      ...(categories.get(state.id) ?? { category: 'fatal' as const, ref: undefined }),
+    }))
   }
 }
 

@@ -25,7 +25,9 @@ export function createWitness({ world, random, faults, model, truths, max }: Pro
     }
     const hangs = faults.fires('provider hangs')
     await Promise.race([
-      hangs ? new Promise(() => {}) : world.sleep(faults.fires('provider late') ? random.integer(40, 8_000) : random.integer(1, 30)),
+      hangs
+        ? new Promise(() => {})
+        : world.sleep(faults.fires('provider late') ? random.integer(40, 8_000) : random.integer(1, 30)),
       new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true })),
     ])
     if (signal.aborted) {
@@ -49,7 +51,9 @@ export function createWitness({ world, random, faults, model, truths, max }: Pro
       if (truths.get(id) === 'successful') return { category: 'successful', ref, rule: 'sent' }
       return { category: 'failed', reason: 'rejected', error: 'refused', rule: 'refused' }
     })
-    end((id) => (results[messages.findIndex((each) => each.id === id)]?.category === 'successful' ? 'sent' : 'not sent'))
+    end((id) =>
+      results[messages.findIndex((each) => each.id === id)]?.category === 'successful' ? 'sent' : 'not sent',
+    )
     return results
   }
   return { name: 'witness', max, send: (messages, { signal }) => send(messages, signal) }

@@ -65,8 +65,9 @@ export async function runSeed(seed: number): Promise<Run> {
     return async ({ path, headers, body }, onDeath) => {
       operator.onDeath.add(onDeath)
       // inject() begins when its promise is awaited.
-      const answer = await world.runIn(operator.process, async () =>
-        await app.inject({ method: 'POST', url: path, headers, payload: body }),
+      const answer = await world.runIn(
+        operator.process,
+        async () => await app.inject({ method: 'POST', url: path, headers, payload: body }),
       )
       operator.onDeath.delete(onDeath)
       const wait = answer.headers['retry-after']
@@ -133,9 +134,11 @@ export async function runSeed(seed: number): Promise<Run> {
 
   /** Puts a message until the platform has accepted it. */
   function enqueue(id: string, expiresAt: number | undefined): void {
-    const again = (): void => void world.schedule(200, () => enqueue(id, expiresAt), 'world')
     const queue = platform.running
-    if (!queue) return again()
+    if (!queue) {
+      world.schedule(200, () => enqueue(id, expiresAt), 'world')
+      return
+    }
     const user = String(1_000 + (Number(id) % 5))
     const text = `{"activity":{"id":${id},"brand_id":1,"user_id":"${user}","activity_id":7,"trigger_hash":"h","action_id":9},"title":"t","body":"b"}`
     const key = messageKey('push', { id, userId: user, activityId: '7', actionId: '9', triggerHash: 'h' })
@@ -182,7 +185,10 @@ export async function runSeed(seed: number): Promise<Run> {
     return (await world.run(() => result === true || broken(), settings.chaosMs + healingMs)) && !broken()
   }
 
-  const broken = (): boolean => (violation ??= model.violation) !== undefined
+  const broken = (): boolean => {
+    violation ??= model.violation
+    return violation !== undefined
+  }
 
   function fail(error: unknown): void {
     violation ??= error instanceof Violation ? error.message : String((error as Error).stack ?? error)
@@ -202,7 +208,9 @@ export async function runSeed(seed: number): Promise<Run> {
       world.schedule(
         at,
         () => {
-          const expiresAt = expires ? Math.floor(world.now) + platform.process.skewMs + arrivals.pick([0, 500, 60_000]) : undefined
+          const expiresAt = expires
+            ? Math.floor(world.now) + platform.process.skewMs + arrivals.pick([0, 500, 60_000])
+            : undefined
           model.accept({ id, truth, ...(expiresAt !== undefined && { expiresAt }) })
           enqueue(id, expiresAt)
         },
@@ -224,8 +232,11 @@ export async function runSeed(seed: number): Promise<Run> {
     operator.process.alive = false
     platform.process.alive = false
     world.end()
-    if (process.env.DUMP) console.log(disks.operator.prepare("select * from messages where key like '[\"push\",\"' || ? || '\"%'").all(process.env.DUMP))
     for (const disk of Object.values(disks)) disk.close()
   }
-  return { trace: world.trace, states: states.reached, ...(violation !== undefined && { violation, recent: world.recent }) }
+  return {
+    trace: world.trace,
+    states: states.reached,
+    ...(violation !== undefined && { violation, recent: world.recent }),
+  }
 }

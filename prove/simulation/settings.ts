@@ -4,14 +4,39 @@ import type { Random } from './random.ts'
 
 export const faultNames = [
   // store
-  'commit answer lost', 'begin busy', 'disk full', 'slow store', 'read fails',
+  'commit answer lost',
+  'begin busy',
+  'disk full',
+  'slow store',
+  'read fails',
   // wire
-  'no connection', 'request lost', 'request reset', 'answer lost', 'answer reset', 'request doubled', 'answer cut', 'answer partial',
-  'answer delayed', 'proxy 429', 'proxy 500', 'proxy 502', 'proxy 503', 'proxy 400',
+  'no connection',
+  'request lost',
+  'request reset',
+  'answer lost',
+  'answer reset',
+  'request doubled',
+  'answer cut',
+  'answer partial',
+  'answer delayed',
+  'proxy 429',
+  'proxy 500',
+  'proxy 502',
+  'proxy 503',
+  'proxy 400',
   // provider
-  'provider hangs', 'provider throws', 'provider fatal', 'provider miscounts', 'provider late', 'provider asks to wait',
+  'provider hangs',
+  'provider throws',
+  'provider fatal',
+  'provider miscounts',
+  'provider late',
+  'provider asks to wait',
   // processes and their clocks
-  'operator killed', 'platform killed', 'operator stopped', 'platform stopped', 'clock jumps',
+  'operator killed',
+  'platform killed',
+  'operator stopped',
+  'platform stopped',
+  'clock jumps',
 ] as const
 export type FaultName = (typeof faultNames)[number]
 

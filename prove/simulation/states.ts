@@ -5,13 +5,31 @@ import { faultNames } from './settings.ts'
 
 /** Each must be reached in a full run. */
 export const demandedEvents = [
-  'lane.owned', 'lane.held', 'lane.released', 'batch.sent', 'item.settled', 'item.retry', 'call.done', 'answer.warning',
-  'message.received', 'message.claimed', 'message.repeated', 'message.taken_over', 'message.calling', 'message.settled', 'budget.spent',
-  'provider.paused', 'provider.resumed', 'provider.threw', 'loop.failed', 'store.commit',
+  'lane.owned',
+  'lane.held',
+  'lane.released',
+  'batch.sent',
+  'item.settled',
+  'item.retry',
+  'call.done',
+  'answer.warning',
+  'message.received',
+  'message.claimed',
+  'message.repeated',
+  'message.taken_over',
+  'message.calling',
+  'message.settled',
+  'budget.spent',
+  'provider.paused',
+  'provider.resumed',
+  'provider.threw',
+  'loop.failed',
+  'store.commit',
 ] as const satisfies readonly EventName[]
 
 const details: { [Name in EventName]?: (event: Events[Name]) => string | undefined } = {
-  'item.settled': ({ category, untracked, rule }) => (untracked ? 'untracked' : rule.includes('expired') ? 'expired' : category),
+  'item.settled': ({ category, untracked, rule }) =>
+    untracked ? 'untracked' : rule.includes('expired') ? 'expired' : category,
   'message.taken_over': ({ uncertain }) => (uncertain ? 'uncertain' : 'certain'),
   'message.settled': ({ category, uncertain }) => (uncertain ? 'uncertain' : category),
 }
@@ -35,5 +53,12 @@ export function watchStates() {
       if (detail !== undefined) reach(`${name} ${detail}`)
     }),
   )
-  return { reached, reach, on, end: () => unlisten.forEach((end) => end()) }
+  return {
+    reached,
+    reach,
+    on,
+    end: () => {
+      for (const end of unlisten) end()
+    },
+  }
 }

@@ -9,16 +9,22 @@ import type { Random } from './random.ts'
 import type { Faults } from './settings.ts'
 import type { World } from './world.ts'
 
+/** Newer versions of Node can copy a database. On older ones each disk is migrated. */
+interface Disk extends DatabaseSync {
+  serialize?(): Uint8Array
+  deserialize?(image: Uint8Array): void
+}
+
 const migrated = new Map<readonly Migration[], Uint8Array>()
 
-/** An empty database with all tables. The migrations run once. */
+/** An empty database with all tables. */
 export async function createDisk(migrations: readonly Migration[]): Promise<DatabaseSync> {
-  const disk = openSqliteFile(':memory:')
+  const disk: Disk = openSqliteFile(':memory:')
   const image = migrated.get(migrations)
-  if (image) disk.deserialize(image)
+  if (image) disk.deserialize?.(image)
   else {
     await migrateSqlite(disk, migrations)
-    migrated.set(migrations, disk.serialize())
+    if (disk.serialize) migrated.set(migrations, disk.serialize())
   }
   return disk
 }
@@ -76,14 +82,12 @@ export function openStore(disk: DatabaseSync, { world, random, faults, onFault, 
   async function commit(...given: Parameters<Database['commit']>): Promise<readonly (readonly object[])[]> {
     const { database, lost } = session
     const loses = faults.fires('commit answer lost')
-    try {
-      const rows = (await database.commit(...given)) as readonly (readonly object[])[]
-      if (loses && !lost.signal.aborted) lose()
-      return rows
-    } finally {
-      await answer()
-      if (lost.signal.aborted) throw new StoreUnavailable('committed, but the answer was lost')
-    }
+    const [result] = await Promise.allSettled([database.commit(...given)])
+    if (loses && result.status === 'fulfilled' && !lost.signal.aborted) lose()
+    await answer()
+    if (lost.signal.aborted) throw new StoreUnavailable('committed, but the answer was lost')
+    if (result.status === 'rejected') throw result.reason
+    return result.value as readonly (readonly object[])[]
   }
 
   return {
@@ -130,7 +134,12 @@ function failing(disk: DatabaseSync, fail: (name: 'begin busy' | 'disk full', er
         const prepared = target.prepare(text)
         const fault = before[text as keyof typeof before]
         if (!fault) return prepared
-        return { run: () => (fail(...fault), prepared.run()) }
+        return {
+          run() {
+            fail(fault[0], fault[1])
+            return prepared.run()
+          },
+        }
       }
     },
   })

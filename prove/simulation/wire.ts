@@ -3,7 +3,7 @@
 import type { Pool } from 'undici'
 import type { Model, PlatformAnswer } from './model.ts'
 import type { Random } from './random.ts'
-import type { Faults, FaultName } from './settings.ts'
+import type { FaultName, Faults } from './settings.ts'
 import type { World } from './world.ts'
 
 /** Answers requests in the operator's process. Undefined: there is no operator now. */
@@ -37,11 +37,25 @@ const proxyAnswers: readonly [FaultName, number, number | undefined][] = [
 ]
 
 export function createWire({ world, random, faults, model, reach, fail }: WireOptions): Pool {
-  const travelMs = (): number => (faults.fires('answer delayed') ? random.integer(50, 6_000) : 1 + random.fraction() * 9)
+  const travelMs = (): number =>
+    faults.fires('answer delayed') ? random.integer(50, 6_000) : 1 + random.fraction() * 9
+
+  const trace = ({ status, body }: PlatformAnswer): string => `${status} ${body.replaceAll(/"push_id":"[^"]*"/g, '')}`
 
   function dispatch(request: WireRequest, handler: Handler): void {
     const platform = world.process
     const ids = idsOf(request.body)
+    const controller = { abort: () => void end(), paused: false, reason: null, aborted: false, pause() {}, resume() {} }
+    type Controller = Parameters<NonNullable<Handler['onResponseError']>>[0]
+    const given = controller as unknown as Controller
+    const later = (action: () => void): void => void world.schedule(travelMs(), action, platform ?? 'world')
+    const serve = reach()
+    if (!serve || faults.fires('no connection')) {
+      world.note(`no connection for ${ids.join()}`)
+      const error = Object.assign(new Error('connection refused'), { code: 'ECONNREFUSED' })
+      later(() => handler.onResponseError?.(given, error))
+      return
+    }
     const life = model.request(ids, now())
     world.note(`request ${ids.join()}`)
     let ended = false
@@ -51,10 +65,6 @@ export function createWire({ world, random, faults, model, reach, fail }: WireOp
       model.requestEnded(life)
       return true
     }
-    const controller = { abort: () => void end(), paused: false, reason: null, aborted: false, pause() {}, resume() {} }
-    type Controller = Parameters<NonNullable<Handler['onResponseError']>>[0]
-    const given = controller as unknown as Controller
-    const later = (action: () => void): void => void world.schedule(travelMs(), action, platform ?? 'world')
     const lose = (code: string): void =>
       later(() => {
         if (!end()) return
@@ -64,7 +74,7 @@ export function createWire({ world, random, faults, model, reach, fail }: WireOp
     const deliver = (answer: PlatformAnswer): void =>
       later(() => {
         if (!end()) return
-        world.note(`answer ${ids.join()} ${answer.status} ${answer.body.replaceAll(/"push_id":"[^"]*"/g, '')}`)
+        world.note(`answer ${ids.join()} ${trace(answer)}`)
         model.answerArrived(ids, answer, now(), life)
         const wait = answer.retryAfterSeconds
         handler.onResponseStart?.(given, answer.status, wait === undefined ? {} : { 'retry-after': String(wait) }, '')
@@ -72,34 +82,38 @@ export function createWire({ world, random, faults, model, reach, fail }: WireOp
         handler.onResponseEnd?.(given, {})
       })
 
-    const serve = reach()
-    if (!serve || faults.fires('no connection')) return lose('ECONNREFUSED')
-    handler.onRequestStart?.(given, {})
-    if (faults.fires('request lost')) return
-    if (faults.fires('request reset')) return lose('ECONNRESET')
-    const proxy = proxyAnswers.find(([name]) => faults.fires(name))
-    if (proxy) return deliver({ status: proxy[1], retryAfterSeconds: proxy[2], body: '{"error":"the proxy"}' })
     const arrive = (onAnswer: (answer: PlatformAnswer) => void): void =>
       void world.schedule(
         travelMs(),
         () => {
-          const now = reach()
-          if (!now) return lose('ECONNRESET')
-          void now(request, () => lose('ECONNRESET')).then((answer) => {
-            world.note(`answered ${ids.join()} ${answer.status} ${answer.body.replaceAll(/"push_id":"[^"]*"/g, '')}`)
-            model.operatorAnswer(ids, answer)
-            onAnswer(answer)
-          }).catch(fail)
+          const serveNow = reach()
+          if (!serveNow) lose('ECONNRESET')
+          else
+            void serveNow(request, () => lose('ECONNRESET'))
+              .then((answer) => {
+                world.note(`answered ${ids.join()} ${trace(answer)}`)
+                model.operatorAnswer(ids, answer)
+                onAnswer(answer)
+              })
+              .catch(fail)
         },
         'world',
       )
-    if (faults.fires('request doubled')) arrive(() => {})
-    arrive((answer) => {
-      if (faults.fires('answer lost')) return
-      if (faults.fires('answer reset')) return lose('ECONNRESET')
-      if (faults.fires('answer cut')) return deliver(cut(answer))
-      deliver(faults.fires('answer partial') ? withoutOne(answer) : answer)
-    })
+
+    handler.onRequestStart?.(given, {})
+    if (faults.fires('request lost')) return
+    const proxy = proxyAnswers.find(([name]) => faults.fires(name))
+    if (faults.fires('request reset')) lose('ECONNRESET')
+    else if (proxy) deliver({ status: proxy[1], retryAfterSeconds: proxy[2], body: '{"error":"the proxy"}' })
+    else {
+      if (faults.fires('request doubled')) arrive(() => {})
+      arrive((answer) => {
+        if (faults.fires('answer lost')) return
+        if (faults.fires('answer reset')) lose('ECONNRESET')
+        else if (faults.fires('answer cut')) deliver(cut(answer))
+        else deliver(faults.fires('answer partial') ? withoutOne(answer) : answer)
+      })
+    }
   }
 
   /** The clock of the process that runs now. */
@@ -113,7 +127,10 @@ export function createWire({ world, random, faults, model, reach, fail }: WireOp
     body: answer.body.replace(/\{"id":[^{}]*\},?/, '').replaceAll(',]', ']'),
   })
 
-  return { dispatch: (request: WireRequest, handler: Handler) => void dispatch(request, handler), close: async () => {} } as unknown as Pool
+  return {
+    dispatch: (request: WireRequest, handler: Handler) => void dispatch(request, handler),
+    close: async () => {},
+  } as unknown as Pool
 }
 
 /** The ids of a request: of one record, or of a batch. */

@@ -56,7 +56,7 @@ export function createWorld(random: Random): World {
   epoch += 3_600_000
   const heap: Event[] = []
   const hash = createHash('sha1')
-  const recent: string[] = [];
+  const recent: string[] = []
   let now = started
   let order = 0
 
@@ -100,7 +100,7 @@ export function createWorld(random: Random): World {
     note(line) {
       const text = `${now - started} ${line}`
       hash.update(text)
-      recent.push(text);
+      recent.push(text)
       if (recent.length > 400) recent.shift()
     },
     async run(until, time) {
@@ -186,7 +186,8 @@ function install({ now, monotonic, schedule, random }: Joints): () => void {
     uuid: () => fill(Buffer.alloc(16)).toString('hex'),
   })
   Object.assign(globalThis, {
-    setImmediate: (action: (...values: unknown[]) => void, ...values: unknown[]) => schedule(0, () => action(...values)),
+    setImmediate: (action: (...values: unknown[]) => void, ...values: unknown[]) =>
+      schedule(0, () => action(...values)),
     // Fastify's, at its start.
     setTimeout: clock.setTimeout,
     setInterval: clock.setInterval,

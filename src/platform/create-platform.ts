@@ -215,7 +215,11 @@ export const providersOf = (lane: LaneOptions): Providers => ({
 })
 
 /** Serves a configured lane with its providers. */
-export function serveLane(queue: ReturnType<typeof createQueue>, options: LaneOptions, providers: Providers): LaneService {
+export function serveLane(
+  queue: ReturnType<typeof createQueue>,
+  options: LaneOptions,
+  providers: Providers,
+): LaneService {
   const { brand, channel, mode } = options
   const timeoutMs = options.timeoutMs ?? laneDefaults.timeoutMs
   const mostPerCall = providers.batch.max
