@@ -16,6 +16,8 @@ export interface ProviderOptions {
 }
 
 export function createWitness({ world, random, faults, model, truths, max }: ProviderOptions): Provider {
+  let outageUntil = 0
+
   async function send(messages: readonly Message[], signal: AbortSignal): Promise<readonly Result[]> {
     const upsets = model.operatorUpsets
     world.note(`send ${messages.map(({ id }) => id).join()}`)
@@ -41,6 +43,11 @@ export function createWitness({ world, random, faults, model, truths, max }: Pro
     if (faults.fires('provider miscounts')) {
       end(() => 'unknown')
       return []
+    }
+    if (faults.fires('provider outage')) outageUntil = world.now + random.integer(1_000, 15_000)
+    if (world.now < outageUntil) {
+      end(() => 'not sent')
+      return messages.map(() => fatal('down', {}))
     }
     if (faults.fires('provider asks to wait')) {
       end(() => 'not sent')

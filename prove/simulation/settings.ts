@@ -37,6 +37,8 @@ export const faultNames = [
   'operator stopped',
   'platform stopped',
   'clock jumps',
+  'answer names a stranger',
+  'provider outage',
 ] as const
 export type FaultName = (typeof faultNames)[number]
 

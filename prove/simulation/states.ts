@@ -30,7 +30,7 @@ export const demandedEvents = [
 const details: { [Name in EventName]?: (event: Events[Name]) => string | undefined } = {
   'item.settled': ({ category, untracked, rule }) =>
     untracked ? 'untracked' : rule.includes('expired') ? 'expired' : category,
-  'message.taken_over': ({ uncertain }) => (uncertain ? 'uncertain' : 'certain'),
+  'message.taken_over': ({ uncertain }) => (uncertain ? 'uncertain' : undefined),
   'message.settled': ({ category, uncertain }) => (uncertain ? 'uncertain' : category),
 }
 
@@ -38,7 +38,6 @@ export const demandedStates: readonly string[] = [
   ...demandedEvents,
   ...['successful', 'failed', 'untracked', 'expired'].map((detail) => `item.settled ${detail}`),
   'message.taken_over uncertain',
-  'message.taken_over certain',
   ...['successful', 'failed', 'fatal', 'uncertain'].map((detail) => `message.settled ${detail}`),
   ...faultNames.map((name) => `fault: ${name}`),
 ]

@@ -111,6 +111,7 @@ export function createWire({ world, random, faults, model, reach, fail }: WireOp
         if (faults.fires('answer lost')) return
         if (faults.fires('answer reset')) lose('ECONNRESET')
         else if (faults.fires('answer cut')) deliver(cut(answer))
+        else if (faults.fires('answer names a stranger')) deliver(withStranger(answer))
         else deliver(faults.fires('answer partial') ? withoutOne(answer) : answer)
       })
     }
@@ -121,6 +122,13 @@ export function createWire({ world, random, faults, model, reach, fail }: WireOp
   const cut = (answer: PlatformAnswer): PlatformAnswer => ({
     ...answer,
     body: answer.body.slice(0, random.integer(0, answer.body.length - 1)),
+  })
+  const withStranger = (answer: PlatformAnswer): PlatformAnswer => ({
+    ...answer,
+    body: answer.body.replace(
+      '],"failed":[',
+      answer.body.includes('"successful":[]') ? '{"id":0}],"failed":[' : ',{"id":0}],"failed":[',
+    ),
   })
   const withoutOne = (answer: PlatformAnswer): PlatformAnswer => ({
     ...answer,
