@@ -4,6 +4,7 @@ import { deviceLinks } from './proofs/device-links.ts'
 import { division } from './proofs/division.ts'
 import { exactlyOnce, exactlyOncePostgres } from './proofs/exactly-once.ts'
 import { goaway, goawayApns } from './proofs/goaway.ts'
+import { handOver } from './proofs/hand-over.ts'
 import { intake } from './proofs/intake.ts'
 import { kills, killsDevices, killsPostgres } from './proofs/kills.ts'
 import { killsFleet } from './proofs/kills-fleet.ts'
@@ -27,6 +28,7 @@ export const proofs: readonly Proof[] = [
   ...killsPostgres,
   ...killsFleet,
   division,
+  handOver,
   snapshot,
   storm,
   resend,

@@ -30,6 +30,12 @@ export interface LanePlan {
   readonly brands: number
   /** The file to which each message is appended. */
   readonly witness: string
+  /** Default: batch. */
+  readonly mode?: LaneOptions['mode']
+  /** Default: 4. */
+  readonly concurrency?: number
+  /** How long the provider takes for a call. Default: 5. */
+  readonly callMs?: number
 }
 
 export interface StormPlan {

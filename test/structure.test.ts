@@ -36,6 +36,7 @@ const allowedImports: Record<string, readonly string[]> = {
     'contract',
   ],
   platform: ['reconcile', 'brokers', 'queue', 'devices', 'providers', 'store', 'http', 'runtime', 'contract'],
+  fake: ['operator', 'providers', 'attributes', 'http', 'runtime', 'contract'],
   config: [
     'operator:types',
     'platform:types',
@@ -61,6 +62,7 @@ const allowedImports: Record<string, readonly string[]> = {
   cli: [
     'checker',
     'demo',
+    'fake',
     'config',
     'operator',
     'platform',

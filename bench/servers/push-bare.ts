@@ -17,8 +17,8 @@ const server = createServer((request, response) => {
   request.on('end', async () => {
     const { activity } = JSON.parse(Buffer.concat(chunks).toString()) as { activity: { id: number } }
     await send(tokens[activity.id % tokens.length] as string)
-    response.writeHead(200, { 'content-type': 'application/json' })
-    response.end(JSON.stringify({ push_id: randomUUID() }))
+    const body = JSON.stringify({ push_id: randomUUID() })
+    response.writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body) }).end(body)
   })
 })
 await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 export interface Ended {
@@ -104,6 +104,17 @@ export async function endProcesses(): Promise<void> {
       return closed
     }),
   )
+}
+
+/** The processor time of all threads of a process in milliseconds, according to the kernel. 0: the process has ended. */
+export function cpuMs(pid: number): number {
+  try {
+    const threads = readdirSync(`/proc/${pid}/task`)
+    const ns = threads.map((id) => Number(readFileSync(`/proc/${pid}/task/${id}/schedstat`, 'utf8').split(' ')[0]))
+    return ns.reduce((total, each) => total + each, 0) / 1e6
+  } catch {
+    return 0
+  }
 }
 
 /** The resident memory in bytes, according to the kernel. */

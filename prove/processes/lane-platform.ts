@@ -9,6 +9,7 @@ import { adminKey, type LanePlan, readPlan } from '../plans.ts'
 import { serveUntilSignal } from './serve-until-signal.ts'
 
 const plan = readPlan<LanePlan>()
+const { mode = 'batch', concurrency = 4, callMs = 5 } = plan
 const provider: Provider = {
   name: 'witness',
   max: 100,
@@ -17,7 +18,7 @@ const provider: Provider = {
       plan.witness,
       messages.map(({ brand, id }) => `${brand}/${id} ${process.pid} ${Date.now()}\n`).join(''),
     )
-    await new Promise((resolve) => setTimeout(resolve, 5))
+    if (callMs > 0) await new Promise((resolve) => setTimeout(resolve, callMs))
     return messages.map(({ ref }) => ({ category: 'successful', ref, rule: 'recorded by the witness' }))
   },
 }
@@ -33,7 +34,9 @@ const platform = createPlatform({
   store: plan.store,
   keys: [{ name: 'proof', key: adminKey, scopes: ['enqueue', 'read', 'manage'] }],
   lanes: Array.from({ length: plan.brands }, (_, i) => String(i + 1)).flatMap((brand) =>
-    (['push', 'site'] as const).map((channel) => ({ mode: 'batch', spanMs: 20, brand, channel, provider }) as const),
+    (['push', 'site'] as const).map(
+      (channel) => ({ mode, concurrency, spanMs: 20, brand, channel, provider }) as const,
+    ),
   ),
 })
 await serveUntilSignal('platform', platform, plan.port)

@@ -1,13 +1,13 @@
 // Several platforms on one PostgreSQL divide many lanes: when a process joins, is killed, or stops, and while they are idle.
 
 import assert from 'node:assert/strict'
-import { readdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { postgresStore, type Store } from '../../bench/harness/stores.ts'
 import { freePort } from '../../test/support/free-port.ts'
 import { query } from '../../test/support/services/postgres.ts'
 import { admin, enqueue, waitUntilSettled } from '../harness/http.ts'
-import { type Process, startProcess } from '../harness/process.ts'
+import { cpuMs, type Process, startProcess } from '../harness/process.ts'
 import type { Figures, Proof, ProofOptions } from '../harness/proof.ts'
 import { type LanePlan, planVariable } from '../plans.ts'
 
@@ -212,18 +212,6 @@ async function measureIdle(store: Store, members: readonly Member[], idleMs: num
     statements_per_second: Math.round(rate('statements') * 10_000) / 10,
     database_cores: Math.round(rate('database') * 10_000) / 10_000,
     process_cores: Math.round(rate('processes') * 10_000) / 10_000,
-  }
-}
-
-/** The processor time of all threads of a process. */
-function cpuMs(pid: number): number {
-  try {
-    const threads = readdirSync(`/proc/${pid}/task`)
-    return (
-      sum(threads.map((id) => Number(readFileSync(`/proc/${pid}/task/${id}/schedstat`, 'utf8').split(' ')[0]))) / 1e6
-    )
-  } catch {
-    return 0
   }
 }
 

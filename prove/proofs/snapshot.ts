@@ -2,15 +2,15 @@
 // transaction. PostgreSQL cannot remove rows that such a snapshot may see, so a table of waiting messages fills with dead rows.
 
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
 import { postgresStore, type Store } from '../../bench/harness/stores.ts'
 import { freePort } from '../../test/support/free-port.ts'
 import { query } from '../../test/support/services/postgres.ts'
-import { enqueue, waitUntilSettled } from '../harness/http.ts'
+import { waitUntilSettled } from '../harness/http.ts'
 import { startProcess } from '../harness/process.ts'
 import type { Figures, Proof, ProofOptions } from '../harness/proof.ts'
+import { percentile, readArrivals, startFeed } from '../harness/steady-feed.ts'
 import { type LanePlan, planVariable } from '../plans.ts'
 
 interface Size {
@@ -21,16 +21,13 @@ interface Size {
 }
 const full: Size = { perSecond: 1_000, windowMs: 60_000, heldMs: 600_000 }
 const small: Size = { perSecond: 200, windowMs: 3_000, heldMs: 6_000 }
-const requestsPerSecond = 20
-/** Index entries that are read for a message: a scan over dead rows would read hundreds. */
-const maxReadsFactor = 3
 const minRate = 0.97
 const maxLatencyFactor = 2
 
 export const snapshot: Proof = {
   name: 'snapshot',
   claims:
-    'a snapshot that is held open on the database of a platform slows its lanes down by no more than 3 %, because no read scans dead rows again',
+    'a snapshot that is held open on the database of a platform costs its lanes at most 3 % of their rate and doubles no latency (p95)',
   needs: ['postgres'],
   boundSeconds: { small: 120, full: 1_200 },
   async run(options, signal) {
@@ -56,7 +53,7 @@ async function proveSnapshot(
     env: { [planVariable]: JSON.stringify(plan) },
   })
   await platform.ready
-  const feed = startFeed(`http://127.0.0.1:${port}`, size.perSecond, signal)
+  const feed = startFeed(`http://127.0.0.1:${port}`, { perSecond: size.perSecond, requestsPerSecond: 20 }, signal)
   const measure = async (): Promise<Span> => {
     const [from, readsBefore, sentBefore] = [Date.now(), await indexReads(store), feed.sentAt.length]
     await sleep(size.windowMs)
@@ -78,10 +75,6 @@ async function proveSnapshot(
     const arrivals = readArrivals(witness, feed.sentAt.length)
     const [usual, late] = [before, held].map((span) => judge(span, feed.sentAt, arrivals)) as [Judged, Judged]
     print(`before: ${JSON.stringify(usual)}; at the end of ${size.heldMs / 1_000} s: ${JSON.stringify(late)}`)
-    assert.ok(
-      late.reads_per_message <= maxReadsFactor * usual.reads_per_message,
-      `each message needed ${late.reads_per_message} index entries, and ${usual.reads_per_message} before`,
-    )
     // In npm test, other tests run at the same time.
     if (!isSmall) {
       assert.ok(late.rate >= minRate, `the rate fell to ${late.rate}`)
@@ -116,66 +109,12 @@ interface Judged {
 
 function judge({ from, to, readsPerMessage }: Span, sentAt: readonly number[], arrivals: readonly number[]): Judged {
   const within = (times: readonly number[]): number => times.filter((at) => at >= from && at < to).length
-  const latencies = arrivals
-    .flatMap((at, i) => (at >= from && at < to ? [at - (sentAt[i] as number)] : []))
-    .sort((a, b) => a - b)
+  const latencies = arrivals.flatMap((at, i) => (at >= from && at < to ? [at - (sentAt[i] as number)] : []))
   return {
     rate: round(within(arrivals) / within(sentAt)),
-    p95_ms: latencies[Math.floor(latencies.length * 0.95)] as number,
+    p95_ms: percentile(latencies, 0.95),
     reads_per_message: round(readsPerMessage),
   }
-}
-
-interface Feed {
-  readonly platform: string
-  /** When each message was enqueued, by its number. */
-  readonly sentAt: readonly number[]
-  stop(): Promise<void>
-}
-
-/** Enqueues messages at a steady rate, whether or not the platform keeps up. */
-function startFeed(platform: string, perSecond: number, signal: AbortSignal): Feed {
-  const sentAt: number[] = []
-  let stopped = false
-  const pending = new Set<Promise<unknown>>()
-  const feeding = (async () => {
-    const began = performance.now()
-    for (let request = 1; !stopped; request++) {
-      signal.throwIfAborted()
-      const lines = Array.from({ length: perSecond / requestsPerSecond }, () => element(sentAt.push(Date.now()) - 1))
-      const sending = enqueue(platform, 'push', lines.join('')).finally(() => pending.delete(sending))
-      pending.add(sending)
-      await sleep(Math.max(0, began + (request * 1_000) / requestsPerSecond - performance.now()))
-    }
-    await Promise.all(pending)
-  })()
-  feeding.catch(() => {})
-  return {
-    platform,
-    sentAt,
-    stop() {
-      stopped = true
-      return feeding
-    },
-  }
-}
-
-function element(n: number): string {
-  const activity = `{"id":${n},"brand_id":1,"user_id":"${n % 1_000}","activity_id":7,"action_id":9,"trigger_hash":"h"}`
-  return `{"activity":${activity},"title":"Record ${n}"}\n`
-}
-
-/** @returns when each message arrived, by its number. Fails unless each arrived once. */
-function readArrivals(witness: string, sent: number): readonly number[] {
-  const arrivals: number[] = []
-  for (const line of readFileSync(witness, 'utf8').trimEnd().split('\n')) {
-    const [message = '', , at] = line.split(' ')
-    const n = Number(message.split('/')[1])
-    assert.equal(arrivals[n], undefined, `message ${n} was sent twice`)
-    arrivals[n] = Number(at)
-  }
-  assert.equal(Object.keys(arrivals).length, sent, 'messages that arrived')
-  return arrivals
 }
 
 /** The index entries that all scans have read so far. The statistics are up to a second old. */

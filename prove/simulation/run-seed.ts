@@ -144,7 +144,7 @@ export async function runSeed(seed: number): Promise<Run> {
     const key = messageKey('push', { id, userId: user, activityId: '7', actionId: '9', triggerHash: 'h' })
     let accepted = false
     const item = { key, text, ...(expiresAt !== undefined && { expiresAt }) }
-    world.runIn(platform.process, () =>
+    void world.runIn(platform.process, () =>
       queue.enqueue(laneOf, [item]).then(
         ([stored]) => {
           accepted = true

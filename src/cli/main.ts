@@ -27,6 +27,11 @@ const commands: readonly { name: string; help: string; load: () => Promise<Comma
     load: async () => (await import('./check.ts')).checkCommand(),
   },
   {
+    name: 'fake',
+    help: 'run an operator in memory, with faults on request, to develop a platform against',
+    load: async () => (await import('./fake.ts')).fakeCommand(),
+  },
+  {
     name: 'send',
     help: 'send a file of activity request records and wait for their outcomes',
     load: async () => (await import('./send.ts')).sendCommand(),
@@ -35,6 +40,11 @@ const commands: readonly { name: string; help: string; load: () => Promise<Comma
     name: 'failed',
     help: 'work through Failed Actions: count, list, show, replay, dismiss, export',
     load: async () => (await import('./failed.ts')).failedCommand(),
+  },
+  {
+    name: 'explain',
+    help: 'show the whole life of a message, on one side or on both',
+    load: async () => (await import('./explain.ts')).explainCommand(),
   },
   {
     name: 'lanes',

@@ -5,8 +5,8 @@ import { emptyMap, type Raw } from './raw.ts'
 import { readYaml } from './read-yaml.ts'
 import { holdsSecret, type Setting, type Settings } from './setting.ts'
 
-/** Variables that are not settings: the path of the file, and the defaults of --url and --key of `bellwire send`. */
-const others = ['BELLWIRE_CONFIG', 'BELLWIRE_URL', 'BELLWIRE_KEY']
+/** Variables that are not settings: the path of the file, and the defaults of options such as --url and --key. */
+const others = ['BELLWIRE_CONFIG', 'BELLWIRE_URL', 'BELLWIRE_KEY', 'BELLWIRE_OTHER_URL', 'BELLWIRE_OTHER_KEY']
 
 type Path = readonly (string | number)[]
 interface Match {

@@ -6,6 +6,7 @@ import { refuseFailed, refuseFatal } from '../contract/refusals.ts'
 import { shortened } from '../contract/storable.ts'
 import type { Device } from '../devices/device.ts'
 import { clock } from '../runtime/clock.ts'
+import { messageOf } from '../runtime/message-of.ts'
 
 export function expired({ expiresAt }: Content, lifetimeMs: number): Failed {
   const named = expiresAt !== undefined && expiresAt <= clock.now()
@@ -43,6 +44,6 @@ export function removalStopped({ reason, rule, error, answer }: Failed): Failed 
 }
 
 export const sourceDown = (error: unknown): Fatal =>
-  refuseFatal('devices_unknown', { error: `not sent: the source of devices cannot answer (${messageOf(error)})` })
-
-const messageOf = (error: unknown): string => shortened(error instanceof Error ? error.message : String(error))
+  refuseFatal('devices_unknown', {
+    error: `not sent: the source of devices cannot answer (${shortened(messageOf(error))})`,
+  })

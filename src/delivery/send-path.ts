@@ -8,6 +8,7 @@ import { clock } from '../runtime/clock.ts'
 import { emit, hasListeners } from '../runtime/events.ts'
 import { createFairSemaphore, type FairSemaphore } from '../runtime/fair-semaphore.ts'
 import { gather } from '../runtime/gather.ts'
+import { messageOf } from '../runtime/message-of.ts'
 import { createTransientMap, type TransientMap } from '../runtime/transient-map.ts'
 import type { Database } from '../store/database.ts'
 import { type Admission, createAdmission, deliveredBefore } from './admission.ts'
@@ -320,6 +321,7 @@ function emitSettled({ message: m, result }: Settled): void {
   emit('message.settled', {
     brand: m.brand,
     channel: m.channel,
+    id: m.id,
     ref: m.ref,
     category: result.category,
     rule: result.rule,
@@ -337,5 +339,5 @@ const noSlotInTime = refuseFatal('too_late', {
 
 const storeUnavailable = (error: unknown): Fatal =>
   refuseFatal('store_unavailable', {
-    error: `the store cannot answer (${error instanceof Error ? error.message : String(error)})`,
+    error: `the store cannot answer (${messageOf(error)})`,
   })

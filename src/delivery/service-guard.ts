@@ -14,6 +14,7 @@ import type { Check } from '../runtime/check.ts'
 import { clock } from '../runtime/clock.ts'
 import { emit, hasListeners } from '../runtime/events.ts'
 import { createFairSemaphore } from '../runtime/fair-semaphore.ts'
+import { messageOf } from '../runtime/message-of.ts'
 import { createSendRate } from '../runtime/send-rate.ts'
 import { readDeviceAnswer } from './read-device-answer.ts'
 import { resolveMismatch } from './token-proof.ts'
@@ -136,7 +137,7 @@ export function guardService(service: PushService, options: ServiceGuardOptions 
       const toAnswer = (error: unknown): DeviceAnswer => {
         if (context.signal.aborted) return { ...stopping, uncertain: true }
         if (late) return timedOut(name, ms)
-        return invalidResult(`${name}: ${error instanceof Error ? error.message : String(error)}`, 1, true)
+        return invalidResult(`${name}: ${messageOf(error)}`, 1, true)
       }
       try {
         service.send(push, callContext).then(

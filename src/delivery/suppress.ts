@@ -7,6 +7,7 @@ import type { Channel, Message } from '../providers/provider.ts'
 import { clock } from '../runtime/clock.ts'
 import { emit } from '../runtime/events.ts'
 import { gather } from '../runtime/gather.ts'
+import { messageOf } from '../runtime/message-of.ts'
 import { within } from '../runtime/within.ts'
 import { createAllowedCache } from './suppression-cache.ts'
 
@@ -81,7 +82,7 @@ export function createSuppression(
         throw new Error(`its answer is not a Map with a Set of user ids for each of ${known.join(', ')}`)
       for (const { resolve } of lookUps) resolve(known, users)
     } catch (error) {
-      emit('suppression.away', { source: source.name, error: error instanceof Error ? error.message : String(error) })
+      emit('suppression.away', { source: source.name, error: messageOf(error) })
       for (const { reject } of lookUps) reject(error)
     }
   }
@@ -107,7 +108,7 @@ export function createSuppression(
       emit('message.suppressed', { brand: message.brand, ref: message.ref, why })
       return refuseFailed('suppressed', { error: `not sent: ${why}`, rule: `suppression: ${why}` })
     } catch (error) {
-      const cause = error instanceof Error ? error.message : String(error)
+      const cause = messageOf(error)
       return refuseFatal('attributes_unknown', {
         error: `not sent: the attribute source ${source.name} cannot answer (${cause})`,
       })

@@ -1,4 +1,4 @@
-// Messages at the operator: search by activity.id or by user, the details of one message, and erasure.
+// Messages at the operator: search by identifier, by activity.id or by user, the details of one message, and erasure.
 
 import { Type } from 'typebox'
 import { brandNumber, closed, moment, nullable, text, userId, whole } from '../contract/documents/described.ts'
@@ -11,7 +11,8 @@ import type { AccessKey } from '../http/access.ts'
 import { type AdminRoute, adminRoute } from '../http/admin-access.ts'
 import { HttpError } from '../http/http.ts'
 import { findCall } from '../providers/calls.ts'
-import { beforeDescription, messageQuery, pageOf, readMessageQuery } from '../queue/message-query.ts'
+import { ShownCall } from '../providers/shown-call.ts'
+import { beforeDescription, messageKeyText, messageQuery, pageOf, readMessageQuery } from '../queue/message-query.ts'
 import { timeOfUuidv7 } from '../runtime/ids.ts'
 import type { Database } from '../store/database.ts'
 import { op } from '../store/statement.ts'
@@ -20,9 +21,15 @@ import { eraseUser } from './erase.ts'
 const evidence = { rule: Type.String(), answer: nullable(Type.String()), error: nullable(Type.String()) }
 const uncertain = Type.Integer({ minimum: 0, maximum: 1, description: '1: no answer, the message may have arrived' })
 
+const lastChange = {
+  error: nullable(Type.String()),
+  updated_at: moment('Time of the last change of the outcome'),
+}
+
 /** The fields of a message in a list and in its details. */
 const common = {
   ref: Type.String({ description: 'push_id or site_notification_id' }),
+  key: messageKeyText,
   brand: Type.String(),
   channel: Type.Enum(['push', 'site']),
   id: Type.String({ description: 'activity.id' }),
@@ -33,14 +40,12 @@ const common = {
   uncertain: whole('Attempts without an answer, which may have arrived'),
 }
 
-const MessageInList = Type.Object({
-  ...common,
-  error: nullable(Type.String()),
-  updated_at: moment('Time of the last change of the outcome'),
-})
+const MessageInList = Type.Object({ ...common, ...lastChange })
 
 const MessageDetails = Type.Object({
   ...common,
+  ...lastChange,
+  owner: Type.String({ description: 'The process of the last attempt; begins with its process id' }),
   claimed_at: moment('Time of the first request with the message'),
   request: Type.Optional(Type.String({ description: 'The request element, unchanged' })),
   tracking: Type.Optional(Type.Record(Type.String(), Type.String())),
@@ -55,16 +60,7 @@ const MessageDetails = Type.Object({
       uncertain,
     }),
   ),
-  calls: Type.Array(
-    Type.Object({
-      id: Type.String(),
-      provider: Type.String(),
-      at: moment('Start of the call'),
-      ms: whole('Duration in milliseconds'),
-      messages: whole(),
-      ...evidence,
-    }),
-  ),
+  calls: Type.Array(ShownCall),
   devices: Type.Array(
     Type.Object({
       attempt: whole(),
@@ -91,15 +87,22 @@ export function messageRoutes({ database, brands }: MessageRoutes): readonly Adm
       method: 'GET',
       url: '/admin/messages',
       scope: 'read',
-      says: 'Finds messages by activity.id, or by brand and user.',
-      query: Type.Object({ ...messageQuery, before: Type.Optional(text(beforeDescription)) }, closed),
+      says: 'Finds messages by identifier, by activity.id, or by brand and user.',
+      query: Type.Object(
+        {
+          ref: Type.Optional(text('The push_id or site_notification_id of the answer.')),
+          ...messageQuery,
+          before: Type.Optional(text(beforeDescription)),
+        },
+        closed,
+      ),
       gives: Type.Object({
         messages: Type.Array(MessageInList),
         next: Type.Optional(text('In a search by user: the `before` of the next page')),
       }),
       async handler(request, key) {
-        const search = readMessageQuery(request.query, key, ['id'])
-        if ('name' in search) return { messages: (await findById(database, visible(key), search.value)).map(toItem) }
+        const search = readMessageQuery(request.query, key, ['ref', 'id'])
+        if ('name' in search) return { messages: (await findMessages(search, visible(key))).map(toItem) }
         const { brand, userId, before, limit } = search
         const found = await findByUser(database, brand, userId, {
           most: limit,
@@ -143,7 +146,8 @@ export function messageRoutes({ database, brands }: MessageRoutes): readonly Adm
         )
         const stored = await readRequest(database, found)
         return {
-          ...describeMessage(found),
+          ...toItem(found),
+          owner: found.owner,
           claimed_at: timeOfUuidv7(ref) ?? 0,
           request: stored?.text,
           tracking: stored?.tracking ? JSON.parse(stored.tracking) : undefined,
@@ -154,12 +158,22 @@ export function messageRoutes({ database, brands }: MessageRoutes): readonly Adm
       },
     }),
   ]
+
+  async function findMessages(
+    { name, value }: { readonly name: 'ref' | 'id'; readonly value: string },
+    visibleBrands: readonly string[],
+  ): Promise<readonly MessageRow[]> {
+    if (name === 'id') return findById(database, visibleBrands, value)
+    const found = await findByRef(database, visibleBrands, value)
+    return found ? [found] : []
+  }
 }
 
 function describeMessage(row: MessageRow) {
   const { channel, id, userId } = readMessageKey(row.key)
   return {
     ref: row.ref,
+    key: row.key,
     brand: row.brand,
     channel,
     id,

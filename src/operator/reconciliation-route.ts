@@ -15,6 +15,7 @@ import { shortened } from '../contract/storable.ts'
 import { HttpError } from '../http/http.ts'
 import { clock } from '../runtime/clock.ts'
 import { emit } from '../runtime/events.ts'
+import { messageOf } from '../runtime/message-of.ts'
 import { authentication, onlyBrandOf } from './authenticate.ts'
 import type { ApiKey, ReconciliationLimits } from './options.ts'
 import { streamUsers } from './reconciliation-stream.ts'
@@ -83,7 +84,7 @@ async function openSnapshot(
     return { chunks: snapshot.chunks, timestamp: toUtc(snapshot.timestamp) }
   } catch (error) {
     if (error instanceof NotListed) throw noSource(brand, field)
-    const cause = shortened(error instanceof Error ? error.message : String(error))
+    const cause = shortened(messageOf(error))
     throw new HttpError(
       503,
       `the source ${source.name} cannot list ${field} now (${cause}): repeat the request`,

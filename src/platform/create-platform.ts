@@ -122,7 +122,7 @@ async function composePlatform(options: PlatformOptions, signal: AbortSignal): P
       lanes: [...services.map(({ service }) => service), ...links.lanes, ...intake.lanes],
       rulesOf,
     }),
-    ...messageRoutes({ queue, lanes: services.map(({ service }) => service) }),
+    ...messageRoutes({ database, queue, lanes: services.map(({ service }) => service) }),
     ...consumerRoutes(consumers),
     ...deviceReads({ registry }),
     ...crmRoutes(crm.database),

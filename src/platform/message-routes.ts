@@ -1,20 +1,28 @@
 // The platform's routes of messages: search by the operator's identifier, by activity.id or by user, and erasure of a user's texts.
 
 import { Type } from 'typebox'
-import { brandNumber, closed, moment, text, userId, whole } from '../contract/documents/described.ts'
+import { brandNumber, closed, moment, nullable, text, userId, whole } from '../contract/documents/described.ts'
 import { channels } from '../contract/endpoints.ts'
 import { readMessageKey } from '../contract/message-key.ts'
 import { type AdminRoute, adminRoute } from '../http/admin-access.ts'
 import { HttpError } from '../http/http-error.ts'
+import { findCall } from '../providers/calls.ts'
+import { ShownCall } from '../providers/shown-call.ts'
+import { failedStates } from '../queue/failed-state.ts'
 import { isLaneVisible } from '../queue/lane-visibility.ts'
-import { beforeDescription, messageQuery, pageOf, readMessageQuery } from '../queue/message-query.ts'
-import type { FoundItem, LaneService, Queue } from '../queue/queue.ts'
+import { beforeDescription, messageKeyText, messageQuery, pageOf, readMessageQuery } from '../queue/message-query.ts'
+import type { FoundItem, ItemDetails, LaneService, Queue } from '../queue/queue.ts'
 import { ShownAttempt, shownAttempt } from '../queue/shown-attempt.ts'
+import { ShownIdentifiers, shownIdentifiers } from '../queue/shown-identifiers.ts'
+import { ShownLane, showLanes } from '../queue/shown-lanes.ts'
+import type { Database } from '../store/database.ts'
+import { op } from '../store/statement.ts'
 import { laneName } from './enqueue.ts'
 
 const FoundMessage = Type.Object({
   seq: whole('The number of the message'),
   lane: Type.String(),
+  key: messageKeyText,
   id: Type.String({ description: 'activity.id' }),
   user_id: Type.String(),
   outcome: Type.Enum(['waiting', 'successful', 'failed']),
@@ -43,13 +51,37 @@ const FoundMessage = Type.Object({
   ),
 })
 
+const MessageDetails = Type.Object({
+  ...FoundMessage.properties,
+  transactional: Type.Optional(Type.Literal(true, { description: 'It is sent before the others of its lane' })),
+  expires_at: Type.Optional(moment('From then on it is not sent')),
+  settled_at: Type.Optional(moment('The time of the outcome; absent while the message waits')),
+  failed: Type.Optional(
+    Type.Object(
+      {
+        state: Type.Enum([...failedStates]),
+        decided_by: nullable(Type.String({ description: 'The name of the key' })),
+        decided_at: nullable(moment('The time of the decision')),
+      },
+      { description: 'Its place in Failed Actions: the last failure and the last decision' },
+    ),
+  ),
+  identifiers: ShownIdentifiers,
+  calls: Type.Array(ShownCall),
+  lane_owner: Type.Optional(
+    Type.String({ description: 'The process that owns the lane now; begins with its process id' }),
+  ),
+  lane_state: Type.Optional(ShownLane),
+})
+
 export interface MessageRoutes {
+  readonly database: Database
   readonly queue: Queue
   /** The lanes of messages, without the lanes of device events. */
   readonly lanes: readonly LaneService[]
 }
 
-export function messageRoutes({ queue, lanes }: MessageRoutes): readonly AdminRoute[] {
+export function messageRoutes({ database, queue, lanes }: MessageRoutes): readonly AdminRoute[] {
   return [
     adminRoute({
       method: 'GET',
@@ -85,6 +117,30 @@ export function messageRoutes({ queue, lanes }: MessageRoutes): readonly AdminRo
       },
     }),
     adminRoute({
+      method: 'GET',
+      url: '/admin/messages/:seq',
+      scope: 'read',
+      says: 'Shows one message with its attempts, calls and identifiers, without its text. While it waits, also the state of its lane.',
+      params: Type.Object({ seq: whole('The number of the message.') }),
+      gives: MessageDetails,
+      refuses: { 404: 'There is no such message, or this key may not see it.' },
+      async handler({ params: { seq } }, key) {
+        const found = await queue.findItem(seq)
+        const service = lanes.find(({ name }) => name === found?.lane)
+        if (!found || !service || !isLaneVisible(key, found.lane))
+          throw new HttpError(404, `there is no message ${seq} here: GET /admin/messages finds messages`)
+        const callIds = [...found.history.map(({ call }) => call), found.call].filter((id) => typeof id === 'string')
+        const calls = await database.read(
+          op(
+            findCall,
+            [...new Set(callIds)].map((id) => [id]),
+          ),
+        )
+        const waits = found.category === 'waiting' ? (await showLanes([service])).lanes[0] : undefined
+        return { ...shownDetails(found), calls, ...(waits && { lane_state: waits }) }
+      },
+    }),
+    adminRoute({
       method: 'POST',
       url: '/admin/messages/erase',
       scope: 'manage',
@@ -106,10 +162,22 @@ export function messageRoutes({ queue, lanes }: MessageRoutes): readonly AdminRo
 
 const lanesOf = (brand: string): string[] => channels.map((channel) => laneName(brand, channel))
 
+function shownDetails({ identifiers, expiresAt, settledAt, failed, owner, ...found }: ItemDetails) {
+  return {
+    ...shownMessage(found),
+    ...(expiresAt !== undefined && { expires_at: expiresAt }),
+    ...(settledAt !== undefined && { settled_at: settledAt }),
+    ...(failed && { failed: { state: failed.state, decided_by: failed.by, decided_at: failed.at } }),
+    identifiers: shownIdentifiers(identifiers),
+    ...(owner !== undefined && { lane_owner: owner }),
+  }
+}
+
 function shownMessage({ category, key, enqueuedAt, earlierRefs, history, ...rest }: FoundItem) {
   const { id, userId } = readMessageKey(key)
   return {
     ...rest,
+    key,
     ...(earlierRefs && { earlier_refs: earlierRefs }),
     id,
     user_id: userId,

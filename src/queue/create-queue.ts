@@ -9,6 +9,7 @@ import { enqueueItems, enqueueOps } from './enqueue.ts'
 import { eraseItems } from './erase.ts'
 import { findFailed, listFailed } from './failed-actions.ts'
 import { readFailedGroups } from './failed-counts.ts'
+import { findItem } from './find-item.ts'
 import { findItems } from './find-items.ts'
 import { insertFailedOps } from './insert-failed.ts'
 import type { NewItem, Queue } from './queue.ts'
@@ -82,6 +83,7 @@ export function createQueue(database: Database, { readAheadBytes }: QueueOptions
     },
     listCancellations: (lanes, limit) => listCancellations(database, lanes, limit),
     readOutcomes: (seqs) => readOutcomes(database, seqs, findWaitReason),
+    findItem: (seq) => findItem(database, seq, findWaitReason),
     findItems: (search) => findItems(database, search, findWaitReason),
     listFailed: (filter, page) => listFailed(database, filter, page),
     eraseItems: (lanes, userId) => eraseItems(database, lanes, userId),

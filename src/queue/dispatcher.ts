@@ -8,6 +8,7 @@ import { createBlockedUsers } from './blocked-users.ts'
 import type { BufferedItem } from './buffered-item.ts'
 import { classifyOutcomes, expiredItem, type FatalItem, finalItem } from './classify.ts'
 import { type BatchCut, cutBatch, cutUnsuspectedItem, orderingUser } from './cut-batch.ts'
+import { eventFieldsOf } from './item-keys.ts'
 import { judgeFatals } from './judge-fatals.ts'
 import type { LaneBuffer } from './lane-buffer.ts'
 import { batchLimits } from './lane-settings.ts'
@@ -293,9 +294,8 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
         continue
       }
       const retryAt = now + plan.inMs
-      const { seq, attempt } = item
-      emit('item.retry', { lane: lane.name, seq, attempt, reason: outcome.reason, inMs: plan.inMs })
-      waitReasons.set(seq, outcome)
+      emit('item.retry', { ...eventFieldsOf(lane.name, item), reason: outcome.reason, inMs: plan.inMs })
+      waitReasons.set(item.seq, outcome)
       if (counts) {
         if (lane.keepFailed) attempts.add(item, outcome, now)
         item.attempt++

@@ -14,6 +14,7 @@ import { readMessageParts } from './item-keys.ts'
 import { isLaneVisible } from './lane-visibility.ts'
 import type { DecidedItems, FailedFilter, FailedGroup, FailedItem, Queue } from './queue.ts'
 import { ShownAttempt, shownAttempt } from './shown-attempt.ts'
+import { ShownIdentifiers, shownIdentifiers } from './shown-identifiers.ts'
 
 const maxListed = 1_000
 const maxGroups = 10_000
@@ -180,13 +181,7 @@ export function failedAdmin(queue: Queue): readonly AdminRoute[] {
         history: Type.Array(ShownAttempt, {
           description: 'Every unsuccessful attempt, oldest first; of many, the first 20 and the last 20',
         }),
-        identifiers: Type.Array(
-          Type.Object({
-            ref: Type.String({ description: 'push_id or site_notification_id' }),
-            replayed_at: nullable(moment('The time of the replay that ended it')),
-          }),
-          { description: 'All identifiers that the operator answered; the present one is the last' },
-        ),
+        identifiers: ShownIdentifiers,
       }),
       refuses: { 404: 'There is no such failed item, or this key may not see it.' },
       async handler({ params: { seq } }, key) {
@@ -197,7 +192,7 @@ export function failedAdmin(queue: Queue): readonly AdminRoute[] {
         return {
           ...shownFailed(item),
           history: history.map(shownAttempt),
-          identifiers: identifiers.map(({ ref, replayedAt }) => ({ ref, replayed_at: replayedAt })),
+          identifiers: shownIdentifiers(identifiers),
         }
       },
     }),

@@ -38,6 +38,12 @@ export function readMessageParts(key: string): MessageParts | undefined {
   }
 }
 
+/** The members of an event about an attempt. `id` is the activity.id; an item that is not a message has none. */
+export const eventFieldsOf = (
+  lane: string,
+  { seq, key, attempt }: { readonly seq: number; readonly key: string; readonly attempt: number },
+) => ({ lane, seq, ...(isMessage(key) && { id: readBatchId(key) }), attempt })
+
 /** The user of an item, or null if its key names no user. */
 export function readUserId(key: string): string | null {
   return readMessageParts(key)?.userId ?? readUserKey(key)?.userId ?? null

@@ -252,6 +252,20 @@ export interface FoundItem extends ItemOutcome, Pick<Item, 'key' | 'enqueuedAt'>
   readonly erased?: true
 }
 
+export interface ItemDetails extends Omit<FoundItem, 'earlierRefs'> {
+  readonly history: readonly Attempt[]
+  /** All identifiers that the operator answered; the present one is the last. */
+  readonly identifiers: readonly Identifier[]
+  readonly expiresAt?: number
+  readonly transactional?: true
+  /** Absent while the item waits. */
+  readonly settledAt?: number
+  /** The last decision about an item that is or was in Failed Actions. */
+  readonly failed?: { readonly state: FailedState; readonly by: string | null; readonly at: number | null }
+  /** The process that owns the lane now. */
+  readonly owner?: string
+}
+
 export interface ErasedItems {
   /** Settled items without text now, including those erased before. */
   readonly messages: number
@@ -294,6 +308,8 @@ export interface Queue {
   listCancellations(lanes: readonly string[], limit: number): Promise<readonly Cancellation[]>
   /** Outcomes in the order of `seqs`, without unknown numbers. */
   readOutcomes(seqs: readonly number[]): Promise<readonly ItemOutcome[]>
+  /** All that is stored about an item, without its text. */
+  findItem(seq: number): Promise<ItemDetails | undefined>
   /** Sorted by number. The items of a user are sorted from the newest to the oldest. */
   findItems(search: ItemSearch): Promise<readonly FoundItem[]>
   /** A page of Failed Actions, sorted by number, which may be short. `next` is the cursor of the next page, if there is one. */

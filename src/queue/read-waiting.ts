@@ -163,18 +163,20 @@ export async function readItemsAt(
   return found.map((row) => toItem(lane, row)).sort((a, b) => a.dueAt - b.dueAt || a.seq - b.seq)
 }
 
-// Jumps from lane to lane in the index.
+// Jumps from lane to lane in the index, from its end: the newest rows wait. The oldest index entries are of settled rows, as long
+// as a snapshot that is held open keeps PostgreSQL from removing them.
 const selectDueLanes = statement<{ lane: string }>({
   name: 'due_lanes',
   rank: 43,
   columns: { now: 'bigint' },
   text: (rows) => `
     with recursive waiting_lanes (lane) as (
-      select min(w.lane) from waiting w
+      select max(w.lane) from waiting w
       union all
-      select (select min(w.lane) from waiting w where w.lane > l.lane) from waiting_lanes l where l.lane is not null)
+      select (select max(w.lane) from waiting w where w.lane < l.lane) from waiting_lanes l where l.lane is not null)
     select l.lane from waiting_lanes l
-    where exists (select 1 from waiting w where w.lane = l.lane and w.due_at <= (select r.now from ${rows} r))`,
+    where (select w.seq from waiting w where w.lane = l.lane and w.due_at <= (select r.now from ${rows} r)
+           order by w.due_at desc, w.seq desc limit 1) is not null`,
 })
 
 /** Finds the lanes with items that are due. The cost grows with the number of lanes that have waiting items. */

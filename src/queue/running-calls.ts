@@ -3,6 +3,7 @@
 import type { Fatal } from '../contract/outcome.ts'
 import { refuseFatal } from '../contract/refusals.ts'
 import { emit } from '../runtime/events.ts'
+import { messageOf } from '../runtime/message-of.ts'
 import { timeoutError } from '../runtime/timeout-error.ts'
 import type { BufferedItem } from './buffered-item.ts'
 import type { HandledOutcome, Item, Lane, LaneHandler } from './queue.ts'
@@ -79,7 +80,7 @@ export function createRunningCalls({ lane, handle, signal, onEnd }: RunningCalls
         answer = Promise.reject(error)
       }
       answer.then(call.end, (error: unknown) => {
-        const message = error instanceof Error ? error.message : String(error)
+        const message = messageOf(error)
         call.end(items.map(() => handlerFailed(items.length, message)))
       })
     },

@@ -3,11 +3,12 @@
 import { retryIn } from '../runtime/backoff.ts'
 import { clock } from '../runtime/clock.ts'
 import { emit, hasListeners } from '../runtime/events.ts'
+import { messageOf } from '../runtime/message-of.ts'
 import type { Database, Op } from '../store/database.ts'
 import { StoreUnavailable } from '../store/store-unavailable.ts'
 import { attemptsOp } from './attempts.ts'
 import type { BufferedItem } from './buffered-item.ts'
-import { isMessage } from './item-keys.ts'
+import { eventFieldsOf, isMessage } from './item-keys.ts'
 import type { Lane } from './queue.ts'
 import { type FinalItem, type PostponedItem, postponeOp, settleOps } from './settle-ops.ts'
 import { settledState } from './tables.ts'
@@ -143,15 +144,10 @@ export function createSettleWriter({ database, lane, lost, onCommitted }: Settle
 function emitSettled(lane: string, { item, settled }: FinalItem): void {
   const { seq, state, attempt, rule, ref } = settled
   emit('item.settled', {
-    lane,
-    seq,
+    ...eventFieldsOf(lane, { seq, key: item.key, attempt }),
+    ...(ref !== undefined && { ref }),
     category: state === settledState.successful ? 'successful' : 'failed',
-    attempt,
     rule,
     untracked: state === settledState.successful && ref === undefined && isMessage(item.key),
   })
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }

@@ -20,7 +20,8 @@ const Setting = <Value extends TSchema>(value: Value) =>
     override: Type.Optional(Type.Object(author, { description: 'Present if a person changed the setting' })),
   })
 
-const Lane = Type.Object({
+/** A lane, as /admin shows it. */
+export const ShownLane = Type.Object({
   name: Type.String(),
   waiting: whole(),
   oldest_age_ms: whole('The age of the oldest waiting item'),
@@ -56,7 +57,7 @@ const Lane = Type.Object({
   ),
 })
 
-export const Lanes = Type.Object({ lanes: Type.Array(Lane) })
+export const Lanes = Type.Object({ lanes: Type.Array(ShownLane) })
 
 /** Reads and shows the state of these lanes. */
 export async function showLanes(lanes: readonly LaneService[]): Promise<Static<typeof Lanes>> {
@@ -68,7 +69,7 @@ export async function showLanes(lanes: readonly LaneService[]): Promise<Static<t
 function showLane(
   configured: LaneSettings,
   { oldestAgeMs, heldForMs, inFlight, lastError, controls, heldBack, settings, ...lane }: LaneState,
-): Static<typeof Lane> {
+): Static<typeof ShownLane> {
   const ofSetting = (name: SettingName) => {
     const override = controls.find((control) => control.kind === 'setting' && control.name === name)
     return override ? { override: showAuthor(override) } : {}

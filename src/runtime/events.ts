@@ -50,9 +50,11 @@ export interface Events {
   'message.without_text': { brand: string; channel: string }
   'content.missing': { brand: string; messages: number; pointers: string }
   'message.calling': { provider: string; refs: readonly string[] }
+  /** `id` is the activity.id. With `ref` it joins the log lines of the two sides. */
   'message.settled': {
     brand: string
     channel: string
+    id: string
     ref: string
     category: string
     rule: string
@@ -118,16 +120,18 @@ export interface Events {
   /** A person dismissed or replayed failed items. */
   'failed.decided': { action: 'dismiss' | 'replay'; count: number; by: string }
   'batch.sent': { lane: string; items: number; bytes: number; full: boolean }
-  /** `untracked`: delivered, but the answer has no identifier (row 6). */
+  /** `id` is the activity.id of a message. `untracked`: delivered, but the answer has no identifier (row 6). */
   'item.settled': {
     lane: string
     seq: number
+    id?: string
+    ref?: string
     category: string
     attempt: number
     rule: string
     untracked: boolean
   }
-  'item.retry': { lane: string; seq: number; attempt: number; reason: string; inMs: number }
+  'item.retry': { lane: string; seq: number; id?: string; attempt: number; reason: string; inMs: number }
   // devices
   'device.linked': { brand: string; userId: string; device: string; kind: string; origin: string }
   'device.moved': { brand: string; userId: string; from: string; device: string; kind: string; origin: string }

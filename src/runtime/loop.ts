@@ -1,6 +1,7 @@
 import { retryIn } from './backoff.ts'
 import { clock } from './clock.ts'
 import { emit } from './events.ts'
+import { messageOf } from './message-of.ts'
 
 export interface LoopOptions {
   /** Identifies the loop in the event of a failed turn. */
@@ -53,7 +54,7 @@ export function createLoop({ name, turn }: LoopOptions): Loop {
       return restMs
     } catch (error) {
       const restMs = retryIn(++failures, failureBackoff, 100)
-      emit('loop.failed', { loop: name, error: error instanceof Error ? error.message : String(error), inMs: restMs })
+      emit('loop.failed', { loop: name, error: messageOf(error), inMs: restMs })
       return restMs
     }
   }

@@ -6,9 +6,9 @@ import { access, open, stat, statfs } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import pg from 'pg'
 import { clock } from '../runtime/clock.ts'
+import { messageOf } from '../runtime/message-of.ts'
 import { readableByAll } from '../runtime/readable-by-all.ts'
 import { configOf } from './postgres-address.ts'
-import { messageOf } from './postgres-errors.ts'
 
 /** One result of the inspection. */
 export interface StoreFinding {

@@ -1,3 +1,4 @@
+import { messageOf } from '../runtime/message-of.ts'
 import { StoreUnavailable } from './store-unavailable.ts'
 
 /** Classifies a statement's error by its SQLSTATE: https://www.postgresql.org/docs/current/errcodes-appendix.html */
@@ -17,10 +18,4 @@ export function classifyError(error: unknown): 'lost' | 'unavailable' | 'refused
 export function toCallerError(error: unknown): unknown {
   if (error instanceof StoreUnavailable || classifyError(error) === 'refused') return error
   return new StoreUnavailable(`PostgreSQL: ${messageOf(error)}`, { cause: error })
-}
-
-/** Connecting to several addresses fails with an AggregateError, whose own message is empty. */
-export function messageOf(error: unknown): string {
-  if (error instanceof AggregateError && error.message === '') return error.errors.map(messageOf).join(', ')
-  return error instanceof Error ? error.message : String(error)
 }

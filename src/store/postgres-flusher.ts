@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { messageOf } from './postgres-errors.ts'
+import { messageOf } from '../runtime/message-of.ts'
 import { StoreUnavailable } from './store-unavailable.ts'
 
 export interface LogFlusher {

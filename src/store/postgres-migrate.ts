@@ -1,9 +1,9 @@
 import pg from 'pg'
 import { clock } from '../runtime/clock.ts'
+import { messageOf } from '../runtime/message-of.ts'
 import type { Dialect, Migration, PartitionedTable } from './database.ts'
 import { migrate } from './migrate.ts'
 import type { PostgresConfig } from './postgres-address.ts'
-import { messageOf } from './postgres-errors.ts'
 import { createPartitions, schemaLock } from './postgres-partitions.ts'
 
 const postgresDialect: Dialect = {

@@ -3,9 +3,9 @@
 
 import pg from 'pg'
 import { clock } from '../runtime/clock.ts'
+import { messageOf } from '../runtime/message-of.ts'
 import type { PartitionedTable } from './database.ts'
 import type { PostgresConfig } from './postgres-address.ts'
-import { messageOf } from './postgres-errors.ts'
 import { StoreUnavailable } from './store-unavailable.ts'
 
 const dayMs = 86_400_000

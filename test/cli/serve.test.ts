@@ -45,6 +45,7 @@ test('both sides run with the example configuration, and the example file is del
   const metrics = await (await fetch(`${operatorAdmin}/metrics`)).text()
   assert.match(metrics, /bellwire_attempts_total\{channel="push",category="successful"\} 4/)
 
+  const attempts: string[][] = []
   for (const { child, ended } of [platform, operator]) {
     child.kill('SIGTERM')
     const { code, out, err } = await ended
@@ -54,9 +55,14 @@ test('both sides run with the example configuration, and the example file is del
       .split('\n')
       .map((line) => JSON.parse(line))
     const attempt = child === operator.child ? 'message.settled' : 'item.settled'
-    assert.equal(lines.filter(({ event }) => event === attempt).length, 4)
+    const settled = lines.filter(({ event }) => event === attempt)
+    assert.equal(settled.length, 4)
+    attempts.push(settled.map(({ id, ref }) => `${id} ${ref}`).toSorted())
     for (const secret of secrets) assert.ok(!out.includes(secret) && !err.includes(secret), `${secret} is in the log`)
   }
+  const [atPlatform, atOperator] = attempts
+  assert.deepEqual(atPlatform, atOperator, 'the lines of an attempt can be joined')
+  for (const each of atPlatform ?? []) assert.match(each, /^\S+ [\da-f]{8}-\S+$/)
 })
 
 test('a platform killed while a file is sent causes no losses and no duplicates', async (t) => {

@@ -8,41 +8,13 @@ import { findById, findByRef, findByUser } from '../../src/delivery/messages.ts'
 import { operatorMigrations } from '../../src/operator/create-operator.ts'
 import { createQueue, queueMigrations } from '../../src/queue/create-queue.ts'
 import { openDatabase } from '../../src/store/open-database.ts'
+import { entriesPerLookUp } from '../support/index-reads.ts'
 import { freshSchema, query, withoutPostgres } from '../support/services/postgres.ts'
-import { until } from '../support/wait.ts'
 
 const skip = await withoutPostgres()
 const rows = 50_000
-/** Each look-up is repeated, so that one scan of the table would exceed the limit by far. */
-const repeats = 20
-
 const keyOf = (n: number): string =>
   messageKey('push', { id: String(n), userId: String(n % 5_000), activityId: '7', actionId: null, triggerHash: null })
-
-/** The index scans of a table, and the index entries that they have read. */
-async function indexReads(url: string, table: string): Promise<{ scans: number; entries: number }> {
-  const [row] = await query(
-    url,
-    `select sum(idx_scan)::int as scans, sum(idx_tup_read)::int as entries from pg_stat_user_indexes
-     where schemaname = current_schema() and relname = '${table}'`,
-  )
-  return row as { scans: number; entries: number }
-}
-
-/** The index entries that one look-up has read on average. The counts of a session become visible after a second. */
-async function entriesPerLookUp(url: string, table: string, lookUp: () => Promise<unknown>): Promise<number> {
-  const before = await indexReads(url, table)
-  for (let i = 0; i < repeats; i++) await lookUp()
-  const after = await until(
-    async () => {
-      await lookUp()
-      const now = await indexReads(url, table)
-      return now.scans - before.scans >= repeats ? now : undefined
-    },
-    { awaited: 'the statistics of the look-ups', withinMs: 30_000 },
-  )
-  return (after.entries - before.entries) / repeats
-}
 
 test('a look-up of a message reads few index entries, also if PostgreSQL has statistics', { skip }, async (t) => {
   const url = await freshSchema()

@@ -24,6 +24,7 @@ test('a search by activity.id lists messages of the brands of the key', async (t
   assert.ok(updatedAt >= began && updatedAt <= Date.now())
   assert.deepEqual(first, {
     ref: push,
+    key: '["push","7","1001","7","9","hash"]',
     brand: '1',
     channel: 'push',
     id: '7',
@@ -40,6 +41,8 @@ test('a search by activity.id lists messages of the brands of the key', async (t
     [push, site],
   )
   assert.deepEqual((await get(`${url}/admin/messages?id=unknown`)).body, { messages: [] })
+  assert.deepEqual((await get(`${url}/admin/messages?ref=${push}`)).body.messages, [body.messages[0]])
+  assert.deepEqual((await get(`${url}/admin/messages?ref=${other}`, reader.key)).body.messages, [])
 })
 
 test('a search by user lists the messages of one brand, newest first, page by page', async (t) => {

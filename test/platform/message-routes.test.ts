@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import type { LaneOptions } from '../../src/platform/options.ts'
 import type { Message, Provider, Result } from '../../src/providers/provider.ts'
+import { onEachEngine } from '../support/engines.ts'
 import { type Answer, adminKey, element, get, post, startPlatform, witness } from '../support/sides.ts'
 import { until } from '../support/wait.ts'
 
@@ -23,10 +24,14 @@ const lane = (brand: '1' | '2', channel: 'push' | 'site', provider: Provider): L
 /** Accepts each message with its brand and activity.id as the identifier. */
 const accept = ({ brand, id }: Message): Result => ({ category: 'successful', ref: `${brand}:${id}`, rule: 'accepted' })
 
-async function start(t: TestContext, answer: (message: Message) => Result = accept) {
+async function start(t: TestContext, answer: (message: Message) => Result = accept, store?: string) {
   const provider = witness(answer)
   const lanes = [lane('1', 'push', provider), lane('1', 'site', provider), lane('2', 'push', provider)]
-  const { url } = await startPlatform(t, { keys: [adminKey, reader, ofOne], lanes })
+  const { url } = await startPlatform(t, {
+    keys: [adminKey, reader, ofOne],
+    lanes,
+    ...(store !== undefined && { store }),
+  })
   return {
     url,
     enqueue: (records: readonly object[], channel = 'push') =>
@@ -50,6 +55,7 @@ test('a message is found by the identifier that the operator answered, within th
   assert.ok(Number.isSafeInteger(seq) && putAt >= began && putAt <= Date.now())
   assert.deepEqual(found, {
     lane: '1/push',
+    key: '["push","7","1001","7","9","hash"]',
     id: '7',
     user_id: '1001',
     outcome: 'successful',
@@ -85,6 +91,51 @@ test('a message is found by its activity.id, with the reason why it failed or st
   assert.equal((await list('id=7', reader.key)).length, 2)
   assert.deepEqual(await list('id=unknown'), [])
 })
+
+onEachEngine(
+  'the details of a message have all that is stored about it, within the brands of the key',
+  async (t, store) => {
+    const refused = new Set<string>()
+    const answer = (message: Message): Result => {
+      if (message.id !== '8' || refused.has('8')) return accept(message)
+      refused.add('8')
+      return { category: 'failed', reason: 'rejected', error: 'no', rule: 'refused', ref: 'old' }
+    }
+    const { url, enqueue, list, waitUntilSettled } = await start(t, answer, store)
+    const began = Date.now()
+    await enqueue([element({ id: 7 }), element({ id: 8 }), element({ id: 9, brand_id: 2 })])
+    await waitUntilSettled()
+    const seqOf = async (id: string): Promise<number> => (await list(`id=${id}`))[0].seq
+    const details = async (id: string) => (await get(`${url}/admin/messages/${await seqOf(id)}`)).body
+    const delivered = await details('7')
+    assert.partialDeepStrictEqual(delivered, { outcome: 'successful', history: [], ref: '1:7' })
+    assert.deepEqual(delivered.identifiers, [{ ref: '1:7', replayed_at: null }])
+    assert.ok(delivered.settled_at >= delivered.put_at && delivered.settled_at >= began)
+    assert.deepEqual([delivered.calls.length, delivered.calls[0].id], [1, delivered.call])
+    assert.equal(delivered.lane_state, undefined)
+    assert.deepEqual((await details('8')).failed, { state: 'pending', decided_by: null, decided_at: null })
+
+    await post(`${url}/admin/failed/replay`, { all: true }, adminKey.key)
+    await waitUntilSettled()
+    const replayed = await details('8')
+    assert.deepEqual(
+      replayed.identifiers.map((each: Answer['body']) => [each.ref, each.replayed_at === null]),
+      [
+        ['old', false],
+        ['1:8', true],
+      ],
+    )
+    assert.partialDeepStrictEqual(replayed, { outcome: 'successful', replays: 1, failed: { state: 'replayed' } })
+    assert.deepEqual([replayed.calls.length, replayed.history.length], [2, 1])
+
+    await post(`${url}/admin/lanes/pause`, { brand: '1', reason: 'a test' }, adminKey.key)
+    await enqueue([element({ id: 10 })])
+    const waiting = await details('10')
+    assert.deepEqual([waiting.outcome, waiting.settled_at, waiting.lane_state.state], ['waiting', undefined, 'paused'])
+    assert.equal((await get(`${url}/admin/messages/${await seqOf('9')}`, reader.key)).status, 404)
+    assert.match((await get(`${url}/admin/messages/999`)).body.error, /there is no message 999 here/)
+  },
+)
 
 test('the messages of a user in one brand are listed newest first, page by page', async (t) => {
   const { url, enqueue, waitUntilSettled } = await start(t)

@@ -5,6 +5,7 @@ import { type LogOptions, startLog } from '../../src/runtime/log.ts'
 
 const settled = {
   channel: 'push',
+  id: '7',
   ref: 'ref-1',
   category: 'successful',
   rule: 'accepted',

@@ -3,7 +3,7 @@ import test, { type TestContext } from 'node:test'
 import { emit } from '../../src/runtime/events.ts'
 import { createMetrics, metricsText } from '../../src/runtime/metrics.ts'
 
-const settled = { channel: 'push', ref: 'r', rule: 'x', attempt: 1 }
+const settled = { channel: 'push', id: '7', ref: 'r', rule: 'x', attempt: 1 }
 
 test('messages are counted by outcome, and uncertain ones also separately', async (t) => {
   const { read } = measured(t)

@@ -80,7 +80,13 @@ function detailsOf({ settings, pauses, held_for_ms: heldMs, last_error: error }:
   ]
 }
 
-function phrasePause({ scope, activity, action, held_back: items, ...author }: ListedLane['pauses'][number]): string {
+export function phrasePause({
+  scope,
+  activity,
+  action,
+  held_back: items,
+  ...author
+}: ListedLane['pauses'][number]): string {
   const part = activity !== undefined ? `activity ${activity}` : action !== undefined ? `action ${action}` : undefined
   const paused = part === undefined ? `the ${scope}` : `${part} of the ${scope}`
   const heldBack = part === undefined ? '' : `, ${items} messages held back,`

@@ -6,6 +6,7 @@ import { fileSource } from '../../attributes/file.ts'
 import { httpSource } from '../../attributes/http.ts'
 import { sqlSource } from '../../attributes/sql.ts'
 import type { OperatorOptions } from '../../operator/options.ts'
+import { messageOf } from '../../runtime/message-of.ts'
 import { loadSource } from '../module.ts'
 import { ConfigError } from '../problem.ts'
 import type { OperatorConfig } from '../table.ts'
@@ -70,5 +71,5 @@ async function createSource(settings: OperatorConfig['attributes'][number], path
 }
 
 function refuse(path: string, error: unknown): never {
-  throw new ConfigError([{ path, where: '', description: error instanceof Error ? error.message : String(error) }])
+  throw new ConfigError([{ path, where: '', description: messageOf(error) }])
 }

@@ -1,0 +1,133 @@
+// The text of the lives of messages, as `bellwire explain` prints it.
+
+import { readMessageKey } from '../../contract/message-key.ts'
+import { escapeControls } from '../../runtime/log-text.ts'
+import { textTable } from '../failed/text-table.ts'
+import { phrasePause, phraseTime } from '../lanes/show-lanes.ts'
+import type { SideName } from './answers.ts'
+import { type Match, timeOf } from './find.ts'
+import type { Life, Step } from './steps.ts'
+
+/** Why a side has no part of a message. */
+export type Absences = Readonly<Record<SideName, string>>
+
+export function phraseLife(life: Life, absences: Absences): string {
+  const { id, user_id: user, brand, channel, activity, action, identifiers } = life
+  const facts = [
+    ['Message', `activity.id ${id} to user ${user}, brand ${brand}, ${channel}`],
+    ['Activity', `${activity ?? '–'}, action ${action ?? '–'}`],
+    ...identifiers.map(({ ref, replayed_at: until }) => [
+      'Identifier',
+      until === null ? ref : `${ref} (until the replay at ${phraseMoment(until)})`,
+    ]),
+    ['Platform', life.platform ? phrasePlatform(life.platform) : absences.platform],
+    ['Operator', life.operator ? phraseOperator(life.operator) : absences.operator],
+  ]
+  return [
+    ...facts.map(([name = '', value = '']) => `${name.padEnd('Identifier'.length)}  ${escapeControls(value)}`),
+    '',
+    phraseSteps(life.steps),
+  ].join('\n')
+}
+
+function phrasePlatform(status: NonNullable<Life['platform']>): string {
+  const { outcome, attempts, replays, seq, lane, untracked, erased, failed } = status
+  return [
+    `${outcome}${attempts === undefined ? '' : ` after ${count(attempts, 'attempt')}`}`,
+    `number ${seq} in lane ${lane}`,
+    ...(untracked ? ['the answer has no identifier'] : []),
+    ...(outcome === 'failed' && failed ? [`${failed.state} in Failed Actions`] : []),
+    ...(replays === undefined ? [] : [`replayed ${replays === 1 ? 'once' : `${replays} times`}`]),
+    ...(erased ? ['text erased'] : []),
+  ].join(', ')
+}
+
+function phraseOperator({ outcome, attempts, uncertain }: NonNullable<Life['operator']>): string {
+  const lost = uncertain === 0 ? '' : `, ${count(uncertain, 'attempt')} without an answer may have arrived`
+  return `${outcome} after ${count(attempts, 'attempt')}${lost}`
+}
+
+const columns = ['TIME', 'SIDE', 'STEP', 'STATE', 'RULE', 'PROCESS', 'DETAILS'].map((title) => ({
+  title,
+  ...(title === 'RULE' && { most: 40 }),
+}))
+
+/** A table with one row for each step. The lines under a row are its error and its answer. */
+function phraseSteps(steps: readonly Step[]): string {
+  const rows = steps.map((step) => [
+    step.at === null ? 'now' : phraseMoment(step.at),
+    step.side,
+    step.attempt === undefined || step.step === 'settled' ? step.step : `${step.step} ${step.attempt}`,
+    step.state ?? '',
+    step.rule ?? '',
+    step.process ?? '',
+    detailsOf(step).join(', '),
+  ])
+  const [head, ...lines] = textTable(columns, rows).split('\n')
+  const notes = steps.map((step) => notesOf(step).map((each) => `    ${escapeControls(each)}`))
+  return [head, ...lines.flatMap((line, i) => [line, ...(notes[i] ?? [])])].join('\n')
+}
+
+function detailsOf(step: Step): string[] {
+  const { expires_at: expires, transactional, service, device, provider, messages, ms, reason, status, call } = step
+  return [
+    ...(transactional ? ['transactional'] : []),
+    ...(expires === undefined ? [] : [`expires at ${phraseMoment(expires)}`]),
+    ...(device === undefined ? [] : [`device ${device}`]),
+    ...(service === undefined ? [] : [service]),
+    ...(step.provider_id === undefined ? [] : [step.provider_id]),
+    ...(provider === undefined || messages === undefined || ms === undefined
+      ? []
+      : [`${provider}, ${count(messages, 'message')}, ${phraseTime(ms)}`]),
+    ...(step.by === undefined ? [] : [`by ${step.by}`]),
+    ...(reason === undefined ? [] : [reason]),
+    ...(status === undefined ? [] : [`HTTP status ${status}`]),
+    ...(step.ref === undefined ? [] : [`identifier ${step.ref}`]),
+    ...(step.uncertain ? ['no answer, it may have arrived'] : []),
+    ...(call === undefined ? [] : [`call ${call}`]),
+  ]
+}
+
+function notesOf({ error, answer, pauses = [], held_for_ms: heldMs }: Step): string[] {
+  return [
+    ...pauses.map(phrasePause),
+    ...(heldMs === undefined ? [] : [`the lane is held for ${phraseTime(heldMs)}: the operator is unavailable`]),
+    ...(error === undefined ? [] : [`error: ${error}`]),
+    ...(answer === undefined ? [] : [`answer: ${answer}`]),
+  ]
+}
+
+const listColumns = [
+  'TIME',
+  'BRAND',
+  'CHANNEL',
+  'ACTIVITY.ID',
+  'ACTIVITY',
+  'ACTION',
+  'IDENTIFIER',
+  'PLATFORM',
+  'OPERATOR',
+].map((title) => ({ title }))
+
+/** A table with one row for each message. */
+export function phraseMatches(matches: readonly Match[]): string {
+  const rows = matches.map((match) => {
+    const { channel, id, activityId, actionId } = readMessageKey(match.key)
+    return [
+      phraseMoment(timeOf(match)),
+      match.brand,
+      channel,
+      id,
+      activityId ?? '–',
+      actionId ?? '–',
+      match.platform?.ref ?? match.operator?.ref ?? '–',
+      match.platform?.outcome ?? '–',
+      match.operator?.outcome ?? '–',
+    ]
+  })
+  return textTable(listColumns, rows)
+}
+
+const count = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? '' : 's'}`
+
+const phraseMoment = (ms: number): string => new Date(ms).toISOString()

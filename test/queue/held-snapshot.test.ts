@@ -1,0 +1,47 @@
+// A snapshot that is held open keeps PostgreSQL from removing the rows of settled items. Reading a lane must not scan them.
+
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import pg from 'pg'
+import { queueMigrations } from '../../src/queue/create-queue.ts'
+import { findDueLanes, readPage } from '../../src/queue/read-waiting.ts'
+import { openDatabase } from '../../src/store/open-database.ts'
+import { entriesPerLookUp } from '../support/index-reads.ts'
+import { freshSchema, query, withoutPostgres } from '../support/services/postgres.ts'
+
+const settledRows = 50_000
+
+test('while a snapshot is held open, due lanes and new items are found without a scan of the settled rows', {
+  skip: await withoutPostgres(),
+  timeout: 120_000,
+}, async (t) => {
+  const url = await freshSchema()
+  const database = await openDatabase(url, { migrations: queueMigrations })
+  t.after(() => database.close())
+  const insert = (from: number, to: number) =>
+    query(
+      url,
+      `insert into items (seq, lane, key, text, put_at, token) overriding system value
+         select n, '1/push', n::text, '{}', 0, 0 from generate_series(${from}, ${to}) n;
+       insert into waiting (lane, due_at, seq, attempt) select '1/push', 0, n, 0 from generate_series(${from}, ${to}) n`,
+    )
+  await insert(1, settledRows)
+  const plain = new URL(url)
+  plain.searchParams.delete('schema')
+  const session = new pg.Client({ connectionString: plain.href })
+  await session.connect()
+  t.after(() => session.end())
+  await session.query('begin isolation level repeatable read')
+  await session.query('select 1')
+  await query(url, `delete from waiting`)
+  await insert(settledRows + 1, settledRows + 5)
+
+  const dueLanes = await entriesPerLookUp(url, 'waiting', () => findDueLanes(database, 1))
+  // After the only lane, the look-up for the next lane reads nothing else.
+  assert.ok(dueLanes < 100, `${dueLanes} index entries for the due lanes`)
+  const newItems = await entriesPerLookUp(url, 'waiting', () =>
+    readPage(database, '1/push', { due_at: 0, seq: settledRows }, 10),
+  )
+  assert.ok(newItems < 100, `${newItems} index entries for the new items`)
+  assert.deepEqual(await findDueLanes(database, 1), ['1/push'])
+})

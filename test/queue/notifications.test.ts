@@ -1,0 +1,34 @@
+// PostgreSQL holds a lock on the whole database server while a transaction with a notification commits, so notifications are few.
+
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import pg from 'pg'
+import { createQueue, queueMigrations } from '../../src/queue/create-queue.ts'
+import { openDatabase } from '../../src/store/open-database.ts'
+import { wakeChannel } from '../../src/store/wakers.ts'
+import { freshSchema, query, withoutPostgres } from '../support/services/postgres.ts'
+import { until } from '../support/wait.ts'
+
+test('a transaction that enqueues many items sends one notification for each lane', {
+  skip: await withoutPostgres(),
+  timeout: 30_000,
+}, async (t) => {
+  const url = await freshSchema()
+  const database = await openDatabase(url, { migrations: queueMigrations })
+  t.after(() => database.close())
+  const queue = createQueue(database)
+  const [row] = await query(url, `select ${wakeChannel} as channel`)
+  const listener = new pg.Client({ connectionString: url })
+  await listener.connect()
+  t.after(() => listener.end())
+  const topics: string[] = []
+  listener.on('notification', ({ payload = '' }) => topics.push(payload))
+  await listener.query(`listen ${listener.escapeIdentifier(String(row?.channel))}`)
+
+  const items = (from: number) => Array.from({ length: 50 }, (_, i) => ({ key: `${from + i}`, text: '{}' }))
+  // Requests of the same turn are one transaction.
+  await Promise.all([0, 1, 2, 3].flatMap((n) => ['1/push', '2/push'].map((lane) => queue.enqueue(lane, items(50 * n)))))
+  await query(url, `select pg_notify(${wakeChannel}, 'last')`)
+  await until(() => topics.includes('last'), { awaited: 'the last notification' })
+  assert.deepEqual(topics.toSorted(), ['lane 1/push', 'lane 2/push', 'last'])
+})

@@ -1,0 +1,32 @@
+// The index entries that PostgreSQL reads: their number shows a plan that reads too much, on a machine of any speed.
+
+import { query } from './services/postgres.ts'
+import { until } from './wait.ts'
+
+/** Each look-up is repeated, so that one scan of the table would exceed the limit by far. */
+const repeats = 20
+
+/** The index scans of a table, and the index entries that they have read. */
+async function indexReads(url: string, table: string): Promise<{ scans: number; entries: number }> {
+  const [row] = await query(
+    url,
+    `select sum(idx_scan)::int as scans, sum(idx_tup_read)::int as entries from pg_stat_user_indexes
+     where schemaname = current_schema() and relname = '${table}'`,
+  )
+  return row as { scans: number; entries: number }
+}
+
+/** The index entries that one look-up has read on average. The counts of a session become visible after a second. */
+export async function entriesPerLookUp(url: string, table: string, lookUp: () => Promise<unknown>): Promise<number> {
+  const before = await indexReads(url, table)
+  for (let i = 0; i < repeats; i++) await lookUp()
+  const after = await until(
+    async () => {
+      await lookUp()
+      const now = await indexReads(url, table)
+      return now.scans - before.scans >= repeats ? now : undefined
+    },
+    { awaited: 'the statistics of the look-ups', withinMs: 30_000 },
+  )
+  return (after.entries - before.entries) / repeats
+}
