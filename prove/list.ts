@@ -13,12 +13,14 @@ import { outageProofs } from './proofs/outage.ts'
 import { reconcilePostgres, reconcileSqlite } from './proofs/reconcile.ts'
 import { reconcileStreamPostgres, reconcileStreamSqlite } from './proofs/reconcile-stream.ts'
 import { resend } from './proofs/resend.ts'
+import { simulate } from './proofs/simulate.ts'
 import { snapshot } from './proofs/snapshot.ts'
 import { storm } from './proofs/storm.ts'
 import { strangers } from './proofs/strangers.ts'
 import { wrongCredential } from './proofs/wrong-credential.ts'
 
 export const proofs: readonly Proof[] = [
+  simulate,
   exactlyOnce,
   exactlyOncePostgres,
   kills,

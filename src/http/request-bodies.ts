@@ -56,7 +56,7 @@ export function boundBodies(app: FastifyInstance, limits: BodyLimits, refuse: Re
   app.addHook('onRequest', (request, reply, done) => {
     const { raw } = request
     if (hasBody(raw)) {
-      const since = clock.now()
+      const since = clock.monotonic()
       const streamed = isStreamed(request)
       arriving.set(raw, { request, reply, streamed, since, bytesRead: raw.socket.bytesRead })
       reply.raw.once('finish', () => dropBody(raw))
@@ -93,7 +93,8 @@ export function boundBodies(app: FastifyInstance, limits: BodyLimits, refuse: Re
   return (raw) => void arriving.delete(raw)
 
   function sweep(): void {
-    const now = clock.now()
+    // A clock that was set must not end requests.
+    const now = clock.monotonic()
     for (const [raw, one] of arriving) {
       if (raw.complete || raw.destroyed || one.reply.raw.headersSent) arriving.delete(raw)
       else if (!isLate(raw, one, now)) continue

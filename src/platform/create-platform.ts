@@ -206,12 +206,13 @@ export function providerOf(
 /** A provider for each mode, so that the mode can change while the lane runs. */
 type Providers = Readonly<Record<LaneOptions['mode'], Provider>>
 
-const providersOf = (lane: LaneOptions): Providers => ({
+export const providersOf = (lane: LaneOptions): Providers => ({
   single: providerOf(lane, 'single'),
   batch: providerOf(lane, 'batch'),
 })
 
-function serveLane(queue: Queue, options: LaneOptions, providers: Providers): LaneService {
+/** Serves a configured lane with its providers. */
+export function serveLane(queue: Queue, options: LaneOptions, providers: Providers): LaneService {
   const { brand, channel, mode } = options
   const timeoutMs = options.timeoutMs ?? laneDefaults.timeoutMs
   const mostPerCall = providers.batch.max

@@ -19,6 +19,8 @@ export interface OperatorApiOptions {
   readonly url: string
   /** The token that the operator issued to the platform (§5.1). */
   readonly apiKey: string
+  /** Creates the connections to an origin. Default: HTTP. A simulation has connections in memory. */
+  readonly connect?: (origin: string) => Pool
 }
 
 /** The properties of a lane that its provider needs. */
@@ -61,14 +63,13 @@ const apiKeyForm: Form = { ...textForm, secret: true }
  * Sends the text of each message unchanged, alone or joined into a batch, and reads the answer by the rules of §7. The requests
  * have no timeout of their own: guard() aborts the signal.
  */
-function createOperatorApi({ url, apiKey }: OperatorApiOptions, lane: LaneShape): Provider {
+function createOperatorApi({ url, apiKey, connect = connectHttp }: OperatorApiOptions, lane: LaneShape): Provider {
   const { channel, mode } = lane
   const { origin, pathname, host } = new URL(url)
   const base = pathname.replace(/\/+$/, '')
   const path = base + sendPaths[channel][mode]
   const name = `operator-api ${host}`
-  // Without a limit of connections: the lane limits its calls.
-  const pool = new Pool(origin, { pipelining: 1, headersTimeout: 0, bodyTimeout: 0 })
+  const pool = connect(origin)
 
   function post(body: string, headers: Record<string, string>, { signal }: SendContext): Promise<Exchanged> {
     return exchange(pool, {
@@ -114,6 +115,9 @@ function createOperatorApi({ url, apiKey }: OperatorApiOptions, lane: LaneShape)
     },
   }
 }
+
+/** Without a limit of connections: the lane limits its calls. */
+const connectHttp = (origin: string): Pool => new Pool(origin, { pipelining: 1, headersTimeout: 0, bodyTimeout: 0 })
 
 function withStatus(outcome: Outcome, status: number): Outcome {
   return outcome.category === 'successful' ? outcome : { ...outcome, status }

@@ -8,7 +8,7 @@ import { createGroupCommit } from './group-commit.ts'
 import type { Part } from './merge.ts'
 import { newOwner } from './owner.ts'
 import { createSqliteFile, resultCode, toOpenError } from './sqlite-file.ts'
-import { prepareRows, type RunRows } from './sqlite-rows.ts'
+import { type PreparedRows, prepareRows } from './sqlite-rows.ts'
 import { openSqliteScratch } from './sqlite-scratch.ts'
 import { StoreUnavailable } from './store-unavailable.ts'
 import { createWakers, wakeStatement } from './wakers.ts'
@@ -54,7 +54,7 @@ export function createSqliteDatabase(db: DatabaseSync, path: string, shared = fa
   const owner = newOwner()
   const wakers = createWakers()
   const held = new Map<string, AbortController>()
-  const prepared = new Map<Statement, RunRows>()
+  const prepared = new Map<Statement, PreparedRows>()
   const begin = db.prepare('begin immediate')
   const end = db.prepare('commit')
   let log: number | undefined
@@ -62,10 +62,10 @@ export function createSqliteDatabase(db: DatabaseSync, path: string, shared = fa
 
   function run({ statement, rows }: Op): object[] {
     if (closed) throw new StoreUnavailable('The database is closed')
-    const runRows = prepared.get(statement) ?? prepareRows(db, statement, prepared.size)
-    prepared.set(statement, runRows)
+    const each = prepared.get(statement) ?? prepareRows(db, statement, prepared.size)
+    prepared.set(statement, each)
     try {
-      return runRows(rows)
+      return each.run(rows)
     } catch (error) {
       throw addStatementName(statement, error)
     }
@@ -80,6 +80,7 @@ export function createSqliteDatabase(db: DatabaseSync, path: string, shared = fa
       return result
     } catch (error) {
       if (db.isTransaction) db.exec('rollback')
+      for (const each of prepared.values()) each.afterRollback()
       throw error
     }
   }

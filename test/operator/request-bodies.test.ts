@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { createSubscriberToken } from '../../src/http/subscriber-token.ts'
+import { clock } from '../../src/runtime/clock.ts'
 import { headOf, openRawSocket } from '../support/raw-socket.ts'
 import { adminKey, element, keys, post, startOperator, startPlatform, witness } from '../support/sides.ts'
 import { event, until } from '../support/wait.ts'
@@ -165,4 +166,26 @@ test('connections beyond the limit are closed at once and logged', async (t) => 
   await openRawSocket(t, url).ended()
   assert.deepEqual(await refused, { side: 'operator', count: 1 })
   assert.equal(first.closed || second.closed, false)
+})
+
+test('a clock that is set forward ends no request whose body is arriving', async (t) => {
+  const sweeps: (() => void)[] = []
+  const { setInterval } = clock
+  t.mock.method(clock, 'setInterval', (action: () => void, ms: number) => {
+    sweeps.push(action)
+    return setInterval(action, ms)
+  })
+  const { url } = await startOperator(t, {})
+  const socket = openRawSocket(t, url)
+  const body = JSON.stringify(element())
+  socket.write(
+    `POST /channels/push/single HTTP/1.1\r\nhost: x\r\nx-api-key: ${keys.one.key}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n{`,
+  )
+  // This answer shows that the first request was received.
+  assert.equal((await post(`${url}/channels/push/single`, element())).status, 200)
+  const real = clock.now
+  t.mock.method(clock, 'now', () => real() + 3_600_000)
+  for (const sweep of sweeps) sweep()
+  socket.write(body.slice(1))
+  assert.equal(await socket.status(), 200)
 })

@@ -116,3 +116,12 @@ test('sqlite: a database in memory works like any other', async () => {
   assert.equal((await users(database)).length, 2)
   await database.close()
 })
+
+test('sqlite: a statement whose first use was rolled back works afterwards', async (t) => {
+  const database = await openDatabase('sqlite::memory:', { migrations })
+  t.after(() => database.close())
+  const refused = op(addUsers, [user('1', '1001'), user('1', '1002', { born: -1 })])
+  await assert.rejects(database.commit([refused]), /born >= 0/)
+  await database.commit([op(addUsers, [user('1', '1001'), user('1', '1002')])])
+  assert.equal((await users(database)).length, 2)
+})

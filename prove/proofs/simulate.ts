@@ -1,0 +1,79 @@
+// Thousands of runs of both sides in virtual time (prove/simulation). The large size also plants bugs, and each must be found.
+
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import type { Figures, Proof, ProofOptions } from '../harness/proof.ts'
+import { bugs } from '../simulation/bugs.ts'
+import { runSeed } from '../simulation/run-seed.ts'
+import { demandedStates } from '../simulation/states.ts'
+
+const run = promisify(execFile)
+const hunt = fileURLToPath(new URL('../simulation/hunt.ts', import.meta.url))
+const seeds = { small: 1_000, full: 10_000 }
+/** On a slow machine the small size has fewer seeds. */
+const smallMs = 40_000
+const seedsForBug = 2_000
+
+export const simulate: Proof = {
+  name: 'simulate',
+  claims: 'under faults that a seed places, both sides keep §7, lose nothing and drain',
+  boundSeconds: { small: 90, full: 3_600 },
+  async run(options, signal) {
+    // SEED repeats one run.
+    const only = Number(process.env.SEED ?? 0)
+    const figures =
+      only > 0
+        ? await runSeeds(options, only, only, signal)
+        : await runSeeds(options, 1, seeds[options.small ? 'small' : 'full'], signal)
+    return only > 0 || options.small ? figures : { ...figures, ...(await findBugs(options, signal)) }
+  },
+}
+
+async function runSeeds(
+  { small, folder, print }: ProofOptions,
+  first: number,
+  last: number,
+  signal: AbortSignal,
+): Promise<Figures> {
+  const reached = new Map<string, number>()
+  const failed: number[] = []
+  const began = performance.now()
+  let seed = first
+  for (; seed <= last && !(small && performance.now() - began > smallMs); seed++) {
+    signal.throwIfAborted()
+    const { states, violation, recent = [], trace } = await runSeed(seed)
+    for (const [state, times] of states) reached.set(state, (reached.get(state) ?? 0) + times)
+    if (seed % 100 === 1) assert.equal((await runSeed(seed)).trace, trace, `two runs of seed ${seed} differ`)
+    if (violation === undefined) continue
+    failed.push(seed)
+    await writeFile(join(folder, `seed-${seed}.txt`), [violation, ...recent, ''].join('\n'))
+    print(`seed ${seed}: ${violation.slice(0, 300)}; repeat it: SEED=${seed} npm run prove -- simulate`)
+  }
+  assert.deepEqual(failed, [], 'these seeds failed')
+  const runs = seed - first
+  if (runs > 100)
+    assert.deepEqual(
+      demandedStates.filter((state) => !reached.has(state)),
+      [],
+      'these states were never reached',
+    )
+  return { runs, states: reached.size, runs_a_second: Math.round((1_000 * runs) / (performance.now() - began)) }
+}
+
+async function findBugs({ print }: ProofOptions, signal: AbortSignal): Promise<Figures> {
+  const missed: string[] = []
+  let most = 0
+  for (const [number, { name }] of bugs.entries()) {
+    const { stdout } = await run(process.execPath, [hunt, String(number), String(seedsForBug)], { signal })
+    const { seed, violation } = JSON.parse(stdout) as { seed?: number; violation?: string }
+    print(`planted: ${name}: ${seed === undefined ? 'not found' : `seed ${seed}, ${violation}`}`)
+    if (seed === undefined) missed.push(name)
+    else most = Math.max(most, seed)
+  }
+  assert.deepEqual(missed, [], `these planted bugs were not found within ${seedsForBug} seeds`)
+  return { planted_bugs: bugs.length, most_seeds_for_a_bug: most }
+}

@@ -1,0 +1,53 @@
+// Both sides, composed as createOperator() and createPlatform() do it, but on databases and connections of the simulation.
+
+import type { FastifyInstance } from 'fastify'
+import { createSendPath } from '../../src/delivery/send-path.ts'
+import { throughProvider } from '../../src/delivery/through-provider.ts'
+import { createHttp } from '../../src/http/http.ts'
+import { sendRoutes } from '../../src/operator/send-routes.ts'
+import { providersOf, serveLane } from '../../src/platform/create-platform.ts'
+import { guard } from '../../src/providers/guard.ts'
+import { operatorApi } from '../../src/providers/operator-api.ts'
+import type { Provider } from '../../src/providers/provider.ts'
+import { createQueue } from '../../src/queue/create-queue.ts'
+import type { Queue } from '../../src/queue/queue.ts'
+import type { Database } from '../../src/store/database.ts'
+import type { Settings } from './settings.ts'
+
+const apiKey = 'the-key-of-the-simulation-0123456789'
+const brand = '1'
+
+export async function startOperator(
+  database: Database,
+  provider: Provider,
+  settings: Settings['operator'],
+): Promise<FastifyInstance> {
+  const { providerConcurrency: concurrency, providerTimeoutMs: timeoutMs, answerBudgetMs, inProgress } = settings
+  const app = createHttp('operator', 1024 * 1024)
+  const push = createSendPath({
+    database,
+    delivery: throughProvider(guard(provider, { concurrency, timeoutMs }), concurrency),
+    inProgress,
+    workMs: answerBudgetMs + timeoutMs,
+  })
+  sendRoutes(app, {
+    keys: [{ name: 'platform', key: apiKey, brands: [brand] }],
+    paths: { push },
+    limits: settings,
+    signal: new AbortController().signal,
+  })
+  await app.ready()
+  return app
+}
+
+type Connect = Parameters<typeof operatorApi>[0]['connect'] & {}
+
+export function startPlatform(database: Database, connect: Connect, settings: Settings['lane']): Queue {
+  const queue = createQueue(database)
+  const provider = operatorApi({ url: 'http://operator.test', apiKey, connect })
+  const lane = { brand, channel: 'push', provider, ...settings } as const
+  serveLane(queue, lane, providersOf(lane)).start()
+  return queue
+}
+
+export const laneOf = `${brand}/push`
