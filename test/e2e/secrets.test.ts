@@ -122,6 +122,9 @@ export const source = {
 }
 `
 
+const furtherStore =
+  '  stores: [{number: 1, url: "postgres://bellwire:canary-store-password@127.0.0.1:1/b", brands: [77]}]\n'
+
 test('the configurations of this test have every secret setting', async (t) => {
   const folder = await temporary(t)
   const set = new Set<string>()
@@ -133,7 +136,7 @@ test('the configurations of this test have every secret setting', async (t) => {
       yamlOf(address, auth) + attributes + published[0],
       ...sources.map((source) => devicesOf(services, source) + published[1]),
     ]) {
-      await writeFile(file, yaml + platformOf(address) + consumed)
+      await writeFile(file, yaml + platformOf(address) + consumed + furtherStore)
       for (const path of secretsIn(table, await loadConfig(file, {}), '')) set.add(path)
     }
   }
@@ -232,7 +235,8 @@ for (const [to, level, format, yaml] of [
     assert.match(shown, /canary-device-token/)
     for (const secret of keysOnly) assert.ok(!shown.includes(secret), secret)
     const { request: _, ...rest } = JSON.parse(shown) as { request: string }
-    assertClean(JSON.stringify({ ...rest, user_id: '' }), 'the calls of a message')
+    // The user is part of the message's key.
+    assertClean(JSON.stringify({ ...rest, user_id: '', key: '' }), 'the calls of a message')
 
     operator.child.kill('SIGTERM')
     const { code, out, err } = await operator.ended
