@@ -1,21 +1,6 @@
-// The proofs in small size. `npm run prove -- NAME` runs the same code in full size.
+// All proofs but those of kills.test.ts, in small size.
 
-import assert from 'node:assert/strict'
-import test from 'node:test'
-import { runProof } from '../../prove/harness/run-proof.ts'
-import { proofs } from '../../prove/list.ts'
-import { kafkaService } from '../support/services/kafka.ts'
-import { postgresService } from '../support/services/postgres.ts'
-import { rabbitmqService } from '../support/services/rabbitmq.ts'
-import { without } from '../support/services/service.ts'
+import { isOfKills } from './kills.ts'
+import { runSmall } from './run-small.ts'
 
-const services = { postgres: postgresService, rabbitmq: rabbitmqService, kafka: kafkaService }
-
-for (const proof of proofs) {
-  const skip = await without(...(proof.needs ?? []).map((need) => services[need]))
-  test(`${proof.name}: ${proof.claims}`, { skip, timeout: proof.boundSeconds.small * 1_000 + 30_000 }, async (t) => {
-    const verdict = await runProof(proof, true, (line) => t.diagnostic(line))
-    t.diagnostic(JSON.stringify(verdict.figures))
-    assert.ok(verdict.ok, `${verdict.error}\nthe evidence is kept in ${verdict.kept}`)
-  })
-}
+await runSmall((proof) => !isOfKills(proof))
