@@ -8,14 +8,15 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import type { Figures, Proof, ProofOptions } from '../harness/proof.ts'
 import { bugs } from '../simulation/bugs.ts'
-import { runSeed } from '../simulation/run-seed.ts'
+import type { SeedsRun } from '../simulation/seeds.ts'
 import { demandedStates } from '../simulation/states.ts'
 
 const run = promisify(execFile)
-const hunt = fileURLToPath(new URL('../simulation/hunt.ts', import.meta.url))
+const program = (name: string): string => fileURLToPath(new URL(`../simulation/${name}.ts`, import.meta.url))
 const seeds = { small: 1_000, full: 10_000 }
 /** On a slow machine the small size has fewer seeds. */
 const smallMs = 40_000
+const fullMs = 1_800_000
 const seedsForBug = 2_000
 
 export const simulate: Proof = {
@@ -39,36 +40,35 @@ async function runSeeds(
   last: number,
   signal: AbortSignal,
 ): Promise<Figures> {
-  const reached = new Map<string, number>()
-  const failed: number[] = []
   const began = performance.now()
-  let seed = first
-  for (; seed <= last && !(small && performance.now() - began > smallMs); seed++) {
-    signal.throwIfAborted()
-    const { states, violation, recent = [], trace } = await runSeed(seed)
-    for (const [state, times] of states) reached.set(state, (reached.get(state) ?? 0) + times)
-    if (seed % 100 === 1) assert.equal((await runSeed(seed)).trace, trace, `two runs of seed ${seed} differ`)
-    if (violation === undefined) continue
-    failed.push(seed)
+  const args = [program('seeds'), first, last, small ? smallMs : fullMs].map(String)
+  const { stdout } = await run(process.execPath, args, { signal, maxBuffer: 64 * 1024 * 1024 })
+  const { runs, states, failed, differing } = JSON.parse(stdout) as SeedsRun
+  for (const { seed, violation, recent } of failed) {
     await writeFile(join(folder, `seed-${seed}.txt`), [violation, ...recent, ''].join('\n'))
     print(`seed ${seed}: ${violation.slice(0, 300)}; repeat it: SEED=${seed} npm run prove -- simulate`)
   }
-  assert.deepEqual(failed, [], 'these seeds failed')
-  const runs = seed - first
+  assert.deepEqual(
+    failed.map(({ seed }) => seed),
+    [],
+    'these seeds failed',
+  )
+  assert.deepEqual(differing, [], 'two runs of these seeds differ')
   if (runs > 100)
     assert.deepEqual(
-      demandedStates.filter((state) => !reached.has(state)),
+      demandedStates.filter((state) => !states[state]),
       [],
       'these states were never reached',
     )
-  return { runs, states: reached.size, runs_a_second: Math.round((1_000 * runs) / (performance.now() - began)) }
+  const perSecond = Math.round((1_000 * runs) / (performance.now() - began))
+  return { runs, states: Object.keys(states).length, runs_a_second: perSecond }
 }
 
 async function findBugs({ print }: ProofOptions, signal: AbortSignal): Promise<Figures> {
   const missed: string[] = []
   let most = 0
   for (const [number, { name }] of bugs.entries()) {
-    const { stdout } = await run(process.execPath, [hunt, String(number), String(seedsForBug)], { signal })
+    const { stdout } = await run(process.execPath, [program('hunt'), String(number), String(seedsForBug)], { signal })
     const { seed, violation } = JSON.parse(stdout) as { seed?: number; violation?: string }
     print(`planted: ${name}: ${seed === undefined ? 'not found' : `seed ${seed}, ${violation}`}`)
     if (seed === undefined) missed.push(name)
