@@ -232,19 +232,23 @@ function createStrikes(setup: ProofSetup): readonly Strike[] {
       },
     },
   ]
-  if (setup.channel !== 'rest')
+  if (setup.channel !== 'rest') {
+    // Enough to dead-letter every waiting message. Earlier kills count too, and a message that fails more often than the limit
+    // in the dead-letter queue as well is parked, so there is only one kill more.
+    const kills = deliveryLimit + 2
     strikes.push({
-      name: `the platform was killed ${deliveryLimit + 3} times with unacknowledged messages`,
+      name: `the platform was killed ${kills} times with unacknowledged messages`,
       async strike(post) {
         await kill('platform')
         await post()
-        for (let i = 0; i < deliveryLimit + 3; i++) {
+        for (let i = 0; i < kills; i++) {
           await setup.startPlatform(true)
           await kill('platform')
         }
         await setup.startPlatform()
       },
     })
+  }
   const { broker } = transport
   if (broker)
     strikes.push({
