@@ -138,9 +138,10 @@ export function kafkaConsumer(options: KafkaConsumerOptions): BrokerConsumer {
     consume: (take, signal) => hold.runSessions(signal, (established) => runSession(take, signal, established)),
     status: hold.status,
     async readLag() {
-      const partitions = (await member?.getLag({ topics: [topic] }))?.get(topic)
-      // -1: the partition belongs to another process.
-      return partitions?.reduce((sum, lag) => sum + Math.max(0, Number(lag)), 0)
+      const lags = (await member?.getLag({ topics: [topic] }))?.get(topic)
+      // Only the partitions of this process count: the client keeps old offsets of partitions that another process has now.
+      const own = member?.assignments?.find((assigned) => assigned.topic === topic)?.partitions ?? []
+      return lags && own.reduce((sum, partition) => sum + Math.max(0, Number(lags[partition] ?? 0)), 0)
     },
     check: () => checkTopic(options),
   }

@@ -1,0 +1,76 @@
+import { randomUUID } from 'node:crypto'
+import test from 'node:test'
+import { Kafka, logLevel } from 'kafkajs'
+import type { Take } from '../../src/brokers/consumer.ts'
+import { kafkaConsumer } from '../../src/brokers/kafka-consumer.ts'
+import { kafka, withoutKafka } from '../support/services/kafka.ts'
+import { until } from '../support/wait.ts'
+
+const partitions = 4
+const slow = { withinMs: 45_000 }
+
+test('the lag of a process leaves out partitions that another process has now', {
+  skip: await withoutKafka(),
+}, async (t) => {
+  const address = await kafka()
+  const topic = `lag-test-${randomUUID()}`
+  const client = new Kafka({ clientId: 'foreign', brokers: [address], logLevel: logLevel.NOTHING })
+  const admin = client.admin()
+  const producer = client.producer({ allowAutoTopicCreation: false })
+  await Promise.all([admin.connect(), producer.connect()])
+  await admin.createTopics({ waitForLeaders: true, topics: [{ topic, numPartitions: partitions }] })
+  const stopping = new AbortController()
+  const running: Promise<void>[] = []
+  t.after(async () => {
+    stopping.abort()
+    await Promise.all(running)
+    await producer.disconnect()
+    await admin.deleteTopics({ topics: [topic] })
+    await admin.disconnect()
+  })
+  const sendToEach = async (): Promise<void> => {
+    const messages = Array.from({ length: partitions }, (_, partition) => ({ partition, value: '{}' }))
+    await producer.send({ topic, acks: -1, messages })
+  }
+  const start = (take: (received: number) => Promise<void>) => {
+    const consumer = kafkaConsumer({ brokers: [address], topic, sessionTimeoutMs: 6_000 })
+    const takeAll: Take = async (received) => {
+      await take(received.length)
+      return received.map(() => 'taken')
+    }
+    running.push(consumer.consume(takeAll, stopping.signal))
+    return consumer
+  }
+  let taken = 0
+  const count = async (received: number): Promise<void> => {
+    taken += received
+  }
+
+  // The first process has all partitions and stores their messages when the second process has taken over half of them.
+  const released = Promise.withResolvers<void>()
+  let held = 0
+  const first = start(async (received) => {
+    held += received
+    await released.promise
+    await count(received)
+  })
+  await until(() => first.status?.().state === 'consuming', { ...slow, awaited: 'the first process consumes' })
+  await sendToEach()
+  await until(() => held > 0, { ...slow, awaited: 'the first process has messages' })
+  const second = start(count)
+  await until(async () => (await second.readLag?.()) !== undefined && taken > 0, {
+    ...slow,
+    awaited: 'the second process has partitions',
+  })
+  released.resolve()
+  await until(() => taken >= partitions, { ...slow, awaited: 'the messages are stored' })
+
+  // The first process may still have a fetch in progress for all partitions: it receives the first of these messages too.
+  for (let round = 0; round < 3; round++) {
+    const before = taken
+    await sendToEach()
+    await until(() => taken >= before + partitions, { ...slow, awaited: 'the next messages are stored' })
+  }
+  for (const consumer of [first, second])
+    await until(async () => (await consumer.readLag?.()) === 0, { ...slow, awaited: 'the lag is 0' })
+})
