@@ -3,7 +3,7 @@ import { clock } from '../runtime/clock.ts'
 import { emit } from '../runtime/events.ts'
 import type { Database } from '../store/database.ts'
 import { planRead, planWrites, type UserRead } from './plan.ts'
-import { type NewNotification, newNotificationsOp } from './store.ts'
+import { type ChangedRow, changesOp } from './store.ts'
 import type { EndReason, Stream } from './stream.ts'
 import { topicOf } from './topic.ts'
 
@@ -122,7 +122,7 @@ export function createHub(options: HubOptions): Hub {
         const batch = [...stale].slice(0, usersPerRead)
         for (const user of batch) stale.delete(user)
         const reads = batch.flatMap(({ brand, userId, streams }) => planRead(brand, userId, streams) ?? [])
-        if (reads.length > 0) await writeStreams(reads, await database.read(newNotificationsOp(reads)))
+        if (reads.length > 0) await writeStreams(reads, await database.read(changesOp(reads, now())))
       }
     } catch {
       // The store logs its failure. The next ping of each stream reads again.
@@ -131,7 +131,7 @@ export function createHub(options: HubOptions): Hub {
     }
   }
 
-  async function writeStreams(reads: readonly UserRead[], rows: readonly NewNotification[]): Promise<void> {
+  async function writeStreams(reads: readonly UserRead[], rows: readonly ChangedRow[]): Promise<void> {
     const byTopic = Map.groupBy(rows, (row) => topicOf(row.brand, row.user_id))
     let written = 0
     const verdicts = await Promise.all(reads.map((read) => checkAllowed(read, byTopic)))
@@ -156,7 +156,7 @@ export function createHub(options: HubOptions): Hub {
 
   async function checkAllowed(
     { brand, userId }: UserRead,
-    rows: ReadonlyMap<string, readonly NewNotification[]>,
+    rows: ReadonlyMap<string, readonly ChangedRow[]>,
   ): Promise<'allowed' | 'refused' | 'unknown'> {
     const nothingToShow = !rows.get(topicOf(brand, userId))?.some(({ seq }) => seq !== null)
     if (!allowed || nothingToShow) return 'allowed'

@@ -40,6 +40,8 @@ export function createInbox(options: {
         if ('error' in content) {
           return refuseFailed('unreadable_content', { error: content.error, ref: message.ref })
         }
+        if ((content.expiresAt ?? Number.POSITIVE_INFINITY) <= createdAt)
+          return refuseFailed('expired_in_queue', { ref: message.ref })
         return toResult(message, content, createdAt)
       })
     },
@@ -59,6 +61,7 @@ export function createInbox(options: {
       url: content.url ?? null,
       data: content.data ?? null,
       createdAt,
+      expiresAt: content.expiresAt ?? null,
     })
     const missing = textMissingAt(content, mapping)
     return {

@@ -1,11 +1,11 @@
 import { encodeEvent, notificationJson } from './notification.ts'
-import type { NewNotification, SeqRange } from './store.ts'
+import type { ChangedRow, ChangeRange } from './store.ts'
 import type { Stream } from './stream.ts'
 
 /** Most notifications that one read gets for one user. */
 const readLimit = 100
 
-export interface UserRead extends SeqRange {
+export interface UserRead extends ChangeRange {
   /** The streams of the user that take part in this read. A stream that opens during the read waits for the next one. */
   readonly streams: readonly Stream[]
 }
@@ -23,7 +23,7 @@ export function planRead(brand: string, userId: string, all: Iterable<Stream>): 
 
 export interface WritePlan {
   readonly writes: readonly (readonly [Stream, Buffer])[]
-  /** Each notification, with the number of streams that it is written to. */
+  /** Each new notification, with the number of streams that it is written to. */
   readonly shown: readonly { readonly ref: string; readonly streams: number }[]
   /** At least one stream needs another read. */
   readonly more: boolean
@@ -35,11 +35,11 @@ export interface WritePlan {
  */
 export function planWrites(
   { streams, upto }: UserRead,
-  rows: readonly NewNotification[],
+  rows: readonly ChangedRow[],
   limits: { readonly replay: number; readonly bufferBytes: number },
 ): WritePlan {
   const last = Number(rows[0]?.last ?? 0)
-  const events = rows.flatMap((row) => (row.seq === null ? [] : [encode(row, Number(row.seq))]))
+  const events = rows.flatMap((row) => (row.seq === null ? [] : [encode(row)]))
   const writes: [Stream, Buffer][] = []
   let more = false
   for (const stream of streams) {
@@ -51,19 +51,22 @@ export function planWrites(
       writes.push([stream, encodeEvent('reset', last)])
     }
     let freeBytes = stream.blocked ? 0 : limits.bufferBytes
+    let sent = false
     for (const event of events) {
-      if (event.seq <= stream.after) continue
+      if (event.changed <= stream.after) continue
       if (freeBytes <= 0) {
         stream.behind = true
         break
       }
       freeBytes -= event.bytes.length
-      stream.after = event.seq
+      stream.after = event.changed
+      sent = true
       event.streams++
       writes.push([stream, event.bytes])
     }
     if (stream.behind) continue
     stream.after = Math.max(stream.after, Math.min(upto, last))
+    if (sent) writes.push([stream, encodeEvent('counts', stream.after, countsJson(rows))])
     if (stream.after < last) {
       more = true
     } else if (!stream.ready) {
@@ -71,9 +74,24 @@ export function planWrites(
       writes.push([stream, encodeEvent('ready', last)])
     }
   }
-  return { writes, more, shown: events.filter((event) => event.streams > 0) }
+  return { writes, more, shown: events.filter(({ isNew, streams }) => isNew && streams > 0) }
 }
 
-function encode(row: NewNotification, seq: number): { seq: number; ref: string; bytes: Buffer; streams: number } {
-  return { seq, ref: row.ref, bytes: encodeEvent('notification', seq, notificationJson(row)), streams: 0 }
+interface EncodedChange {
+  readonly changed: number
+  readonly ref: string
+  readonly isNew: boolean
+  readonly bytes: Buffer
+  streams: number
+}
+
+function encode(row: ChangedRow): EncodedChange {
+  const changed = Number(row.changed)
+  const bytes = encodeEvent('notification', changed, notificationJson(row))
+  return { changed, ref: row.ref, isNew: changed === Number(row.seq), bytes, streams: 0 }
+}
+
+/** All rows of a user have the same counts. */
+function countsJson([row]: readonly ChangedRow[]): string {
+  return JSON.stringify({ unseen: Number(row?.unseen), unread: Number(row?.unread) })
 }

@@ -7,12 +7,13 @@ import type { Subscriber } from '../http/subscriber-token.ts'
 import { clock } from '../runtime/clock.ts'
 import type { Database } from '../store/database.ts'
 import { createHub } from './hub.ts'
+import { type Mark, markByRef, marks, markUpTo } from './marks.ts'
 import { Notification, notificationJson } from './notification.ts'
-import { lastNumberOp, pageOp } from './store.ts'
+import { type InboxPart, pageOp, userStateOp } from './store.ts'
 import { openStream } from './stream.ts'
 
 export interface InboxRoutesOptions {
-  readonly database: Pick<Database, 'read' | 'onWake'>
+  readonly database: Pick<Database, 'read' | 'commit' | 'wake' | 'onWake'>
   /** Whether this user may see the inbox now (design §5.3). Called for each list and stream, and before each notification. */
   readonly allowed?: (brand: string, userId: string) => Promise<boolean>
   /** Interval of the pings of a stream. Must be shorter than the idle timeout of each proxy. */
@@ -34,11 +35,35 @@ export interface InboxRoutesOptions {
   readonly signal?: AbortSignal
 }
 
+const Counts = {
+  unseen: Type.Integer({ description: 'Notifications that are neither seen, dismissed, archived nor expired' }),
+  unread: Type.Integer({ description: 'Notifications that are neither read, dismissed, archived nor expired' }),
+}
+
 const Page = Type.Object({
   items: Type.Array(Notification),
   next: nullable(Type.String()),
   last_event_id: Type.String(),
+  ...Counts,
 })
+
+/** Most identifiers in one request of POST /app/inbox/mark. */
+const mostIds = 500
+const MarkRequest = Type.Object(
+  {
+    as: Type.Union(marks.map((mark) => Type.Literal(mark)) as [ReturnType<typeof Type.Literal<Mark>>]),
+    site_notification_ids: Type.Optional(
+      Type.Array(Type.String({ minLength: 1, maxLength: 100 }), { minItems: 1, maxItems: mostIds }),
+    ),
+    up_to: Type.Optional(
+      Type.String({
+        pattern: '^[0-9]{1,15}$',
+        description: 'Instead of identifiers: all notifications of the list with this `last_event_id`, on all pages.',
+      }),
+    ),
+  },
+  { additionalProperties: false },
+)
 
 export interface InboxRoutes {
   readonly routes: readonly AppRoute[]
@@ -49,10 +74,13 @@ export interface InboxRoutes {
 /**
  * The routes by which the operator's pages read the inbox of their user:
  *
- * - `GET /app/inbox?limit&before` → `{items, next, last_event_id}`, newest first; `next` is the `before` of the following page.
- * - `GET /app/inbox/stream` → server-sent events: `notification` (data: one item), `ready` (the client is up to date),
- *   `reset` (fetch the list). A client that sends its last id as `Last-Event-ID` gets the notifications after it. With the
- *   `last_event_id` of the list it misses none.
+ * - `GET /app/inbox?limit&before&archived` → `{items, next, last_event_id, unseen, unread}`, newest first; `next` is the `before`
+ *   of the following page.
+ * - `GET /app/inbox/stream` → server-sent events: `notification` (data: one new or changed item), `counts` (unseen and unread),
+ *   `ready` (the client is up to date), `reset` (fetch the list). A client that sends its last id as `Last-Event-ID` gets the
+ *   changes after it. With the `last_event_id` of the list it misses none.
+ * - `POST /app/inbox/mark` with `{as, site_notification_ids}` or `{as, up_to}` marks notifications as seen, read, clicked,
+ *   dismissed or archived (row 23) → `{unseen, unread, unknown}`.
  */
 export function inboxRoutes(options: InboxRoutesOptions): InboxRoutes {
   const {
@@ -80,19 +108,42 @@ export function inboxRoutes(options: InboxRoutesOptions): InboxRoutes {
       before: Type.Optional(
         Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description: 'The `next` of the previous page.' }),
       ),
+      archived: Type.Optional(Type.Boolean({ description: 'true: the archived notifications instead of the others.' })),
     }),
     gives: Page,
-    async handler({ query: { limit = 25, before = Number.MAX_SAFE_INTEGER } }, subscriber, reply) {
+    async handler({ query: { limit = 25, before = Number.MAX_SAFE_INTEGER, archived = false } }, subscriber, reply) {
       await demandAllowed(subscriber)
-      return sendList(subscriber, limit, before, reply)
+      return sendList(subscriber, { limit, before, part: archived ? 'archive' : 'inbox' }, reply)
+    },
+  })
+
+  const mark = appRoute({
+    method: 'POST',
+    url: '/app/inbox/mark',
+    says: 'Marks notifications of the user, on all devices of the user. Each mark is set once, with its first time. `clicked` and `archived` also mark as read, and every mark also marks as seen.',
+    body: MarkRequest,
+    gives: Type.Object({
+      ...Counts,
+      unknown: Type.Array(Type.String(), { description: 'The identifiers that are not in the inbox of the user.' }),
+    }),
+    async handler({ body: { as, site_notification_ids: refs, up_to: upTo } }, subscriber) {
+      await demandAllowed(subscriber)
+      if ((refs === undefined) === (upTo === undefined))
+        throw new HttpError(400, 'the body needs either site_notification_ids or up_to: give one of them')
+      const { brand, userId } = subscriber
+      const change = { brand, userId, mark: as, at: now() }
+      let unknown: readonly string[] = []
+      if (refs) unknown = await markByRef(database, change, refs)
+      else await markUpTo(database, change, Number(upTo))
+      return { ...(await readCounts(subscriber)), unknown }
     },
   })
 
   const stream = appRoute({
     method: 'GET',
     url: '/app/inbox/stream',
-    says: 'Streams new notifications. Events: `notification` (one item as JSON), `ready` (the client is up to date), `reset` (fetch the list again).',
-    headers: { 'last-event-id': 'The last id that the client received: later notifications are sent first.' },
+    says: 'Streams new and changed notifications. Events: `notification` (one item as JSON, new or changed), `counts` (`unseen` and `unread`), `ready` (the client is up to date), `reset` (fetch the list again).',
+    headers: { 'last-event-id': 'The last id that the client received: later changes are sent first.' },
     files: textOf('text/event-stream', 'Server-sent events'),
     refuses: { 429: 'The user has too many open streams. They stay open; close one before you open another.' },
     async handler({ headers: { 'last-event-id': lastEventId } }, subscriber, reply) {
@@ -118,7 +169,7 @@ export function inboxRoutes(options: InboxRoutesOptions): InboxRoutes {
       return reply
     },
   })
-  return { routes: [list, stream], stop: () => hub.stop() }
+  return { routes: [list, stream, mark], stop: () => hub.stop() }
 
   /** @throws HttpError 403 for a user who gets no messages at present */
   async function demandAllowed({ brand, userId }: Subscriber): Promise<void> {
@@ -132,19 +183,25 @@ export function inboxRoutes(options: InboxRoutesOptions): InboxRoutes {
     if (!isAllowed) throw new HttpError(403, 'this user gets no messages at present: do not show the inbox')
   }
 
+  async function readCounts({ brand, userId }: Subscriber): Promise<{ unseen: number; unread: number }> {
+    const [state] = await database.read(userStateOp(brand, userId, now()))
+    return { unseen: Number(state?.unseen ?? 0), unread: Number(state?.unread ?? 0) }
+  }
+
   async function sendList(
     { brand, userId }: Subscriber,
-    limit: number,
-    before: number,
+    { limit, before, part }: { readonly limit: number; readonly before: number; readonly part: InboxPart },
     reply: FastifyReply,
   ): Promise<FastifyReply> {
     // The number is read first: a notification between the two reads is in the list and in the stream. The client shows it once.
-    const [newest] = await database.read(lastNumberOp(brand, userId))
-    const rows = await database.read(pageOp(brand, userId, before, limit + 1))
+    const [state] = await database.read(userStateOp(brand, userId, now()))
+    const rows = await database.read(pageOp({ brand, userId, part, before, most: limit + 1, now: now() }))
     const items = rows.slice(0, limit)
     const rest: Omit<Static<typeof Page>, 'items'> = {
       next: rows.length > limit ? String(items.at(-1)?.seq) : null,
-      last_event_id: String(newest?.last ?? 0),
+      last_event_id: String(state?.last ?? 0),
+      unseen: Number(state?.unseen ?? 0),
+      unread: Number(state?.unread ?? 0),
     }
     const text = `{"items":[${items.map(notificationJson).join()}],${JSON.stringify(rest).slice(1)}`
     return reply.type('application/json; charset=utf-8').send(text)

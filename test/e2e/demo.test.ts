@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import type { Page } from 'playwright-core'
 import { withoutChromium } from '../support/services/chromium.ts'
 import { startProxy } from './cuttable-proxy.ts'
 import { startDemo } from './demo-child.ts'
@@ -66,7 +67,7 @@ test('the page of the demo shows the notifications of its user only, also after 
       assert.ok(fresh.length >= 1)
       // More may arrive at any time.
       await eventually(async () => Number(await mara.page.textContent('#badge')) === (await mara.ids()).length)
-      assert.match((await mara.page.getAttribute('#bell', 'aria-label')) ?? '', /\d+ unseen/)
+      assert.match((await mara.page.getAttribute('#bell', 'aria-label')) ?? '', /\d+ unread/)
     },
   )
 
@@ -121,17 +122,22 @@ test('the page of the demo shows the notifications of its user only, also after 
     )
   })
 
-  await t.test('notifications that were marked as seen are still seen after a reload', async () => {
-    const seen = await jonas.ids()
-    await jonas.page.click('#seen-all')
+  await t.test('notifications that were marked as read are read in every tab, also after a reload', async () => {
+    const read = await jonas.ids()
+    const second = await openPage(browser, `${site}/#2/1002`)
+    await second.page.locator('#notes > li.unread').nth(1).waitFor(waiting)
+    const unreadIn = async (page: Page): Promise<string[]> => {
+      const unread = await page.locator('.note.unread').evaluateAll(idsOf)
+      return unread.filter((id) => read.includes(id))
+    }
+    await jonas.page.click('#read-all')
+    await eventually(async () => (await unreadIn(second.page)).length === 0)
+    await eventually(async () => (await unreadIn(jonas.page)).length === 0)
     await jonas.page.reload()
     await jonas.page.locator('#notes > li').nth(1).waitFor(waiting)
     await jonas.page.waitForSelector('#state[data-state="live"]', waiting)
-    const unseen = await jonas.page.locator('.note.unseen').evaluateAll(idsOf)
-    assert.deepEqual(
-      unseen.filter((id) => seen.includes(id)),
-      [],
-    )
+    assert.deepEqual(await unreadIn(jonas.page), [])
+    assert.deepEqual(second.errors, [])
   })
 
   assert.deepEqual([...mara.errors, ...jonas.errors], [])

@@ -34,6 +34,12 @@ onEachEngine('a notification is in the inbox of its user only, also if brands sh
       image_url: 'https://i/1.png',
       url: '/u',
       created_at: undefined,
+      expires_at: null,
+      seen_at: null,
+      read_at: null,
+      clicked_at: null,
+      dismissed_at: null,
+      archived_at: null,
       data: { n: '9007199254740993' },
     },
   )
@@ -43,7 +49,7 @@ onEachEngine('a notification is in the inbox of its user only, also if brands sh
     [theirs.ref],
   )
   const nobody = await list(inbox, await token('2', '1002'))
-  assert.deepEqual(nobody.page, { items: [], next: null, last_event_id: '0' })
+  assert.deepEqual(nobody.page, { items: [], next: null, last_event_id: '0', unseen: 0, unread: 0 })
 })
 
 onEachEngine('a notification is visible only after the settle has committed', async (t, store) => {

@@ -96,6 +96,8 @@ export interface Page {
   }[]
   readonly next: string | null
   readonly last_event_id: string
+  readonly unseen: number
+  readonly unread: number
   readonly error?: string
 }
 
@@ -109,6 +111,26 @@ export async function list(
     signal: AbortSignal.timeout(10_000),
   })
   return { status: response.status, page: (await response.json()) as Page, headers: response.headers }
+}
+
+export interface Marked {
+  readonly status: number
+  readonly body: {
+    readonly unseen?: number
+    readonly unread?: number
+    readonly unknown?: readonly string[]
+    readonly error?: string
+  }
+}
+
+export async function mark(inbox: Inbox, bearer: string, body: object): Promise<Marked> {
+  const response = await fetch(`${inbox.url}/app/inbox/mark`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${bearer}`, 'content-type': 'application/json', origin },
+    body: JSON.stringify(body),
+    signal: AbortSignal.timeout(10_000),
+  })
+  return { status: response.status, body: (await response.json()) as Marked['body'] }
 }
 
 export interface Followed {

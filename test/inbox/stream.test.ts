@@ -114,7 +114,7 @@ onEachEngine('a client that missed too much, or sends an unknown number, must fe
     ['1', ['reset', 'ready']],
     ['8', ['reset', 'ready']],
     ['nonsense', ['reset', 'ready']],
-    ['2', [...Array(5).fill('notification'), 'ready']],
+    ['2', [...Array(5).fill('notification'), 'counts', 'ready']],
     ['7', ['ready']],
   ] as const) {
     const stream = await follow(inbox, bearer, lastEventId)
@@ -184,7 +184,7 @@ onPostgres(
     const sleeping = query(
       store,
       `begin; update inbox_users set last = 1 where brand = '1' and user_id = '1001';
-     insert into inbox (brand, user_id, seq, ref, id, created_at) values ('1', '1001', 1, 'late', '1', 0);
+     insert into inbox (brand, user_id, seq, changed, ref, id, created_at) values ('1', '1001', 1, 1, 'late', '1', 0);
      select pg_sleep(0.7); commit`,
     )
     for (;;) {
@@ -320,6 +320,7 @@ test('the first column of both operations that add a notification is the brand',
     url: null,
     data: null,
     createdAt: 1,
+    expiresAt: null,
   }
   for (const { rows } of addOps(row)) assert.equal(rows[0]?.[0], '2')
 })

@@ -9,7 +9,7 @@ import { createSentNote } from '/sent.js'
 import { announce, showToast } from '/toast.js'
 
 const $ = (id) => document.getElementById(id)
-const inbox = createInboxList({ onUnseen: showUnseen })
+const inbox = createInboxList({ onOpen: (notification) => mark(notification.url ? 'clicked' : 'read', { ids: [notification.site_notification_id] }) })
 const journal = createJournal()
 const phones = createPhones({ onSwitch: (id, online) => change('/demo/phone', { id, online }) })
 const sentNote = createSentNote($('send-note'))
@@ -20,7 +20,7 @@ let connected = false
 let people = []
 let current
 let inboxState = 'connecting'
-let stopInbox = () => {}
+let followed
 
 $('who').addEventListener('change', () => {
   location.hash = $('who').value
@@ -30,7 +30,7 @@ addEventListener('hashchange', () => {
 })
 $('send').addEventListener('click', () => void send($('send'), 'site'))
 $('send-push').addEventListener('click', () => void send($('send-push'), 'push'))
-$('seen-all').addEventListener('click', inbox.seeAll)
+$('read-all').addEventListener('click', () => mark('read', { all: true }))
 
 void followDemo({
   onConnect(cast) {
@@ -79,7 +79,7 @@ function switchTo(person) {
 }
 
 function show(person) {
-  stopInbox()
+  followed?.stop()
   current = person
   const { brand, user, key } = person
   document.documentElement.dataset.brand = brand.id
@@ -89,14 +89,16 @@ function show(person) {
   $('greeting').textContent = `${greeting()}, ${firstName(user)}`
   $('lead').textContent = `${brand.name} as user ${user.id} of brand ${brand.id} sees it. ${leadFor(user)}`
   $('toasts').replaceChildren()
-  inbox.open(key)
+  inbox.clear()
+  showUnread({ unread: 0 })
   phones.open(brand, user)
-  stopInbox = followInbox({
+  followed = followInbox({
     url: demo.operator,
     getToken: () => getToken(brand.id, user.id),
-    onNotification(notification, live) {
-      inbox.add(notification, live)
-      if (!live) return
+    onCounts: showUnread,
+    onNotification(notification, arrival) {
+      inbox.show(notification, arrival)
+      if (arrival !== 'new') return
       // If the list is in view, it shows the notification at its top.
       if (inbox.isInView()) announce(notification)
       else showToast(notification)
@@ -151,14 +153,18 @@ function showState() {
   $('down').hidden = connected
 }
 
-function showUnseen(count) {
+function mark(as, which) {
+  followed?.mark(as, which).catch(() => showToast({ title: 'The operator cannot be reached', body: 'Try again in a moment.' }))
+}
+
+function showUnread({ unread: count }) {
   if (!current) return
   const { brand } = current
   $('badge').hidden = $('inbox-count').hidden = count === 0
   $('badge').textContent = count > 99 ? '99+' : String(count)
   $('inbox-count').textContent = `${count} new`
-  $('seen-all').disabled = count === 0
-  $('bell').setAttribute('aria-label', count === 0 ? 'Inbox, nothing unseen' : `Inbox, ${count} unseen`)
+  $('read-all').disabled = count === 0
+  $('bell').setAttribute('aria-label', count === 0 ? 'Inbox, nothing unread' : `Inbox, ${count} unread`)
   document.title = count === 0 ? brand.name : `(${count}) ${brand.name}`
 }
 

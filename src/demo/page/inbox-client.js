@@ -11,20 +11,24 @@ const silenceMs = 45_000
  * @param {object} options
  * @param {string} options.url  The operator's URL, e.g. `https://api.example.com`.
  * @param {() => Promise<string>} options.getToken  Returns a new subscriber token from your backend. Called again after a 401.
- * @param {(notification: object, live: boolean) => void} options.onNotification  Called once for each site_notification_id.
+ * @param {(notification: object, arrival: 'listed' | 'new' | 'changed') => void} options.onNotification  Called for each
+ *   notification and for each change of its marks: show it, or replace the one with its site_notification_id.
+ * @param {(counts: {unseen: number, unread: number}) => void} options.onCounts
  * @param {(state: 'connecting' | 'live' | 'reconnecting' | 'refused', error?: string) => void} options.onState
- * @returns {() => void} stops following
+ * @returns {{stop: () => void, mark: (as: string, which: {ids: string[]} | {all: true}) => Promise<void>}}
+ *   `mark` marks notifications as seen, read, clicked, dismissed or archived, on all devices of the user.
  */
-export function followInbox({ url, getToken, onNotification, onState }) {
+export function followInbox({ url, getToken, onNotification, onCounts, onState }) {
   const stopped = new AbortController()
-  const known = new Set()
+  /** The notifications by their identifiers, as text, so that a repetition is recognized. */
+  const known = new Map()
   let token
   let lastEventId
   let retryMs = 1_000
   let failures = 0
 
   void follow()
-  return () => stopped.abort()
+  return { stop: () => stopped.abort(), mark }
 
   async function follow() {
     onState('connecting')
@@ -50,7 +54,8 @@ export function followInbox({ url, getToken, onNotification, onState }) {
   async function list() {
     const response = await call(`/app/inbox?limit=${pageSize}`, {}, stopped.signal)
     const page = await response.json()
-    for (const notification of page.items.reverse()) notify(notification, false)
+    for (const notification of page.items.reverse()) notify(notification, 'listed')
+    onCounts(page)
     lastEventId = page.last_event_id
   }
 
@@ -72,7 +77,8 @@ export function followInbox({ url, getToken, onNotification, onState }) {
         },
         onEvent: ({ event, id, data }) => {
           if (id !== undefined) lastEventId = id
-          if (event === 'notification') notify(JSON.parse(data), true)
+          if (event === 'notification') notify(JSON.parse(data))
+          else if (event === 'counts') onCounts(JSON.parse(data))
           else if (event === 'reset') listAgain = true
           else if (event === 'ready') {
             failures = 0
@@ -94,17 +100,27 @@ export function followInbox({ url, getToken, onNotification, onState }) {
     }
   }
 
-  function notify(notification, live) {
-    if (known.has(notification.site_notification_id)) return
-    known.add(notification.site_notification_id)
-    onNotification(notification, live)
+  function notify(notification, arrival) {
+    const { site_notification_id: id } = notification
+    const text = JSON.stringify(notification)
+    if (known.get(id) === text) return
+    const arrivedAs = arrival ?? (known.has(id) ? 'changed' : 'new')
+    known.set(id, text)
+    onNotification(notification, arrivedAs)
   }
 
-  async function call(path, headers, signal) {
+  async function mark(as, which) {
+    const body = JSON.stringify({ as, ...('all' in which ? { up_to: lastEventId } : { site_notification_ids: which.ids }) })
+    const response = await call('/app/inbox/mark', { 'content-type': 'application/json' }, stopped.signal, body)
+    onCounts(await response.json())
+  }
+
+  async function call(path, headers, signal, body) {
     const response = await fetch(url + path, {
       headers: { authorization: `Bearer ${token}`, ...headers },
       cache: 'no-store',
       signal,
+      ...(body !== undefined && { method: 'POST', body, keepalive: true }),
     })
     if (response.ok) return response
     const { error } = await response.json().catch(() => ({}))

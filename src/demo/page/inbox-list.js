@@ -2,43 +2,37 @@ import { ago, element, safe, thumb } from '/elements.js'
 
 const most = 60
 
-/** The notifications of the selected user, newest first. The browser's local storage has the ids of the seen ones. */
-export function createInboxList({ onUnseen }) {
+/** The notifications of the selected user, newest first. */
+export function createInboxList({ onOpen }) {
   const list = document.getElementById('notes')
   const empty = document.getElementById('notes-empty')
   let notes = []
-  let seen = new Set()
-  let storageKey
 
   setInterval(() => {
     for (const { item, at } of notes) item.querySelector('time').textContent = ago(at)
   }, 5_000)
 
   return {
-    open(key) {
-      storageKey = `bellwire-demo-seen/${key}`
-      try {
-        seen = new Set(JSON.parse(localStorage.getItem(storageKey) ?? '[]'))
-      } catch {
-        seen = new Set()
-      }
+    clear() {
       notes = []
       list.replaceChildren()
       this.explain('')
-      updateUnseen()
     },
-    add(notification, live) {
+    show(notification, arrival) {
+      const id = notification.site_notification_id
       const at = Date.parse(notification.created_at)
       const item = row(notification, at)
-      if (live) item.classList.add('arrives')
-      notes.unshift({ id: notification.site_notification_id, item, at })
-      list.prepend(item)
-      for (const old of notes.splice(most)) old.item.remove()
-      updateUnseen()
-    },
-    seeAll() {
-      for (const { id } of notes) seen.add(id)
-      saveSeen()
+      const shown = notes.find((note) => note.id === id)
+      if (shown) {
+        shown.item.replaceWith(item)
+        shown.item = item
+      } else {
+        if (arrival === 'new') item.classList.add('arrives')
+        notes.unshift({ id, item, at })
+        list.prepend(item)
+        for (const old of notes.splice(most)) old.item.remove()
+      }
+      empty.hidden = true
     },
     /** Whether a new notification is visible: the top of the list is in view, below the header. */
     isInView() {
@@ -49,7 +43,7 @@ export function createInboxList({ onUnseen }) {
     /** Sets the text for an empty list. */
     explain(text) {
       empty.textContent = text
-      updateUnseen()
+      empty.hidden = notes.length > 0 || text === ''
     },
   }
 
@@ -60,34 +54,19 @@ export function createInboxList({ onUnseen }) {
     if (notification.title && notification.body) text.append(element('span', 'note-body', notification.body))
     const time = element('time', '', ago(at))
     time.dateTime = notification.created_at
-    const button = element('button', 'note-button', thumb(notification), text, element('span', 'note-meta', time, element('span', 'note-dot')))
+    const isUnread = notification.read_at === null
+    const dot = element('span', 'note-dot')
+    dot.role = isUnread ? 'img' : null
+    dot.ariaLabel = isUnread ? 'unread' : null
+    const button = element('button', 'note-button', thumb(notification), text, element('span', 'note-meta', time, dot))
     button.type = 'button'
     button.addEventListener('click', () => {
-      seen.add(id)
-      saveSeen()
+      onOpen(notification)
       if (safe(notification.url)) location.assign(notification.url)
     })
     const item = element('li', 'note', button)
     item.dataset.id = id
+    item.classList.toggle('unread', isUnread)
     return item
-  }
-
-  function saveSeen() {
-    localStorage.setItem(storageKey, JSON.stringify([...seen].slice(-300)))
-    updateUnseen()
-  }
-
-  function updateUnseen() {
-    let unseen = 0
-    for (const { id, item } of notes) {
-      const isNew = !seen.has(id)
-      item.classList.toggle('unseen', isNew)
-      const dot = item.querySelector('.note-dot')
-      dot.role = isNew ? 'img' : null
-      dot.ariaLabel = isNew ? 'unseen' : null
-      if (isNew) unseen++
-    }
-    empty.hidden = notes.length > 0 || empty.textContent === ''
-    onUnseen(unseen)
   }
 }

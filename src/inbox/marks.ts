@@ -1,0 +1,157 @@
+// Marks of notifications: seen, read, clicked, dismissed, archived. Each is set at most once, with its first time (row 23).
+
+import type { Database, Op } from '../store/database.ts'
+import { op, statement } from '../store/statement.ts'
+import { markColumns, reserveNumbersOp } from './store.ts'
+import { topicOf } from './topic.ts'
+
+export const marks = ['seen', 'read', 'clicked', 'dismissed', 'archived'] as const
+export type Mark = (typeof marks)[number]
+
+/** A person who clicks a notification has read it, and who reads it has seen it. */
+const implied: Readonly<Record<Mark, readonly Mark[]>> = {
+  seen: ['seen'],
+  read: ['seen', 'read'],
+  clicked: ['seen', 'read', 'clicked'],
+  dismissed: ['seen', 'dismissed'],
+  archived: ['seen', 'read', 'archived'],
+}
+
+/** Numbers in one commit: one statement must not hold the row of the user for long. */
+const numbersPerCommit = 1_000
+
+export interface NewMark {
+  readonly brand: string
+  readonly userId: string
+  readonly mark: Mark
+  /** Epoch milliseconds. */
+  readonly at: number
+}
+
+/**
+ * Marks notifications of one user by their identifiers, in one commit.
+ *
+ * @returns the identifiers that the user has no notification of
+ * @example await markByRef(database, { brand: '1', userId: '1001', mark: 'read', at: Date.now() }, ['0190…'])
+ */
+export async function markByRef(
+  database: Pick<Database, 'read' | 'commit' | 'wake'>,
+  mark: NewMark,
+  refs: readonly string[],
+): Promise<readonly string[]> {
+  const { brand, userId } = mark
+  const found = await database.read(
+    op(
+      selectNumbers,
+      [...new Set(refs)].map((ref) => [brand, userId, ref]),
+    ),
+  )
+  if (found.length > 0)
+    await database.commit(
+      markOps(
+        database,
+        mark,
+        found.map(({ seq }) => [seq, seq]),
+      ),
+    )
+  const known = new Set(found.map(({ ref }) => ref))
+  return refs.filter((ref) => !known.has(ref))
+}
+
+/** Marks all notifications of one user up to a number, in several commits. Call it again after an error: marks are kept. */
+export async function markUpTo(
+  database: Pick<Database, 'read' | 'commit' | 'wake'>,
+  mark: NewMark,
+  last: number,
+): Promise<void> {
+  const { brand, userId } = mark
+  const ofRange = (after: number): Op<{ first: number | null }> => op(selectFirst, [[brand, userId, after, last]])
+  for (let after = 0; ; after += numbersPerCommit) {
+    const [next] = await database.read(ofRange(after))
+    if (!next || next.first === null) return
+    after = next.first - 1
+    await database.commit(markOps(database, mark, [[next.first, Math.min(after + numbersPerCommit, last)]]))
+  }
+}
+
+type Range = readonly [first: number, last: number]
+
+function markOps(
+  database: Pick<Database, 'wake'>,
+  { brand, userId, mark, at }: NewMark,
+  ranges: readonly Range[],
+): readonly Op[] {
+  const flags = marks.map((each) => (implied[mark].includes(each) ? 1 : 0))
+  const rows = ranges.map(([first, last]) => [brand, userId, first, last, at, ...flags])
+  return [
+    reserveNumbersOp(brand, userId, 0),
+    op(reserveChanges, rows),
+    op(setMarks, rows),
+    database.wake(topicOf(brand, userId)),
+  ]
+}
+
+const columns = {
+  brand: 'text',
+  user_id: 'text',
+  first: 'bigint',
+  last: 'bigint',
+  at: 'bigint',
+  seen: 'bigint',
+  read: 'bigint',
+  clicked: 'bigint',
+  dismissed: 'bigint',
+  archived: 'bigint',
+} as const
+
+/** The notifications of the ranges that a mark changes. */
+const changing = (rows: string): string => `
+  ${rows} r join inbox i on i.brand = r.brand and i.user_id = r.user_id and i.seq >= r.first and i.seq <= r.last
+    and (${marks.map((mark, n) => `(r.${mark} = 1 and i.${markColumns[n]} is null)`).join(' or ')})`
+
+// After the numbers of new notifications (rank 40, 41), which have locked the rows of the users in order.
+const reserveChanges = statement({
+  name: 'count_up_inbox_changes',
+  rank: 42,
+  columns,
+  text: (rows) => `
+    update inbox_users set last = inbox_users.last + c.n
+    from (
+      select d.brand, d.user_id, count(*) as n
+      from (select distinct i.brand, i.user_id, i.seq from ${changing(rows)}) d group by d.brand, d.user_id) c
+    where inbox_users.brand = c.brand and inbox_users.user_id = c.user_id`,
+})
+
+const setMarks = statement({
+  name: 'mark_inbox',
+  rank: 43,
+  columns,
+  text: (rows) => `
+    update inbox set changed = c.changed,
+      ${marks.map((mark, n) => `${markColumns[n]} = coalesce(inbox.${markColumns[n]}, case when c.${mark} = 1 then c.at end)`).join(', ')}
+    from (
+      select i.brand, i.user_id, i.seq, min(r.at) as at, ${marks.map((mark) => `max(r.${mark}) as ${mark}`).join(', ')},
+        u.last - count(*) over (partition by i.brand, i.user_id)
+               + row_number() over (partition by i.brand, i.user_id order by i.seq) as changed
+      from ${changing(rows)} join inbox_users u on u.brand = i.brand and u.user_id = i.user_id
+      group by i.brand, i.user_id, i.seq, u.last) c
+    where inbox.brand = c.brand and inbox.user_id = c.user_id and inbox.seq = c.seq`,
+})
+
+const selectNumbers = statement<{ ref: string; seq: number }>({
+  name: 'select_inbox_numbers',
+  rank: 90,
+  columns: { brand: 'text', user_id: 'text', ref: 'text' },
+  route: 'ref',
+  text: (rows) => `
+    select i.ref, i.seq from ${rows} r join inbox i on i.brand = r.brand and i.ref = r.ref and i.user_id = r.user_id`,
+})
+
+const selectFirst = statement<{ first: number | null }>({
+  name: 'select_inbox_first',
+  rank: 90,
+  columns: { brand: 'text', user_id: 'text', after: 'bigint', last: 'bigint' },
+  text: (rows) => `
+    select min(i.seq) as first from ${rows} r
+    join inbox i on i.brand = r.brand and i.user_id = r.user_id and i.seq > r.after and i.seq <= r.last`,
+})
