@@ -10,6 +10,10 @@ import { metrics } from '../runtime/metrics.ts'
 import { CliError, exit } from './exit.ts'
 import { waitForSignal } from './interruptible.ts'
 import { storeError } from './store-error.ts'
+import { startTracing, type Tracing } from './tracing.ts'
+
+/** At the end, the last spans are exported within this time. */
+const exportWithinMs = 500
 
 interface Address {
   readonly host: string
@@ -39,7 +43,9 @@ export async function serve(
   const asText = format === 'text' || (format === 'auto' && process.stdout.isTTY === true)
   const log = startLog({ level, format: asText ? 'text' : 'json', secrets: secretsOf(config) })
   const failed = waitForUncaughtError()
+  let tracing: Tracing | undefined
   try {
+    tracing = startTracing(side)
     metrics()
     emit('server.starting', description)
     const service = await create()
@@ -65,6 +71,7 @@ export async function serve(
     const closing = listening.map((each) => each.close(settings.stop_within))
     await Promise.all([...closing, service.stop(settings.stop_within)])
   } finally {
+    await tracing?.stop(exportWithinMs)
     log.stop()
   }
 }

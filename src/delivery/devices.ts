@@ -92,9 +92,10 @@ export function createDevices(options: DevicesOptions): Delivery {
       if (devices.length === 0 && refused.length === 0) return report(message, context, refuseFailed('no_device'))
       const freshness = new Freshness(message, context, readAt, () => findTargets(query))
       const serviceOf = devices.map((device) => services.find((service) => service.reaches(device)))
+      const { traceparent } = message.context
       const sends = devices.map((device, i) => {
         const checks = new DeviceSendChecks(source, device, freshness, context.fence)
-        return serviceOf[i]?.send({ ref: message.ref, device, content, expiresAt }, context, checks)
+        return serviceOf[i]?.send({ ref: message.ref, device, content, expiresAt, traceparent }, context, checks)
       })
       const answers = sends.length === 1 ? [await sends[0]] : await Promise.all(sends)
       const results = devices.map((device, i) => toDeviceResult(serviceOf[i], device, answers[i]))

@@ -3,6 +3,7 @@
 
 import type { Fatal } from '../contract/outcome.ts'
 import { refuseFatal } from '../contract/refusals.ts'
+import { endOf } from '../contract/span-attributes.ts'
 import type { Device } from '../devices/device.ts'
 import { stopping } from '../providers/call-provider.ts'
 import { leastRestMs } from '../providers/guard.ts'
@@ -16,6 +17,7 @@ import { emit, hasListeners } from '../runtime/events.ts'
 import { createFairSemaphore } from '../runtime/fair-semaphore.ts'
 import { messageOf } from '../runtime/message-of.ts'
 import { createSendRate } from '../runtime/send-rate.ts'
+import { beginSpan } from '../runtime/spans.ts'
 import { readDeviceAnswer } from './read-device-answer.ts'
 import { resolveMismatch } from './token-proof.ts'
 
@@ -99,7 +101,13 @@ export function guardService(service: PushService, options: ServiceGuardOptions 
       if (refusal) return notCalled(refusal)
       if (hasListeners('message.calling')) emit('message.calling', { provider: name, refs: [push.ref] })
       const sentAt = clock.now()
+      const span = beginSpan(`push ${name}`, {
+        kind: 'client',
+        parent: push.traceparent,
+        attributes: () => ({ 'messaging.operation.type': 'send' }),
+      })
       const received = await callService(push, context)
+      span.end(() => endOf(received))
       const resolved = resolveMismatch(received, proven)
       answered = true
       const { brand, userId } = push.device

@@ -14,6 +14,7 @@ import { clock } from '../runtime/clock.ts'
 import { emit } from '../runtime/events.ts'
 import { uuidv7 } from '../runtime/ids.ts'
 import { authentication } from './authenticate.ts'
+import { traceRequest } from './message-spans.ts'
 import type { ApiKey, OperatorLimits } from './options.ts'
 import { createSendLimits } from './send-limits.ts'
 
@@ -44,7 +45,9 @@ export function sendRoutes(app: FastifyInstance, { keys, paths, limits, signal }
       const refused = refuseBrand(key, read)
       if (refused) return answerSingle(reply, channel, refused)
       const message = toMessage(channel, read, contextOf(request))
-      const [outcome] = await send(path, key, [message], clock.now() + limits.answerBudgetMs)
+      const deadline = clock.now() + limits.answerBudgetMs
+      const received = { path: sendPaths[channel].single, channel, parent: message.context.traceparent }
+      const [outcome] = await traceRequest(received, [message], (traced) => send(path, key, traced, deadline))
       return answerSingle(reply, channel, outcome as Outcome)
     })
 
@@ -53,7 +56,8 @@ export function sendRoutes(app: FastifyInstance, { keys, paths, limits, signal }
       const deadline = clock.now() + limits.answerBudgetMs
       const path = getPath(channel)
       const { ids, outcomes, messages, indexes } = readBatchRequest(channel, request, key, limits.batchMax)
-      const sent = await send(path, key, messages, deadline)
+      const received = { path: sendPaths[channel].batch, channel, parent: messages[0]?.context.traceparent }
+      const sent = await traceRequest(received, messages, (traced) => send(path, key, traced, deadline))
       for (let n = 0; n < indexes.length; n++) outcomes[indexes[n] as number] = sent[n] as Outcome
       const retryAfterSeconds = batchRetryAfterSeconds(outcomes as readonly Outcome[])
       if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds))

@@ -1,6 +1,7 @@
 // The platform's routes under /admin: enqueue messages, read outcomes, and count messages.
 
 import { type Static, Type } from 'typebox'
+import { readTraceparent } from '../brokers/consumer.ts'
 import { json, textOf, whole } from '../contract/documents/described.ts'
 import { ActivityRequest, BatchRequest } from '../contract/records.ts'
 import { type AdminRoute, adminRoute } from '../http/admin-access.ts'
@@ -53,7 +54,13 @@ export function platformAdmin({ queue, lanes, rulesOf }: PlatformAdmin): readonl
       largeBody: true,
       gives: EnqueueAnswer,
       async handler(request, key) {
-        const options = { queue, channel: request.params.channel, key, rulesOf }
+        const options = {
+          queue,
+          channel: request.params.channel,
+          key,
+          rulesOf,
+          ...readTraceparent(request.headers.traceparent),
+        }
         if (Buffer.isBuffer(request.body)) return enqueueJson(request.body, options)
         if (request.body) return enqueueStream(request.body as AsyncIterable<Buffer>, options)
         throw new HttpError(

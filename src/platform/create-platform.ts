@@ -30,6 +30,7 @@ import { consumerRoutes, consumerStates, readLag, statusOf } from './consumers.t
 import { platformDocuments } from './documents.ts'
 import { laneName } from './enqueue.ts'
 import { createIntake } from './intake.ts'
+import { traceSend } from './lane-spans.ts'
 import { messageRoutes } from './message-routes.ts'
 import type { RecordRules } from './new-item.ts'
 import type { LaneOptions, PlatformOptions } from './options.ts'
@@ -235,13 +236,11 @@ export function serveLane(queue: Queue, options: LaneOptions, providers: Provide
     },
   }
   // The lane is the guard of its provider: its concurrency, its timeout, and its hold during an outage.
-  return queue.serveLane(lane, (items, context) =>
-    callProvider(
-      providers[context.mode],
-      items.map((item) => toMessage(item, brand)),
-      context,
-    ),
-  )
+  return queue.serveLane(lane, (items, context) => {
+    const provider = providers[context.mode]
+    const messages = items.map((item) => toMessage(item, brand))
+    return traceSend(lane.name, provider, messages, (traced) => callProvider(provider, traced, context))
+  })
 }
 
 function toMessage(item: Item, brand: string): Message {

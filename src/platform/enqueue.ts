@@ -10,6 +10,7 @@ import type { Channel } from '../providers/provider.ts'
 import type { EnqueuedItem, NewItem, Queue } from '../queue/queue.ts'
 import { clock } from '../runtime/clock.ts'
 import { emit } from '../runtime/events.ts'
+import { traceEnqueue } from './lane-spans.ts'
 import { type RecordRules, toNewItem } from './new-item.ts'
 
 export const EnqueueAnswer = Type.Object({
@@ -28,6 +29,8 @@ export interface EnqueueOptions {
   readonly queue: Queue
   readonly channel: Channel
   readonly key: AccessKey
+  /** The header `traceparent` of the request. */
+  readonly traceparent?: string | undefined
   /** The settings of a lane. Undefined: no lane has this name. */
   readonly rulesOf: (lane: string) => RecordRules | undefined
 }
@@ -85,7 +88,7 @@ interface NumberedRecord {
 
 async function enqueueRecords(
   records: readonly NumberedRecord[],
-  { queue, channel, key, rulesOf }: EnqueueOptions,
+  { queue, channel, key, traceparent, rulesOf }: EnqueueOptions,
   answer: EnqueueAnswer,
 ): Promise<void> {
   const itemsByLane = new Map<string, NewItem[]>()
@@ -102,7 +105,7 @@ async function enqueueRecords(
     const items = itemsByLane.get(lane) ?? []
     if (items.length === 0) itemsByLane.set(lane, items)
     positions.push({ lane, index: items.length })
-    items.push(item)
+    items.push(traceparent === undefined ? item : { ...item, traceparent })
   }
   const enqueuedByLane = new Map<string, readonly EnqueuedItem[]>()
   await Promise.all(
@@ -126,7 +129,8 @@ export async function enqueueItems(
   lane: string,
   items: readonly NewItem[],
 ): Promise<readonly EnqueuedItem[]> {
-  const enqueued = await queue.enqueue(lane, items)
+  const traced = traceEnqueue(lane, items)
+  const enqueued = await queue.enqueue(lane, traced.items).finally(traced.end)
   const accepted = enqueued.filter(({ isNew }) => isNew).length
   emit('queue.put', { lane, accepted, repeated: enqueued.length - accepted })
   return enqueued

@@ -2,11 +2,13 @@
 
 import type { Fatal } from '../contract/outcome.ts'
 import { refuseFatal } from '../contract/refusals.ts'
+import { endOfAll } from '../contract/span-attributes.ts'
 import { type BreakerOptions, breakerDefaults, createBreaker } from '../runtime/breaker.ts'
 import { clock } from '../runtime/clock.ts'
 import { emit } from '../runtime/events.ts'
 import { createFairSemaphore } from '../runtime/fair-semaphore.ts'
 import { createSendRate } from '../runtime/send-rate.ts'
+import { beginSpan } from '../runtime/spans.ts'
 import { timeoutError } from '../runtime/timeout-error.ts'
 import { callProvider, stopping } from './call-provider.ts'
 import type { Message, Pause, Provider, Result, SendContext } from './provider.ts'
@@ -73,7 +75,15 @@ export function guard(provider: Provider, options: GuardOptions): Provider {
     const timer = clock.setTimeout(() => controller.abort(timeoutError()), deadline - now)
     context.signal.addEventListener('abort', abort, { once: true })
     try {
-      return await callProvider(provider, messages, { ...context, deadline, signal: controller.signal })
+      const span = beginSpan(`call ${provider.name}`, {
+        kind: 'client',
+        parent: messages[0]?.context.traceparent,
+        links: messages.slice(1).map((message) => message.context.traceparent),
+        attributes: () => ({ 'messaging.batch.message_count': messages.length }),
+      })
+      const results = await callProvider(provider, messages, { ...context, deadline, signal: controller.signal })
+      span.end(() => endOfAll(results))
+      return results
     } finally {
       clock.clearTimeout(timer)
       context.signal.removeEventListener('abort', abort)

@@ -14,6 +14,8 @@ export interface Push {
   readonly content: PushContent
   /** Epoch milliseconds: the device does not show the message later. */
   readonly expiresAt: number
+  /** The trace of its message (W3C Trace Context). */
+  readonly traceparent?: string | undefined
 }
 
 export type DeviceAnswer = Outcome & {
