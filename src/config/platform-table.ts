@@ -118,8 +118,7 @@ export const platform = group(
           }),
           url: store({ help: 'The address of the database: postgres://USER:PASSWORD@HOST/DATABASE.', secret: true }),
           brands: list(brand({ help: 'A brand.' }), {
-            help: 'The brands that live in this database. All other brands live in `store`.',
-            minItems: 1,
+            help: 'The brands that live in this database. All other brands live in `store`. Empty: for a database to which brands will be moved.',
           }),
         },
       ),

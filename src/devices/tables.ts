@@ -27,6 +27,10 @@ export const deviceTables: Migration = {
        primary key (brand, device, user_id))`,
     'create index device_unlinks_seen_at on device_unlinks (seen_at)',
   ],
+  brandTables: [
+    { table: 'devices', brand: 'brand' },
+    { table: 'device_unlinks', brand: 'brand' },
+  ],
 }
 
 /** Returns the operations that store these events. */

@@ -39,7 +39,6 @@ export function checkPlatformOptions(options: PlatformOptions): void {
     for (const [i, { number, url, brands }] of stores.entries()) {
       look.required(`stores[${i}].number`, number, storeNumberForm)
       look.required(`stores[${i}].url`, url, storeForm)
-      look.filled(`stores[${i}].brands`, brands)
       for (const [n, brand] of brands.entries()) look.required(`stores[${i}].brands[${n}]`, brand, brandForm)
     }
     for (const problem of storeProblems(options)) look.wrong(problem)

@@ -3,6 +3,7 @@
 
 import { createRegistry, deviceMigrations, type Registry } from '../devices/registry.ts'
 import { callMigrations } from '../providers/calls.ts'
+import { type BrandMove, phraseMoved, readMoves } from '../queue/brand-moves.ts'
 import { createQueue, queueMigrations } from '../queue/create-queue.ts'
 import { joinQueues } from '../queue/join-queues.ts'
 import type { Queue, StoredQueue } from '../queue/queue.ts'
@@ -53,7 +54,7 @@ export interface BrandStores {
   readonly all: readonly BrandStore[]
   /** The queue of all stores. */
   readonly queue: Queue
-  /** The store of a brand. */
+  /** The store of a brand. @throws StoreUnavailable if the brand has moved to another store since the start */
   of(brand: string | undefined): BrandStore
   close(): Promise<void>
 }
@@ -75,22 +76,31 @@ export async function openStores(options: PlatformOptions): Promise<BrandStores>
   })
   const [main] = all as [BrandStore]
   const byBrand = new Map(configured.flatMap(({ brands }, i) => brands.map((brand) => [brand, all[i] as BrandStore])))
-  const storeOf = (brand = ''): BrandStore => byBrand.get(brand) ?? main
+  function storeOf(brand = ''): BrandStore {
+    const store = byBrand.get(brand) ?? main
+    // This process still has the old settings. The rows are gone, so an answer from this store would be wrong.
+    const to = store.queue.movedTo(brand)
+    if (to !== undefined) throw new StoreUnavailable(phraseMoved(brand, to))
+    return store
+  }
   const sorted = all.toSorted((a, b) => a.number - b.number)
   const stores: BrandStores = {
     all: sorted,
-    queue: further.length === 0 ? main.queue : joinQueues(sorted, storeOf),
+    // No brand can leave a SQLite file.
+    queue: main.database.engine === 'sqlite' ? main.queue : joinQueues(sorted, storeOf),
     of: storeOf,
     async close() {
       await crm.close()
       await Promise.all(databases.map((database) => database.close()))
     },
   }
-  if (further.length > 0)
-    await refuseStrayMessages(stores).catch(async (error: unknown) => {
-      await stores.close()
-      throw error
-    })
+  try {
+    const moves = await refuseMovedBrands(stores)
+    if (further.length > 0) await refuseStrayMessages(stores, moves)
+  } catch (error) {
+    await stores.close()
+    throw error
+  }
   return stores
 }
 
@@ -121,32 +131,65 @@ async function openAll(
 const inStore = ({ number }: StoreOptions, error: Error): Error =>
   new Error(`store ${number}: ${error.message}`, { cause: error.cause ?? error })
 
+/** The moves of brands that each store has recorded, by its number. */
+type MovesByStore = ReadonlyMap<number, readonly BrandMove[]>
+
+/** Refuses to start with settings that contradict a move. A store that cannot be reached now is not examined. */
+async function refuseMovedBrands({ all, of }: BrandStores): Promise<MovesByStore> {
+  const found = new Map<number, readonly BrandMove[]>()
+  for (const { number, database } of all) {
+    const moves = await readMoves(database).catch(emptyIfAway)
+    found.set(number, moves)
+    for (const { brand, state, other } of moves) {
+      const home = of(brand).number
+      if (state === 'moved' && home === number)
+        throw refusal(
+          `brand ${brand} has moved from store ${number} to store ${other}`,
+          other === 0
+            ? `remove ${brand} from the brands of store ${number}`
+            : `list ${brand} in the brands of store ${other}`,
+        )
+      if ((state === 'moving' || state === 'committing') && home !== number)
+        throw refusal(
+          `brand ${brand} is being moved from store ${number} to store ${other}`,
+          `wait for the end of bellwire platform move-brand, or repeat it if it was interrupted`,
+        )
+    }
+  }
+  return found
+}
+
 /**
- * Refuses to start while a store has messages of a brand that lives in another store: nobody would send or find them.
- * A store that cannot be reached now is not examined.
+ * Refuses to start while a store has messages of a brand that lives in another store: nobody would send or find them. Messages that
+ * were moved and are not deleted yet do not count. A store that cannot be reached now is not examined.
  */
-async function refuseStrayMessages({ all, of }: BrandStores): Promise<void> {
+async function refuseStrayMessages({ all, of }: BrandStores, moves: MovesByStore): Promise<void> {
   for (const { number, queue } of all) {
-    const [counts, failed] = await Promise.all([queue.countItems(), queue.summarizeFailed({ state: 'pending' })]).catch(
-      (error: unknown) => {
-        if (error instanceof StoreUnavailable) return [[], []] as const
-        throw error
-      },
-    )
+    const [counts, failed] = await Promise.all([
+      queue.countItems().catch(emptyIfAway),
+      queue.summarizeFailed({ state: 'pending' }).catch(emptyIfAway),
+    ])
     const lanes = [
       ...counts.filter(({ category, items }) => (category === 'waiting' || category === 'paused') && items > 0),
       ...failed.filter(({ pending }) => pending > 0),
     ].map(({ lane }) => lane)
-    const stray = lanes.find((lane) => of(lane.split('/', 1)[0]).number !== number)
+    const moved = new Set(moves.get(number)?.flatMap(({ brand, state }) => (state === 'moved' ? [brand] : [])))
+    const stray = lanes.find((lane) => of(brandOf(lane)).number !== number && !moved.has(brandOf(lane)))
     if (stray === undefined) continue
-    const [brand] = stray.split('/', 1) as [string]
-    throw new ConfigError([
-      {
-        path: 'stores',
-        where: 'createPlatform',
-        description: `store ${number} has messages of lane ${stray} that wait or are pending in Failed Actions, but brand ${brand} is in store ${of(brand).number}`,
-        remedy: `leave brand ${brand} in store ${number} until its lanes are empty, and replay or dismiss its Failed Actions`,
-      },
-    ])
+    const brand = brandOf(stray)
+    throw refusal(
+      `store ${number} has messages of lane ${stray} that wait or are pending in Failed Actions, but brand ${brand} is in store ${of(brand).number}`,
+      `leave brand ${brand} in store ${number}, and move it with: bellwire platform move-brand ${brand} --to ${of(brand).number}`,
+    )
   }
 }
+
+const brandOf = (lane: string): string => lane.split('/', 1)[0] as string
+
+function emptyIfAway(error: unknown): readonly never[] {
+  if (error instanceof StoreUnavailable) return []
+  throw error
+}
+
+const refusal = (description: string, remedy: string): ConfigError =>
+  new ConfigError([{ path: 'stores', where: 'createPlatform', description, remedy }])

@@ -27,6 +27,7 @@ export const callMigrations: readonly Migration[] = [
          id ${key} primary key, provider text not null, at bigint not null, ms bigint not null, messages bigint not null,
          rule text not null, answer text, error text)${engine === 'sqlite' ? ' without rowid' : partitionedBy('id')}`,
     ],
+    brandTables: [{ table: 'calls', key: 'id' }],
     partitioned: [{ table: 'calls', bound: (ms) => `'${firstUuidv7(ms)}'` }],
   },
 ]

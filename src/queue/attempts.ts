@@ -21,6 +21,14 @@ export const attemptMigrations: readonly Migration[] = [
          call ${key},          replayed_by text, replayed_at bigint, primary key (seq, replay, slot))${engine === 'sqlite' ? ' without rowid' : ''}`,
       `create index attempts_at on attempts (at)`,
     ],
+    brandTables: [
+      {
+        table: 'attempts',
+        belongs: (isOfBrand) => `exists (select from items i where i.seq = t.seq and ${isOfBrand('i.lane')})`,
+        shifted: ({ items }) => ({ seq: `t.seq + ${items}` }),
+        refersTo: { calls: 't.call' },
+      },
+    ],
   },
 ]
 

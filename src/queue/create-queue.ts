@@ -98,6 +98,7 @@ export function createQueue(
       return decided
     },
     countItems: () => countItems(database),
+    movedTo: (brand) => division.movedTo(brand),
     async forgetSettled(before) {
       const forgotten = await forgetSettled(database, before)
       if (forgotten === 0) await forgetCancellations(database, before)

@@ -8,6 +8,7 @@ import { divideLanes } from './divide-lanes.ts'
 import {
   createProcessReader,
   forgetProcessOps,
+  type LaneProcesses,
   ownLanesOp,
   type RegisteredProcess,
   registerOp,
@@ -36,6 +37,8 @@ export interface Division {
   add(lane: DividedLane): void
   /** Drains the lane within this time, and leaves it to the other processes. */
   remove(lane: DividedLane, withinMs: number): Promise<void>
+  /** The number of the store to which the brand has moved. */
+  movedTo(brand: string): number | undefined
 }
 
 /** A death is noticed within this time. A join and a return wake the other processes. */
@@ -69,13 +72,18 @@ export function createDivision(database: Database): Division {
   let loops: { readonly look: Loop; readonly sweeper: Loop; readonly unlisten: () => void } | undefined
   const readProcesses = createProcessReader(database)
   let division = { versions: '', owners: divideLanes([]) }
+  /** Brands that are being moved, or have moved, to another store. */
+  let frozen: ReadonlyMap<string, LaneProcesses['frozen'][number]> = new Map()
+  let reported = ''
 
   async function look(): Promise<number> {
     membership ??= await join()
     if (!membership) return lookEveryMs
     const member = membership
     await writeChanges(member)
-    const { living, ended } = await readProcesses(member.owner)
+    const { frozen: moves, living, ended } = await readProcesses(member.owner)
+    frozen = new Map(moves.map((each) => [each.brand, each]))
+    reportMoves(moves)
     const owners = divide(living)
     const acquired = await acquire(member, owners, ended)
     const returned = returnLanes(member, owners)
@@ -120,6 +128,18 @@ export function createDivision(database: Database): Division {
     return division.owners
   }
 
+  function reportMoves(moves: LaneProcesses['frozen']): void {
+    const served = new Set([...lanes.keys()].map(brandOf))
+    const own = moves.filter(({ brand }) => served.has(brand))
+    const described = JSON.stringify(own)
+    if (described === reported) return
+    reported = described
+    for (const { brand, state, other: to } of own)
+      emit(state === 'moved' ? 'brand.moved' : 'brand.moving', { brand, to })
+  }
+
+  const isFrozen = (lane: string): boolean => frozen.size > 0 && frozen.has(brandOf(lane))
+
   /** Acquires the missing lanes of this process that have no owner, or whose owner has ended. @returns their number */
   async function acquire(
     { owner, ownership, held }: Membership,
@@ -127,7 +147,7 @@ export function createDivision(database: Database): Division {
     ended: readonly string[],
   ): Promise<number> {
     const missing = [...lanes.values()].filter(
-      ({ name, busy }) => owners.get(name) === owner && !busy && !held.has(name),
+      ({ name, busy }) => owners.get(name) === owner && !busy && !held.has(name) && !isFrozen(name),
     )
     const names = missing.map(({ name }) => name)
     if (names.length + ended.length === 0) return 0
@@ -145,10 +165,11 @@ export function createDivision(database: Database): Division {
     return acquired.size
   }
 
-  /** Gives back the lanes that belong to another process now. @returns their number */
+  /** Gives back the lanes that belong to another process now, or to no process. @returns their number */
   function returnLanes({ owner, held }: Membership, owners: ReadonlyMap<string, string>): number {
     const surplus = [...held.values()].filter(
-      ({ lane, state }) => state === 'serving' && lanes.has(lane.name) && owners.get(lane.name) !== owner,
+      ({ lane, state }) =>
+        state === 'serving' && lanes.has(lane.name) && (owners.get(lane.name) !== owner || isFrozen(lane.name)),
     )
     for (const each of surplus) void drain(each)
     return surplus.length
@@ -193,6 +214,10 @@ export function createDivision(database: Database): Division {
       if (loops) loops.look.wake()
       else start()
     },
+    movedTo(brand) {
+      const move = frozen.get(brand)
+      return move?.state === 'moved' ? move.other : undefined
+    },
     async remove(lane, withinMs) {
       if (lanes.get(lane.name) !== lane) return
       lanes.delete(lane.name)
@@ -206,3 +231,5 @@ export function createDivision(database: Database): Division {
     },
   }
 }
+
+const brandOf = (lane: string): string => lane.split('/', 1)[0] as string

@@ -23,6 +23,7 @@ export const identifierMigrations: readonly Migration[] = [
       `create index identifiers_ref on identifiers (lane, ref)`,
       `create index identifiers_seq on identifiers (seq)`,
     ],
+    brandTables: [{ table: 'identifiers', lane: 'lane', shifted: ({ items }) => ({ seq: `t.seq + ${items}` }) }],
   },
 ]
 

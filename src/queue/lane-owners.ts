@@ -9,6 +9,7 @@
 
 import type { Database, Migration, Op } from '../store/database.ts'
 import { op, statement } from '../store/statement.ts'
+import { type BrandMove, freezingMoves, isFrozen } from './brand-moves.ts'
 import type { LaneProcess } from './divide-lanes.ts'
 
 export const laneOwnerMigration: Migration = {
@@ -55,15 +56,18 @@ const insertOwner = statement<{ lane: string }>({
   columns: { lane: 'text', owner: 'text' },
   route: 'lane',
   text: (rows) => `
-    insert into lane_owners (lane, owner) select r.lane, r.owner from ${rows} r where true order by r.lane
+    insert into lane_owners (lane, owner) select r.lane, r.owner from ${rows} r where not ${isFrozen('r.lane')} order by r.lane
     on conflict (lane) do nothing returning lane`,
 })
 
-const selectVersions = statement<{ owner: string; version: number }>({
+// One statement reads both, because each process repeats it twice a second.
+const selectVersions = statement<{ owner: string | null; version: number } & FrozenBrand>({
   name: 'lane_processes',
   rank: 39,
   columns: {},
-  text: () => 'select p.owner, p.version from lane_processes p',
+  text: () => `
+    select p.owner, p.version, null as brand, null as state, null as other from lane_processes p
+    union all select null, 0, m.brand, m.state, m.other from ${freezingMoves} m`,
 })
 
 const selectLanes = statement<{ owner: string; version: number; lanes: string }>({
@@ -101,7 +105,11 @@ export interface RegisteredProcess extends LaneProcess {
   readonly version: number
 }
 
+type FrozenBrand = Pick<BrandMove, 'brand' | 'state' | 'other'>
+
 export interface LaneProcesses {
+  /** The brands whose lanes no process of this store may own. */
+  readonly frozen: readonly FrozenBrand[]
   readonly living: readonly RegisteredProcess[]
   /** The owners whose session has ended. */
   readonly ended: readonly string[]
@@ -119,7 +127,8 @@ export function createProcessReader(database: Database): (owner: string) => Prom
     )
   return async (owner) => {
     // Ahead of the commits: while thousands of lanes work, a read waits for seconds.
-    const [found] = await database.commit([op(selectVersions, [[]])], { durable: false, urgent: true })
+    const [rows] = await database.commit([op(selectVersions, [[]])], { durable: false, urgent: true })
+    const found = rows.flatMap((row) => (row.owner === null ? [] : [{ owner: row.owner, version: row.version }]))
     const others = found.filter((each) => each.owner !== owner).map((each) => each.owner)
     const alive = others.length > 0 ? await database.alive(others) : new Set<string>()
     const living = found.filter((each) => each.owner === owner || alive.has(each.owner))
@@ -127,6 +136,25 @@ export function createProcessReader(database: Database): (owner: string) => Prom
     const read = changed.length > 0 ? await readLanes(changed.map((each) => each.owner)) : []
     for (const each of read) known.set(each.owner, { ...each, lanes: JSON.parse(each.lanes) as string[] })
     known = new Map([...known].filter(([id]) => living.some((each) => each.owner === id)))
-    return { living: [...known.values()], ended: others.filter((id) => !alive.has(id)) }
+    const frozen = rows.filter((row) => row.owner === null)
+    return { frozen, living: [...known.values()], ended: others.filter((id) => !alive.has(id)) }
   }
 }
+
+const selectOwners = statement<{ lane: string; owner: string }>({
+  name: 'owners_of_brand',
+  rank: 39,
+  columns: { brand: 'text' },
+  text: (rows) => `
+    select o.lane, o.owner from ${rows} r join lane_owners o on o.lane >= r.brand || '/' and o.lane < r.brand || '0'`,
+})
+
+/** The lanes of this brand that a living process owns. A process settles its running calls before it releases a lane. */
+export async function readOwnedLanes(database: Database, brand: string): Promise<readonly string[]> {
+  const owned = await database.read(op(selectOwners, [[brand]]))
+  const alive = await database.alive([...new Set(owned.map(({ owner }) => owner))])
+  return owned.filter(({ owner }) => alive.has(owner)).map(({ lane }) => lane)
+}
+
+/** SQL for PostgreSQL: waits until no transaction is acquiring a lane, and lets none begin until the end of this transaction. */
+export const lockOwners = 'lock table lane_owners in share row exclusive mode'

@@ -332,6 +332,8 @@ export interface Queue {
 
 /** The queue of one database. */
 export interface StoredQueue extends Queue {
+  /** The number of the store to which a brand has moved since the start. Known while this process serves a lane of this store. */
+  movedTo(brand: string): number | undefined
   /** Deletes a bounded number of items that were settled before `before`. @returns how many; 0: none are left */
   forgetSettled(before: number): Promise<number>
   /** Deletes a bounded number of attempts from before `before`. @returns how many; 0: none are left */

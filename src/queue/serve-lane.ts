@@ -3,6 +3,8 @@
 import { clock } from '../runtime/clock.ts'
 import { emit } from '../runtime/events.ts'
 import type { Database } from '../store/database.ts'
+import { StoreUnavailable } from '../store/store-unavailable.ts'
+import { phraseMoved } from './brand-moves.ts'
 import { itself, scopesOf } from './controls.ts'
 import type { DividedLane, Division } from './division.ts'
 import type { NewItemSource } from './lane-reader.ts'
@@ -118,7 +120,12 @@ export function serveLane({ database, division, readAhead }: QueueParts, lane: L
       for (const unlisten of unlisteners.splice(0)) unlisten()
       await division.remove(divided, withinMs)
     },
-    state: () => readLaneState(database, lane, current?.session),
+    async state() {
+      const brand = lane.name.split('/', 1)[0] as string
+      const to = division.movedTo(brand)
+      if (to !== undefined) throw new StoreUnavailable(phraseMoved(brand, to))
+      return readLaneState(database, lane, current?.session)
+    },
     findWaitReason({ seq, key }) {
       const { controls, dispatcher } = current?.session ?? {}
       const pause = controls?.pause ?? controls?.findItemPause?.(key)

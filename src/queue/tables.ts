@@ -13,14 +13,17 @@
 // attempts     the earlier unsuccessful attempts of items: attempts.ts.
 // controls     the changes to running lanes: controls.ts.
 // cancellations  the requests to cancel waiting items, with their progress: cancellations.ts.
+// brand_moves  the brands that moved from this database to another, or from another to this one: brand-moves.ts.
 // lane_processes, lane_owners  which process serves which lane: lane-owners.ts.
 //
 // Settling deletes from `waiting` and adds a run. This costs a small part of updating the row of the item: no text is copied,
 // no index of `items` changes, and no dead rows slow down reading.
 
+import type { NumberShifts } from '../store/brand-table.ts'
 import { counters } from '../store/counters.ts'
 import type { Migration } from '../store/database.ts'
 import { attemptMigrations } from './attempts.ts'
+import { brandMoveMigration } from './brand-moves.ts'
 import { failedCountMigration } from './failed-counts.ts'
 import { identifierMigrations } from './identifiers.ts'
 import { laneOwnerMigration } from './lane-owners.ts'
@@ -35,6 +38,19 @@ export const pausedFrom = 2 ** 52
 
 /** The number of consecutive items in a chunk of the index `items_user`. */
 export const itemsOfChunk = 10_000
+
+/** The `due_at` of a paused item contains the number of its pause. An item whose pause has ended becomes due. */
+const shiftedWaiting = ({ items, controls }: NumberShifts) => ({
+  seq: `t.seq + ${items}`,
+  due_at: `case when t.due_at < ${pausedFrom} then t.due_at
+    when exists (select from controls c where c.id = t.due_at - ${pausedFrom}) then t.due_at + ${controls} else 1 end`,
+})
+
+/** A cancellation covers the numbers up to the last item of all brands. In the other store, later items may have these numbers. */
+const shiftedCancellation = ({ items }: NumberShifts) => ({
+  last_seq: `case when t.done_at is not null then t.last_seq
+    else least(t.last_seq, (select coalesce(max(i.seq), 0) from items i where i.lane = t.lane)) + ${items} end`,
+})
 
 export const queueMigrations: readonly Migration[] = [
   {
@@ -71,11 +87,31 @@ export const queueMigrations: readonly Migration[] = [
          cancelled bigint not null, done_at bigint, primary key (id, lane))`,
       `create index cancellations_lane on cancellations (lane, at)`,
     ],
+    brandTables: [
+      { table: 'items', lane: 'lane', identity: 'seq' },
+      { table: 'waiting', lane: 'lane', shifted: shiftedWaiting },
+      {
+        table: 'settled',
+        lane: 'lane',
+        shifted: ({ items }) => ({ first: `t.first + ${items}`, last: `t.last + ${items}` }),
+        // One call of all items of the run, or an array.
+        refersTo: { calls: `jsonb_path_query(t.detail::jsonb, '$.call[*]') #>> '{}'` },
+      },
+      {
+        table: 'failed',
+        lane: 'lane',
+        shifted: ({ items }) => ({ seq: `t.seq + ${items}` }),
+        refersTo: { calls: 't.call' },
+      },
+      { table: 'controls', lane: 'scope', identity: 'id', deletedByPeople: true },
+      { table: 'cancellations', lane: 'lane', shifted: shiftedCancellation },
+    ],
   },
   ...identifierMigrations,
   ...attemptMigrations,
   failedCountMigration,
   laneOwnerMigration,
+  brandMoveMigration,
   counters({
     table: 'lane_counts',
     counted: 'waiting',

@@ -26,6 +26,7 @@ export const correctionMigrations: readonly Migration[] = [
         primary key (brand, correction)
       )`,
     ],
+    brandTables: [{ table: 'corrections', brand: 'brand' }],
   },
 ]
 

@@ -31,6 +31,7 @@ export const discrepancyMigrations: readonly Migration[] = [
         primary key (brand, run, n)
       )`,
     ],
+    brandTables: [{ table: 'discrepancies', brand: 'brand' }],
   },
 ]
 

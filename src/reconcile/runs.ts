@@ -59,6 +59,7 @@ export const runMigrations: readonly Migration[] = [
       `create unique index reconciliation_runs_open on reconciliation_runs (brand, field)
        where state in ('asked', 'streaming', 'comparing')`,
     ],
+    brandTables: [{ table: 'reconciliation_runs', brand: 'brand' }],
   },
 ]
 

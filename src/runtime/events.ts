@@ -100,6 +100,9 @@ export interface Events {
   'lane.lost': { lane: string }
   /** This process gave the lane back, for another process. */
   'lane.returned': { lane: string }
+  /** The brand is being moved to the store with this number, or has moved there. This process serves lanes of the brand. */
+  'brand.moving': { brand: string; to: number }
+  'brand.moved': { brand: string; to: number }
   'lanes.divided': { processes: number; owned: number; acquired: number; returned: number }
   'lane.held': { lane: string; reason: string; forMs: number }
   'lane.paused': { lane: string; by: string; reason: string }

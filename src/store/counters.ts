@@ -30,6 +30,7 @@ export interface CountersOptions {
 export function counters(options: CountersOptions): Migration {
   return {
     name: `${options.table}/${options.counted}`,
+    brandTables: [{ table: options.table, lane: 'scope', derived: true }],
     statements: ({ engine, key }) => [
       `create table if not exists ${options.table} (
          scope ${key} not null, name ${key} not null, writer integer not null, n bigint not null,

@@ -1,5 +1,6 @@
 // The database interface. Two implementations: sqlite.ts (embedded, one process) and postgres.ts (several processes).
 
+import type { BrandTable } from './brand-table.ts'
 import type { Scratch } from './scratch.ts'
 import type { Value } from './value.ts'
 
@@ -100,6 +101,8 @@ export interface Migration {
   readonly statements: (type: Dialect) => readonly string[]
   /** The tables that it creates with `partitionedBy`. */
   readonly partitioned?: readonly PartitionedTable[]
+  /** The tables that it creates for rows of brands, for moving a brand to another database. */
+  readonly brandTables?: readonly BrandTable[]
 }
 
 /** A table that PostgreSQL partitions by day. */

@@ -3,7 +3,7 @@ import { emit, hasListeners } from '../runtime/events.ts'
 import { checkRows } from './check-rows.ts'
 import type { Database, Op } from './database.ts'
 import { distributeRows, mergeOps, type Part } from './merge.ts'
-import { StoreUnavailable } from './store-unavailable.ts'
+import { RowsUnavailable, StoreUnavailable } from './store-unavailable.ts'
 
 export interface GroupCommitOptions {
   /** Runs the parts in one transaction that survives a crash of this process. Resolves with the returned rows of each part. */
@@ -99,7 +99,7 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
     try {
       await transactFor(callers)
     } catch (error) {
-      if (callers.length > 1 && !(error instanceof StoreUnavailable)) return commitSeparately(callers, error)
+      if (callers.length > 1 && !isUnavailable(error)) return commitSeparately(callers, error)
       for (const caller of callers) caller.reject(error)
     }
   }
@@ -112,7 +112,7 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
       if (unavailable) caller.reject(unavailable)
       else {
         await transactFor([caller]).catch((error: unknown) => {
-          if (error instanceof StoreUnavailable) unavailable = error
+          if (isUnavailable(error)) unavailable = error
           caller.reject(error)
         })
       }
@@ -160,3 +160,7 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
     idle: () => idle.promise,
   }
 }
+
+/** Whether the store is unavailable for all callers. */
+const isUnavailable = (error: unknown): error is StoreUnavailable =>
+  error instanceof StoreUnavailable && !(error instanceof RowsUnavailable)

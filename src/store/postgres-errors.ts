@@ -1,5 +1,8 @@
 import { messageOf } from '../runtime/message-of.ts'
-import { StoreUnavailable } from './store-unavailable.ts'
+import { RowsUnavailable, StoreUnavailable } from './store-unavailable.ts'
+
+/** The SQLSTATE of a trigger that refuses rows which cannot be changed now (queue/brand-moves.ts). */
+export const rowsUnavailable = 'BW001'
 
 /** Classifies a statement's error by its SQLSTATE: https://www.postgresql.org/docs/current/errcodes-appendix.html */
 export function classifyError(error: unknown): 'lost' | 'unavailable' | 'refused' {
@@ -16,6 +19,8 @@ export function classifyError(error: unknown): 'lost' | 'unavailable' | 'refused
 
 /** Converts an error for the caller: StoreUnavailable, unless the statement itself was refused. */
 export function toCallerError(error: unknown): unknown {
+  if ((error as { code?: unknown }).code === rowsUnavailable)
+    return new RowsUnavailable(messageOf(error), { cause: error })
   if (error instanceof StoreUnavailable || classifyError(error) === 'refused') return error
   return new StoreUnavailable(`PostgreSQL: ${messageOf(error)}`, { cause: error })
 }

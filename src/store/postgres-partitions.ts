@@ -26,16 +26,22 @@ interface Partition {
   readonly pending: boolean
 }
 
-/** Creates the partitions of the days around `now` (epoch ms). The caller holds `schemaLock`. */
+/**
+ * Creates the partitions of the days around `now` (epoch ms). The caller holds `schemaLock`.
+ *
+ * @param since also the partitions from this time on (epoch ms)
+ */
 export async function createPartitions(
   client: pg.Client,
   tables: readonly PartitionedTable[],
   now: number,
+  since = now,
 ): Promise<void> {
   const today = Math.floor(now / dayMs)
+  const first = Math.min(today - daysBehind, Math.floor(since / dayMs))
   for (const { table, bound } of tables) {
     const present = new Set((await readPartitions(client, table)).map(({ name }) => name))
-    for (let day = today - daysBehind; day <= today + daysAhead; day++) {
+    for (let day = first; day <= today + daysAhead; day++) {
       const name = nameOf(table, day * dayMs)
       if (present.has(name)) continue
       // Attached instead of created in place: `create table … partition of` would block inserts.
@@ -47,6 +53,26 @@ export async function createPartitions(
          commit`,
       )
     }
+  }
+}
+
+/** Creates in `target` the partitions that `source` has, so that its rows can be copied. */
+export async function copyPartitions(
+  source: pg.Client,
+  target: pg.Client,
+  tables: readonly PartitionedTable[],
+): Promise<void> {
+  const { rows } = await target.query<{ schema: string }>('select current_schema() as schema')
+  const lock = [rows[0]?.schema ?? '']
+  await target.query(`select pg_advisory_lock(${schemaLock})`, lock)
+  try {
+    const now = clock.now()
+    for (const each of tables) {
+      const days = (await readPartitions(source, each.table)).map(({ day }) => day)
+      await createPartitions(target, [each], now, Math.min(now, ...days))
+    }
+  } finally {
+    await target.query(`select pg_advisory_unlock(${schemaLock})`, lock)
   }
 }
 

@@ -10,3 +10,6 @@ export class StoreUnavailable extends Error {
     this.name = 'StoreUnavailable'
   }
 }
+
+/** The store cannot change these rows now, because their brand is being moved or has moved. It answers for all other rows. */
+export class RowsUnavailable extends StoreUnavailable {}

@@ -19,6 +19,7 @@ export const removalTables: Migration = {
     // The time comes before the brand for the same reason as in devices_user in tables.ts.
     'create index device_removals_removed_at on device_removals (removed_at, brand)',
   ],
+  brandTables: [{ table: 'device_removals', brand: 'brand' }],
 }
 
 /**

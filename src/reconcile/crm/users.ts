@@ -19,6 +19,7 @@ export const crmMigrations: readonly Migration[] = [
         primary key (brand, user_id)
       )${engine === 'sqlite' ? ' without rowid' : ''}`,
     ],
+    brandTables: [{ table: 'crm_users', brand: 'brand' }],
   },
 ]
 

@@ -1,0 +1,95 @@
+// Moves brand 2 from `store` to store 1, and holds the command at a point of its work.
+
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { TestContext } from 'node:test'
+import pg from 'pg'
+import { type MovePhase, openBrandMover } from '../../../src/platform/move/move-brand.ts'
+import type { PlatformOptions } from '../../../src/platform/options.ts'
+import { type Started as StartedCommand, start as startCommand } from '../../cli/bellwire.ts'
+import { query } from '../../support/services/postgres.ts'
+import { startPlatform, temporary, type Witness, witness } from '../../support/sides.ts'
+import { until } from '../../support/wait.ts'
+import { lane, type TwoStores } from './several-stores.ts'
+
+type Urls = TwoStores['urls']
+
+/** The stores before and after the move, as settings. Brand 3 always lives in store 1. */
+export const before = ([store, url]: Urls) => ({ store, stores: [{ number: 1, url, brands: ['3'] }] })
+export const after = ([store, url]: Urls) => ({ store, stores: [{ number: 1, url, brands: ['2', '3'] }] })
+
+/** Starts a platform with lanes of brands 1, 2 and 3. */
+export async function startBrands(
+  t: TestContext,
+  { stops }: Pick<TwoStores, 'stops'>,
+  settings: Pick<PlatformOptions, 'store' | 'stores'>,
+  { provider = witness(), ...options }: Partial<PlatformOptions> & { readonly provider?: Witness } = {},
+) {
+  const lanes = ['1', '2', '3'].map((brand) => lane(brand, provider))
+  const platform = await startPlatform(t, { ...settings, ...options, lanes })
+  stops.push(platform.stop)
+  return { ...platform, provider }
+}
+
+/** Moves a brand in this process. @returns the phases */
+export async function move(
+  settings: Pick<PlatformOptions, 'store' | 'stores'>,
+  { brand = '2', to = 1 }: { readonly brand?: string; readonly to?: number } = {},
+): Promise<MovePhase[]> {
+  const phases: MovePhase[] = []
+  const mover = await openBrandMover(settings, brand, to)
+  try {
+    await mover.move((phase) => phases.push(phase), AbortSignal.timeout(60_000))
+    return phases
+  } finally {
+    await mover.close()
+  }
+}
+
+/** Starts the command as a process of its own. */
+export async function startMove(
+  t: TestContext,
+  { store, stores = [] }: Pick<PlatformOptions, 'store' | 'stores'>,
+  args: readonly string[] = ['2', '--to', '1', '--yes'],
+): Promise<StartedCommand> {
+  const file = join(await temporary(t), 'bellwire.json')
+  await writeFile(file, JSON.stringify({ platform: { store, stores, lanes: [], keys: [] } }))
+  return startCommand(t, ['platform', 'move-brand', ...args, '--config', file])
+}
+
+export interface HeldTable {
+  /** Resolves when the command waits for the table. */
+  reached(): Promise<void>
+  release(): Promise<void>
+}
+
+/** Keeps the command from writing into a table of this database. The table can be read. */
+export async function holdTable(t: TestContext, url: string, table: string): Promise<HeldTable> {
+  const schema = new URL(url).searchParams.get('schema')
+  const plain = new URL(url)
+  plain.searchParams.delete('schema')
+  const client = new pg.Client({ connectionString: plain.href, options: `-c search_path=${schema}` })
+  client.on('error', () => {})
+  await client.connect()
+  t.after(() => client.end().catch(() => {}))
+  await client.query(`begin; lock table ${table} in exclusive mode`)
+  return {
+    async reached() {
+      const waiting = `select 1 from pg_locks where not granted and relation = '${table}'::regclass`
+      await until(async () => (await query(url, waiting)).length > 0, { awaited: `the command waits for ${table}` })
+    },
+    release: async () => void (await client.query('commit')),
+  }
+}
+
+/** The number of rows of brand 2 in these tables. */
+export async function rowsIn(
+  url: string,
+  tables: readonly string[] = ['items', 'waiting', 'settled'],
+): Promise<number> {
+  const [row] = await query(
+    url,
+    `select ${tables.map((table) => `(select count(*) from ${table} where lane like '2/%')`).join(' + ')} as n`,
+  )
+  return Number(row?.n)
+}
