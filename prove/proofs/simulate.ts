@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { writeFile } from 'node:fs/promises'
+import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -13,9 +14,9 @@ import { demandedStates } from '../simulation/states.ts'
 
 const run = promisify(execFile)
 const program = (name: string): string => fileURLToPath(new URL(`../simulation/${name}.ts`, import.meta.url))
-const seeds = { small: 1_000, full: 10_000 }
+const seeds = { small: 2_000, full: 10_000 }
 /** On a slow machine the small size has fewer seeds. */
-const smallMs = 40_000
+const smallMs = 50_000
 const fullMs = 1_800_000
 const seedsForBug = 2_000
 
@@ -41,9 +42,16 @@ async function runSeeds(
   signal: AbortSignal,
 ): Promise<Figures> {
   const began = performance.now()
-  const args = [program('seeds'), first, last, small ? smallMs : fullMs].map(String)
-  const { stdout } = await run(process.execPath, args, { signal, maxBuffer: 64 * 1024 * 1024 })
-  const { runs, states, failed, differing } = JSON.parse(stdout) as SeedsRun
+  // Each process runs every n-th seed.
+  const processes = Math.min(availableParallelism(), 4, last - first + 1)
+  const parts = await Promise.all(
+    Array.from({ length: processes }, async (_, part) => {
+      const args = [program('seeds'), first + part, last, processes, small ? smallMs : fullMs].map(String)
+      const { stdout } = await run(process.execPath, args, { signal, maxBuffer: 64 * 1024 * 1024 })
+      return JSON.parse(stdout) as SeedsRun
+    }),
+  )
+  const { runs, states, failed, differing } = sum(parts)
   for (const { seed, violation, recent } of failed) {
     await writeFile(join(folder, `seed-${seed}.txt`), [violation, ...recent, ''].join('\n'))
     print(`seed ${seed}: ${violation.slice(0, 300)}; repeat it: SEED=${seed} npm run prove -- simulate`)
@@ -62,6 +70,18 @@ async function runSeeds(
     )
   const perSecond = Math.round((1_000 * runs) / (performance.now() - began))
   return { runs, states: Object.keys(states).length, runs_a_second: perSecond }
+}
+
+function sum(parts: readonly SeedsRun[]): SeedsRun {
+  const states: Record<string, number> = {}
+  for (const part of parts)
+    for (const [state, times] of Object.entries(part.states)) states[state] = (states[state] ?? 0) + times
+  return {
+    runs: parts.reduce((total, { runs }) => total + runs, 0),
+    states,
+    failed: parts.flatMap(({ failed }) => failed),
+    differing: parts.flatMap(({ differing }) => differing),
+  }
 }
 
 async function findBugs({ print }: ProofOptions, signal: AbortSignal): Promise<Figures> {
