@@ -90,6 +90,11 @@ export const deviceUnlink: Endpoint = {
   purpose: 'Tell the platform that a device token is unlinked from a user',
 }
 
+/** Row 24, hosted by the platform: the operator reports the statuses of messages. */
+export const messageStatusPath = '/v1/integration/message/status'
+/** Row 24, hosted by the operator: the platform reads the statuses of messages, page by page. */
+export const statusPagePath = '/messages/status'
+
 /** §4.3: the types of link and unlink messages, in the property `type` on AMQP and in the header `type` on Kafka. */
 export const deviceMessageType = { link: 'USER_DEVICE_LINK', unlink: 'USER_DEVICE_UNLINK' } as const
 export const deviceMessageTypeName = 'type'
