@@ -28,7 +28,7 @@ const commands: readonly { name: string; help: string; load: () => Promise<Comma
   },
   {
     name: 'fake',
-    help: 'run an operator in memory, with faults on request, to develop a platform against',
+    help: 'run an operator or a platform in memory, with faults on request, to develop the other side',
     load: async () => (await import('./fake.ts')).fakeCommand(),
   },
   {
