@@ -8,6 +8,7 @@ import { brand, duration, integer, key, longKey, origin, path, pointer, size, st
 import { httpUserSettings } from './services/http.ts'
 import { group, list, variants } from './setting.ts'
 import { accessKeys, listening, makeKey, moduleOf, requestBodies } from './shared-settings.ts'
+import { statusSettings } from './status-settings.ts'
 
 const messagesPerSecond = integer(1, 10_000_000)
 
@@ -95,6 +96,7 @@ export const operator = group(
         )({ help: 'The most open inbox streams of one user; further ones are answered 429.', default: '10' }),
       },
     ),
+    status: statusSettings,
     content: group(
       { help: 'JSON Pointers to the content within a request element.' },
       {

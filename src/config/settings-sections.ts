@@ -180,6 +180,11 @@ export const chapters: Readonly<Record<string, readonly Section[]>> = {
       String.raw`operator\.(?<name>publish(\[\]\.(brand|to|providers|origin|timeout))?)`,
       'Where the platform receives the links and unlinks. See [device-links.md](device-links.md).',
     ),
+    section(
+      'Delivery status',
+      String.raw`operator\.status\.(?<name>polling)`,
+      'What becomes of each message, for the platform. See [status.md](status.md). Without `operator.status` no statuses are recorded.',
+    ),
   ],
 
   "The platform's side": [

@@ -56,8 +56,9 @@ export function withStatus(times: StatusTimes, status: MessageStatus, at: Timest
 }
 
 /**
- * The highest status. `failed` and `expired` count only if nothing from `delivered` up was reported, and `failed` before
- * `expired`, because it has a cause. `dismissed` and `archived` are equal: the later one counts.
+ * The highest status. `failed` and `expired` count only if nothing from `delivered` up was reported, and if the message was not
+ * accepted or sent later, as after a replay. `failed` counts before `expired`, because it has a cause. `dismissed` and `archived`
+ * are equal: the later one counts.
  *
  * @returns undefined if no status was reported
  * @example statusSummary({ dismissed: '2026-01-01T10:00:00', clicked: '2026-01-01T09:00:00' }) // 'clicked'
@@ -65,11 +66,14 @@ export function withStatus(times: StatusTimes, status: MessageStatus, at: Timest
 export function statusSummary(times: StatusTimes): MessageStatus | undefined {
   let highest: MessageStatus | undefined
   for (const status of messageStatuses) {
-    if (times[status] !== undefined && (highest === undefined || isAbove(status, highest, times))) highest = status
+    if (times[status] === undefined || ranks[status] === 0) continue
+    if (highest === undefined || isAbove(status, highest, times)) highest = status
   }
-  if (highest !== undefined && ranks[highest] >= ranks.delivered) return highest
-  if (times.failed !== undefined) return 'failed'
-  return times.expired !== undefined ? 'expired' : highest
+  const end = times.failed === undefined ? 'expired' : 'failed'
+  const endedAt = times[end]
+  if (highest === undefined) return endedAt === undefined ? undefined : end
+  const goesOn = ranks[highest] >= ranks.delivered || endedAt === undefined || (times[highest] as Timestamp) > endedAt
+  return goesOn ? highest : end
 }
 
 function isAbove(status: MessageStatus, other: MessageStatus, times: StatusTimes): boolean {

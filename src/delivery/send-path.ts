@@ -16,7 +16,7 @@ import { type ClaimMessages, createClaim } from './claim.ts'
 import type { Delivery, DeliveryContext } from './delivery.ts'
 import { createIdWatch } from './id-watch.ts'
 import { createReports } from './reports.ts'
-import { type Settled, settle } from './settle.ts'
+import { type Settled, type SettledOps, settle } from './settle.ts'
 import { createTextWatch } from './text-watch.ts'
 
 export interface SendPathOptions {
@@ -24,6 +24,8 @@ export interface SendPathOptions {
   readonly delivery: Delivery
   /** The outcome of a message that must not be sent, or undefined. Absent: every message may be sent. */
   readonly checkMessage?: ((message: Message) => Promise<Failed | Fatal | undefined>) | undefined
+  /** Operations that are committed with each settle. */
+  readonly settledOps?: SettledOps | undefined
   /** Most messages in progress. Any further message is fatal, unless its brand has less than its share of them. */
   readonly inProgress: number
   /** A message that does not reach its provider within this time is fatal. */
@@ -266,7 +268,7 @@ class Path implements SendPath {
     }))
     const [{ owner }] = works as [Work]
     try {
-      await settle(this.#options.database, owner, settled)
+      await settle(this.#options.database, owner, settled, this.#options.settledOps)
     } catch (error) {
       // It is unknown whether the settle was written: the next attempt finds the claim in flight and takes it over.
       return this.#answerAll(works, storeUnavailable(error))

@@ -12,13 +12,25 @@ export interface Settled {
   readonly result: Result
 }
 
+/** Further operations that are committed with the settle of these messages, such as their delivery statuses. */
+export type SettledOps = (settled: readonly Settled[]) => readonly Op[]
+
 /**
  * Settles messages that this process claimed as `owner`, each once. Rejects if the store is unavailable. Then it is unknown
  * whether the settle was written: the next attempt finds the claim in flight and takes it over.
  */
-export async function settle(database: Database, owner: string, settled: readonly Settled[]): Promise<void> {
+export async function settle(
+  database: Database,
+  owner: string,
+  settled: readonly Settled[],
+  settledOps: SettledOps = () => [],
+): Promise<void> {
   const now = clock.now()
-  await database.commit([op(settleMessages, toRuns(settled, owner, now)), ...evidenceOf(settled, now)])
+  await database.commit([
+    op(settleMessages, toRuns(settled, owner, now)),
+    ...evidenceOf(settled, now),
+    ...settledOps(settled),
+  ])
   // Only after the session that claimed has ended, another process may have taken over. A success is written even then.
   if (database.owner !== owner) await database.commit([op(settleLateSuccesses, lateRows(settled, now))])
 }

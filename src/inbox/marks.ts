@@ -1,8 +1,10 @@
 // Marks of notifications: seen, read, clicked, dismissed, archived. Each is set at most once, with its first time (row 23).
 
+import type { MessageStatus } from '../contract/status.ts'
+import { timestampOf } from '../contract/timestamp.ts'
 import type { Database, Op } from '../store/database.ts'
 import { op, statement } from '../store/statement.ts'
-import { markColumns, reserveNumbersOp } from './store.ts'
+import { type Marks, markColumns, reserveNumbersOp } from './store.ts'
 import { topicOf } from './topic.ts'
 
 export const marks = ['seen', 'read', 'clicked', 'dismissed', 'archived'] as const
@@ -15,6 +17,31 @@ const implied: Readonly<Record<Mark, readonly Mark[]>> = {
   clicked: ['seen', 'read', 'clicked'],
   dismissed: ['seen', 'dismissed'],
   archived: ['seen', 'read', 'archived'],
+}
+
+/** Row 23: the delivery status that each mark is. */
+const statusOf: Readonly<Record<Mark, MessageStatus>> = {
+  seen: 'displayed',
+  read: 'opened',
+  clicked: 'clicked',
+  dismissed: 'dismissed',
+  archived: 'archived',
+}
+
+/** Operations that record the statuses of notifications, in the commit of their marks. */
+export type StatusOps = (
+  changes: readonly {
+    readonly brand: string
+    readonly ref: string
+    readonly status: MessageStatus
+    readonly at: string
+  }[],
+) => readonly Op[]
+
+export interface MarkStore {
+  readonly database: Pick<Database, 'read' | 'commit' | 'wake'>
+  /** Absent: statuses are not recorded. */
+  readonly statusOps?: StatusOps | undefined
 }
 
 /** Numbers in one commit: one statement must not hold the row of the user for long. */
@@ -32,52 +59,57 @@ export interface NewMark {
  * Marks notifications of one user by their identifiers, in one commit.
  *
  * @returns the identifiers that the user has no notification of
- * @example await markByRef(database, { brand: '1', userId: '1001', mark: 'read', at: Date.now() }, ['0190…'])
+ * @example await markByRef({ database }, { brand: '1', userId: '1001', mark: 'read', at: Date.now() }, ['0190…'])
  */
-export async function markByRef(
-  database: Pick<Database, 'read' | 'commit' | 'wake'>,
-  mark: NewMark,
-  refs: readonly string[],
-): Promise<readonly string[]> {
+export async function markByRef(store: MarkStore, mark: NewMark, refs: readonly string[]): Promise<readonly string[]> {
   const { brand, userId } = mark
-  const found = await database.read(
-    op(
-      selectNumbers,
-      [...new Set(refs)].map((ref) => [brand, userId, ref]),
-    ),
-  )
-  if (found.length > 0)
-    await database.commit(
-      markOps(
-        database,
-        mark,
-        found.map(({ seq }) => [seq, seq]),
-      ),
-    )
+  const rows = [...new Set(refs)].map((ref) => [brand, userId, ref])
+  const found = await store.database.read(op(selectByRef, rows))
+  const ranges = found.map(({ seq }) => [seq, seq] as const)
+  if (found.length > 0) await store.database.commit([...markOps(store, mark, ranges), ...statusOps(store, mark, found)])
   const known = new Set(found.map(({ ref }) => ref))
   return refs.filter((ref) => !known.has(ref))
 }
 
 /** Marks all notifications of one user up to a number, in several commits. Call it again after an error: marks are kept. */
-export async function markUpTo(
-  database: Pick<Database, 'read' | 'commit' | 'wake'>,
-  mark: NewMark,
-  last: number,
-): Promise<void> {
+export async function markUpTo(store: MarkStore, mark: NewMark, last: number): Promise<void> {
   const { brand, userId } = mark
-  const ofRange = (after: number): Op<{ first: number | null }> => op(selectFirst, [[brand, userId, after, last]])
-  for (let after = 0; ; after += numbersPerCommit) {
-    const [next] = await database.read(ofRange(after))
+  for (let after = 0; ; ) {
+    const [next] = await store.database.read(op(selectFirst, [[brand, userId, after, last]]))
     if (!next || next.first === null) return
-    after = next.first - 1
-    await database.commit(markOps(database, mark, [[next.first, Math.min(after + numbersPerCommit, last)]]))
+    const range = [next.first, Math.min(next.first - 1 + numbersPerCommit, last)] as const
+    const found = store.statusOps ? await store.database.read(op(selectRange, [[brand, userId, ...range]])) : []
+    await store.database.commit([...markOps(store, mark, [range]), ...statusOps(store, mark, found)])
+    after = range[1]
   }
+}
+
+/** The statuses of the marks that these notifications do not have yet. */
+function statusOps(
+  { statusOps: ops }: MarkStore,
+  { brand, mark, at }: NewMark,
+  found: readonly Markable[],
+): readonly Op[] {
+  if (!ops) return []
+  const isNew = (row: Markable, each: Mark): boolean => row[`${each}_at`] === null
+  return ops(
+    found.flatMap((row) =>
+      implied[mark]
+        .filter((each) => isNew(row, each))
+        .map((each) => ({ brand, ref: row.ref, status: statusOf[each], at: timestampOf(at) })),
+    ),
+  )
+}
+
+interface Markable extends Marks {
+  readonly ref: string
+  readonly seq: number
 }
 
 type Range = readonly [first: number, last: number]
 
 function markOps(
-  database: Pick<Database, 'wake'>,
+  { database }: MarkStore,
   { brand, userId, mark, at }: NewMark,
   ranges: readonly Range[],
 ): readonly Op[] {
@@ -138,13 +170,24 @@ const setMarks = statement({
     where inbox.brand = c.brand and inbox.user_id = c.user_id and inbox.seq = c.seq`,
 })
 
-const selectNumbers = statement<{ ref: string; seq: number }>({
-  name: 'select_inbox_numbers',
+const markable = ['ref', 'seq', ...markColumns].map((column) => `i.${column}`).join(', ')
+
+const selectByRef = statement<Markable>({
+  name: 'select_inbox_marks_by_ref',
   rank: 90,
   columns: { brand: 'text', user_id: 'text', ref: 'text' },
   route: 'ref',
   text: (rows) => `
-    select i.ref, i.seq from ${rows} r join inbox i on i.brand = r.brand and i.ref = r.ref and i.user_id = r.user_id`,
+    select ${markable} from ${rows} r join inbox i on i.brand = r.brand and i.ref = r.ref and i.user_id = r.user_id`,
+})
+
+const selectRange = statement<Markable>({
+  name: 'select_inbox_marks',
+  rank: 90,
+  columns: { brand: 'text', user_id: 'text', first: 'bigint', last: 'bigint' },
+  text: (rows) => `
+    select ${markable} from ${rows} r
+    join inbox i on i.brand = r.brand and i.user_id = r.user_id and i.seq >= r.first and i.seq <= r.last`,
 })
 
 const selectFirst = statement<{ first: number | null }>({

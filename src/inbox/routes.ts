@@ -7,7 +7,7 @@ import type { Subscriber } from '../http/subscriber-token.ts'
 import { clock } from '../runtime/clock.ts'
 import type { Database } from '../store/database.ts'
 import { createHub } from './hub.ts'
-import { type Mark, markByRef, marks, markUpTo } from './marks.ts'
+import { type Mark, markByRef, marks, markUpTo, type StatusOps } from './marks.ts'
 import { Notification, notificationJson } from './notification.ts'
 import { type InboxPart, pageOp, userStateOp } from './store.ts'
 import { openStream } from './stream.ts'
@@ -16,6 +16,8 @@ export interface InboxRoutesOptions {
   readonly database: Pick<Database, 'read' | 'commit' | 'wake' | 'onWake'>
   /** Whether this user may see the inbox now (design §5.3). Called for each list and stream, and before each notification. */
   readonly allowed?: (brand: string, userId: string) => Promise<boolean>
+  /** Records the marks as delivery statuses, in the same commit. Absent: not recorded. */
+  readonly statusOps?: StatusOps | undefined
   /** Interval of the pings of a stream. Must be shorter than the idle timeout of each proxy. */
   readonly pingMs?: number
   /** Delay before a browser reconnects. */
@@ -86,6 +88,7 @@ export function inboxRoutes(options: InboxRoutesOptions): InboxRoutes {
   const {
     database,
     allowed,
+    statusOps,
     pingMs = 15_000,
     retryMs = 2_000,
     replay = 500,
@@ -98,6 +101,7 @@ export function inboxRoutes(options: InboxRoutesOptions): InboxRoutes {
   } = options
   const hub = createHub({ database, pingMs, replay, bufferBytes, stallMs, streams, streamsPerUser, allowed, now })
   signal?.addEventListener('abort', () => hub.stop(), { once: true })
+  const marking = { database, statusOps }
 
   const list = appRoute({
     method: 'GET',
@@ -133,8 +137,8 @@ export function inboxRoutes(options: InboxRoutesOptions): InboxRoutes {
       const { brand, userId } = subscriber
       const change = { brand, userId, mark: as, at: now() }
       let unknown: readonly string[] = []
-      if (refs) unknown = await markByRef(database, change, refs)
-      else await markUpTo(database, change, Number(upTo))
+      if (refs) unknown = await markByRef(marking, change, refs)
+      else await markUpTo(marking, change, Number(upTo))
       return { ...(await readCounts(subscriber)), unknown }
     },
   })

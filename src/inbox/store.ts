@@ -33,6 +33,13 @@ export const inboxMigrations: readonly Migration[] = [
       ...markColumns.map((column) => `alter table inbox add column ${column} bigint`),
     ],
   },
+  {
+    name: 'inbox/3',
+    statements: () => [
+      'alter table inbox add column expiry_recorded bigint',
+      'create index inbox_expires on inbox (expires_at) where expires_at is not null and expiry_recorded is null',
+    ],
+  },
 ]
 
 /** The times of the marks, in epoch milliseconds; null: not marked. */

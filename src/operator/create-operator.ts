@@ -1,6 +1,6 @@
 // The operator's server: {base_url} of §4.1. Only composes the parts and registers the routes.
 
-import { reconciliation, sendEndpoints } from '../contract/endpoints.ts'
+import { reconciliation, sendEndpoints, statusPagePath } from '../contract/endpoints.ts'
 import type { Delivery } from '../delivery/delivery.ts'
 import { deviceSendMigrations } from '../delivery/device-sends.ts'
 import { createDevices } from '../delivery/devices.ts'
@@ -10,6 +10,7 @@ import { refusalMigrations } from '../delivery/refusals.ts'
 import { requestMigrations } from '../delivery/requests.ts'
 import { forgetAttempts, forgetMessages, forgetRequests } from '../delivery/retention.ts'
 import { createSendPath, type SendPath } from '../delivery/send-path.ts'
+import type { SettledOps } from '../delivery/settle.ts'
 import { createSuppression, type Suppression } from '../delivery/suppress.ts'
 import { throughProvider } from '../delivery/through-provider.ts'
 import { deviceReads, deviceWrites } from '../devices/admin.ts'
@@ -37,6 +38,8 @@ import { createQueue, queueMigrations } from '../queue/create-queue.ts'
 import { metrics } from '../runtime/metrics.ts'
 import { contentsKeptByDefaultMs, createRetention, keptByDefaultMs } from '../runtime/retention.ts'
 import { atMost } from '../runtime/within.ts'
+import type { StatusRecorder } from '../status/recorder.ts'
+import { statusMigrations } from '../status/tables.ts'
 import type { Database, Migration } from '../store/database.ts'
 import { openDatabase } from '../store/open-database.ts'
 import { ping } from '../store/ping.ts'
@@ -55,6 +58,8 @@ import {
 import { reconciliationRoute } from './reconciliation-route.ts'
 import { removalRoutes } from './removal-routes.ts'
 import { sendRoutes } from './send-routes.ts'
+import { statusRoutes } from './status-routes.ts'
+import { createStatuses, type Statuses } from './statuses.ts'
 
 export const operatorMigrations: readonly Migration[] = [
   ...messageMigrations,
@@ -63,6 +68,7 @@ export const operatorMigrations: readonly Migration[] = [
   ...refusalMigrations,
   ...callMigrations,
   ...inboxMigrations,
+  ...statusMigrations,
   ...deviceSendMigrations,
   ...removalMigrations,
   ...deviceMigrations,
@@ -72,6 +78,8 @@ export const operatorMigrations: readonly Migration[] = [
 export interface Operator extends Service {
   /** The devices of each user, for your own code that links and unlinks. Available after start() has resolved. */
   readonly devices: Registry
+  /** The delivery statuses of messages, for your own code that gets receipts. Available after start(), with the option `status`. */
+  readonly statuses: StatusRecorder
 }
 
 /**
@@ -96,9 +104,11 @@ export function createOperator(options: OperatorOptions): Operator {
   checkOperatorOptions(options)
   const limits = { ...operatorLimits, ...options.limits }
   let registry: Registry | undefined
+  let recorder: StatusRecorder | undefined
   const service = createService('operator', pathsOf(options), (stopping) =>
-    compose(options, limits, stopping, (created) => {
+    compose(options, limits, stopping, (created, statuses) => {
       registry = created
+      recorder = statuses?.recorder
     }),
   )
   return {
@@ -107,24 +117,34 @@ export function createOperator(options: OperatorOptions): Operator {
       if (registry) return registry
       throw new Error('the operator has not started: await operator.start() before you use its devices')
     },
+    get statuses() {
+      if (recorder) return recorder
+      throw new Error('statuses are recorded after operator.start(), and only with the option status: add status: {}')
+    },
   }
 }
 
-/** The paths of the interface, and with `app` the paths of the inbox and of the devices. */
-function pathsOf({ app }: OperatorOptions): readonly string[] {
+/** The paths of the interface, and with `app` and `status` those of their endpoints. */
+function pathsOf({ app, status }: OperatorOptions): readonly string[] {
   const paths = [...sendEndpoints, reconciliation].map(({ path }) => path)
-  return app ? [...paths, '/app/inbox/*', '/app/devices/*'] : paths
+  return [
+    ...paths,
+    ...(app ? ['/app/inbox/*', '/app/devices/*'] : []),
+    ...(hasStatusPages(status) ? [statusPagePath] : []),
+  ]
 }
+
+const hasStatusPages = (status: OperatorOptions['status']): boolean => status !== undefined && status.polling !== false
 
 async function compose(
   options: OperatorOptions,
   limits: typeof operatorLimits,
   signal: AbortSignal,
-  onRegistry: (registry: Registry) => void,
+  onParts: (registry: Registry, statuses: Statuses | undefined) => void,
 ): Promise<Composed> {
   const database = await openDatabase(options.store, { migrations: operatorMigrations })
   try {
-    return await composeOn(database, options, limits, signal, onRegistry)
+    return await composeOn(database, options, limits, signal, onParts)
   } catch (error) {
     await database.close()
     throw error
@@ -136,7 +156,7 @@ async function composeOn(
   options: OperatorOptions,
   limits: typeof operatorLimits,
   signal: AbortSignal,
-  onRegistry: (registry: Registry) => void,
+  onParts: (registry: Registry, statuses: Statuses | undefined) => void,
 ): Promise<Composed> {
   const { attributes } = options
   const suppression =
@@ -169,10 +189,12 @@ async function composeOn(
     push: createPush(options, limits, registry, removals, maxDevices),
     site: site && guardProvider(site, limits),
   }
-  const paths: { [C in Channel]?: SendPath | undefined } = {
-    push: deliveries.push && createPath(deliveries.push, database, suppression, limits),
-    site: deliveries.site && createPath(deliveries.site, database, suppression, limits),
+  const statuses = options.status && createStatuses(database, options.site === 'inbox')
+  const pathOf = (channel: Channel): SendPath | undefined => {
+    const delivery = deliveries[channel]
+    return delivery && createPath(delivery, database, suppression, limits, statuses?.settledOps(channel))
   }
+  const paths: { [C in Channel]?: SendPath | undefined } = { push: pathOf('push'), site: pathOf('site') }
 
   const brands = [...new Set(options.keys.flatMap((key) => key.brands))]
   const app = createHttp('operator', limits.bodyBytes, limits)
@@ -183,10 +205,11 @@ async function composeOn(
     limits: { ...reconciliationLimits, ...options.reconciliation },
     signal,
   })
+  const statusPages = hasStatusPages(options.status) ? [statusRoutes(app, { database, keys: options.keys })] : []
   const adminApp = createHttp('operator', limits.bodyBytes, limits)
   const admin = [
     ...operatorAdmin({ database, secret: options.app?.secrets[0] }),
-    ...messageRoutes({ database, brands }),
+    ...messageRoutes({ database, brands, statuses: statuses?.recorder }),
     ...(removals ? removalRoutes(removals) : []),
     ...deviceReads(() => registry),
     ...deviceWrites(devices),
@@ -200,6 +223,7 @@ async function composeOn(
       database,
       ...streams,
       signal,
+      statusOps: statuses?.recorder.changeOps,
       ...(suppression && {
         allowed: async (brand: string, userId: string) =>
           (await suppression.findReason(brand, userId, 'site')) === undefined,
@@ -212,7 +236,11 @@ async function composeOn(
     await appRoutes(app, { secrets, origins }, appApi)
   }
   healthRoutes(adminApp, { check: () => ping(database), signal })
-  documentRoutes(adminApp, 'operator', operatorDocuments({ admin, app: appApi, publicUrl: options.publicUrl }))
+  documentRoutes(
+    adminApp,
+    'operator',
+    operatorDocuments({ admin, app: appApi, status: statusPages, publicUrl: options.publicUrl }),
+  )
   await Promise.all([app.ready(), adminApp.ready()])
 
   const keptMs = options.keptMs ?? keptByDefaultMs
@@ -226,10 +254,12 @@ async function composeOn(
     ...deviceRetention(database, keptMs),
     { keptMs, forget: (before) => queue.forgetSettled(before) },
     { keptMs: contentsKeptMs, forget: (before) => queue.forgetEvidence(before) },
+    ...(statuses ? [statuses.retention(keptMs)] : []),
   ])
   await removals?.start()
   retention.start()
   outbox.start()
+  statuses?.start()
   metrics().allow('brand', [...brands, ...(options.publish ?? []).map(({ brand }) => brand)])
   metrics().allow('kind', knownKinds(pushServices(options)))
   const stopMetrics = [
@@ -238,7 +268,7 @@ async function composeOn(
     ),
     metrics().sizes('operator', () => readSizes(database)),
   ]
-  onRegistry(registry)
+  onParts(registry, statuses)
 
   return {
     app,
@@ -250,6 +280,7 @@ async function composeOn(
       await atMost(withinMs, idle)
       await Promise.all([app.close(), adminApp.close()])
       await outbox.stop(withinMs)
+      await statuses?.stop()
       await removals?.stop()
       await Promise.all([deliveries.push?.close(), deliveries.site?.close(), attributes?.close?.()])
       await database.close()
@@ -289,11 +320,13 @@ function createPath(
   database: Database,
   suppression: Suppression | undefined,
   limits: typeof operatorLimits,
+  settledOps: SettledOps | undefined,
 ): SendPath {
   return createSendPath({
     database,
     delivery,
     checkMessage: suppression?.checkMessage,
+    settledOps,
     inProgress: limits.inProgress,
     workMs: limits.answerBudgetMs + limits.providerTimeoutMs,
   })

@@ -1,4 +1,5 @@
 import { asyncApi } from '../contract/documents/async-api.ts'
+import type { DescribedRoute } from '../contract/documents/described.ts'
 import { operatorOperations } from '../contract/documents/interface-operations.ts'
 import { openApi } from '../contract/documents/open-api.ts'
 import type { AdminRoute } from '../http/admin-access.ts'
@@ -9,11 +10,13 @@ import { healthDescribed } from '../http/health.ts'
 export interface OperatorDocuments {
   readonly admin: readonly AdminRoute[]
   readonly app: readonly AppRoute[]
+  /** The routes by which the platform polls statuses. */
+  readonly status: readonly DescribedRoute[]
   readonly publicUrl?: string | undefined
 }
 
 /** Describes only the routes that this configuration serves. Any other route would answer 404. */
-export function operatorDocuments({ admin, app, publicUrl }: OperatorDocuments): Documents {
+export function operatorDocuments({ admin, app, status, publicUrl }: OperatorDocuments): Documents {
   return {
     asyncApi: () => asyncApi('operator'),
     openApi: () =>
@@ -31,6 +34,16 @@ export function operatorDocuments({ admin, app, publicUrl }: OperatorDocuments):
                   says: "For the operator's apps and pages, on behalf of the signed-in user.",
                   security: 'Bearer' as const,
                   routes: app,
+                },
+              ]
+            : []),
+          ...(status.length > 0
+            ? [
+                {
+                  tag: 'Delivery status',
+                  says: 'For the platform, with the API key of the send endpoints. A key sees the statuses of its brands only.',
+                  security: 'ApiKey' as const,
+                  routes: status,
                 },
               ]
             : []),

@@ -3,6 +3,7 @@
 import { findByUser } from '../delivery/messages.ts'
 import { eraseTexts } from '../delivery/requests.ts'
 import { eraseNotifications } from '../inbox/store.ts'
+import { eraseStatusMeta } from '../status/retention.ts'
 import type { Database } from '../store/database.ts'
 
 export interface Erased {
@@ -15,8 +16,8 @@ export interface Erased {
 const pageSize = 500
 
 /**
- * Overwrites the texts of all messages of a user in their requests, and deletes the user's notifications in the inbox. A message
- * that arrives meanwhile may keep its text: call it again.
+ * Overwrites the texts of all messages of a user in their requests, and deletes the user's notifications in the inbox and the
+ * meta of the user's delivery statuses. A message that arrives meanwhile may keep its text: call it again.
  */
 export async function eraseUser(database: Database, brand: string, userId: string): Promise<Erased> {
   let messages = 0
@@ -26,6 +27,8 @@ export async function eraseUser(database: Database, brand: string, userId: strin
     const found = await findByUser(database, brand, userId, { most: pageSize, ...(before !== undefined && { before }) })
     messages += found.length
     requests += await eraseTexts(database, found)
+    const refs = found.map(({ ref }) => ref)
+    await eraseStatusMeta(database, brand, userId, refs)
     if (found.length < pageSize) break
     before = found.at(-1)?.ref
   }

@@ -3,6 +3,8 @@
 import { Type } from 'typebox'
 import { brandNumber, closed, moment, nullable, text, userId, whole } from '../contract/documents/described.ts'
 import { readMessageKey } from '../contract/message-key.ts'
+import { messageStatuses } from '../contract/status.ts'
+import { rfc3339 } from '../contract/timestamp.ts'
 import { listDeviceSends } from '../delivery/device-sends.ts'
 import { findById, findByRef, findByUser, type MessageRow } from '../delivery/messages.ts'
 import { listRefusals } from '../delivery/refusals.ts'
@@ -14,6 +16,7 @@ import { findCall } from '../providers/calls.ts'
 import { ShownCall } from '../providers/shown-call.ts'
 import { beforeDescription, messageKeyText, messageQuery, pageOf, readMessageQuery } from '../queue/message-query.ts'
 import { timeOfUuidv7 } from '../runtime/ids.ts'
+import type { MessageStatuses, StatusRecorder } from '../status/recorder.ts'
 import type { Database } from '../store/database.ts'
 import { op } from '../store/statement.ts'
 import { eraseUser } from './erase.ts'
@@ -49,6 +52,12 @@ const MessageDetails = Type.Object({
   claimed_at: moment('Time of the first request with the message'),
   request: Type.Optional(Type.String({ description: 'The request element, unchanged' })),
   tracking: Type.Optional(Type.Record(Type.String(), Type.String())),
+  status: Type.Optional(
+    nullable(Type.Enum([...messageStatuses], { description: 'The summary of the delivery statuses' })),
+  ),
+  statuses: Type.Optional(
+    Type.Array(Type.Object({ status: Type.Enum([...messageStatuses]), at: Type.String({ format: 'date-time' }) })),
+  ),
   refusals: Type.Array(
     Type.Object({
       attempt: whole(),
@@ -77,10 +86,12 @@ const MessageDetails = Type.Object({
 
 export interface MessageRoutes {
   readonly database: Database
+  /** Absent: delivery statuses are not recorded. */
+  readonly statuses?: StatusRecorder | undefined
   readonly brands: readonly string[]
 }
 
-export function messageRoutes({ database, brands }: MessageRoutes): readonly AdminRoute[] {
+export function messageRoutes({ database, brands, statuses }: MessageRoutes): readonly AdminRoute[] {
   const visible = (key: AccessKey) => brands.filter((brand) => key.brands?.includes(brand) ?? true)
   return [
     adminRoute({
@@ -150,6 +161,7 @@ export function messageRoutes({ database, brands }: MessageRoutes): readonly Adm
           owner: found.owner,
           claimed_at: timeOfUuidv7(ref) ?? 0,
           request: stored?.text,
+          ...(statuses && shownStatuses(await statuses.read(ref))),
           tracking: stored?.tracking ? JSON.parse(stored.tracking) : undefined,
           refusals,
           calls,
@@ -167,6 +179,10 @@ export function messageRoutes({ database, brands }: MessageRoutes): readonly Adm
     const found = await findByRef(database, visibleBrands, value)
     return found ? [found] : []
   }
+}
+
+function shownStatuses({ summary, statuses }: MessageStatuses) {
+  return { status: summary ?? null, statuses: statuses.map(({ status, at }) => ({ status, at: rfc3339(at) })) }
 }
 
 function describeMessage(row: MessageRow) {

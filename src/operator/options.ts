@@ -10,6 +10,7 @@ import type { RemovalLimits } from '../devices/removals/brake.ts'
 import type { AccessKey } from '../http/access.ts'
 import { type BodyLimits, bodyLimits } from '../http/request-bodies.ts'
 import type { Provider } from '../providers/provider.ts'
+import type { StatusOptions } from './statuses.ts'
 
 /** An API key of §5. Several may be valid at once, for rotation. Each gives access to its own brands only (row 31). */
 export interface ApiKey {
@@ -98,6 +99,8 @@ export interface OperatorOptions {
     readonly streams?: number
     readonly streamsPerUser?: number
   }
+  /** Records the delivery statuses of messages and returns them to the platform (§1.5, rows 23 to 25). Absent: they are not recorded. */
+  readonly status?: StatusOptions
   /** The pointers to the content in a request element (row 4). */
   readonly content?: ContentMapping
   /** Retention of messages and notifications, in milliseconds; 90 days, the minimum of row 29. */

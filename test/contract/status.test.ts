@@ -31,12 +31,8 @@ test('reports lead to the same state in any order, and repeated', () => {
   )
 })
 
-test('a further report never lowers the summary, and never moves the time of a status forward', () => {
+test('from delivered up, a further report never lowers the summary; no report moves the time of a status forward', () => {
   const order: readonly (readonly MessageStatus[])[] = [
-    ['accepted'],
-    ['sent'],
-    ['expired'],
-    ['failed'],
     ['delivered'],
     ['displayed'],
     ['opened'],
@@ -79,10 +75,16 @@ test('the later of dismissed and archived counts', () => {
 
 test('failed and expired count only if nothing from delivered up was reported', () => {
   assert.equal(statusSummary({ sent: at(1), failed: at(2) }), 'failed')
-  assert.equal(statusSummary({ sent: at(3), expired: at(2) }), 'expired')
+  assert.equal(statusSummary({ sent: at(1), expired: at(2) }), 'expired')
   assert.equal(statusSummary({ failed: at(3), expired: at(2) }), 'failed')
   assert.equal(statusSummary({ delivered: at(1), failed: at(2), expired: at(3) }), 'delivered')
   assert.equal(statusSummary({ failed: at(1), expired: at(2), opened: at(3) }), 'opened')
+})
+
+test('a message that is sent again after it failed counts as sent', () => {
+  assert.equal(statusSummary({ failed: at(1), sent: at(2) }), 'sent')
+  assert.equal(statusSummary({ failed: at(2), sent: at(1) }), 'failed')
+  assert.equal(statusSummary({ failed: at(2), accepted: at(1), sent: at(2) }), 'failed')
 })
 
 test('a message without a report has no summary', () => {

@@ -38,6 +38,7 @@ export async function operatorOptions(config: OperatorConfig): Promise<OperatorO
         streamsPerUser: app.streams_per_user,
       },
     }),
+    ...(config.status && { status: config.status }),
     content,
     keptMs: keep,
     contentsKeptMs: keep_contents,

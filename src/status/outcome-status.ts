@@ -1,0 +1,56 @@
+// The first status of a message: the outcome of its send, with the meta of its request.
+
+import type { Channel } from '../contract/endpoints.ts'
+import { findMembers, namesOf, spansFor } from '../contract/members.ts'
+import type { Outcome } from '../contract/outcome.ts'
+import { sourceOf } from '../contract/source.ts'
+import type { MessageStatus } from '../contract/status.ts'
+import { statusMeta } from '../contract/status-meta.ts'
+import type { Timestamp } from '../contract/timestamp.ts'
+import type { FirstStatus } from './recorder.ts'
+
+/** A message, as far as its status needs it. */
+export interface SentMessage {
+  readonly brand: string
+  readonly channel: Channel
+  readonly userId: string
+  readonly ref: string
+  /** The request element, byte for byte. */
+  readonly text: string
+  /** The batch request of the message. Absent for a single request. */
+  readonly part?: { readonly of: { readonly text: string } } | undefined
+  readonly context: { readonly tracking?: Readonly<Record<string, string>> }
+}
+
+/**
+ * @param success the status of a message that was delivered: `delivered` if the operator keeps the inbox itself, else `sent`
+ * @returns undefined for a fatal message: it is sent again
+ */
+export function outcomeStatus(
+  message: SentMessage,
+  outcome: Outcome,
+  at: Timestamp,
+  success: 'sent' | 'delivered',
+): FirstStatus | undefined {
+  if (outcome.category === 'fatal') return undefined
+  const { brand, channel, userId, ref } = message
+  const status: MessageStatus =
+    outcome.category === 'successful' ? success : outcome.reason === 'expired' ? 'expired' : 'failed'
+  return { brand, channel, userId, ref, status, at, meta: metaOf(message) }
+}
+
+const names = namesOf('activity', 'meta')
+
+/** Row 25. The tracking headers of a batch belong to no single message, so they are left out. */
+function metaOf({ text, part, context: { tracking } }: SentMessage): string {
+  const source = sourceOf(text)
+  const spans = spansFor(names)
+  findMembers(source, 0, names, spans)
+  const isSingle = part === undefined || part.of.text === text
+  const meta = spans[2] === -1 ? undefined : text.slice(spans[2], spans[3])
+  return statusMeta({
+    activity: text.slice(spans[0], spans[1]),
+    headers: isSingle && tracking ? JSON.stringify(tracking) : undefined,
+    meta,
+  })
+}

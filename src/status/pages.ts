@@ -1,0 +1,178 @@
+// Polling: the statuses in the order of their numbers, page by page (design §6, Cursors).
+//
+// A status gets its number after it was committed, so a number that a reader sees has all smaller numbers before it, however many
+// writers commit at the same time and in whatever order. The row of the counter is locked while numbers are assigned, so two
+// processes never assign at the same time; a poll assigns them, and nothing else needs them.
+//
+// A cursor is a number and the tag of its assignment. A database that was restored from a backup assigns the same numbers again,
+// but with other tags.
+
+import type { MessageStatus } from '../contract/status.ts'
+import { mostStatusBytes, mostStatusRecords, statusRecordJson } from '../contract/status-record.ts'
+import { clock } from '../runtime/clock.ts'
+import { uuidv7 } from '../runtime/ids.ts'
+import type { Database } from '../store/database.ts'
+import { op, statement } from '../store/statement.ts'
+import { placeOf } from './tables.ts'
+
+export interface StatusPages {
+  /**
+   * Reads a page of the statuses of these brands.
+   *
+   * @param after the cursor of the previous page; undefined: from the oldest status
+   * @returns the JSON texts of the records, and the cursor of the next page; or the cursor to go on with, if `after` is of another
+   * database or was forgotten
+   */
+  read(brands: readonly string[], after: string | undefined, limit: number): Promise<StatusPageRead>
+}
+
+export type StatusPageRead =
+  | { readonly records: readonly string[]; readonly next: string; readonly restart?: never }
+  | { readonly restart: string }
+
+const start = '0.0'
+/** Statuses of other brands are passed over. A poll reads at most this many pages of them. */
+const mostPagesPassed = 20
+
+/** @example const page = await createStatusPages(database).read(['1'], undefined, 1_000) */
+export function createStatusPages(database: Pick<Database, 'read' | 'commit'>): StatusPages {
+  return {
+    async read(brands, after = start, limit) {
+      const from = await checkCursor(after)
+      if (from === undefined) return { restart: start }
+      const records: string[] = []
+      let last = from
+      for (let pages = 0; pages < mostPagesPassed && records.length < limit; pages++) {
+        const rows = await readRows(last)
+        if (rows.length === 0) break
+        let bytes = 0
+        for (const row of rows) {
+          bytes += row.meta?.length ?? 0
+          if (records.length === limit || (bytes > mostStatusBytes && records.length > 0)) break
+          last = row.number
+          const record = brands.includes(row.brand) ? recordOf(row) : undefined
+          if (record !== undefined) records.push(record)
+        }
+        if (records.length > 0 && rows.at(-1)?.number !== last) break
+      }
+      return { records, next: await cursorOf(last) }
+    },
+  }
+
+  /** The rows after a number. Numbers are assigned if there are fewer rows than a page has. */
+  async function readRows(after: number): Promise<readonly StatusRow[]> {
+    const rows = await database.read(op(selectPage, [[after, mostStatusRecords]]))
+    if (rows.length === mostStatusRecords || (await database.read(op(selectNew, [[]]))).length === 0) return rows
+    await database.commit([
+      op(lockCounter, [[0]]),
+      op(assignNumbers, [[mostStatusRecords]]),
+      op(insertBatch, [[uuidv7(), clock.now()]]),
+      op(advanceCounter, [[0]]),
+    ])
+    return database.read(op(selectPage, [[after, mostStatusRecords]]))
+  }
+
+  /** @returns the number of the cursor; undefined if this database did not give it */
+  async function checkCursor(cursor: string): Promise<number | undefined> {
+    if (cursor === start) return 0
+    const [, number, tag] = /^([1-9][0-9]{0,14})\.(.+)$/.exec(cursor) ?? []
+    if (number === undefined) return undefined
+    return (await tagOf(Number(number))) === tag ? Number(number) : undefined
+  }
+
+  async function cursorOf(number: number): Promise<string> {
+    return number === 0 ? start : `${number}.${await tagOf(number)}`
+  }
+
+  async function tagOf(number: number): Promise<string | undefined> {
+    const [batch] = await database.read(op(selectBatch, [[number]]))
+    return batch?.tag
+  }
+}
+
+interface StatusRow {
+  readonly number: number
+  readonly brand: string
+  readonly ref: string
+  readonly status: MessageStatus
+  readonly at: string
+  /** null: the message was forgotten. */
+  readonly channel: 'push' | 'site' | null
+  readonly meta: string | null
+}
+
+function recordOf({ channel, ref, status, at, meta }: StatusRow): string | undefined {
+  return channel === null ? undefined : statusRecordJson({ channel, ref, status, at, meta })
+}
+
+const selectPage = statement<StatusRow>({
+  name: 'select_status_page',
+  rank: 90,
+  columns: { after: 'bigint', most: 'bigint' },
+  text: (rows) => `
+    select s.number, s.brand, s.ref, s.status, s.at, m.channel, m.meta
+    from (
+      select n.number, n.brand, n.ref, n.status, n.at from statuses n
+      where n.number > (select r.after from ${rows} r) order by n.number limit (select r.most from ${rows} r)) s
+    left join status_messages m on m.ref = s.ref
+    order by s.number`,
+})
+
+const selectNew = statement<{ found: number }>({
+  name: 'select_new_status',
+  rank: 90,
+  columns: {},
+  text: () => 'select 1 as found from statuses s where s.number is null limit 1',
+})
+
+const selectBatch = statement<{ tag: string }>({
+  name: 'select_status_batch',
+  rank: 90,
+  columns: { number: 'bigint' },
+  text: (rows) => `
+    select b.tag from status_batches b where b.last >= (select r.number from ${rows} r) order by b.last limit 1`,
+})
+
+const lockCounter = statement({
+  name: 'lock_status_counter',
+  rank: 80,
+  columns: { none: 'bigint' },
+  text: (rows) => `update status_counter set last = last where exists (select 1 from ${rows} r)`,
+})
+
+// Each statement has a snapshot of its own, so this one sees the numbers of the process that held the lock before.
+const assignNumbers = statement({
+  name: 'assign_status_numbers',
+  rank: 81,
+  columns: { most: 'bigint' },
+  text: (rows) => `
+    update statuses set number = n.number
+    from (
+      select s.ref, s.status, c.last + row_number() over (order by s.recorded_at, s.ref, s.at, ${placeOf('s')}) as number
+      from (
+        select p.ref, p.status, p.recorded_at, p.at from statuses p where p.number is null
+        order by p.recorded_at, p.ref limit (select max(r.most) from ${rows} r)) s
+      cross join status_counter c) n
+    where statuses.ref = n.ref and statuses.status = n.status`,
+})
+
+const insertBatch = statement({
+  name: 'insert_status_batch',
+  rank: 82,
+  columns: { tag: 'text', at: 'bigint' },
+  text: (rows) => `
+    insert into status_batches (last, tag, at)
+    select s.last, r.tag, r.at
+    from (select max(n.number) as last from statuses n where n.number > (select c.last from status_counter c)) s
+    cross join (select min(t.tag) as tag, min(t.at) as at from ${rows} t) r
+    where s.last is not null`,
+})
+
+const advanceCounter = statement({
+  name: 'advance_status_counter',
+  rank: 83,
+  columns: { none: 'bigint' },
+  text: (rows) => `
+    update status_counter set last = coalesce((select max(b.last) from status_batches b), last)
+    where exists (select 1 from ${rows} r)`,
+})
