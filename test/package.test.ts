@@ -103,8 +103,13 @@ test('the entry points of the package can be imported, and their types compile i
     import * as platform from 'bellwire/platform'
     import * as devices from 'bellwire/devices'
     import * as config from 'bellwire/config'
+    import { createInbox, type Inbox } from 'bellwire/inbox'
+    import type { BellwireInbox, InboxTexts } from 'bellwire/inbox-element'
     if (operator.createOperator !== createOperator || platform.createPlatform !== createPlatform) throw new Error('two copies')
     const all: unknown[] = [guard, operatorApi, kafkaPublisher, amqpConsumer, contract.messageKey, devices.createDeviceClient, config.readOperatorOptions]
+    const inbox: Inbox = createInbox({ url: 'https://api.example.com', getToken: async () => null })
+    const text = (element: BellwireInbox, texts: Partial<InboxTexts>): number => (element.texts = texts, inbox.state.unread)
+    all.push(text, inbox.start)
     console.log(all.every((each) => typeof each === 'function'))`
   await writeFile(join(folder, 'use.ts'), program)
   assert.equal(await run(process.execPath, ['use.ts'], { cwd: folder }), 'true\n')

@@ -20,6 +20,7 @@ const allowedImports: Record<string, readonly string[]> = {
   status: ['queue', 'store', 'runtime', 'contract'],
   devices: ['brokers', 'queue', 'store', 'http', 'runtime', 'contract'],
   providers: ['devices:types', 'store', 'runtime', 'contract'],
+  widget: [],
   'stand-ins': ['http', 'runtime', 'contract'],
   checker: ['runtime', 'contract'],
   delivery: ['providers', 'devices', 'attributes', 'store', 'runtime', 'contract'],

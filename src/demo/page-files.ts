@@ -1,9 +1,9 @@
 import { readdir, readFile } from 'node:fs/promises'
-import { dirname, extname, join } from 'node:path'
+import { extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 export interface PageFile {
-  readonly bytes: Buffer
+  readonly bytes: Uint8Array
   readonly headers: Readonly<Record<string, string>>
 }
 
@@ -17,22 +17,37 @@ const types: Readonly<Record<string, string>> = {
 const policy =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self' http://127.0.0.1:* http://localhost:*; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-/** Reads the files of the page and of the only library that it uses, by URL path. */
+/** Reads the files of the page and the widget that it shows, by URL path. */
 export async function readPageFiles(): Promise<ReadonlyMap<string, PageFile>> {
   const files = new Map<string, PageFile>()
   await addFolder(fileURLToPath(new URL('./page/', import.meta.url)), '/')
-  await addFolder(dirname(fileURLToPath(import.meta.resolve('eventsource-parser'))), '/vendor/eventsource-parser/')
+  add('/bellwire/inbox-element.js', await readWidget())
   return files
 
   async function addFolder(folder: string, urlPath: string): Promise<void> {
     for (const entry of await readdir(folder, { withFileTypes: true })) {
       const path = join(folder, entry.name)
-      const type = types[extname(entry.name)]
       if (entry.isDirectory()) await addFolder(path, `${urlPath}${entry.name}/`)
-      else if (type !== undefined) {
-        const headers = { 'content-type': type, 'x-content-type-options': 'nosniff', 'content-security-policy': policy }
-        files.set(urlPath + entry.name, { bytes: await readFile(path), headers })
-      }
+      else add(urlPath + entry.name, await readFile(path))
     }
   }
+
+  function add(path: string, bytes: Uint8Array): void {
+    const type = types[extname(path)]
+    if (type === undefined) return
+    const headers = { 'content-type': type, 'x-content-type-options': 'nosniff', 'content-security-policy': policy }
+    files.set(path, { bytes, headers })
+  }
+}
+
+/** The module of `<bellwire-inbox>`. The package has it built; a checkout builds it from the source. */
+async function readWidget(): Promise<Uint8Array> {
+  const folder = new URL('../widget/', import.meta.url)
+  if (import.meta.url.endsWith('.js')) return readFile(new URL('inbox-element.js', folder))
+  const { bundleWidget } = (await import(new URL('bundle.ts', folder).href)) as Bundler
+  return bundleWidget('inbox-element')
+}
+
+interface Bundler {
+  bundleWidget(entry: string): Promise<Uint8Array>
 }

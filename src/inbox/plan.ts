@@ -39,6 +39,7 @@ export function planWrites(
   limits: { readonly replay: number; readonly bufferBytes: number },
 ): WritePlan {
   const last = Number(rows[0]?.last ?? 0)
+  const counts = countsJson(rows)
   const events = rows.flatMap((row) => (row.seq === null ? [] : [encode(row)]))
   const writes: [Stream, Buffer][] = []
   let more = false
@@ -66,7 +67,10 @@ export function planWrites(
     }
     if (stream.behind) continue
     stream.after = Math.max(stream.after, Math.min(upto, last))
-    if (sent) writes.push([stream, encodeEvent('counts', stream.after, countsJson(rows))])
+    // Counts also change when a notification expires or is deleted.
+    if (sent || (stream.ready && counts !== stream.counts))
+      writes.push([stream, encodeEvent('counts', stream.after, counts)])
+    stream.counts = counts
     if (stream.after < last) {
       more = true
     } else if (!stream.ready) {

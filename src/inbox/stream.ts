@@ -12,6 +12,8 @@ export interface Stream {
   after: number | undefined
   /** The event `ready` was sent. */
   ready: boolean
+  /** The counts that the client has, as JSON. */
+  counts: string | undefined
   /** More events are in the store, but the client has not read the previous ones. */
   behind: boolean
   nextPingAt: number
@@ -41,6 +43,7 @@ export function openStream(
     expiresAt,
     after,
     ready: false,
+    counts: undefined,
     behind: false,
     nextPingAt: 0,
     lastUnblockedAt: 0,

@@ -28,7 +28,7 @@ test('the page loads no resources from other servers', async (t) => {
     for (const [, next = ''] of text.matchAll(/from '([^']+)'/g)) await visit(new URL(next, server.url + path).pathname)
   }
   await visit('/')
-  assert.ok(seen.has('/vendor/eventsource-parser/index.js') && seen.has('/vendor/eventsource-parser/parse.js'))
+  assert.ok(seen.has('/bellwire/inbox-element.js'))
   assert.ok(seen.has('/style.css') && seen.has('/art/bell.svg'))
 })
 

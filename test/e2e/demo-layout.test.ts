@@ -23,7 +23,7 @@ test('on the page of the demo, toasts cover no content, and no element is too na
     await page.setViewportSize(size)
     await page.emulateMedia({ reducedMotion: 'reduce' })
     await page.waitForSelector('#state[data-state="live"]', waiting)
-    await page.locator('#notes > li').nth(1).waitFor(waiting)
+    await page.locator('#notes li').nth(1).waitFor(waiting)
 
     await t.test(
       `${name}: while the inbox is visible, a new notification appears in the list without a toast`,
@@ -32,7 +32,7 @@ test('on the page of the demo, toasts cover no content, and no element is too na
         await send(page)
         assert.equal(await page.locator('.toast').count(), 0)
         // A screen reader announces it.
-        assert.match((await page.textContent('#toasts')) ?? '', /\S+/)
+        assert.match((await page.textContent('#bell [role=status]')) ?? '', /\S+/)
       },
     )
 
@@ -79,10 +79,10 @@ test('on the page of the demo, toasts cover no content, and no element is too na
 
 /** Sends a message without scrolling to the button, and waits for its notification. */
 async function send(page: Page): Promise<void> {
-  const newest = page.locator('#notes > li').first()
+  const newest = page.locator('#notes li').first()
   const before = await newest.getAttribute('data-id')
   await page.locator('#send').evaluate((button) => (button as unknown as { click(): void }).click())
-  await page.locator(`#notes > li:first-child:not([data-id="${before}"])`).waitFor({ ...waiting, state: 'attached' })
+  await page.locator(`#notes li:first-child:not([data-id="${before}"])`).waitFor({ ...waiting, state: 'attached' })
 }
 
 async function boxOf(locator: Locator): Promise<{ x: number; y: number; width: number; height: number }> {

@@ -48,7 +48,7 @@ export async function openPage(browser: Browser, url: string, operator?: string)
     expectFailures(value) {
       expected = value
     },
-    ids: () => page.locator('#notes > li').evaluateAll(idsOf),
+    ids: () => page.locator('#notes li').evaluateAll(idsOf),
   }
 }
 

@@ -17,7 +17,7 @@ test('an open page of the demo reconnects after a restart, and reports correctly
   await first.printed(/From now on a message every few seconds/)
   const { page, errors, expectFailures, ids } = await openPage(await launch(t), `${site}/#1/1001`)
   await page.waitForSelector('#state[data-state="live"]', waiting)
-  await page.locator('#notes > li').nth(1).waitFor(waiting)
+  await page.locator('#notes li').nth(1).waitFor(waiting)
 
   await t.test('the page follows a message until it has arrived, and names the place', async () => {
     await page.click('#send')
@@ -44,7 +44,7 @@ test('an open page of the demo reconnects after a restart, and reports correctly
     await page.waitForSelector('#state[data-state="live"]', waiting)
     expectFailures(false)
     assert.equal(await page.locator('#down').isHidden(), true)
-    await page.locator('#notes > li').nth(1).waitFor(waiting)
+    await page.locator('#notes li').nth(1).waitFor(waiting)
     assert.deepEqual(
       (await ids()).filter((id) => before.includes(id)),
       [],

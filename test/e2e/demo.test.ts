@@ -52,7 +52,7 @@ test('the page of the demo shows the notifications of its user only, also after 
   await Promise.all([mara, jonas].map(({ page }) => page.waitForSelector('#state[data-state="live"]', waiting)))
 
   await t.test('older notifications are listed', async () => {
-    await mara.page.locator('#notes > li').nth(1).waitFor(waiting)
+    await mara.page.locator('#notes li').nth(1).waitFor(waiting)
     assert.match((await mara.page.textContent('#greeting')) ?? '', /Mara$/)
     assert.match((await jonas.page.textContent('#greeting')) ?? '', /Jonas$/)
   })
@@ -66,8 +66,8 @@ test('the page of the demo shows the notifications of its user only, also after 
       const fresh = (await mara.ids()).filter((id) => !before.has(id))
       assert.ok(fresh.length >= 1)
       // More may arrive at any time.
-      await eventually(async () => Number(await mara.page.textContent('#badge')) === (await mara.ids()).length)
-      assert.match((await mara.page.getAttribute('#bell', 'aria-label')) ?? '', /\d+ unread/)
+      await eventually(async () => Number(await mara.page.textContent('#bell .badge')) === (await mara.ids()).length)
+      assert.match((await mara.page.getAttribute('#bell .bell', 'aria-label')) ?? '', /\d+ unread/)
     },
   )
 
@@ -80,7 +80,7 @@ test('the page of the demo shows the notifications of its user only, also after 
   await t.test('after a broken connection there are no gaps and no duplicates', async () => {
     mara.expectFailures(true)
     proxy.cut()
-    await mara.page.waitForSelector('#state[data-state="reconnecting"]', waiting)
+    await mara.page.waitForSelector('#state[data-state="offline"]', waiting)
     const before = (await inbox(site, operator, '1', '1001')).length
     for (let sent = 0; sent < 3; sent++) await post(`${site}/demo/send`, { brand: '1', user_id: '1001' })
     await eventually(async () => (await inbox(site, operator, '1', '1001')).length >= before + 3)
@@ -114,7 +114,7 @@ test('the page of the demo shows the notifications of its user only, also after 
   await t.test('after a switch to another user, the page shows the notifications of that user', async () => {
     await jonas.page.selectOption('#who', '2/1002')
     await jonas.page.waitForSelector('#state[data-state="live"]', waiting)
-    await jonas.page.locator('#notes > li').nth(1).waitFor(waiting)
+    await jonas.page.locator('#notes li').nth(1).waitFor(waiting)
     const stored = await inbox(site, operator, '2', '1002')
     assert.deepEqual(
       (await jonas.ids()).filter((id) => !stored.includes(id)),
@@ -125,16 +125,16 @@ test('the page of the demo shows the notifications of its user only, also after 
   await t.test('notifications that were marked as read are read in every tab, also after a reload', async () => {
     const read = await jonas.ids()
     const second = await openPage(browser, `${site}/#2/1002`)
-    await second.page.locator('#notes > li.unread').nth(1).waitFor(waiting)
+    await second.page.locator('#notes li.unread').nth(1).waitFor(waiting)
     const unreadIn = async (page: Page): Promise<string[]> => {
-      const unread = await page.locator('.note.unread').evaluateAll(idsOf)
+      const unread = await page.locator('#notes .unread').evaluateAll(idsOf)
       return unread.filter((id) => read.includes(id))
     }
-    await jonas.page.click('#read-all')
+    await jonas.page.click('#notes [part=read-all]')
     await eventually(async () => (await unreadIn(second.page)).length === 0)
     await eventually(async () => (await unreadIn(jonas.page)).length === 0)
     await jonas.page.reload()
-    await jonas.page.locator('#notes > li').nth(1).waitFor(waiting)
+    await jonas.page.locator('#notes li').nth(1).waitFor(waiting)
     await jonas.page.waitForSelector('#state[data-state="live"]', waiting)
     assert.deepEqual(await unreadIn(jonas.page), [])
     assert.deepEqual(second.errors, [])

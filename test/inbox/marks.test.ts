@@ -209,6 +209,20 @@ onEachEngine("another user's notification cannot be marked", async (t, store) =>
   assert.deepEqual(unknown.body, { unseen: 1, unread: 1, unknown: ["' or 1=1 --"] })
 })
 
+onEachEngine('open streams get new counts when a notification expires', async (t, store) => {
+  const database = await openStore(t, store)
+  const inbox = await serveInbox(t, database, { pingMs: 100 })
+  const stays = message('1', '1001')
+  const expires = message('1', '1001', { title: 'Soon', expires_at: new Date(Date.now() + 4_000).toISOString() })
+  await deliver(database, [stays, expires])
+  const stream = await follow(inbox, await token('1', '1001'), '0')
+  await stream.until(isReady)
+  assert.deepEqual(countsOf(stream), { unseen: 2, unread: 2 })
+  await stream.until((each) => JSON.stringify(countsOf(each)) === '{"unseen":1,"unread":1}')
+  // Unchanged counts are not sent again.
+  assert.equal(stream.events.filter(({ event }) => event === 'counts').length, 2)
+})
+
 onEachEngine('an expired notification is neither listed, nor counted, nor streamed', async (t, store) => {
   const database = await openStore(t, store)
   let time = Date.now()

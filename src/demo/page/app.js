@@ -1,15 +1,13 @@
 // The site of one of the two operators, for one of its users.
 
+import { createInbox } from '/bellwire/inbox-element.js'
 import { ask, followDemo, Refused } from '/demo.js'
-import { followInbox } from '/inbox-client.js'
-import { createInboxList } from '/inbox-list.js'
 import { createJournal } from '/journal.js'
 import { createPhones } from '/phones.js'
 import { createSentNote } from '/sent.js'
-import { announce, showToast } from '/toast.js'
+import { showToast } from '/toast.js'
 
 const $ = (id) => document.getElementById(id)
-const inbox = createInboxList({ onOpen: (notification) => mark(notification.url ? 'clicked' : 'read', { ids: [notification.site_notification_id] }) })
 const journal = createJournal()
 const phones = createPhones({ onSwitch: (id, online) => change('/demo/phone', { id, online }) })
 const sentNote = createSentNote($('send-note'))
@@ -19,8 +17,8 @@ let demo
 let connected = false
 let people = []
 let current
-let inboxState = 'connecting'
-let followed
+/** The client of the inbox that the page shows. */
+let inbox
 
 $('who').addEventListener('change', () => {
   location.hash = $('who').value
@@ -30,7 +28,6 @@ addEventListener('hashchange', () => {
 })
 $('send').addEventListener('click', () => void send($('send'), 'site'))
 $('send-push').addEventListener('click', () => void send($('send-push'), 'push'))
-$('read-all').addEventListener('click', () => mark('read', { all: true }))
 
 void followDemo({
   onConnect(cast) {
@@ -79,7 +76,7 @@ function switchTo(person) {
 }
 
 function show(person) {
-  followed?.stop()
+  inbox?.stop()
   current = person
   const { brand, user, key } = person
   document.documentElement.dataset.brand = brand.id
@@ -89,28 +86,31 @@ function show(person) {
   $('greeting').textContent = `${greeting()}, ${firstName(user)}`
   $('lead').textContent = `${brand.name} as user ${user.id} of brand ${brand.id} sees it. ${leadFor(user)}`
   $('toasts').replaceChildren()
-  inbox.clear()
-  showUnread({ unread: 0 })
   phones.open(brand, user)
-  followed = followInbox({
-    url: demo.operator,
-    getToken: () => getToken(brand.id, user.id),
-    onCounts: showUnread,
-    onNotification(notification, arrival) {
-      inbox.show(notification, arrival)
-      if (arrival !== 'new') return
-      // If the list is in view, it shows the notification at its top.
-      if (inbox.isInView()) announce(notification)
-      else showToast(notification)
-      ring()
-    },
-    onState(state, error) {
-      inboxState = state
-      if (state === 'live') inbox.explain('Nothing here yet. Send an on-site notification.')
-      if (state === 'refused') inbox.explain(`The operator keeps this inbox closed, with the reason: “${error}”.`)
-      showState()
-    },
+  const client = createInbox({ url: demo.operator, getToken: () => getToken(brand.id, user.id) })
+  inbox = client
+  // The bell and the list share one client.
+  for (const id of ['bell', 'notes']) $(id).client = client
+  client.subscribe(() => client === inbox && showInbox())
+  client.onArrival((notification) => {
+    if (client === inbox && !isListInView()) showToast(notification)
   })
+  client.start()
+  showInbox()
+}
+
+function showInbox() {
+  const { unread, reason } = inbox.state
+  const closedHint = `The operator keeps this inbox closed, with the reason: “${reason}”.`
+  $('notes').texts = { title: 'Inbox', emptyHint: 'Send an on-site notification.', ...(reason && { closedHint }) }
+  document.title = unread === 0 ? current.brand.name : `(${unread}) ${current.brand.name}`
+  showState()
+}
+
+/** Whether a new notification is visible: the top of the list is in view, below the header. */
+function isListInView() {
+  const { top } = $('notes').getBoundingClientRect()
+  return top >= document.querySelector('.top').getBoundingClientRect().bottom && top + 120 <= innerHeight
 }
 
 function leadFor(user) {
@@ -147,30 +147,11 @@ async function change(path, body) {
 }
 
 function showState() {
-  const words = { connecting: 'Connecting', live: 'Live', reconnecting: 'Reconnecting', refused: 'Inbox closed' }
-  $('state').dataset.state = connected ? inboxState : 'down'
-  $('state-text').textContent = connected ? words[inboxState] : 'Not connected'
+  const words = { loading: 'Connecting', live: 'Live', offline: 'Reconnecting', closed: 'Inbox closed' }
+  const status = inbox?.state.status ?? 'loading'
+  $('state').dataset.state = connected ? status : 'down'
+  $('state-text').textContent = connected ? words[status] : 'Not connected'
   $('down').hidden = connected
-}
-
-function mark(as, which) {
-  followed?.mark(as, which).catch(() => showToast({ title: 'The operator cannot be reached', body: 'Try again in a moment.' }))
-}
-
-function showUnread({ unread: count }) {
-  if (!current) return
-  const { brand } = current
-  $('badge').hidden = $('inbox-count').hidden = count === 0
-  $('badge').textContent = count > 99 ? '99+' : String(count)
-  $('inbox-count').textContent = `${count} new`
-  $('read-all').disabled = count === 0
-  $('bell').setAttribute('aria-label', count === 0 ? 'Inbox, nothing unread' : `Inbox, ${count} unread`)
-  document.title = count === 0 ? brand.name : `(${count}) ${brand.name}`
-}
-
-function ring() {
-  $('bell').classList.remove('rings')
-  requestAnimationFrame(() => $('bell').classList.add('rings'))
 }
 
 function greeting() {

@@ -37,12 +37,3 @@ export function safe(url) {
     return false
   }
 }
-
-export function ago(time, now = Date.now()) {
-  const seconds = Math.max(0, Math.round((now - time) / 1000))
-  if (seconds < 10) return 'just now'
-  if (seconds < 60) return `${seconds} s ago`
-  const minutes = Math.round(seconds / 60)
-  if (minutes < 60) return `${minutes} min ago`
-  return new Date(time).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' })
-}

@@ -36,8 +36,3 @@ export function showToast(notification) {
   document.getElementById('toasts').replaceChildren(toast)
   wait()
 }
-
-/** Announces a notification to screen readers only. */
-export function announce({ title = 'New notification', body = '' }) {
-  document.getElementById('toasts').replaceChildren(element('p', 'visually-hidden', `${title}. ${body}`))
-}

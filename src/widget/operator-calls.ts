@@ -1,0 +1,106 @@
+import { readToken, type Token } from './token.ts'
+import type { InboxOptions } from './types.ts'
+
+/** Longest wait for the answer to a request. */
+const timeoutMs = 20_000
+
+/** The operator answered with an error. */
+export class Refused extends Error {
+  readonly status: number
+  readonly retryAfterMs: number
+
+  constructor(status: number, message: string, retryAfterMs: number) {
+    super(message)
+    this.status = status
+    this.retryAfterMs = retryAfterMs
+  }
+}
+
+/** `getToken` returned no token. */
+export class SignedOut extends Error {}
+
+/** `getToken` returned the token of another user. */
+export class OtherUser extends Error {}
+
+export interface OperatorCalls {
+  /** The token of the signed-in user. A new one, if the last has expired. */
+  token(): Promise<Token>
+  /** Sends a request with the token. A token that the operator refuses is renewed once. @throws Refused, SignedOut, OtherUser */
+  call(path: string, request: CallRequest): Promise<Response>
+}
+
+export interface CallRequest {
+  readonly signal?: AbortSignal
+  readonly headers?: Readonly<Record<string, string>>
+  /** Sent as JSON with POST. */
+  readonly body?: object
+  /** The answer is a stream without an end. */
+  readonly endless?: boolean
+}
+
+export function createOperatorCalls({ url, getToken }: InboxOptions): OperatorCalls {
+  const base = url.replace(/\/+$/, '')
+  let current: (Token & { readonly receivedAt: number }) | undefined
+  let renewal: Promise<Token> | undefined
+
+  return { token, call }
+
+  async function token(): Promise<Token> {
+    // The age of the token counts, because the clock of the device may be wrong.
+    if (current && performance.now() - current.receivedAt < current.lifetimeMs) return current
+    renewal ??= renew().finally(() => {
+      renewal = undefined
+    })
+    return renewal
+  }
+
+  async function renew(): Promise<Token> {
+    const text = await getToken()
+    if (!text) {
+      current = undefined
+      throw new SignedOut('no user is signed in')
+    }
+    current = { ...readToken(text), receivedAt: performance.now() }
+    return current
+  }
+
+  async function call(path: string, request: CallRequest): Promise<Response> {
+    const used = await token()
+    const response = await send(path, used, request)
+    if (response.status !== 401) return demandOk(response)
+    if (current === used) current = undefined
+    const renewed = await token()
+    if (renewed.user !== used.user || renewed.brand !== used.brand) throw new OtherUser('another user is signed in')
+    return demandOk(await send(path, renewed, request))
+  }
+
+  async function send(path: string, { text }: Token, request: CallRequest): Promise<Response> {
+    const { signal, headers, body, endless } = request
+    const late = new AbortController()
+    const timer = setTimeout(() => late.abort(new Error('the operator did not answer')), timeoutMs)
+    try {
+      return await fetch(base + path, {
+        headers: {
+          authorization: `Bearer ${text}`,
+          ...(body && { 'content-type': 'application/json' }),
+          ...headers,
+        },
+        cache: 'no-store',
+        credentials: 'omit',
+        signal: signal ? AbortSignal.any([signal, late.signal]) : late.signal,
+        // A mark is sent although its link leads to another page.
+        ...(body && { method: 'POST', body: JSON.stringify(body), keepalive: true }),
+      })
+    } finally {
+      // The timeout of an ordinary request covers the body too.
+      if (endless) clearTimeout(timer)
+    }
+  }
+}
+
+async function demandOk(response: Response): Promise<Response> {
+  if (response.ok) return response
+  const { error } = (await response.json().catch(() => ({}))) as { error?: string }
+  const seconds = Number(response.headers.get('retry-after') ?? 0)
+  throw new Refused(response.status, error ?? `the operator answered ${response.status}`, seconds * 1000 || 0)
+}

@@ -1,0 +1,337 @@
+// The widget in real browsers, against a real operator.
+
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import test, { type TestContext } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { until } from '../support/wait.ts'
+import { excludedUser, type InboxSite, startInboxSite } from './inbox-site.ts'
+
+export interface BrowserFixture {
+  readonly name: string
+  readonly skip: string | false
+  /** Starts a browser with a new profile. It ends with the test. */
+  open(t: TestContext): Promise<{ newPage(url: string): Promise<Page> }>
+}
+
+export interface Page {
+  /** Evaluates a JavaScript expression in the page. */
+  evaluate<T>(expression: string): Promise<T>
+  press(key: string): Promise<void>
+  close(): Promise<void>
+}
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+const widget = `document.querySelector('bellwire-inbox')`
+const root = `${widget}.shadowRoot`
+const patient = { withinMs: 30_000 }
+
+export function widgetSuite({ name, skip, open }: BrowserFixture): void {
+  const suite = (title: string, run: (t: TestContext, site: InboxSite, newPage: OpenPage) => Promise<void>): void => {
+    test(`${name}: ${title}`, { skip, timeout: 120_000 }, async (t) => {
+      const site = await startInboxSite(t)
+      const browser = await open(t)
+      await run(t, site, async (query = '') => {
+        const page = await browser.newPage(`${site.url}/?${query}`)
+        await eventually(page, `${widget}?.shadowRoot?.querySelector('.panel') !== null`, 'the widget is shown')
+        return page
+      })
+    })
+  }
+
+  suite('a notification arrives, is read and its link clicked, and the operator stores both', async (_, site, newPage) => {
+    const page = await newPage()
+    await eventually(page, `${root}.querySelector('.notice') !== null`, 'the inbox is empty')
+    const ref = await site.send({ title: 'Hello', body: 'There', url: '#there', image_url: `${site.url}/picture.svg` })
+    await eventually(page, `${root}.querySelector('.badge')?.textContent === '1'`, 'the bell counts it')
+    await page.evaluate(`${root}.querySelector('.bell').click()`)
+    assert.deepEqual(await shown(page), [ref])
+    await until(async () => (await storedOne(site, ref))?.seen_at, {
+      ...patient,
+      awaited: 'the operator has it as seen',
+    })
+    assert.equal((await storedOne(site, ref))?.read_at, null)
+    assert.equal(await page.evaluate(`${root}.querySelector('.image').naturalWidth > 0`), true)
+    await page.evaluate(`${root}.querySelector('.link').click()`)
+    await until(async () => (await storedOne(site, ref))?.clicked_at, {
+      ...patient,
+      awaited: 'the operator has it as clicked',
+    })
+    await eventually(page, `${root}.querySelector('.badge') === null`, 'the bell shows no count')
+    assert.equal(await page.evaluate('location.hash'), '#there')
+  })
+
+  suite('all tabs of a user share one stream, and a mark in one tab shows in the others', async (_, site, newPage) => {
+    const first = await newPage()
+    await until(() => site.streams.open === 1, { ...patient, awaited: 'the first tab has the stream' })
+    const [second, third] = [await newPage(), await newPage('view=list')]
+    const refs = [await site.send({ title: 'One' }), await site.send({ title: 'Two' })]
+    for (const page of [first, second, third]) await untilShown(page, refs)
+    assert.equal(site.streams.most, 1)
+
+    await second.evaluate(`${root}.querySelector('[data-id="${refs[0]}"] .link').click()`)
+    for (const page of [first, second, third])
+      await eventually(page, `${root}.querySelectorAll('.item.unread').length === 1`, 'one notification is read')
+
+    // Another user on the same site has a stream of her own.
+    const other = await newPage('user=2002')
+    await until(() => site.streams.open === 2, { ...patient, awaited: 'the other user has a stream' })
+    const secret = await site.send({ title: 'For the other user' }, '2002')
+    await untilShown(other, [secret])
+    assert.deepEqual((await shown(second)).toSorted(), refs.toSorted())
+    await other.close()
+
+    // The next tab takes the stream over, without a gap.
+    const sent = [...refs]
+    const sending = (async () => {
+      for (let i = 0; i < 20; i++) sent.push(await site.send({ title: `During the change ${i}` }))
+    })()
+    await first.close()
+    await sending
+    for (const page of [second, third]) await untilShown(page, sent)
+    await until(() => site.streams.open === 1, { ...patient, awaited: 'one stream is open' })
+    await third.close()
+    await second.close()
+    await until(() => site.streams.open === 0, { ...patient, awaited: 'no stream is open' })
+  })
+
+  suite('when a token expires, the stream ends and continues with a new one; after a sign-out it does not', async (_, site, newPage) => {
+    site.tokenSeconds = 2
+    const page = await newPage()
+    const sent: string[] = []
+    const notices = watchTexts(page)
+    await notices.start()
+    await until(
+      async () => {
+        sent.push(await site.send({ title: `Number ${sent.length}` }))
+        await sleep(100)
+        return site.streams.opened >= 3
+      },
+      { ...patient, awaited: 'two tokens have expired' },
+    )
+    assert.ok(site.tokens >= 3)
+    await untilShown(page, sent)
+    assert.deepEqual(await notices.seen(), [], 'the page never said that there is no connection')
+    site.tokenSeconds = 0
+    await eventually(page, `${root}.querySelectorAll('.item').length === 0`, 'the notifications are not shown any more')
+    await until(() => site.streams.open === 0, { ...patient, awaited: 'the stream is closed' })
+  })
+
+  suite('without a connection the page says so, and afterwards every tab has each notification once', async (_, site, newPage) => {
+    const [first, second] = [await newPage(), await newPage()]
+    const sent = [await site.send({ title: 'Before' })]
+    for (const page of [first, second]) await untilShown(page, sent)
+    site.proxy.cut()
+    for (const page of [first, second])
+      await eventually(page, `${root}.querySelector('.banner') !== null`, 'the tab says that it is offline')
+    for (let i = 0; i < 3; i++) sent.push(await site.send({ title: `Meanwhile ${i}` }))
+    // A mark without a connection is taken back.
+    await first.evaluate(`${root}.querySelector('.link').click()`)
+    await eventually(
+      first,
+      `${root}.querySelector('[role=status]').textContent.includes('not saved')`,
+      'the mark failed',
+    )
+    await eventually(first, `${root}.querySelectorAll('.item.unread').length === 1`, 'it is unread again')
+    site.proxy.restore()
+    for (const page of [first, second]) {
+      await untilShown(page, sent)
+      await eventually(page, `${root}.querySelector('.banner') === null`, 'the tab is online')
+    }
+    assert.equal(site.streams.most, 1)
+  })
+
+  suite('a tab that missed more than the stream repeats fetches the list again', async (_, site, newPage) => {
+    const [first, second] = [await newPage(), await newPage()]
+    await untilShown(first, [await site.send({ title: 'Before' })])
+    site.proxy.cut()
+    await eventually(first, `${root}.querySelector('.banner') !== null`, 'the tab says that it is offline')
+    await site.sendMany(505)
+    site.proxy.restore()
+    const newest = (await site.stored()).slice(0, 25).map((item) => item.site_notification_id as string)
+    for (const page of [first, second]) await untilShown(page, newest)
+    await eventually(first, `${root}.querySelector('.badge').textContent === '99+'`, 'the count is complete')
+    await first.evaluate(`${root}.querySelector('.older').click()`)
+    await eventually(first, `${root}.querySelectorAll('.item').length === 50`, 'older notifications are shown')
+  })
+
+  suite('a `javascript:` link and HTML in texts have no effect', async (_, site, newPage) => {
+    await assert.rejects(site.send({ title: 'Link', url: 'javascript:attack()' }), /scheme javascript:/)
+    const attack = '<img src=x onerror="window.attacked = true"><script>window.attacked = true</script>'
+    const ref = await site.send({ title: attack, body: attack })
+    // The page gets such links nevertheless.
+    const page = await newPage('view=list&attack=javascript:window.attacked=true')
+    await untilShown(page, [ref])
+    assert.equal(await page.evaluate(`${root}.querySelector('.item-title').textContent`), attack)
+    assert.equal(await page.evaluate(`${root}.querySelectorAll('.item a, .item img, .item script').length`), 0)
+    await page.evaluate(`${root}.querySelector('.link').click()`)
+    await until(async () => (await storedOne(site, ref))?.read_at, { ...patient, awaited: 'it is read' })
+    assert.equal((await storedOne(site, ref))?.clicked_at, null)
+    assert.equal(await page.evaluate('window.attacked === undefined'), true)
+  })
+
+  suite('everything can be done with the keyboard', async (_, site, newPage) => {
+    const page = await newPage()
+    const refs = [
+      await site.send({ title: 'One' }),
+      await site.send({ title: 'Two' }),
+      await site.send({ title: 'Three' }),
+    ]
+    await untilShown(page, refs)
+    assert.equal(await page.evaluate(`${root}.querySelector('.bell').ariaLabel`), 'Notifications, 3 unread')
+    await page.press('Tab')
+    assert.equal(await focused(page), 'bell')
+    await page.press('Enter')
+    await eventually(page, `${root}.querySelector('.panel').matches(':popover-open')`, 'the panel is open')
+    await eventually(page, `${root}.activeElement?.className === 'panel'`, 'the panel has the focus')
+    await page.press('Tab')
+    assert.equal(await focused(page), 'quiet')
+    await page.press('Tab')
+    assert.equal(await focused(page), 'icon-button')
+    await page.press('Tab')
+    assert.equal(await focused(page), 'link')
+    await page.press('ArrowDown')
+    assert.equal(await focusedRow(page), refs[1])
+    await page.press('End')
+    assert.equal(await focusedRow(page), refs[0])
+    await page.press('Home')
+    assert.equal(await focusedRow(page), refs[2])
+    await page.press('Delete')
+    await untilShown(page, refs.slice(0, 2))
+    assert.equal(await focusedRow(page), refs[1])
+    await page.press('Enter')
+    await until(async () => (await storedOne(site, refs[1] as string))?.read_at, { ...patient, awaited: 'it is read' })
+    await page.press('Escape')
+    await eventually(page, `!${root}.querySelector('.panel').matches(':popover-open')`, 'the panel is closed')
+    assert.equal(await focused(page), 'bell')
+    assert.deepEqual(
+      (await site.stored()).map((item) => item.site_notification_id),
+      [refs[1], refs[0]],
+    )
+  })
+
+  suite('a notification disappears when it expires, and is not counted any more', async (_, site, newPage) => {
+    const page = await newPage()
+    const stays = await site.send({ title: 'Stays' })
+    const expires = await site.send({ title: 'Expires', expires_at: new Date(Date.now() + 4_000).toISOString() })
+    await untilShown(page, [stays, expires])
+    await eventually(page, `${root}.querySelector('.badge').textContent === '2'`, 'both are counted')
+    await untilShown(page, [stays])
+    await eventually(page, `${root}.querySelector('.badge').textContent === '1'`, 'one is counted')
+  })
+
+  suite('texts are translated, and from right to left the panel opens at the left', async (_, site, newPage) => {
+    const page = await newPage('lang=ar&dir=rtl')
+    await untilShown(page, [await site.send({ title: 'مرحبا' })])
+    await page.evaluate(`${widget}.texts = { title: 'الإشعارات', bell: (n) => 'غير مقروء: ' + n }`)
+    await eventually(page, `${root}.querySelector('.bell').ariaLabel === 'غير مقروء: 1'`, 'the name is translated')
+    await page.evaluate(`${root}.querySelector('.bell').click()`)
+    assert.equal(await page.evaluate(`${root}.querySelector('.title').textContent`), 'الإشعارات')
+    const [bell, panel] = await page.evaluate<[number, number]>(
+      `['.bell', '.panel'].map((each) => Math.round(${root}.querySelector(each).getBoundingClientRect().left))`,
+    )
+    assert.equal(panel, Math.max(bell, 8))
+    assert.match(await page.evaluate(`${root}.querySelector('.time').textContent`), /الآن|دقيقة/)
+  })
+
+  suite('axe finds nothing in any state, light and dark', async (_, site, newPage) => {
+    for (const scheme of ['light', 'dark']) {
+      const closed = await newPage(`user=${excludedUser}&view=list&scheme=${scheme}`)
+      await eventually(closed, `${root}.querySelector('[part=closed]') !== null`, 'the inbox is closed')
+      await audit(closed, `${scheme}, closed`)
+      const user = scheme === 'light' ? '3001' : '3002'
+      const page = await newPage(`user=${user}&scheme=${scheme}`)
+      await eventually(page, `${root}.querySelector('[part=empty]') !== null`, 'the inbox is empty')
+      await page.evaluate(`${root}.querySelector('.bell').click()`)
+      await audit(page, `${scheme}, empty`)
+      await page.press('Escape')
+      await site.send({ title: 'Read', body: 'Before', url: '/read' }, user)
+      await eventually(page, `${root}.querySelector('.item') !== null`, 'it is shown')
+      await page.evaluate(`${root}.querySelector('.quiet').click()`)
+      await eventually(page, `${root}.querySelector('.item:not(.unread)') !== null`, 'it is read')
+      await site.send({ title: 'Unread', image_url: `${site.url}/picture.svg` }, user)
+      await eventually(page, `${root}.querySelectorAll('.item').length === 2`, 'both are shown')
+      await audit(page, `${scheme}, bell with count`)
+      await page.evaluate(`${root}.querySelector('.bell').click()`)
+      await audit(page, `${scheme}, list`)
+      const list = await newPage(`user=${user}&view=list&dir=rtl&scheme=${scheme}`)
+      await eventually(list, `${root}.querySelectorAll('.item').length === 2`, 'the list is shown')
+      await audit(list, `${scheme}, list in the page, right to left`)
+      site.proxy.cut()
+      await eventually(page, `${root}.querySelector('.banner') !== null`, 'the tab is offline')
+      await audit(page, `${scheme}, offline`)
+      const unlisted = await newPage(`user=${user}&view=list&scheme=${scheme}`)
+      await eventually(unlisted, `${root}.querySelector('[part=offline]') !== null`, 'nothing could be fetched')
+      await audit(unlisted, `${scheme}, offline without a list`)
+      site.proxy.freeze()
+      const loading = await newPage(`user=${user}&view=list&scheme=${scheme}`)
+      await eventually(loading, `${root}.querySelector('.skeleton') !== null`, 'it is loading')
+      await audit(loading, `${scheme}, loading`)
+      site.proxy.restore()
+      for (const each of [closed, page, list, unlisted, loading]) await each.close()
+    }
+  })
+}
+
+type OpenPage = (query?: string) => Promise<Page>
+
+async function eventually(page: Page, condition: string, awaited: string): Promise<void> {
+  await until(() => page.evaluate<boolean>(condition), { ...patient, awaited })
+}
+
+/** The site_notification_ids of the list, from top to bottom. */
+function shown(page: Page): Promise<string[]> {
+  return page.evaluate(`[...${root}.querySelectorAll('.item')].map((item) => item.dataset.id)`)
+}
+
+/** Waits until the page shows exactly these notifications, each once. */
+async function untilShown(page: Page, refs: readonly string[]): Promise<void> {
+  const expected = refs.toSorted().join()
+  let last: string[] = []
+  await until(
+    async () => {
+      last = await shown(page)
+      return last.toSorted().join() === expected
+    },
+    { ...patient, awaited: 'these notifications are shown' },
+  ).catch(() => assert.deepEqual(last.toSorted(), refs.toSorted()))
+}
+
+async function storedOne(site: InboxSite, ref: string): Promise<Record<string, unknown> | undefined> {
+  return (await site.stored()).find((item) => item.site_notification_id === ref)
+}
+
+/** The first class of the focused element in the widget. */
+function focused(page: Page): Promise<string> {
+  return page.evaluate(`${root}.activeElement?.classList[0] ?? ''`)
+}
+
+function focusedRow(page: Page): Promise<string> {
+  return page.evaluate(`${root}.activeElement?.closest('.item')?.dataset.id ?? ''`)
+}
+
+/** Collects the banners and notices that are shown from now on. */
+function watchTexts(page: Page): { start(): Promise<void>; seen(): Promise<string[]> } {
+  return {
+    start: () =>
+      page.evaluate(`(() => {
+        window.seenTexts = []
+        const look = () => { const text = ${root}.querySelector('.banner, [part=offline]')?.textContent; if (text) window.seenTexts.push(text) }
+        new MutationObserver(look).observe(${root}, { subtree: true, childList: true })
+      })()`),
+    seen: () => page.evaluate('window.seenTexts'),
+  }
+}
+
+async function audit(page: Page, state: string): Promise<void> {
+  if (!(await page.evaluate(`'axe' in window`))) await page.evaluate(`${axe};0`)
+  // Animations change the contrast.
+  await page.evaluate(
+    `Promise.all(${root}.getAnimations().map((each) => each.effect.getTiming().iterations === Infinity ? 0 : each.finished)).then(() => 0)`,
+  )
+  const violations = await page.evaluate<{ id: string; nodes: string[] }[]>(
+    `axe.run(document).then(({ violations }) => violations.map(({ id, nodes }) => ({ id, nodes: nodes.map(({ html, failureSummary }) => html.slice(0, 200) + ' ' + failureSummary) })))`,
+  )
+  assert.deepEqual(violations, [], state)
+}
