@@ -3,7 +3,20 @@
 import { deviceLinks } from './device-channels-settings.ts'
 import { devicesPerUser } from './device-limits-settings.ts'
 import { intake } from './intake-settings.ts'
-import { brand, duration, integer, oneOf, path, pointer, size, store, text, url, yesNo } from './kinds.ts'
+import {
+  brand,
+  duration,
+  integer,
+  oneOf,
+  path,
+  pointer,
+  size,
+  store,
+  text,
+  url,
+  webhookSecret,
+  yesNo,
+} from './kinds.ts'
 import { reconciliation } from './reconciliation-settings.ts'
 import { group, list, variants } from './setting.ts'
 import { accessKeys, listening, moduleOf, requestBodies } from './shared-settings.ts'
@@ -75,6 +88,25 @@ const lane = group(
         }),
         activities: list(text({ help: 'An activity_id.' }), { help: 'The activities (activity_id).' }),
         keys: list(text({ help: 'The name of an API key.' }), { help: 'The names of the API keys that enqueue.' }),
+      },
+    ),
+    status: group(
+      { help: 'The delivery statuses that the operator reports.' },
+      {
+        webhook_secrets: list(
+          webhookSecret({
+            help: 'A secret of the Standard Webhooks scheme.',
+            secret: true,
+            remedy: 'make one with: echo whsec_$(openssl rand -base64 32)',
+          }),
+          {
+            help: 'The secrets with which the operator signs its calls; two during a rotation. Lanes of the same operator may have the same secrets. Never give two operators the same.',
+          },
+        ),
+        wait: duration({
+          help: 'How long a status waits for an answer of the operator with its identifier. Then it is parked.',
+          default: '1h',
+        }),
       },
     ),
     retry: group(

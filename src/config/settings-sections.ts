@@ -209,6 +209,11 @@ export const chapters: Readonly<Record<string, readonly Section[]>> = {
       'The messages that are sent before all others of the lane. One of these conditions is enough.',
     ),
     section(
+      'Delivery status',
+      String.raw`platform\.lanes\[\]\.status\.(?<name>[\w[\]]+)`,
+      'The statuses that the operator of a lane reports: delivered, displayed, clicked. See [conversions.md](conversions.md).',
+    ),
+    section(
       'Calls to an operator',
       String.raw`platform\.lanes\[\]\.to\{operator-api\}\.(?<name>\w+)`,
       'The platform calls the endpoints of the operator at this address.',

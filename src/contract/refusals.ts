@@ -177,6 +177,26 @@ export const failedRefusals = {
     error: 'the message cannot be read as an activity request record',
     remedy: 'Correct the sender or the configuration, then replay or dismiss the message.',
   },
+  unreadable_status: {
+    reason: 'invalid',
+    rule: 'row 24: cannot be read',
+    error: 'the record cannot be read as a delivery status',
+    remedy: 'Correct the operator, which must report the status again. Then dismiss the record.',
+  },
+  unknown_identifier: {
+    reason: 'invalid',
+    rule: 'row 24: unknown identifier',
+    error: 'no message has the identifier of the delivery status',
+    remedy:
+      'Check that the status is about a message of this platform. Replay it once its message has the identifier, or dismiss it.',
+  },
+  unplaced_status: {
+    reason: 'invalid',
+    rule: 'row 24: no lane',
+    error: 'the lane of the delivery status is not known',
+    remedy:
+      'Read the cause in `error`. Correct the webhook secrets of the lanes, or the meta of the operator, then replay the record.',
+  },
   unreadable_content: {
     reason: 'invalid',
     rule: 'row 4 content',

@@ -1,5 +1,6 @@
 // Checks the options of createPlatform() before start(). The errors use the terms of the configuration file.
 
+import { webhookKey } from '../contract/webhook-signature.ts'
 import { checkAccessKeys } from '../http/check-keys.ts'
 import {
   brandForm,
@@ -69,6 +70,9 @@ function checkLane({ required, optional, wrong }: OptionChecks, path: string, la
   required(`${path}.provider`, lane.provider, providerForm)
   for (const [name, form] of Object.entries(laneForms))
     optional(`${path}.${name}`, lane[name as keyof typeof laneForms], form)
+  for (const [i, secret] of (lane.status?.secrets ?? []).entries())
+    required(`${path}.status.secrets[${i}]`, secret, webhookSecretForm)
+  optional(`${path}.status.waitMs`, lane.status?.waitMs, millisecondsForm)
   const { firstMs, mostMs, attempts } = lane.retry ?? {}
   optional(`${path}.retry.firstMs`, firstMs, millisecondsForm)
   optional(`${path}.retry.mostMs`, mostMs, millisecondsForm)
@@ -79,6 +83,13 @@ function checkLane({ required, optional, wrong }: OptionChecks, path: string, la
       description: 'firstMs is longer than mostMs',
       remedy: 'firstMs is the shortest backoff, mostMs the longest: lower firstMs or raise mostMs',
     })
+}
+
+export const webhookSecretForm: Form = {
+  expected: 'whsec_ and 24 to 64 bytes in base64',
+  fits: (value) => typeof value === 'string' && webhookKey(value) !== undefined,
+  remedy: 'make one with: echo whsec_$(openssl rand -base64 32)',
+  secret: true,
 }
 
 const providerForm: Form = {

@@ -1,7 +1,9 @@
 // Composes the platform: lanes that call operators, and the API that fills and shows the lanes.
 
-import { deviceLink, deviceUnlink } from '../contract/endpoints.ts'
+import { deviceLink, deviceUnlink, messageStatusPath } from '../contract/endpoints.ts'
 import { readMessageKey } from '../contract/message-key.ts'
+import { createConversions } from '../conversions/conversions.ts'
+import { conversionRetention } from '../conversions/retention.ts'
 import { deviceReads } from '../devices/admin.ts'
 import { deviceIntegrationRoutes } from '../devices/integration-routes.ts'
 import { createLinkChannels } from '../devices/link-channels.ts'
@@ -59,7 +61,7 @@ export type Platform = Service
  */
 export function createPlatform(options: PlatformOptions): Platform {
   checkPlatformOptions(options)
-  return createService('platform', [deviceLink.path, deviceUnlink.path], (stopping) =>
+  return createService('platform', [deviceLink.path, deviceUnlink.path, messageStatusPath], (stopping) =>
     composePlatform(options, stopping),
   )
 }
@@ -87,6 +89,12 @@ async function composePlatform(options: PlatformOptions, signal: AbortSignal): P
     brands: options.lanes.map(({ brand }) => brand),
     rulesOf,
   })
+  const conversions = createConversions({
+    stores: stores.all,
+    databaseOf: (brand) => stores.of(brand).database,
+    queue,
+    lanes: options.lanes.map(({ brand, channel, status }) => ({ name: laneName(brand, channel), ...status })),
+  })
   const consumers = [...links.consumers, ...intake.consumers]
 
   const crmOf = (brand: string) => stores.of(brand).crm
@@ -96,7 +104,7 @@ async function composePlatform(options: PlatformOptions, signal: AbortSignal): P
   const admin = [
     ...platformAdmin({
       queue,
-      lanes: [...services.map(({ service }) => service), ...links.lanes, ...intake.lanes],
+      lanes: [...services.map(({ service }) => service), ...links.lanes, ...intake.lanes, ...conversions.lanes],
       rulesOf,
     }),
     ...messageRoutes({
@@ -115,6 +123,7 @@ async function composePlatform(options: PlatformOptions, signal: AbortSignal): P
     keys: options.keys,
     judge: options.judgeDevice,
   })
+  conversions.routes(app)
   healthRoutes(adminApp, {
     // With one store away, this process still works for the brands of the others.
     check: () => pingAny(stores),
@@ -133,6 +142,7 @@ async function composePlatform(options: PlatformOptions, signal: AbortSignal): P
   for (const reconciler of reconcilers) reconciler.start()
   links.start()
   intake.start()
+  conversions.start()
   const keptMs = options.keptMs ?? keptByDefaultMs
   const contentsKeptMs = Math.min(keptMs, options.contentsKeptMs ?? contentsKeptByDefaultMs)
   const retentions = stores.all.map(({ database, crm, queue: ofStore }) =>
@@ -141,6 +151,7 @@ async function composePlatform(options: PlatformOptions, signal: AbortSignal): P
       { keptMs: contentsKeptMs, forget: (before) => ofStore.forgetEvidence(before) },
       { keptMs: contentsKeptMs, forget: (before) => forgetCalls(database, before) },
       ...deviceRetention(database, keptMs),
+      ...conversionRetention(database, keptMs),
       { keptMs, forget: (before) => forgetRuns(crm, before) },
     ]),
   )
@@ -171,6 +182,7 @@ async function composePlatform(options: PlatformOptions, signal: AbortSignal): P
       await Promise.all([
         links.stop(withinMs),
         intake.stop(withinMs),
+        conversions.stop(withinMs),
         ...services.map(({ service }) => service.stop(withinMs)),
       ])
       await Promise.all([app.close(), adminApp.close()])

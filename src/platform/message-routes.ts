@@ -4,6 +4,9 @@ import { Type } from 'typebox'
 import { brandNumber, closed, moment, nullable, text, userId, whole } from '../contract/documents/described.ts'
 import { channels } from '../contract/endpoints.ts'
 import { readMessageKey } from '../contract/message-key.ts'
+import { messageStatuses } from '../contract/status.ts'
+import { eraseStatuses } from '../conversions/erase.ts'
+import { readStatuses, ShownStatus } from '../conversions/shown-statuses.ts'
 import { type AdminRoute, adminRoute } from '../http/admin-access.ts'
 import { HttpError } from '../http/http-error.ts'
 import { findCall } from '../providers/calls.ts'
@@ -43,6 +46,12 @@ const FoundMessage = Type.Object({
   call: Type.Optional(Type.String()),
   put_at: moment('The time when it was enqueued'),
   erased: Type.Optional(Type.Literal(true, { description: 'The text was erased: the message cannot be replayed' })),
+  status: Type.Optional(
+    Type.Enum([...messageStatuses], {
+      description: 'How far the message came, as its operator reported; absent: nothing was reported',
+    }),
+  ),
+  statuses: Type.Optional(Type.Array(ShownStatus, { description: 'All statuses that its operator reported' })),
   history: Type.Optional(
     Type.Array(ShownAttempt, {
       description:
@@ -83,6 +92,17 @@ export interface MessageRoutes {
 }
 
 export function messageRoutes({ databaseOf, queue, lanes }: MessageRoutes): readonly AdminRoute[] {
+  const ofLane = (lane: string): Database => databaseOf(brandOf(lane))
+
+  async function withStatuses<Row extends ReturnType<typeof shownMessage>>(rows: readonly Row[]) {
+    const identified = rows.map(({ lane, ref, earlier_refs: earlier = [] }) => ({
+      lane,
+      refs: [...earlier, ...(ref === undefined ? [] : [ref])],
+    }))
+    const statuses = await readStatuses(ofLane, identified, { withMeta: false })
+    return rows.map((row, i) => ({ ...row, ...statuses[i] }))
+  }
+
   return [
     adminRoute({
       method: 'GET',
@@ -106,7 +126,7 @@ export function messageRoutes({ databaseOf, queue, lanes }: MessageRoutes): read
         if ('brand' in search) {
           const { brand, userId, before = Number.MAX_SAFE_INTEGER, limit } = search
           const found = await queue.findItems({ lanes: lanesOf(brand), userId, before, limit })
-          return pageOf(found.map(shownMessage), search, ({ seq }) => String(seq))
+          return pageOf(await withStatuses(found.map(shownMessage)), search, ({ seq }) => String(seq))
         }
         const visibleLanes = lanes.map(({ name }) => name).filter((name) => isLaneVisible(key, name))
         const { name, value } = search
@@ -114,7 +134,7 @@ export function messageRoutes({ databaseOf, queue, lanes }: MessageRoutes): read
           lanes: visibleLanes,
           ...(name === 'ref' ? { ref: value } : { id: value }),
         })
-        return { messages: found.map(shownMessage) }
+        return { messages: await withStatuses(found.map(shownMessage)) }
       },
     }),
     adminRoute({
@@ -138,7 +158,13 @@ export function messageRoutes({ databaseOf, queue, lanes }: MessageRoutes): read
           ),
         )
         const waits = found.category === 'waiting' ? (await showLanes([service])).lanes[0] : undefined
-        return { ...shownDetails(found), calls, ...(waits && { lane_state: waits }) }
+        const details = shownDetails(found)
+        const [statuses] = await readStatuses(
+          ofLane,
+          [{ lane: found.lane, refs: details.identifiers.map(({ ref }) => ref) }],
+          { withMeta: true },
+        )
+        return { ...details, ...statuses, calls, ...(waits && { lane_state: waits }) }
       },
     }),
     adminRoute({
@@ -155,6 +181,7 @@ export function messageRoutes({ databaseOf, queue, lanes }: MessageRoutes): read
       async handler({ body: { brand, user_id: userId } }, key) {
         if (key.brands?.includes(brand) === false)
           throw new HttpError(403, `the key ${key.name} is not for brand ${brand}: use a key of this brand`)
+        await eraseStatuses(databaseOf(brand), queue, lanesOf(brand), userId)
         return queue.eraseItems(lanesOf(brand), userId)
       },
     }),

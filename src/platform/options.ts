@@ -44,6 +44,13 @@ export interface LaneOptions {
     /** The names of the API keys that enqueue. */
     readonly keys?: readonly string[]
   }
+  /** The delivery statuses that the operator reports (§6.2, row 24). */
+  readonly status?: {
+    /** The secrets with which the operator signs its calls: 'whsec_…', two during a rotation. */
+    readonly secrets?: readonly string[]
+    /** How long a status waits for its identifier, before it is parked. Default: 1 hour. */
+    readonly waitMs?: number
+  }
   readonly retry?: { readonly firstMs?: number; readonly mostMs?: number; readonly attempts?: number }
 }
 

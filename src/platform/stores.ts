@@ -1,6 +1,7 @@
 // The platform's databases: one, or several with a part of the brands each. A brand lives in exactly one of them, and nothing is
 // joined across brands, so each store is a whole platform's storage with its own queue, registry and CRM.
 
+import { conversionMigrations } from '../conversions/tables.ts'
 import { createRegistry, deviceMigrations, type Registry } from '../devices/registry.ts'
 import { callMigrations } from '../providers/calls.ts'
 import { type BrandMove, phraseMoved, readMoves } from '../queue/brand-moves.ts'
@@ -17,7 +18,12 @@ import { openWhenReachable } from '../store/open-later.ts'
 import { StoreUnavailable } from '../store/store-unavailable.ts'
 import type { PlatformOptions, StoreOptions } from './options.ts'
 
-const mainMigrations: readonly Migration[] = [...queueMigrations, ...callMigrations, ...deviceMigrations]
+const mainMigrations: readonly Migration[] = [
+  ...queueMigrations,
+  ...callMigrations,
+  ...deviceMigrations,
+  ...conversionMigrations,
+]
 
 export interface StoreUrl {
   readonly url: string

@@ -120,6 +120,13 @@ export const counters: readonly CounterRow[] = [
     help: 'Devices that their push service reported dead',
   },
   // Device links between operator, broker and platform.
+  {
+    event: 'status.reported',
+    name: 'statuses',
+    by: ['lane', 'status', 'via'],
+    help: 'Delivery statuses stored, including repeated ones',
+  },
+  { event: 'status.parked', name: 'statuses_parked', by: ['lane', 'code'], help: 'Delivery statuses parked' },
   { event: 'message.parked', name: 'messages_parked', by: ['lane'], help: 'Messages parked as unreadable' },
   { event: 'channel.lost', name: 'channel_lost', by: ['channel'], help: 'Lost connections to a broker' },
   { event: 'channel.held', name: 'channel_held', by: ['channel'], help: 'Times that the store accepted no messages' },

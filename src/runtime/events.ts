@@ -183,6 +183,9 @@ export interface Events {
   'channel.back': { channel: string }
   'channel.held': { channel: string; messages: number; error: string; inMs: number }
   'channel.released': { channel: string }
+  /** A delivery status was stored. */
+  'status.reported': { lane: string; status: string; via: 'webhook' | 'poll' }
+  'status.parked': { lane: string; code: string; reason: string }
   'message.parked': { lane: string; from: string; reason: string; bytes: number }
   // the inbox
   'inbox.shown': { brand: string; userId: string; ref: string; streams: number }

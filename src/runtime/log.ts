@@ -146,6 +146,8 @@ const phrases: Readonly<Record<EventName, Phrase>> = {
   'channel.back': ['info', 'connection to the broker restored'],
   'channel.held': ['error', 'the store cannot accept messages: received messages wait, the others stay at the broker'],
   'channel.released': ['info', 'the store accepts messages again'],
+  'status.reported': ['debug', 'delivery status stored'],
+  'status.parked': ['error', 'delivery status parked: see /admin/failed'],
   'message.parked': ['error', 'unreadable message parked: see /admin/failed'],
   'inbox.shown': ['debug', 'notification shown', ['userId']],
   'inbox.opened': ['debug', 'inbox stream opened', ['userId']],

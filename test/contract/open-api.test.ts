@@ -7,9 +7,11 @@ import { Check } from 'typebox/schema'
 import type { InterfaceOperation } from '../../src/contract/documents/interface-operations.ts'
 import { operatorOperations, platformOperations } from '../../src/contract/documents/interface-operations.ts'
 import { openApi } from '../../src/contract/documents/open-api.ts'
+import { deviceLink, deviceUnlink, messageStatusPath } from '../../src/contract/endpoints.ts'
 import { functionDevices } from '../../src/devices/sources/function.ts'
 import { createSubscriberToken } from '../../src/http/subscriber-token.ts'
 import { operatorDocuments } from '../../src/operator/documents.ts'
+import { report, secretOf } from '../conversions/reporting.ts'
 import { witnessService } from '../support/push-services.ts'
 import { collectRoutes } from '../support/routes.ts'
 import {
@@ -37,7 +39,15 @@ async function operatorUrl(t: TestContext): Promise<string> {
 async function platformUrl(t: TestContext): Promise<string> {
   const { url } = await startPlatform(t, {
     keys: [adminKey, service],
-    lanes: [{ brand: '1', channel: 'push', mode: 'batch', provider: witness() }],
+    lanes: [
+      {
+        brand: '1',
+        channel: 'push',
+        mode: 'batch',
+        provider: witness(),
+        status: { secrets: [secretOf('operator 1')] },
+      },
+    ],
   })
   return url
 }
@@ -181,7 +191,7 @@ test('requests and answers of the send endpoints match the document', async (t) 
 test("a link, its answer and its error answers match the platform's document", async (t) => {
   const url = await platformUrl(t)
   const document = await documentOf(url)
-  for (const { path } of platformOperations) {
+  for (const { path } of [deviceLink, deviceUnlink]) {
     const record = {
       user_id: '1001',
       tokens: [{ token: 't', channel: 'ios', provider: 'apns', environment: 'sandbox' }],
@@ -213,8 +223,14 @@ test('every endpoint of the interface has an example that matches its schema and
     assert.equal(status, path === '/reconciliation' ? 501 : 200, path)
   }
   const platform = await platformUrl(t)
-  for (const { path, example } of platformOperations)
-    assert.equal((await post(platform + path, example, service.key)).status, 200, path)
+  const send = (path: string, body: object) =>
+    path === messageStatusPath ? report(platform, body) : post(platform + path, body, service.key)
+  for (const { path, example } of platformOperations) {
+    const document = await documentOf(platform)
+    const { status, body } = await send(path, example)
+    assert.deepEqual([status, fits(document, responseOf(document, path, 200), body)], [200, true], path)
+    assert.ok(fits(document, requestOf(document, path), example), path)
+  }
 })
 
 test('the document names its own address, and for the interface the public address', async (t) => {

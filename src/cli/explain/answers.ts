@@ -72,6 +72,9 @@ export interface PlatformMessage extends PlatformRow {
   readonly settled_at?: number
   readonly failed?: { readonly state: string; readonly decided_by: string | null; readonly decided_at: number | null }
   readonly identifiers: readonly Identifier[]
+  /** How far the message came, as its operator reported. */
+  readonly status?: string
+  readonly statuses?: readonly { readonly status: string; readonly at: string; readonly ref: string }[]
   readonly history: readonly {
     readonly attempt: number
     readonly at: number

@@ -31,9 +31,10 @@ export function phraseLife(life: Life, absences: Absences): string {
 }
 
 function phrasePlatform(status: NonNullable<Life['platform']>): string {
-  const { outcome, attempts, replays, seq, lane, untracked, erased, failed } = status
+  const { outcome, attempts, replays, seq, lane, untracked, erased, failed, status: reported } = status
   return [
     `${outcome}${attempts === undefined ? '' : ` after ${count(attempts, 'attempt')}`}`,
+    ...(reported === undefined ? [] : [`${reported} as the operator reported`]),
     `number ${seq} in lane ${lane}`,
     ...(untracked ? ['the answer has no identifier'] : []),
     ...(outcome === 'failed' && failed ? [`${failed.state} in Failed Actions`] : []),

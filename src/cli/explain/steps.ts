@@ -7,7 +7,17 @@ export interface Step {
   /** Epoch milliseconds. Null: now. */
   readonly at: number | null
   readonly side: SideName
-  readonly step: 'enqueued' | 'call' | 'claimed' | 'device' | 'attempt' | 'replayed' | 'dismissed' | 'settled' | 'waits'
+  readonly step:
+    | 'enqueued'
+    | 'call'
+    | 'claimed'
+    | 'device'
+    | 'attempt'
+    | 'replayed'
+    | 'dismissed'
+    | 'settled'
+    | 'reported'
+    | 'waits'
   readonly state?: string
   readonly rule?: string
   /** The process, if the side has stored it. */
@@ -51,7 +61,7 @@ export interface Life {
   /** Absent: the side was not asked, or has no such message. */
   readonly platform?: Pick<
     PlatformMessage,
-    'seq' | 'lane' | 'outcome' | 'attempts' | 'replays' | 'untracked' | 'erased' | 'failed'
+    'seq' | 'lane' | 'outcome' | 'attempts' | 'replays' | 'untracked' | 'erased' | 'failed' | 'status'
   >
   readonly operator?: Pick<OperatorMessage, 'ref' | 'outcome' | 'attempts' | 'uncertain'>
   /** In order of time. The clocks of the two sides may differ. */
@@ -68,7 +78,7 @@ export function composeLife(
   const steps = [
     ...(platform ? [enqueued(platform), ...platform.calls.map((call) => callStep('platform', call))] : []),
     ...(operator ? operatorSteps(operator) : []),
-    ...(platform ? resultsAtPlatform(platform) : []),
+    ...(platform ? [...resultsAtPlatform(platform), ...reportedStatuses(platform)] : []),
   ].sort((a, b) => (a.at ?? Number.MAX_SAFE_INTEGER) - (b.at ?? Number.MAX_SAFE_INTEGER))
   const refs = platform?.identifiers ?? []
   const isUnknown = operator && !refs.some(({ ref }) => ref === operator.ref)
@@ -87,12 +97,12 @@ export function composeLife(
 }
 
 function statusAtPlatform(message: PlatformMessage): NonNullable<Life['platform']> {
-  const { seq, lane, outcome, attempts, replays, untracked, erased, failed } = message
+  const { seq, lane, outcome, attempts, replays, untracked, erased, failed, status } = message
   return {
     seq,
     lane,
     outcome,
-    ...present({ attempts, replays, untracked, erased, failed }),
+    ...present({ attempts, replays, untracked, erased, failed, status }),
   }
 }
 
@@ -154,6 +164,16 @@ function resultsAtPlatform(message: PlatformMessage): Step[] {
   }
   return [...steps, end]
 }
+
+/** The statuses that the operator reported, at the operator's times. */
+const reportedStatuses = ({ statuses = [] }: PlatformMessage): Step[] =>
+  statuses.map(({ status, at, ref }) => ({
+    at: Date.parse(at),
+    side: 'platform',
+    step: 'reported',
+    state: status,
+    ref,
+  }))
 
 function waits({ key, reason, error, lane_owner: process, lane_state: lane }: PlatformMessage): Step {
   const { activityId, actionId } = readMessageKey(key)

@@ -134,6 +134,7 @@ async function laneOptions(lane: LaneConfig, index: number): Promise<LaneOptions
     failedActions: lane.failed_actions,
     expires: { at: lane.expires.at, ...(lane.expires.after !== undefined && { afterMs: lane.expires.after }) },
     transactional: lane.transactional,
+    status: { secrets: lane.status.webhook_secrets, waitMs: lane.status.wait },
     retry: {
       firstMs: retry.first,
       mostMs: retry.most,

@@ -28,7 +28,7 @@ export interface DescribedRoute {
   readonly files?: Contents
 }
 
-export type Security = 'ApiKey' | 'Bearer'
+export type Security = 'ApiKey' | 'Bearer' | 'Signature'
 
 /** Routes that are listed under one tag and have the same authentication. */
 export interface RouteGroup {

@@ -7,6 +7,7 @@ import {
   deviceLink,
   deviceUnlink,
   type Endpoint,
+  messageStatusPath,
   reconciliation,
   type SendEndpoint,
   sendEndpoints,
@@ -22,9 +23,14 @@ import {
   ReconciliationResponse,
   SiteSuccess,
 } from '../records.ts'
+import { StatusAnswer } from '../status-answer.ts'
+import { MessageStatusBody } from '../status-record.ts'
+import type { Security } from './described.ts'
 
 export interface InterfaceOperation extends Endpoint {
   readonly description: string
+  /** Default: an API key. */
+  readonly security?: Security
   readonly headers: Readonly<Record<string, string>>
   readonly body: TSchema
   /** A complete valid body. */
@@ -68,8 +74,7 @@ export const operatorOperations: readonly InterfaceOperation[] = [
   },
 ]
 
-/** §4.2: the endpoints that the platform hosts. */
-export const platformOperations: readonly InterfaceOperation[] = [deviceLink, deviceUnlink].map((endpoint) => ({
+const linkOperations = [deviceLink, deviceUnlink].map((endpoint) => ({
   ...endpoint,
   description:
     'The API key determines the brand. Records may arrive late, repeated and in any order; the result is the same.',
@@ -93,6 +98,41 @@ export const platformOperations: readonly InterfaceOperation[] = [deviceLink, de
     503: 'Temporarily unavailable. Retry after Retry-After, before the next record of the same user.',
   },
 }))
+
+const statusOperation: InterfaceOperation = {
+  method: 'POST',
+  path: messageStatusPath,
+  section: '§6.2',
+  purpose: 'Report the delivery statuses of messages',
+  description:
+    'One record, or an array of records. The signature determines the lanes whose messages the call may change. Records may arrive late, repeated and in any order; the result is the same.',
+  security: 'Signature',
+  headers: {
+    'webhook-id': 'The id of the call, the same on each attempt (Standard Webhooks).',
+    'webhook-timestamp': 'The time of the attempt, in seconds since 1970.',
+    'webhook-signature': 'The signature of id, time and body, such as v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=.',
+  },
+  body: MessageStatusBody,
+  example: {
+    push_id: '01a1fed3-3ddc-7000-9992-bdfa54dd4aa1',
+    status: 'clicked',
+    timestamp: '2026-01-31T10:00:00.123Z',
+    meta: { activity: { id: 1001, brand_id: 1, user_id: '1001', activity_id: 7, action_id: 9 } },
+  },
+  response: StatusAnswer,
+  success: 'All records are on disk. A record that cannot be applied is parked: do not send it again.',
+  refusals: {
+    400: 'The body cannot be read. Do not retry.',
+    401: 'The signature is missing, wrong or too old. Correct the secret or the clock, then retry.',
+    408: 'The body did not arrive in time. Retry.',
+    413: 'The body is larger than 4 MiB. Send fewer records in one call.',
+    415: 'The body is compressed. Send it uncompressed.',
+    503: 'Temporarily unavailable. Retry after Retry-After.',
+  },
+}
+
+/** §4.2 and §6.2: the endpoints that the platform hosts. */
+export const platformOperations: readonly InterfaceOperation[] = [...linkOperations, statusOperation]
 
 function singleOf(endpoint: SendEndpoint): InterfaceOperation {
   return {

@@ -62,6 +62,13 @@ const securitySchemes: Record<Security, Json> = {
     bearerFormat: 'JWT',
     description: 'A subscriber token, issued by the operator for one user of one brand, valid for minutes.',
   },
+  Signature: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'Webhook-Signature',
+    description:
+      'The signature of the call by the Standard Webhooks scheme. Its secret determines the lanes of the caller.',
+  },
 }
 
 /** 'GET', '/admin/messages/:ref' → 'getAdminMessagesRef' */
@@ -71,13 +78,13 @@ function nameOf(method: string, url: string): string {
 }
 
 function describeInterface(operation: InterfaceOperation, { refer }: Components): Json {
-  const { purpose, description, headers, body, example, response, success, refusals } = operation
+  const { purpose, description, security = 'ApiKey', headers, body, example, response, success, refusals } = operation
   const errors = Object.entries(refusals).map(([status, cause]) => [status, refusal(Number(status), cause, refer)])
   return {
     tags: [interfaceTag],
     summary: purpose,
     description,
-    security: [{ ApiKey: [] }],
+    security: [{ [security]: [] }],
     parameters: headerParameters(headers),
     requestBody: { required: true, content: { 'application/json': { schema: refer(body), example } } },
     responses: {

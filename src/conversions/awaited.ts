@@ -1,0 +1,92 @@
+// Statuses that arrived before the answer that brings their identifier. They count as soon as a message has the identifier. An
+// identifier that no message gets in time is parked.
+
+import { findRefs, laneRefKey } from '../queue/find-refs.ts'
+import type { Queue } from '../queue/queue.ts'
+import { clock } from '../runtime/clock.ts'
+import { createLoop, type Loop } from '../runtime/loop.ts'
+import type { Database } from '../store/database.ts'
+import { op } from '../store/statement.ts'
+import { brandOf, channelOf, type ParkedStatus, parkedText } from './parked.ts'
+import { emitParked, parkedOps } from './status-intake.ts'
+import {
+  type Awaited,
+  deleteAwaited,
+  deleteReported,
+  type ReportedStatus,
+  selectAwaited,
+  selectReported,
+} from './tables.ts'
+
+export interface AwaitedOptions {
+  readonly database: Database
+  readonly queue: Pick<Queue, 'insertFailedOps'>
+  /** How long a status waits for its identifier, in milliseconds. */
+  readonly waitMs: (lane: string) => number
+}
+
+const pageSize = 1_000
+const restMs = 1_000
+/** With many rows, the look-ups take at most a tenth of the time. */
+const restFactor = 9
+
+/** Any number of processes may do this at the same time. */
+export function createAwaitedLoop({ database, queue, waitMs }: AwaitedOptions): Loop {
+  return createLoop({
+    name: 'awaited identifiers',
+    async turn() {
+      const began = clock.monotonic()
+      let after: readonly [string, string] = ['', '']
+      for (;;) {
+        const page = await database.read(op(selectAwaited, [[...after, pageSize]]))
+        await settlePage(page)
+        const last = page.at(-1)
+        if (last === undefined || page.length < pageSize) break
+        after = [last.lane, last.ref]
+      }
+      return Math.max(restMs, restFactor * (clock.monotonic() - began))
+    },
+  })
+
+  async function settlePage(page: readonly Awaited[]): Promise<void> {
+    const now = clock.now()
+    const known = await findRefs(database, page)
+    const found = page.filter((each) => known.has(laneRefKey(each)))
+    const late = page.filter((each) => !known.has(laneRefKey(each)) && each.since + waitMs(each.lane) <= now)
+    if (found.length > 0) await database.commit([op(deleteAwaited, rowsOf(found))])
+    if (late.length > 0) await parkLate(late)
+  }
+
+  async function parkLate(late: readonly Awaited[]): Promise<void> {
+    const statuses = await database.read(
+      op(
+        selectReported,
+        late.map(({ lane, ref }) => [lane, ref]),
+      ),
+    )
+    const parked = statuses.map(parkedOf)
+    const byBrand = Map.groupBy(parked, ({ brand }) => brand)
+    await database.commit([
+      op(deleteAwaited, rowsOf(late)),
+      op(
+        deleteReported,
+        statuses.map(({ lane, ref, status }) => [lane, ref, status]),
+      ),
+      ...[...byBrand].flatMap(([brand, own]) => parkedOps(queue, brand, own)),
+    ])
+    for (const each of parked) emitParked(each)
+  }
+}
+
+const rowsOf = (awaited: readonly Awaited[]) => awaited.map(({ lane, ref, reports }) => [lane, ref, reports])
+
+function parkedOf({ lane, ref, status, at, meta }: ReportedStatus): ParkedStatus {
+  const channel = channelOf(lane)
+  return {
+    code: 'unknown_identifier',
+    brand: brandOf(lane),
+    text: parkedText({ channel, ref, status, at, meta }),
+    error: `no message of ${lane} has the identifier ${ref}: no answer of the operator contained it in time`,
+    lanes: [lane],
+  }
+}

@@ -1,0 +1,64 @@
+// What became of the platform's messages: delivery statuses, as operators report them (§1.5, §6.2).
+
+import type { FastifyInstance } from 'fastify'
+import type { LaneService, Queue } from '../queue/queue.ts'
+import type { Database } from '../store/database.ts'
+import { createAwaitedLoop } from './awaited.ts'
+import { brandOf } from './parked.ts'
+import { serveStatusLanes } from './replay-lanes.ts'
+import { createStatusIntake } from './status-intake.ts'
+import { statusSecrets, statusWebhookRoute } from './webhook-route.ts'
+
+/** A lane of messages, and how its operator reports their statuses. */
+export interface StatusLane {
+  readonly name: string
+  readonly secrets?: readonly string[]
+  readonly waitMs?: number
+}
+
+export interface ConversionsOptions {
+  readonly stores: readonly { readonly database: Database }[]
+  readonly databaseOf: (brand: string | undefined) => Database
+  readonly queue: Queue
+  readonly lanes: readonly StatusLane[]
+}
+
+export interface Conversions {
+  /** The lanes of parked statuses. */
+  readonly lanes: readonly LaneService[]
+  /** Registers the route of §6.2. */
+  routes(app: FastifyInstance): void
+  start(): void
+  stop(withinMs?: number): Promise<void>
+}
+
+const waitByDefaultMs = 3_600_000
+
+export function createConversions({ stores, databaseOf, queue, lanes }: ConversionsOptions): Conversions {
+  const intake = createStatusIntake({ queue, databaseOf })
+  const reporting = lanes.filter(({ secrets = [] }) => secrets.length > 0)
+  const parkedLanes = serveStatusLanes(
+    queue,
+    intake,
+    reporting.map(({ name }) => brandOf(name)),
+  )
+  const waits = new Map(lanes.map(({ name, waitMs }) => [name, waitMs]))
+  const waitMs = (lane: string): number => waits.get(lane) ?? waitByDefaultMs
+  const loops = (reporting.length > 0 ? stores : []).map(({ database }) =>
+    createAwaitedLoop({ database, queue, waitMs }),
+  )
+  return {
+    lanes: parkedLanes,
+    routes(app) {
+      const secrets = statusSecrets(reporting.map(({ name, secrets = [] }) => ({ name, secrets })))
+      statusWebhookRoute(app, { secrets, intake })
+    },
+    start() {
+      for (const each of [...parkedLanes, ...loops]) each.start()
+    },
+    async stop(withinMs) {
+      await Promise.all(loops.map((loop) => loop.stop()))
+      await Promise.all(parkedLanes.map((lane) => lane.stop(withinMs)))
+    },
+  }
+}

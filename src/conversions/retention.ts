@@ -1,0 +1,19 @@
+import type { RetainedTable } from '../runtime/retention.ts'
+import type { Database } from '../store/database.ts'
+import { op } from '../store/statement.ts'
+import { forgetReported } from './tables.ts'
+
+const stepRows = 2_000
+
+/** For createRetention(): deletes old statuses in bounded steps. */
+export function conversionRetention(database: Database, keptMs: number): readonly RetainedTable[] {
+  return [
+    {
+      keptMs,
+      async forget(before) {
+        const [deleted] = await database.commit([op(forgetReported, [[before, stepRows]])])
+        return deleted.length
+      },
+    },
+  ]
+}

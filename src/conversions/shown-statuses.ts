@@ -1,0 +1,82 @@
+// The statuses of messages, as /admin shows them.
+
+import { Type } from 'typebox'
+import { type MessageStatus, messageStatuses, statusSummary } from '../contract/status.ts'
+import { rfc3339 } from '../contract/timestamp.ts'
+import { type LaneRef, laneRefKey } from '../queue/find-refs.ts'
+import type { Database } from '../store/database.ts'
+import { op } from '../store/statement.ts'
+import { type ReportedStatus, selectReported } from './tables.ts'
+
+export const ShownStatus = Type.Object({
+  status: Type.Enum([...messageStatuses]),
+  at: Type.String({ description: 'Its first time, RFC 3339' }),
+  ref: Type.String({ description: 'push_id or site_notification_id' }),
+  meta: Type.Optional(Type.String({ description: 'The meta that the operator returned, as JSON text' })),
+})
+
+/** A message, with all its identifiers. */
+export interface Identified {
+  readonly lane: string
+  readonly refs: readonly string[]
+}
+
+/** What the statuses of a message say. */
+export interface ShownStatuses {
+  readonly status?: MessageStatus
+  readonly statuses?: readonly {
+    readonly status: MessageStatus
+    readonly at: string
+    readonly ref: string
+    readonly meta?: string
+  }[]
+}
+
+/**
+ * Reads the statuses of these messages.
+ *
+ * @returns for each message its statuses in the order of their times, and the summary of its last identifier that has any; empty
+ * if none was reported
+ */
+export async function readStatuses(
+  databaseOf: (lane: string) => Database,
+  messages: readonly Identified[],
+  { withMeta }: { readonly withMeta: boolean },
+): Promise<readonly ShownStatuses[]> {
+  const refs = messages.flatMap(({ lane, refs: own }) => own.map((ref): LaneRef => ({ lane, ref })))
+  const byDatabase = Map.groupBy(new Map(refs.map((each) => [laneRefKey(each), each])).values(), ({ lane }) =>
+    databaseOf(lane),
+  )
+  const rows = await Promise.all(
+    [...byDatabase].map(([database, own]) =>
+      database.read(
+        op(
+          selectReported,
+          own.map(({ lane, ref }) => [lane, ref]),
+        ),
+      ),
+    ),
+  )
+  const byRef = Map.groupBy(rows.flat(), laneRefKey)
+  return messages.map(({ lane, refs: own }) => {
+    const reported = own.map((ref) => byRef.get(laneRefKey({ lane, ref })) ?? []).filter(({ length }) => length > 0)
+    const last = reported.at(-1)
+    if (last === undefined) return {}
+    const status = statusSummary(Object.fromEntries(last.map((each) => [each.status, each.at])))
+    return {
+      ...(status && { status }),
+      statuses: reported
+        .flat()
+        .sort(byTime)
+        .map(({ status: each, at, ref, meta }) => ({
+          status: each,
+          at: rfc3339(at),
+          ref,
+          ...(withMeta && meta !== null && { meta }),
+        })),
+    }
+  })
+}
+
+const byTime = (a: ReportedStatus, b: ReportedStatus): number =>
+  a.at === b.at ? messageStatuses.indexOf(a.status) - messageStatuses.indexOf(b.status) : a.at < b.at ? -1 : 1

@@ -1,0 +1,148 @@
+// Stores the statuses that operators report. Webhooks, polling and the replays of parked records come through here.
+
+import type { InvalidStatus, ReadStatus, StatusRecord } from '../contract/status-record.ts'
+import { clampTo } from '../contract/timestamp.ts'
+import { findRefs, type LaneRef } from '../queue/find-refs.ts'
+import type { Queue } from '../queue/queue.ts'
+import { clock } from '../runtime/clock.ts'
+import { emit } from '../runtime/events.ts'
+import type { Database, Op } from '../store/database.ts'
+import { op } from '../store/statement.ts'
+import { candidateLanes, placeStatus } from './find-lane.ts'
+import { brandOf, noBrand, type ParkedStatus, parkedItem, parkedText, statusLane } from './parked.ts'
+import { insertAwaited, insertReported } from './tables.ts'
+
+export interface StatusIntakeOptions {
+  readonly queue: Pick<Queue, 'insertFailedOps'>
+  /** The database of a brand; of noBrand, the database of all brands that have none of their own. */
+  readonly databaseOf: (brand: string) => Database
+}
+
+/** How many records were stored, and how many of them wait for their identifier; how many were parked. */
+export interface TakenStatuses {
+  readonly accepted: number
+  readonly awaited: number
+  readonly parked: readonly ParkedStatus[]
+}
+
+export interface StatusIntake {
+  /**
+   * Stores the records; a record that cannot be stored is parked. They are durable when the promise resolves. Repeating the call
+   * changes nothing.
+   *
+   * @param lanes the lanes of the sender: no message of another lane is changed
+   * @param via for the metrics
+   */
+  take(records: readonly ReadStatus[], lanes: readonly string[], via: 'webhook' | 'poll'): Promise<TakenStatuses>
+  /** Stores a parked record if a message has its identifier now. @returns why it cannot be stored, or undefined */
+  retake(record: ReadStatus, lanes: readonly string[]): Promise<string | undefined>
+}
+
+/** A record, with the lane of its message. */
+interface PlacedStatus extends LaneRef {
+  readonly record: StatusRecord
+  readonly awaited: boolean
+}
+
+/** @example await createStatusIntake({ queue, databaseOf }).take(readStatusBody(body), ['1/push', '1/site'], 'webhook') */
+export function createStatusIntake({ queue, databaseOf }: StatusIntakeOptions): StatusIntake {
+  async function sort(records: readonly ReadStatus[], lanes: readonly string[]) {
+    const known = await findKnown(records.filter(isRecord), lanes)
+    const brands = new Set(lanes.map(brandOf))
+    const onlyBrand = brands.size === 1 ? brandOf(lanes[0] as string) : noBrand
+    const placed: PlacedStatus[] = []
+    const parked: ParkedStatus[] = []
+    for (const record of records) {
+      if ('invalid' in record) {
+        parked.push(unreadable(record, onlyBrand, lanes))
+        continue
+      }
+      const place = placeStatus(record, candidateLanes(record, lanes), known)
+      if ('unplaced' in place)
+        parked.push({
+          code: 'unplaced_status',
+          brand: onlyBrand,
+          text: parkedText(record),
+          error: place.unplaced,
+          lanes,
+        })
+      else if ('known' in place) placed.push({ lane: place.known, ref: record.ref, record, awaited: false })
+      else placed.push({ lane: place.awaited, ref: record.ref, record, awaited: true })
+    }
+    return { placed, parked }
+  }
+
+  async function findKnown(records: readonly StatusRecord[], lanes: readonly string[]): Promise<ReadonlySet<string>> {
+    const refs = records.flatMap((record) => candidateLanes(record, lanes).map((lane) => ({ lane, ref: record.ref })))
+    const byDatabase = Map.groupBy(refs, ({ lane }) => databaseOf(brandOf(lane)))
+    const known = await Promise.all([...byDatabase].map(([database, own]) => findRefs(database, own)))
+    return new Set(known.flatMap((each) => [...each]))
+  }
+
+  /** One transaction in each database. If one of them fails, the sender repeats the whole call. */
+  async function commit(placed: readonly PlacedStatus[], parked: readonly ParkedStatus[]): Promise<void> {
+    const ops = new Map<Database, Op[]>()
+    const add = (brand: string, more: readonly Op[]): void => {
+      const database = databaseOf(brand)
+      ops.set(database, [...(ops.get(database) ?? []), ...more])
+    }
+    for (const [brand, own] of Map.groupBy(placed, ({ lane }) => brandOf(lane))) add(brand, placedOps(own))
+    for (const [brand, own] of Map.groupBy(parked, (each) => each.brand)) add(brand, parkedOps(queue, brand, own))
+    await Promise.all([...ops].map(([database, each]) => database.commit(each)))
+  }
+
+  return {
+    async take(records, lanes, via) {
+      const { placed, parked } = await sort(records, lanes)
+      await commit(placed, parked)
+      for (const { lane, record } of placed) emit('status.reported', { lane, status: record.status, via })
+      for (const each of parked) emitParked(each)
+      return { accepted: placed.length, awaited: placed.filter(({ awaited }) => awaited).length, parked }
+    },
+    async retake(record, lanes) {
+      const { placed, parked } = await sort([record], lanes)
+      const reason = parked[0]?.error
+      if (reason !== undefined) return reason
+      if (placed.some(({ awaited }) => awaited)) return 'no message has this identifier'
+      await commit(placed, [])
+      return undefined
+    },
+  }
+}
+
+const isRecord = (read: ReadStatus): read is StatusRecord => !('invalid' in read)
+
+function placedOps(placed: readonly PlacedStatus[]): readonly Op[] {
+  const now = clock.now()
+  const clamp = clampTo(now)
+  const awaited = placed.filter((each) => each.awaited)
+  const ops: Op[] =
+    awaited.length > 0
+      ? [
+          op(
+            insertAwaited,
+            awaited.map(({ lane, ref }) => [lane, ref, now]),
+          ),
+        ]
+      : []
+  const rows = placed.map(({ lane, ref, record: { status, at, meta } }) => [lane, ref, status, clamp(at).at, meta, now])
+  return [...ops, op(insertReported, rows)]
+}
+
+/** Operations that park these records. */
+export function parkedOps(
+  queue: Pick<Queue, 'insertFailedOps'>,
+  brand: string,
+  parked: readonly ParkedStatus[],
+): readonly Op[] {
+  const items = new Map(parked.map((each) => [each, parkedItem(each)] as const).map(([, item]) => [item.key, item]))
+  return queue.insertFailedOps(statusLane(brand), [...items.values()])
+}
+
+export function emitParked({ brand, code, error }: ParkedStatus): void {
+  emit('status.parked', { lane: statusLane(brand), code, reason: error })
+}
+
+function unreadable({ invalid, text }: InvalidStatus, brand: string, lanes: readonly string[]): ParkedStatus {
+  return { code: 'unreadable_status', brand, text, error: invalid, lanes }
+}
