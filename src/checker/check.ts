@@ -14,15 +14,18 @@ export type Level = 'must' | 'should' | 'decision'
 export const ruleSets = ['interface', 'vendor', 'bellwire'] as const
 export type RuleSet = (typeof ruleSets)[number]
 
-/** Requests that show whether some rules are kept. Checks with the same scenario share its exchanges. */
-export interface Scenario<Seen> {
+/**
+ * Requests that show whether some rules are kept. Checks with the same scenario share its exchanges. `Tool` does the work: it sends to
+ * an operator, or answers a platform.
+ */
+export interface Scenario<Seen, Tool = Sender> {
   readonly scope: Scope
   /** Targets of the scope to which the scenario does not apply. */
   readonly except?: (target: Target) => boolean
   readonly needs?: readonly Need[]
   /** The most messages that it sends to one target. */
   readonly messages: number | ((facts: Facts) => number)
-  readonly run: (sender: Sender) => Promise<Seen>
+  readonly run: (tool: Tool) => Promise<Seen>
 }
 
 export interface JudgeContext {
@@ -55,8 +58,16 @@ export interface CheckSpec<Seen> extends CheckText {
   readonly judge: (seen: Seen, context: JudgeContext) => void
 }
 
-export interface Check extends CheckSpec<unknown> {
-  readonly scenario: Scenario<unknown>
+export interface Check<Tool = Sender> extends CheckSpec<unknown> {
+  readonly scenario: Scenario<unknown, Tool>
+}
+
+/** A check of an operator or of a platform. */
+export type AnyCheck = Check<never>
+
+export interface CheckGroup<Tool = never> {
+  readonly title: string
+  readonly checks: readonly Check<Tool>[]
 }
 
 /**
@@ -67,7 +78,10 @@ export interface Check extends CheckSpec<unknown> {
  *   { id: 'single.status', section: '§7.1', level: 'must', …, judge: (exchange) => void delivered(exchange) },
  * ])
  */
-export function checksOf<Seen>(scenario: Scenario<Seen>, specs: readonly CheckSpec<Seen>[]): readonly Check[] {
+export function checksOf<Seen, Tool = Sender>(
+  scenario: Scenario<Seen, Tool>,
+  specs: readonly CheckSpec<Seen>[],
+): readonly Check<Tool>[] {
   return specs.map((spec) => ({
     ...spec,
     judge: (seen, context) => spec.judge(seen as Seen, context),

@@ -1,4 +1,4 @@
-// The facts about an operator that the checker cannot find out: a person prepares and states them.
+// The facts about an operator or a platform that the checker cannot find out: a person prepares and states them.
 
 import type { Channel } from '../contract/endpoints.ts'
 import type { ReconciliationField } from '../contract/records.ts'
@@ -28,6 +28,8 @@ export interface Pace {
   readonly retryPause: number
   /** How long a message is repeated, and how long an operator that cannot be reached is waited for. */
   readonly patience: number
+  /** How long the checker waits for a platform's wrong repetition. */
+  readonly quiet: number
 }
 
 export interface Facts {
@@ -46,6 +48,8 @@ export interface Facts {
   readonly fields?: readonly ReconciliationField[]
   /** A field whose list fails while it is streamed. */
   readonly failingField?: ReconciliationField
+  /** The time after which the platform gives up on an answer, in milliseconds. */
+  readonly platformTimeout?: number
   /** Restarts the operator and resolves when it was started again, although it may not answer yet. */
   readonly restart?: () => Promise<void>
   readonly pace: Pace
@@ -60,6 +64,7 @@ export type Need =
   | 'all fields named'
   | 'failing field'
   | 'restart'
+  | 'timeout of the platform'
 
 interface Preparation {
   readonly isPrepared: (facts: Facts) => boolean
@@ -88,7 +93,7 @@ export const preparations: Readonly<Record<Need, Preparation>> = {
   'batch maximum': {
     isPrepared: ({ batchMaxAgreed }) => batchMaxAgreed,
     missing: 'no batch maximum is named',
-    prepare: 'name the maximum that the operator announced: --batch-max NUMBER, or batch_max in the file',
+    prepare: 'name the maximum that operator and platform agreed on: --batch-max NUMBER, or batch_max in the file',
   },
   'all fields named': {
     isPrepared: ({ fields }) => fields !== undefined,
@@ -105,6 +110,11 @@ export const preparations: Readonly<Record<Need, Preparation>> = {
     isPrepared: ({ restart }) => restart !== undefined,
     missing: 'the checker cannot restart the operator',
     prepare: 'give --restart-command COMMAND, or run on a terminal with --ask-restart',
+  },
+  'timeout of the platform': {
+    isPrepared: ({ platformTimeout }) => platformTimeout !== undefined,
+    missing: 'the time is not named after which the platform gives up on an answer',
+    prepare: 'name it: --platform-timeout 30s, or platform_timeout in the file',
   },
 }
 

@@ -1,15 +1,21 @@
 // The steps of a run: each scenario with each of its targets, and the checks that judge it. Pure.
 
-import { type Check, type RuleSet, ruleSetOf, ruleSets, type Scenario } from './check.ts'
+import { type AnyCheck, type Check, type RuleSet, ruleSetOf, ruleSets, type Scenario } from './check.ts'
 import { type Facts, preparations } from './facts.ts'
-import { acceptedCheck, offeredCheck } from './operator/endpoints.ts'
 import { type Feature, type Target, targetsOf } from './target.ts'
 
 /** absent: no such endpoint; refused: it does not accept the key that other endpoints accept. */
 export type EndpointState = 'offered' | 'absent' | 'refused'
 
-export interface PlanInput {
-  readonly checks: readonly Check[]
+/** The checks that judge the state of an endpoint. All others are judged only at endpoints that are offered. */
+export interface Gates {
+  readonly offered: string
+  readonly accepted: string
+}
+
+export interface PlanInput<Tool> {
+  readonly checks: readonly Check<Tool>[]
+  readonly gates: Gates
   readonly facts: Facts
   readonly rules: RuleSet
   /** Only checks whose id is one of these, or begins with one of these and a dot. */
@@ -26,45 +32,47 @@ export interface Settled {
   readonly prepare?: string
 }
 
-export interface Step {
-  readonly scenario: Scenario<unknown>
+export interface Step<Tool> {
+  readonly scenario: Scenario<unknown, Tool>
   readonly target: Target
   /** The checks to judge; empty if all are settled. */
-  readonly checks: readonly Check[]
-  readonly settled: readonly (Settled & { readonly check: Check })[]
+  readonly checks: readonly Check<Tool>[]
+  readonly settled: readonly (Settled & { readonly check: Check<Tool> })[]
   /** The most messages. */
   readonly messages: number
 }
 
-export function planSteps({ checks, facts, rules, only, endpoints }: PlanInput): readonly Step[] {
+type Endpoints = ReadonlyMap<Feature, EndpointState>
+
+export function planSteps<Tool>(input: PlanInput<Tool>): readonly Step<Tool>[] {
+  const { checks, rules, only, endpoints } = input
   const chosen = checks.filter((check) => isInRuleSet(check, rules) && isChosen(check, only))
   return [...Map.groupBy(chosen, ({ scenario }) => scenario)].flatMap(([scenario, of]) =>
-    targets(scenario, endpoints).map((target) => planStep(scenario, target, of, facts, endpoints)),
+    targets(scenario, endpoints).map((target) => planStep(scenario, target, of, input)),
   )
 }
 
-const isInRuleSet = (check: Check, rules: RuleSet): boolean =>
+const isInRuleSet = (check: AnyCheck, rules: RuleSet): boolean =>
   ruleSets.indexOf(ruleSetOf(check)) <= ruleSets.indexOf(rules)
 
-const isChosen = ({ id }: Check, only: readonly string[] | undefined): boolean =>
+const isChosen = ({ id }: AnyCheck, only: readonly string[] | undefined): boolean =>
   only === undefined || only.some((name) => id === name || id.startsWith(`${name}.`))
 
-function targets({ scope, except }: Scenario<unknown>, endpoints: PlanInput['endpoints']): readonly Target[] {
+function targets({ scope, except }: Scenario<unknown, never>, endpoints: Endpoints): readonly Target[] {
   const all = targetsOf(scope).filter((target) => !except?.(target))
   if (scope !== 'once') return all
   const offered = all.filter(({ feature }) => endpoints.get(feature) === 'offered')
   return [...offered, ...all].slice(0, 1)
 }
 
-function planStep(
-  scenario: Scenario<unknown>,
+function planStep<Tool>(
+  scenario: Scenario<unknown, Tool>,
   target: Target,
-  checks: readonly Check[],
-  facts: Facts,
-  endpoints: PlanInput['endpoints'],
-): Step {
+  checks: readonly Check<Tool>[],
+  { facts, endpoints, gates }: PlanInput<Tool>,
+): Step<Tool> {
   const settled = checks.flatMap((check) => {
-    const known = settle(check, target, facts, endpoints)
+    const known = settle(check, target, facts, endpoints, gates)
     return known ? [{ check, ...known }] : []
   })
   const open = checks.filter((check) => !settled.some((each) => each.check === check))
@@ -74,20 +82,21 @@ function planStep(
 }
 
 function settle(
-  { id, scenario, needs = [] }: Check,
+  { id, scenario, needs = [] }: AnyCheck,
   { uses }: Target,
   facts: Facts,
-  endpoints: PlanInput['endpoints'],
+  endpoints: Endpoints,
+  gates: Gates,
 ): Settled | undefined {
   const missing = uses.find((feature) => !endpoints.has(feature))
   if (missing) return { status: 'not_applicable', reason: `${missing} is not offered` }
   const need = [...(scenario.needs ?? []), ...needs].find((name) => !preparations[name].isPrepared(facts))
   if (need) return { status: 'skipped', reason: preparations[need].missing, prepare: preparations[need].prepare }
-  if (id === offeredCheck) return undefined
+  if (id === gates.offered) return undefined
   const absent = uses.find((feature) => endpoints.get(feature) === 'absent')
-  if (absent) return { status: 'not_judged', reason: `the endpoint ${absent} does not exist (${offeredCheck})` }
-  if (id === acceptedCheck) return undefined
+  if (absent) return { status: 'not_judged', reason: `the endpoint ${absent} does not exist (${gates.offered})` }
+  if (id === gates.accepted) return undefined
   const refused = uses.find((feature) => endpoints.get(feature) === 'refused')
-  if (refused) return { status: 'not_judged', reason: `the endpoint ${refused} refuses the key (${acceptedCheck})` }
+  if (refused) return { status: 'not_judged', reason: `the endpoint ${refused} refuses the key (${gates.accepted})` }
   return undefined
 }

@@ -2,8 +2,9 @@
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Check, ruleSetOf } from './check.ts'
+import { type AnyCheck, type CheckGroup, ruleSetOf } from './check.ts'
 import { operatorChecks } from './operator/checks.ts'
+import { platformChecks } from './platform/checks.ts'
 import { ReportSchema } from './report-schema.ts'
 
 const begin = '<!-- checks: written by `node src/checker/print-checks.ts --write` -->'
@@ -11,10 +12,11 @@ const end = '<!-- end of checks -->'
 
 /** All checks in Markdown. */
 export function checkTables(): string {
-  return operatorChecks
-    .map(({ title, checks }) => `### ${title}\n\n${head}\n${checks.map(row).join('\n')}`)
-    .join('\n\n')
+  return `## Checks of an operator\n\n${tablesOf(operatorChecks)}\n\n## Checks of a platform\n\n${tablesOf(platformChecks)}`
 }
+
+const tablesOf = (groups: readonly CheckGroup[]): string =>
+  groups.map(({ title, checks }) => `### ${title}\n\n${head}\n${checks.map(row).join('\n')}`).join('\n\n')
 
 /** The document with its tables updated. */
 export function withChecks(document: string): string {
@@ -28,7 +30,7 @@ export const reportSchemaText = (): string => `${JSON.stringify(ReportSchema, nu
 
 const head = '| Check | Level | Reference | Rule | Effect of a violation | Remedy |\n|---|---|---|---|---|---|'
 
-function row(check: Check): string {
+function row(check: AnyCheck): string {
   const { id, level, section, row: openPoint, title, consequence, remedy, scenario, needs = [] } = check
   const reference = openPoint === undefined ? section : `${section}, [row ${openPoint}](open-points.md)`
   const all = [...(scenario.needs ?? []), ...needs]

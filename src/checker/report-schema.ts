@@ -28,7 +28,9 @@ const ReportedExchange = Type.Object(
     lost: optional(Type.String({ description: 'Why there is no complete answer' })),
     at: time('When the request was sent'),
     ms: Type.Integer(),
-    curl: Type.String({ description: 'A command that repeats the request; the key is in $API_KEY' }),
+    curl: optional(
+      Type.String({ description: 'A command that repeats a request to an operator; the key is in $API_KEY' }),
+    ),
   },
   { $id: 'Exchange' },
 )
@@ -48,7 +50,7 @@ const ReportedResult = Type.Object(
       Type.Literal('passed'),
       Type.Literal('failed'),
       Type.Literal('skipped', { description: 'Something was not prepared' }),
-      Type.Literal('not_applicable', { description: 'The rule does not concern this operator' }),
+      Type.Literal('not_applicable', { description: 'The rule does not concern this operator or platform' }),
       Type.Literal('not_judged', { description: 'The rule was not put to the test' }),
     ]),
     seen: optional(Type.String({ description: 'What was seen, or why there is no judgement' })),
@@ -75,8 +77,8 @@ export type Counts = Static<typeof Counts>
 export const ReportSchema = Type.Object(
   {
     format: Type.Literal('bellwire-check-report/1'),
-    subject: Type.Literal('operator'),
-    url: Type.String(),
+    subject: Type.Enum(['operator', 'platform']),
+    url: Type.String({ description: 'The base URL of the operator; of the checker, if a platform sent to it' }),
     interface_version: Type.String(),
     bellwire_version: Type.String(),
     rules: Type.Enum([...ruleSets]),
@@ -92,8 +94,8 @@ export const ReportSchema = Type.Object(
     warnings: Type.Array(Type.String(), { description: 'What a reader must know before the results' }),
     counts: Type.Object({ must: Counts, should: Counts, decision: Counts }),
     sent: Type.Object({
-      messages: Type.Integer(),
-      requests: Type.Integer(),
+      messages: Type.Integer({ description: 'Sent to an operator, or enqueued at a platform' }),
+      requests: Type.Integer({ description: 'Sent to an operator, or received from a platform' }),
       mark: Type.String({ description: 'Part of the trigger_hash of every message' }),
     }),
     prepared: Type.Object({

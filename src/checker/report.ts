@@ -1,15 +1,14 @@
 // The report of a run: plain data, from which all formats are made.
 
-import { type Level, type RuleSet, ruleSetOf } from './check.ts'
+import { type CheckGroup, type Level, type RuleSet, ruleSetOf } from './check.ts'
 import type { Exchange, KeyUse } from './exchange.ts'
 import type { Facts } from './facts.ts'
-import type { CheckGroup } from './operator/checks.ts'
 import type { Counts, Report, ReportedExchange, ReportedResult } from './report-schema.ts'
 import { curlOf } from './reports/curl.ts'
-import type { Outcome, Result, Status } from './run.ts'
-import { features } from './target.ts'
+import type { Outcome, Result, Status } from './run-steps.ts'
 
 export interface ReportInput {
+  readonly subject: Report['subject']
   readonly url: string
   readonly groups: readonly CheckGroup[]
   readonly rules: RuleSet
@@ -18,25 +17,26 @@ export interface ReportInput {
   readonly outcome: Outcome
   readonly mark: string
   readonly offered: readonly string[]
+  readonly notOffered: readonly string[]
   readonly version: string
   readonly interfaceVersion: string
   readonly agreed: Readonly<Record<string, string>>
 }
 
 export function createReport(input: ReportInput): Report {
-  const { url, groups, rules, only, facts, outcome, mark, offered, version, interfaceVersion, agreed } = input
+  const { subject, url, groups, rules, only, facts, outcome, mark } = input
+  const { offered, notOffered, version, interfaceVersion, agreed } = input
   const groupOf = new Map(groups.flatMap(({ title, checks }) => checks.map((check) => [check, title] as const)))
-  const results = outcome.results.map((result) => reportResult(result, groupOf.get(result.check) ?? ''))
+  const results = outcome.results.map((result) => reportResult(result, groupOf.get(result.check) ?? '', subject))
   const counts = {
     must: countOf(results, 'must'),
     should: countOf(results, 'should'),
     decision: countOf(results, 'decision'),
   }
   const { must } = counts
-  const notOffered = features.filter((feature) => !offered.includes(feature))
   return {
     format: 'bellwire-check-report/1',
-    subject: 'operator',
+    subject,
     url: withoutPassword(url),
     interface_version: interfaceVersion,
     bellwire_version: version,
@@ -46,7 +46,7 @@ export function createReport(input: ReportInput): Report {
     conclusion: must.failed > 0 ? 'failed' : must.not_judged > 0 || must.passed === 0 ? 'incomplete' : 'passed',
     ...(only && { only: [...only] }),
     ...(outcome.stopped !== undefined && { stopped: outcome.stopped }),
-    warnings: warningsOf(results, outcome, notOffered, only),
+    warnings: warningsOf(results, outcome, input),
     counts,
     sent: { messages: outcome.messages, requests: outcome.requests, mark },
     prepared: {
@@ -57,14 +57,14 @@ export function createReport(input: ReportInput): Report {
       batch_max_agreed: facts.batchMaxAgreed,
       restart: facts.restart !== undefined,
       offered: [...offered],
-      not_offered: notOffered,
+      not_offered: [...notOffered],
     },
     agreed,
     results,
   }
 }
 
-function reportResult(result: Result, group: string): ReportedResult {
+function reportResult(result: Result, group: string, subject: Report['subject']): ReportedResult {
   const { check, target, status, seen, prepare, noSuccess } = result
   const showsEvidence = status === 'failed' || status === 'not_judged'
   return {
@@ -82,7 +82,7 @@ function reportResult(result: Result, group: string): ReportedResult {
     consequence: check.consequence,
     remedy: check.remedy,
     ...(prepare !== undefined && { prepare }),
-    exchanges: showsEvidence ? evidenceOf(result) : [],
+    exchanges: showsEvidence ? evidenceOf(result, subject) : [],
   }
 }
 
@@ -90,15 +90,15 @@ function reportResult(result: Result, group: string): ReportedResult {
 const mostExchanges = 8
 const mostText = 4_000
 
-function evidenceOf({ exchanges, seen = '' }: Result): ReportedExchange[] {
+function evidenceOf({ exchanges, seen = '' }: Result, subject: Report['subject']): ReportedExchange[] {
   // A finding begins with the label of the exchange that it is about.
   const named = exchanges.filter(({ label }) => seen.startsWith(`${label}:`))
   const decisive = named.length > 0 || exchanges.length > 1 ? named : exchanges
   const shown = exchanges.filter((exchange, place) => place < mostExchanges || decisive.includes(exchange))
-  return shown.map((exchange) => reportExchange(exchange, decisive.includes(exchange)))
+  return shown.map((exchange) => reportExchange(exchange, decisive.includes(exchange), subject))
 }
 
-function reportExchange(exchange: Exchange, isDecisive: boolean): ReportedExchange {
+function reportExchange(exchange: Exchange, isDecisive: boolean, subject: Report['subject']): ReportedExchange {
   const { label, request, answer, lost, abandoned, startedAt, ms } = exchange
   const { method, url, headers, key, keyHeader, body, note } = request
   const shownKey = shownKeys[key]
@@ -116,7 +116,7 @@ function reportExchange(exchange: Exchange, isDecisive: boolean): ReportedExchan
     ...(lost ? { lost: lost.detail } : abandoned ? { lost: 'the checker closed the connection' } : {}),
     at: new Date(startedAt).toISOString(),
     ms,
-    curl: curlOf(request, mostText),
+    ...(subject === 'operator' && { curl: curlOf(request, mostText) }),
   }
 }
 
@@ -157,8 +157,7 @@ function countOf(results: readonly ReportedResult[], level: Level): Counts {
 function warningsOf(
   results: readonly ReportedResult[],
   { stopped }: Outcome,
-  notOffered: readonly string[],
-  only: readonly string[] | undefined,
+  { subject, notOffered, only }: ReportInput,
 ): string[] {
   const without = results.filter(({ no_success: noSuccess }) => noSuccess)
   const [example] = without
@@ -171,10 +170,21 @@ function warningsOf(
   if (only) warnings.push(`Only a part of the checks was run: ${only.join(', ')}.`)
   if (notOffered.length > 0)
     warnings.push(
-      `Not offered, and not checked: ${notOffered.join(', ')}. If the operator must offer them, name all endpoints with --features.`,
+      `${notOfferedWords[subject].title}, and not checked: ${notOffered.join(', ')}. ${notOfferedWords[subject].advice}`,
     )
   return warnings
 }
+
+const notOfferedWords = {
+  operator: {
+    title: 'Not offered',
+    advice: 'If the operator must offer them, name all endpoints with --features.',
+  },
+  platform: {
+    title: 'Not used by the platform',
+    advice: 'To check the other mode of a channel, change the mode at the platform, and run again.',
+  },
+} as const
 
 function withoutPassword(url: string): string {
   const shown = new URL(url)

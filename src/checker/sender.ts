@@ -36,9 +36,6 @@ export interface Sender {
   readonly messages: number
 }
 
-/** The operator cannot be reached: no more requests are sent. */
-export class Unreachable extends Error {}
-
 export interface SenderOptions {
   readonly facts: Facts
   readonly target: Target

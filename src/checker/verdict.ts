@@ -21,6 +21,9 @@ export class NotJudged extends Verdict {
 /** The rule does not concern this operator. */
 export class NotApplicable extends Verdict {}
 
+/** The subject of the checks cannot be reached: the run ends. */
+export class Unreachable extends Error {}
+
 /** @throws Failed if the condition is false */
 export function expect(condition: boolean, seen: string): asserts condition {
   if (!condition) throw new Failed(seen)

@@ -23,7 +23,7 @@ const commands: readonly { name: string; help: string; load: () => Promise<Comma
   },
   {
     name: 'check',
-    help: 'check whether an operator follows the interface, in any language',
+    help: 'check whether an operator or a platform follows the interface, in any language',
     load: async () => (await import('./check.ts')).checkCommand(),
   },
   {

@@ -2,13 +2,14 @@
 
 import type { Pace } from '../../src/checker/facts.ts'
 import { operatorChecks } from '../../src/checker/operator/checks.ts'
-import { type Outcome, prepareRun, type RunOptions } from '../../src/checker/run.ts'
+import { prepareRun, type RunOptions } from '../../src/checker/run.ts'
+import type { Outcome } from '../../src/checker/run-steps.ts'
 import { batchMax, failingField, key, type Mutation, startPlainOperator, users } from './plain-operator.ts'
 
 export const allChecks = operatorChecks.flatMap(({ checks }) => checks)
 
 /** Short times for tests. The timeout is long, because only a fault reaches it. */
-export const pace = { timeout: 5_000, slow: 400, giveUp: 5, retryPause: 20, patience: 400 }
+export const pace = { timeout: 5_000, slow: 400, giveUp: 5, retryPause: 20, patience: 400, quiet: 0 }
 
 export const facts = {
   brand: '1',

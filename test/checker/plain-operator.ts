@@ -98,7 +98,7 @@ const { rawJSON, isRawJSON } = JSON as unknown as {
   isRawJSON(value: unknown): value is { rawJSON: string }
 }
 export const write = (value: unknown): string => JSON.stringify(value)
-const parseExact = (text: string): Value =>
+export const parseExact = (text: string): Value =>
   JSON.parse(text, ((_: string, value: unknown, { source }: { source: string }) =>
     typeof value === 'number' && !Number.isSafeInteger(value) ? rawJSON(source) : value) as (
     k: string,

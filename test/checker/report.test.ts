@@ -13,6 +13,7 @@ import { htmlReport } from '../../src/checker/reports/html.ts'
 import { junitReport } from '../../src/checker/reports/junit.ts'
 import { textReport } from '../../src/checker/reports/text.ts'
 import { prepareRun } from '../../src/checker/run.ts'
+import { features } from '../../src/checker/target.ts'
 import { allChecks, facts } from './check-plain.ts'
 import { after, before, isSingle } from './mutants/mutant.ts'
 import { error, json, key, type Mutation, startPlainOperator } from './plain-operator.ts'
@@ -30,6 +31,7 @@ async function reportOf(mutation?: Mutation, only?: readonly string[]): Promise<
       ...(only && { only }),
     })
     return createReport({
+      subject: 'operator',
       url: operator.url,
       groups: operatorChecks,
       rules: 'bellwire',
@@ -37,6 +39,7 @@ async function reportOf(mutation?: Mutation, only?: readonly string[]): Promise<
       outcome: await prepared.run(),
       mark: prepared.mark,
       offered: [...prepared.endpoints.keys()],
+      notOffered: features.filter((feature) => !prepared.endpoints.has(feature)),
       version: '0.1.0',
       interfaceVersion: '1',
       agreed: { 'Rate limit': '200 <a second>' },

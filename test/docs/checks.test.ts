@@ -4,7 +4,9 @@ import assert from 'node:assert/strict'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'node:test'
+import type { AnyCheck } from '../../src/checker/check.ts'
 import { operatorChecks } from '../../src/checker/operator/checks.ts'
+import { platformChecks } from '../../src/checker/platform/checks.ts'
 import { reportSchemaText, withChecks } from '../../src/checker/print-checks.ts'
 import { type Preparation, preparationTable, readPreparation } from '../../src/cli/check/preparation.ts'
 import { temporary } from '../support/sides.ts'
@@ -23,8 +25,9 @@ test('docs/check-report.schema.json is the schema of the report', async () => {
 })
 
 test('every check names sections of the interface, and rows of docs/open-points.md', async () => {
+  const checks: readonly AnyCheck[] = [...operatorChecks, ...platformChecks].flatMap((group) => [...group.checks])
   const [sections, rows] = [await read('interface.md'), await read('open-points.md')]
-  for (const { id, section, row } of operatorChecks.flatMap(({ checks }) => checks)) {
+  for (const { id, section, row } of checks) {
     for (const each of section.split(', ')) {
       const [, chapter = '', part] = /^§(\d+)(?:\.(\d+))?$/.exec(each) ?? []
       // A part is a heading, or a numbered rule of the chapter.

@@ -1,6 +1,7 @@
 // All checks of an operator, in the order of the run and of docs/checks.md.
 
-import type { Check } from '../check.ts'
+import type { CheckGroup } from '../check.ts'
+import type { Sender } from '../sender.ts'
 import { atOnceChecks } from './at-once.ts'
 import { authenticationChecks } from './authentication.ts'
 import { batchOutcomeChecks } from './batch-outcomes.ts'
@@ -16,12 +17,7 @@ import { singleOutcomeChecks } from './single-outcomes.ts'
 import { sizeChecks } from './sizes.ts'
 import { streamChecks } from './streams.ts'
 
-export interface CheckGroup {
-  readonly title: string
-  readonly checks: readonly Check[]
-}
-
-export const operatorChecks: readonly CheckGroup[] = [
+export const operatorChecks: readonly CheckGroup<Sender>[] = [
   { title: 'Endpoints', checks: endpointChecks },
   { title: 'Shapes of answers', checks: shapeChecks },
   { title: 'Ids and JSON', checks: idChecks },

@@ -1,4 +1,4 @@
-// The differences between two reports of the same operator.
+// The differences between two reports of the same operator or platform.
 
 import type { Report, ReportedResult } from '../report-schema.ts'
 import { shownTime, statusWords } from './phrases.ts'

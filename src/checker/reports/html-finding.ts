@@ -32,10 +32,11 @@ function exchangePart({ label, decisive, request, answer, lost, ms, curl }: Repo
     : [lost ?? 'no answer']
   const mark = decisive ? ' <span class="chip bad">decisive</span>' : ''
   const note = request.note === undefined ? '' : `<p class="caption">${escaped(request.note)}</p>`
+  const repeat =
+    curl === undefined ? '' : `\n<p class="caption">Repeat it, with the key in $API_KEY</p><pre>${escaped(curl)}</pre>`
   return `<div class="exchange"><h4>${escaped(label)}${mark} <span class="soft">${ms} ms</span></h4>
 <div class="sides"><div><p class="caption">Request</p><pre>${escaped(sent.join('\n'))}</pre></div>
-<div><p class="caption">Answer</p><pre>${escaped(received.join('\n'))}</pre></div></div>${note}
-<p class="caption">Repeat it, with the key in $API_KEY</p><pre>${escaped(curl)}</pre></div>`
+<div><p class="caption">Answer</p><pre>${escaped(received.join('\n'))}</pre></div></div>${note}${repeat}</div>`
 }
 
 const headerLines = (headers: Readonly<Record<string, string>>): string[] =>

@@ -5,21 +5,29 @@ import { escaped, list } from './html-text.ts'
 import { conclusionWords, ruleSetWords, shownTime, verdictOf } from './phrases.ts'
 
 export function signOffSheet(report: Report): string {
-  const { url, started_at: startedAt, prepared, agreed, conclusion, rules } = report
+  const { subject, url, started_at: startedAt, prepared, agreed, conclusion, rules } = report
   const rows: [string, string][] = [
-    ['Operator', escaped(url)],
+    subject === 'operator' ? ['Operator', escaped(url)] : ['Platform', ''],
     ['Brand', escaped(prepared.brand)],
     ['Checked on', shownTime(startedAt)],
     ['Result', `<b>${conclusionWords[conclusion]}</b>. ${escaped(verdictOf(report))}`],
     ['Checked against', ruleSetWords[rules]],
     ['Endpoints', escaped(prepared.offered.join(', '))],
     ...(prepared.not_offered.length > 0
-      ? ([['Not offered', escaped(prepared.not_offered.join(', '))]] as [string, string][])
+      ? ([[subject === 'operator' ? 'Not offered' : 'Not used', escaped(prepared.not_offered.join(', '))]] as [
+          string,
+          string,
+        ][])
       : []),
     ['Proved', list(provedIn(report).map(escaped))],
     ['Open', openIn(report)],
     ['Batch maximum', `${prepared.batch_max} messages${prepared.batch_max_agreed ? ', agreed' : ', not agreed yet'}`],
-    ['Fields of reconciliation', prepared.fields ? escaped(prepared.fields.join(', ')) : 'not named'],
+    ...(subject === 'operator'
+      ? ([['Fields of reconciliation', prepared.fields ? escaped(prepared.fields.join(', ')) : 'not named']] as [
+          string,
+          string,
+        ][])
+      : []),
     ...Object.entries(agreed).map(([name, value]): [string, string] => [escaped(name), escaped(value)]),
   ]
   return `<section class="card sheet" id="sign-off" style="margin-top:48px"><h2 style="margin-top:4px">Sign-off sheet</h2>

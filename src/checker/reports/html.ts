@@ -65,7 +65,7 @@ function toneOfResult({ status, level }: ReportedResult): string {
 }
 
 function banner(report: Report): string {
-  const { conclusion, url, started_at: startedAt, results } = report
+  const { subject, conclusion, url, started_at: startedAt, results } = report
   const has = (status: string): boolean => results.some((result) => result.status === status)
   const links = [
     ...(has('failed') ? [['findings', 'Findings']] : []),
@@ -77,7 +77,7 @@ function banner(report: Report): string {
   return `<div class="banner ${toneOf[conclusion]}"><div>
 <span class="state">${conclusionWords[conclusion]}</span>
 <h1>${escaped(verdictOf(report))}</h1>
-<p class="address">Operator <b>${escaped(url)}</b>, checked ${shownTime(startedAt)}</p>
+<p class="address">${subject === 'operator' ? 'Operator' : 'Platform that sent to'} <b>${escaped(url)}</b>, checked ${shownTime(startedAt)}</p>
 <nav>${links.map(([id, title]) => `<a href="#${id}">${title}</a>`).join('')}</nav>
 </div></div>`
 }

@@ -8,7 +8,7 @@ export function junitReport(report: Report): string {
   const { must } = report.counts
   const seconds = Number.parseInt(shownSeconds(report), 10)
   return `<?xml version="1.0" encoding="UTF-8"?>
-<testsuites name="bellwire check operator" tests="${report.results.length}" failures="${must.failed}" errors="${must.not_judged}" time="${seconds}">
+<testsuites name="bellwire check ${report.subject}" tests="${report.results.length}" failures="${must.failed}" errors="${must.not_judged}" time="${seconds}">
 ${suites.join('\n')}
 </testsuites>
 `

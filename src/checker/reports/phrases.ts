@@ -23,10 +23,10 @@ export const ruleSetWords = {
 } as const
 
 /** One sentence that a manager understands. */
-export function verdictOf({ conclusion, counts: { must }, only }: Report): string {
+export function verdictOf({ subject, conclusion, counts: { must }, only }: Report): string {
   const judged = must.passed + must.failed
   if (conclusion === 'failed')
-    return `${must.failed} of ${judged} required rules ${must.failed === 1 ? 'is' : 'are'} violated: this operator does not follow the interface yet.`
+    return `${must.failed} of ${judged} required rules ${must.failed === 1 ? 'is' : 'are'} violated: this ${subject} does not follow the interface yet.`
   if (conclusion === 'incomplete')
     return `No required rule is violated, but ${must.not_judged} of ${judged + must.not_judged} could not be judged: the proof is incomplete.`
   const skipped =
@@ -34,7 +34,7 @@ export function verdictOf({ conclusion, counts: { must }, only }: Report): strin
       ? ` ${must.skipped} ${must.skipped === 1 ? 'was' : 'were'} not checked, because something was not prepared.`
       : ''
   if (only) return `All ${must.passed} required rules that were checked are kept.${skipped}`
-  return `All ${must.passed} required rules are kept: this operator follows the interface.${skipped}`
+  return `All ${must.passed} required rules are kept: this ${subject} follows the interface.${skipped}`
 }
 
 export const conclusionWords = { passed: 'Passed', failed: 'Failed', incomplete: 'Incomplete' } as const

@@ -35,18 +35,16 @@ function failures(results: readonly ReportedResult[], level: Level): string[] {
 
 function failureLines({ first, results }: Grouped): string[] {
   const mark = first.level === 'must' ? styleText('red', '✗') : styleText('yellow', '!')
-  const decisive = results[0]?.exchanges.find((exchange) => exchange.decisive)
+  const command = results[0]?.exchanges.find((exchange) => exchange.decisive)?.curl
   return [
     `${mark} ${styleText('bold', first.check)}  ${styleText('dim', referenceOf(first))}`,
     wrapped('  ', first.title),
     ...results.map(({ target, seen = '' }) => wrapped('  seen    ', `${target}: ${seen}`)),
     wrapped('  effect  ', first.consequence),
     wrapped('  remedy  ', first.remedy),
-    ...(decisive
-      ? [
-          `  repeat  ${decisive.curl.length > longestCurl ? 'the HTML and JSON reports have the command' : decisive.curl}`,
-        ]
-      : []),
+    ...(command === undefined
+      ? []
+      : [`  repeat  ${command.length > longestCurl ? 'the HTML and JSON reports have the command' : command}`]),
     '',
   ]
 }

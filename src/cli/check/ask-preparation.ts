@@ -2,7 +2,7 @@
 
 import type { FactOptions } from './facts.ts'
 import type { Preparation } from './preparation.ts'
-import { ask } from './restart.ts'
+import { ask } from './shell.ts'
 
 export async function askPreparation(
   { user, blockedUser, userWithoutDevice }: FactOptions,

@@ -1,5 +1,6 @@
 // Combines the options of the command line with the file: an option overrides the file.
 
+import type { AnyCheck } from '../../checker/check.ts'
 import { type Facts, preparations } from '../../checker/facts.ts'
 import type { ReconciliationField } from '../../contract/records.ts'
 import type { Json } from '../../runtime/json.ts'
@@ -55,14 +56,16 @@ export function factsFrom(options: FactOptions, file: Preparation): Facts {
       giveUp: 20,
       retryPause: 500,
       patience: 5_000,
+      quiet: 0,
     },
   }
 }
 
 const defaultMessage = { title: 'Bellwire check', body: 'A test message of bellwire check. Please ignore it.' }
 
-/** The preparations that are missing, each with how to prepare it. */
-export const missingPreparations = (facts: Facts): readonly string[] =>
-  Object.values(preparations)
+/** The preparations that checks need and that are missing, each with how to prepare it. */
+export const missingPreparations = (facts: Facts, checks: readonly AnyCheck[]): readonly string[] =>
+  [...new Set(checks.flatMap(({ needs = [], scenario }) => [...(scenario.needs ?? []), ...needs]))]
+    .map((need) => preparations[need])
     .filter(({ isPrepared }) => !isPrepared(facts))
     .map(({ missing, prepare }) => `${missing}: ${prepare}`)

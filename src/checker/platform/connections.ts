@@ -1,0 +1,94 @@
+// §7.1, §7.2, row 8: answers that are lost.
+
+import { type Check, checksOf, type Scenario } from '../check.ts'
+import type { Message } from '../messages.ts'
+import { Failed, NotJudged } from '../verdict.ts'
+import type { Lane, Trace } from './lane.ts'
+import { cutBody, hang, reset, successful } from './replies.ts'
+import type { Reply } from './request.ts'
+
+interface Lost {
+  readonly trace: Trace
+  readonly record: Message
+}
+
+const lostAnswers: Scenario<Lost, Lane> = {
+  scope: 'send',
+  messages: 1,
+  run: async ({ target, make, play }) => {
+    const record = make.message()
+    const trace = await play({
+      records: [record],
+      reply: (open) => {
+        const attempt = open.messages[0]?.attempt ?? 3
+        return attempt === 1 ? reset : attempt === 2 ? cutBody(target, open) : successful(target, open)
+      },
+    })
+    return { trace, record }
+  },
+}
+
+function expectRetriedAfter({ trace, record }: Lost, cut: Reply['cut'], what: string): void {
+  const requests = trace.of(record)
+  const place = requests.findIndex(({ reply }) => reply.cut === cut)
+  if (place < 0) throw new NotJudged('the platform stopped before this request')
+  if (place === requests.length - 1)
+    throw new Failed(`${requests[place]?.label}: ${what}, and message ${record.idJson} did not come again`)
+}
+
+const consequence = 'Messages are lost whenever a connection breaks or the operator restarts.'
+
+const lostChecks = checksOf(lostAnswers, [
+  {
+    id: 'lost.reset',
+    section: '§7.1, §7.2',
+    row: 8,
+    level: 'should',
+    title: 'A message is sent again if the connection is reset instead of an answer.',
+    consequence,
+    remedy:
+      'Treat an error of the connection as a fatal outcome: keep the messages, and send them again after a pause.',
+    judge: (seen) => expectRetriedAfter(seen, 'reset', 'the connection was reset'),
+  },
+  {
+    id: 'lost.cut',
+    section: '§7.1, §7.2',
+    row: 8,
+    level: 'should',
+    title: 'A message is sent again if the connection ends within the answer.',
+    consequence,
+    remedy:
+      'Use an answer only if it is complete: Content-Length bytes, or the last chunk. Otherwise send the messages again.',
+    judge: (seen) => expectRetriedAfter(seen, 'body', 'the answer was cut'),
+  },
+])
+
+const hanging: Scenario<Lost, Lane> = {
+  scope: 'send',
+  needs: ['timeout of the platform'],
+  messages: 1,
+  run: async ({ target, make, play }) => {
+    const record = make.message()
+    const trace = await play({
+      records: [record],
+      reply: (open) => (open.messages[0]?.attempt === 1 ? hang : successful(target, open)),
+    })
+    return { trace, record }
+  },
+}
+
+const hangChecks = checksOf(hanging, [
+  {
+    id: 'lost.timeout',
+    section: '§7.1, §7.2',
+    row: 30,
+    level: 'should',
+    title: 'A message is sent again if no answer comes within the timeout of the platform.',
+    consequence:
+      'One request without an answer stops all messages of the operator until somebody restarts the platform.',
+    remedy: 'Set a timeout for the whole request, and send the messages again when it ends.',
+    judge: (seen) => expectRetriedAfter(seen, 'hang', 'no answer was sent'),
+  },
+])
+
+export const connectionChecks: readonly Check<Lane>[] = [...lostChecks, ...hangChecks]

@@ -1,0 +1,218 @@
+// The tool of a scenario: it has records enqueued, and answers the platform's requests for one endpoint.
+
+import { clock } from '../../runtime/clock.ts'
+import { redactSecrets } from '../../runtime/redact-secrets.ts'
+import type { Exchange } from '../exchange.ts'
+import type { Facts } from '../facts.ts'
+import { pause } from '../http-client.ts'
+import type { Message, MessageMaker } from '../messages.ts'
+import type { Target } from '../target.ts'
+import { NotJudged } from '../verdict.ts'
+import type { Arrived } from './listener.ts'
+import { notOurs, type Open, successful } from './replies.ts'
+import {
+  activityOf,
+  exchangeOf,
+  type Fields,
+  type Given,
+  idOf,
+  type PlatformRequest,
+  type ReceivedMessage,
+  type Reply,
+  readBody,
+} from './request.ts'
+
+/** A file of records, in the order in which they should be sent. */
+export interface Enqueued {
+  readonly channel: Target['channel']
+  readonly name: string
+  readonly records: readonly Message[]
+}
+
+export interface Play {
+  readonly records: readonly Message[]
+  /** Default: every message is successful. */
+  readonly reply?: (open: Open) => Reply
+  /** Default: every record has been answered with a final outcome. */
+  readonly isDone?: (trace: Trace) => boolean
+}
+
+/** The requests with the records of one play, in the order of their arrival. */
+export interface Trace {
+  readonly records: readonly Message[]
+  readonly requests: readonly PlatformRequest[]
+  /** The requests with this record. */
+  of(record: Message): readonly PlatformRequest[]
+  /** What each of these requests was told about the record. */
+  given(record: Message): readonly Given[]
+  /** The records without a final outcome. */
+  readonly open: ReadonlySet<Message>
+}
+
+export interface Lane {
+  readonly facts: Facts
+  readonly target: Target
+  readonly make: MessageMaker
+  play(play: Play): Promise<Trace>
+  readonly exchanges: readonly Exchange[]
+  /** The number of enqueued records. */
+  readonly messages: number
+}
+
+/** The lane that answers at present. All other requests are answered by `ofOthers`. */
+export interface Player {
+  /** undefined: none of the lane's records is in the request. */
+  answer(arrived: Arrived): { readonly reply: Reply; readonly ended: (closed: boolean) => void } | undefined
+}
+
+export interface LaneOptions {
+  readonly facts: Facts
+  readonly target: Target
+  readonly make: MessageMaker
+  readonly url: string
+  readonly key: string
+  readonly mostMessages: number
+  readonly enqueue: (file: Enqueued) => Promise<void>
+  /** Makes the lane answer. */
+  readonly take: (player: Player) => void
+}
+
+const pollMs = 10
+
+export function createLane(options: LaneOptions): Lane {
+  const { facts, target, make, url, key, mostMessages, enqueue, take } = options
+  const requests: Mutable<PlatformRequest>[] = []
+  const patience = facts.pace.patience + (facts.platformTimeout ?? 0)
+  let messages = 0
+
+  async function play({
+    records,
+    reply = (open) => successful(target, open),
+    isDone = isSettled,
+  }: Play): Promise<Trace> {
+    messages += records.length
+    if (messages > mostMessages)
+      throw new Error(`the scenario announced ${mostMessages} records, and tried to enqueue ${messages}`)
+    const trace = createTrace(records)
+    take({
+      answer(arrived) {
+        const { value, elements } = readBody(arrived.body)
+        const found = trace.receive(elements)
+        if (arrived.feature !== target.feature || (found.length === 0 && elements.length > 0)) return undefined
+        const open: Open = {
+          label: `request ${requests.length + 1}`,
+          feature: target.feature,
+          method: arrived.method,
+          url: url + arrived.path,
+          headers: arrived.headers,
+          key: arrived.key,
+          keyHeader: arrived.keyHeader,
+          body: redactSecrets(arrived.body, [key]),
+          value,
+          messages: found,
+          strangers: elements.length - found.length,
+          at: clock.monotonic(),
+          startedAt: clock.now(),
+        }
+        const decided = found.length === 0 ? notOurs(target) : reply(open)
+        const request: Mutable<PlatformRequest> = { ...open, reply: decided }
+        requests.push(request)
+        trace.add(request)
+        return {
+          reply: decided,
+          ended(closed) {
+            request.endedAt = clock.monotonic()
+            if (closed) request.closed = true
+            trace.settle(request)
+          },
+        }
+      },
+    })
+    await enqueue({ channel: target.channel, name: `${target.feature}-${requests.length + 1}`, records })
+    await waitUntil(() => isDone(trace), trace)
+    if (trace.requests.length === 0)
+      throw new NotJudged(`no request with these records arrived within ${patience / 1000} s`)
+    // A wrong repetition comes about as fast as a right one.
+    await pause(facts.pace.quiet)
+    return trace
+  }
+
+  /** Waits for the end, as long as requests go on arriving. */
+  async function waitUntil(isEnd: () => boolean, trace: Trace): Promise<void> {
+    let seen = 0
+    for (let since = clock.monotonic(); !isEnd(); await pause(pollMs)) {
+      if (trace.requests.length > seen) {
+        seen = trace.requests.length
+        since = clock.monotonic()
+      }
+      if (clock.monotonic() - since > patience) return
+    }
+  }
+
+  return {
+    facts,
+    target,
+    make,
+    play,
+    get exchanges() {
+      return requests.map(exchangeOf)
+    },
+    get messages() {
+      return messages
+    },
+  }
+}
+
+type Mutable<T> = { -readonly [Key in keyof T]: T[Key] }
+
+interface OpenTrace extends Trace {
+  add(request: PlatformRequest): void
+  /** Called when the reply to a request is written. */
+  settle(request: PlatformRequest): void
+  /** Finds the records of the elements, and counts their arrival. */
+  receive(elements: readonly Fields[]): readonly ReceivedMessage[]
+}
+
+function createTrace(records: readonly Message[]): OpenTrace {
+  const requests: PlatformRequest[] = []
+  const byId = new Map(records.map((record) => [record.idJson, record]))
+  const byHash = new Map(records.map((record) => [hashIn(record.text), record]))
+  const counts = new Map<Message, number>()
+  const open = new Set(records)
+  const of = (record: Message): readonly PlatformRequest[] =>
+    requests.filter(({ messages }) => messages.some((message) => message.record === record))
+  const given = (record: Message): readonly Given[] => of(record).map((request) => givenIn(request, record))
+  return {
+    records,
+    requests,
+    of,
+    given,
+    open,
+    settle(request) {
+      for (const { record } of request.messages) if (isFinal(givenIn(request, record))) open.delete(record)
+    },
+    add: (request) => void requests.push(request),
+    receive(elements) {
+      const found = elements.flatMap((element) => {
+        const idJson = idOf(element)
+        const { trigger_hash: hash } = activityOf(element)
+        const record = byId.get(idJson) ?? (typeof hash === 'string' ? byHash.get(hash) : undefined)
+        return record ? [{ record, idJson, element }] : []
+      })
+      for (const record of new Set(found.map((each) => each.record))) counts.set(record, (counts.get(record) ?? 0) + 1)
+      return found.map((each) => ({ ...each, attempt: counts.get(each.record) as number }))
+    },
+  }
+}
+
+const hashIn = (text: string): string | undefined => /"trigger_hash":"([^"]*)"/.exec(text)?.[1]
+
+/** What the platform knows about a record from the answer to a request. */
+export function givenIn({ messages, reply, endedAt, closed }: PlatformRequest, record: Message): Given {
+  const message = messages.find((each) => each.record === record)
+  return message === undefined || closed || endedAt === undefined ? 'retry' : reply.given(message)
+}
+
+export const isFinal = (given: Given): boolean => given === 'successful' || given === 'failed'
+
+const isSettled = (trace: Trace): boolean => trace.open.size === 0

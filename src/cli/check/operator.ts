@@ -1,0 +1,177 @@
+import { Command, Option } from 'commander'
+import type { Facts } from '../../checker/facts.ts'
+import { operatorChecks } from '../../checker/operator/checks.ts'
+import { createReport } from '../../checker/report.ts'
+import { type Prepared, prepareRun } from '../../checker/run.ts'
+import { type Feature, features } from '../../checker/target.ts'
+import { reconciliationFields } from '../../contract/records.ts'
+import { CliError, exit } from '../exit.ts'
+import { createProgress } from '../progress.ts'
+import { readKey } from '../running-side.ts'
+import { time } from '../time.ts'
+import { version } from '../version.ts'
+import { askPreparation } from './ask-preparation.ts'
+import { type FactOptions, factsFrom, missingPreparations } from './facts.ts'
+import { batchMax, digits, oneOfEach } from './option-kinds.ts'
+import { type Preparation, readPreparation } from './preparation.ts'
+import { addRunOptions, demandChecks, explain, publish, type RunOptions, readEarlier, runShown } from './run-shown.ts'
+import { ask, restartByCommand, restartByPerson } from './shell.ts'
+import { withProfile } from './with-profile.ts'
+
+interface CheckOptions extends FactOptions, RunOptions {
+  readonly url?: string
+  readonly key?: string
+  readonly keyFile?: string
+  readonly file?: string
+  readonly profile?: string
+  readonly features?: readonly Feature[]
+  readonly restartCommand?: string
+  readonly askRestart?: true
+  readonly dryRun?: true
+  readonly yes?: true
+}
+
+export function checkOperatorCommand(): Command {
+  const command = new Command('operator')
+    .description('play the platform towards an operator, and report every rule that it violates')
+    .addOption(new Option('--url <url>', 'the base URL of the operator, without /channels').env('BELLWIRE_URL'))
+    .addOption(
+      new Option(
+        '--key <key>',
+        'the API key that the operator issued. ps shows it to all users of this machine: prefer --key-file or the variable',
+      ).env('BELLWIRE_KEY'),
+    )
+    .option('--key-file <file>', 'read the key from this file')
+    .option('--profile <file>', 'read address, endpoints, batch maximum and fields from an integration profile')
+    .option('-f, --file <file>', 'read what is prepared from this file (YAML or JSON); options override it')
+    .option('--brand <number>', 'the brand_id of all messages; default: 1', digits)
+    .option('--user <id>', 'a user who can receive messages on all channels')
+    .option('--blocked-user <id>', 'a user who must not receive messages')
+    .option('--user-without-device <id>', 'a user whom no push can reach')
+    .option(
+      '--fields <list>',
+      'the fields that the operator can list, separated by commas',
+      oneOfEach(reconciliationFields),
+    )
+    .option('--batch-max <number>', 'the batch maximum that the operator announced; default: 100 messages', batchMax)
+    .option('--features <list>', `the endpoints that must be offered: ${features.join(',')}`, oneOfEach(features))
+    .addOption(new Option('--timeout <time>', 'the longest wait for an answer; default: 30s').argParser(time))
+    .option('--restart-command <command>', 'a shell command that restarts the operator')
+    .option('--ask-restart', 'ask the person at the terminal to restart the operator')
+    .option('--dry-run', 'print the plan, and send no message')
+    .option('-y, --yes', 'send the messages without asking')
+  return addRunOptions(command)
+    .addHelpText('after', help)
+    .action(async (options: CheckOptions) => {
+      process.exitCode = await checkOperator(options)
+    })
+}
+
+const help = `
+Sends messages to the named users only, after it has said how many. All of them have bellwire-check in their trigger_hash.
+docs/testing-your-own.md leads from nothing to a green report; docs/checks.md lists all checks.
+
+Exit codes: 0 all required checks passed, 1 a required check failed, 2 could not run, or a required check could not be judged.
+
+Examples:
+  BELLWIRE_KEY=… bellwire check operator --url https://operator.example --user 1001 --blocked-user 1002
+  bellwire check operator --file check.yaml --yes --report report.html --report report.xml
+  bellwire check operator --file check.yaml --only batch,absence --compare before.json
+`
+
+const checks = operatorChecks.flatMap(({ checks: of }) => of)
+
+async function checkOperator(options: CheckOptions): Promise<number> {
+  const earlier = await readEarlier(options)
+  const written = options.file === undefined ? {} : await readPreparation(options.file)
+  const key = await keyOf(options, written)
+  const profile = options.profile ?? written.profile
+  const file = profile === undefined ? written : await withProfile(profile, key, written, options.brand)
+  const progress = createProgress(process.stderr)
+  const isTerminal = process.stdin.isTTY === true && process.stderr.isTTY === true && !options.yes
+  const answers = isTerminal ? await askPreparation(options, file) : {}
+  const command = options.restartCommand ?? file.restart_command
+  const restart =
+    command !== undefined ? restartByCommand(command) : options.askRestart && restartByPerson(progress.end)
+  const facts = factsFrom({ ...answers, ...options, ...(restart && { restart }) }, file)
+  const url = addressOf(options, file)
+  const rules = options.rules ?? file.rules ?? 'bellwire'
+  const declared = options.features ?? file.features
+  const prepared = await prepareRun({
+    url,
+    key,
+    checks,
+    facts,
+    rules,
+    mostMessages: options.maxMessages,
+    ...(options.only && { only: options.only }),
+    ...(declared && declared.length > 0 && { features: declared }),
+    ...(options.firstId !== undefined && { firstId: options.firstId }),
+  }).catch(explain)
+  try {
+    demandChecks(prepared, options)
+    process.stderr.write(`${phrasePlan(prepared, facts, url)}\n`)
+    if (options.dryRun) return exit.ok
+    await confirm(options, isTerminal)
+  } catch (error) {
+    prepared.close()
+    throw error
+  } finally {
+    if (options.dryRun) prepared.close()
+  }
+  const report = createReport({
+    subject: 'operator',
+    url,
+    groups: operatorChecks,
+    rules,
+    only: options.only,
+    facts,
+    outcome: await runShown(prepared, progress),
+    mark: prepared.mark,
+    offered: [...prepared.endpoints.keys()],
+    notOffered: features.filter((feature) => !prepared.endpoints.has(feature)),
+    version: await version(),
+    interfaceVersion: options.interface,
+    agreed: (file.agreed ?? {}) as Readonly<Record<string, string>>,
+  })
+  return publish(report, options, earlier)
+}
+
+async function keyOf({ key, keyFile }: CheckOptions, file: Preparation): Promise<string> {
+  const from = keyFile ?? (key === undefined ? file.key_file : undefined)
+  const found = from === undefined ? key : await readKey(from)
+  if (found !== undefined) return found
+  throw new CliError(exit.usage, 'no API key: give BELLWIRE_KEY or --key-file, with the key that the operator issued')
+}
+
+function addressOf(options: CheckOptions, file: Preparation): string {
+  const url = options.url ?? file.url
+  if (url === undefined) throw new CliError(exit.usage, 'no operator: give --url, or url in the file')
+  if (/^https?:/.test(url) && URL.canParse(url)) return url
+  throw new CliError(exit.usage, `--url is not an http or https address: ${url}`)
+}
+
+function phrasePlan({ messages, total, notOffered }: Prepared, facts: Facts, url: string): string {
+  const { normal, blocked, withoutDevice } = facts.users
+  const users = [
+    normal,
+    ...(blocked ? [`${blocked} (blocked)`] : []),
+    ...(withoutDevice ? [`${withoutDevice} (without device)`] : []),
+  ]
+  const missing = missingPreparations(facts, checks)
+  return [
+    `${url}: ${total} checks, counted for each endpoint, channel and field.`,
+    `Sends at most ${messages} messages, only to ${users.length === 1 ? 'the user' : 'the users'} ${users.join(', ')}, brand ${facts.brand}.`,
+    ...(notOffered.length > 0 ? [`Not offered, and not checked: ${notOffered.join(', ')}.`] : []),
+    ...(missing.length > 0
+      ? ['Not prepared, so some checks are skipped:', ...missing.map((line) => `  - ${line}`)]
+      : []),
+  ].join('\n')
+}
+
+async function confirm({ yes }: CheckOptions, isTerminal: boolean): Promise<void> {
+  if (yes) return
+  if (!isTerminal) throw new CliError(exit.usage, 'add --yes to send the messages, or --dry-run to see the plan')
+  const answer = await ask('Send them? [y/N] ')
+  if (!/^y(es)?$/i.test(answer)) throw new CliError(exit.usage, 'nothing was sent')
+}

@@ -1,0 +1,42 @@
+import { spawn } from 'node:child_process'
+import { createInterface } from 'node:readline/promises'
+
+/** Restarts the operator by a shell command. Rejects if the command fails. */
+export const restartByCommand = (command: string) => (): Promise<void> => runShell('restart', command)
+
+/** @param name the purpose of the command, for the error */
+export function runShell(name: string, command: string, env: Readonly<Record<string, string>> = {}): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, {
+      shell: true,
+      stdio: ['ignore', 'ignore', 'pipe'],
+      env: { ...process.env, ...env },
+    })
+    let err = ''
+    child.stderr.setEncoding('utf8').on('data', (text: string) => (err = (err + text).slice(-500)))
+    child.on('error', reject)
+    // Not 'close': a server that the command starts in the background keeps its standard error open.
+    child.on('exit', (code) => {
+      if (code === 0) resolve()
+      else reject(new Error(`the ${name} command exited with ${code}: ${err.trim() || command}`))
+    })
+  })
+}
+
+/** Asks the person at the terminal to restart the operator. */
+export function restartByPerson(prepareTerminal: () => void): () => Promise<void> {
+  return async () => {
+    prepareTerminal()
+    await ask('Restart the operator now, and press Enter when it is starting: ')
+  }
+}
+
+/** Asks a question on the terminal. @returns the answer without surrounding spaces */
+export async function ask(question: string): Promise<string> {
+  const terminal = createInterface({ input: process.stdin, output: process.stderr })
+  try {
+    return (await terminal.question(question)).trim()
+  } finally {
+    terminal.close()
+  }
+}

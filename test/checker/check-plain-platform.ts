@@ -1,0 +1,53 @@
+// Runs the checks of a platform against the plain platform, or a mutant of it.
+
+import { platformChecks } from '../../src/checker/platform/checks.ts'
+import { openPlatformRun, type PlatformRunOptions } from '../../src/checker/platform/prepare.ts'
+import type { Outcome } from '../../src/checker/run-steps.ts'
+import { type Mode, type PlatformMutation, platformKey, startPlainPlatform } from './plain-platform.ts'
+
+export const allPlatformChecks = platformChecks.flatMap(({ checks }) => checks)
+
+/** Short times for tests. The patience is long, because only a fault reaches it. */
+export const platformPace = { timeout: 5_000, slow: 0, giveUp: 0, retryPause: 20, patience: 1_500, quiet: 500 }
+
+export const platformFacts = {
+  brand: '1',
+  users: { normal: 'user-1' },
+  known: {},
+  content: { title: 'A check', body: 'Please ignore' },
+  batchMax: 10,
+  batchMaxAgreed: true,
+  platformTimeout: 1_500,
+  pace: platformPace,
+} as const
+
+export const bothModes = { push: 'batch', site: 'single' } as const
+
+export async function checkPlainPlatform(
+  mutate?: PlatformMutation,
+  options: Partial<PlatformRunOptions> & { modes?: Readonly<Record<'push' | 'site', Mode>> } = {},
+): Promise<Outcome> {
+  const opened = await openPlatformRun({
+    host: '127.0.0.1',
+    port: 0,
+    key: platformKey,
+    checks: allPlatformChecks,
+    facts: platformFacts,
+    rules: 'bellwire',
+    mostMessages: 5_000,
+    enqueue: async ({ channel, records }) =>
+      platform.enqueue(
+        channel,
+        records.map(({ text }) => text),
+      ),
+    ...options,
+  })
+  const platform = startPlainPlatform({ url: opened.url, modes: options.modes ?? bothModes, mutate })
+  try {
+    const prepared = await opened.prepare()
+    return await prepared.run()
+  } finally {
+    await opened.close()
+    await platform.stop()
+  }
+}

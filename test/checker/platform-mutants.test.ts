@@ -1,0 +1,69 @@
+// The proof that each check of a platform can fail: for each there is a broken variant of a correct platform that this check finds, and
+// no check that is unrelated to the fault.
+
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { failedChecks } from './check-plain.ts'
+import { allPlatformChecks, checkPlainPlatform } from './check-plain-platform.ts'
+import { platformMutants } from './platform-mutants.ts'
+
+test('the plain platform passes every check that applies to it', async () => {
+  const outcomes = await Promise.all([
+    checkPlainPlatform(),
+    checkPlainPlatform(undefined, { modes: { push: 'single', site: 'batch' } }),
+  ])
+  const results = outcomes.flatMap((outcome) => outcome.results)
+  const others = results.filter(({ status }) => status !== 'passed' && status !== 'not_applicable')
+  assert.deepEqual(
+    others.map(({ check, target, status, seen }) => `${check.id} (${target.name}) ${status}: ${seen}`),
+    [],
+  )
+  const passed = new Set(results.filter(({ status }) => status === 'passed').map(({ check }) => check.id))
+  assert.deepEqual(
+    allPlatformChecks.map(({ id }) => id).filter((id) => !passed.has(id)),
+    [],
+    'checks that judged nothing',
+  )
+})
+
+test('every check of a platform has a mutant, and an id of its own', () => {
+  const found = new Set(platformMutants.map(({ check }) => check))
+  const ids = allPlatformChecks.map(({ id }) => id)
+  assert.deepEqual(
+    ids.filter((id) => !found.has(id)),
+    [],
+  )
+  assert.equal(new Set(ids).size, ids.length)
+  const named = platformMutants.flatMap(({ check, also = [] }) => [check, ...also])
+  assert.deepEqual(
+    named.filter((id) => !ids.includes(id)),
+    [],
+  )
+})
+
+/** How many mutants run at the same time: they wait most of the time. */
+const atOnce = 16
+
+test('each mutant of the platform is found by its check, and by no unrelated one', async (t) => {
+  const queue = [...platformMutants]
+  const rows: string[] = []
+  const wrong: string[] = []
+  async function runMutants(): Promise<void> {
+    for (let mutant = queue.shift(); mutant; mutant = queue.shift()) {
+      const { only, modes, check, fault, also = [] } = mutant
+      const outcome = await checkPlainPlatform(mutant.mutate, { ...(only && { only }), ...(modes && { modes }) })
+      const failed = failedChecks(outcome)
+      rows.push(`${failed.includes(check) ? '✓' : '✗'} ${check.padEnd(22)} ${fault}`)
+      const expected = new Set([check, ...also])
+      const run = new Set(outcome.results.map((result) => result.check.id))
+      const difference = [...expected].filter((id) => run.has(id) && !failed.includes(id)).map((id) => `not ${id}`)
+      for (const result of outcome.results)
+        if (result.status === 'failed' && !expected.has(result.check.id))
+          difference.push(`${result.check.id} (${result.target.name}): ${result.seen}`)
+      if (difference.length > 0) wrong.push(`${fault}: ${difference.join('; ')}`)
+    }
+  }
+  await Promise.all(Array.from({ length: atOnce }, runMutants))
+  for (const row of rows.toSorted()) t.diagnostic(row)
+  assert.deepEqual(wrong, [])
+})

@@ -1,0 +1,316 @@
+// Broken variants of the plain platform: at least one for each check.
+
+import type { Answer, Mode, Outcome, PlatformMutation, Rules, Waiting } from './plain-platform.ts'
+
+export interface PlatformMutant {
+  /** The fault, as a developer would make it. */
+  readonly fault: string
+  /** The check that finds it. */
+  readonly check: string
+  /** Other checks that the fault also violates. All other checks must pass, or not be judged because of the fault. */
+  readonly also?: readonly string[]
+  readonly modes?: Readonly<Record<'push' | 'site', Mode>>
+  /** Default: only the scenarios of this group are run. */
+  readonly only?: readonly string[]
+  readonly mutate: PlatformMutation
+}
+
+/** Changes how the outcomes of an answer are read. */
+const readsOutcomes =
+  (
+    change: (answer: Answer, sent: readonly Waiting[], mode: Mode, correct: Rules) => readonly Outcome[] | undefined,
+  ): PlatformMutation =>
+  (correct) => ({
+    outcomes: (answer, sent, mode) => change(answer, sent, mode, correct) ?? correct.outcomes(answer, sent, mode),
+  })
+
+const all = (sent: readonly Waiting[], outcome: Outcome): readonly Outcome[] => sent.map(() => outcome)
+/** Changes the members of `activity`, except the id. */
+const changesMembers =
+  (change: (activity: Record<string, unknown>) => void): PlatformMutation =>
+  () => ({
+    element({ text }) {
+      const { activity, ...rest } = JSON.parse(text) as { activity: Record<string, unknown> }
+      const id = /"id":(\d+)/.exec(text)?.[1] ?? ''
+      change(activity)
+      return JSON.stringify({ activity: { ...activity, id: 0 }, ...rest }).replace('"id":0', `"id":${id}`)
+    },
+  })
+
+let copies = 0
+
+export const platformMutants: readonly PlatformMutant[] = [
+  {
+    fault: 'sends with PUT',
+    check: 'request.arrives',
+    mutate: () => ({ method: 'PUT' }),
+  },
+  {
+    fault: 'sends the key as a bearer token',
+    check: 'request.key',
+    mutate: () => ({ headers: () => ({ 'content-type': 'application/json', authorization: 'Bearer key' }) }),
+  },
+  {
+    fault: 'sends single messages as an array of one record',
+    check: 'request.json',
+    modes: { push: 'single', site: 'single' },
+    mutate: () => ({ body: (elements) => `[${elements.join()}]` }),
+  },
+  {
+    fault: 'adds an element without activity to each batch',
+    check: 'request.json',
+    mutate: () => ({
+      body: (elements, mode) => (mode === 'single' ? (elements[0] as string) : `[{"records":[]},${elements.join()}]`),
+    }),
+  },
+  {
+    fault: 'sends text/plain',
+    check: 'request.content-type',
+    mutate: (correct) => ({ headers: () => ({ ...correct.headers(), 'content-type': 'text/plain' }) }),
+  },
+  {
+    fault: 'parses ids as floating-point numbers',
+    check: 'record.id',
+    mutate: () => ({ element: ({ text }) => JSON.stringify(JSON.parse(text)) }),
+  },
+  {
+    fault: 'sends brand_id as a text',
+    check: 'record.members',
+    mutate: changesMembers((activity) => {
+      activity.brand_id = String(activity.brand_id)
+    }),
+  },
+  {
+    fault: 'leaves out the action group',
+    check: 'record.members',
+    mutate: changesMembers((activity) => {
+      delete activity.action_group_id
+    }),
+  },
+  {
+    fault: 'writes the content as Latin-1',
+    check: 'record.content',
+    mutate: () => ({ element: ({ text }) => Buffer.from(text, 'utf8').toString('latin1') }),
+  },
+  {
+    fault: 'loses every seventh record',
+    check: 'request.all',
+    also: ['batch.rest'],
+    only: ['request', 'record', 'success', 'batch.rest'],
+    mutate: () => ({ accepts: (_, number) => number % 7 !== 0 }),
+  },
+  {
+    fault: 'forgets to acknowledge every fourth request',
+    check: 'success.once',
+    also: ['partial.once', 'single.2xx', 'answer.optional', 'answer.unknown'],
+    only: ['success', 'request'],
+    mutate: () => ({ keeps: (outcome) => outcome === 'retry' || ++copies % 4 === 0 }),
+  },
+  {
+    fault: 'two workers send the same messages at the same time',
+    check: 'request.in-flight',
+    only: ['request', 'success', 'record'],
+    mutate: () => ({ copies: 2 }),
+  },
+  {
+    fault: 'cuts batches at twice the agreed number',
+    check: 'batch.maximum',
+    mutate: () => ({ max: 20 }),
+  },
+  {
+    fault: 'sends after half of the agreed number',
+    check: 'batch.full',
+    mutate: () => ({ max: 5 }),
+  },
+  {
+    fault: 'does not start the timer again after a full batch',
+    check: 'batch.rest',
+    also: ['request.all'],
+    only: ['batch', 'request'],
+    mutate: (correct) => {
+      let afterFull = false
+      return {
+        cut(due, waitedMs, mode) {
+          const sent = correct.cut.call({ ...correct, max: 10 }, due, afterFull ? 0 : waitedMs, mode)
+          if (mode === 'batch' && sent.length > 0) afterFull = sent.length === 10
+          return sent
+        },
+      }
+    },
+  },
+  {
+    fault: 'puts the first message into a batch twice',
+    check: 'batch.distinct',
+    also: ['batch.maximum'],
+    mutate: () => ({
+      body: (elements, mode) =>
+        mode === 'single' ? (elements[0] as string) : `[${[...elements, elements[0]].join()}]`,
+    }),
+  },
+  {
+    fault: 'repeats failed messages',
+    check: 'failed.skipped',
+    mutate: readsOutcomes((answer, sent, mode, correct) =>
+      mode === 'single'
+        ? undefined
+        : correct.outcomes(answer, sent, mode).map((outcome) => (outcome === 'failed' ? 'retry' : outcome)),
+    ),
+  },
+  {
+    fault: 'takes fatal messages for failed ones',
+    check: 'fatal.repeated',
+    mutate: readsOutcomes((answer, sent, mode, correct) => {
+      if (mode === 'single' || answer.status !== 200) return undefined
+      const [, fatal = ''] = /"fatal":\[(.*)\]/.exec(answer.text) ?? []
+      return correct
+        .outcomes(answer, sent, mode)
+        .map((outcome, place) =>
+          outcome === 'retry' && fatal.includes(`"id":${sent[place]?.id}`) ? 'failed' : outcome,
+        )
+    }),
+  },
+  {
+    fault: 'takes messages that are absent from the answer for delivered ones',
+    check: 'absent.repeated',
+    also: ['batch.unreadable'],
+    mutate: readsOutcomes((answer, sent, mode, correct) => {
+      if (mode === 'single' || answer.status !== 200) return undefined
+      const [, fatal = ''] = /"fatal":\[(.*)\]/.exec(answer.text) ?? []
+      return correct
+        .outcomes(answer, sent, mode)
+        .map((outcome, place) =>
+          outcome === 'retry' && !fatal.includes(`"id":${sent[place]?.id}`) ? 'successful' : outcome,
+        )
+    }),
+  },
+  {
+    fault: 'repeats the whole batch if one message is fatal or absent',
+    check: 'partial.once',
+    also: ['failed.skipped', 'answer.optional'],
+    mutate: readsOutcomes((answer, sent, mode, correct) => {
+      const outcomes = correct.outcomes(answer, sent, mode)
+      return mode === 'batch' && outcomes.includes('retry') ? all(sent, 'retry') : outcomes
+    }),
+  },
+  {
+    fault: 'reads the outcomes by the place of the messages, not by their ids',
+    check: 'partial.once',
+    also: ['failed.skipped', 'fatal.repeated', 'absent.repeated', 'answer.unknown'],
+    only: ['partial', 'failed', 'fatal', 'absent'],
+    mutate: readsOutcomes((answer, sent, mode) => {
+      if (mode === 'single' || answer.status !== 200 || !answer.text.startsWith('{')) return undefined
+      const read = JSON.parse(answer.text) as Record<string, unknown[] | undefined>
+      const outcomes: Outcome[] = []
+      for (const _ of read.successful ?? []) outcomes.push('successful')
+      for (const _ of read.failed ?? []) outcomes.push('failed')
+      for (const _ of read.fatal ?? []) outcomes.push('retry')
+      return sent.map((_, place) => outcomes[place] ?? 'retry')
+    }),
+  },
+  {
+    fault: 'writes the number of the attempt into a repeated record',
+    check: 'repeat.same',
+    mutate: () => ({
+      element: ({ text, attempts }) => (attempts > 1 ? text.replace(/\}$/, `,"attempt":${attempts}}`) : text),
+    }),
+  },
+  {
+    fault: 'expects all three categories in an answer',
+    check: 'answer.optional',
+    also: ['answer.unknown'],
+    mutate: readsOutcomes(({ status, text }, sent, mode) =>
+      mode === 'batch' &&
+      status === 200 &&
+      !['successful', 'failed', 'fatal'].every((name) => text.includes(`"${name}"`))
+        ? all(sent, 'retry')
+        : undefined,
+    ),
+  },
+  {
+    fault: 'discards an answer with an unknown member',
+    check: 'answer.unknown',
+    mutate: readsOutcomes(({ status, text }, sent, mode) =>
+      mode === 'batch' && status === 200 && text.includes('"note"') ? all(sent, 'retry') : undefined,
+    ),
+  },
+  {
+    fault: 'gives up on a batch after a 5xx',
+    check: 'batch.5xx',
+    mutate: readsOutcomes(({ status = 0 }, sent, mode) =>
+      mode === 'batch' && status >= 500 ? all(sent, 'failed') : undefined,
+    ),
+  },
+  {
+    fault: 'skips a batch after a 4xx, like a single message',
+    check: 'batch.4xx',
+    mutate: readsOutcomes(({ status = 0 }, sent, mode) =>
+      mode === 'batch' && status >= 400 && status < 500 ? all(sent, 'failed') : undefined,
+    ),
+  },
+  {
+    fault: 'counts a batch with 202 as delivered',
+    check: 'batch.2xx',
+    mutate: readsOutcomes(({ status = 0 }, sent, mode) =>
+      mode === 'batch' && status > 200 && status < 300 ? all(sent, 'successful') : undefined,
+    ),
+  },
+  {
+    fault: 'counts a 200 that it cannot read as delivered',
+    check: 'batch.unreadable',
+    mutate: readsOutcomes(({ status, text }, sent, mode) =>
+      mode === 'batch' && status === 200 && !text.startsWith('{') ? all(sent, 'successful') : undefined,
+    ),
+  },
+  {
+    fault: 'counts only 200 as delivered',
+    check: 'single.2xx',
+    mutate: readsOutcomes(({ status = 0 }, sent, mode) =>
+      mode === 'single' && status > 200 && status < 300 ? all(sent, 'retry') : undefined,
+    ),
+  },
+  {
+    fault: 'repeats a single message after 429',
+    check: 'single.4xx',
+    mutate: readsOutcomes(({ status }, sent, mode) =>
+      mode === 'single' && status === 429 ? all(sent, 'retry') : undefined,
+    ),
+  },
+  {
+    fault: 'skips a single message after a redirect',
+    check: 'single.repeated',
+    mutate: readsOutcomes(({ status }, sent, mode) =>
+      mode === 'single' && status === 302 ? all(sent, 'failed') : undefined,
+    ),
+  },
+  {
+    fault: 'skips a single message after the third attempt',
+    check: 'single.repeated',
+    mutate: readsOutcomes((_, sent, mode) =>
+      mode === 'single' && (sent[0]?.attempts ?? 0) >= 3 ? all(sent, 'failed') : undefined,
+    ),
+  },
+  {
+    fault: 'takes a broken connection for a refusal',
+    check: 'lost.reset',
+    also: ['lost.timeout'],
+    mutate: readsOutcomes(({ status }, sent) => (status === undefined ? all(sent, 'failed') : undefined)),
+  },
+  {
+    fault: 'counts an answer that is cut as delivered',
+    check: 'lost.cut',
+    mutate: readsOutcomes(({ incomplete }, sent) => (incomplete === 200 ? all(sent, 'successful') : undefined)),
+  },
+  {
+    fault: 'sends an empty batch after each time span',
+    check: 'batch.empty',
+    mutate: () => {
+      let turns = 0
+      return { sendsEmpty: (mode) => mode === 'batch' && ++turns % 20 === 0 }
+    },
+  },
+  {
+    fault: 'has no timeout',
+    check: 'lost.timeout',
+    mutate: () => ({ timeoutMs: 60_000 }),
+  },
+]
