@@ -2,11 +2,11 @@
 
 import { connect } from 'node:http2'
 import type { Failed } from '../../src/contract/outcome.ts'
+import { createHttp2Client } from '../../src/http2/client.ts'
 import { apnsNotification, type Notification } from '../../src/providers/apns/notification.ts'
 import { createProviderTokens } from '../../src/providers/apns/provider-token.ts'
 import { createAccessTokens } from '../../src/providers/fcm/access-token.ts'
 import { fcmMessage } from '../../src/providers/fcm/message.ts'
-import { createHttp2Client } from '../../src/providers/http2/client.ts'
 import { uuidv7 } from '../../src/runtime/ids.ts'
 import { apnsTopic, makePush, type PushTarget, tokensOf } from './push-target.ts'
 

@@ -60,6 +60,15 @@ export const perSecond = integer(
   optional: true,
 })
 
+/** The HTTP/2 implementation of a push service. */
+export const http2 = oneOf(
+  'own',
+  'node',
+)({
+  help: 'The HTTP/2 implementation: `own` (frames written by Bellwire, at a fraction of the CPU) or `node` (node:http2).',
+  default: 'node',
+})
+
 export const accessKeys = (help: string) =>
   list(
     group(

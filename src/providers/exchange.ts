@@ -1,4 +1,7 @@
 import type { Pool } from 'undici'
+import type { Exchanged } from '../http2/connection.ts'
+
+export type { Exchanged }
 
 export interface ExchangeRequest {
   readonly path: string
@@ -8,17 +11,6 @@ export interface ExchangeRequest {
   readonly most: number
   readonly signal: AbortSignal
 }
-
-export type Exchanged =
-  | {
-      readonly status: number
-      readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
-      readonly body: Buffer
-      /** The body was longer than `most`; `body` is its beginning. */
-      readonly cut: boolean
-    }
-  /** No answer, or only a part of it. `written`: the other side may have acted on the request. */
-  | { readonly lost: Error & { readonly code?: string }; readonly written: boolean }
 
 /**
  * POSTs a body and collects the answer. Never rejects, and follows no redirects.

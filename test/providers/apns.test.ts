@@ -14,20 +14,22 @@ import { type ApnsStandIn, type ApnsStandInOptions, apnsStandIn } from '../../sr
 import { contextOf, pushServiceSuite, pushTo } from '../suites/push-service.ts'
 import { apnsRows } from './apns-rows.ts'
 
-pushServiceSuite({
-  name: 'apns',
-  http2: true,
-  rows: apnsRows,
-  async start() {
-    const standIn = await apnsStandIn()
-    return {
-      service: serviceOf(standIn),
-      standIn,
-      device: (brand) => deviceOf(standIn, {}, brand),
-      secrets: [standIn.credentials.key],
-    }
-  },
-})
+for (const implementation of ['own', 'node'] as const)
+  pushServiceSuite({
+    name: 'apns',
+    variant: `http2: ${implementation}`,
+    http2: true,
+    rows: apnsRows,
+    async start() {
+      const standIn = await apnsStandIn()
+      return {
+        service: serviceOf(standIn, { http2: implementation }),
+        standIn,
+        device: (brand) => deviceOf(standIn, {}, brand),
+        secrets: [standIn.credentials.key],
+      }
+    },
+  })
 
 function serviceOf(standIn: ApnsStandIn, over: Partial<ApnsOptions> = {}): PushService {
   const { credentials, topic, url: baseUrl, sandboxUrl, ca } = standIn

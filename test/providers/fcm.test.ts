@@ -12,20 +12,22 @@ import { contextOf, pushServiceSuite, pushTo } from '../suites/push-service.ts'
 import { until } from '../support/wait.ts'
 import { fcmRows } from './fcm-rows.ts'
 
-pushServiceSuite({
-  name: 'fcm',
-  http2: true,
-  rows: fcmRows,
-  async start() {
-    const standIn = await fcmStandIn()
-    return {
-      service: serviceOf(standIn),
-      standIn,
-      device: (brand) => deviceOf(standIn, brand),
-      secrets: [standIn.credentials.private_key],
-    }
-  },
-})
+for (const implementation of ['own', 'node'] as const)
+  pushServiceSuite({
+    name: 'fcm',
+    variant: `http2: ${implementation}`,
+    http2: true,
+    rows: fcmRows,
+    async start() {
+      const standIn = await fcmStandIn()
+      return {
+        service: serviceOf(standIn, { http2: implementation }),
+        standIn,
+        device: (brand) => deviceOf(standIn, brand),
+        secrets: [standIn.credentials.private_key],
+      }
+    },
+  })
 
 function serviceOf(standIn: FcmStandIn, over: Partial<FcmOptions> = {}): PushService {
   const ca = standIn.ca === undefined ? {} : { ca: standIn.ca }

@@ -42,6 +42,8 @@ export interface Row {
 
 export interface PushFixture {
   readonly name: string
+  /** Distinguishes runs with different options, in the titles. */
+  readonly variant?: string
   readonly skip?: string | false
   /** A number of bytes that exceeds the size limit of the service. */
   readonly tooMany?: number
@@ -67,9 +69,17 @@ export const contextOf = (ms = 10_000, signal: AbortSignal = new AbortController
   signal,
 })
 
-export function pushServiceSuite({ name, skip = false, tooMany = 5_000, http2, rows, start }: PushFixture): void {
+export function pushServiceSuite({
+  name,
+  variant,
+  skip = false,
+  tooMany = 5_000,
+  http2,
+  rows,
+  start,
+}: PushFixture): void {
   const check = (title: string, run: (stage: PushStage, t: TestContext) => Promise<void>): void => {
-    test(`${name}: ${title}`, { skip, timeout: 30_000 }, async (t) => {
+    test(`${name}${variant === undefined ? '' : ` (${variant})`}: ${title}`, { skip, timeout: 30_000 }, async (t) => {
       const stage = await start(t)
       t.after(async () => {
         await stage.service.close?.()

@@ -20,6 +20,7 @@ export async function apnsOptions(config: ApnsConfig, path: string): Promise<Apn
     per_second: perSecond,
     concurrency,
     connections,
+    http2,
   } = config
   for (const [setting, id] of [
     ['key_id', keyId],
@@ -45,6 +46,7 @@ export async function apnsOptions(config: ApnsConfig, path: string): Promise<Apn
     perSecond,
     concurrency,
     connections,
+    http2,
     ...(apps && { apps }),
     ...(environments && { environments }),
     ...(ca !== undefined && { ca }),

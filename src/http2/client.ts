@@ -1,18 +1,33 @@
-// An HTTP/2 client over node:http2, for services that receive many small requests: FCM and APNs.
+// An HTTP/2 client for services that receive many small requests: a pool of connections to one origin, and the queue before it.
 //
-// undici supports HTTP/2 too and recovers by itself, but uses nearly twice the CPU for a message (docs/performance-notes.md). Here
-// recovery relies on connection.ts: the peer reports the streams that it has not processed, and their requests are sent again.
+//   createHttp2Client({ origin, http2: 'own' | 'node', ca, proxy, connections, ...limits }).post({ path, headers, body, … })
+//
+// A connection (the interface is in connection.ts) has two implementations: session.ts writes and reads frames itself,
+// node-connection.ts uses node:http2. test/http2/client.test.ts holds both to the same requirements. The parts of session.ts without
+// a socket: `new Reader(events).read(chunk)` turns bytes into events (reader.ts), and `new Writer()` turns calls into bytes that
+// take() returns (writer.ts); each has one direction of HPACK (hpack-decoder.ts, hpack-encoder.ts).
+//
+// A peer reports the streams that it has not processed, and their requests are sent again on another connection.
 
-import { clock } from '../../runtime/clock.ts'
-import type { Exchanged } from '../exchange.ts'
+import type { Socket } from 'node:net'
+import { clock } from '../runtime/clock.ts'
 import {
   type Connection,
   type ConnectionLimits,
   type End,
+  type Exchanged,
   type Http2Request,
   notEncodable,
-  openConnection,
+  type OpenConnection,
 } from './connection.ts'
+import { openNodeConnection } from './node-connection.ts'
+import { openSession } from './session.ts'
+import { openTunnel } from './socket.ts'
+
+/** own: our own frames; node: node:http2. */
+export type Http2Implementation = 'own' | 'node'
+
+const implementations: Record<Http2Implementation, OpenConnection> = { own: openSession, node: openNodeConnection }
 
 export interface Http2Options extends Partial<ConnectionLimits> {
   /** https://api.push.apple.com. An http:// origin uses HTTP/2 without TLS. */
@@ -21,6 +36,10 @@ export interface Http2Options extends Partial<ConnectionLimits> {
   readonly ca?: string
   /** Maximum number of sessions. A further session is opened when the streams of the others are in use. */
   readonly connections?: number
+  /** Default: node. */
+  readonly http2?: Http2Implementation | undefined
+  /** http://user:password@proxy:3128. Connections go through this HTTP proxy (CONNECT). */
+  readonly proxy?: string | undefined
 }
 
 export interface PostRequest extends Http2Request {
@@ -42,6 +61,7 @@ const mostResends = { refused: 5, unprocessed: 100 }
 /** While other sessions are usable, the next attempt to open a session waits this long after a failed one. */
 const reopenAfterMs = 1_000
 const closeWithinMs = 5_000
+const sweepEveryMs = 25
 /** If the headers of one request are too large, a peer closes the connection, with all requests on it. */
 const mostHeaderBytes = 16 * 1024
 const defaults: ConnectionLimits = {
@@ -54,11 +74,12 @@ const defaults: ConnectionLimits = {
 interface Job {
   readonly request: PostRequest
   readonly done: (exchanged: Exchanged) => void
+  readonly startedAt: number
   /** Index in `jobs`; -1: the job is done. */
   index: number
   /** How often the request was refused, and how often it was unprocessed. */
   readonly resends: { refused: number; unprocessed: number }
-  cancelStream?: ((reason: 'late' | 'aborted') => void) | undefined
+  cancelStream?: ((reason: 'late' | 'aborted') => boolean) | undefined
 }
 
 /**
@@ -68,7 +89,9 @@ interface Job {
  * // { status: 200, headers, body, cut } or { lost: Error, written: true }
  */
 export function createHttp2Client(options: Http2Options): Http2Client {
-  const { origin, ca, connections: mostConnections = 1, ...limits } = options
+  const { origin, ca, proxy, connections: mostConnections = 1, http2 = 'node', ...given } = options
+  const limits: ConnectionLimits = { ...defaults, ...given }
+  const open = implementations[http2]
   const connections: Connection[] = []
   /** Jobs that wait for a stream, in order of arrival. Jobs that are sent again go first. */
   const waiting: Job[] = []
@@ -78,6 +101,9 @@ export function createHttp2Client(options: Http2Options): Http2Client {
   const watchedSignals = new WeakSet<AbortSignal>()
   let closed = false
   let mayOpenAt = 0
+  /** A tunnel through the proxy is being opened. */
+  let tunnelling = false
+  let sweeping = false
 
   function startOrQueue(job: Job): void {
     for (const connection of connections) {
@@ -116,35 +142,57 @@ export function createHttp2Client(options: Http2Options): Http2Client {
   }
 
   function openIfNeeded(): void {
+    if (tunnelling) return
     let usable = 0
     for (const connection of connections) {
       if (connection.state === 'opening') return
       if (isUsable(connection)) usable++
     }
     if (closed || usable >= mostConnections || (usable > 0 && clock.now() < mayOpenAt)) return
-    const connection = openConnection(
-      origin,
-      ca,
-      { ...defaults, ...limits },
+    if (proxy === undefined) return void addConnection(undefined)
+    tunnelling = true
+    openTunnel(proxy, origin, limits.connectTimeoutMs).then(
+      (tunnel) => {
+        tunnelling = false
+        if (closed) tunnel.destroy()
+        else addConnection(tunnel)
+      },
+      (error: Error) => {
+        tunnelling = false
+        connectionEnded(error, false)
+      },
+    )
+  }
+
+  function addConnection(tunnel: Socket | undefined): void {
+    const connection = open(
+      { origin, ca, tunnel, limits },
       {
         changed() {
           startWaiting(connection)
-          if (waiting.length + resending.length > 0) openIfNeeded()
+          if (isAnyWaiting()) openIfNeeded()
         },
         ended(error, opened) {
           connections.splice(connections.indexOf(connection), 1)
-          if (!opened) mayOpenAt = clock.now() + reopenAfterMs
-          if (!opened && !connections.some(isUsable))
-            for (const job of [...resending.splice(0), ...waiting.splice(0)]) job.done({ lost: error, written: false })
-          if (waiting.length + resending.length > 0) openIfNeeded()
+          connectionEnded(error, opened)
         },
       },
     )
     connections.push(connection)
   }
 
+  /** @param opened whether the connection was ever usable */
+  function connectionEnded(error: Error, opened: boolean): void {
+    if (!opened) mayOpenAt = clock.now() + reopenAfterMs
+    if (!opened && !connections.some(isUsable))
+      for (const job of [...resending.splice(0), ...waiting.splice(0)]) job.done({ lost: error, written: false })
+    if (isAnyWaiting()) openIfNeeded()
+  }
+
+  const isAnyWaiting = (): boolean => waiting.length + resending.length > 0
+
   function startWaiting(connection: Connection): void {
-    if (waiting.length + resending.length === 0) return
+    if (!isAnyWaiting()) return
     for (let free = connection.freeStreams(); free > 0; free--) {
       const job = resending.shift() ?? waiting.shift()
       if (!job) return
@@ -155,9 +203,18 @@ export function createHttp2Client(options: Http2Options): Http2Client {
   /** Resolves the job with an error, and cancels its stream if the request is in flight. */
   function cancel(job: Job, reason: 'late' | 'aborted', lost: Error): void {
     const { cancelStream } = job
-    cancelStream?.(reason)
+    const written = cancelStream?.(reason) ?? false
     if (!cancelStream) removeFromQueues(job)
-    job.done({ lost, written: cancelStream !== undefined })
+    job.done({ lost, written })
+  }
+
+  /** Ends the requests whose deadline has passed. One sweep costs less than a timer for each request. */
+  function sweep(): void {
+    const now = clock.now()
+    for (const job of jobs.filter(({ request }) => request.deadline <= now))
+      cancel(job, 'late', new Error(`no answer within ${now - job.startedAt} ms`))
+    sweeping = jobs.length > 0
+    if (sweeping) clock.setTimeout(sweep, sweepEveryMs)
   }
 
   function watchSignal(signal: AbortSignal): void {
@@ -173,25 +230,21 @@ export function createHttp2Client(options: Http2Options): Http2Client {
   return {
     post(request) {
       const { deadline, signal } = request
-      const left = deadline - clock.now()
+      const now = clock.now()
       if (signal.aborted) return unsent(reasonOf(signal))
-      if (left <= 0) return unsent(new Error('the deadline had passed'))
+      if (deadline <= now) return unsent(new Error('the deadline had passed'))
       if (closed) return unsent(new Error('the HTTP/2 client is closed'))
-      const bytes = headerBytes(request)
-      if (bytes > mostHeaderBytes)
-        return unsent(
-          unencodable(`the headers have ${bytes} bytes; the maximum is ${mostHeaderBytes}: shorten the overrides`),
-        )
+      const problem = findHeaderProblem(request)
+      if (problem !== undefined) return unsent(unencodable(problem))
       watchSignal(signal)
       return new Promise((resolve) => {
-        const timer = clock.setTimeout(() => cancel(job, 'late', new Error(`no answer within ${left} ms`)), left)
         const job: Job = {
           request,
+          startedAt: now,
           index: jobs.length,
           resends: { refused: 0, unprocessed: 0 },
           done(exchanged) {
             if (job.index < 0) return
-            clock.clearTimeout(timer)
             const last = jobs.pop() as Job
             if (last !== job) jobs[job.index] = last
             last.index = job.index
@@ -200,6 +253,8 @@ export function createHttp2Client(options: Http2Options): Http2Client {
           },
         }
         jobs.push(job)
+        if (!sweeping) clock.setTimeout(sweep, sweepEveryMs)
+        sweeping = true
         startOrQueue(job)
       })
     },
@@ -214,13 +269,26 @@ export function createHttp2Client(options: Http2Options): Http2Client {
 
 const unencodable = (problem: string): Error => Object.assign(new Error(problem), { code: notEncodable })
 
-/** The header size by RFC 9113 §6.5.2. Characters are counted as bytes, because our headers are ASCII. */
-function headerBytes({ path, headers }: Http2Request): number {
+/** @returns why the headers cannot be sent. Characters are counted as bytes, because our headers are ASCII. */
+function findHeaderProblem({ path, headers }: Http2Request): string | undefined {
+  if (notPrintable.test(path)) return 'the path has a character that is not printable ASCII'
+  // The size by RFC 9113 §6.5.2.
   let bytes = path.length
-  for (let i = 0; i < headers.length; i += 2)
-    bytes += (headers[i] as string).length + (headers[i + 1] as string).length + 32
-  return bytes
+  for (let i = 0; i < headers.length; i += 2) {
+    const name = headers[i] as string
+    const value = headers[i + 1] as string
+    bytes += name.length + value.length + 32
+    if (!headerName.test(name) || connectionHeaders.has(name)) return `the header ${name} cannot be sent over HTTP/2`
+    if (notPrintable.test(value)) return `the value of the header ${name} has a character that is not printable ASCII`
+  }
+  if (bytes <= mostHeaderBytes) return undefined
+  return `the headers have ${bytes} bytes; the maximum is ${mostHeaderBytes}: shorten the overrides`
 }
+
+const headerName = /^[!#$%&'*+.^_`|~0-9a-z-]+$/
+const notPrintable = /[^\x20-\x7e]/
+/** Fields of a connection, which HTTP/2 forbids (RFC 9113 §8.2.2). */
+const connectionHeaders = new Set(['connection', 'keep-alive', 'proxy-connection', 'transfer-encoding', 'upgrade'])
 
 const isUsable = ({ state }: Connection): boolean => state === 'opening' || state === 'open' || state === 'pinging'
 

@@ -1,71 +1,24 @@
-// One HTTP/2 session: how many streams are free, and how each request ends.
+// One connection over node:http2: how many streams are free, and how each request ends.
 
 import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants, sensitiveHeaders } from 'node:http2'
 import type { Socket } from 'node:net'
-import { clock } from '../../runtime/clock.ts'
-import type { Exchanged } from '../exchange.ts'
+import { clock } from '../runtime/clock.ts'
+import {
+  type Connection,
+  type ConnectionListener,
+  type ConnectionOptions,
+  type End,
+  type Exchanged,
+  lingerMs,
+  mostAnswerBytes,
+  streamReset,
+} from './connection.ts'
+import { openSocket } from './socket.ts'
 
-export interface Http2Request {
-  readonly path: string
-  /** Names in lower case and values, alternating. An object instead of this array would cost a sixth of a request's CPU. */
-  readonly headers: readonly string[]
-  /** Names of headers whose values differ in each request. The HPACK table keeps their names, but not their values. */
-  readonly unindexed?: readonly string[]
-  readonly body: string
-}
-
-/**
- * How a request ended. 'refused' (the peer reset the stream) and 'unprocessed' (the connection ended first): the protocol
- * guarantees that the peer has not processed the request, so it can be sent again.
- */
-export type End = Exchanged | 'refused' | 'unprocessed'
-
-export interface ConnectionLimits {
-  /** Maximum number of concurrent streams, even if the peer allows more. */
-  readonly streams: number
-  readonly connectTimeoutMs: number
-  /** If nothing was received from the peer for this time, it must answer a PING before it gets another request. */
-  readonly pingAfterMs: number
-  readonly pingTimeoutMs: number
-}
-
-export interface Connection {
-  /** pinging: a PING is not answered yet; draining: no further requests are started, and requests in flight may end. */
-  readonly state: 'opening' | 'open' | 'pinging' | 'draining' | 'ended'
-  /** How many more requests can be started now. Sends a PING and returns 0 if the idle peer has been silent for `pingAfterMs`. */
-  freeStreams(): number
-  /** @returns a function that cancels the request */
-  start(request: Http2Request, onEnd: (end: End) => void): (reason: 'late' | 'aborted') => void
-  /** Closes the connection when no request is in flight, or after `withinMs`. */
-  close(withinMs: number): Promise<void>
-}
-
-export interface ConnectionListener {
-  /** The number of free streams may have changed. */
-  changed(): void
-  /** @param opened whether the connection was ever usable */
-  ended(error: Error, opened: boolean): void
-}
-
-/** The `code` of an error that concerns one stream, not the connection. */
-export const streamReset = 'STREAM_RESET'
-
-/** The `code` of an error for a request that cannot be encoded, and so was not sent. */
-export const notEncodable = 'NOT_ENCODABLE'
-
-/** Answers of push providers are always shorter. */
-const mostAnswerBytes = 64 * 1024
-/** With no requests in flight, the time that remains for the last frames. */
-const lingerMs = 250
 const { NGHTTP2_REFUSED_STREAM, NGHTTP2_CANCEL } = constants
 
-/** Opens a session to an origin: TLS for https, HTTP/2 without it (prior knowledge) for http. */
-export function openConnection(
-  origin: string,
-  ca: string | undefined,
-  limits: ConnectionLimits,
-  listener: ConnectionListener,
-): Connection {
+export function openNodeConnection(options: ConnectionOptions, listener: ConnectionListener): Connection {
+  const { origin, limits } = options
   let state: Connection['state'] = 'opening'
   let inFlight = 0
   let receivedAt = clock.now()
@@ -78,12 +31,14 @@ export function openConnection(
 
   const { protocol, host } = new URL(origin)
   const everyRequest = [':method', 'POST', ':scheme', protocol.slice(0, -1), ':authority', host]
-  const session: ClientHttp2Session = connect(origin, ca === undefined ? {} : { ca })
   let socket: Socket | undefined
-  let destroyTimer: NodeJS.Timeout | undefined
-  session.on('connect', (_session, connected) => {
-    socket = connected
+  const session: ClientHttp2Session = connect(origin, {
+    createConnection: () => {
+      socket = openSocket(options, () => {})
+      return socket
+    },
   })
+  let destroyTimer: NodeJS.Timeout | undefined
   const { connectTimeoutMs, pingAfterMs, pingTimeoutMs } = limits
   let timeout = clock.setTimeout(() => fail(`no HTTP/2 connection within ${connectTimeoutMs} ms`), connectTimeoutMs)
   const silenceCheck = clock
@@ -215,6 +170,7 @@ export function openConnection(
         stream.close(NGHTTP2_CANCEL)
         // The peer may be slow or dead. It gets no further request before it has answered a PING.
         if (reason === 'late' && state === 'open') ping()
+        return true
       }
     },
     async close(withinMs) {

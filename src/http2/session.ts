@@ -1,0 +1,497 @@
+// One connection with our own frames: its streams, its windows, and how each request ends. What goes over the wire is decided in
+// reader.ts, writer.ts and stream.ts.
+//
+// A request is encoded only when the socket accepts bytes, and at most one write is under way. So it is known exactly which requests
+// were handed to the operating system: a request that still waits in #queue was not written, and can be sent on another connection.
+
+import type { Socket } from 'node:net'
+import { clock } from '../runtime/clock.ts'
+import {
+  type Connection,
+  type ConnectionLimits,
+  type ConnectionListener,
+  type ConnectionOptions,
+  type End,
+  type Http2Request,
+  lingerMs,
+  streamReset,
+} from './connection.ts'
+import { FloodBudget } from './flood-budget.ts'
+import { grow, ReceiveWindow } from './flow.ts'
+import { ConnectionError, defaultWindow, errorCode, leastMaxFrame, maxWindow, setting } from './frames.ts'
+import type { Indexing } from './hpack-encoder.ts'
+import { Reader, type ReaderEvents } from './reader.ts'
+import { openSocket } from './socket.ts'
+import { Stream } from './stream.ts'
+import { Writer } from './writer.ts'
+
+const streamWindow = 1 << 20
+const connectionWindow = 1 << 24
+/** No further request is encoded when a write has this size. */
+const enoughBytes = 64 * 1024
+/** Above it a new connection is opened: a connection has 2^30 streams of ours. */
+const lastUsedStream = 0x7fff0000
+const drainWithinMs = 60_000
+const pingData = Buffer.from('bellwire')
+
+/** A request that was started, and not written. */
+interface Queued {
+  readonly request: Http2Request
+  readonly onEnd: (end: End) => void
+  stream: Stream | undefined
+  cancelled: boolean
+}
+
+export function openSession(options: ConnectionOptions, listener: ConnectionListener): Connection {
+  return new Session(options, listener)
+}
+
+class Session implements Connection, ReaderEvents {
+  state: Connection['state'] = 'opening'
+  readonly #limits: ConnectionLimits
+  readonly #listener: ConnectionListener
+  readonly #socket: Socket
+  readonly #reader = new Reader(this)
+  readonly #writer = new Writer()
+  readonly #budget = new FloodBudget(clock.now())
+  readonly #everyRequest: readonly string[]
+  readonly #streams = new Map<number, Stream>()
+  /** Streams whose body waits for a window. */
+  readonly #blocked = new Set<Stream>()
+  #queue: Queued[] = []
+  #queued = 0
+  #nextStream = 1
+  #maxStreams: number
+  /** The peer has not processed streams with higher numbers (§6.8). */
+  #lastProcessed = Number.POSITIVE_INFINITY
+  #sendWindow = defaultWindow
+  #initialSendWindow = defaultWindow
+  readonly #received = new ReceiveWindow(connectionWindow)
+  #receivedAt = clock.now()
+  #error: Error | undefined
+  #opened = false
+  #settingsAcknowledged = false
+  #lastPath: string | undefined
+  #scheduled = false
+  #writing = false
+  readonly #flushNow = (): void => this.#flush()
+  /** Ends the state: opening, pinging or draining. */
+  #timer: NodeJS.Timeout | undefined
+  #settingsTimer: NodeJS.Timeout | undefined
+  readonly #silenceCheck: NodeJS.Timeout
+  readonly #closed = Promise.withResolvers<void>()
+
+  constructor(options: ConnectionOptions, listener: ConnectionListener) {
+    const { connectTimeoutMs, pingAfterMs, streams } = options.limits
+    this.#limits = options.limits
+    this.#listener = listener
+    this.#maxStreams = streams
+    const { protocol, host } = new URL(options.origin)
+    this.#everyRequest = [':method', 'POST', ':scheme', protocol.slice(0, -1), ':authority', host]
+    this.#socket = openSocket(options, () => {
+      this.#writer.writePreface(streamWindow, connectionWindow - defaultWindow)
+      this.#flush()
+    })
+    this.#socket.on('data', (chunk: Buffer) => this.#read(chunk))
+    this.#socket.on('error', (error) => {
+      this.#error ??= error
+    })
+    this.#socket.on('close', () => this.#end(new Error('the other side closed the connection')))
+    this.#timer = clock.setTimeout(
+      () => this.#destroy(`no HTTP/2 connection within ${connectTimeoutMs} ms`),
+      connectTimeoutMs,
+    )
+    this.#silenceCheck = clock
+      .setInterval(() => {
+        if (this.state === 'open' && this.#streams.size > 0 && this.#isSilent()) this.#ping()
+      }, pingAfterMs / 4)
+      .unref()
+  }
+
+  freeStreams(): number {
+    if (this.state !== 'open') return 0
+    if (this.#nextStream > lastUsedStream) {
+      this.#drain(drainWithinMs)
+      return 0
+    }
+    const inFlight = this.#streams.size + this.#queued
+    if (inFlight === 0 && this.#isSilent()) {
+      this.#ping()
+      return 0
+    }
+    return this.#maxStreams - inFlight
+  }
+
+  start(request: Http2Request, onEnd: (end: End) => void): (reason: 'late' | 'aborted') => boolean {
+    const queued: Queued = { request, onEnd, stream: undefined, cancelled: false }
+    this.#queue.push(queued)
+    this.#queued++
+    this.#schedule()
+    return (reason) => this.#cancel(queued, reason)
+  }
+
+  async close(withinMs: number): Promise<void> {
+    if (this.state === 'opening') this.#socket.destroy()
+    else if (this.state !== 'ended') {
+      this.#writer.writeGoaway()
+      this.#schedule()
+      this.#drain(withinMs)
+    }
+    await this.#closed.promise
+  }
+
+  #cancel(queued: Queued, reason: 'late' | 'aborted'): boolean {
+    const { stream } = queued
+    if (!stream) {
+      queued.cancelled = true
+      this.#queued--
+      this.#hangUpIfDrained()
+      return false
+    }
+    if (this.#streams.get(stream.id) !== stream) return true
+    this.#writer.writeReset(stream.id, errorCode.cancel)
+    this.#schedule()
+    this.#release(stream)
+    // The peer may be slow or dead. It gets no further request before it has answered a PING.
+    if (reason === 'late' && this.state === 'open') this.#ping()
+    return true
+  }
+
+  // Writing
+
+  #schedule(): void {
+    if (this.#scheduled || this.#writing) return
+    this.#scheduled = true
+    setImmediate(this.#flushNow)
+  }
+
+  /** Encodes as much as fits into one write, and writes it. */
+  #flush(): void {
+    this.#scheduled = false
+    if (this.#writing || this.#socket.destroyed) return
+    if (this.state !== 'ended') {
+      this.#writeBodies()
+      this.#writeRequests()
+    }
+    if (this.#writer.length === 0) return
+    const bytes = this.#writer.take()
+    this.#writing = true
+    this.#socket.write(bytes, () => {
+      this.#writing = false
+      this.#writer.recycle(bytes)
+      if (this.#writer.length > 0 || this.#queue.length > 0 || this.#blocked.size > 0) this.#flush()
+    })
+  }
+
+  #writeRequests(): void {
+    const queue = this.#queue
+    let at = 0
+    for (; at < queue.length && this.#writer.length < enoughBytes; at++) {
+      // The peer may have lowered its limit since the request was started.
+      if (this.#streams.size >= this.#maxStreams) break
+      const queued = queue[at] as Queued
+      if (queued.cancelled) continue
+      this.#queued--
+      this.#writeRequest(queued)
+    }
+    this.#queue = at === queue.length ? [] : queue.slice(at)
+  }
+
+  #writeRequest(queued: Queued): void {
+    const { path, headers, unindexed, body } = queued.request
+    const stream = new Stream(this.#nextStream, this.#initialSendWindow, streamWindow, queued.onEnd)
+    queued.stream = stream
+    this.#nextStream += 2
+    this.#streams.set(stream.id, stream)
+    // A path that repeats is the same for all requests.
+    const pathIndexing: Indexing = path === this.#lastPath ? 'table' : 'once'
+    this.#lastPath = path
+    const fields = [...this.#everyRequest, ':path', path, ...headers]
+    const pathAt = this.#everyRequest.length
+    const indexingOf = (at: number): Indexing =>
+      at === pathAt ? pathIndexing : unindexed?.includes(fields[at] as string) ? 'nameOnly' : 'table'
+    this.#writer.writeHeaders(stream.id, fields, indexingOf, body === '')
+    if (body === '') return
+    const mostBytes = body.length * 3
+    if (mostBytes <= Math.min(stream.sendWindow, this.#sendWindow, this.#writer.maxFrame)) {
+      const bytes = this.#writer.writeBody(stream.id, body)
+      stream.sendWindow -= bytes
+      this.#sendWindow -= bytes
+      return
+    }
+    stream.unsent = Buffer.from(body)
+    this.#blocked.add(stream)
+    this.#writeBodies()
+  }
+
+  /** Sends one frame for each blocked stream in turn, as far as the windows allow. */
+  #writeBodies(): void {
+    for (let progress = this.#blocked.size > 0; progress; ) {
+      progress = false
+      for (const stream of this.#blocked) {
+        const { unsent } = stream
+        if (!unsent || this.#writer.length >= enoughBytes) return
+        const bytes = Math.min(unsent.length, stream.sendWindow, this.#sendWindow, leastMaxFrame)
+        if (bytes <= 0) continue
+        const ends = bytes === unsent.length
+        this.#writer.writeData(stream.id, unsent.subarray(0, bytes), ends)
+        stream.sendWindow -= bytes
+        this.#sendWindow -= bytes
+        stream.unsent = ends ? undefined : unsent.subarray(bytes)
+        if (ends) this.#blocked.delete(stream)
+        progress = true
+      }
+    }
+  }
+
+  // Reading
+
+  #read(chunk: Buffer): void {
+    if (this.state === 'ended') return
+    this.#receivedAt = clock.now()
+    const error = this.#reader.read(chunk)
+    if (error) this.#violated(error)
+  }
+
+  onHeaders(id: number, fields: readonly string[], ends: boolean): void {
+    const stream = this.#find(id)
+    if (!stream) return void this.#spend()
+    const fault = stream.addHeaders(fields, ends)
+    if (fault !== undefined) this.#refuse(stream, fault)
+    else if (ends) this.#finish(stream)
+    else this.#spend()
+  }
+
+  onData(id: number, bytes: Buffer, length: number, ends: boolean): void {
+    const stream = this.#find(id)
+    if (!this.#received.receive(length)) throw new ConnectionError(errorCode.flowControl, 'the window was exceeded')
+    const increment = this.#received.takeIncrement()
+    if (increment > 0) this.#writeLater().writeWindowUpdate(0, increment)
+    if (!stream) return void this.#spend()
+    if (bytes.length === 0 && !ends) this.#spend()
+    if (!stream.received.receive(length))
+      return void this.#refuse(stream, 'the window of the stream was exceeded', errorCode.flowControl)
+    const fault = stream.addData(bytes)
+    if (fault !== undefined) return void this.#refuse(stream, fault)
+    if (ends) return void this.#finish(stream)
+    const ofStream = stream.received.takeIncrement()
+    if (ofStream > 0) this.#writeLater().writeWindowUpdate(id, ofStream)
+  }
+
+  onReset(id: number, code: number): void {
+    const stream = this.#find(id)
+    this.#spend()
+    if (!stream) return
+    if (code === errorCode.refusedStream) return void this.#finishWith(stream, 'refused')
+    const lost = Object.assign(new Error(`the other side reset the stream (code ${code})`), { code: streamReset })
+    this.#finishWith(stream, { lost, written: true })
+  }
+
+  onSettings(settings: readonly (readonly [number, number])[]): void {
+    this.#spend()
+    for (const [id, value] of settings) this.#applySetting(id, value)
+    this.#writeLater().writeSettingsAck()
+    if (this.state === 'opening') {
+      clock.clearTimeout(this.#timer)
+      this.state = 'open'
+      this.#opened = true
+      this.#settingsTimer = clock.setTimeout(() => {
+        if (!this.#settingsAcknowledged)
+          this.#violated(new ConnectionError(errorCode.settingsTimeout, 'our SETTINGS were not acknowledged'))
+      }, this.#limits.connectTimeoutMs)
+      this.#settingsTimer.unref()
+    }
+    this.#listener.changed()
+  }
+
+  #applySetting(id: number, value: number): void {
+    if (id === setting.headerTableSize) this.#writer.resizeTable(value)
+    else if (id === setting.maxConcurrentStreams) this.#maxStreams = Math.min(this.#limits.streams, value)
+    else if (id === setting.enablePush && value !== 0)
+      throw new ConnectionError(errorCode.protocol, 'a server must not enable push')
+    else if (id === setting.initialWindowSize) {
+      grow(0, value)
+      for (const stream of this.#streams.values())
+        stream.sendWindow = grow(stream.sendWindow, value - this.#initialSendWindow)
+      this.#initialSendWindow = value
+    } else if (id === setting.maxFrameSize) {
+      if (value < leastMaxFrame || value > 0xffffff)
+        throw new ConnectionError(errorCode.protocol, `SETTINGS_MAX_FRAME_SIZE ${value} is not allowed`)
+      this.#writer.maxFrame = value
+    }
+  }
+
+  onSettingsAck(): void {
+    this.#spend()
+    this.#settingsAcknowledged = true
+    clock.clearTimeout(this.#settingsTimer)
+  }
+
+  onPing(data: Buffer, isAnswer: boolean): void {
+    this.#spend()
+    if (!isAnswer) return void this.#writeLater().writePing(data, true)
+    if (this.state !== 'pinging' || !data.equals(pingData)) return
+    clock.clearTimeout(this.#timer)
+    this.state = 'open'
+    this.#listener.changed()
+  }
+
+  onGoaway(lastStream: number, code: number, reason: string): void {
+    this.#spend()
+    this.#lastProcessed = Math.min(this.#lastProcessed, lastStream)
+    const text = reason === '' ? '' : `: ${reason}`
+    this.#error ??= new Error(`the other side ended the connection (GOAWAY ${code}${text})`)
+    // After an error the peer closes the connection, and some answers may still be under way.
+    if (code !== errorCode.none) this.#drain(lingerMs)
+    else if (this.state !== 'draining') this.#drain(drainWithinMs)
+    this.#abandonQueue()
+    for (const stream of this.#streams.values()) if (stream.id > lastStream) this.#finishWith(stream, 'unprocessed')
+    this.#hangUpIfDrained()
+  }
+
+  onWindowUpdate(id: number, increment: number): void {
+    this.#spend()
+    const stream = id === 0 ? undefined : this.#find(id)
+    if (id !== 0 && !stream) return
+    if (increment === 0) {
+      if (stream) return void this.#refuse(stream, 'WINDOW_UPDATE of 0')
+      throw new ConnectionError(errorCode.protocol, 'WINDOW_UPDATE of 0')
+    }
+    if (!stream) this.#sendWindow = grow(this.#sendWindow, increment)
+    else if (stream.sendWindow + increment > maxWindow)
+      return void this.#refuse(stream, 'the window of the stream is too large', errorCode.flowControl)
+    else stream.sendWindow += increment
+    if (this.#blocked.size > 0) this.#schedule()
+  }
+
+  onIgnored(): void {
+    this.#spend()
+  }
+
+  /** @returns undefined for a stream that has ended. @throws ConnectionError for a stream that was never started (§5.1) */
+  #find(id: number): Stream | undefined {
+    const stream = this.#streams.get(id)
+    if (!stream && ((id & 1) === 0 || id >= this.#nextStream))
+      throw new ConnectionError(errorCode.protocol, 'a frame of a stream that was not started')
+    return stream
+  }
+
+  #spend(): void {
+    if (!this.#budget.spend(clock.now))
+      throw new ConnectionError(errorCode.enhanceYourCalm, 'the other side floods the connection with frames')
+  }
+
+  #writeLater(): Writer {
+    this.#schedule()
+    return this.#writer
+  }
+
+  // The ends of requests
+
+  #finish(stream: Stream): void {
+    const end = stream.finish()
+    if (typeof end === 'string') return void this.#refuse(stream, end)
+    this.#budget.addAnswer()
+    // The peer has answered without reading the whole body.
+    if (stream.unsent) this.#writeLater().writeReset(stream.id, errorCode.cancel)
+    this.#finishWith(stream, end)
+  }
+
+  /** The answer is malformed: a stream error (§5.4.2). */
+  #refuse(stream: Stream, fault: string, code: number = errorCode.protocol): void {
+    this.#spend()
+    this.#writeLater().writeReset(stream.id, code)
+    this.#finishWith(stream, { lost: new Error(`the answer is not valid HTTP/2: ${fault}`), written: true })
+  }
+
+  #finishWith(stream: Stream, end: End): void {
+    this.#release(stream)
+    stream.onEnd(end)
+    if (this.state !== 'ended') this.#listener.changed()
+  }
+
+  #release(stream: Stream): void {
+    this.#streams.delete(stream.id)
+    if (stream.unsent) {
+      stream.unsent = undefined
+      this.#blocked.delete(stream)
+    }
+    if (this.#queued > 0) this.#schedule()
+    this.#hangUpIfDrained()
+  }
+
+  /** Requests that were not written can be sent on another connection. */
+  #abandonQueue(): void {
+    const queue = this.#queue
+    this.#queue = []
+    this.#queued = 0
+    for (const { cancelled, onEnd } of queue) if (!cancelled) onEnd('unprocessed')
+  }
+
+  // The end of the connection
+
+  #isSilent(): boolean {
+    return clock.now() - this.#receivedAt > this.#limits.pingAfterMs
+  }
+
+  #ping(): void {
+    const { pingTimeoutMs } = this.#limits
+    this.state = 'pinging'
+    this.#writeLater().writePing(pingData, false)
+    this.#timer = clock.setTimeout(
+      () => this.#destroy(`stalled: no answer to a PING within ${pingTimeoutMs} ms`),
+      pingTimeoutMs,
+    )
+  }
+
+  /** Starts no further requests. */
+  #drain(withinMs: number): void {
+    clock.clearTimeout(this.#timer)
+    this.state = 'draining'
+    this.#timer = clock.setTimeout(() => this.#destroy('the connection was closed'), withinMs)
+    this.#hangUpIfDrained()
+  }
+
+  #hangUpIfDrained(): void {
+    if (this.state !== 'draining' || this.#streams.size + this.#queued > 0) return
+    this.#hangUp()
+  }
+
+  /** Sends the last frames, and closes the socket. Some peers never close their half. */
+  #hangUp(): void {
+    clock.clearTimeout(this.#timer)
+    this.#timer = clock.setTimeout(() => this.#socket.destroy(), lingerMs)
+    if (this.#writer.length > 0) this.#socket.write(this.#writer.take())
+    this.#socket.end()
+  }
+
+  #violated(error: ConnectionError): void {
+    if (this.state === 'ended') return
+    this.#writer.writeGoaway(error.errorCode)
+    this.#hangUp()
+    this.#error ??= new Error(`the other side violates HTTP/2: ${error.message}`)
+    this.#end(error)
+  }
+
+  #destroy(reason: string): void {
+    this.#error ??= new Error(reason)
+    this.#socket.destroy()
+  }
+
+  /** Ends all requests. Called when the socket is closed, or when nothing more is read. */
+  #end(reason: Error): void {
+    if (this.#socket.destroyed) {
+      clock.clearTimeout(this.#timer)
+      this.#closed.resolve()
+    }
+    if (this.state === 'ended') return
+    this.state = 'ended'
+    clock.clearTimeout(this.#settingsTimer)
+    clock.clearInterval(this.#silenceCheck)
+    const error = this.#error ?? reason
+    this.#abandonQueue()
+    for (const stream of this.#streams.values())
+      this.#finishWith(stream, stream.id > this.#lastProcessed ? 'unprocessed' : { lost: error, written: true })
+    this.#listener.ended(error, this.#opened)
+  }
+}

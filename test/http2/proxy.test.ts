@@ -1,0 +1,102 @@
+// The client through an HTTP proxy, with both implementations.
+
+import assert from 'node:assert/strict'
+import { createServer, type Server } from 'node:http'
+import { type AddressInfo, connect, type Socket } from 'node:net'
+import test, { type TestContext } from 'node:test'
+import { createHttp2Client } from '../../src/http2/client.ts'
+import { type Certificate, makeCertificate } from '../../src/stand-ins/certificate.ts'
+import { createFaults } from '../../src/stand-ins/faults.ts'
+import { listenHttp2 } from '../../src/stand-ins/http2-server.ts'
+
+for (const http2 of ['own', 'node'] as const) {
+  for (const certificate of [undefined, makeCertificate()]) {
+    const kind = certificate ? 'TLS' : 'cleartext'
+
+    test(`http2 ${http2}: requests go through the proxy that is set (${kind})`, async (t) => {
+      const { url: origin } = await standIn(t, certificate)
+      const proxy = await connectProxy(t)
+      const ca = certificate && { ca: certificate.cert }
+      const client = createHttp2Client({ origin, http2, proxy: proxy.url('user', 'p@ss'), ...ca })
+      t.after(() => client.close())
+      for (let n = 0; n < 3; n++) assert.partialDeepStrictEqual(await client.post(request()), { status: 200 })
+      assert.deepEqual(proxy.tunnels, [
+        { to: new URL(origin).host, authorization: `Basic ${Buffer.from('user:p@ss').toString('base64')}` },
+      ])
+    })
+  }
+
+  test(`http2 ${http2}: a proxy that refuses fails the request with its status, and nothing was written`, async (t) => {
+    const proxy = await connectProxy(t, 407)
+    const client = createHttp2Client({ origin: 'https://127.0.0.1:1', http2, proxy: proxy.url() })
+    t.after(() => client.close())
+    const exchanged = await client.post(request())
+    assert.ok('lost' in exchanged)
+    assert.match(exchanged.lost.message, /CONNECT 127\.0\.0\.1:1 was answered 407/)
+    assert.equal(exchanged.written, false)
+  })
+
+  test(`http2 ${http2}: a proxy that cannot be reached fails the request, and nothing was written`, async (t) => {
+    const client = createHttp2Client({ origin: 'https://127.0.0.1:1', http2, proxy: 'http://127.0.0.1:1' })
+    t.after(() => client.close())
+    const exchanged = await client.post(request())
+    assert.ok('lost' in exchanged)
+    assert.equal(exchanged.lost.code, 'ECONNREFUSED')
+    assert.equal(exchanged.written, false)
+  })
+}
+
+const request = () => ({
+  path: '/',
+  headers: [],
+  body: '{}',
+  deadline: Date.now() + 10_000,
+  signal: new AbortController().signal,
+})
+
+async function standIn(t: TestContext, certificate: Certificate | undefined) {
+  const server = await listenHttp2({
+    host: '127.0.0.1',
+    port: 0,
+    certificate,
+    streams: 100,
+    faults: createFaults(),
+    tokenOf: () => '',
+    serve: () => ({ status: 200, body: '{}', accepted: true }),
+    onArrival: () => {},
+  })
+  t.after(() => server.close())
+  return server
+}
+
+/** A proxy that opens tunnels, or answers each CONNECT with a status. */
+async function connectProxy(t: TestContext, status?: number) {
+  const tunnels: { to: string; authorization: string | undefined }[] = []
+  const sockets = new Set<Socket>()
+  const server: Server = createServer()
+  server.on('connect', (request, socket: Socket, head: Buffer) => {
+    sockets.add(socket)
+    socket.on('error', () => {})
+    if (status !== undefined) return void socket.end(`HTTP/1.1 ${status} No\r\n\r\n`)
+    tunnels.push({ to: request.url ?? '', authorization: request.headers['proxy-authorization'] })
+    const [host, port] = (request.url ?? '').split(':')
+    const other = connect(Number(port), host, () => {
+      socket.write('HTTP/1.1 200 Connection Established\r\n\r\n')
+      other.write(head)
+      socket.pipe(other).pipe(socket)
+    })
+    sockets.add(other)
+    other.on('error', () => socket.destroy())
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.after(() => {
+    for (const socket of sockets) socket.destroy()
+    server.close()
+  })
+  const { port } = server.address() as AddressInfo
+  const url = (user = '', password = '') => {
+    const credentials = user === '' ? '' : `${encodeURIComponent(user)}:${encodeURIComponent(password)}@`
+    return `http://${credentials}127.0.0.1:${port}`
+  }
+  return { tunnels, url }
+}
