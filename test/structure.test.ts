@@ -69,6 +69,7 @@ const allowedImports: Record<string, readonly string[]> = {
     'operator:types',
     'platform:types',
     'reconcile:types',
+    'status',
     'brokers',
     'devices',
     'providers',

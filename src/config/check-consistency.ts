@@ -57,6 +57,13 @@ export function checkConsistency(config: Config, where: string, problems: Proble
     lanes.map((lane) => `${lane.brand}/${lane.channel}`),
     'keep one lane for each brand and channel',
   )
+  const webhooks = operator?.status?.webhooks ?? []
+  refuseDuplicate(
+    'operator.status.webhooks',
+    'the statuses of this brand are sent already',
+    webhooks.map(({ brand }) => brand),
+    'send the statuses of each brand to one platform',
+  )
   const compared = (platform?.reconciliation ?? []).flatMap(({ brand, fields }, i) =>
     fields.map((field) => ({ i, list: `${brand}/${field}` })),
   )
@@ -69,10 +76,14 @@ export function checkConsistency(config: Config, where: string, problems: Proble
         remedy: 'compare each field of a brand with one operator',
       })
   }
-  for (const [i, { retry }] of lanes.entries()) {
+  const retries = [
+    ...lanes.map(({ retry }, i) => ({ path: `platform.lanes[${i}].retry`, retry })),
+    ...webhooks.map(({ retry }, i) => ({ path: `operator.status.webhooks[${i}].retry`, retry })),
+  ]
+  for (const { path, retry } of retries) {
     if (retry.first > retry.most)
       problems.push({
-        path: `platform.lanes[${i}].retry`,
+        path,
         where,
         description: 'first is longer than most',
         remedy: 'make first at most as long as most',

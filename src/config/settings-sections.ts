@@ -182,8 +182,18 @@ export const chapters: Readonly<Record<string, readonly Section[]>> = {
     ),
     section(
       'Delivery status',
-      String.raw`operator\.status\.(?<name>polling)`,
+      String.raw`operator\.status\.(?<name>polling|webhooks(\[\]\.(brand|to|timeout))?)`,
       'What becomes of each message, for the platform. See [status.md](status.md). Without `operator.status` no statuses are recorded.',
+    ),
+    section(
+      'Delivery status: webhook',
+      String.raw`operator\.status\.webhooks\[\]\.to\{webhook\}\.(?<name>\w+(\[\])?)`,
+      'Signed calls to the platform. See [Webhook](status.md#webhook).',
+    ),
+    section(
+      "Delivery status: the vendor's callback",
+      String.raw`operator\.status\.webhooks\[\]\.to\{callback\}\.(?<name>\w+)`,
+      "For a platform that knows only the vendor's own form. See [The vendor's callback](status.md#the-vendors-callback).",
     ),
   ],
 
@@ -258,7 +268,7 @@ export const chapters: Readonly<Record<string, readonly Section[]>> = {
     ),
     section(
       'Retries',
-      String.raw`(operator\.publish|platform\.lanes)\[\]\.retry\.(?<name>\w+)`,
+      String.raw`(operator\.publish|operator\.status\.webhooks|platform\.lanes)\[\]\.retry\.(?<name>\w+)`,
       'The backoff between the attempts of one call.',
     ),
   ],

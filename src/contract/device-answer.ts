@@ -1,6 +1,6 @@
-// Row 19: maps the answer to a link or an unlink to the sender's outcome.
+// Row 19: maps the answer to a link, an unlink or a delivery status (row 24) to the sender's outcome.
 
-import type { Outcome, Reason } from './outcome.ts'
+import type { Fatal, Outcome, Reason } from './outcome.ts'
 import { retryAfterMs } from './retry-after.ts'
 import { shortened } from './storable.ts'
 
@@ -10,6 +10,8 @@ export interface DeviceWireAnswer {
   /** The header Retry-After, and the time of its arrival in epoch milliseconds, to interpret an HTTP date. */
   readonly retryAfter?: string | undefined
   readonly now?: number
+  /** The row of docs/open-points.md that the rule names. Default: 19. */
+  readonly row?: number
 }
 
 /** The platform will never accept this message; it may accept the user's next one. */
@@ -25,8 +27,8 @@ const unavailable: ReadonlySet<number> = new Set([408, 425, 429, 502, 503, 504])
  *
  * @example readDeviceAnswer({ status: 400, body: '{"error":"no such user"}' }) // failed: no such user
  */
-export function readDeviceAnswer({ status, body, retryAfter, now }: DeviceWireAnswer): Outcome {
-  const rule = `row 19: ${status}`
+export function readDeviceAnswer({ status, body, retryAfter, now, row = 19 }: DeviceWireAnswer): Outcome {
+  const rule = `row ${row}: ${status}`
   const answer = shortened(body)
   if (status >= 200 && status <= 299) return { category: 'successful', rule, answer }
   const error = errorIn(body) ?? `the platform answered ${status}`
@@ -41,6 +43,18 @@ export function readDeviceAnswer({ status, body, retryAfter, now }: DeviceWireAn
     rule,
     answer,
     ...(waitMs !== undefined && { retryAfterMs: waitMs }),
+  }
+}
+
+/** The outcome without an answer: the request may have arrived. */
+export function withoutAnswer(lost: string, isLate: boolean, row = 19): Fatal {
+  return {
+    category: 'fatal',
+    reason: isLate ? 'timeout' : 'unavailable',
+    blame: 'provider',
+    rule: `row ${row}: no answer`,
+    error: shortened(isLate ? 'the platform did not answer in time' : lost),
+    uncertain: true,
   }
 }
 

@@ -227,6 +227,12 @@ export const failedRefusals = {
     error: 'not sent: the message expired while it waited',
     remedy: 'Find the cause of the wait: `bellwire doctor` and GET /admin/lanes show it. Or let messages expire later.',
   },
+  status_forgotten: {
+    reason: 'expired',
+    rule: 'row 24: no record',
+    error: 'not sent: the message was sent before statuses were recorded, or retention has removed it',
+    remedy: 'Dismiss it. If the platform was away for longer than `operator.keep`, keep messages longer.',
+  },
   no_device: {
     reason: 'no_device',
     rule: 'devices: none',

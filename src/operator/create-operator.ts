@@ -189,7 +189,8 @@ async function composeOn(
     push: createPush(options, limits, registry, removals, maxDevices),
     site: site && guardProvider(site, limits),
   }
-  const statuses = options.status && createStatuses(database, options.site === 'inbox')
+  const statuses =
+    options.status && createStatuses({ database, queue, options: options.status, inbox: options.site === 'inbox' })
   const pathOf = (channel: Channel): SendPath | undefined => {
     const delivery = deliveries[channel]
     return delivery && createPath(delivery, database, suppression, limits, statuses?.settledOps(channel))
@@ -213,7 +214,7 @@ async function composeOn(
     ...(removals ? removalRoutes(removals) : []),
     ...deviceReads(() => registry),
     ...deviceWrites(devices),
-    ...queueAdmin({ queue, lanes: outbox.lanes }),
+    ...queueAdmin({ queue, lanes: [...outbox.lanes, ...(statuses?.lanes ?? [])] }),
   ]
   adminRoutes(adminApp, options.adminKeys ?? [], admin)
   const appApi: AppRoute[] = []
@@ -280,7 +281,7 @@ async function composeOn(
       await atMost(withinMs, idle)
       await Promise.all([app.close(), adminApp.close()])
       await outbox.stop(withinMs)
-      await statuses?.stop()
+      await statuses?.stop(withinMs)
       await removals?.stop()
       await Promise.all([deliveries.push?.close(), deliveries.site?.close(), attributes?.close?.()])
       await database.close()

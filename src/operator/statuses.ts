@@ -4,8 +4,10 @@ import type { Channel } from '../contract/endpoints.ts'
 import { timestampOf } from '../contract/timestamp.ts'
 import type { SettledOps } from '../delivery/settle.ts'
 import { createExpiry } from '../inbox/expiry.ts'
+import type { LaneService, Queue } from '../queue/queue.ts'
 import { clock } from '../runtime/clock.ts'
 import type { RetainedTable } from '../runtime/retention.ts'
+import { createStatusOutbox, type StatusWebhook } from '../status/outbox.ts'
 import { outcomeStatus } from '../status/outcome-status.ts'
 import { createStatusRecorder, type StatusRecorder } from '../status/recorder.ts'
 import { forgetStatuses } from '../status/retention.ts'
@@ -14,6 +16,8 @@ import type { Database } from '../store/database.ts'
 export interface StatusOptions {
   /** Whether the platform can read statuses at GET /messages/status. Default: true. */
   readonly polling?: boolean
+  /** Where the statuses of each brand are sent. Other brands can only be polled. */
+  readonly webhooks?: readonly StatusWebhook[]
 }
 
 export interface Statuses {
@@ -21,13 +25,23 @@ export interface Statuses {
   /** Records the outcomes of a channel, in the commit of their settle. */
   settledOps(channel: Channel): SettledOps
   readonly retention: (keptMs: number) => RetainedTable
+  /** The lanes of the webhooks. */
+  readonly lanes: readonly LaneService[]
   start(): void
-  stop(): Promise<void>
+  stop(withinMs?: number): Promise<void>
 }
 
-/** @param inbox whether the operator keeps the inbox itself: its messages are delivered with the settle */
-export function createStatuses(database: Database, inbox: boolean): Statuses {
-  const recorder = createStatusRecorder({ database })
+export interface StatusParts {
+  readonly database: Database
+  readonly queue: Queue
+  readonly options: StatusOptions
+  /** Whether the operator keeps the inbox itself: its messages are delivered with the settle. */
+  readonly inbox: boolean
+}
+
+export function createStatuses({ database, queue, options, inbox }: StatusParts): Statuses {
+  const outbox = createStatusOutbox(queue, database, options.webhooks ?? [])
+  const recorder = createStatusRecorder({ database, publishOps: outbox.publishOps })
   const expiry = inbox ? createExpiry(database, recorder.changeOps) : undefined
   return {
     recorder,
@@ -40,7 +54,14 @@ export function createStatuses(database: Database, inbox: boolean): Statuses {
       }
     },
     retention: (keptMs) => ({ keptMs, forget: (before) => forgetStatuses(database, before) }),
-    start: () => expiry?.start(),
-    stop: async () => expiry?.stop(),
+    lanes: outbox.lanes,
+    start() {
+      outbox.start()
+      expiry?.start()
+    },
+    async stop(withinMs) {
+      await expiry?.stop()
+      await outbox.stop(withinMs)
+    },
   }
 }

@@ -12,6 +12,7 @@ import type { OperatorOptions } from '../../src/operator/options.ts'
 import { createPlatform } from '../../src/platform/create-platform.ts'
 import type { LaneOptions, PlatformOptions } from '../../src/platform/options.ts'
 import type { Message, Provider, Result } from '../../src/providers/provider.ts'
+import type { StatusRecorder } from '../../src/status/recorder.ts'
 import { checkDocumented, forgetDocument } from './documented.ts'
 
 /** A key for each of two brands with equal user ids, and one key for both. */
@@ -58,7 +59,7 @@ export async function temporary(t: TestContext): Promise<string> {
 export async function startOperator(
   t: TestContext,
   options: Partial<OperatorOptions> & { listen?: ListenOptions } = {},
-): Promise<{ url: string; devices: Registry; stop(): Promise<void> }> {
+): Promise<{ url: string; devices: Registry; readonly statuses: StatusRecorder; stop(): Promise<void> }> {
   const folder = await temporary(t)
   const operator = createOperator({
     store: `sqlite:${join(folder, 'operator.db')}`,
@@ -75,7 +76,15 @@ export async function startOperator(
   let stopped: Promise<void> | undefined
   const stop = (): Promise<void> => (stopped ??= operator.stop(5_000).then(() => listening.close(100)))
   t.after(stop)
-  return { url: listening.url, devices: operator.devices, stop }
+  return {
+    url: listening.url,
+    devices: operator.devices,
+    // Throws without the option `status`.
+    get statuses() {
+      return operator.statuses
+    },
+    stop,
+  }
 }
 
 export async function startPlatform(

@@ -14,6 +14,7 @@ import { intakeChannel } from './intake.ts'
 import { localUrl } from './local-url.ts'
 import { composeHttpProvider } from './services/http.ts'
 import { judgeOf, pushDevices } from './services/index.ts'
+import { statusOptions } from './statuses.ts'
 
 export async function operatorOptions(config: OperatorConfig): Promise<OperatorOptions> {
   const { store, keys, admin_keys: adminKeys, app, content, keep, keep_contents, limits } = config
@@ -38,7 +39,7 @@ export async function operatorOptions(config: OperatorConfig): Promise<OperatorO
         streamsPerUser: app.streams_per_user,
       },
     }),
-    ...(config.status && { status: config.status }),
+    ...(config.status && { status: statusOptions(config.status) }),
     content,
     keptMs: keep,
     contentsKeptMs: keep_contents,

@@ -1,13 +1,10 @@
 // Publishes device links over REST (§4.2), one request for each message.
 
-import { type Dispatcher, Pool } from 'undici'
-import { messageOf } from '../../brokers/reasons.ts'
-import { readDeviceAnswer } from '../../contract/device-answer.ts'
-import { apiKeyHeader, deviceLink, deviceUnlink, retryAfterHeader } from '../../contract/endpoints.ts'
+import { readDeviceAnswer, withoutAnswer } from '../../contract/device-answer.ts'
+import { apiKeyHeader, deviceLink, deviceUnlink } from '../../contract/endpoints.ts'
 import type { Outcome } from '../../contract/outcome.ts'
-import { shortened } from '../../contract/storable.ts'
-import { clock } from '../../runtime/clock.ts'
-import { emit } from '../../runtime/events.ts'
+import { createMisconfigurationAlert } from '../../runtime/misconfiguration-alert.ts'
+import { createJsonPoster, type PostContext } from '../../runtime/post-json.ts'
 import { type DeviceMessage, type DevicePublisher, inOrder } from '../device-channel.ts'
 
 export interface RestPublisherOptions {
@@ -19,83 +16,33 @@ export interface RestPublisherOptions {
   readonly connections?: number
 }
 
-/** Bytes of an answer that are read; the rest is ignored. */
-const maxAnswerBytes = 16 * 1024
-/** A wrong key causes one alert per interval, not one for each attempt. */
-const alertEveryMs = 60_000
-
 /** @example restPublisher({ url: 'https://brand.platform.example/integration-api/api', apiKey: '…' }) */
 export function restPublisher({ url, apiKey, connections = 8 }: RestPublisherOptions): DevicePublisher {
-  const address = new URL(url)
-  const prefix = address.pathname.replace(/\/+$/, '')
-  const pool = new Pool(address.origin, { connections, pipelining: 1, connect: { timeout: 5_000 } })
-  const headers = { [apiKeyHeader]: apiKey, 'content-type': 'application/json' }
-  let alertedAt = Number.NEGATIVE_INFINITY
+  const poster = createJsonPoster(url, connections)
+  const headers = { [apiKeyHeader]: apiKey }
+  const alert = createMisconfigurationAlert(
+    'device links over REST',
+    'correct operator.publish[].to; waiting messages are then published automatically',
+  )
 
-  async function postRecord({ what, body }: DeviceMessage, deadline: number, signal: AbortSignal): Promise<Outcome> {
-    const { path } = what === 'link' ? deviceLink : deviceUnlink
-    const late = clock.timeout(Math.max(1, deadline - clock.now()))
-    try {
-      const response = await pool.request({
-        method: 'POST',
-        path: prefix + path,
-        headers,
-        body,
-        signal: AbortSignal.any([signal, late]),
-      })
-      const retryAfter = response.headers[retryAfterHeader]
-      return readDeviceAnswer({
-        status: response.statusCode,
-        body: await textOf(response),
-        ...(typeof retryAfter === 'string' && { retryAfter, now: clock.now() }),
-      })
-    } catch (error) {
-      return {
-        category: 'fatal',
-        reason: late.aborted ? 'timeout' : 'unavailable',
-        blame: 'provider',
-        rule: 'row 19: no answer',
-        error: shortened(late.aborted ? 'the platform did not answer in time' : messageOf(error)),
-        uncertain: true,
-      }
-    }
-  }
-
-  function alert(outcome: Outcome): void {
-    if (outcome.category !== 'fatal' || outcome.reason !== 'misconfigured') return
-    if (clock.now() - alertedAt < alertEveryMs) return
-    alertedAt = clock.now()
-    emit('provider.alert', {
-      provider: 'device links over REST',
-      error: outcome.error,
-      remedy: 'correct operator.publish[].to; waiting messages are then published automatically',
-    })
+  async function postRecord({ what, body }: DeviceMessage, context: PostContext): Promise<Outcome> {
+    const posted = await poster.post((what === 'link' ? deviceLink : deviceUnlink).path, body, headers, context)
+    return 'lost' in posted ? withoutAnswer(posted.lost, posted.isLate) : readDeviceAnswer(posted)
   }
 
   return {
     name: 'rest',
     max: 1,
     concurrency: connections,
-    async publish(messages, { deadline, signal }) {
+    async publish(messages, context) {
       const outcomes: Outcome[] = []
       for (const message of messages) {
         const before = outcomes.at(-1)
-        outcomes.push(before?.category === 'fatal' ? before : await postRecord(message, deadline, signal))
+        outcomes.push(before?.category === 'fatal' ? before : await postRecord(message, context))
       }
-      outcomes.forEach(alert)
+      for (const outcome of outcomes) alert(outcome)
       return inOrder(outcomes)
     },
-    close: () => pool.destroy(),
+    close: () => poster.close(),
   }
-}
-
-async function textOf({ body }: Dispatcher.ResponseData): Promise<string> {
-  const chunks: Buffer[] = []
-  let bytes = 0
-  for await (const chunk of body as AsyncIterable<Buffer>) {
-    chunks.push(chunk)
-    bytes += chunk.length
-    if (bytes > maxAnswerBytes) break
-  }
-  return Buffer.concat(chunks).toString('utf8').slice(0, maxAnswerBytes)
 }

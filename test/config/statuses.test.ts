@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import test, { type TestContext } from 'node:test'
+import { operatorOptions } from '../../src/config/compose/compose.ts'
+import { loadConfig } from '../../src/config/load.ts'
+import { printConfig } from '../../src/config/print.ts'
+import type { ConfigError } from '../../src/config/problem.ts'
+import type { OperatorConfig } from '../../src/config/table.ts'
+import { temporary } from '../support/sides.ts'
+
+const secret = `whsec_${Buffer.from('secret-of-the-webhook-24').toString('base64')}`
+
+async function load(t: TestContext, status: string) {
+  const file = join(await temporary(t), 'bellwire.yaml')
+  await writeFile(
+    file,
+    `
+operator:
+  keys: [{name: platform, key: operator-key-000000000001, brands: [1, 2]}]
+  suppression: none
+  status: ${status}
+`,
+  )
+  return loadConfig(file, {})
+}
+
+const problemsOf = (t: TestContext, status: string) =>
+  load(t, status).then(
+    () => [],
+    (error: ConfigError) => error.problems.map(({ path, description }) => `${path}: ${description}`),
+  )
+
+test('each brand has its webhook, in our form or in that of the vendor, and no secret is printed', async (t) => {
+  const config = await load(
+    t,
+    `
+    webhooks:
+      - {brand: 1, to: {webhook: https://platform.example/api, secrets: [${secret}], max: 10, connections: 2}, timeout: 5s}
+      - {brand: 2, to: {callback: https://platform.example/webhook/callback/firebase/, password: secret-of-callback}, retry: {most: 1min}}`,
+  )
+  const { status } = await operatorOptions(config.operator as OperatorConfig)
+  const webhooks = status?.webhooks ?? []
+  t.after(() => Promise.all(webhooks.map(({ sender }) => sender.close())))
+  assert.equal(status?.polling, true)
+  assert.deepEqual(
+    webhooks.map(({ brand, sender, timeoutMs, retry }) => [
+      brand,
+      sender.name,
+      sender.max,
+      sender.concurrency,
+      timeoutMs,
+      retry?.mostMs,
+    ]),
+    [
+      ['1', 'webhook', 10, 2, 5_000, 300_000],
+      ['2', 'callback', 1, 4, 15_000, 60_000],
+    ],
+  )
+  assert.doesNotMatch(printConfig(config), new RegExp(`${secret.slice(6, 20)}|secret-of`))
+})
+
+test('without the section no statuses are recorded', async (t) => {
+  const options = await operatorOptions((await load(t, '')).operator as OperatorConfig)
+  assert.equal(options.status, undefined)
+})
+
+test('a wrong secret, a second webhook of a brand, a wrong backoff and clear text to other hosts are refused', async (t) => {
+  const to = `to: {webhook: https://platform.example, secrets: [${secret}]}`
+  const [wrong] = await problemsOf(
+    t,
+    '{webhooks: [{brand: 1, to: {webhook: https://a.example, secrets: [whsec_short]}}]}',
+  )
+  assert.match(wrong as string, /^operator\.status\.webhooks\[0\]\.to\.secrets\[0\]: /)
+  assert.doesNotMatch(wrong as string, /whsec_short/)
+  assert.deepEqual(await problemsOf(t, `{webhooks: [{brand: 1, ${to}}, {brand: 1, ${to}}]}`), [
+    'operator.status.webhooks[1]: the statuses of this brand are sent already',
+  ])
+  assert.deepEqual(await problemsOf(t, `{webhooks: [{brand: 1, ${to}, retry: {first: 2min, most: 1s}}]}`), [
+    'operator.status.webhooks[0].retry: first is longer than most',
+  ])
+  const [clear] = await problemsOf(t, `{webhooks: [{brand: 1, ${to.replace('https', 'http')}}]}`)
+  assert.match(clear as string, /^operator\.status\.webhooks\[0\]\.to\.webhook: sends credentials .* without TLS/)
+  assert.equal(
+    (await problemsOf(t, '{webhooks: [{brand: 1, to: {webhook: https://a.example, secrets: []}}]}')).length,
+    1,
+  )
+})
