@@ -11,9 +11,13 @@ interface EraseOptions extends Addressed {
   readonly json?: true
 }
 
-type Erased =
-  | { readonly messages: number; readonly requests: number; readonly notifications: number }
-  | { readonly messages: number; readonly failed: number; readonly waiting: number }
+interface ErasedTexts {
+  readonly messages: number
+  readonly requests: number
+  readonly notifications: number
+}
+/** The answer of a platform has `failed` and `waiting`. */
+type Erased = ErasedTexts | (ErasedTexts & { readonly failed: number; readonly waiting: number })
 
 export function eraseCommand(): Command {
   const key = 'a key with the scope manage; default: the first such key of the configuration'
@@ -67,11 +71,12 @@ async function sidesOf({ url, config }: EraseOptions): Promise<readonly Side[]> 
 
 function phrase(erased: Erased): string {
   const messages = counted(erased.messages, 'message')
-  if ('notifications' in erased)
-    return `erased the texts of ${messages} in ${counted(erased.requests, 'request')}, and ${counted(erased.notifications, 'notification')} in the inbox.`
+  const notifications = counted(erased.notifications, 'notification')
+  if (!('waiting' in erased))
+    return `erased the texts of ${messages} in ${counted(erased.requests, 'request')}, and ${notifications} in the inbox.`
   const { failed, waiting } = erased
   return [
-    `erased the texts of ${messages}.`,
+    `erased the texts of ${messages}${erased.notifications > 0 ? `, and ${notifications} in the inbox` : ''}.`,
     ...(failed > 0 ? [`The ${counted(failed, 'failed message')} among them can no longer be replayed.`] : []),
     ...(waiting > 0
       ? [`Not erased: ${counted(waiting, 'message')} waiting to be sent. Repeat the command when none is waiting.`]

@@ -1,9 +1,14 @@
+import { channels } from '../contract/endpoints.ts'
 import { storeProblems } from '../runtime/store-problems.ts'
 import { checkAttributes } from './attributes-settings.ts'
 import { checkChannels } from './check-channels.ts'
 import type { Problem } from './problem.ts'
 import { httpProblems } from './services/http-options.ts'
 import type { Config } from './table.ts'
+
+function ownLanes(platform: Config['platform'], channel: (typeof channels)[number]) {
+  return (platform?.lanes ?? []).filter((lane) => lane.channel === channel && lane.to.is === 'own')
+}
 
 /** Checks settings against each other: duplicate names and keys, and settings that contradict each other. */
 export function checkConsistency(config: Config, where: string, problems: Problem[]): void {
@@ -30,13 +35,34 @@ export function checkConsistency(config: Config, where: string, problems: Proble
       'make another with: openssl rand -hex 24',
     )
   }
-  if (operator?.push?.is === 'http') {
-    const brands = [...new Set(operator.keys.flatMap((key) => key.brands))]
-    problems.push(...httpProblems(operator.push, 'user', { at: 'operator.push', where, brands }))
+  for (const [path, push, brandsOfPush] of [
+    ['operator.push', operator?.push, operator?.keys.flatMap((key) => key.brands)],
+    ['platform.own.push', platform?.own?.push, ownLanes(platform, 'push').map(({ brand }) => brand)],
+  ] as const) {
+    const brands = [...new Set(brandsOfPush)]
+    if (push?.is === 'http') problems.push(...httpProblems(push, 'user', { at: path, where, brands }))
+    for (const [i, service] of (push?.is === 'devices' ? push.devices.services : []).entries()) {
+      const at = `${path}.devices.services[${i}]`
+      if (service.is === 'http') problems.push(...httpProblems(service, 'device', { at, where, brands: [] }))
+    }
   }
-  for (const [i, service] of (operator?.push?.is === 'devices' ? operator.push.devices.services : []).entries()) {
-    const at = `operator.push.devices.services[${i}]`
-    if (service.is === 'http') problems.push(...httpProblems(service, 'device', { at, where, brands: [] }))
+  for (const channel of channels) {
+    const path = `platform.own.${channel}`
+    const used = ownLanes(platform, channel).length > 0
+    if (used && !platform?.own?.[channel])
+      problems.push({
+        path,
+        where,
+        description: `is missing, but a lane delivers ${channel} messages with to: own`,
+        remedy: `add ${path}, or write to: {provider: operator-api, …} in the lane`,
+      })
+    if (!used && platform?.own?.[channel])
+      problems.push({
+        path,
+        where,
+        description: 'is not used by any lane',
+        remedy: `write to: own in a lane with channel: ${channel}, or remove ${path}`,
+      })
   }
   for (const [i, { scopes, brands }] of (platform?.keys ?? []).entries()) {
     if (scopes.includes('devices') && brands?.length !== 1)

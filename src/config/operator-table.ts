@@ -1,13 +1,12 @@
 // The settings of the operator's side.
 
 import { attributeSettings } from './attributes-settings.ts'
+import { app, content, providerLimits, pushProvider, siteProvider } from './delivery-settings.ts'
 import { publish } from './device-channels-settings.ts'
 import { deviceLimits } from './device-limits-settings.ts'
-import { devices } from './devices-table.ts'
-import { brand, duration, integer, key, longKey, origin, path, pointer, size, store, text, yesNo } from './kinds.ts'
-import { httpUserSettings } from './services/http.ts'
-import { group, list, variants } from './setting.ts'
-import { accessKeys, listening, makeKey, moduleOf, requestBodies } from './shared-settings.ts'
+import { brand, duration, integer, key, size, store, text } from './kinds.ts'
+import { group, list } from './setting.ts'
+import { accessKeys, listening, makeKey, requestBodies } from './shared-settings.ts'
 import { statusSettings } from './status-settings.ts'
 
 const messagesPerSecond = integer(1, 10_000_000)
@@ -57,71 +56,14 @@ export const operator = group(
       },
     ),
     admin_keys: accessKeys('The API keys for /admin, for your own services.'),
-    push: variants(
-      { help: 'The provider for push messages. Default: none; the push endpoints answer 503.', optional: true },
-      {
-        devices: { devices },
-        recording: {
-          file: path({ help: 'Writes messages to this NDJSON file instead of sending them.', optional: true }),
-        },
-        http: httpUserSettings,
-        module: moduleOf('provider'),
-      },
-    ),
-    site: variants(
-      { help: 'The provider for on-site messages. Default: none; the on-site endpoints answer 503.', optional: true },
-      { inbox: {}, module: moduleOf('provider') },
-    ),
+    push: pushProvider('The provider for push messages. Default: none; the push endpoints answer 503.'),
+    site: siteProvider('The provider for on-site messages. Default: none; the on-site endpoints answer 503.'),
     ...attributeSettings,
     publish,
     device_limits: deviceLimits,
-    app: group(
-      { help: "The API for the operator's own pages and apps.", optional: true },
-      {
-        secrets: list(longKey({ help: 'A secret.', secret: true, remedy: 'make one with: openssl rand -hex 32' }), {
-          help: 'Secrets of subscriber tokens: the first one signs, all of them verify.',
-          minItems: 1,
-        }),
-        origins: list(origin({ help: 'An origin.' }), { help: 'The sites whose pages may call /app from a browser.' }),
-        streams: integer(
-          1,
-          1_000_000,
-        )({
-          help: 'The most open inbox streams; further ones are answered 503. Keep it well below operator.connections.',
-          default: '10000',
-        }),
-        streams_per_user: integer(
-          1,
-          10_000,
-        )({ help: 'The most open inbox streams of one user; further ones are answered 429.', default: '10' }),
-      },
-    ),
+    app,
     status: statusSettings,
-    content: group(
-      { help: 'JSON Pointers to the content within a request element.' },
-      {
-        title: pointer({ help: 'The title.', default: '/title' }),
-        body: pointer({ help: 'The text.', default: '/body' }),
-        image_url: pointer({ help: 'The URL of an image.', default: '/image_url' }),
-        url: pointer({ help: 'The URL that a click opens.', default: '/url' }),
-        data: pointer({ help: 'An object for the page or the app.', default: '/data' }),
-        expires_at: pointer({
-          help: 'The time after which the message is not sent: a date and time with its zone, or the seconds since 1970. It only shortens the lifetime.',
-          default: '/expires_at',
-        }),
-        token: pointer({ help: 'Push: the device token of a message for one device.', default: '/token' }),
-        tokens: pointer({ help: 'Push: the tokens of several devices.', default: '/tokens' }),
-        recipient: pointer({ help: 'Push: another name of `token`.', default: '/recipient' }),
-        overrides: pointer({
-          help: 'Push: an object with additional fields for each kind of push service.',
-          default: '/overrides',
-        }),
-        required: yesNo({
-          help: 'true: a message with neither title nor body fails. false: it is delivered, and a warning is logged. Set it to true once the pointers are right.',
-          default: 'false',
-        }),
-      },
-    ),
+    content,
     keep: duration({
       help: 'How long messages and notifications are kept. It must be longer than any retry.',
       default: '90d',
@@ -147,8 +89,7 @@ export const operator = group(
           help: 'The most messages in progress; the excess is fatal. A brand below its fair share is admitted even above the limit, so that the backlog of another brand does not block it.',
           default: '50000',
         }),
-        provider_concurrency: integer(1, 100_000)({ help: 'The most concurrent calls to a provider.', default: '100' }),
-        provider_timeout: duration({ help: 'Timeout of one call to a provider.', default: '15s' }),
+        ...providerLimits,
       },
     ),
   },

@@ -1,5 +1,6 @@
 // The settings of the platform's side.
 
+import { own } from './delivery-settings.ts'
 import { deviceLinks } from './device-channels-settings.ts'
 import { devicesPerUser } from './device-limits-settings.ts'
 import { intake } from './intake-settings.ts'
@@ -33,13 +34,14 @@ const lane = group(
     to: variants(
       {
         help: 'The provider that delivers its messages.',
-        remedy: 'write to: {provider: operator-api, url: …, api_key: …}, or to: {module: ./mine.ts}',
+        remedy: 'write to: {provider: operator-api, url: …, api_key: …}, to: own, or to: {module: ./mine.ts}',
       },
       {
         'operator-api': {
           url: url({ help: "The operator's {base_url}." }),
           api_key: text({ help: 'The API key issued by the operator, sent as X-Api-Key.', secret: true }),
         },
+        own: {},
         module: moduleOf('provider'),
       },
     ),
@@ -161,6 +163,7 @@ export const platform = group(
     device_links: deviceLinks,
     devices_per_user: devicesPerUser,
     lanes: list(lane, { help: 'The lanes: one for each brand and channel.' }),
+    own,
     reconciliation,
     body: size({ help: 'The largest JSON request body. NDJSON has no limit.', default: '16MiB' }),
     ...requestBodies,

@@ -26,7 +26,7 @@ interface Entry {
 }
 
 /** All sections in Markdown. @throws if a setting belongs to no section, or to several */
-export function settingsTables(all: readonly Described[] = describe(table, '')): string {
+export function settingsTables(all: readonly Described[] = withoutShared(describe(table, ''))): string {
   const sections = Object.values(chapters).flat()
   for (const { path } of all) {
     const owners = sections.filter(({ paths }) => paths.test(path)).map(({ title }) => title)
@@ -45,6 +45,15 @@ export function withSettings(document: string): string {
   const to = document.indexOf(end)
   if (from < 0 || to < from) throw new Error(`the document lacks the lines ${begin} and ${end}`)
   return `${document.slice(0, from)}${begin}\n\n${settingsTables()}\n\n${document.slice(to)}`
+}
+
+/** Without the settings of platform.own that are those of the operator. */
+function withoutShared(all: readonly Described[]): readonly Described[] {
+  const byPath = new Map(all.map(({ path, setting }) => [path, setting]))
+  return all.filter(
+    ({ path, setting }) =>
+      byPath.get(path.replace(/^platform\.own\./, 'operator.')) !== setting || !path.startsWith('platform.own.'),
+  )
 }
 
 function describe(setting: Setting, path: string): Described[] {

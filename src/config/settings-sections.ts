@@ -229,6 +229,16 @@ export const chapters: Readonly<Record<string, readonly Section[]>> = {
       'The platform calls the endpoints of the operator at this address.',
     ),
     section(
+      'Delivery without an operator',
+      String.raw`platform\.own\.(?<name>push|site|suppression)`,
+      'For lanes with `to: own`. Beneath `push`, `site`, `app`, `content` and `limits` are the same settings as under `operator`: `platform.own.push.devices.services` is described as `operator.push.devices.services`. See [own-delivery.md](own-delivery.md).',
+    ),
+    section(
+      'Delivery without an operator: suppression',
+      String.raw`platform\.own\.suppression\{crm\}\.(?<name>\w+)`,
+      "The check before every send, by the CRM's attributes.",
+    ),
+    section(
       'Records from brokers',
       String.raw`platform\.(?<name>intake(\[\]\.(from|channel|brands))?)`,
       'Queues and topics, in addition to `POST /admin/activities`. See [intake.md](intake.md).',

@@ -17,6 +17,7 @@ export const deviceSendMigrations: readonly Migration[] = [
          at bigint not null,
          primary key (brand, ref, attempt, device, at))${engine === 'sqlite' ? ' without rowid' : partitionedBy('at')}`,
     ],
+    brandTables: [{ table: 'device_sends', brand: 'brand' }],
     partitioned: [{ table: 'device_sends', bound: String }],
   },
 ]

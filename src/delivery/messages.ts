@@ -44,6 +44,7 @@ export const messageMigrations: readonly Migration[] = [
       // brand is an expression, so that the planner uses this index for look-ups by user only.
       `create index messages_user on messages ((brand || ''), chunk, user_id)`,
     ],
+    brandTables: [{ table: 'messages', brand: 'brand', refersTo: { calls: 't.call', requests: 't.request' } }],
   },
 ]
 

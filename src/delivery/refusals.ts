@@ -15,6 +15,7 @@ export const refusalMigrations: readonly Migration[] = [
          reason text not null, error text not null, rule text not null, answer text, call ${key}, uncertain bigint not null,
          primary key (brand, ref, attempt, at))${partitionedBy('at')}`,
     ],
+    brandTables: [{ table: 'refusals', brand: 'brand', refersTo: { calls: 't.call' } }],
     partitioned: [{ table: 'refusals', bound: String }],
   },
 ]

@@ -14,6 +14,7 @@ export const requestMigrations: readonly Migration[] = [
     statements: ({ key, partitionedBy }) => [
       `create table requests (id ${key} primary key, text text not null, tracking text)${partitionedBy('id')}`,
     ],
+    brandTables: [{ table: 'requests', key: 'id' }],
     partitioned: [{ table: 'requests', bound: (ms) => `'${firstUuidv7(ms)}'` }],
   },
 ]

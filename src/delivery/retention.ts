@@ -2,6 +2,7 @@
 // retry or replay when it is deleted: 90 days, as row 29 demands.
 
 import { firstUuidv7 } from '../runtime/ids.ts'
+import type { RetainedTable } from '../runtime/retention.ts'
 import type { Database } from '../store/database.ts'
 import { op, statement } from '../store/statement.ts'
 
@@ -52,6 +53,18 @@ const selectBrands = statement<{ brand: string }>({
 })
 
 const batchRows = 2_000
+
+/** What the retention of a store with `deliveryMigrations` deletes, and after which time. */
+export function deliveryRetention(
+  database: Database,
+  { keptMs, contentsKeptMs }: { readonly keptMs: number; readonly contentsKeptMs: number },
+): readonly RetainedTable[] {
+  return [
+    { keptMs, forget: (before) => forgetMessages(database, before) },
+    { keptMs: contentsKeptMs, forget: (before) => forgetAttempts(database, before) },
+    { keptMs: contentsKeptMs, forget: (before) => forgetRequests(database, before) },
+  ]
+}
 
 /**
  * Deletes a bounded number of messages that were claimed, and last changed, before `before` (epoch ms). Call it again until it

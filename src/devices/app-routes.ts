@@ -12,7 +12,8 @@ import type { Registry } from './registry.ts'
 import { ShownDevice, shownDevice } from './shown.ts'
 
 export interface DeviceAppOptions {
-  readonly registry: Registry
+  /** The registry of a brand. */
+  readonly registryOf: (brand: string) => Registry
   readonly judge?: Judge | undefined
   /** Whether the device is reached by a push service or published to the platform. Other devices are rejected. */
   readonly reaches: (device: Device) => boolean
@@ -37,7 +38,7 @@ const serviceOnly = Type.Optional(
  * (row 20), because the clock of a telephone may be wrong.
  */
 export function deviceAppRoutes(options: DeviceAppOptions): readonly AppRoute[] {
-  const { registry, judge, reaches, most, perMinute } = options
+  const { registryOf, judge, reaches, most, perMinute } = options
   const limiter = createRateLimiter(perMinute, 60_000)
   /** Serializes the requests of one user: two links that commit concurrently would each be within the limit. */
   const serialize = serializeByKey()
@@ -64,7 +65,7 @@ export function deviceAppRoutes(options: DeviceAppOptions): readonly AppRoute[] 
           if (waitMs > 0) throw rateLimitError(perMinute, waitMs)
           const record = { user_id: userId, tokens, origin: 'app' }
           const { accepted } = await serialize(`${brand} ${userId}`, () =>
-            storeRecord(record, brand, { registry, what, judge, reaches, most }),
+            storeRecord(record, brand, { registry: registryOf(brand), what, judge, reaches, most }),
           )
           return { accepted }
         },
@@ -76,7 +77,7 @@ export function deviceAppRoutes(options: DeviceAppOptions): readonly AppRoute[] 
       says: "Lists the user's own devices.",
       gives: Type.Object({ devices: Type.Array(ShownDevice) }),
       async handler(_request, { brand, userId }) {
-        return { devices: (await registry.list(brand, userId)).map(shownDevice) }
+        return { devices: (await registryOf(brand).list(brand, userId)).map(shownDevice) }
       },
     }),
   ]

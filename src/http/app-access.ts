@@ -29,6 +29,19 @@ export interface AppAccess {
   readonly now?: () => number
 }
 
+/** The routes of /app in the API documents. */
+export const appGroup = (routes: readonly AppRoute[]) =>
+  routes.length === 0
+    ? []
+    : [
+        {
+          tag: 'Apps',
+          says: 'For apps and pages, on behalf of the signed-in user.',
+          security: 'Bearer' as const,
+          routes,
+        },
+      ]
+
 /** Largest request body of /app: enough for a hundred devices of a user. */
 const bodyLimit = 128 * 1024
 const prefix = '/app'

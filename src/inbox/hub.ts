@@ -12,7 +12,8 @@ const usersPerRead = 200
 const writesPerTurn = 500
 
 export interface HubOptions {
-  readonly database: Pick<Database, 'read' | 'onWake'>
+  /** The database of a brand. */
+  readonly databaseOf: (brand: string) => Pick<Database, 'read' | 'onWake'>
   readonly pingMs: number
   readonly replay: number
   readonly bufferBytes: number
@@ -46,7 +47,7 @@ interface UserStreams {
  * user is marked as stale, all stale users are read together, and each stream gets the notifications that it lacks.
  */
 export function createHub(options: HubOptions): Hub {
-  const { database, pingMs, stallMs, allowed, now } = options
+  const { databaseOf, pingMs, stallMs, allowed, now } = options
   const users = new Map<string, UserStreams>()
   const stale = new Set<UserStreams>()
   let timer: NodeJS.Timeout | undefined
@@ -66,7 +67,7 @@ export function createHub(options: HubOptions): Hub {
       const topic = topicOf(brand, userId)
       let user = users.get(topic)
       if (!user) {
-        user = { brand, userId, streams: new Set(), unsubscribe: database.onWake(topic, () => refresh(topic)) }
+        user = { brand, userId, streams: new Set(), unsubscribe: databaseOf(brand).onWake(topic, () => refresh(topic)) }
         users.set(topic, user)
       }
       user.streams.add(stream)
@@ -122,7 +123,8 @@ export function createHub(options: HubOptions): Hub {
         const batch = [...stale].slice(0, usersPerRead)
         for (const user of batch) stale.delete(user)
         const reads = batch.flatMap(({ brand, userId, streams }) => planRead(brand, userId, streams) ?? [])
-        if (reads.length > 0) await writeStreams(reads, await database.read(changesOp(reads, now())))
+        for (const [database, ofDatabase] of Map.groupBy(reads, ({ brand }) => databaseOf(brand)))
+          await writeStreams(ofDatabase, await database.read(changesOp(ofDatabase, now())))
       }
     } catch {
       // The store logs its failure. The next ping of each stream reads again.

@@ -13,7 +13,8 @@ import { type InboxPart, pageOp, userStateOp } from './store.ts'
 import { openStream } from './stream.ts'
 
 export interface InboxRoutesOptions {
-  readonly database: Pick<Database, 'read' | 'commit' | 'wake' | 'onWake'>
+  /** The database of a brand. */
+  readonly databaseOf: (brand: string) => Pick<Database, 'read' | 'commit' | 'wake' | 'onWake'>
   /** Whether this user may see the inbox now (design §5.3). Called for each list and stream, and before each notification. */
   readonly allowed?: (brand: string, userId: string) => Promise<boolean>
   /** Records the marks as delivery statuses, in the same commit. Absent: not recorded. */
@@ -86,7 +87,7 @@ export interface InboxRoutes {
  */
 export function inboxRoutes(options: InboxRoutesOptions): InboxRoutes {
   const {
-    database,
+    databaseOf,
     allowed,
     statusOps,
     pingMs = 15_000,
@@ -99,9 +100,8 @@ export function inboxRoutes(options: InboxRoutesOptions): InboxRoutes {
     now = clock.now,
     signal,
   } = options
-  const hub = createHub({ database, pingMs, replay, bufferBytes, stallMs, streams, streamsPerUser, allowed, now })
+  const hub = createHub({ databaseOf, pingMs, replay, bufferBytes, stallMs, streams, streamsPerUser, allowed, now })
   signal?.addEventListener('abort', () => hub.stop(), { once: true })
-  const marking = { database, statusOps }
 
   const list = appRoute({
     method: 'GET',
@@ -137,6 +137,7 @@ export function inboxRoutes(options: InboxRoutesOptions): InboxRoutes {
       const { brand, userId } = subscriber
       const change = { brand, userId, mark: as, at: now() }
       let unknown: readonly string[] = []
+      const marking = { database: databaseOf(brand), statusOps }
       if (refs) unknown = await markByRef(marking, change, refs)
       else await markUpTo(marking, change, Number(upTo))
       return { ...(await readCounts(subscriber)), unknown }
@@ -188,7 +189,7 @@ export function inboxRoutes(options: InboxRoutesOptions): InboxRoutes {
   }
 
   async function readCounts({ brand, userId }: Subscriber): Promise<{ unseen: number; unread: number }> {
-    const [state] = await database.read(userStateOp(brand, userId, now()))
+    const [state] = await databaseOf(brand).read(userStateOp(brand, userId, now()))
     return { unseen: Number(state?.unseen ?? 0), unread: Number(state?.unread ?? 0) }
   }
 
@@ -198,6 +199,7 @@ export function inboxRoutes(options: InboxRoutesOptions): InboxRoutes {
     reply: FastifyReply,
   ): Promise<FastifyReply> {
     // The number is read first: a notification between the two reads is in the list and in the stream. The client shows it once.
+    const database = databaseOf(brand)
     const [state] = await database.read(userStateOp(brand, userId, now()))
     const rows = await database.read(pageOp({ brand, userId, part, before, most: limit + 1, now: now() }))
     const items = rows.slice(0, limit)

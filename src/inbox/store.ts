@@ -22,6 +22,10 @@ export const inboxMigrations: readonly Migration[] = [
       'create unique index inbox_ref on inbox (brand, ref)',
       'create index inbox_created_at on inbox (created_at)',
     ],
+    brandTables: [
+      { table: 'inbox_users', brand: 'brand' },
+      { table: 'inbox', brand: 'brand' },
+    ],
   },
   {
     name: 'inbox/2',

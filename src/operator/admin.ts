@@ -1,12 +1,10 @@
 // /admin of the operator: counts of messages by outcome, and subscriber tokens.
 
 import { Type } from 'typebox'
-import { brandNumber, userId, whole } from '../contract/documents/described.ts'
+import { whole } from '../contract/documents/described.ts'
 import { countMessages } from '../delivery/message-counts.ts'
 import { type AdminRoute, adminRoute } from '../http/admin-access.ts'
-import { HttpError } from '../http/http.ts'
-import { createSubscriberToken, longestTokenSeconds } from '../http/subscriber-token.ts'
-import { clock } from '../runtime/clock.ts'
+import { subscriberTokenRoute } from '../http/subscriber-token-route.ts'
 import type { Database } from '../store/database.ts'
 import { op } from '../store/statement.ts'
 
@@ -51,26 +49,6 @@ export function operatorAdmin({ database, secret }: OperatorAdmin): readonly Adm
         return { ...total, brands: Object.fromEntries(byBrand) }
       },
     }),
-    adminRoute({
-      method: 'POST',
-      url: '/admin/subscriber-tokens',
-      scope: 'tokens',
-      says: 'Creates a subscriber token. The app or page of one user calls /app with it.',
-      body: Type.Object({
-        brand: brandNumber(),
-        user_id: userId(),
-        ttl_seconds: Type.Optional(Type.Integer({ minimum: 1, maximum: longestTokenSeconds, default: 600 })),
-      }),
-      gives: Type.Object({ token: Type.String(), expires_at: Type.String({ format: 'date-time' }) }),
-      async handler(request, key) {
-        if (secret === undefined)
-          throw new HttpError(503, 'no secret for subscriber tokens is configured: set operator.app.secrets')
-        const { brand, user_id: userId, ttl_seconds: ttlSeconds = 600 } = request.body
-        if (!(key.brands?.includes(brand) ?? true))
-          throw new HttpError(403, `the key ${key.name} may not act for brand ${brand}`)
-        const token = await createSubscriberToken({ secret, brand, userId, ttlSeconds })
-        return { token, expires_at: new Date(clock.now() + ttlSeconds * 1000).toISOString() }
-      },
-    }),
+    subscriberTokenRoute({ secret, setting: 'operator.app.secrets' }),
   ]
 }

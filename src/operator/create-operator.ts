@@ -1,38 +1,30 @@
 // The operator's server: {base_url} of §4.1. Only composes the parts and registers the routes.
 
 import { reconciliation, sendEndpoints, statusPagePath } from '../contract/endpoints.ts'
+import { appPaths, serveAppApi } from '../delivery/app-api.ts'
+import { createPath, createPushDelivery, deliverThrough } from '../delivery/compose.ts'
 import type { Delivery } from '../delivery/delivery.ts'
-import { deviceSendMigrations } from '../delivery/device-sends.ts'
-import { createDevices } from '../delivery/devices.ts'
-import { messageCountMigrations } from '../delivery/message-counts.ts'
-import { messageMigrations } from '../delivery/messages.ts'
-import { refusalMigrations } from '../delivery/refusals.ts'
-import { requestMigrations } from '../delivery/requests.ts'
-import { forgetAttempts, forgetMessages, forgetRequests } from '../delivery/retention.ts'
-import { createSendPath, type SendPath } from '../delivery/send-path.ts'
-import type { SettledOps } from '../delivery/settle.ts'
-import { createSuppression, type Suppression } from '../delivery/suppress.ts'
-import { throughProvider } from '../delivery/through-provider.ts'
+import { deliveryMigrations } from '../delivery/migrations.ts'
+import { deliveryRetention } from '../delivery/retention.ts'
+import type { SendPath } from '../delivery/send-path.ts'
+import { createSuppression } from '../delivery/suppress.ts'
 import { deviceReads, deviceWrites } from '../devices/admin.ts'
-import { deviceAppRoutes } from '../devices/app-routes.ts'
 import { createOutbox } from '../devices/outbox.ts'
-import { knownKinds, reachable } from '../devices/reachable.ts'
+import { knownKinds } from '../devices/reachable.ts'
 import { createRegistry, deviceMigrations, type Registry } from '../devices/registry.ts'
-import { createRemovalKeeper, type RemovalKeeper } from '../devices/removals/keeper.ts'
+import { createRemovalKeeper } from '../devices/removals/keeper.ts'
+import { removalRoutes } from '../devices/removals/routes.ts'
 import { removalMigrations } from '../devices/removals/tables.ts'
 import { deviceRetention } from '../devices/retention.ts'
 import { adminRoutes } from '../http/admin-access.ts'
-import { type AppRoute, appRoutes } from '../http/app-access.ts'
 import { documentRoutes } from '../http/documents.ts'
 import { healthRoutes } from '../http/health.ts'
 import { createHttp } from '../http/http.ts'
 import { type Composed, createService, type Service } from '../http/service.ts'
 import { createInbox, inboxMigrations } from '../inbox/inbox.ts'
-import { inboxRoutes } from '../inbox/routes.ts'
 import { forgetNotifications } from '../inbox/store.ts'
 import { callMigrations, forgetCalls } from '../providers/calls.ts'
-import { guard } from '../providers/guard.ts'
-import type { Channel, Provider } from '../providers/provider.ts'
+import type { Channel } from '../providers/provider.ts'
 import { queueAdmin } from '../queue/admin.ts'
 import { createQueue, queueMigrations } from '../queue/create-queue.ts'
 import { metrics } from '../runtime/metrics.ts'
@@ -48,28 +40,17 @@ import { operatorAdmin } from './admin.ts'
 import { checkOperatorOptions } from './check-options.ts'
 import { operatorDocuments } from './documents.ts'
 import { messageRoutes } from './message-routes.ts'
-import {
-  type DeviceLimits,
-  deviceLimits,
-  type OperatorOptions,
-  operatorLimits,
-  reconciliationLimits,
-} from './options.ts'
+import { deviceLimits, type OperatorOptions, operatorLimits, reconciliationLimits } from './options.ts'
 import { reconciliationRoute } from './reconciliation-route.ts'
-import { removalRoutes } from './removal-routes.ts'
 import { sendRoutes } from './send-routes.ts'
 import { statusRoutes } from './status-routes.ts'
 import { createStatuses, type Statuses } from './statuses.ts'
 
 export const operatorMigrations: readonly Migration[] = [
-  ...messageMigrations,
-  ...messageCountMigrations,
-  ...requestMigrations,
-  ...refusalMigrations,
+  ...deliveryMigrations,
   ...callMigrations,
   ...inboxMigrations,
   ...statusMigrations,
-  ...deviceSendMigrations,
   ...removalMigrations,
   ...deviceMigrations,
   ...queueMigrations,
@@ -127,11 +108,7 @@ export function createOperator(options: OperatorOptions): Operator {
 /** The paths of the interface, and with `app` and `status` those of their endpoints. */
 function pathsOf({ app, status }: OperatorOptions): readonly string[] {
   const paths = [...sendEndpoints, reconciliation].map(({ path }) => path)
-  return [
-    ...paths,
-    ...(app ? ['/app/inbox/*', '/app/devices/*'] : []),
-    ...(hasStatusPages(status) ? [statusPagePath] : []),
-  ]
+  return [...paths, ...(app ? appPaths : []), ...(hasStatusPages(status) ? [statusPagePath] : [])]
 }
 
 const hasStatusPages = (status: OperatorOptions['status']): boolean => status !== undefined && status.polling !== false
@@ -186,14 +163,24 @@ async function composeOn(
         })
       : undefined
   const deliveries: { [C in Channel]?: Delivery | undefined } = {
-    push: createPush(options, limits, registry, removals, maxDevices),
-    site: site && guardProvider(site, limits),
+    push:
+      options.push &&
+      createPushDelivery(options.push, {
+        registry,
+        brake: removals,
+        devicesPerUser: maxDevices.services,
+        content: options.content,
+        limits,
+      }),
+    site: site && deliverThrough(site, limits),
   }
   const statuses =
     options.status && createStatuses({ database, queue, options: options.status, inbox: options.site === 'inbox' })
   const pathOf = (channel: Channel): SendPath | undefined => {
     const delivery = deliveries[channel]
-    return delivery && createPath(delivery, database, suppression, limits, statuses?.settledOps(channel))
+    return (
+      delivery && createPath(delivery, { database, suppression, settledOps: statuses?.settledOps(channel), limits })
+    )
   }
   const paths: { [C in Channel]?: SendPath | undefined } = { push: pathOf('push'), site: pathOf('site') }
 
@@ -217,25 +204,20 @@ async function composeOn(
     ...queueAdmin({ queue, lanes: [...outbox.lanes, ...(statuses?.lanes ?? [])] }),
   ]
   adminRoutes(adminApp, options.adminKeys ?? [], admin)
-  const appApi: AppRoute[] = []
-  if (options.app) {
-    const { secrets, origins = [], ...streams } = options.app
-    const inbox = inboxRoutes({
-      database,
-      ...streams,
-      signal,
-      statusOps: statuses?.recorder.changeOps,
-      ...(suppression && {
-        allowed: async (brand: string, userId: string) =>
-          (await suppression.findReason(brand, userId, 'site')) === undefined,
-      }),
-    })
-    app.addHook('preClose', async () => inbox.stop())
-    const reaches = reachable(pushServices(options), options.publish ?? [])
-    const { app: most, appPerMinute: perMinute } = maxDevices
-    appApi.push(...inbox.routes, ...deviceAppRoutes({ ...devices, reaches, most, perMinute }))
-    await appRoutes(app, { secrets, origins }, appApi)
-  }
+  const appApi = options.app
+    ? await serveAppApi(app, {
+        ...options.app,
+        databaseOf: () => database,
+        registryOf: () => registry,
+        suppression,
+        statusOps: statuses?.recorder.changeOps,
+        services: pushServices(options),
+        publish: options.publish ?? [],
+        judge: options.judgeDevice,
+        devices: maxDevices,
+        signal,
+      })
+    : []
   healthRoutes(adminApp, { check: () => ping(database), signal })
   documentRoutes(
     adminApp,
@@ -247,9 +229,7 @@ async function composeOn(
   const keptMs = options.keptMs ?? keptByDefaultMs
   const contentsKeptMs = Math.min(keptMs, options.contentsKeptMs ?? contentsKeptByDefaultMs)
   const retention = createRetention([
-    { keptMs, forget: (before) => forgetMessages(database, before) },
-    { keptMs: contentsKeptMs, forget: (before) => forgetAttempts(database, before) },
-    { keptMs: contentsKeptMs, forget: (before) => forgetRequests(database, before) },
+    ...deliveryRetention(database, { keptMs, contentsKeptMs }),
     { keptMs: contentsKeptMs, forget: (before) => forgetCalls(database, before) },
     { keptMs, forget: (before) => forgetNotifications(database, before) },
     ...deviceRetention(database, keptMs),
@@ -289,46 +269,4 @@ async function composeOn(
   }
 }
 
-function createPush(
-  { push, content }: OperatorOptions,
-  limits: typeof operatorLimits,
-  registry: Registry,
-  brake: RemovalKeeper | undefined,
-  { services: devicesPerUser }: DeviceLimits,
-): Delivery | undefined {
-  if (push === undefined) return undefined
-  if (!('devices' in push)) return guardProvider(push, limits)
-  const { removals: _, source, ...devices } = push.devices
-  return createDevices({
-    guard: { timeoutMs: limits.providerTimeoutMs },
-    ...devices,
-    source: source === 'registry' ? registry : source,
-    devicesPerUser,
-    ...(content && { content }),
-    ...(brake && { brake }),
-  })
-}
-
 const pushServices = ({ push }: OperatorOptions) => (push && 'devices' in push ? push.devices.services : [])
-
-function guardProvider(provider: Provider, limits: typeof operatorLimits): Delivery {
-  const { providerConcurrency: concurrency, providerTimeoutMs: timeoutMs } = limits
-  return throughProvider(guard(provider, { concurrency, timeoutMs }), concurrency)
-}
-
-function createPath(
-  delivery: Delivery,
-  database: Database,
-  suppression: Suppression | undefined,
-  limits: typeof operatorLimits,
-  settledOps: SettledOps | undefined,
-): SendPath {
-  return createSendPath({
-    database,
-    delivery,
-    checkMessage: suppression?.checkMessage,
-    settledOps,
-    inProgress: limits.inProgress,
-    workMs: limits.answerBudgetMs + limits.providerTimeoutMs,
-  })
-}

@@ -3,7 +3,7 @@ import type { DescribedRoute } from '../contract/documents/described.ts'
 import { operatorOperations } from '../contract/documents/interface-operations.ts'
 import { openApi } from '../contract/documents/open-api.ts'
 import type { AdminRoute } from '../http/admin-access.ts'
-import type { AppRoute } from '../http/app-access.ts'
+import { type AppRoute, appGroup } from '../http/app-access.ts'
 import { type Documents, documentsDescribed } from '../http/documents.ts'
 import { healthDescribed } from '../http/health.ts'
 
@@ -27,16 +27,7 @@ export function operatorDocuments({ admin, app, status, publicUrl }: OperatorDoc
         operations: operatorOperations,
         publicUrl,
         groups: [
-          ...(app.length > 0
-            ? [
-                {
-                  tag: 'Apps',
-                  says: "For the operator's apps and pages, on behalf of the signed-in user.",
-                  security: 'Bearer' as const,
-                  routes: app,
-                },
-              ]
-            : []),
+          ...appGroup(app),
           ...(status.length > 0
             ? [
                 {

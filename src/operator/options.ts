@@ -1,12 +1,11 @@
 import type { AttributeSource } from '../attributes/attribute-source.ts'
 import type { ContentMapping } from '../contract/content.ts'
-import type { DevicesOptions } from '../delivery/devices.ts'
+import type { AppOptions } from '../delivery/app-api.ts'
+import type { PushOptions } from '../delivery/compose.ts'
 import type { SuppressionOptions } from '../delivery/suppress.ts'
 import type { Judge } from '../devices/device-event.ts'
-import type { DeviceSource } from '../devices/device-source.ts'
 import type { Publishing } from '../devices/outbox.ts'
 import { devicesPerUser } from '../devices/registry.ts'
-import type { RemovalLimits } from '../devices/removals/brake.ts'
 import type { AccessKey } from '../http/access.ts'
 import { type BodyLimits, bodyLimits } from '../http/request-bodies.ts'
 import type { Provider } from '../providers/provider.ts'
@@ -26,14 +25,6 @@ export interface KeyRate {
   readonly perSecond?: number
   /** Most messages of each brand of the key in a second. */
   readonly perBrand?: number
-}
-
-/** Sends push messages to the devices of their users. */
-export interface PushDevices extends Omit<DevicesOptions, 'content' | 'brake' | 'source' | 'devicesPerUser'> {
-  /** The source of the users' devices: the built-in registry, which link and unlink fill, or your own source. */
-  readonly source: DeviceSource | 'registry'
-  /** Limits of the automatic removal of dead devices. Beyond them, a person has to confirm. */
-  readonly removals?: Partial<RemovalLimits>
 }
 
 export interface DeviceLimits {
@@ -74,7 +65,7 @@ export interface OperatorOptions {
   /** Keys for /admin. */
   readonly adminKeys?: readonly AccessKey[]
   /** Destination of push messages: the users' devices, or your own provider. Absent: the push endpoints answer 503. */
-  readonly push?: Provider | { readonly devices: PushDevices }
+  readonly push?: PushOptions
   /** Checks a Web Push subscription before it is linked, because a user can name any endpoint. Returns why it is refused. */
   readonly judgeDevice?: Judge
   /** Most devices of one user: after a link with a subscriber token (20), and after any other link (200). */
@@ -92,13 +83,7 @@ export interface OperatorOptions {
   readonly suppression?: SuppressionOptions | 'none'
   readonly reconciliation?: Partial<ReconciliationLimits>
   /** Access of the operator's pages and apps: secrets of subscriber tokens, and origins that may call /app from a browser. */
-  readonly app?: {
-    readonly secrets: readonly string[]
-    readonly origins?: readonly string[]
-    /** Most open streams of the inbox: in total, and of one user. */
-    readonly streams?: number
-    readonly streamsPerUser?: number
-  }
+  readonly app?: AppOptions
   /** Records the delivery statuses of messages and returns them to the platform (§1.5, rows 23 to 25). Absent: they are not recorded. */
   readonly status?: StatusOptions
   /** The pointers to the content in a request element (row 4). */

@@ -53,6 +53,13 @@ export function checkPlatformOptions(options: PlatformOptions): void {
           remedy: 'keep one lane for each brand and channel',
         })
     }
+    for (const [i, { provider, channel }] of lanes.entries())
+      if (provider === 'own' && options.own?.[channel] === undefined)
+        look.wrong({
+          path: `lanes[${i}].provider`,
+          description: `the platform has no provider of its own for ${channel} messages`,
+          remedy: `add own.${channel}, or use operatorApi({ url, apiKey })`,
+        })
     for (const [i, { channel, brands = [] }] of intake.entries()) {
       look.optional(`intake[${i}].channel`, channel, wordForm('push', 'site'))
       for (const [n, brand] of brands.entries()) look.required(`intake[${i}].brands[${n}]`, brand, brandForm)
@@ -93,6 +100,7 @@ export const webhookSecretForm: Form = {
 }
 
 const providerForm: Form = {
-  expected: 'operatorApi({ url, apiKey }), or a custom Provider',
-  fits: (value) => typeof value === 'function' || typeof (value as { send?: unknown }).send === 'function',
+  expected: "operatorApi({ url, apiKey }), a custom Provider, or 'own'",
+  fits: (value) =>
+    value === 'own' || typeof value === 'function' || typeof (value as { send?: unknown }).send === 'function',
 }

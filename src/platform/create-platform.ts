@@ -4,16 +4,21 @@ import { deviceLink, deviceUnlink, messageStatusPath } from '../contract/endpoin
 import { readMessageKey } from '../contract/message-key.ts'
 import { createConversions } from '../conversions/conversions.ts'
 import { conversionRetention } from '../conversions/retention.ts'
+import { appPaths, serveAppApi } from '../delivery/app-api.ts'
+import { deliveryRetention } from '../delivery/retention.ts'
 import { deviceReads } from '../devices/admin.ts'
 import { deviceIntegrationRoutes } from '../devices/integration-routes.ts'
 import { createLinkChannels } from '../devices/link-channels.ts'
 import { knownKinds } from '../devices/reachable.ts'
+import { removalRoutes } from '../devices/removals/routes.ts'
 import { deviceRetention } from '../devices/retention.ts'
 import { adminRoutes } from '../http/admin-access.ts'
 import { documentRoutes } from '../http/documents.ts'
 import { healthRoutes } from '../http/health.ts'
 import { createHttp } from '../http/http.ts'
 import { type Composed, createService, type Service } from '../http/service.ts'
+import { subscriberTokenRoute } from '../http/subscriber-token-route.ts'
+import { forgetNotifications } from '../inbox/store.ts'
 import { callProvider } from '../providers/call-provider.ts'
 import { forgetCalls } from '../providers/calls.ts'
 import type { Message, Provider } from '../providers/provider.ts'
@@ -25,6 +30,7 @@ import { reconciliationRoutes } from '../reconcile/routes.ts'
 import { uuidv7 } from '../runtime/ids.ts'
 import { metrics } from '../runtime/metrics.ts'
 import { contentsKeptByDefaultMs, createRetention, keptByDefaultMs } from '../runtime/retention.ts'
+import { atMost } from '../runtime/within.ts'
 import { readSizes } from '../store/sizes.ts'
 import { platformAdmin } from './admin.ts'
 import { checkPlatformOptions } from './check-options.ts'
@@ -35,7 +41,9 @@ import { createIntake } from './intake.ts'
 import { traceSend } from './lane-spans.ts'
 import { messageRoutes } from './message-routes.ts'
 import type { RecordRules } from './new-item.ts'
-import type { LaneOptions, PlatformOptions } from './options.ts'
+import { appDevices, type LaneOptions, type PlatformOptions } from './options.ts'
+import type { OwnDelivery } from './own-delivery.ts'
+import { createOwnDelivery } from './own-delivery.ts'
 import { pingAny, storeStates } from './store-states.ts'
 import { openStores } from './stores.ts'
 
@@ -61,9 +69,8 @@ export type Platform = Service
  */
 export function createPlatform(options: PlatformOptions): Platform {
   checkPlatformOptions(options)
-  return createService('platform', [deviceLink.path, deviceUnlink.path, messageStatusPath], (stopping) =>
-    composePlatform(options, stopping),
-  )
+  const paths = [deviceLink.path, deviceUnlink.path, messageStatusPath, ...(options.own?.app ? appPaths : [])]
+  return createService('platform', paths, (stopping) => composePlatform(options, stopping))
 }
 
 async function composePlatform(options: PlatformOptions, signal: AbortSignal): Promise<Composed> {
@@ -76,8 +83,9 @@ async function composePlatform(options: PlatformOptions, signal: AbortSignal): P
     queue,
     judge: options.judgeDevice,
   })
+  const own = options.own && createOwnDelivery(options.own, stores, { perUser: options.devicesPerUser, signal })
   const services = options.lanes.map((lane) => {
-    const providers = providersOf(lane)
+    const providers = providersOf(lane, own)
     return { providers, service: serveLane(queue, lane, providers) }
   })
   const rules = new Map(options.lanes.map((lane) => [laneName(lane.brand, lane.channel), lane]))
@@ -113,6 +121,10 @@ async function composePlatform(options: PlatformOptions, signal: AbortSignal): P
       lanes: services.map(({ service }) => service),
     }),
     ...consumerRoutes(consumers),
+    ...(own?.removals ? removalRoutes(own.removals) : []),
+    ...(options.own?.app
+      ? [subscriberTokenRoute({ secret: options.own.app.secrets[0], setting: 'platform.own.app.secrets' })]
+      : []),
     ...deviceReads((brand) => stores.of(brand).registry),
     ...crmRoutes(crmOf),
     ...reconciliationRoutes({ databases: stores.all.map(({ crm }) => crm), databaseOf: crmOf }, reconciliation),
@@ -124,14 +136,27 @@ async function composePlatform(options: PlatformOptions, signal: AbortSignal): P
     judge: options.judgeDevice,
   })
   conversions.routes(app)
+  const appApi = options.own?.app
+    ? await serveAppApi(app, {
+        ...options.own.app,
+        databaseOf: (brand) => stores.of(brand).database,
+        registryOf: (brand) => stores.of(brand).registry,
+        suppression: own?.suppression,
+        services: pushServicesOf(options),
+        judge: options.judgeDevice,
+        devices: appDevices,
+        signal,
+      })
+    : []
   healthRoutes(adminApp, {
     // With one store away, this process still works for the brands of the others.
     check: () => pingAny(stores),
     signal,
     details: async () => ({ ...(await storeStates(stores)), ...consumerStates(consumers) }),
   })
-  documentRoutes(adminApp, 'platform', platformDocuments(admin, options.publicUrl))
+  documentRoutes(adminApp, 'platform', platformDocuments({ admin, app: appApi, publicUrl: options.publicUrl }))
   await Promise.all([app.ready(), adminApp.ready()])
+  await own?.start()
   for (const { service } of services) service.start()
   const reconcilers = stores.all.map((store) =>
     createReconciler(
@@ -150,6 +175,8 @@ async function composePlatform(options: PlatformOptions, signal: AbortSignal): P
       { keptMs, forget: (before) => ofStore.forgetSettled(before) },
       { keptMs: contentsKeptMs, forget: (before) => ofStore.forgetEvidence(before) },
       { keptMs: contentsKeptMs, forget: (before) => forgetCalls(database, before) },
+      ...deliveryRetention(database, { keptMs, contentsKeptMs }),
+      { keptMs, forget: (before) => forgetNotifications(database, before) },
       ...deviceRetention(database, keptMs),
       ...conversionRetention(database, keptMs),
       { keptMs, forget: (before) => forgetRuns(crm, before) },
@@ -157,7 +184,7 @@ async function composePlatform(options: PlatformOptions, signal: AbortSignal): P
   )
   for (const retention of retentions) retention.start()
   metrics().allow('brand', brandsOf(options))
-  metrics().allow('kind', knownKinds([]))
+  metrics().allow('kind', knownKinds(pushServicesOf(options)))
   const unregisterMetrics = [
     ...stores.all.flatMap(({ number, database, queue: ofStore }) => [
       metrics().depths(async () =>
@@ -185,10 +212,12 @@ async function composePlatform(options: PlatformOptions, signal: AbortSignal): P
         conversions.stop(withinMs),
         ...services.map(({ service }) => service.stop(withinMs)),
       ])
+      if (own) await atMost(withinMs, own.idle())
       await Promise.all([app.close(), adminApp.close()])
-      await Promise.all(
-        services.flatMap(({ providers }) => [...new Set(Object.values(providers))].map((each) => each.close?.())),
-      )
+      await Promise.all([
+        own?.close(),
+        ...services.flatMap(({ providers }) => [...new Set(Object.values(providers))].map((each) => each.close?.())),
+      ])
       await stores.close()
     },
   }
@@ -202,9 +231,11 @@ function brandsOf({ lanes, keys, reconciliation = [], deviceLinks = [] }: Platfo
 
 const laneDefaults = { max: 500, bytes: 4 * 1024 * 1024, spanMs: 200, concurrency: 4, timeoutMs: 30_000 }
 
+type LaneWithProvider = Omit<LaneOptions, 'provider'> & { readonly provider: Exclude<LaneOptions['provider'], 'own'> }
+
 /** The provider of a lane: the given provider, or one that is created for the lane and this mode. */
 export function providerOf(
-  { provider, channel, max, concurrency, ...configured }: LaneOptions,
+  { provider, channel, max, concurrency, ...configured }: LaneWithProvider,
   mode = configured.mode,
 ): Provider {
   if (typeof provider !== 'function') return provider
@@ -219,10 +250,18 @@ export function providerOf(
 /** A provider for each mode, so that the mode can change while the lane runs. */
 type Providers = Readonly<Record<LaneOptions['mode'], Provider>>
 
-export const providersOf = (lane: LaneOptions): Providers => ({
-  single: providerOf(lane, 'single'),
-  batch: providerOf(lane, 'batch'),
-})
+export function providersOf({ provider, ...lane }: LaneOptions, own?: OwnDelivery): Providers {
+  if (provider !== 'own') {
+    const given = { ...lane, provider }
+    return { single: providerOf(given, 'single'), batch: providerOf(given, 'batch') }
+  }
+  if (!own) throw new Error('the option `own` of the platform is missing')
+  const path = own.providerOf(lane.brand, lane.channel)
+  return { single: path, batch: path }
+}
+
+const pushServicesOf = ({ own }: PlatformOptions) =>
+  own?.push && 'devices' in own.push ? own.push.devices.services : []
 
 /** Serves a configured lane with its providers. */
 export function serveLane(queue: Queue, options: LaneOptions, providers: Providers): LaneService {

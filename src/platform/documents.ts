@@ -2,11 +2,19 @@ import { asyncApi } from '../contract/documents/async-api.ts'
 import { platformOperations } from '../contract/documents/interface-operations.ts'
 import { openApi } from '../contract/documents/open-api.ts'
 import type { AdminRoute } from '../http/admin-access.ts'
+import { type AppRoute, appGroup } from '../http/app-access.ts'
 import { type Documents, documentsDescribed } from '../http/documents.ts'
 import { healthDescribed } from '../http/health.ts'
 
 /** The API documents of this platform. */
-export function platformDocuments(admin: readonly AdminRoute[], publicUrl: string | undefined): Documents {
+export interface PlatformDocuments {
+  readonly admin: readonly AdminRoute[]
+  readonly app: readonly AppRoute[]
+  readonly publicUrl?: string | undefined
+}
+
+/** Describes only the routes that this configuration serves. */
+export function platformDocuments({ admin, app, publicUrl }: PlatformDocuments): Documents {
   return {
     asyncApi: () => asyncApi('platform'),
     openApi: () =>
@@ -17,6 +25,7 @@ export function platformDocuments(admin: readonly AdminRoute[], publicUrl: strin
         operations: platformOperations,
         publicUrl,
         groups: [
+          ...appGroup(app),
           {
             tag: 'Administration',
             says: "For the platform's own services and staff. A key that is limited to some brands sees the data of these brands only.",

@@ -1,19 +1,32 @@
 // The platform's routes of messages: search by the operator's identifier, by activity.id or by user, and erasure of a user's texts.
 
 import { Type } from 'typebox'
-import { brandNumber, closed, moment, nullable, text, userId, whole } from '../contract/documents/described.ts'
+import {
+  brandNumber,
+  closed,
+  messageKeyText,
+  moment,
+  nullable,
+  text,
+  userId,
+  whole,
+} from '../contract/documents/described.ts'
 import { channels } from '../contract/endpoints.ts'
 import { readMessageKey } from '../contract/message-key.ts'
 import { messageStatuses } from '../contract/status.ts'
 import { eraseStatuses } from '../conversions/erase.ts'
 import { readStatuses, ShownStatus } from '../conversions/shown-statuses.ts'
+import { eraseUserTexts } from '../delivery/erase.ts'
+import { findById } from '../delivery/messages.ts'
+import { readDelivery, ShownDelivery } from '../delivery/shown-message.ts'
 import { type AdminRoute, adminRoute } from '../http/admin-access.ts'
 import { HttpError } from '../http/http-error.ts'
+import { eraseNotifications } from '../inbox/store.ts'
 import { findCall } from '../providers/calls.ts'
 import { ShownCall } from '../providers/shown-call.ts'
 import { failedStates } from '../queue/failed-state.ts'
 import { isLaneVisible } from '../queue/lane-visibility.ts'
-import { beforeDescription, messageKeyText, messageQuery, pageOf, readMessageQuery } from '../queue/message-query.ts'
+import { beforeDescription, messageQuery, pageOf, readMessageQuery } from '../queue/message-query.ts'
 import type { FoundItem, ItemDetails, LaneService, Queue } from '../queue/queue.ts'
 import { ShownAttempt, shownAttempt } from '../queue/shown-attempt.ts'
 import { ShownIdentifiers, shownIdentifiers } from '../queue/shown-identifiers.ts'
@@ -81,6 +94,7 @@ const MessageDetails = Type.Object({
     Type.String({ description: 'The process that owns the lane now; begins with its process id' }),
   ),
   lane_state: Type.Optional(ShownLane),
+  delivery: Type.Optional(ShownDelivery),
 })
 
 export interface MessageRoutes {
@@ -164,7 +178,14 @@ export function messageRoutes({ databaseOf, queue, lanes }: MessageRoutes): read
           [{ lane: found.lane, refs: details.identifiers.map(({ ref }) => ref) }],
           { withMeta: true },
         )
-        return { ...details, ...statuses, calls, ...(waits && { lane_state: waits }) }
+        const delivery = await readOwnDelivery(found)
+        return {
+          ...details,
+          ...statuses,
+          calls,
+          ...(waits && { lane_state: waits }),
+          ...(delivery && { delivery }),
+        }
       },
     }),
     adminRoute({
@@ -177,15 +198,29 @@ export function messageRoutes({ databaseOf, queue, lanes }: MessageRoutes): read
         messages: whole('Messages without text now, including those erased before'),
         failed: whole('The failed ones among them: they are deleted from Failed Actions and cannot be replayed'),
         waiting: whole('Messages that wait to be sent and keep their texts: repeat the request when they are sent'),
+        requests: whole('Texts of messages that the platform delivered itself, which were overwritten'),
+        notifications: whole("The user's notifications in the inbox of the platform: they are deleted"),
       }),
       async handler({ body: { brand, user_id: userId } }, key) {
         if (key.brands?.includes(brand) === false)
           throw new HttpError(403, `the key ${key.name} is not for brand ${brand}: use a key of this brand`)
-        await eraseStatuses(databaseOf(brand), queue, lanesOf(brand), userId)
-        return queue.eraseItems(lanesOf(brand), userId)
+        const database = databaseOf(brand)
+        await eraseStatuses(database, queue, lanesOf(brand), userId)
+        const items = await queue.eraseItems(lanesOf(brand), userId)
+        const { requests } = await eraseUserTexts(database, brand, userId)
+        return { ...items, requests, notifications: await eraseNotifications(database, brand, userId) }
       },
     }),
   ]
+
+  /** The row of the send path, if the lane delivers through a provider of the platform itself. */
+  async function readOwnDelivery({ lane, key }: Pick<FoundItem, 'lane' | 'key'>) {
+    const brand = brandOf(lane)
+    const database = databaseOf(brand)
+    const rows = await findById(database, [brand], readMessageKey(key).id)
+    const row = rows.find((each) => each.key === key)
+    return row && readDelivery(database, row)
+  }
 }
 
 const brandOf = (lane: string): string => lane.split('/', 1)[0] as string

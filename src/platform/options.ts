@@ -1,4 +1,9 @@
+import type { Field } from '../attributes/attribute-source.ts'
 import type { BrokerConsumer } from '../brokers/consumer.ts'
+import type { ContentMapping } from '../contract/content.ts'
+import type { AppOptions } from '../delivery/app-api.ts'
+import type { ProviderLimits, PushOptions } from '../delivery/compose.ts'
+import type { SuppressionOptions } from '../delivery/suppress.ts'
 import type { Judge } from '../devices/device-event.ts'
 import type { LinkChannel } from '../devices/link-channels.ts'
 import type { AccessKey } from '../http/access.ts'
@@ -11,8 +16,11 @@ import type { ReconciliationOptions } from '../reconcile/options.ts'
 export interface LaneOptions {
   readonly brand: string
   readonly channel: Channel
-  /** Usually operatorApi(), which creates a provider for each mode of the lane; or a custom provider. */
-  readonly provider: Provider | ((lane: LaneShape) => Provider)
+  /**
+   * Usually operatorApi(), which creates a provider for each mode of the lane; or a custom provider. 'own': the lane has no
+   * operator, and `own` of the platform delivers its messages.
+   */
+  readonly provider: Provider | ((lane: LaneShape) => Provider) | 'own'
   /** One message per request, or a batch. */
   readonly mode: 'single' | 'batch'
   /** The most messages in a batch. Default: 500. */
@@ -54,6 +62,44 @@ export interface LaneOptions {
   readonly retry?: { readonly firstMs?: number; readonly mostMs?: number; readonly attempts?: number }
 }
 
+/** Delivery without an operator (§1.2, §1.4): for the lanes with the provider 'own'. */
+export interface OwnDeliveryOptions {
+  /** The users' devices through push services, or a provider. */
+  readonly push?: PushOptions
+  /** The built-in inbox, or a provider. */
+  readonly site?: Provider | 'inbox'
+  /** Suppression by the CRM's attributes. 'none': messages are sent to all users, whatever their attributes. */
+  readonly suppression?: OwnSuppression | 'none'
+  /** Access of pages and apps to /app: the inbox, and the devices of one user. Absent: it is not served. */
+  readonly app?: AppOptions
+  /** The pointers to the content in a record (row 4). */
+  readonly content?: ContentMapping
+  readonly limits?: Partial<ProviderLimits>
+}
+
+export interface OwnSuppression extends SuppressionOptions {
+  /** The attributes that are read. Default: blocked, excluded, and the two consents. */
+  readonly fields?: readonly Field[]
+}
+
+/** The devices that one user may link through /app, in all and in a minute. */
+export const appDevices = { app: 20, appPerMinute: 200 }
+
+export const suppressionFields: readonly Field[] = [
+  'blocked',
+  'excluded',
+  'consent_push_notification',
+  'consent_site_notification',
+]
+
+/** The limits of each send path. A lane never has more in progress than its own concurrency and batch size allow. */
+export const ownDeliveryLimits = {
+  answerBudgetMs: 30_000,
+  inProgress: 100_000,
+  providerConcurrency: 100,
+  providerTimeoutMs: 15_000,
+}
+
 /** A queue or topic with one activity request record in each message. */
 export interface IntakeChannel {
   readonly consumer: BrokerConsumer
@@ -81,6 +127,8 @@ export interface PlatformOptions {
   /** The URL at which operators reach this platform, for /docs and /openapi.json. Default: the URL of these documents. */
   readonly publicUrl?: string
   readonly lanes: readonly LaneOptions[]
+  /** Delivery without an operator, for the lanes with the provider 'own'. */
+  readonly own?: OwnDeliveryOptions
   /** Queues and topics with activity request records, in addition to POST /admin/activities. */
   readonly intake?: readonly IntakeChannel[]
   /** Queues and topics with device links (§4.3), in addition to the two endpoints. */

@@ -2,7 +2,10 @@
 // joined across brands, so each store is a whole platform's storage with its own queue, registry and CRM.
 
 import { conversionMigrations } from '../conversions/tables.ts'
+import { deliveryMigrations } from '../delivery/migrations.ts'
 import { createRegistry, deviceMigrations, type Registry } from '../devices/registry.ts'
+import { removalMigrations } from '../devices/removals/tables.ts'
+import { inboxMigrations } from '../inbox/inbox.ts'
 import { callMigrations } from '../providers/calls.ts'
 import { type BrandMove, phraseMoved, readMoves } from '../queue/brand-moves.ts'
 import { createQueue, queueMigrations } from '../queue/create-queue.ts'
@@ -23,6 +26,9 @@ const mainMigrations: readonly Migration[] = [
   ...callMigrations,
   ...deviceMigrations,
   ...conversionMigrations,
+  ...deliveryMigrations,
+  ...removalMigrations,
+  ...inboxMigrations,
 ]
 
 export interface StoreUrl {
@@ -77,7 +83,12 @@ export async function openStores(options: PlatformOptions): Promise<BrandStores>
       database,
       crm: i === 0 ? crm.database : database,
       queue: createQueue(database, { readAhead }),
-      registry: createRegistry({ database, ...(devicesPerUser !== undefined && { devicesPerUser }) }),
+      registry: createRegistry({
+        database,
+        // On PostgreSQL, other processes change the registry too.
+        shared: database.engine === 'postgres',
+        ...(devicesPerUser !== undefined && { devicesPerUser }),
+      }),
     }
   })
   const [main] = all as [BrandStore]

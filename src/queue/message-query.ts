@@ -14,10 +14,6 @@ export const messageQuery = {
   user_id: Type.Optional(text('The user of the messages; requires brand. The newest messages come first.')),
   limit: Type.Optional(limitOf(maxListed)),
 }
-export const messageKeyText = Type.String({
-  description:
-    'channel, activity.id, user_id, activity_id, action_id and trigger_hash as a JSON array. With the brand it identifies the message on both sides',
-})
 export const beforeDescription = 'The `next` of the previous page.'
 
 /** A page of the messages of one user. */

@@ -17,7 +17,7 @@ export interface CountersOptions {
   /** The table whose rows are counted. */
   readonly counted: string
   /** The column by which the counts are grouped: brand or lane. */
-  readonly scope: string
+  readonly scope: 'brand' | 'lane'
   readonly counts: readonly Count[]
 }
 
@@ -30,7 +30,7 @@ export interface CountersOptions {
 export function counters(options: CountersOptions): Migration {
   return {
     name: `${options.table}/${options.counted}`,
-    brandTables: [{ table: options.table, lane: 'scope', derived: true }],
+    brandTables: [{ table: options.table, [options.scope]: 'scope', derived: true }],
     statements: ({ engine, key }) => [
       `create table if not exists ${options.table} (
          scope ${key} not null, name ${key} not null, writer integer not null, n bigint not null,

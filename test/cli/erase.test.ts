@@ -81,7 +81,10 @@ test('bellwire erase at a platform exits with 1 while messages wait, and with 0 
   )
   await open()
   const second = await erase(t, url, ['--json'])
-  assert.deepEqual([second.code, JSON.parse(second.out)], [0, { side: 'platform', messages: 3, failed: 1, waiting: 0 }])
+  assert.deepEqual(
+    [second.code, JSON.parse(second.out)],
+    [0, { side: 'platform', messages: 3, failed: 1, waiting: 0, requests: 0, notifications: 0 }],
+  )
 })
 
 test('without --url, bellwire erase calls each side of the configuration', async (t) => {

@@ -3,8 +3,9 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { functionSource } from '../../src/attributes/function.ts'
+import type { PushDevices } from '../../src/delivery/compose.ts'
 import type { Device } from '../../src/devices/device.ts'
-import type { OperatorOptions, PushDevices } from '../../src/operator/options.ts'
+import type { OperatorOptions } from '../../src/operator/options.ts'
 import type { DeviceAnswer, Push } from '../../src/providers/push-service.ts'
 import { onEachEngine } from '../support/engines.ts'
 import {

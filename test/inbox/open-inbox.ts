@@ -42,7 +42,7 @@ export async function serveInbox(
   options: Partial<InboxRoutesOptions> = {},
 ): Promise<Inbox> {
   const app = createHttp('operator', 1_000_000)
-  const { routes, stop } = inboxRoutes({ database, retryMs: 10, ...options })
+  const { routes, stop } = inboxRoutes({ databaseOf: () => database, retryMs: 10, ...options })
   app.addHook('preClose', async () => stop())
   await appRoutes(app, { secrets: [secret], origins: [origin], ...(options.now && { now: options.now }) }, routes)
   await app.ready()

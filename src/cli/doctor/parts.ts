@@ -72,7 +72,7 @@ async function operatorParts(config: OperatorConfig): Promise<readonly Part[]> {
   if (!('keys' in options)) return [options]
   const brands = [...new Set(config.keys.flatMap((key) => key.brands))]
   return [
-    ...pushParts(options.push),
+    ...pushParts(options.push, 'operator.push'),
     ...(typeof options.site === 'object' ? [providerPart('operator.site', options.site)] : []),
     { setting: 'operator.content', check: () => checkContent(config) },
     {
@@ -88,7 +88,12 @@ async function platformParts(config: PlatformConfig): Promise<readonly Part[]> {
   const consumers = (setting: string, list: readonly { readonly consumer: Checkable }[] = []) =>
     list.map(({ consumer }, i) => providerPart(`platform.${setting}[${i}].from`, consumer))
   return [
-    ...options.lanes.map((lane, i) => providerPart(`platform.lanes[${i}].to`, providerOf(lane))),
+    ...options.lanes.flatMap((lane, i) => {
+      const { provider } = lane
+      return provider === 'own' ? [] : [providerPart(`platform.lanes[${i}].to`, providerOf({ ...lane, provider }))]
+    }),
+    ...pushParts(options.own?.push, 'platform.own.push'),
+    ...(typeof options.own?.site === 'object' ? [providerPart('platform.own.site', options.own.site)] : []),
     ...consumers('intake', options.intake),
     ...consumers('device_links', options.deviceLinks),
   ]
@@ -113,10 +118,11 @@ interface Checkable {
 /** One part per push service, or one for the provider. */
 function pushParts(
   push: OperatorOptions['push'] | { readonly devices: { readonly services: readonly Checkable[] } },
+  setting: string,
 ): readonly Part[] {
   if (push === undefined) return []
-  if (!('devices' in push)) return [providerPart('operator.push', push)]
-  return push.devices.services.map((service) => providerPart(`operator.push ${service.name}`, service))
+  if (!('devices' in push)) return [providerPart(setting, push)]
+  return push.devices.services.map((service) => providerPart(`${setting} ${service.name}`, service))
 }
 
 function providerPart(setting: string, provider: Checkable): Part {

@@ -96,6 +96,8 @@ export interface PlatformMessage extends PlatformRow {
     readonly last_error?: string
     readonly pauses: readonly Pause[]
   }
+  /** The row of the send path, if the platform delivers the message itself. */
+  readonly delivery?: OperatorMessage
 }
 
 /** GET /admin/messages/IDENTIFIER of the operator. */

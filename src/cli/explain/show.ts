@@ -21,7 +21,9 @@ export function phraseLife(life: Life, absences: Absences): string {
       until === null ? ref : `${ref} (until the replay at ${phraseMoment(until)})`,
     ]),
     ['Platform', life.platform ? phrasePlatform(life.platform) : absences.platform],
-    ['Operator', life.operator ? phraseOperator(life.operator) : absences.operator],
+    life.delivery
+      ? ['Delivery', `by the platform itself: ${phraseDelivery(life.delivery)}`]
+      : ['Operator', life.operator ? phraseDelivery(life.operator) : absences.operator],
   ]
   return [
     ...facts.map(([name = '', value = '']) => `${name.padEnd('Identifier'.length)}  ${escapeControls(value)}`),
@@ -43,7 +45,7 @@ function phrasePlatform(status: NonNullable<Life['platform']>): string {
   ].join(', ')
 }
 
-function phraseOperator({ outcome, attempts, uncertain }: NonNullable<Life['operator']>): string {
+function phraseDelivery({ outcome, attempts, uncertain }: NonNullable<Life['operator']>): string {
   const lost = uncertain === 0 ? '' : `, ${count(uncertain, 'attempt')} without an answer may have arrived`
   return `${outcome} after ${count(attempts, 'attempt')}${lost}`
 }

@@ -64,6 +64,8 @@ export interface Life {
     'seq' | 'lane' | 'outcome' | 'attempts' | 'replays' | 'untracked' | 'erased' | 'failed' | 'status'
   >
   readonly operator?: Pick<OperatorMessage, 'ref' | 'outcome' | 'attempts' | 'uncertain'>
+  /** The platform delivers the message itself: its lane has no operator. */
+  readonly delivery?: NonNullable<Life['operator']>
   /** In order of time. The clocks of the two sides may differ. */
   readonly steps: readonly Step[]
 }
@@ -77,7 +79,8 @@ export function composeLife(
   // Steps of the same millisecond stay in this order.
   const steps = [
     ...(platform ? [enqueued(platform), ...platform.calls.map((call) => callStep('platform', call))] : []),
-    ...(operator ? operatorSteps(operator) : []),
+    ...(operator ? deliverySteps(operator, 'operator') : []),
+    ...(platform?.delivery ? deliverySteps(platform.delivery, 'platform') : []),
     ...(platform ? [...resultsAtPlatform(platform), ...reportedStatuses(platform)] : []),
   ].sort((a, b) => (a.at ?? Number.MAX_SAFE_INTEGER) - (b.at ?? Number.MAX_SAFE_INTEGER))
   const refs = platform?.identifiers ?? []
@@ -91,7 +94,8 @@ export function composeLife(
     action: actionId,
     identifiers: isUnknown ? [...refs, { ref: operator.ref, replayed_at: null }] : refs,
     ...(platform && { platform: statusAtPlatform(platform) }),
-    ...(operator && { operator: statusAtOperator(operator) }),
+    ...(operator && { operator: deliveryStatus(operator) }),
+    ...(platform?.delivery && { delivery: deliveryStatus(platform.delivery) }),
     steps,
   }
 }
@@ -106,7 +110,7 @@ function statusAtPlatform(message: PlatformMessage): NonNullable<Life['platform'
   }
 }
 
-const statusAtOperator = ({ ref, outcome, attempts, uncertain }: OperatorMessage) => ({
+const deliveryStatus = ({ ref, outcome, attempts, uncertain }: OperatorMessage) => ({
   ref,
   outcome,
   attempts,
@@ -190,9 +194,8 @@ function waits({ key, reason, error, lane_owner: process, lane_state: lane }: Pl
   }
 }
 
-function operatorSteps(message: OperatorMessage): Step[] {
+function deliverySteps(message: OperatorMessage, side: SideName): Step[] {
   const { claimed_at: claimedAt, updated_at: updatedAt, attempts, owner, outcome, rule, error, refusals } = message
-  const side = 'operator'
   const steps: Step[] = [
     { at: claimedAt, side, step: 'claimed', ref: message.ref, ...(attempts === 1 && { process: owner }) },
     ...message.calls.map((call) => callStep(side, call)),

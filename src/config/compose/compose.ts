@@ -1,12 +1,16 @@
 // Converts the validated configuration to the options of createOperator and createPlatform.
 
+import type { AppOptions } from '../../delivery/app-api.ts'
+import type { PushOptions } from '../../delivery/compose.ts'
 import type { OperatorOptions } from '../../operator/options.ts'
-import type { LaneOptions, PlatformOptions } from '../../platform/options.ts'
+import type { LaneOptions, OwnDeliveryOptions, PlatformOptions } from '../../platform/options.ts'
 import { operatorApi } from '../../providers/operator-api.ts'
 import type { Provider } from '../../providers/provider.ts'
 import { recording } from '../../providers/recording.ts'
 import type { ReconciliationOptions } from '../../reconcile/options.ts'
+import type { app as appSettings, ContentConfig, PushProviderConfig } from '../delivery-settings.ts'
 import { loadProvider } from '../module.ts'
+import type { ValueOf } from '../setting.ts'
 import type { OperatorConfig, PlatformConfig } from '../table.ts'
 import { attributeOptions } from './attributes.ts'
 import { linkChannel, publishOptions } from './device-channels.ts'
@@ -18,27 +22,20 @@ import { statusOptions } from './statuses.ts'
 
 export async function operatorOptions(config: OperatorConfig): Promise<OperatorOptions> {
   const { store, keys, admin_keys: adminKeys, app, content, keep, keep_contents, limits } = config
-  const push = config.push && (await pushProvider(config.push, content))
-  const site = config.site && (await siteProvider(config.site))
+  const push = config.push && (await pushProvider(config.push, content, 'operator.push'))
+  const site = config.site && (await siteProvider(config.site, 'operator.site'))
   return {
     store,
     keys: keys.map(keyOptions),
     ...publicUrlOf(config),
     adminKeys,
     ...(push && { push }),
-    ...(config.push?.is === 'devices' && { judgeDevice: judgeOf(config.push.devices) }),
+    ...(config.push?.is === 'devices' && { judgeDevice: judgeOf(config.push.devices, 'operator.push.devices') }),
     ...(site && { site }),
     ...(await attributeOptions(config)),
     publish: config.publish.map(publishOptions),
     deviceLimits: deviceLimitsOf(config.device_limits),
-    ...(app && {
-      app: {
-        secrets: app.secrets,
-        origins: app.origins,
-        streams: app.streams,
-        streamsPerUser: app.streams_per_user,
-      },
-    }),
+    ...(app && { app: appOptions(app) }),
     ...(config.status && { status: statusOptions(config.status) }),
     content,
     keptMs: keep,
@@ -77,6 +74,10 @@ export async function platformOptions(config: PlatformConfig): Promise<PlatformO
     keys,
     ...publicUrlOf(config),
     lanes,
+    ...(config.own && { own: await ownDelivery(config.own) }),
+    ...(config.own?.push?.is === 'devices' && {
+      judgeDevice: judgeOf(config.own.push.devices, 'platform.own.push.devices'),
+    }),
     reconciliation,
     intake: config.intake.map(intakeChannel),
     deviceLinks,
@@ -145,20 +146,47 @@ async function laneOptions(lane: LaneConfig, index: number): Promise<LaneOptions
 }
 
 async function laneProvider({ to }: LaneConfig, index: number): Promise<LaneOptions['provider']> {
+  if (to.is === 'own') return 'own'
   if (to.is === 'module') return loadProvider(to.module, to.name, `platform.lanes[${index}].to.module`)
   return operatorApi({ url: to.url, apiKey: to.api_key })
 }
 
-async function pushProvider(
-  push: NonNullable<OperatorConfig['push']>,
-  content: OperatorConfig['content'],
-): Promise<NonNullable<OperatorOptions['push']>> {
-  if (push.is === 'devices') return { devices: await pushDevices(push.devices) }
-  if (push.is === 'http') return composeHttpProvider(push, content, 'operator.push')
-  if (push.is === 'module') return loadProvider(push.module, push.name, 'operator.push.module')
+const appOptions = ({ streams_per_user: streamsPerUser, ...app }: ValueOf<typeof appSettings>): AppOptions => ({
+  ...app,
+  streamsPerUser,
+})
+
+async function ownDelivery({
+  push,
+  site,
+  suppression,
+  app,
+  content,
+  limits,
+}: NonNullable<PlatformConfig['own']>): Promise<OwnDeliveryOptions> {
+  return {
+    ...(push && { push: await pushProvider(push, content, 'platform.own.push') }),
+    ...(site && { site: await siteProvider(site, 'platform.own.site') }),
+    ...(suppression?.is === 'none' && { suppression: 'none' as const }),
+    ...(suppression?.is === 'crm' && {
+      suppression: {
+        maxStalenessMs: suppression.max_staleness,
+        ...(suppression.fields && { fields: suppression.fields }),
+      },
+    }),
+    ...(app && { app: appOptions(app) }),
+    content,
+    limits: { providerConcurrency: limits.provider_concurrency, providerTimeoutMs: limits.provider_timeout },
+  }
+}
+
+async function pushProvider(push: PushProviderConfig, content: ContentConfig, at: string): Promise<PushOptions> {
+  if (push.is === 'devices') return { devices: await pushDevices(push.devices, `${at}.devices`) }
+  if (push.is === 'http') return composeHttpProvider(push, content, at)
+  if (push.is === 'module') return loadProvider(push.module, push.name, `${at}.module`)
   return recording(push.file === undefined ? {} : { file: push.file })
 }
 
-async function siteProvider(site: NonNullable<OperatorConfig['site']>): Promise<Provider | 'inbox'> {
-  return site.is === 'inbox' ? 'inbox' : loadProvider(site.module, site.name, 'operator.site.module')
+async function siteProvider(site: NonNullable<OperatorConfig['site']>, at: string): Promise<Provider | 'inbox'> {
+  return site.is === 'inbox' ? 'inbox' : loadProvider(site.module, site.name, `${at}.module`)
 }

@@ -109,3 +109,9 @@ export const refusedLines = Type.Array(Type.Object({ line: whole('The line numbe
 export const textOf = (contentType: string, description: string): Contents => ({
   [contentType]: Type.String({ description }),
 })
+
+/** The message key (row 29). */
+export const messageKeyText = Type.String({
+  description:
+    'channel, activity.id, user_id, activity_id, action_id and trigger_hash as a JSON array. With the brand it identifies the message on both sides',
+})

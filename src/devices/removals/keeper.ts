@@ -6,6 +6,7 @@ import { createLoop } from '../../runtime/loop.ts'
 import { random } from '../../runtime/random.ts'
 import type { Database, Value } from '../../store/database.ts'
 import { op } from '../../store/statement.ts'
+import { StoreUnavailable } from '../../store/store-unavailable.ts'
 import {
   createWindow,
   exceedsLimits,
@@ -50,7 +51,7 @@ export interface Brake {
 }
 
 export interface RemovalKeeper extends Brake {
-  /** Reads the stored stops. No device is removed before that. */
+  /** Reads the stored stops. No device is removed before that. If the store is away, the stops are read later. */
   start(): Promise<void>
   stop(): Promise<void>
   state(): readonly RemovalState[]
@@ -192,12 +193,17 @@ export function createRemovalKeeper({
     for (const [service, brake] of brakes) brake.otherTallies = byService.get(service) ?? []
   }
 
+  async function read(): Promise<void> {
+    await readBrakes()
+    await readOtherTallies()
+    started = true
+  }
+
   const loop = createLoop({
     name: 'removals',
     async turn() {
       await write()
-      await readBrakes()
-      await readOtherTallies()
+      await read()
       return shareEveryMs
     },
   })
@@ -211,9 +217,10 @@ export function createRemovalKeeper({
     },
     mayRemove,
     async start() {
-      await readBrakes()
-      await readOtherTallies()
-      started = true
+      // A platform with several stores starts while one of them is away.
+      await read().catch((error: unknown) => {
+        if (!(error instanceof StoreUnavailable)) throw error
+      })
       unsubscribe = database.onWake(topic, () => loop.wake())
       loop.start()
     },

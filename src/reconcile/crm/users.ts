@@ -105,3 +105,26 @@ export async function readCrmUser(
     ]),
   )
 }
+
+const readUsers = statement<{ user_id: string } & Record<Field, number | null>>({
+  name: 'read_crm_users',
+  rank: 0,
+  columns: { brand: 'text', user_id: 'text' },
+  text: (rows) => `
+    select u.user_id, ${fields.map((field) => `u.${field}`).join(', ')}
+    from ${rows} r join crm_users u on u.brand = r.brand and u.user_id = r.user_id`,
+})
+
+/** For each field, the users among `userIds` for whom it is true. */
+export async function findUsersWith(
+  database: Database,
+  brand: string,
+  userIds: readonly string[],
+  wanted: readonly Field[],
+): Promise<ReadonlyMap<Field, ReadonlySet<string>>> {
+  const rows = userIds.map((userId) => [brand, userId])
+  const users = await database.read(op(readUsers, rows))
+  return new Map(
+    wanted.map((field) => [field, new Set(users.flatMap((user) => (user[field] === 1 ? [user.user_id] : [])))]),
+  )
+}

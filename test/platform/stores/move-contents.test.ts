@@ -5,6 +5,7 @@ import test from 'node:test'
 import { deviceLink } from '../../../src/contract/endpoints.ts'
 import { brandTables } from '../../../src/platform/move/brand-rows.ts'
 import { platformStores } from '../../../src/platform/stores.ts'
+import type { Message, Result } from '../../../src/providers/provider.ts'
 import { migrateDatabase } from '../../../src/store/open-database.ts'
 import { freshSchema, query, withoutPostgres } from '../../support/services/postgres.ts'
 import { adminKey, element, get, post, witness } from '../../support/sides.ts'
@@ -14,10 +15,15 @@ import { twoStores } from './several-stores.ts'
 
 const skip = await withoutPostgres()
 const records = (n: number, over: object = {}) => Array.from({ length: n }, () => element({ brand_id: 2, ...over }))
+/** Refuses the message 900002. */
+const refuseOne = (m: Message): Result =>
+  m.id === '900002'
+    ? { category: 'failed', reason: 'rejected', error: 'refused by the test', rule: 'test' }
+    : { category: 'successful', ref: m.ref, rule: 'accepted' }
 const idsOf = (sent: readonly { activity: Record<string, unknown> }[]) => sent.map(({ activity }) => activity.id)
 
 /** Tables that a move leaves alone, because their rows belong to processes or to the database itself. */
-const notMoved = ['brand_moves', 'lane_owners', 'lane_processes', 'migrations']
+const notMoved = ['brand_moves', 'lane_owners', 'lane_processes', 'migrations', 'removal_brakes', 'removal_tallies']
 
 test('the command knows every table of a platform', { skip }, async () => {
   const url = await freshSchema()
@@ -100,6 +106,33 @@ test('messages, Failed Actions, attempts and calls are found in the new store, a
   await enqueue(url, records(1))
   assert.equal((await post(`${url}/admin/failed/replay`, { lane: '2/push' }, adminKey.key)).body.count, 1)
   await until(() => provider.received.length === received + 2, { awaited: 'the replayed and the new one are sent' })
+})
+
+test('deliveries by the platform itself move with their brand, with their evidence', {
+  skip,
+}, async (t) => {
+  const stores = await twoStores(t)
+  const options = { own: { push: witness(refuseOne), suppression: 'none' } } as const
+  const enqueue = ({ url }: { url: string }, sent: readonly object[]) =>
+    post(`${url}/admin/activities/push`, sent, adminKey.key)
+  const old = await startBrands(t, stores, before(stores.schemas), options)
+  await enqueue(old, [...records(3, { user_id: '2001' }), element({ brand_id: 2, id: 900002 }), element()])
+  await until(async () => (await get(`${old.url}/admin/summary`)).body.waiting === 0, { awaited: 'all are settled' })
+  const deliveryOf = async (url: string, id: string) => {
+    const { messages } = (await get(`${url}/admin/messages?id=${id}`)).body
+    return (await get(`${url}/admin/messages/${messages[0].seq}`)).body.delivery
+  }
+  const ofUser = (await get(`${old.url}/admin/messages?brand=2&user_id=2001`)).body.messages
+  const ids = [...ofUser.map(({ id }: { id: string }) => id), '900002']
+  const deliveries = await Promise.all(ids.map((id) => deliveryOf(old.url, id)))
+  assert.equal(deliveries.at(-1).refusals.length, 1)
+
+  await move(before(stores.schemas))
+  await old.stop()
+  const { url } = await startBrands(t, stores, after(stores.schemas), options)
+  assert.deepEqual(await Promise.all(ids.map((id) => deliveryOf(url, id))), deliveries)
+  const { body } = await post(`${url}/admin/messages/erase`, { brand: '2', user_id: '2001' }, adminKey.key)
+  assert.equal(body.requests, 3, 'the texts were copied')
 })
 
 test('waiting, paused and cancelled messages, controls, devices, attributes and runs move with their brand', {

@@ -25,7 +25,7 @@ export async function startBrands(
   settings: Pick<PlatformOptions, 'store' | 'stores'>,
   { provider = witness(), ...options }: Partial<PlatformOptions> & { readonly provider?: Witness } = {},
 ) {
-  const lanes = ['1', '2', '3'].map((brand) => lane(brand, provider))
+  const lanes = ['1', '2', '3'].map((brand) => lane(brand, options.own ? 'own' : provider))
   const platform = await startPlatform(t, { ...settings, ...options, lanes })
   stops.push(platform.stop)
   return { ...platform, provider }

@@ -1,7 +1,7 @@
 // Converts the settings of push to devices to options of createOperator.
 
+import type { PushDevices } from '../../../delivery/compose.ts'
 import type { Judge } from '../../../devices/device-event.ts'
-import type { PushDevices } from '../../../operator/options.ts'
 import { apns } from '../../../providers/apns/apns.ts'
 import { fcm } from '../../../providers/fcm/fcm.ts'
 import type { PushService } from '../../../providers/push-service.ts'
@@ -16,12 +16,11 @@ import { fcmOptions } from './fcm.ts'
 import { composeHttpService } from './http.ts'
 import { webPushOptions } from './web-push.ts'
 
-const at = 'operator.push.devices'
-
-export async function pushDevices(config: DevicesConfig): Promise<PushDevices> {
+/** @param at the path of the settings: 'operator.push.devices' */
+export async function pushDevices(config: DevicesConfig, at: string): Promise<PushDevices> {
   const { lifetime, unregistered_targets: unregisteredTargets, removals } = config
-  const services = await Promise.all(config.services.map(pushService))
-  refuseDuplicateNames(services)
+  const services = await Promise.all(config.services.map((service, i) => pushService(service, `${at}.services[${i}]`)))
+  refuseDuplicateNames(services, at)
   return {
     source: await deviceSource(config.source, `${at}.source`),
     services,
@@ -32,7 +31,7 @@ export async function pushDevices(config: DevicesConfig): Promise<PushDevices> {
 }
 
 /** Allows a browser subscription to be linked only if a Web Push service would send to its endpoint, which is untrusted input. */
-export function judgeOf({ services }: DevicesConfig): Judge {
+export function judgeOf({ services }: DevicesConfig, at: string): Judge {
   const rules = services.flatMap((service, i) =>
     service.is === 'web-push' ? [webPushOptions(service, `${at}.services[${i}]`)] : [],
   )
@@ -42,9 +41,9 @@ export function judgeOf({ services }: DevicesConfig): Judge {
   }
 }
 
-async function pushService(config: PushServiceConfig, index: number): Promise<PushService> {
+async function pushService(config: PushServiceConfig, path: string): Promise<PushService> {
   const { brands } = config
-  const service = await createService(config, `${at}.services[${index}]`)
+  const service = await createService(config, path)
   if (!brands) return service
   return {
     name: service.name,
@@ -73,7 +72,7 @@ async function createService(config: PushServiceConfig, path: string): Promise<P
   }
 }
 
-function refuseDuplicateNames(services: readonly PushService[]): void {
+function refuseDuplicateNames(services: readonly PushService[], at: string): void {
   const names = services.map(({ name }) => name)
   const duplicate = names.findIndex((name, i) => names.indexOf(name) < i)
   if (duplicate < 0) return

@@ -1,10 +1,10 @@
 // /admin routes of the removal brake: its state, and the confirmation after a stop.
 
 import { Type } from 'typebox'
-import { moment, whole } from '../contract/documents/described.ts'
-import type { RemovalKeeper } from '../devices/removals/keeper.ts'
-import { type AdminRoute, adminRoute } from '../http/admin-access.ts'
-import { HttpError } from '../http/http.ts'
+import { moment, whole } from '../../contract/documents/described.ts'
+import { type AdminRoute, adminRoute } from '../../http/admin-access.ts'
+import { HttpError } from '../../http/http-error.ts'
+import type { RemovalKeeper } from './keeper.ts'
 
 const maxMinutes = 1_440
 

@@ -1,0 +1,118 @@
+// The settings of delivery: the providers of the operator, and the providers that a platform has of its own.
+
+import { fields } from '../attributes/attribute-source.ts'
+import { devices } from './devices-table.ts'
+import { duration, integer, longKey, oneOf, origin, path, pointer, yesNo } from './kinds.ts'
+import { httpUserSettings } from './services/http.ts'
+import { group, list, type ValueOf, variants } from './setting.ts'
+import { moduleOf } from './shared-settings.ts'
+
+const recording = {
+  file: path({ help: 'Writes messages to this NDJSON file instead of sending them.', optional: true }),
+}
+const module = moduleOf('provider')
+
+export const pushProvider = (help: string) =>
+  variants(
+    { help, optional: true },
+    {
+      devices: { devices },
+      recording,
+      http: httpUserSettings,
+      module,
+    },
+  )
+
+export const siteProvider = (help: string) => variants({ help, optional: true }, { inbox: {}, module })
+
+export const app = group(
+  { help: "The API for the operator's own pages and apps.", optional: true },
+  {
+    secrets: list(longKey({ help: 'A secret.', secret: true, remedy: 'make one with: openssl rand -hex 32' }), {
+      help: 'Secrets of subscriber tokens: the first one signs, all of them verify.',
+      minItems: 1,
+    }),
+    origins: list(origin({ help: 'An origin.' }), { help: 'The sites whose pages may call /app from a browser.' }),
+    streams: integer(
+      1,
+      1_000_000,
+    )({
+      help: 'The most open inbox streams; further ones are answered 503. Keep it well below operator.connections.',
+      default: '10000',
+    }),
+    streams_per_user: integer(
+      1,
+      10_000,
+    )({ help: 'The most open inbox streams of one user; further ones are answered 429.', default: '10' }),
+  },
+)
+
+export const content = group(
+  { help: 'JSON Pointers to the content within a request element.' },
+  {
+    title: pointer({ help: 'The title.', default: '/title' }),
+    body: pointer({ help: 'The text.', default: '/body' }),
+    image_url: pointer({ help: 'The URL of an image.', default: '/image_url' }),
+    url: pointer({ help: 'The URL that a click opens.', default: '/url' }),
+    data: pointer({ help: 'An object for the page or the app.', default: '/data' }),
+    expires_at: pointer({
+      help: 'The time after which the message is not sent: a date and time with its zone, or the seconds since 1970. It only shortens the lifetime.',
+      default: '/expires_at',
+    }),
+    token: pointer({ help: 'Push: the device token of a message for one device.', default: '/token' }),
+    tokens: pointer({ help: 'Push: the tokens of several devices.', default: '/tokens' }),
+    recipient: pointer({ help: 'Push: another name of `token`.', default: '/recipient' }),
+    overrides: pointer({
+      help: 'Push: an object with additional fields for each kind of push service.',
+      default: '/overrides',
+    }),
+    required: yesNo({
+      help: 'true: a message with neither title nor body fails. false: it is delivered, and a warning is logged. Set it to true once the pointers are right.',
+      default: 'false',
+    }),
+  },
+)
+
+export const providerLimits = {
+  provider_concurrency: integer(1, 100_000)({ help: 'The most concurrent calls to a provider.', default: '100' }),
+  provider_timeout: duration({ help: 'Timeout of one call to a provider.', default: '15s' }),
+}
+
+export type PushProviderConfig = NonNullable<ValueOf<ReturnType<typeof pushProvider>>>
+export type ContentConfig = ValueOf<typeof content>
+
+/** platform.own: delivery without an operator. */
+export const own = group(
+  {
+    help: 'Delivery without an operator, for the lanes with `to: own`.',
+    optional: true,
+  },
+  {
+    push: pushProvider('The provider of push messages. Default: none.'),
+    site: siteProvider('The provider of on-site messages. Default: none.'),
+    suppression: variants(
+      {
+        help: "Whether messages to blocked, excluded and unconsented users are suppressed. Default: by the CRM's attributes.",
+        remedy: 'write suppression: {provider: crm}, or suppression: none to send to all users',
+        optional: true,
+      },
+      {
+        crm: {
+          fields: list(oneOf(...fields)({ help: 'A field.' }), {
+            help: 'The attributes that are read. Default: blocked, excluded, consent_push_notification and consent_site_notification.',
+            optional: true,
+            minItems: 1,
+          }),
+          max_staleness: duration({
+            help: 'How long the answer "this user may be messaged" is cached. 0ms: the CRM is read before every send.',
+            default: '0ms',
+          }),
+        },
+        none: {},
+      },
+    ),
+    app,
+    content,
+    limits: group({ help: 'Limits on the calls of the providers.' }, providerLimits),
+  },
+)

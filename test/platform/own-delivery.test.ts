@@ -1,0 +1,255 @@
+// Lanes without an operator (§1.2, §1.4): the platform delivers through a provider of its own.
+
+import assert from 'node:assert/strict'
+import test, { type TestContext } from 'node:test'
+import { deviceLink } from '../../src/contract/endpoints.ts'
+import { refuseFatal } from '../../src/contract/refusals.ts'
+import type { LaneOptions, OwnDeliveryOptions } from '../../src/platform/options.ts'
+import { toLaneResults } from '../../src/platform/own-delivery.ts'
+import type { Result } from '../../src/providers/provider.ts'
+import { onEachEngine } from '../support/engines.ts'
+import { accepted, away, gone, type WitnessService, witnessService, wrongKey } from '../support/push-services.ts'
+import { adminKey, element, get, post, startPlatform, witness } from '../support/sides.ts'
+import { until } from '../support/wait.ts'
+
+const keyOf = (brand: string) =>
+  ({ name: `links ${brand}`, key: `the-key-of-links-of-brand-${brand}`, scopes: ['devices'], brands: [brand] }) as const
+
+const lane = (brand: string, channel: 'push' | 'site' = 'push'): LaneOptions => ({
+  brand,
+  channel,
+  mode: 'batch',
+  provider: 'own',
+  spanMs: 5,
+  retry: { firstMs: 20, mostMs: 100 },
+})
+
+interface Started {
+  readonly url: string
+  enqueue(records: readonly object[], channel?: string): Promise<void>
+  link(brand: string, userId: string, token: string, provider?: string): Promise<void>
+  allow(brand: string, userId: string, over?: object): Promise<void>
+  message(id: number, brand?: string): Promise<Record<string, unknown> & { delivery?: Record<string, unknown> }>
+  settled(): Promise<unknown>
+}
+
+async function start(
+  t: TestContext,
+  own: OwnDeliveryOptions,
+  options: Partial<Parameters<typeof startPlatform>[1]> = {},
+): Promise<Started> {
+  const { url } = await startPlatform(t, {
+    keys: [adminKey, keyOf('1'), keyOf('2')],
+    lanes: [lane('1'), lane('2')],
+    own,
+    ...options,
+  })
+  return {
+    url,
+    async enqueue(records, channel = 'push') {
+      const { status, text } = await post(`${url}/admin/activities/${channel}`, records, adminKey.key)
+      assert.equal(status, 200, text)
+    },
+    async link(brand, userId, token, provider = 'firebase') {
+      const record = {
+        user_id: userId,
+        tokens: [{ token, channel: 'android', provider }],
+        timestamp: '2026-01-01T10:00:00Z',
+        origin: 'www.example.com',
+      }
+      assert.equal((await post(url + deviceLink.path, record, keyOf(brand).key)).status, 200)
+    },
+    async allow(brand, userId, over = {}) {
+      const user = { user_id: userId, consent_push_notification: true, consent_site_notification: true, ...over }
+      const { status, text } = await post(`${url}/admin/attributes/${brand}`, JSON.stringify(user), adminKey.key, {
+        'content-type': 'application/x-ndjson',
+      })
+      assert.equal(status, 200, text)
+    },
+    async message(id, brand = '1') {
+      const { body } = await get(`${url}/admin/messages?id=${id}`)
+      const found = body.messages.find((each: { lane: string }) => each.lane.startsWith(`${brand}/`))
+      return (await get(`${url}/admin/messages/${found.seq}`)).body
+    },
+    settled: () =>
+      until(async () => (await get(`${url}/admin/summary`)).body.waiting === 0, {
+        awaited: 'all messages are settled',
+      }),
+  }
+}
+
+const through = (...services: readonly WitnessService[]): OwnDeliveryOptions => ({
+  push: { devices: { source: 'registry', services } },
+})
+
+onEachEngine('a lane delivers to the devices that operators linked, in its own brand, each once', async (t, store) => {
+  const fcm = witnessService('fcm_token')
+  const { enqueue, link, allow, settled, message } = await start(t, through(fcm), { store })
+  for (const brand of ['1', '2']) {
+    await link(brand, '1001', `token of brand ${brand}`)
+    await allow(brand, '1001')
+  }
+  await enqueue([element({ id: 71 }), element({ id: 71, brand_id: 2 }), element({ id: 72 })])
+  await enqueue([element({ id: 71 })])
+  await settled()
+  const tokens = fcm.received.map(({ device, content }) => `${device.brand} ${device.token} ${content.title}`).sort()
+  assert.deepEqual(tokens, ['1 token of brand 1 Hello', '1 token of brand 1 Hello', '2 token of brand 2 Hello'])
+  const found = await message(71)
+  assert.equal(found.outcome, 'successful')
+  assert.equal(found.ref, found.delivery?.ref, 'the identifier is that of the send path')
+  assert.partialDeepStrictEqual(found.delivery, {
+    outcome: 'successful',
+    attempts: 1,
+    devices: [{ service: 'fcm_token', category: 'successful', provider_id: 'p-1' }],
+  })
+})
+
+onEachEngine('a blocked or excluded user, and a user without consent, is never messaged', async (t, store) => {
+  const fcm = witnessService('fcm_token')
+  const { url, enqueue, link, allow, settled } = await start(t, through(fcm), { store })
+  for (const user of ['fine', 'blocked', 'excluded', 'unasked', 'unknown']) await link('1', user, `token of ${user}`)
+  await allow('1', 'fine')
+  await allow('1', 'blocked', { blocked: true })
+  await allow('1', 'excluded', { excluded: true })
+  await allow('1', 'unasked', { consent_push_notification: false })
+  await enqueue(
+    ['fine', 'blocked', 'excluded', 'unasked', 'unknown'].map((user, i) => element({ id: 80 + i, user_id: user })),
+  )
+  await settled()
+  assert.deepEqual(
+    fcm.received.map(({ device }) => device.userId),
+    ['fine'],
+  )
+  const { body } = await get(`${url}/admin/failed?lane=1/push`)
+  assert.deepEqual(body.items.map(({ reason, error }: Record<string, unknown>) => `${reason}: ${error}`).sort(), [
+    'suppressed: not sent: the user has not given consent_push_notification',
+    'suppressed: not sent: the user has not given consent_push_notification',
+    'suppressed: not sent: the user is blocked',
+    'suppressed: not sent: the user is excluded',
+  ])
+})
+
+onEachEngine(
+  'a device that its push service proves dead is removed, and the message fails by name',
+  async (t, store) => {
+    const fcm = witnessService('fcm_token', () => gone)
+    const { url, enqueue, link, allow, settled, message } = await start(t, through(fcm), { store })
+    await link('1', '1001', 't1')
+    await allow('1', '1001')
+    await enqueue([element({ id: 75 })])
+    await settled()
+    assert.equal((await message(75)).outcome, 'failed')
+    const { body } = await get(`${url}/admin/devices?brand=1&user_id=1001`)
+    assert.deepEqual(body.devices, [])
+  },
+)
+
+onEachEngine('a wrong credential loses no device and no message', async (t, store) => {
+  let wrong = true
+  const fcm = witnessService('fcm_token', () => (wrong ? wrongKey : accepted))
+  const { url, enqueue, link, allow, settled } = await start(t, through(fcm), { store })
+  const users = Array.from({ length: 20 }, (_, i) => `user-${i}`)
+  for (const user of users) {
+    await link('1', user, `token of ${user}`)
+    await allow('1', user)
+  }
+  await enqueue(users.map((user) => element({ user_id: user })))
+  await until(() => fcm.received.length > 0, { awaited: 'the service was called' })
+  wrong = false
+  await settled()
+  const delivered = new Set(fcm.received.map(({ device }) => device.userId))
+  assert.equal(delivered.size, users.length)
+  const { body } = await get(`${url}/admin/summary`)
+  assert.deepEqual([body.successful, body.failed], [users.length, 0])
+  for (const user of users)
+    assert.equal((await get(`${url}/admin/devices?brand=1&user_id=${user}`)).body.devices.length, 1)
+})
+
+test('while one push service is away, the devices of another get their messages', async (t) => {
+  let isAway = true
+  const fcm = witnessService('fcm_token', () => (isAway ? away : accepted))
+  const apns = witnessService('apns')
+  const { enqueue, link, allow, settled } = await start(t, through(fcm, apns), { lanes: [lane('1')] })
+  for (let i = 0; i < 40; i++) {
+    await link('1', `user-${i}`, i % 2 ? `${i}`.padStart(64, 'a') : `token ${i}`, i % 2 ? 'apns' : 'firebase')
+    await allow('1', `user-${i}`)
+  }
+  await enqueue(Array.from({ length: 40 }, (_, i) => element({ user_id: `user-${i}` })))
+  await until(() => apns.received.length === 20, { awaited: 'all devices of APNs got their messages' })
+  isAway = false
+  await settled()
+  const reached = new Set([...fcm.received, ...apns.received].map(({ device }) => device.userId))
+  assert.equal(reached.size, 40)
+})
+
+test('a provider of users delivers through the same send path', async (t) => {
+  const provider = witness()
+  const own: OwnDeliveryOptions = { push: provider, site: provider, suppression: 'none' }
+  const { enqueue, settled } = await start(t, own, { lanes: [lane('1'), lane('1', 'site')] })
+  await enqueue([element({ id: 91 }), element({ id: 92 })])
+  await enqueue([element({ id: 91 })], 'site')
+  await settled()
+  assert.deepEqual(provider.received.map(({ channel, id }) => `${channel} ${id}`).sort(), [
+    'push 91',
+    'push 92',
+    'site 91',
+  ])
+})
+
+onEachEngine('a lane delivers to the inbox, which pages read and mark through the platform', async (t, store) => {
+  const own: OwnDeliveryOptions = { site: 'inbox', app: { secrets: ['the secret of the subscriber tokens of a test'] } }
+  const { url, enqueue, allow, settled, message } = await start(t, own, { store, lanes: [lane('1', 'site')] })
+  await allow('1', '1001')
+  await allow('1', '1002', { blocked: true })
+  await enqueue([element({ id: 93 }), element({ id: 94, user_id: '1002' })], 'site')
+  await settled()
+  const tokenOf = async (user: string): Promise<string> =>
+    (await post(`${url}/admin/subscriber-tokens`, { brand: '1', user_id: user }, adminKey.key)).body.token
+  const app = async (path: string, user: string, init: RequestInit = {}) => {
+    const headers = { authorization: `Bearer ${await tokenOf(user)}`, 'content-type': 'application/json' }
+    const response = await fetch(`${url}/app/${path}`, { ...init, headers })
+    return { status: response.status, body: (await response.json()) as Record<string, never> }
+  }
+  const { body: page } = await app('inbox', '1001')
+  assert.partialDeepStrictEqual(page, { items: [{ title: 'Hello' }], unseen: 1, unread: 1 })
+  const { ref } = await message(93)
+  const marked = await app('inbox/mark', '1001', {
+    method: 'POST',
+    body: JSON.stringify({ as: 'clicked', site_notification_ids: [ref] }),
+  })
+  assert.partialDeepStrictEqual(marked.body, { unseen: 0, unread: 0, unknown: [] })
+  assert.equal((await app('inbox', '1002')).status, 403, 'a blocked user has no inbox')
+  const linked = await app('devices/link', '1001', {
+    method: 'POST',
+    body: JSON.stringify({ tokens: [{ token: 't', channel: 'android', provider: 'firebase' }] }),
+  })
+  assert.deepEqual(linked, { status: 200, body: { accepted: 1 } })
+  const erased = await post(`${url}/admin/messages/erase`, { brand: '1', user_id: '1001' }, adminKey.key)
+  assert.equal(erased.body.notifications, 1)
+})
+
+test('the texts of a user are erased from the send path too', async (t) => {
+  const own: OwnDeliveryOptions = { push: witness(), suppression: 'none' }
+  const { url, enqueue, settled } = await start(t, own)
+  await enqueue([element({ id: 95 }), element({ id: 96, user_id: '1002' })])
+  await settled()
+  const { body } = await post(`${url}/admin/messages/erase`, { brand: '1', user_id: '1001' }, adminKey.key)
+  assert.deepEqual(body, { messages: 1, failed: 0, waiting: 0, requests: 1, notifications: 0 })
+})
+
+test('a lane with its own provider needs a provider of that channel', async (t) => {
+  await assert.rejects(
+    start(t, { push: witness() }, { lanes: [lane('1', 'site')] }),
+    /lanes\[0\]\.provider: the platform has no provider of its own for site messages/,
+  )
+})
+
+test('a paused service does not hold the lane if another message of the call was settled', () => {
+  const done: Result = { category: 'successful', ref: 'r', rule: 'accepted', writes: [] }
+  const paused = refuseFatal('paused', { retryAfterMs: 5_000 })
+  const blames = (results: readonly Result[]) =>
+    toLaneResults(results).map((each) => (each.category === 'fatal' ? each.blame : each.category))
+  assert.deepEqual(blames([done, paused]), ['successful', 'message'])
+  assert.deepEqual(blames([paused, paused]), ['provider', 'provider'])
+  assert.deepEqual(toLaneResults([done]), [{ category: 'successful', ref: 'r', rule: 'accepted' }])
+})
