@@ -59,6 +59,7 @@ const published = [
   'examples/my-push-service.ts',
   'examples/my-source.ts',
   'examples/onesignal.yaml',
+  'examples/own-delivery.yaml',
   'examples/users.csv',
   'package.json',
 ]
