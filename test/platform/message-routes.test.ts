@@ -192,7 +192,7 @@ test("a user's texts are erased from settled messages and Failed Actions, and ea
   ] as const)
     assert.equal((await erase(wrong)).body.error.slice(0, error.length), error)
   const { body } = await erase({ brand: '1', user_id: 'mary' }, ofOne.key)
-  assert.deepEqual(body, { messages: 2, failed: 1, waiting: 0 })
+  assert.deepEqual(body, { messages: 2, failed: 1, waiting: 0, requests: 0, notifications: 0 })
   const shown = (await list('brand=1&user_id=mary')).map((each: Answer['body']) => [each.id, each.outcome, each.erased])
   assert.deepEqual(shown, [
     ['2', 'failed', true],
