@@ -282,7 +282,7 @@ onEachEngine("erasing a user's messages erases the meta of their statuses, and p
   ])
   await until(async () => (await parked('1')).length === 1, { awaited: 'the unknown identifier is parked' })
   const erased = await post(`${url}/admin/messages/erase`, { brand: '1', user_id: '1001' }, adminKey.key)
-  assert.deepEqual(erased.body, { messages: 1, failed: 0, waiting: 0 })
+  assert.deepEqual(erased.body, { messages: 1, failed: 0, waiting: 0, requests: 0, notifications: 0 })
   assert.deepEqual((await details('7')).statuses, [{ status: 'clicked', at: '2026-11-25T10:00:00.5Z', ref: '1:7' }])
   assert.ok((await details('8')).statuses[0].meta)
   assert.deepEqual(await parked('1'), [])
