@@ -15,6 +15,8 @@ import { reconcileStreamPostgres, reconcileStreamSqlite } from './proofs/reconci
 import { resend } from './proofs/resend.ts'
 import { simulate } from './proofs/simulate.ts'
 import { snapshot } from './proofs/snapshot.ts'
+import { statusProofs } from './proofs/status.ts'
+import { statusAway } from './proofs/status-away.ts'
 import { storm } from './proofs/storm.ts'
 import { strangers } from './proofs/strangers.ts'
 import { wrongCredential } from './proofs/wrong-credential.ts'
@@ -46,4 +48,6 @@ export const proofs: readonly Proof[] = [
   reconcilePostgres,
   ...deviceLinks,
   ...intake,
+  ...statusProofs,
+  statusAway,
 ]
