@@ -90,6 +90,15 @@ export function checkConsistency(config: Config, where: string, problems: Proble
     webhooks.map(({ brand }) => brand),
     'send the statuses of each brand to one platform',
   )
+  for (const [i, { to, status }] of lanes.entries()) {
+    if (status.poll !== undefined && to.is !== 'operator-api')
+      problems.push({
+        path: `platform.lanes[${i}].status.poll`,
+        where,
+        description: 'only an operator can be polled, and the lane has a module',
+        remedy: 'remove poll, or write to: {provider: operator-api, …}',
+      })
+  }
   const compared = (platform?.reconciliation ?? []).flatMap(({ brand, fields }, i) =>
     fields.map((field) => ({ i, list: `${brand}/${field}` })),
   )

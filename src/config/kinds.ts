@@ -1,7 +1,6 @@
 // The types of values and their parsers. Each is a function from a setting's description to the setting.
 
 import { resolve } from 'node:path'
-import { webhookKey } from '../contract/webhook-signature.ts'
 import type { DeviceKind } from '../devices/device.ts'
 import type { Leaf } from './setting.ts'
 
@@ -59,11 +58,6 @@ export const longKey = kind(
   'at least 32 characters without spaces',
   (text) => (/^[\x21-\x7e]{32,}$/.test(text) ? text : undefined),
   { ownApiKey: true },
-)
-
-/** A secret of the Standard Webhooks scheme. */
-export const webhookSecret = kind('whsec_ and 24 to 64 bytes in base64', (text) =>
-  webhookKey(text) === undefined ? undefined : text,
 )
 
 export const store = kind(

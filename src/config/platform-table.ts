@@ -4,23 +4,11 @@ import { own } from './delivery-settings.ts'
 import { deviceLinks } from './device-channels-settings.ts'
 import { devicesPerUser } from './device-limits-settings.ts'
 import { intake } from './intake-settings.ts'
-import {
-  brand,
-  duration,
-  integer,
-  oneOf,
-  path,
-  pointer,
-  size,
-  store,
-  text,
-  url,
-  webhookSecret,
-  yesNo,
-} from './kinds.ts'
+import { brand, duration, integer, oneOf, path, pointer, size, store, text, url, yesNo } from './kinds.ts'
 import { reconciliation } from './reconciliation-settings.ts'
 import { group, list, variants } from './setting.ts'
 import { accessKeys, listening, moduleOf, requestBodies } from './shared-settings.ts'
+import { makeWebhookSecret, webhookSecret } from './status-settings.ts'
 
 const lane = group(
   { help: 'One brand and channel.' },
@@ -99,12 +87,16 @@ const lane = group(
           webhookSecret({
             help: 'A secret of the Standard Webhooks scheme.',
             secret: true,
-            remedy: 'make one with: echo whsec_$(openssl rand -base64 32)',
+            remedy: makeWebhookSecret,
           }),
           {
             help: 'The secrets with which the operator signs its calls; two during a rotation. Lanes of the same operator may have the same secrets. Never give two operators the same.',
           },
         ),
+        poll: duration({
+          help: 'The time between two requests for new statuses to the operator, with the API key of the lane. Only with provider `operator-api`. Default: statuses are not polled.',
+          optional: true,
+        }),
         wait: duration({
           help: 'How long a status waits for an answer of the operator with its identifier. Then it is parked.',
           default: '1h',

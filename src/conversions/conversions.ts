@@ -5,6 +5,7 @@ import type { LaneService, Queue } from '../queue/queue.ts'
 import type { Database } from '../store/database.ts'
 import { createAwaitedLoop } from './awaited.ts'
 import { brandOf } from './parked.ts'
+import { createPoller, type PolledOperator } from './poller.ts'
 import { serveStatusLanes } from './replay-lanes.ts'
 import { createStatusIntake } from './status-intake.ts'
 import { statusSecrets, statusWebhookRoute } from './webhook-route.ts'
@@ -14,6 +15,7 @@ export interface StatusLane {
   readonly name: string
   readonly secrets?: readonly string[]
   readonly waitMs?: number
+  readonly poll?: PolledOperator
 }
 
 export interface ConversionsOptions {
@@ -36,7 +38,7 @@ const waitByDefaultMs = 3_600_000
 
 export function createConversions({ stores, databaseOf, queue, lanes }: ConversionsOptions): Conversions {
   const intake = createStatusIntake({ queue, databaseOf })
-  const reporting = lanes.filter(({ secrets = [] }) => secrets.length > 0)
+  const reporting = lanes.filter(({ secrets = [], poll }) => secrets.length > 0 || poll)
   const parkedLanes = serveStatusLanes(
     queue,
     intake,
@@ -47,6 +49,9 @@ export function createConversions({ stores, databaseOf, queue, lanes }: Conversi
   const loops = (reporting.length > 0 ? stores : []).map(({ database }) =>
     createAwaitedLoop({ database, queue, waitMs }),
   )
+  const pollers = lanes.flatMap(({ name: lane, poll }) =>
+    poll ? [createPoller({ lane, ...poll, databaseOf, intake })] : [],
+  )
   return {
     lanes: parkedLanes,
     routes(app) {
@@ -54,10 +59,10 @@ export function createConversions({ stores, databaseOf, queue, lanes }: Conversi
       statusWebhookRoute(app, { secrets, intake })
     },
     start() {
-      for (const each of [...parkedLanes, ...loops]) each.start()
+      for (const each of [...parkedLanes, ...loops, ...pollers]) each.start()
     },
     async stop(withinMs) {
-      await Promise.all(loops.map((loop) => loop.stop()))
+      await Promise.all([...loops, ...pollers].map((each) => each.stop()))
       await Promise.all(parkedLanes.map((lane) => lane.stop(withinMs)))
     },
   }

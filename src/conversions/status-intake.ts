@@ -32,8 +32,14 @@ export interface StatusIntake {
    *
    * @param lanes the lanes of the sender: no message of another lane is changed
    * @param via for the metrics
+   * @param more operations on the database of the first lane's brand, in the same transaction as its records
    */
-  take(records: readonly ReadStatus[], lanes: readonly string[], via: 'webhook' | 'poll'): Promise<TakenStatuses>
+  take(
+    records: readonly ReadStatus[],
+    lanes: readonly string[],
+    via: 'webhook' | 'poll',
+    more?: readonly Op[],
+  ): Promise<TakenStatuses>
   /** Stores a parked record if a message has its identifier now. @returns why it cannot be stored, or undefined */
   retake(record: ReadStatus, lanes: readonly string[]): Promise<string | undefined>
 }
@@ -44,9 +50,14 @@ interface PlacedStatus extends LaneRef {
   readonly awaited: boolean
 }
 
+interface SortedStatuses {
+  readonly placed: readonly PlacedStatus[]
+  readonly parked: readonly ParkedStatus[]
+}
+
 /** @example await createStatusIntake({ queue, databaseOf }).take(readStatusBody(body), ['1/push', '1/site'], 'webhook') */
 export function createStatusIntake({ queue, databaseOf }: StatusIntakeOptions): StatusIntake {
-  async function sort(records: readonly ReadStatus[], lanes: readonly string[]) {
+  async function sort(records: readonly ReadStatus[], lanes: readonly string[]): Promise<SortedStatuses> {
     const known = await findKnown(records.filter(isRecord), lanes)
     const brands = new Set(lanes.map(brandOf))
     const onlyBrand = brands.size === 1 ? brandOf(lanes[0] as string) : noBrand
@@ -80,7 +91,11 @@ export function createStatusIntake({ queue, databaseOf }: StatusIntakeOptions): 
   }
 
   /** One transaction in each database. If one of them fails, the sender repeats the whole call. */
-  async function commit(placed: readonly PlacedStatus[], parked: readonly ParkedStatus[]): Promise<void> {
+  async function commit(
+    { placed, parked }: SortedStatuses,
+    [lane]: readonly string[],
+    more: readonly Op[],
+  ): Promise<void> {
     const ops = new Map<Database, Op[]>()
     const add = (brand: string, more: readonly Op[]): void => {
       const database = databaseOf(brand)
@@ -88,13 +103,15 @@ export function createStatusIntake({ queue, databaseOf }: StatusIntakeOptions): 
     }
     for (const [brand, own] of Map.groupBy(placed, ({ lane }) => brandOf(lane))) add(brand, placedOps(own))
     for (const [brand, own] of Map.groupBy(parked, (each) => each.brand)) add(brand, parkedOps(queue, brand, own))
+    if (lane !== undefined && more.length > 0) add(brandOf(lane), more)
     await Promise.all([...ops].map(([database, each]) => database.commit(each)))
   }
 
   return {
-    async take(records, lanes, via) {
-      const { placed, parked } = await sort(records, lanes)
-      await commit(placed, parked)
+    async take(records, lanes, via, more = []) {
+      const sorted = await sort(records, lanes)
+      await commit(sorted, lanes, more)
+      const { placed, parked } = sorted
       for (const { lane, record } of placed) emit('status.reported', { lane, status: record.status, via })
       for (const each of parked) emitParked(each)
       return { accepted: placed.length, awaited: placed.filter(({ awaited }) => awaited).length, parked }
@@ -104,7 +121,7 @@ export function createStatusIntake({ queue, databaseOf }: StatusIntakeOptions): 
       const reason = parked[0]?.error
       if (reason !== undefined) return reason
       if (placed.some(({ awaited }) => awaited)) return 'no message has this identifier'
-      await commit(placed, [])
+      await commit({ placed, parked }, lanes, [])
       return undefined
     },
   }

@@ -4,6 +4,8 @@
 //                      before the answer that brings its identifier.
 // awaited_identifiers  the identifiers of reported_statuses that no message has yet: awaited.ts.
 //
+// status_cursors       how far the statuses of each lane were polled: poller.ts.
+//
 // No statement changes a later time into an earlier one, and the key is (lane, identifier, status): calls may be repeated, and
 // may arrive in any order.
 
@@ -28,6 +30,13 @@ export const conversionMigrations: readonly Migration[] = [
       { table: 'reported_statuses', lane: 'lane' },
       { table: 'awaited_identifiers', lane: 'lane' },
     ],
+  },
+  {
+    name: 'conversions/2',
+    statements: ({ key }) => [
+      `create table status_cursors (lane ${key} not null primary key, cursor ${key} not null, at bigint not null)`,
+    ],
+    brandTables: [{ table: 'status_cursors', lane: 'lane' }],
   },
 ]
 
@@ -127,4 +136,20 @@ export const forgetReported = statement<LaneRef>({
       select s.lane, s.ref, s.status from reported_statuses s where s.received_at < (select r.before from ${rows} r)
       order by s.received_at limit (select r.most from ${rows} r))
     returning lane, ref`,
+})
+
+export const selectCursor = statement<{ cursor: string }>({
+  name: 'select_status_cursor',
+  rank: 65,
+  columns: { lane: 'text' },
+  text: (rows) => `select c.cursor from ${rows} r join status_cursors c on c.lane = r.lane`,
+})
+
+export const upsertCursor = statement({
+  name: 'upsert_status_cursor',
+  rank: 65,
+  columns: { lane: 'text', cursor: 'text', at: 'bigint' },
+  text: (rows) => `
+    insert into status_cursors (lane, cursor, at) select r.lane, r.cursor, r.at from ${rows} r where true
+    on conflict (lane) do update set cursor = excluded.cursor, at = excluded.at`,
 })

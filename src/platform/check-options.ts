@@ -9,6 +9,7 @@ import {
   millisecondsForm,
   type OptionChecks,
   storeForm,
+  textForm,
   urlForm,
   wholeForm,
   wordForm,
@@ -80,6 +81,11 @@ function checkLane({ required, optional, wrong }: OptionChecks, path: string, la
   for (const [i, secret] of (lane.status?.secrets ?? []).entries())
     required(`${path}.status.secrets[${i}]`, secret, webhookSecretForm)
   optional(`${path}.status.waitMs`, lane.status?.waitMs, millisecondsForm)
+  if (lane.status?.poll) {
+    required(`${path}.status.poll.url`, lane.status.poll.url, urlForm)
+    required(`${path}.status.poll.apiKey`, lane.status.poll.apiKey, { ...textForm, secret: true })
+    optional(`${path}.status.poll.everyMs`, lane.status.poll.everyMs, millisecondsForm)
+  }
   const { firstMs, mostMs, attempts } = lane.retry ?? {}
   optional(`${path}.retry.firstMs`, firstMs, millisecondsForm)
   optional(`${path}.retry.mostMs`, mostMs, millisecondsForm)

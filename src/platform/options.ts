@@ -1,6 +1,7 @@
 import type { Field } from '../attributes/attribute-source.ts'
 import type { BrokerConsumer } from '../brokers/consumer.ts'
 import type { ContentMapping } from '../contract/content.ts'
+import type { PolledOperator } from '../conversions/poller.ts'
 import type { AppOptions } from '../delivery/app-api.ts'
 import type { ProviderLimits, PushOptions } from '../delivery/compose.ts'
 import type { SuppressionOptions } from '../delivery/suppress.ts'
@@ -58,6 +59,8 @@ export interface LaneOptions {
     readonly secrets?: readonly string[]
     /** How long a status waits for its identifier, before it is parked. Default: 1 hour. */
     readonly waitMs?: number
+    /** Polls the statuses from the operator (GET {base_url}/messages/status). */
+    readonly poll?: PolledOperator
   }
   readonly retry?: { readonly firstMs?: number; readonly mostMs?: number; readonly attempts?: number }
 }

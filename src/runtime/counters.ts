@@ -126,6 +126,13 @@ export const counters: readonly CounterRow[] = [
     by: ['lane', 'status', 'via'],
     help: 'Delivery statuses stored, including repeated ones',
   },
+  { event: 'poll.done', name: 'status_polls', by: ['lane'], help: 'Pages of delivery statuses polled' },
+  {
+    event: 'poll.failed',
+    name: 'status_polls_failed',
+    by: ['lane'],
+    help: 'Requests for delivery statuses without a page',
+  },
   { event: 'status.parked', name: 'statuses_parked', by: ['lane', 'code'], help: 'Delivery statuses parked' },
   { event: 'message.parked', name: 'messages_parked', by: ['lane'], help: 'Messages parked as unreadable' },
   { event: 'channel.lost', name: 'channel_lost', by: ['channel'], help: 'Lost connections to a broker' },

@@ -185,6 +185,11 @@ export interface Events {
   'channel.released': { channel: string }
   /** A delivery status was stored. */
   'status.reported': { lane: string; status: string; via: 'webhook' | 'poll' }
+  /** A page of statuses was polled from the operator of a lane. */
+  'poll.done': { lane: string; records: number }
+  'poll.failed': { lane: string; error: string; inMs: number }
+  /** The operator does not know the cursor: its database was restored, or the cursor is too old. Polling goes on. */
+  'poll.restarted': { lane: string }
   'status.parked': { lane: string; code: string; reason: string }
   'message.parked': { lane: string; from: string; reason: string; bytes: number }
   // the inbox

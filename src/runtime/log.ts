@@ -147,6 +147,12 @@ const phrases: Readonly<Record<EventName, Phrase>> = {
   'channel.held': ['error', 'the store cannot accept messages: received messages wait, the others stay at the broker'],
   'channel.released': ['info', 'the store accepts messages again'],
   'status.reported': ['debug', 'delivery status stored'],
+  'poll.done': ['debug', 'statuses polled from the operator'],
+  'poll.failed': ['warn', 'the operator gave no page of statuses: it is asked again'],
+  'poll.restarted': [
+    'warn',
+    'the operator does not know the cursor of the statuses: polling goes on with the one that it named',
+  ],
   'status.parked': ['error', 'delivery status parked: see /admin/failed'],
   'message.parked': ['error', 'unreadable message parked: see /admin/failed'],
   'inbox.shown': ['debug', 'notification shown', ['userId']],

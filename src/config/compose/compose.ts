@@ -136,13 +136,19 @@ async function laneOptions(lane: LaneConfig, index: number): Promise<LaneOptions
     failedActions: lane.failed_actions,
     expires: { at: lane.expires.at, ...(lane.expires.after !== undefined && { afterMs: lane.expires.after }) },
     transactional: lane.transactional,
-    status: { secrets: lane.status.webhook_secrets, waitMs: lane.status.wait },
+    status: laneStatus(lane),
     retry: {
       firstMs: retry.first,
       mostMs: retry.most,
       ...(retry.attempts !== undefined && { attempts: retry.attempts }),
     },
   }
+}
+
+function laneStatus({ to, status }: LaneConfig): NonNullable<LaneOptions['status']> {
+  const { webhook_secrets: secrets, wait: waitMs, poll: everyMs } = status
+  const isPolled = to.is === 'operator-api' && everyMs !== undefined
+  return { secrets, waitMs, ...(isPolled && { poll: { url: to.url, apiKey: to.api_key, everyMs } }) }
 }
 
 async function laneProvider({ to }: LaneConfig, index: number): Promise<LaneOptions['provider']> {

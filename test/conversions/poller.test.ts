@@ -1,0 +1,160 @@
+// Delivery statuses by polling at the platform (row 24): cursor, restart, faults, one owner.
+
+import assert from 'node:assert/strict'
+import test, { type TestContext } from 'node:test'
+import type { LaneOptions } from '../../src/platform/options.ts'
+import type { Message, Result } from '../../src/providers/provider.ts'
+import { on } from '../../src/runtime/events.ts'
+import { onEachEngine, onPostgres } from '../support/engines.ts'
+import { adminKey, element, get, post, startPlatform, witness } from '../support/sides.ts'
+import { event, until } from '../support/wait.ts'
+import { type PolledStandIn, startPolledOperator } from './polled-operator.ts'
+
+const accept = ({ channel, id }: Message): Result => ({
+  category: 'successful',
+  ref: `${channel}:${id}`,
+  rule: 'accepted',
+})
+
+function lanesOf({ url }: PolledStandIn, channels: readonly ('push' | 'site')[], everyMs = 20): LaneOptions[] {
+  return (['push', 'site'] as const).map((channel) => ({
+    brand: '1',
+    channel,
+    mode: 'batch',
+    provider: witness(accept),
+    spanMs: 10,
+    ...(channels.includes(channel) && { status: { poll: { url, apiKey: 'the operator issued it', everyMs } } }),
+  }))
+}
+
+const record = (name: 'push_id' | 'site_notification_id', ref: string, status: string, brand = 1) => ({
+  [name]: ref,
+  status,
+  timestamp: '2026-11-25T10:00:00Z',
+  meta: { activity: { id: 7, brand_id: brand, user_id: '1001' } },
+})
+
+async function start(t: TestContext, lanes: LaneOptions[], store?: string) {
+  const { url, stop } = await startPlatform(t, { lanes, ...(store !== undefined && { store }) })
+  const statusOf = async (ref: string) => (await get(`${url}/admin/messages?ref=${ref}`)).body.messages[0]?.status
+  return {
+    url,
+    stop,
+    async send(id: number, channel = 'push') {
+      await post(`${url}/admin/activities/${channel}`, [element({ id })], adminKey.key)
+      await until(
+        async () => (await get(`${url}/admin/messages?id=${id}`)).body.messages[0]?.outcome === 'successful',
+        {
+          awaited: 'the message is delivered',
+        },
+      )
+    },
+    statusOf,
+    waitForStatus: (ref: string, status: string) =>
+      until(async () => (await statusOf(ref)) === status, { awaited: `${ref} is ${status}` }),
+    parked: async () => (await get(`${url}/admin/failed?lane=1%2Fstatuses`)).body.items,
+  }
+}
+
+onEachEngine('statuses are polled page by page, and the cursor survives a restart', async (t, store) => {
+  const operator = await startPolledOperator(t)
+  operator.most = 2
+  const first = await start(t, lanesOf(operator, ['push']), store)
+  await first.send(7)
+  operator.records.push(...['sent', 'delivered', 'displayed', 'opened'].map((s) => record('push_id', 'push:7', s)))
+  await first.waitForStatus('push:7', 'opened')
+  assert.ok(operator.keys.every((key) => key === 'the operator issued it'))
+  await until(() => operator.asked.at(-1) === 'a.4', { awaited: 'the last cursor was sent' })
+  await first.stop()
+  operator.asked.length = 0
+  operator.records.push(record('push_id', 'push:7', 'clicked'))
+  const second = await start(t, lanesOf(operator, ['push']), store)
+  await second.waitForStatus('push:7', 'clicked')
+  assert.equal(operator.asked[0], 'a.4')
+})
+
+test('each lane takes its own statuses only, and statuses of other brands are passed over', async (t) => {
+  const operator = await startPolledOperator(t)
+  const { send, waitForStatus, statusOf, parked } = await start(t, lanesOf(operator, ['push']))
+  await send(7)
+  await send(8, 'site')
+  operator.records.push(
+    record('site_notification_id', 'site:8', 'clicked'),
+    record('push_id', 'push:7', 'clicked', 2),
+    record('push_id', 'push:7', 'delivered'),
+  )
+  await waitForStatus('push:7', 'delivered')
+  assert.equal(await statusOf('site:8'), undefined, 'the lane of site messages is not polled')
+  assert.deepEqual(await parked(), [])
+})
+
+onEachEngine('after status 410 polling goes on with the cursor that the operator named', async (t, store) => {
+  const operator = await startPolledOperator(t)
+  const { send, waitForStatus } = await start(t, lanesOf(operator, ['push', 'site']), store)
+  await send(7)
+  operator.records.push(record('push_id', 'push:7', 'sent'))
+  await waitForStatus('push:7', 'sent')
+  const restarted = event('poll.restarted', ({ lane }) => lane === '1/push')
+  operator.epoch = 'b'
+  operator.records.splice(0, 1, record('push_id', 'push:7', 'sent'), record('push_id', 'push:7', 'delivered'))
+  await restarted
+  await waitForStatus('push:7', 'delivered')
+})
+
+test('a page that cannot be had or read is asked for again, with a longer and longer delay', async (t) => {
+  const operator = await startPolledOperator(t)
+  const answer =
+    (status: number, body: string, headers: Record<string, string> = {}) =>
+    (response: import('node:http').ServerResponse) =>
+      void response.writeHead(status, headers).end(body)
+  operator.faults.push(
+    answer(503, '{"error":"busy"}'),
+    answer(200, 'no JSON'),
+    answer(410, '{}'),
+    answer(302, '', { location: 'http://127.0.0.1:1/' }),
+    (response) => void response.destroy(),
+  )
+  const failures: string[] = []
+  t.after(on('poll.failed', ({ lane, error }) => void (lane === '1/push' && failures.push(error))))
+  const { send, waitForStatus } = await start(t, lanesOf(operator, ['push'], 1))
+  await send(7)
+  operator.records.push(record('push_id', 'push:7', 'clicked'))
+  await until(async () => failures.length === 5, { awaited: 'five failures', withinMs: 40_000 })
+  await waitForStatus('push:7', 'clicked')
+  assert.match(failures.join('\n'), /503.*busy\n.*not JSON|cannot be read.*\n.*no cursor.*\n.*302/s)
+})
+
+test('an unreadable record of a page is parked, and the page goes on', async (t) => {
+  const operator = await startPolledOperator(t)
+  const { send, waitForStatus, parked } = await start(t, lanesOf(operator, ['push']))
+  await send(7)
+  operator.records.push(record('push_id', 'push:7', 'liked'), record('push_id', 'push:7', 'clicked'))
+  await waitForStatus('push:7', 'clicked')
+  assert.match((await parked())[0].error, /status/)
+})
+
+onPostgres('of two processes one polls a lane, and the other goes on when it stops', async (t, store) => {
+  const operator = await startPolledOperator(t)
+  const lanes = () => lanesOf(operator, ['push'])
+  const first = await start(t, lanes(), store)
+  await first.send(7)
+  await until(() => operator.asked.length > 0, { awaited: 'the first process polls' })
+  // Only requests of the second process have this key.
+  const [push, site] = lanes() as [LaneOptions, LaneOptions]
+  const second = await start(
+    t,
+    [{ ...push, status: { poll: { url: operator.url, apiKey: 'of the second', everyMs: 20 } } }, site],
+    store,
+  )
+  operator.records.push(record('push_id', 'push:7', 'sent'))
+  await first.waitForStatus('push:7', 'sent')
+  const asked = operator.asked.length
+  await until(() => operator.asked.length > asked + 10, { awaited: 'ten more polls' })
+  assert.ok(!operator.keys.includes('of the second'))
+  await first.stop()
+  operator.records.push(record('push_id', 'push:7', 'clicked'))
+  await second.waitForStatus('push:7', 'clicked')
+  assert.ok(operator.keys.includes('of the second'))
+  const firstOfSecond = operator.asked[operator.keys.indexOf('of the second')]
+  assert.equal(firstOfSecond, 'a.1', 'it goes on from the cursor of the first')
+})

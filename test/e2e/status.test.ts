@@ -1,0 +1,106 @@
+// Delivery status between the two sides: what a person does with a notification at the operator is shown at the platform, with
+// the meta of the message (§1.5, §6.2).
+
+import assert from 'node:assert/strict'
+import type { TestContext } from 'node:test'
+import { createSubscriberToken } from '../../src/http/subscriber-token.ts'
+import type { LaneOptions } from '../../src/platform/options.ts'
+import { operatorApi } from '../../src/providers/operator-api.ts'
+import { onEachEngine } from '../support/engines.ts'
+import { freshSchema } from '../support/services/postgres.ts'
+import { adminKey, get, keys, post, startOperator, startPlatform, witness } from '../support/sides.ts'
+import { until } from '../support/wait.ts'
+
+const secret = 'the-secret-of-the-end-to-end-statuses'
+
+async function startBoth(t: TestContext, store: string, push = witness()) {
+  // The sides never share a database.
+  const operatorStore = store.startsWith('sqlite:') ? {} : { store: await freshSchema() }
+  const operator = await startOperator(t, { status: {}, app: { secrets: [secret] }, push, ...operatorStore })
+  const lane = (channel: 'push' | 'site'): LaneOptions => ({
+    brand: '1',
+    channel,
+    mode: 'single',
+    provider: operatorApi({ url: operator.url, apiKey: keys.one.key }),
+    status: { poll: { url: operator.url, apiKey: keys.one.key, everyMs: 20 } },
+  })
+  const platform = await startPlatform(t, { store, lanes: [lane('push'), lane('site')] })
+
+  async function find(id: number) {
+    const [found] = (await get(`${platform.url}/admin/messages?id=${id}`)).body.messages
+    return found === undefined ? undefined : (await get(`${platform.url}/admin/messages/${found.seq}`)).body
+  }
+  return {
+    platform,
+    enqueue: (text: string, channel: 'push' | 'site') =>
+      post(`${platform.url}/admin/activities/${channel}`, text, adminKey.key),
+    /** What one device of the user does with a notification. */
+    async mark(userId: string, as: string, id: string) {
+      const token = await createSubscriberToken({ secret, brand: '1', userId })
+      const marked = await post(`${operator.url}/app/inbox/mark`, { as, site_notification_ids: [id] }, undefined, {
+        authorization: `Bearer ${token}`,
+      })
+      assert.equal(marked.status, 200)
+    },
+    waitUntil: (id: number, condition: (message: Awaited<ReturnType<typeof find>>) => unknown, awaited: string) =>
+      until(
+        async () => {
+          const message = await find(id)
+          return message && condition(message) ? message : undefined
+        },
+        { awaited, withinMs: 20_000 },
+      ),
+  }
+}
+
+const activity = (id: number) =>
+  `{ "id": ${id}, "brand_id":1,"user_id":"1001","activity_id":7,"action_group_id":8,"trigger_hash":"h","action_id":9007199254740993 }`
+
+onEachEngine('a notification that is read and clicked shows at the platform, with its meta', async (t, store) => {
+  const { enqueue, mark, waitUntil } = await startBoth(t, store)
+  await enqueue(`{"title":"Hello","meta": {"b":1e3, "a":[]},"activity":${activity(7)}}`, 'site')
+  const delivered = await waitUntil(7, ({ status }) => status === 'delivered', 'the notification is delivered')
+  await mark('1001', 'read', delivered.ref)
+  await waitUntil(7, ({ status }) => status === 'opened', 'the notification is opened')
+  await mark('1001', 'clicked', delivered.ref)
+  const { statuses, identifiers } = await waitUntil(7, ({ status }) => status === 'clicked', 'the click is shown')
+  assert.deepEqual(
+    statuses.map(({ status }: { status: string }) => status),
+    ['delivered', 'displayed', 'opened', 'clicked'],
+  )
+  assert.equal(identifiers.length, 1)
+  for (const { meta } of statuses) {
+    assert.ok(meta.startsWith(`{"activity":${activity(7)},"headers":{`), meta)
+    assert.ok(meta.endsWith(',"meta":{"b":1e3, "a":[]}}'), meta)
+  }
+})
+
+onEachEngine('dismissed on one device and clicked on another counts as clicked', async (t, store) => {
+  const { enqueue, mark, waitUntil } = await startBoth(t, store)
+  await enqueue(`{"title":"Hello","activity":${activity(7)}}`, 'site')
+  const { ref } = await waitUntil(7, ({ status }) => status === 'delivered', 'the notification is delivered')
+  await mark('1001', 'dismissed', ref)
+  await waitUntil(7, ({ status }) => status === 'dismissed', 'the first device is shown')
+  await mark('1001', 'clicked', ref)
+  const shown = await waitUntil(7, ({ status }) => status === 'clicked', 'the second device is shown')
+  assert.ok(shown.statuses.some(({ status }: { status: string }) => status === 'dismissed'))
+})
+
+onEachEngine('failed and then replayed leaves the statuses of both sends', async (t, store) => {
+  let attempts = 0
+  const push = witness(({ ref }) =>
+    ++attempts === 1
+      ? { category: 'failed', reason: 'rejected', error: 'no', rule: 'refused' }
+      : { category: 'successful', ref, rule: 'accepted' },
+  )
+  const { platform, enqueue, waitUntil } = await startBoth(t, store, push)
+  await enqueue(`{"title":"Hello","activity":${activity(7)}}`, 'push')
+  await waitUntil(7, ({ outcome }) => outcome === 'failed', 'the message failed')
+  await post(`${platform.url}/admin/failed/replay`, { all: true }, adminKey.key)
+  const shown = await waitUntil(7, ({ status }) => status === 'sent', 'the replay is sent')
+  assert.equal(shown.replays, 1)
+  assert.deepEqual(
+    shown.statuses.map(({ status }: { status: string }) => status),
+    ['failed', 'sent'],
+  )
+})
