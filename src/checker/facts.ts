@@ -48,6 +48,10 @@ export interface Facts {
   readonly fields?: readonly ReconciliationField[]
   /** A field whose list fails while it is streamed. */
   readonly failingField?: ReconciliationField
+  /** Reads Failed Actions of the platform: any text with the ids of the failed messages. */
+  readonly failedActions?: () => Promise<string>
+  /** Makes the platform request the list of a field. @returns whether the platform used the list */
+  readonly reconcile?: (field: ReconciliationField) => Promise<boolean>
   /** The time after which the platform gives up on an answer, in milliseconds. */
   readonly platformTimeout?: number
   /** Restarts the operator and resolves when it was started again, although it may not answer yet. */
@@ -65,6 +69,8 @@ export type Need =
   | 'failing field'
   | 'restart'
   | 'timeout of the platform'
+  | 'export of Failed Actions'
+  | 'reconciliation of the platform'
 
 interface Preparation {
   readonly isPrepared: (facts: Facts) => boolean
@@ -114,7 +120,17 @@ export const preparations: Readonly<Record<Need, Preparation>> = {
   'timeout of the platform': {
     isPrepared: ({ platformTimeout }) => platformTimeout !== undefined,
     missing: 'the time is not named after which the platform gives up on an answer',
-    prepare: 'name it: --platform-timeout 30s, or platform_timeout in the file',
+    prepare: 'name it: --platform-timeout 30s',
+  },
+  'export of Failed Actions': {
+    isPrepared: ({ failedActions }) => failedActions !== undefined,
+    missing: 'the checker cannot read Failed Actions',
+    prepare: 'give --failed-command COMMAND, which prints the ids of the failed messages',
+  },
+  'reconciliation of the platform': {
+    isPrepared: ({ reconcile }) => reconcile !== undefined,
+    missing: 'the checker cannot make the platform request a list',
+    prepare: 'in a test environment, give --reconcile-command COMMAND, which ends with 0 if the platform used the list',
   },
 }
 

@@ -32,7 +32,11 @@ export async function checkPlainPlatform(
     port: 0,
     key: platformKey,
     checks: allPlatformChecks,
-    facts: platformFacts,
+    facts: {
+      ...platformFacts,
+      failedActions: async () => platform.failedActions.join('\n'),
+      reconcile: (field) => platform.reconcile(field),
+    },
     rules: 'bellwire',
     mostMessages: 5_000,
     enqueue: async ({ channel, records }) =>

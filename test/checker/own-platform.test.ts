@@ -5,11 +5,30 @@ import { openPlatformRun } from '../../src/checker/platform/prepare.ts'
 import type { LaneOptions } from '../../src/platform/options.ts'
 import { operatorApi } from '../../src/providers/operator-api.ts'
 import { onEachEngine } from '../support/engines.ts'
-import { adminKey, startPlatform } from '../support/sides.ts'
+import { adminKey, get, post, startPlatform } from '../support/sides.ts'
+import { until } from '../support/wait.ts'
 import { allPlatformChecks, platformFacts, platformPace } from './check-plain-platform.ts'
 
 const key = 'the-key-of-the-operator'
 const timeoutMs = 3_000
+
+async function text(url: string): Promise<string> {
+  const response = await fetch(url, { headers: { 'x-api-key': adminKey.key } })
+  return response.text()
+}
+
+/** @returns whether the list was used */
+async function reconcile(url: string, field: string): Promise<boolean> {
+  const { body } = await post(`${url}/admin/reconciliations`, { brand: '1', field }, adminKey.key)
+  const ended = await until(
+    async () => {
+      const { body: run } = await get(`${url}/admin/reconciliations/${(body as { run: string }).run}`)
+      return (run as { ended_at: string | null }).ended_at === null ? undefined : run
+    },
+    { withinMs: 60_000, awaited: 'the end of the run' },
+  )
+  return (ended as { refused: unknown }).refused === null
+}
 
 for (const modes of [
   { push: 'batch', site: 'single' },
@@ -24,6 +43,8 @@ for (const modes of [
       facts: {
         ...platformFacts,
         platformTimeout: timeoutMs,
+        failedActions: () => text(`${platform.url}/admin/failed.csv`),
+        reconcile: (field) => reconcile(platform.url, field),
         pace: { ...platformPace, patience: 20_000, quiet: 250 },
       },
       rules: 'bellwire',
@@ -51,7 +72,8 @@ for (const modes of [
         provider: operatorApi({ url: opened.url, apiKey: key }),
       }),
     )
-    const platform = await startPlatform(t, { store, lanes })
+    const reconciliation = [{ brand: '1', url: opened.url, apiKey: key, fields: ['blocked' as const] }]
+    const platform = await startPlatform(t, { store, lanes, reconciliation })
     const { results, stopped } = await (await opened.prepare()).run()
     assert.equal(stopped, undefined)
     const others = results.filter(({ status }) => status !== 'passed' && status !== 'not_applicable')

@@ -41,6 +41,9 @@ export interface Rules {
   cut(due: readonly Waiting[], waitedMs: number, mode: Mode): readonly Waiting[]
   outcomes(answer: Answer, sent: readonly Waiting[], mode: Mode): readonly Outcome[]
   pauseMs(attempts: number, answer: Answer): number
+  listsFailed(outcome: Outcome): boolean
+  listRequest(field: string): { method: string; headers: Record<string, string>; body?: string; signal: AbortSignal }
+  usesList(text: string, isComplete: boolean): boolean
   /** Whether a record enters the queue. */
   accepts(waiting: Waiting, number: number): boolean
   /** How many times a request is sent at once. */
@@ -55,6 +58,8 @@ export interface PlainPlatform {
   readonly rules: Rules
   enqueue(channel: Channel, records: readonly string[]): void
   readonly failedActions: readonly string[]
+  /** Requests the list of a field. @returns whether it is used */
+  reconcile(field: string): Promise<boolean>
   stop(): Promise<void>
 }
 
@@ -87,7 +92,18 @@ const correct: Rules = {
     const [successful, failed] = [ids('successful'), ids('failed')]
     return sent.map(({ id }) => (successful.has(id) ? 'successful' : failed.has(id) ? 'failed' : 'retry'))
   },
-  pauseMs: (attempts) => Math.min(100, 20 * 2 ** (attempts - 1)),
+  pauseMs(attempts, { headers }) {
+    const retryAfterMs = Number(headers.get('retry-after') ?? 0) * 1_000
+    return Math.max(retryAfterMs, Math.min(300, 20 * 2 ** (attempts - 1)))
+  },
+  listsFailed: (outcome) => outcome === 'failed',
+  listRequest: (field) => ({
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-api-key': platformKey },
+    body: write({ field }),
+    signal: AbortSignal.timeout(10_000),
+  }),
+  usesList: (text, isComplete) => isComplete && !('error' in (parse(text) ?? { error: '' })),
   accepts: () => true,
   copies: 1,
   keeps: (outcome) => outcome === 'retry',
@@ -154,7 +170,7 @@ export function startPlainPlatform({ url, modes, mutate }: PlainPlatformOptions)
       const settled = new Set<Waiting>()
       for (const [place, each] of sent.entries()) {
         const outcome = outcomes[place] ?? 'retry'
-        if (outcome === 'failed') failedActions.push(each.id)
+        if (rules.listsFailed(outcome)) failedActions.push(each.id)
         if (rules.keeps(outcome, sent)) each.due = performance.now() + rules.pauseMs(each.attempts, answer)
         else settled.add(each)
       }
@@ -170,6 +186,16 @@ export function startPlainPlatform({ url, modes, mutate }: PlainPlatformOptions)
       for (const text of records) {
         const waiting = { id: idText(parse(text)?.activity.id), text, attempts: 0, due: 0 }
         if (rules.accepts(waiting, ++number)) lanes[channel].push(waiting)
+      }
+    },
+    async reconcile(field) {
+      let text = ''
+      try {
+        const response = await fetch(`${url}/reconciliation`, rules.listRequest(field))
+        for await (const chunk of response.body ?? []) text += Buffer.from(chunk).toString()
+        return rules.usesList(text, true)
+      } catch {
+        return rules.usesList(text, false)
       }
     },
     async stop() {

@@ -10,7 +10,7 @@ export interface PlatformMutant {
   /** Other checks that the fault also violates. All other checks must pass, or not be judged because of the fault. */
   readonly also?: readonly string[]
   readonly modes?: Readonly<Record<'push' | 'site', Mode>>
-  /** Default: only the scenarios of this group are run. */
+  /** The checks to run; default: all but those of pauses, which take seconds. */
   readonly only?: readonly string[]
   readonly mutate: PlatformMutation
 }
@@ -150,6 +150,7 @@ export const platformMutants: readonly PlatformMutant[] = [
   {
     fault: 'repeats failed messages',
     check: 'failed.skipped',
+    also: ['failed-actions.listed'],
     mutate: readsOutcomes((answer, sent, mode, correct) =>
       mode === 'single'
         ? undefined
@@ -159,6 +160,7 @@ export const platformMutants: readonly PlatformMutant[] = [
   {
     fault: 'takes fatal messages for failed ones',
     check: 'fatal.repeated',
+    also: ['failed-actions.only'],
     mutate: readsOutcomes((answer, sent, mode, correct) => {
       if (mode === 'single' || answer.status !== 200) return undefined
       const [, fatal = ''] = /"fatal":\[(.*)\]/.exec(answer.text) ?? []
@@ -274,6 +276,70 @@ export const platformMutants: readonly PlatformMutant[] = [
     mutate: readsOutcomes(({ status }, sent, mode) =>
       mode === 'single' && status === 429 ? all(sent, 'retry') : undefined,
     ),
+  },
+  {
+    fault: 'repeats without a pause',
+    check: 'pause.errors',
+    mutate: (correct) => ({
+      pauseMs: (_, answer) => (answer.headers.has('retry-after') ? correct.pauseMs(1, answer) : 0),
+    }),
+  },
+  {
+    fault: 'ignores Retry-After',
+    check: 'pause.retry-after',
+    mutate: (correct) => ({
+      pauseMs: (attempts, answer) => correct.pauseMs(attempts, { ...answer, headers: new Headers() }),
+    }),
+  },
+  {
+    fault: 'follows redirects',
+    check: 'redirect.not-followed',
+    also: ['single.repeated'],
+    mutate: () => ({ redirect: 'follow' }),
+  },
+  {
+    fault: 'does not pass refused messages to Failed Actions',
+    check: 'failed-actions.listed',
+    mutate: () => ({ listsFailed: () => false }),
+  },
+  {
+    fault: 'passes fatal messages to Failed Actions',
+    check: 'failed-actions.only',
+    mutate: () => ({ listsFailed: (outcome) => outcome !== 'successful' }),
+  },
+  {
+    fault: 'requests lists with GET',
+    check: 'list.request',
+    mutate: (correct) => ({
+      listRequest: (field) => {
+        const { body: _, ...request } = correct.listRequest(field)
+        return { ...request, method: 'GET' }
+      },
+    }),
+  },
+  {
+    fault: 'requests lists without the key',
+    check: 'list.key',
+    mutate: (correct) => ({
+      listRequest: (field) => ({ ...correct.listRequest(field), headers: { 'content-type': 'application/json' } }),
+    }),
+  },
+  {
+    fault: 'gives up on a list after 200 ms',
+    check: 'list.streamed',
+    mutate: (correct) => ({
+      listRequest: (field) => ({ ...correct.listRequest(field), signal: AbortSignal.timeout(200) }),
+    }),
+  },
+  {
+    fault: 'uses a list with an error',
+    check: 'list.error',
+    mutate: () => ({ usesList: (text, isComplete) => isComplete && text.endsWith('}') }),
+  },
+  {
+    fault: 'uses a list that is cut',
+    check: 'list.cut',
+    mutate: (correct) => ({ usesList: (text, isComplete) => !isComplete || correct.usesList(text, isComplete) }),
   },
   {
     fault: 'skips a single message after a redirect',

@@ -4,12 +4,18 @@ import type { CheckGroup } from '../check.ts'
 import { arrivalChecks } from './arrivals.ts'
 import { batchChecks } from './batches.ts'
 import { connectionChecks } from './connections.ts'
+import { failedActionChecks } from './failed-actions.ts'
 import type { Lane } from './lane.ts'
 import { outcomeChecks } from './outcomes.ts'
+import { reconciliationChecks } from './reconciliation.ts'
+import { timingChecks } from './timing.ts'
 
 export const platformChecks: readonly CheckGroup<Lane>[] = [
   { title: 'Requests and records', checks: arrivalChecks },
   { title: 'Batches', checks: batchChecks },
   { title: 'Outcomes', checks: outcomeChecks },
+  { title: 'Failed Actions', checks: failedActionChecks },
   { title: 'Lost answers', checks: connectionChecks },
+  { title: 'Pauses and redirects', checks: timingChecks },
+  { title: 'Reconciliation of the platform', checks: reconciliationChecks },
 ]

@@ -54,6 +54,8 @@ export interface Lane {
   readonly target: Target
   readonly make: MessageMaker
   play(play: Play): Promise<Trace>
+  /** Makes the platform request the list of blocked users, and answers with this reply. */
+  list(reply: Reply): Promise<{ readonly requests: readonly PlatformRequest[]; readonly accepted: boolean }>
   readonly exchanges: readonly Exchange[]
   /** The number of enqueued records. */
   readonly messages: number
@@ -85,6 +87,41 @@ export function createLane(options: LaneOptions): Lane {
   const patience = facts.pace.patience + (facts.platformTimeout ?? 0)
   let messages = 0
 
+  function openOf(arrived: Arrived, found: readonly ReceivedMessage[], strangers: number): Open {
+    return {
+      label: `request ${requests.length + 1}`,
+      feature: target.feature,
+      method: arrived.method,
+      url: url + arrived.target,
+      headers: arrived.headers,
+      key: arrived.key,
+      keyHeader: arrived.keyHeader,
+      body: redactSecrets(arrived.body, [key]),
+      value: readBody(arrived.body).value,
+      messages: found,
+      strangers,
+      at: clock.monotonic(),
+      startedAt: clock.now(),
+    }
+  }
+
+  function record(request: PlatformRequest): Mutable<PlatformRequest> {
+    requests.push(request)
+    return request
+  }
+
+  async function list(reply: Reply): ReturnType<Lane['list']> {
+    const from = requests.length
+    take({
+      answer(arrived) {
+        if (arrived.feature !== target.feature) return undefined
+        return answerWith(record({ ...openOf(arrived, [], 0), reply }), () => {})
+      },
+    })
+    const accepted = (await facts.reconcile?.(target.field)) === true
+    return { requests: requests.slice(from), accepted }
+  }
+
   async function play({
     records,
     reply = (open) => successful(target, open),
@@ -96,36 +133,14 @@ export function createLane(options: LaneOptions): Lane {
     const trace = createTrace(records)
     take({
       answer(arrived) {
-        const { value, elements } = readBody(arrived.body)
+        const { elements } = readBody(arrived.body)
         const found = trace.receive(elements)
         if (arrived.feature !== target.feature || (found.length === 0 && elements.length > 0)) return undefined
-        const open: Open = {
-          label: `request ${requests.length + 1}`,
-          feature: target.feature,
-          method: arrived.method,
-          url: url + arrived.path,
-          headers: arrived.headers,
-          key: arrived.key,
-          keyHeader: arrived.keyHeader,
-          body: redactSecrets(arrived.body, [key]),
-          value,
-          messages: found,
-          strangers: elements.length - found.length,
-          at: clock.monotonic(),
-          startedAt: clock.now(),
-        }
+        const open = openOf(arrived, found, elements.length - found.length)
         const decided = found.length === 0 ? notOurs(target) : reply(open)
-        const request: Mutable<PlatformRequest> = { ...open, reply: decided }
-        requests.push(request)
+        const request = record({ ...open, reply: decided })
         trace.add(request)
-        return {
-          reply: decided,
-          ended(closed) {
-            request.endedAt = clock.monotonic()
-            if (closed) request.closed = true
-            trace.settle(request)
-          },
-        }
+        return answerWith(request, () => trace.settle(request))
       },
     })
     await enqueue({ channel: target.channel, name: `${target.feature}-${requests.length + 1}`, records })
@@ -154,11 +169,23 @@ export function createLane(options: LaneOptions): Lane {
     target,
     make,
     play,
+    list,
     get exchanges() {
       return requests.map(exchangeOf)
     },
     get messages() {
       return messages
+    },
+  }
+}
+
+function answerWith(request: Mutable<PlatformRequest>, settle: () => void): ReturnType<Player['answer']> {
+  return {
+    reply: request.reply,
+    ended(closed) {
+      request.endedAt = clock.monotonic()
+      if (closed) request.closed = true
+      settle()
     },
   }
 }

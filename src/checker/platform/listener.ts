@@ -12,6 +12,8 @@ export interface Arrived {
   readonly feature: Feature | undefined
   readonly method: string
   readonly path: string
+  /** The path with its query. */
+  readonly target: string
   readonly headers: Readonly<Record<string, string>>
   readonly key: KeyUse
   readonly keyHeader: string
@@ -49,6 +51,7 @@ export async function openListener({ host, port, key, onArrival }: ListenerOptio
       feature: features.find((feature) => pathOf(feature) === path),
       method: request.method ?? '',
       path,
+      target: request.url ?? '/',
       headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)])),
       key: given === undefined ? 'none' : given === key ? 'right' : 'other',
       keyHeader: request.rawHeaders.find((name) => name.toLowerCase() === 'x-api-key') ?? 'X-Api-Key',
@@ -58,7 +61,7 @@ export async function openListener({ host, port, key, onArrival }: ListenerOptio
     const onPurpose = reply.cut === 'reset' || reply.cut === 'body'
     response.on('close', () => ended(!onPurpose && !response.writableFinished))
     if (reply.delayMs !== undefined) await pause(reply.delayMs)
-    if (!response.destroyed) write(response, reply)
+    if (!response.destroyed) await write(response, reply)
   }
 
   await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, host, () => resolve()))
@@ -72,7 +75,13 @@ export async function openListener({ host, port, key, onArrival }: ListenerOptio
   }
 }
 
-function write(response: ServerResponse, { status = 200, headers = {}, body = '', cut }: Reply): void {
+async function write(response: ServerResponse, reply: Reply): Promise<void> {
+  const { status = 200, headers = {}, body = '', cut, streamMs } = reply
+  if (streamMs !== undefined) {
+    response.writeHead(status, headers).write(body.slice(0, body.length >> 1))
+    await pause(streamMs)
+    return void response.end(body.slice(body.length >> 1))
+  }
   if (cut === 'hang') return
   if (cut === 'reset') return void response.socket?.resetAndDestroy()
   if (cut === undefined) return void response.writeHead(status, headers).end(body)

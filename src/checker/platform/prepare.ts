@@ -147,6 +147,8 @@ async function findEndpoints(
       'the platform sends another API key',
       'give the platform the key of --key, or give --key the key that it sends',
     )
+  // Its checks are skipped if the platform's reconciliation is not prepared.
+  found.set('reconciliation', 'offered')
   for (const feature of declared ?? []) if (isSend(feature) && !found.has(feature)) found.set(feature, 'absent')
   return found
 }

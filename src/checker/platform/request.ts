@@ -17,6 +17,8 @@ export interface Reply {
   readonly body?: string
   /** The time before the answer. */
   readonly delayMs?: number
+  /** The pause between the two halves of the body. */
+  readonly streamMs?: number
   /** reset: before the answer. body: within the body of the answer. hang: no answer, until the platform closes the connection. */
   readonly cut?: 'reset' | 'body' | 'hang'
   readonly given: (message: ReceivedMessage) => Given

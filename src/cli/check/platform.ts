@@ -27,6 +27,8 @@ interface CheckPlatformOptions extends RunOptions {
   readonly keyFile?: string
   readonly enqueueCommand?: string
   readonly folder?: string
+  readonly failedCommand?: string
+  readonly reconcileCommand?: string
   readonly brand: string
   readonly user: string
   readonly features?: readonly Feature[]
@@ -50,6 +52,11 @@ export function checkPlatformCommand(): Command {
     )
     .option('--key-file <file>', 'read the key from this file')
     .option('--enqueue-command <command>', 'a shell command that makes the platform send $FILE on $CHANNEL')
+    .option('--failed-command <command>', 'a shell command that prints Failed Actions: any text with the ids')
+    .option(
+      '--reconcile-command <command>',
+      'a shell command that makes the platform request the list of $FIELD; it ends with 0 if the platform used the list',
+    )
     .option('--folder <folder>', 'where the files of records are written; default: a temporary folder')
     .option('--brand <number>', 'the brand_id of all records', digits, '1')
     .option('--user <id>', 'the user_id of all records', 'bellwire-check')
@@ -126,7 +133,7 @@ async function checkPlatform(options: CheckPlatformOptions): Promise<number> {
       facts,
       outcome: await runShown(prepared, progress),
       mark: prepared.mark,
-      offered: [...prepared.endpoints.keys()],
+      offered: sendFeatures.filter((feature) => prepared.endpoints.has(feature)),
       notOffered: sendFeatures.filter((feature) => !prepared.endpoints.has(feature)),
       version: await version(),
       interfaceVersion: options.interface,
@@ -142,7 +149,8 @@ async function checkPlatform(options: CheckPlatformOptions): Promise<number> {
 const shownKey = ({ key, keyFile }: CheckPlatformOptions): string =>
   keyFile === undefined && key.startsWith('example-') ? key : 'that you gave'
 
-function factsFrom({ brand, user, batchMax: most, platformTimeout, patience, quiet }: CheckPlatformOptions): Facts {
+function factsFrom(options: CheckPlatformOptions): Facts {
+  const { brand, user, batchMax: most, platformTimeout, patience, quiet, failedCommand, reconcileCommand } = options
   return {
     brand,
     users: { normal: user },
@@ -151,6 +159,14 @@ function factsFrom({ brand, user, batchMax: most, platformTimeout, patience, qui
     batchMax: most ?? defaultBatch,
     batchMaxAgreed: most !== undefined,
     ...(platformTimeout !== undefined && { platformTimeout }),
+    ...(failedCommand !== undefined && { failedActions: () => runShell('failed', failedCommand) }),
+    ...(reconcileCommand !== undefined && {
+      reconcile: (field) =>
+        runShell('reconcile', reconcileCommand, { FIELD: field }).then(
+          () => true,
+          () => false,
+        ),
+    }),
     pace: { timeout: 30_000, slow: 0, giveUp: 0, retryPause: 0, patience, quiet },
   }
 }
@@ -168,7 +184,10 @@ async function enqueuer(
   return async ({ channel, name, records }) => {
     const file = join(to, `${String(++step).padStart(2, '0')}-${name}.ndjson`)
     await writeFile(file, records.map(({ text }) => `${text}\n`).join(''))
-    if (enqueueCommand !== undefined) return runShell('enqueue', enqueueCommand, { FILE: file, CHANNEL: channel })
+    if (enqueueCommand !== undefined) {
+      await runShell('enqueue', enqueueCommand, { FILE: file, CHANNEL: channel })
+      return
+    }
     endProgress()
     const words = channel === 'push' ? 'push notifications' : 'on-site notifications'
     await ask(`Enqueue the ${records.length} records of ${file} as ${words}, and press Enter: `)
@@ -178,7 +197,7 @@ async function enqueuer(
 function phrasePlan({ endpoints, total, messages, notOffered }: Prepared, facts: Facts): string {
   const missing = missingPreparations(facts, checks)
   return [
-    `The platform sends to ${[...endpoints.keys()].join(', ')}: ${total} checks, counted for each endpoint, with at most ${messages} records.`,
+    `The platform sends to ${sendFeatures.filter((feature) => endpoints.has(feature)).join(', ')}: ${total} checks, counted for each endpoint, with at most ${messages} records.`,
     ...(notOffered.length > 0 ? [`Not used, and not checked: ${notOffered.join(', ')}.`] : []),
     ...(missing.length > 0
       ? ['Not prepared, so some checks are skipped:', ...missing.map((line) => `  - ${line}`)]

@@ -1,0 +1,137 @@
+// §7.1, §7.2: the pauses before repetitions, and redirects.
+
+import { clock } from '../../runtime/clock.ts'
+import { type Check, checksOf, type Scenario } from '../check.ts'
+import type { Message } from '../messages.ts'
+import { expect, Failed, NotJudged } from '../verdict.ts'
+import type { Lane, Trace } from './lane.ts'
+import { status, successful } from './replies.ts'
+
+interface Repeated {
+  readonly trace: Trace
+  readonly record: Message
+}
+
+/** A platform without pauses sends a hundred requests in this time, one with growing pauses a few. */
+const troubleMs = 1_000
+const mostRequests = 15
+
+const trouble: Scenario<Repeated, Lane> = {
+  scope: 'send',
+  messages: 1,
+  run: async ({ target, make, play }) => {
+    const record = make.message()
+    let from: number | undefined
+    const trace = await play({
+      records: [record],
+      reply: (open) => {
+        from ??= clock.monotonic()
+        return clock.monotonic() - from < troubleMs ? status(503, 'retry') : successful(target, open)
+      },
+    })
+    return { trace, record }
+  },
+}
+
+const troubleChecks = checksOf(trouble, [
+  {
+    id: 'pause.errors',
+    section: '§7.1, §7.2',
+    row: 30,
+    level: 'should',
+    title: 'A platform pauses between its attempts while the operator answers only with errors.',
+    consequence: 'An operator in trouble gets thousands of requests, and does not recover.',
+    remedy: 'Wait before each repetition, longer each time and partly at random: from about 1 s to 5 min.',
+    judge: ({ trace, record }) => {
+      const requests = trace.of(record)
+      const [first, last] = [requests[0], requests.at(-1)]
+      const within = Math.round((last?.at ?? 0) - (first?.at ?? 0))
+      expect(
+        requests.length <= mostRequests,
+        `${last?.label}: ${requests.length} requests with one message in ${within} ms`,
+      )
+    },
+  },
+])
+
+const retryAfterSeconds = 2
+/** Clocks and timers are not exact. */
+const toleranceMs = 100
+
+const waiting: Scenario<Repeated, Lane> = {
+  scope: 'send',
+  messages: 1,
+  run: async ({ target, make, play }) => {
+    const record = make.message()
+    const headers = { 'retry-after': String(retryAfterSeconds) }
+    const trace = await play({
+      records: [record],
+      reply: (open) =>
+        open.messages[0]?.attempt === 1 ? status(503, 'retry', undefined, headers) : successful(target, open),
+    })
+    return { trace, record }
+  },
+}
+
+const waitingChecks = checksOf(waiting, [
+  {
+    id: 'pause.retry-after',
+    section: '§1.6, §8.1',
+    row: 13,
+    level: 'decision',
+    title: 'A message that is answered 503 with Retry-After is not sent again before that time.',
+    consequence:
+      'The operator asked for a pause, because of its rate limit or a restart, and gets requests that it must refuse.',
+    remedy: 'Read Retry-After, in seconds or as a date, and wait at least that long.',
+    judge: ({ trace, record }) => {
+      const [first, second] = trace.of(record)
+      if (!first || !second) throw new NotJudged('the message did not come again')
+      const ms = Math.round(second.at - (first.endedAt ?? first.at))
+      expect(
+        ms >= retryAfterSeconds * 1_000 - toleranceMs,
+        `${second.label}: ${ms} ms after an answer with Retry-After: ${retryAfterSeconds}`,
+      )
+    },
+  },
+])
+
+const redirected = '?bellwire-check=redirected'
+
+const redirect: Scenario<Repeated, Lane> = {
+  scope: 'send',
+  messages: 1,
+  run: async ({ target, make, play }) => {
+    const record = make.message()
+    const trace = await play({
+      records: [record],
+      reply: (open) => {
+        const isFirst = open.messages[0]?.attempt === 1
+        return isFirst ? status(307, 'retry', undefined, { location: open.url + redirected }) : successful(target, open)
+      },
+    })
+    return { trace, record }
+  },
+}
+
+const redirectChecks = checksOf(redirect, [
+  {
+    id: 'redirect.not-followed',
+    section: '§7.1, §7.2',
+    row: 8,
+    level: 'should',
+    title: 'A redirect is not followed: the message is sent again to the configured address.',
+    consequence: 'The API key and the data of users go to an address that nobody agreed on.',
+    remedy: 'Switch off redirects in the HTTP client, and treat a status from 300 to 399 as any other error.',
+    judge: ({ trace, record }) => {
+      const requests = trace.of(record)
+      const followed = requests.find(({ url }) => url.endsWith(redirected))
+      if (followed)
+        throw new Failed(
+          `${followed.label}: the redirect was followed${followed.key === 'none' ? '' : ', with the API key'}`,
+        )
+      if (requests.length < 2) throw new NotJudged('the message did not come again')
+    },
+  },
+])
+
+export const timingChecks: readonly Check<Lane>[] = [...troubleChecks, ...waitingChecks, ...redirectChecks]
