@@ -3,7 +3,7 @@ import { type Child, startChild } from '../harness/child.ts'
 import { ndjsonSender } from '../harness/ndjson-sender.ts'
 import { profiled } from '../harness/profile.ts'
 import type { Measure } from '../harness/ratios.ts'
-import { sqliteStore } from '../harness/stores.ts'
+import { ownPostgresServer, type Store, sqliteStore } from '../harness/stores.ts'
 
 const server = (file: string): URL => new URL(`../servers/${file}`, import.meta.url)
 
@@ -22,15 +22,34 @@ function dispatch({ mode, goal, perSecond }: Mode): Benchmark {
     baseline: `a bare loop of undici's Pool with prepared requests, ${mode} mode, the same connections`,
     about: `the platform on SQLite, ${mode} mode: from the first record enqueued to the last answer settled`,
     start: async (options) => ({
-      subject: await startPlatform(mode, perSecond, options),
+      subject: await startPlatform({ mode, perSecond, stores: [sqliteStore], profileTo: options.profileTo }),
       baseline: await startLoop(mode, perSecond),
     }),
   }
 }
 
+/** Two brands in two PostgreSQL servers, against both brands in one. On one machine the servers share its cores and its disk. */
+const twoStores: Benchmark = {
+  name: 'dispatch-stores',
+  goal: 0.9,
+  baseline: 'the same platform with both brands in one PostgreSQL server',
+  about:
+    'the platform on two PostgreSQL servers, batch mode: from the first record enqueued to the last answer settled',
+  start: async ({ profileTo }) => ({
+    subject: await startPlatform({
+      mode: 'batch',
+      perSecond: 15_000,
+      stores: [ownPostgresServer, ownPostgresServer],
+      profileTo,
+    }),
+    baseline: await startPlatform({ mode: 'batch', perSecond: 15_000, stores: [ownPostgresServer] }),
+  }),
+}
+
 export const dispatchBenchmarks: readonly Benchmark[] = [
   dispatch({ mode: 'batch', goal: 0.8, perSecond: 40_000 }),
   dispatch({ mode: 'single', goal: 0.5, perSecond: 5_000 }),
+  twoStores,
 ]
 
 async function startOperator(): Promise<{ readonly child: Child; readonly url: string }> {
@@ -38,12 +57,21 @@ async function startOperator(): Promise<{ readonly child: Child; readonly url: s
   return { child, url: `http://127.0.0.1:${await child.call<number>('port')}` }
 }
 
-async function startPlatform(mode: Mode['mode'], perSecond: number, { profileTo }: RunOptions): Promise<Contender> {
+interface PlatformOf {
+  readonly mode: Mode['mode']
+  readonly perSecond: number
+  /** One store for both brands, or one for each. */
+  readonly stores: readonly (() => Promise<Store>)[]
+  readonly profileTo?: RunOptions['profileTo']
+}
+
+async function startPlatform({ mode, perSecond, stores: newStores, profileTo }: PlatformOf): Promise<Contender> {
   const operator = await startOperator()
-  const store = await sqliteStore()
+  const stores = await Promise.all(newStores.map((create) => create()))
+  const [store, second] = stores as [Store, Store?]
   const platform = await startChild(server('platform.ts'), {
     part: 'server',
-    args: [store.url, operator.url, mode],
+    args: [store.url, operator.url, mode, ...(second ? [second.url] : [])],
     nodeArgs: profiled(profileTo, 'subject'),
   })
   const sender = ndjsonSender(await platform.call<number>('port'))
@@ -64,13 +92,13 @@ async function startPlatform(mode: Mode['mode'], perSecond: number, { profileTo 
     }
   }
   return {
-    name: 'platform, SQLite',
+    name: `platform, ${stores.length === 1 ? 'one store' : `${stores.length} stores`}`,
     warm: async (seconds) => void (await round(seconds)),
     round,
     async stop() {
       await sender.close()
       await Promise.all([platform.stop(), operator.child.stop()])
-      await store.remove()
+      await Promise.all(stores.map((each) => each.remove()))
     },
   }
 }

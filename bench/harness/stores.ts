@@ -4,6 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { postgres, query } from '../../test/support/services/postgres.ts'
+import { startPostgres } from '../../test/support/services/postgres-server.ts'
 
 export interface Store {
   /** A value of the setting `store`. */
@@ -19,6 +20,12 @@ export async function sqliteStore(): Promise<Store> {
 }
 
 export const noStore: Store = { url: 'none', remove: async () => {} }
+
+/** A PostgreSQL server of its own, beside that of postgresStore(). */
+export async function ownPostgresServer(): Promise<Store> {
+  const { address, stop } = await startPostgres()
+  return { url: address, remove: stop }
+}
 
 /** A new schema in the server of BELLWIRE_TEST_POSTGRES, or in a server that is started for this run. */
 export async function postgresStore(): Promise<Store> {

@@ -1,5 +1,5 @@
-// The real platform with lanes for two brands. argv: the store, the operator's base URL, the mode (default: batch). Without a URL
-// the lanes' calls never end, so that only enqueueing takes CPU.
+// The real platform with lanes for two brands. argv: the store, the operator's base URL, the mode (default: batch), the store of brand
+// 2. Without a URL the lanes' calls never end, so that only enqueueing takes CPU.
 
 import { listen } from '../../src/http/http.ts'
 import { chain } from '../../src/http/mount.ts'
@@ -10,7 +10,7 @@ import { on } from '../../src/runtime/events.ts'
 import { benchKey } from '../harness/bench-key.ts'
 import { handleCalls } from '../harness/handle-calls.ts'
 
-const [store = '', operatorUrl, mode = 'batch'] = process.argv.slice(2)
+const [store = '', operatorUrl, mode = 'batch', secondStore] = process.argv.slice(2)
 
 const neverAnswers: Provider = { name: 'never answers', max: 1_000, send: () => new Promise(() => {}) }
 
@@ -22,6 +22,7 @@ on('item.settled', () => {
 
 const platform = createPlatform({
   store,
+  ...(secondStore && { stores: [{ number: 1, url: secondStore, brands: ['2'] }] }),
   keys: [{ name: 'bench', key: benchKey, scopes: ['enqueue', 'read', 'manage'] }],
   lanes: ['1', '2'].map((brand) => ({
     brand,
