@@ -1,5 +1,5 @@
 import { html, nothing, type TemplateResult } from 'lit'
-import { closeIcon } from './icons.ts'
+import { bellIcon, closeIcon } from './icons.ts'
 import { safeUrl } from './safe-url.ts'
 import type { InboxTexts } from './texts.ts'
 import { fullTimeText, timeText } from './time-text.ts'
@@ -25,7 +25,9 @@ export function notificationItem(item: InboxNotification, context: ItemContext):
   const open = (event: Event): void => context.open(item, event)
   const auxiliary = (event: MouseEvent): void => void (event.button === 1 && open(event))
   const content = html`
-    ${image ? html`<img part="image" class="image" src=${image} alt="" loading="lazy" referrerpolicy="no-referrer" @error=${hide} />` : nothing}
+    <span part="image" class="image">
+      ${bellIcon}${image ? html`<img src=${image} alt="" loading="lazy" referrerpolicy="no-referrer" @error=${hide} />` : nothing}
+    </span>
     <span class="text">
       <span part="item-title" class="item-title" dir="auto">${name}</span>
       ${title && body ? html`<span part="item-body" class="item-body" dir="auto">${body}</span>` : nothing}

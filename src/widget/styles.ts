@@ -18,8 +18,13 @@ export const styles = css`
     color: var(--_text);
     font-family: var(--bellwire-font, inherit);
     font-size: 0.9375rem;
+    font-style: normal;
+    font-weight: 400;
+    letter-spacing: normal;
     line-height: 1.45;
     text-align: start;
+    text-transform: none;
+    white-space: normal;
     -webkit-font-smoothing: antialiased;
   }
 
@@ -285,16 +290,29 @@ export const styles = css`
     outline-offset: -2px;
   }
 
+  /* The icon shows where there is no image. */
   .image {
+    position: relative;
+    display: grid;
+    place-items: center;
     flex: none;
     width: 2.75rem;
     height: 2.75rem;
+    overflow: hidden;
     border-radius: var(--_inner);
-    object-fit: cover;
-    background: var(--_hover);
+    background: light-dark(#eceef2, #2b2d34);
+    color: var(--_muted);
   }
 
-  .image[hidden] {
+  .image img {
+    position: absolute;
+    inset: 0;
+    width: 100%;
+    height: 100%;
+    object-fit: cover;
+  }
+
+  .image img[hidden] {
     display: none;
   }
 
@@ -310,6 +328,7 @@ export const styles = css`
   .item-body {
     overflow-wrap: anywhere;
     text-align: start;
+    text-wrap: pretty;
   }
 
   .item-title {

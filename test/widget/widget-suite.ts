@@ -52,7 +52,7 @@ export function widgetSuite({ name, skip, open }: BrowserFixture): void {
       awaited: 'the operator has it as seen',
     })
     assert.equal((await storedOne(site, ref))?.read_at, null)
-    assert.equal(await page.evaluate(`${root}.querySelector('.image').naturalWidth > 0`), true)
+    assert.equal(await page.evaluate(`${root}.querySelector('.image img').naturalWidth > 0`), true)
     await page.evaluate(`${root}.querySelector('.link').click()`)
     await until(async () => (await storedOne(site, ref))?.clicked_at, {
       ...patient,
