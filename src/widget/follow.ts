@@ -131,8 +131,11 @@ async function followUser(
       let retryAfterMs = 0
       try {
         const ready = await stream({ onRetry: (ms) => (retryMs = ms), onReady: () => (failures = 0) })
-        // A stream that was ready ends when its token expires: the next one opens at once.
-        if (ready) continue
+        if (ready) {
+          // The token has expired: the next stream opens at once, with another one.
+          calls.dropToken()
+          continue
+        }
         failures++
       } catch (error) {
         if (signal.aborted || isFinal(error)) throw error

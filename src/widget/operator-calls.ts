@@ -25,6 +25,8 @@ export class OtherUser extends Error {}
 export interface OperatorCalls {
   /** The token of the signed-in user. A new one, if the last has expired. */
   token(): Promise<Token>
+  /** The next call gets a new token. */
+  dropToken(): void
   /** Sends a request with the token. A token that the operator refuses is renewed once. @throws Refused, SignedOut, OtherUser */
   call(path: string, request: CallRequest): Promise<Response>
 }
@@ -43,7 +45,13 @@ export function createOperatorCalls({ url, getToken }: InboxOptions): OperatorCa
   let current: (Token & { readonly receivedAt: number }) | undefined
   let renewal: Promise<Token> | undefined
 
-  return { token, call }
+  return {
+    token,
+    dropToken() {
+      current = undefined
+    },
+    call,
+  }
 
   async function token(): Promise<Token> {
     // The age of the token counts, because the clock of the device may be wrong.
