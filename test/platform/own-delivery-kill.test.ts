@@ -6,7 +6,7 @@ import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
-import { onEachEngine } from '../support/engines.ts'
+import { onEachEngine, onPostgres } from '../support/engines.ts'
 import { freePort } from '../support/free-port.ts'
 import { adminKey, element, get, post, temporary } from '../support/sides.ts'
 import { until } from '../support/wait.ts'
@@ -46,6 +46,30 @@ onEachEngine(
     await kill(third)
   },
 )
+
+onPostgres('another living process takes over the message of a killed one, with its identifier', async (t, store) => {
+  const witness = join(await temporary(t), 'witness')
+  const lines = (): string[] => (existsSync(witness) ? readFileSync(witness, 'utf8').trim().split('\n') : [])
+  const [portOfOne, portOfTwo] = [await freePort(), await freePort()]
+  const one = await startChild(t, [store, String(portOfOne), witness, 'hang'])
+  await post(`http://127.0.0.1:${portOfOne}/admin/activities/push`, [element({ id: 63 })], adminKey.key)
+  await until(() => lines().length === 1, { awaited: 'the provider has the message' })
+  const two = await startChild(t, [store, String(portOfTwo), witness])
+  const url = `http://127.0.0.1:${portOfTwo}`
+  await post(`${url}/admin/activities/push`, [element({ id: 63 })], adminKey.key)
+  assert.equal(lines().length, 1, 'a living process keeps its claim')
+  await kill(one)
+  await until(async () => (await get(`${url}/admin/summary`)).body.waiting === 0, {
+    withinMs: 60_000,
+    awaited: 'the message is settled',
+  })
+  assert.equal(lines().length, 2)
+  assert.equal(new Set(lines()).size, 1, 'both sends have the same identifier')
+  const { body } = await get(`${url}/admin/messages?id=63`)
+  const { delivery } = (await get(`${url}/admin/messages/${body.messages[0].seq}`)).body
+  assert.deepEqual([delivery.outcome, delivery.attempts, delivery.uncertain], ['successful', 2, 1])
+  await kill(two)
+})
 
 async function startChild(t: TestContext, args: readonly string[]): Promise<ChildProcess> {
   const child = fork(new URL('own-delivery-child.ts', import.meta.url), [...args], {
