@@ -74,7 +74,7 @@ interface PreparedRequest {
 async function prepareRequest(target: PushTarget): Promise<PreparedRequest> {
   const push = makePush(target, tokensOf(target, 1)[0] as string)
   if (target.kind === 'fcm') {
-    const token = await createAccessTokens(target.credentials, target.ca).get()
+    const token = await createAccessTokens(target.credentials, { ca: target.ca }).get()
     if (typeof token !== 'string') throw new Error(token.error)
     const [before = '', after = ''] = checked<{ body: string }>(fcmMessage(push, Date.now())).body.split(
       push.device.token,

@@ -34,6 +34,12 @@ export const url = kind(
   { outbound: true },
 )
 
+/** An HTTP proxy. The calls through it have TLS of their own, so clear text to the proxy is no risk. */
+export const proxyUrl = kind(
+  'an http address of a proxy, such as http://USER:PASSWORD@proxy.example.com:3128',
+  (text) => (URL.canParse(text) && new URL(text).protocol === 'http:' ? text.replace(/\/+$/, '') : undefined),
+)
+
 export const amqp = kind(
   'an amqp or amqps address, such as amqps://USER:PASSWORD@broker/',
   (text) => (URL.canParse(text) && /^amqps?:$/.test(new URL(text).protocol) ? text : undefined),

@@ -92,12 +92,12 @@ export const chapters: Readonly<Record<string, readonly Section[]>> = {
     ),
     section(
       'FCM',
-      String.raw`${service}\{fcm\}\.(?<name>name|credentials|credentials_json|apps|base_url|ca|connections|http2)`,
+      String.raw`${service}\{fcm\}\.(?<name>name|credentials|credentials_json|apps|base_url|ca|connections|http2|proxy)`,
       'Android, and apps with the Firebase SDK. See [FCM](push.md#fcm).',
     ),
     section(
       'APNs',
-      String.raw`${service}\{apns\}\.(?<name>name|key|key_\w+|team_id|topic|apps|environments|base_url|sandbox_url|ca|connections|http2)`,
+      String.raw`${service}\{apns\}\.(?<name>name|key|key_\w+|team_id|topic|apps|environments|base_url|sandbox_url|ca|connections|http2|proxy)`,
       'iOS and macOS. See [APNs](push.md#apns).',
     ),
     section(

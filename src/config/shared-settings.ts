@@ -1,6 +1,6 @@
 // Settings that several parts of the table share.
 
-import { brand, duration, integer, key, oneOf, path, size, text, url } from './kinds.ts'
+import { brand, duration, integer, key, oneOf, path, proxyUrl, size, text, url } from './kinds.ts'
 import { group, list } from './setting.ts'
 
 export const makeKey = 'make one with: openssl rand -hex 24'
@@ -65,8 +65,15 @@ export const http2 = oneOf(
   'own',
   'node',
 )({
-  help: 'The HTTP/2 implementation: `own` (frames written by Bellwire, at a fraction of the CPU) or `node` (node:http2).',
-  default: 'node',
+  help: 'The HTTP/2 implementation: `own` (frames written by Bellwire, at a fraction of the CPU) or `node` (node:http2). Use `node` if a server does not work with `own`.',
+  default: 'own',
+})
+
+/** The HTTP proxy of a push service. */
+export const proxy = proxyUrl({
+  help: 'An HTTP proxy. The service is called through it, with CONNECT. Default: direct connections.',
+  optional: true,
+  secret: true,
 })
 
 export const accessKeys = (help: string) =>

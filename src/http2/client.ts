@@ -36,7 +36,7 @@ export interface Http2Options extends Partial<ConnectionLimits> {
   readonly ca?: string
   /** Maximum number of sessions. A further session is opened when the streams of the others are in use. */
   readonly connections?: number
-  /** Default: node. */
+  /** Default: own. */
   readonly http2?: Http2Implementation | undefined
   /** http://user:password@proxy:3128. Connections go through this HTTP proxy (CONNECT). */
   readonly proxy?: string | undefined
@@ -89,7 +89,7 @@ interface Job {
  * // { status: 200, headers, body, cut } or { lost: Error, written: true }
  */
 export function createHttp2Client(options: Http2Options): Http2Client {
-  const { origin, ca, proxy, connections: mostConnections = 1, http2 = 'node', ...given } = options
+  const { origin, ca, proxy, connections: mostConnections = 1, http2 = 'own', ...given } = options
   const limits: ConnectionLimits = { ...defaults, ...given }
   const open = implementations[http2]
   const connections: Connection[] = []

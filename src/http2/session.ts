@@ -208,8 +208,12 @@ class Session implements Connection, ReaderEvents {
     this.#lastPath = path
     const fields = [...this.#everyRequest, ':path', path, ...headers]
     const pathAt = this.#everyRequest.length
-    const indexingOf = (at: number): Indexing =>
-      at === pathAt ? pathIndexing : unindexed?.includes(fields[at] as string) ? 'nameOnly' : 'table'
+    const indexingOf = (at: number): Indexing => {
+      if (at === pathAt) return pathIndexing
+      const name = fields[at] as string
+      // A credential is in no table (RFC 7541 §7.1.3).
+      return name === 'authorization' || unindexed?.includes(name) ? 'nameOnly' : 'table'
+    }
     this.#writer.writeHeaders(stream.id, fields, indexingOf, body === '')
     if (body === '') return
     const mostBytes = body.length * 3

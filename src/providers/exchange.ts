@@ -1,9 +1,11 @@
-import type { Pool } from 'undici'
+import type { Dispatcher } from 'undici'
 import type { Exchanged } from '../http2/connection.ts'
 
 export type { Exchanged }
 
 export interface ExchangeRequest {
+  /** The origin of the request. A pool has only one, and needs none here. */
+  readonly origin?: string
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: Buffer
@@ -15,10 +17,13 @@ export interface ExchangeRequest {
 /**
  * POSTs a body and collects the answer. Never rejects, and follows no redirects.
  *
- * Uses `Pool.dispatch`, on which `Pool.request` is built: it alone shows whether an aborted or lost request had begun to be
+ * Uses `dispatch`, on which `request` of undici is built: it alone shows whether an aborted or lost request had begun to be
  * written. Only then may the message have arrived.
  */
-export function exchange(pool: Pool, { path, headers, body, most, signal }: ExchangeRequest): Promise<Exchanged> {
+export function exchange(
+  dispatcher: Dispatcher,
+  { origin, path, headers, body, most, signal }: ExchangeRequest,
+): Promise<Exchanged> {
   return new Promise((resolve) => {
     let written = false
     let abortRequest: ((reason: Error) => void) | undefined
@@ -41,8 +46,8 @@ export function exchange(pool: Pool, { path, headers, body, most, signal }: Exch
     signal.addEventListener('abort', abort, { once: true })
 
     try {
-      pool.dispatch(
-        { method: 'POST', path, headers, body },
+      dispatcher.dispatch(
+        { method: 'POST', path, headers, body, ...(origin !== undefined && { origin }) },
         {
           onRequestStart(controller) {
             // The request was aborted while it waited for a connection, so it was not written.

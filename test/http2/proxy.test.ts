@@ -1,13 +1,12 @@
 // The client through an HTTP proxy, with both implementations.
 
 import assert from 'node:assert/strict'
-import { createServer, type Server } from 'node:http'
-import { type AddressInfo, connect, type Socket } from 'node:net'
 import test, { type TestContext } from 'node:test'
 import { createHttp2Client } from '../../src/http2/client.ts'
 import { type Certificate, makeCertificate } from '../../src/stand-ins/certificate.ts'
 import { createFaults } from '../../src/stand-ins/faults.ts'
 import { listenHttp2 } from '../../src/stand-ins/http2-server.ts'
+import { connectProxy } from '../support/connect-proxy.ts'
 
 for (const http2 of ['own', 'node'] as const) {
   for (const certificate of [undefined, makeCertificate()]) {
@@ -67,36 +66,4 @@ async function standIn(t: TestContext, certificate: Certificate | undefined) {
   })
   t.after(() => server.close())
   return server
-}
-
-/** A proxy that opens tunnels, or answers each CONNECT with a status. */
-async function connectProxy(t: TestContext, status?: number) {
-  const tunnels: { to: string; authorization: string | undefined }[] = []
-  const sockets = new Set<Socket>()
-  const server: Server = createServer()
-  server.on('connect', (request, socket: Socket, head: Buffer) => {
-    sockets.add(socket)
-    socket.on('error', () => {})
-    if (status !== undefined) return void socket.end(`HTTP/1.1 ${status} No\r\n\r\n`)
-    tunnels.push({ to: request.url ?? '', authorization: request.headers['proxy-authorization'] })
-    const [host, port] = (request.url ?? '').split(':')
-    const other = connect(Number(port), host, () => {
-      socket.write('HTTP/1.1 200 Connection Established\r\n\r\n')
-      other.write(head)
-      socket.pipe(other).pipe(socket)
-    })
-    sockets.add(other)
-    other.on('error', () => socket.destroy())
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  t.after(() => {
-    for (const socket of sockets) socket.destroy()
-    server.close()
-  })
-  const { port } = server.address() as AddressInfo
-  const url = (user = '', password = '') => {
-    const credentials = user === '' ? '' : `${encodeURIComponent(user)}:${encodeURIComponent(password)}@`
-    return `http://${credentials}127.0.0.1:${port}`
-  }
-  return { tunnels, url }
 }

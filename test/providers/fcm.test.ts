@@ -9,6 +9,7 @@ import type { PushService } from '../../src/providers/push-service.ts'
 import type { Check } from '../../src/runtime/check.ts'
 import { type FcmStandIn, type FcmStandInOptions, fcmStandIn } from '../../src/stand-ins/fcm.ts'
 import { contextOf, pushServiceSuite, pushTo } from '../suites/push-service.ts'
+import { connectProxy } from '../support/connect-proxy.ts'
 import { until } from '../support/wait.ts'
 import { fcmRows } from './fcm-rows.ts'
 
@@ -262,6 +263,18 @@ test('fcm: the service works without TLS, for the demo', async (t) => {
   assert.match(standIn.url, /^http:/)
   assert.equal((await service.send(pushTo(deviceOf(standIn)), contextOf())).category, 'successful')
 })
+
+for (const implementation of ['own', 'node'] as const)
+  test(`fcm (http2: ${implementation}): with a proxy, messages and access tokens go through it`, async (t) => {
+    const proxy = await connectProxy(t)
+    const { standIn, service } = await stage(t, {}, { http2: implementation, proxy: proxy.url('user', 'secret') })
+    assert.equal((await service.send(pushTo(deviceOf(standIn)), contextOf())).category, 'successful')
+    const hosts = [standIn.credentials.token_uri, standIn.url].map((url) => new URL(url ?? '').host)
+    assert.deepEqual(
+      proxy.tunnels.map(({ to }) => to),
+      hosts,
+    )
+  })
 
 test('fcm: check() reports each misconfiguration', async (t) => {
   const { standIn, service } = await stage(t)

@@ -1,6 +1,6 @@
 import { integer, oneOf, path, text, url } from '../kinds.ts'
 import { type Group, list, type ValueOf } from '../setting.ts'
-import { http2, perSecond } from '../shared-settings.ts'
+import { http2, perSecond, proxy } from '../shared-settings.ts'
 
 /** The settings of an APNs push service, with one key: a variant of operator.push.devices.services. */
 export const apnsSettings = {
@@ -28,6 +28,7 @@ export const apnsSettings = {
   concurrency: integer(1, 10_000)({ help: 'The most concurrent sends.', default: '1000' }),
   connections: integer(1, 100)({ help: 'The most connections to each environment.', default: '2' }),
   http2,
+  proxy,
 } as const
 
 export type ApnsConfig = ValueOf<Group<typeof apnsSettings>>

@@ -2,7 +2,7 @@
 // At most one fetch is in flight.
 
 import { SignJWT } from 'jose'
-import { Pool } from 'undici'
+import { type Dispatcher, Pool, ProxyAgent } from 'undici'
 import type { Fatal } from '../../contract/outcome.ts'
 import { retryAfterMs } from '../../contract/retry-after.ts'
 import { shortened } from '../../contract/storable.ts'
@@ -34,14 +34,20 @@ interface Fetched {
   readonly date?: unknown
 }
 
-export function createAccessTokens(account: ServiceAccount, ca?: string): AccessTokens {
+export interface TokenConnection {
+  readonly ca?: string | undefined
+  readonly proxy?: string | undefined
+}
+
+export function createAccessTokens(account: ServiceAccount, connection: TokenConnection = {}): AccessTokens {
   const { client_email: email, private_key_id: kid, token_uri: uri = defaultTokenUri } = account
   const key = signingKey(account.private_key)
   const { origin, pathname, search } = new URL(uri)
-  const pool = new Pool(origin, { connections: 1, allowH2: false, connect: ca === undefined ? {} : { ca } })
+  const dispatcher = openDispatcher(origin, connection)
   let current: { readonly token: string; readonly renewAt: number; readonly endsAt: number } | undefined
   let refused: { readonly fatal: Fatal; readonly until: number } | undefined
   let fetching: Promise<string | Fatal> | undefined
+  let closing: Promise<void> | undefined
 
   async function fetchToken(): Promise<Fetched> {
     const assertion = await new SignJWT({ scope })
@@ -51,7 +57,8 @@ export function createAccessTokens(account: ServiceAccount, ca?: string): Access
       .setIssuedAt()
       .setExpirationTime('1h')
       .sign(key)
-    const exchanged = await exchange(pool, {
+    const exchanged = await exchange(dispatcher, {
+      origin,
       path: pathname + search,
       headers: { 'content-type': 'application/x-www-form-urlencoded' },
       body: Buffer.from(`grant_type=urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Ajwt-bearer&assertion=${assertion}`),
@@ -103,8 +110,9 @@ export function createAccessTokens(account: ServiceAccount, ca?: string): Access
       const { answer, date } = await fetchToken()
       return { ...('category' in answer && { refused: answer }), date }
     },
-    close: async () => {
-      if (!pool.closed && !pool.destroyed) await pool.close()
+    async close() {
+      closing ??= dispatcher.close()
+      await closing
     },
   }
 }
@@ -153,4 +161,10 @@ function notReached({ lost }: Extract<Exchanged, { lost: Error }>): Fatal {
     rule: 'fcm token not reached',
     error: shortened(`fcm: the token endpoint cannot be reached: ${describeConnectionError(lost)}`),
   }
+}
+
+function openDispatcher(origin: string, { ca, proxy }: TokenConnection): Dispatcher {
+  const tls = ca === undefined ? {} : { ca }
+  if (proxy === undefined) return new Pool(origin, { connections: 1, allowH2: false, connect: tls })
+  return new ProxyAgent({ uri: proxy, requestTls: tls, allowH2: false })
 }

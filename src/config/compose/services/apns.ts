@@ -21,6 +21,7 @@ export async function apnsOptions(config: ApnsConfig, path: string): Promise<Apn
     concurrency,
     connections,
     http2,
+    proxy,
   } = config
   for (const [setting, id] of [
     ['key_id', keyId],
@@ -47,6 +48,7 @@ export async function apnsOptions(config: ApnsConfig, path: string): Promise<Apn
     concurrency,
     connections,
     http2,
+    proxy,
     ...(apps && { apps }),
     ...(environments && { environments }),
     ...(ca !== undefined && { ca }),
