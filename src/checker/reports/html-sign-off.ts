@@ -7,7 +7,7 @@ import { conclusionWords, ruleSetWords, shownTime, verdictOf } from './phrases.t
 export function signOffSheet(report: Report): string {
   const { subject, url, started_at: startedAt, prepared, agreed, conclusion, rules } = report
   const rows: [string, string][] = [
-    subject === 'operator' ? ['Operator', escaped(url)] : ['Platform', ''],
+    subject === 'operator' ? ['Operator', escaped(url)] : ['Platform', `sent to ${escaped(url)}`],
     ['Brand', escaped(prepared.brand)],
     ['Checked on', shownTime(startedAt)],
     ['Result', `<b>${conclusionWords[conclusion]}</b>. ${escaped(verdictOf(report))}`],

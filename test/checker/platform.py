@@ -1,0 +1,125 @@
+"""A platform in another language: Python 3.8 or later, with the standard library alone.
+
+platform.py PORT BASE_URL: sends pushes in batches of 10, and on-site notifications one at a time.
+POST /push, /site: enqueues a record in each line. GET /failed: Failed Actions. POST /reconcile/FIELD: 200 if the list is used, else 409.
+"""
+
+import http.client
+import json
+import random
+import sys
+import threading
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import urlsplit
+
+KEY = "key-of-the-python-platform"
+BATCH, SPAN, TIMEOUT = 10, 0.05, 3
+port, base = int(sys.argv[1]), urlsplit(sys.argv[2])
+failed_actions = []
+
+
+def call(path, body):
+    """Returns status, Retry-After and text; a status of 0 if there is no complete answer."""
+    connection = http.client.HTTPConnection(base.hostname, base.port, timeout=TIMEOUT)
+    try:
+        headers = {"Content-Type": "application/json; charset=utf-8", "X-Api-Key": KEY}
+        connection.request("POST", base.path + path, body.encode(), headers)
+        answer = connection.getresponse()
+        return answer.status, float(answer.getheader("Retry-After") or 0), answer.read().decode()
+    except (OSError, http.client.HTTPException):
+        return 0, 0, ""
+    finally:
+        connection.close()
+
+
+class Lane(threading.Thread):
+    def __init__(self, channel, most):
+        super().__init__(daemon=True)
+        self.path = f"/channels/{channel}/{'batch' if most > 1 else 'single'}"
+        self.most, self.waiting, self.changed = most, [], threading.Condition()
+
+    def enqueue(self, lines):
+        with self.changed:
+            self.waiting += [{"text": line, "id": json.loads(line)["activity"]["id"], "due": 0, "attempts": 0} for line in lines]
+            self.changed.notify()
+
+    def next_batch(self):
+        since = None
+        with self.changed:
+            while True:
+                now = time.monotonic()
+                due = [message for message in self.waiting if message["due"] <= now]
+                since = (since or now) if due else None
+                if len(due) >= self.most or (due and now - since >= SPAN):
+                    return due[: self.most]
+                self.changed.wait(0.01)
+
+    def run(self):
+        while True:
+            batch = self.next_batch()
+            texts = [message["text"] for message in batch]
+            status, retry_after, text = call(self.path, texts[0] if self.most == 1 else "[" + ",".join(texts) + "]")
+            outcomes = self.single(status) if self.most == 1 else self.batch(status, text, batch)
+            with self.changed:
+                for message, outcome in zip(batch, outcomes):
+                    message["attempts"] += 1
+                    if outcome == "retry":
+                        pause = min(0.5, 0.05 * 2 ** message["attempts"]) * random.uniform(0.5, 1)
+                        message["due"] = time.monotonic() + max(retry_after, pause)
+                        continue
+                    self.waiting.remove(message)
+                    if outcome == "failed":
+                        failed_actions.append(message["id"])
+
+    @staticmethod
+    def single(status):
+        return ["successful" if 200 <= status < 300 else "failed" if 400 <= status < 500 else "retry"]
+
+    @staticmethod
+    def batch(status, text, batch):
+        try:
+            answer = json.loads(text) if status == 200 else {}
+        except ValueError:
+            answer = {}
+        found = {item["id"]: name for name in ("failed", "successful") for item in answer.get(name) or []}
+        return [found.get(message["id"], "retry") for message in batch]
+
+
+def reconcile(field):
+    status, _, text = call("/reconciliation", json.dumps({"field": field}))
+    try:
+        answer = json.loads(text) if status == 200 else {}
+    except ValueError:
+        answer = {}
+    return isinstance(answer.get("users"), list) and "error" not in answer and "timestamp" in answer
+
+
+lanes = {"push": Lane("push", BATCH), "site": Lane("site", 1)}
+
+
+class Control(BaseHTTPRequestHandler):
+    def reply(self, status, text=""):
+        self.send_response(status)
+        self.end_headers()
+        self.wfile.write(text.encode())
+
+    def do_GET(self):
+        self.reply(200, "\n".join(map(str, failed_actions)))
+
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers.get("Content-Length", 0))).decode()
+        if self.path.startswith("/reconcile/"):
+            return self.reply(200 if reconcile(self.path.rsplit("/", 1)[1]) else 409)
+        lanes[self.path[1:]].enqueue(body.splitlines())
+        self.reply(200)
+
+    def log_message(self, *_):
+        pass
+
+
+for lane in lanes.values():
+    lane.start()
+server = ThreadingHTTPServer(("127.0.0.1", port), Control)
+print("listening", flush=True)
+server.serve_forever()
