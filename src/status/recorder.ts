@@ -3,7 +3,7 @@
 
 import type { Channel } from '../contract/endpoints.ts'
 import { type MessageStatus, statusSummary } from '../contract/status.ts'
-import { type Timestamp, timestampOf } from '../contract/timestamp.ts'
+import { clampTo, type Timestamp } from '../contract/timestamp.ts'
 import { clock } from '../runtime/clock.ts'
 import type { Database, Op } from '../store/database.ts'
 import { op } from '../store/statement.ts'
@@ -44,7 +44,7 @@ export interface StatusRecorder {
   changeOps(changes: readonly StatusChange[]): readonly Op[]
   /**
    * Records statuses that another system or an app reports. They are on disk when the promise resolves. A status that is there
-   * already changes nothing, and a step backwards changes no summary.
+   * already changes nothing, and a step backwards changes no summary. A time more than 60 s ahead is replaced by the present time.
    *
    * @param userId only messages of this user; absent: the caller may report for each user of its brands
    * @returns the identifiers that have no message of this brand and user; their statuses are not recorded
@@ -60,7 +60,7 @@ export type PublishStatuses = (changes: readonly StatusChange[]) => readonly Op[
 /**
  * @example
  * const statuses = createStatusRecorder({ database })
- * await statuses.record([{ brand: '1', ref: '0190…', status: 'clicked', at: timestampOf(clock.now()) }], '1001') // []
+ * await statuses.record([{ brand: '1', ref: '0190…', status: 'clicked', at: '2026-01-31T10:00:00' }], '1001') // []
  */
 export function createStatusRecorder({
   database,
@@ -94,7 +94,9 @@ export function createStatusRecorder({
       const messageOf = new Map(found.map((message) => [message.ref, message]))
       const isKnown = ({ ref, brand }: StatusChange): boolean => isOf(messageOf.get(ref), brand, userId)
       const known = changes.filter(isKnown)
-      if (known.length > 0) await database.commit(changeOps(known))
+      const clamp = clampTo(clock.now())
+      if (known.length > 0)
+        await database.commit(changeOps(known.map((change) => ({ ...change, at: clamp(change.at).at }))))
       const unknown = new Set(changes.filter((change) => !isKnown(change)).map(({ ref }) => ref))
       return [...unknown]
     },
@@ -109,6 +111,3 @@ export function createStatusRecorder({
 function isOf(message: StatusMessage | undefined, brand: string, userId: string | undefined): boolean {
   return message !== undefined && message.brand === brand && (userId === undefined || message.user_id === userId)
 }
-
-/** The present time as the time of a status. */
-export const statusNow = (): Timestamp => timestampOf(clock.now())

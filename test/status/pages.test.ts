@@ -52,6 +52,15 @@ onEachEngine('a repeated status keeps its first time and is read once', async (t
   })
 })
 
+onEachEngine('a time in the future is replaced by the present time', async (t, store) => {
+  const statuses = await openStatuses(t, store)
+  const message = sent()
+  await add(statuses, message)
+  await statuses.recorder.record([{ ...message, status: 'clicked', at: '2999-01-01T00:00:00' }])
+  const [, clicked] = (await statuses.recorder.read(message.ref)).statuses
+  assert.ok(Math.abs(Date.parse(`${clicked?.at}Z`) - Date.now()) < 60_000)
+})
+
 onEachEngine('a step backwards is recorded and changes no summary', async (t, store) => {
   const statuses = await openStatuses(t, store)
   const message = sent()
