@@ -22,7 +22,7 @@ export interface BodyLimits {
 
 export const bodyLimits: BodyLimits = { bodyBytesInFlight: 256 * 1024 * 1024, bodyTimeoutMs: 30_000 }
 
-/** Memory of a streamed body of any length: the block of lines being read, the block being stored, and the longest line. */
+/** The most memory of a streamed body, however long it is: the block of lines being read, the block being stored, and the longest line. */
 const streamBytes = 4 * 1024 * 1024
 /** Users have a separate share, so that their requests cannot block the platform's. */
 const shareOfUsers = 1 / 8
@@ -70,7 +70,8 @@ export function boundBodies(app: FastifyInstance, limits: BodyLimits, refuse: Re
     const one = arriving.get(raw)
     if (!one || request.method === 'GET') return done(null, payload)
     const length = raw.headers['content-length']
-    const expected = one.streamed ? streamBytes : Number(length ?? 0)
+    // A short stream counts as its length: callers may send many streams of one record at the same time.
+    const expected = one.streamed ? Math.min(streamBytes, Number(length ?? streamBytes)) : Number(length ?? 0)
     if (expected > routeOptions.bodyLimit && !one.streamed) return done(null, payload) // 413, unread
     const budget = routeOptions.url?.startsWith('/app/') ? ofUsers : ofOthers
     if (!budget.reserve(expected)) return done(overloaded())

@@ -97,6 +97,35 @@ test('the bytes of a body of unknown length count as they arrive', async (t) => 
   assert.equal((await post(`${url}/channels/push/batch`, [element()])).status, 200)
 })
 
+test('a short stream counts as its length, and a long stream as 4 MiB', async (t) => {
+  const { url } = await startPlatform(t, {
+    lanes: [{ ...lane, provider: witness() }],
+    bodyBytes: MiB,
+    bodies: { bodyBytesInFlight: 8 * MiB },
+  })
+  const path = '/admin/activities/push'
+  const ndjson = { 'content-type': 'application/x-ndjson' }
+  const open = (length: object) => {
+    const socket = openRawSocket(t, url)
+    socket.write(headOf(path, { ...ndjson, 'x-api-key': adminKey.key, ...length }))
+    return socket
+  }
+  const enqueue = () => post(url + path, `${JSON.stringify(element())}\n`, adminKey.key, ndjson)
+  const short = Array.from({ length: 100 }, () => open({ 'content-length': 1_000 }))
+  for (let i = 0; i < 3; i++) assert.equal((await enqueue()).status, 200)
+  const long = open({ 'content-length': 100 * MiB })
+  assert.equal((await enqueue()).status, 200)
+  assert.equal(long.text, '', 'the long stream is not refused')
+  const unknown = open({ 'transfer-encoding': 'chunked' })
+  assert.equal(await unknown.status(), 503)
+  assert.deepEqual(
+    short.filter(({ text }) => text !== ''),
+    [],
+    'no short stream is refused',
+  )
+  for (const { socket } of [...short, long, unknown]) socket.destroy()
+})
+
 test("users' bodies have a separate limit, so they cannot block the platform", async (t) => {
   const { url } = await startOperator(t, {
     app: { secrets: [secret] },
