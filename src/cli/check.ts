@@ -7,5 +7,8 @@ export function checkCommand(): Command {
   return new Command()
     .addCommand(checkOperatorCommand())
     .addCommand(checkPlatformCommand())
-    .addHelpText('after', '\nExamples:\n  bellwire check operator --url https://operator.example --user 1001\n')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  bellwire check operator --url https://operator.example --user 1001\n  bellwire check platform --batch-max 500 --platform-timeout 30s\n',
+    )
 }
