@@ -278,11 +278,21 @@ function findHeaderProblem({ path, headers }: Http2Request): string | undefined 
     const name = headers[i] as string
     const value = headers[i + 1] as string
     bytes += name.length + value.length + 32
-    if (!headerName.test(name) || connectionHeaders.has(name)) return `the header ${name} cannot be sent over HTTP/2`
+    if (!isHeaderName(name)) return `the header ${name} cannot be sent over HTTP/2`
     if (notPrintable.test(value)) return `the value of the header ${name} has a character that is not printable ASCII`
   }
   if (bytes <= mostHeaderBytes) return undefined
   return `the headers have ${bytes} bytes; the maximum is ${mostHeaderBytes}: shorten the overrides`
+}
+
+/** Names that were checked before: requests repeat them, and looking up is cheaper than checking. */
+const checkedNames = new Set<string>()
+
+function isHeaderName(name: string): boolean {
+  if (checkedNames.has(name)) return true
+  if (!headerName.test(name) || connectionHeaders.has(name)) return false
+  if (checkedNames.size < 1_000) checkedNames.add(name)
+  return true
 }
 
 const headerName = /^[!#$%&'*+.^_`|~0-9a-z-]+$/

@@ -2,7 +2,7 @@
 // reader.ts, writer.ts and stream.ts.
 //
 // A request is encoded only when the socket accepts bytes, and at most one write is under way. So it is known exactly which requests
-// were handed to the operating system: a request that still waits in #queue was not written, and can be sent on another connection.
+// were handed to the operating system: a request that still waits (outgoing.ts) was not written, and can be sent on another connection.
 
 import type { Socket } from 'node:net'
 import { clock } from '../runtime/clock.ts'
@@ -17,30 +17,17 @@ import {
   streamReset,
 } from './connection.ts'
 import { FloodBudget } from './flood-budget.ts'
-import { grow, ReceiveWindow } from './flow.ts'
+import { ReceiveWindow } from './flow.ts'
 import { ConnectionError, defaultWindow, errorCode, leastMaxFrame, maxWindow, setting } from './frames.ts'
-import type { Indexing } from './hpack-encoder.ts'
+import { Outgoing, type Started, streamReceiveWindow } from './outgoing.ts'
 import { Reader, type ReaderEvents } from './reader.ts'
 import { openSocket } from './socket.ts'
-import { Stream } from './stream.ts'
+import type { Stream } from './stream.ts'
 import { Writer } from './writer.ts'
 
-const streamWindow = 1 << 20
 const connectionWindow = 1 << 24
-/** No further request is encoded when a write has this size. */
-const enoughBytes = 64 * 1024
-/** Above it a new connection is opened: a connection has 2^30 streams of ours. */
-const lastUsedStream = 0x7fff0000
 const drainWithinMs = 60_000
 const pingData = Buffer.from('bellwire')
-
-/** A request that was started, and not written. */
-interface Queued {
-  readonly request: Http2Request
-  readonly onEnd: (end: End) => void
-  stream: Stream | undefined
-  cancelled: boolean
-}
 
 export function openSession(options: ConnectionOptions, listener: ConnectionListener): Connection {
   return new Session(options, listener)
@@ -54,24 +41,14 @@ class Session implements Connection, ReaderEvents {
   readonly #reader = new Reader(this)
   readonly #writer = new Writer()
   readonly #budget = new FloodBudget(clock.now())
-  readonly #everyRequest: readonly string[]
-  readonly #streams = new Map<number, Stream>()
-  /** Streams whose body waits for a window. */
-  readonly #blocked = new Set<Stream>()
-  #queue: Queued[] = []
-  #queued = 0
-  #nextStream = 1
-  #maxStreams: number
+  readonly #outgoing: Outgoing
   /** The peer has not processed streams with higher numbers (§6.8). */
   #lastProcessed = Number.POSITIVE_INFINITY
-  #sendWindow = defaultWindow
-  #initialSendWindow = defaultWindow
   readonly #received = new ReceiveWindow(connectionWindow)
   #receivedAt = clock.now()
   #error: Error | undefined
   #opened = false
   #settingsAcknowledged = false
-  #lastPath: string | undefined
   #scheduled = false
   #writing = false
   readonly #flushNow = (): void => this.#flush()
@@ -85,11 +62,9 @@ class Session implements Connection, ReaderEvents {
     const { connectTimeoutMs, pingAfterMs, streams } = options.limits
     this.#limits = options.limits
     this.#listener = listener
-    this.#maxStreams = streams
-    const { protocol, host } = new URL(options.origin)
-    this.#everyRequest = [':method', 'POST', ':scheme', protocol.slice(0, -1), ':authority', host]
+    this.#outgoing = new Outgoing(this.#writer, options.origin, streams)
     this.#socket = openSocket(options, () => {
-      this.#writer.writePreface(streamWindow, connectionWindow - defaultWindow)
+      this.#writer.writePreface(streamReceiveWindow, connectionWindow - defaultWindow)
       this.#flush()
     })
     this.#socket.on('data', (chunk: Buffer) => this.#read(chunk))
@@ -103,31 +78,29 @@ class Session implements Connection, ReaderEvents {
     )
     this.#silenceCheck = clock
       .setInterval(() => {
-        if (this.state === 'open' && this.#streams.size > 0 && this.#isSilent()) this.#ping()
+        if (this.state === 'open' && this.#outgoing.streams.size > 0 && this.#isSilent()) this.#ping()
       }, pingAfterMs / 4)
       .unref()
   }
 
   freeStreams(): number {
     if (this.state !== 'open') return 0
-    if (this.#nextStream > lastUsedStream) {
+    if (this.#outgoing.isUsedUp) {
       this.#drain(drainWithinMs)
       return 0
     }
-    const inFlight = this.#streams.size + this.#queued
+    const { inFlight, maxStreams } = this.#outgoing
     if (inFlight === 0 && this.#isSilent()) {
       this.#ping()
       return 0
     }
-    return this.#maxStreams - inFlight
+    return maxStreams - inFlight
   }
 
   start(request: Http2Request, onEnd: (end: End) => void): (reason: 'late' | 'aborted') => boolean {
-    const queued: Queued = { request, onEnd, stream: undefined, cancelled: false }
-    this.#queue.push(queued)
-    this.#queued++
+    const started = this.#outgoing.add(request, onEnd)
     this.#schedule()
-    return (reason) => this.#cancel(queued, reason)
+    return (reason) => this.#cancel(started, reason)
   }
 
   async close(withinMs: number): Promise<void> {
@@ -140,15 +113,14 @@ class Session implements Connection, ReaderEvents {
     await this.#closed.promise
   }
 
-  #cancel(queued: Queued, reason: 'late' | 'aborted'): boolean {
-    const { stream } = queued
+  #cancel(started: Started, reason: 'late' | 'aborted'): boolean {
+    const { stream } = started
     if (!stream) {
-      queued.cancelled = true
-      this.#queued--
+      this.#outgoing.cancel(started)
       this.#hangUpIfDrained()
       return false
     }
-    if (this.#streams.get(stream.id) !== stream) return true
+    if (this.#outgoing.streams.get(stream.id) !== stream) return true
     this.#writer.writeReset(stream.id, errorCode.cancel)
     this.#schedule()
     this.#release(stream)
@@ -169,83 +141,15 @@ class Session implements Connection, ReaderEvents {
   #flush(): void {
     this.#scheduled = false
     if (this.#writing || this.#socket.destroyed) return
-    if (this.state !== 'ended') {
-      this.#writeBodies()
-      this.#writeRequests()
-    }
+    if (this.state !== 'ended') this.#outgoing.write()
     if (this.#writer.length === 0) return
     const bytes = this.#writer.take()
     this.#writing = true
     this.#socket.write(bytes, () => {
       this.#writing = false
       this.#writer.recycle(bytes)
-      if (this.#writer.length > 0 || this.#queue.length > 0 || this.#blocked.size > 0) this.#flush()
+      if (this.#writer.length > 0 || this.#outgoing.isPending) this.#flush()
     })
-  }
-
-  #writeRequests(): void {
-    const queue = this.#queue
-    let at = 0
-    for (; at < queue.length && this.#writer.length < enoughBytes; at++) {
-      // The peer may have lowered its limit since the request was started.
-      if (this.#streams.size >= this.#maxStreams) break
-      const queued = queue[at] as Queued
-      if (queued.cancelled) continue
-      this.#queued--
-      this.#writeRequest(queued)
-    }
-    this.#queue = at === queue.length ? [] : queue.slice(at)
-  }
-
-  #writeRequest(queued: Queued): void {
-    const { path, headers, unindexed, body } = queued.request
-    const stream = new Stream(this.#nextStream, this.#initialSendWindow, streamWindow, queued.onEnd)
-    queued.stream = stream
-    this.#nextStream += 2
-    this.#streams.set(stream.id, stream)
-    // A path that repeats is the same for all requests.
-    const pathIndexing: Indexing = path === this.#lastPath ? 'table' : 'once'
-    this.#lastPath = path
-    const fields = [...this.#everyRequest, ':path', path, ...headers]
-    const pathAt = this.#everyRequest.length
-    const indexingOf = (at: number): Indexing => {
-      if (at === pathAt) return pathIndexing
-      const name = fields[at] as string
-      // A credential is in no table (RFC 7541 §7.1.3).
-      return name === 'authorization' || unindexed?.includes(name) ? 'nameOnly' : 'table'
-    }
-    this.#writer.writeHeaders(stream.id, fields, indexingOf, body === '')
-    if (body === '') return
-    const mostBytes = body.length * 3
-    if (mostBytes <= Math.min(stream.sendWindow, this.#sendWindow, this.#writer.maxFrame)) {
-      const bytes = this.#writer.writeBody(stream.id, body)
-      stream.sendWindow -= bytes
-      this.#sendWindow -= bytes
-      return
-    }
-    stream.unsent = Buffer.from(body)
-    this.#blocked.add(stream)
-    this.#writeBodies()
-  }
-
-  /** Sends one frame for each blocked stream in turn, as far as the windows allow. */
-  #writeBodies(): void {
-    for (let progress = this.#blocked.size > 0; progress; ) {
-      progress = false
-      for (const stream of this.#blocked) {
-        const { unsent } = stream
-        if (!unsent || this.#writer.length >= enoughBytes) return
-        const bytes = Math.min(unsent.length, stream.sendWindow, this.#sendWindow, leastMaxFrame)
-        if (bytes <= 0) continue
-        const ends = bytes === unsent.length
-        this.#writer.writeData(stream.id, unsent.subarray(0, bytes), ends)
-        stream.sendWindow -= bytes
-        this.#sendWindow -= bytes
-        stream.unsent = ends ? undefined : unsent.subarray(bytes)
-        if (ends) this.#blocked.delete(stream)
-        progress = true
-      }
-    }
   }
 
   // Reading
@@ -310,14 +214,11 @@ class Session implements Connection, ReaderEvents {
 
   #applySetting(id: number, value: number): void {
     if (id === setting.headerTableSize) this.#writer.resizeTable(value)
-    else if (id === setting.maxConcurrentStreams) this.#maxStreams = Math.min(this.#limits.streams, value)
+    else if (id === setting.maxConcurrentStreams) this.#outgoing.maxStreams = Math.min(this.#limits.streams, value)
     else if (id === setting.enablePush && value !== 0)
       throw new ConnectionError(errorCode.protocol, 'a server must not enable push')
     else if (id === setting.initialWindowSize) {
-      grow(0, value)
-      for (const stream of this.#streams.values())
-        stream.sendWindow = grow(stream.sendWindow, value - this.#initialSendWindow)
-      this.#initialSendWindow = value
+      this.#outgoing.resizeWindows(value)
     } else if (id === setting.maxFrameSize) {
       if (value < leastMaxFrame || value > 0xffffff)
         throw new ConnectionError(errorCode.protocol, `SETTINGS_MAX_FRAME_SIZE ${value} is not allowed`)
@@ -349,7 +250,8 @@ class Session implements Connection, ReaderEvents {
     if (code !== errorCode.none) this.#drain(lingerMs)
     else if (this.state !== 'draining') this.#drain(drainWithinMs)
     this.#abandonQueue()
-    for (const stream of this.#streams.values()) if (stream.id > lastStream) this.#finishWith(stream, 'unprocessed')
+    for (const stream of this.#outgoing.streams.values())
+      if (stream.id > this.#lastProcessed) this.#finishWith(stream, 'unprocessed')
     this.#hangUpIfDrained()
   }
 
@@ -361,11 +263,11 @@ class Session implements Connection, ReaderEvents {
       if (stream) return void this.#refuse(stream, 'WINDOW_UPDATE of 0')
       throw new ConnectionError(errorCode.protocol, 'WINDOW_UPDATE of 0')
     }
-    if (!stream) this.#sendWindow = grow(this.#sendWindow, increment)
+    if (!stream) this.#outgoing.growWindow(increment)
     else if (stream.sendWindow + increment > maxWindow)
       return void this.#refuse(stream, 'the window of the stream is too large', errorCode.flowControl)
     else stream.sendWindow += increment
-    if (this.#blocked.size > 0) this.#schedule()
+    if (this.#outgoing.isPending) this.#schedule()
   }
 
   onIgnored(): void {
@@ -374,8 +276,8 @@ class Session implements Connection, ReaderEvents {
 
   /** @returns undefined for a stream that has ended. @throws ConnectionError for a stream that was never started (§5.1) */
   #find(id: number): Stream | undefined {
-    const stream = this.#streams.get(id)
-    if (!stream && ((id & 1) === 0 || id >= this.#nextStream))
+    const stream = this.#outgoing.streams.get(id)
+    if (!stream && ((id & 1) === 0 || id >= this.#outgoing.nextStream))
       throw new ConnectionError(errorCode.protocol, 'a frame of a stream that was not started')
     return stream
   }
@@ -415,21 +317,14 @@ class Session implements Connection, ReaderEvents {
   }
 
   #release(stream: Stream): void {
-    this.#streams.delete(stream.id)
-    if (stream.unsent) {
-      stream.unsent = undefined
-      this.#blocked.delete(stream)
-    }
-    if (this.#queued > 0) this.#schedule()
+    this.#outgoing.release(stream)
+    if (this.#outgoing.waiting > 0) this.#schedule()
     this.#hangUpIfDrained()
   }
 
   /** Requests that were not written can be sent on another connection. */
   #abandonQueue(): void {
-    const queue = this.#queue
-    this.#queue = []
-    this.#queued = 0
-    for (const { cancelled, onEnd } of queue) if (!cancelled) onEnd('unprocessed')
+    for (const { onEnd } of this.#outgoing.takeWaiting()) onEnd('unprocessed')
   }
 
   // The end of the connection
@@ -457,7 +352,7 @@ class Session implements Connection, ReaderEvents {
   }
 
   #hangUpIfDrained(): void {
-    if (this.state !== 'draining' || this.#streams.size + this.#queued > 0) return
+    if (this.state !== 'draining' || this.#outgoing.inFlight > 0) return
     this.#hangUp()
   }
 
@@ -494,7 +389,7 @@ class Session implements Connection, ReaderEvents {
     clock.clearInterval(this.#silenceCheck)
     const error = this.#error ?? reason
     this.#abandonQueue()
-    for (const stream of this.#streams.values())
+    for (const stream of this.#outgoing.streams.values())
       this.#finishWith(stream, stream.id > this.#lastProcessed ? 'unprocessed' : { lost: error, written: true })
     this.#listener.ended(error, this.#opened)
   }

@@ -60,7 +60,12 @@ export async function openTunnel(proxy: string, origin: string, timeoutMs: numbe
     const status = /^HTTP\/1\.[01] (\d{3})/.exec(answer.toString('latin1', 0, 12))?.[1]
     if (end < 0 || status === undefined) return void fail(new Error('the answer to CONNECT is not HTTP/1.1'))
     if (!status.startsWith('2')) return void fail(new Error(`CONNECT ${authority} was answered ${status}`))
-    socket.off('readable', read).off('error', fail).off('close', closed)
+    // The connection that uses the tunnel reports its errors.
+    socket
+      .off('readable', read)
+      .off('error', fail)
+      .off('close', closed)
+      .on('error', () => {})
     if (answer.length > end + 4) socket.unshift(answer.subarray(end + 4))
     resolve(socket)
   }
