@@ -47,6 +47,11 @@ const commands: readonly { name: string; help: string; load: () => Promise<Comma
     load: async () => (await import('./explain.ts')).explainCommand(),
   },
   {
+    name: 'status',
+    help: 'count the messages of each activity that were sent, delivered, displayed, clicked',
+    load: async () => (await import('./status.ts')).statusCommand(),
+  },
+  {
     name: 'lanes',
     help: 'list the lanes of the platform: waiting messages, pauses, errors',
     load: async () => (await import('./lanes.ts')).lanesCommand(),

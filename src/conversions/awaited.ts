@@ -1,12 +1,13 @@
 // Statuses that arrived before the answer that brings their identifier. They count as soon as a message has the identifier. An
 // identifier that no message gets in time is parked.
 
-import { findRefs, laneRefKey } from '../queue/find-refs.ts'
+import { findRefs, type KnownRefs, laneRefKey } from '../queue/find-refs.ts'
 import type { Queue } from '../queue/queue.ts'
 import { clock } from '../runtime/clock.ts'
 import { createLoop, type Loop } from '../runtime/loop.ts'
 import type { Database } from '../store/database.ts'
 import { op } from '../store/statement.ts'
+import { conversionsOp } from './counted.ts'
 import { brandOf, channelOf, type ParkedStatus, parkedText } from './parked.ts'
 import { emitParked, parkedOps } from './status-intake.ts'
 import {
@@ -53,17 +54,22 @@ export function createAwaitedLoop({ database, queue, waitMs }: AwaitedOptions): 
     const known = await findRefs(database, page)
     const found = page.filter((each) => known.has(laneRefKey(each)))
     const late = page.filter((each) => !known.has(laneRefKey(each)) && each.since + waitMs(each.lane) <= now)
-    if (found.length > 0) await database.commit([op(deleteAwaited, rowsOf(found))])
+    if (found.length > 0) await count(found, known)
     if (late.length > 0) await parkLate(late)
   }
 
+  async function count(found: readonly Awaited[], known: KnownRefs): Promise<void> {
+    const statuses = await readReported(found)
+    await database.commit([op(deleteAwaited, rowsOf(found)), conversionsOp(statuses, known)])
+  }
+
+  async function readReported(awaited: readonly Awaited[]): Promise<readonly ReportedStatus[]> {
+    const rows = awaited.map(({ lane, ref }) => [lane, ref])
+    return database.read(op(selectReported, rows))
+  }
+
   async function parkLate(late: readonly Awaited[]): Promise<void> {
-    const statuses = await database.read(
-      op(
-        selectReported,
-        late.map(({ lane, ref }) => [lane, ref]),
-      ),
-    )
+    const statuses = await readReported(late)
     const parked = statuses.map(parkedOf)
     const byBrand = Map.groupBy(parked, ({ brand }) => brand)
     await database.commit([

@@ -2,7 +2,7 @@
 
 import { readSingle } from '../contract/read-activity.ts'
 import type { StatusRecord } from '../contract/status-record.ts'
-import { type LaneRef, laneRefKey } from '../queue/find-refs.ts'
+import { type KnownRefs, type LaneRef, laneRefKey } from '../queue/find-refs.ts'
 
 export type Placed =
   /** A message of this lane has the identifier. */
@@ -34,7 +34,7 @@ export function candidateLanes({ channel, meta }: StatusRecord, lanes: readonly 
 export function placeStatus(
   { ref, channel, meta }: StatusRecord,
   candidates: readonly string[],
-  known: ReadonlySet<string>,
+  known: Pick<KnownRefs, 'has'>,
 ): Placed {
   const found = candidates.filter((lane) => known.has(laneRefKey({ lane, ref } satisfies LaneRef)))
   const [lane, another] = found.length > 0 ? found : candidates

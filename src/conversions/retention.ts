@@ -1,6 +1,8 @@
+import { forgetOutcomeCounts } from '../queue/outcome-counts.ts'
 import type { RetainedTable } from '../runtime/retention.ts'
 import type { Database } from '../store/database.ts'
 import { op } from '../store/statement.ts'
+import { forgetConversions } from './counted.ts'
 import { forgetReported } from './tables.ts'
 
 const stepRows = 2_000
@@ -15,5 +17,7 @@ export function conversionRetention(database: Database, keptMs: number): readonl
         return deleted.length
       },
     },
+    { keptMs, forget: (before) => forgetConversions(database, before) },
+    { keptMs, forget: (before) => forgetOutcomeCounts(database, before) },
   ]
 }

@@ -2,12 +2,13 @@
 
 import type { InvalidStatus, ReadStatus, StatusRecord } from '../contract/status-record.ts'
 import { clampTo } from '../contract/timestamp.ts'
-import { findRefs, type LaneRef } from '../queue/find-refs.ts'
+import { findRefs, type KnownRefs, type LaneRef } from '../queue/find-refs.ts'
 import type { Queue } from '../queue/queue.ts'
 import { clock } from '../runtime/clock.ts'
 import { emit } from '../runtime/events.ts'
 import type { Database, Op } from '../store/database.ts'
 import { op } from '../store/statement.ts'
+import { conversionsOp } from './counted.ts'
 import { candidateLanes, placeStatus } from './find-lane.ts'
 import { brandOf, noBrand, type ParkedStatus, parkedItem, parkedText, statusLane } from './parked.ts'
 import { insertAwaited, insertReported } from './tables.ts'
@@ -53,6 +54,7 @@ interface PlacedStatus extends LaneRef {
 interface SortedStatuses {
   readonly placed: readonly PlacedStatus[]
   readonly parked: readonly ParkedStatus[]
+  readonly known: KnownRefs
 }
 
 /** @example await createStatusIntake({ queue, databaseOf }).take(readStatusBody(body), ['1/push', '1/site'], 'webhook') */
@@ -80,19 +82,19 @@ export function createStatusIntake({ queue, databaseOf }: StatusIntakeOptions): 
       else if ('known' in place) placed.push({ lane: place.known, ref: record.ref, record, awaited: false })
       else placed.push({ lane: place.awaited, ref: record.ref, record, awaited: true })
     }
-    return { placed, parked }
+    return { placed, parked, known }
   }
 
-  async function findKnown(records: readonly StatusRecord[], lanes: readonly string[]): Promise<ReadonlySet<string>> {
+  async function findKnown(records: readonly StatusRecord[], lanes: readonly string[]): Promise<KnownRefs> {
     const refs = records.flatMap((record) => candidateLanes(record, lanes).map((lane) => ({ lane, ref: record.ref })))
     const byDatabase = Map.groupBy(refs, ({ lane }) => databaseOf(brandOf(lane)))
     const known = await Promise.all([...byDatabase].map(([database, own]) => findRefs(database, own)))
-    return new Set(known.flatMap((each) => [...each]))
+    return new Map(known.flatMap((each) => [...each]))
   }
 
   /** One transaction in each database. If one of them fails, the sender repeats the whole call. */
   async function commit(
-    { placed, parked }: SortedStatuses,
+    { placed, parked, known }: SortedStatuses,
     [lane]: readonly string[],
     more: readonly Op[],
   ): Promise<void> {
@@ -101,7 +103,7 @@ export function createStatusIntake({ queue, databaseOf }: StatusIntakeOptions): 
       const database = databaseOf(brand)
       ops.set(database, [...(ops.get(database) ?? []), ...more])
     }
-    for (const [brand, own] of Map.groupBy(placed, ({ lane }) => brandOf(lane))) add(brand, placedOps(own))
+    for (const [brand, own] of Map.groupBy(placed, ({ lane }) => brandOf(lane))) add(brand, placedOps(own, known))
     for (const [brand, own] of Map.groupBy(parked, (each) => each.brand)) add(brand, parkedOps(queue, brand, own))
     if (lane !== undefined && more.length > 0) add(brandOf(lane), more)
     await Promise.all([...ops].map(([database, each]) => database.commit(each)))
@@ -117,11 +119,12 @@ export function createStatusIntake({ queue, databaseOf }: StatusIntakeOptions): 
       return { accepted: placed.length, awaited: placed.filter(({ awaited }) => awaited).length, parked }
     },
     async retake(record, lanes) {
-      const { placed, parked } = await sort([record], lanes)
+      const sorted = await sort([record], lanes)
+      const { placed, parked } = sorted
       const reason = parked[0]?.error
       if (reason !== undefined) return reason
       if (placed.some(({ awaited }) => awaited)) return 'no message has this identifier'
-      await commit({ placed, parked }, lanes, [])
+      await commit(sorted, lanes, [])
       return undefined
     },
   }
@@ -129,7 +132,7 @@ export function createStatusIntake({ queue, databaseOf }: StatusIntakeOptions): 
 
 const isRecord = (read: ReadStatus): read is StatusRecord => !('invalid' in read)
 
-function placedOps(placed: readonly PlacedStatus[]): readonly Op[] {
+function placedOps(placed: readonly PlacedStatus[], known: KnownRefs): readonly Op[] {
   const now = clock.now()
   const clamp = clampTo(now)
   const awaited = placed.filter((each) => each.awaited)
@@ -143,7 +146,8 @@ function placedOps(placed: readonly PlacedStatus[]): readonly Op[] {
         ]
       : []
   const rows = placed.map(({ lane, ref, record: { status, at, meta } }) => [lane, ref, status, clamp(at).at, meta, now])
-  return [...ops, op(insertReported, rows)]
+  const statuses = placed.map(({ lane, ref, record: { status } }) => ({ lane, ref, status }))
+  return [...ops, op(insertReported, rows), conversionsOp(statuses, known)]
 }
 
 /** Operations that park these records. */

@@ -4,6 +4,7 @@
 //                      before the answer that brings its identifier.
 // awaited_identifiers  the identifiers of reported_statuses that no message has yet: awaited.ts.
 //
+// conversions          what the statuses of each known identifier amount to: counted.ts.
 // status_cursors       how far the statuses of each lane were polled: poller.ts.
 //
 // No statement changes a later time into an earlier one, and the key is (lane, identifier, status): calls may be repeated, and
@@ -14,6 +15,7 @@ import type { Timestamp } from '../contract/timestamp.ts'
 import type { LaneRef } from '../queue/find-refs.ts'
 import type { Migration } from '../store/database.ts'
 import { statement } from '../store/statement.ts'
+import { countedMigrations } from './counted.ts'
 
 export const conversionMigrations: readonly Migration[] = [
   {
@@ -38,6 +40,7 @@ export const conversionMigrations: readonly Migration[] = [
     ],
     brandTables: [{ table: 'status_cursors', lane: 'lane' }],
   },
+  ...countedMigrations,
 ]
 
 /** A status of an identifier, as it is stored. */

@@ -4,6 +4,7 @@ import { deviceLink, deviceUnlink, messageStatusPath } from '../contract/endpoin
 import { readMessageKey } from '../contract/message-key.ts'
 import { createConversions } from '../conversions/conversions.ts'
 import { conversionRetention } from '../conversions/retention.ts'
+import { conversionRoutes } from '../conversions/routes.ts'
 import { appPaths, serveAppApi } from '../delivery/app-api.ts'
 import { deliveryRetention } from '../delivery/retention.ts'
 import { deviceReads } from '../devices/admin.ts'
@@ -119,6 +120,10 @@ async function composePlatform(options: PlatformOptions, signal: AbortSignal): P
       databaseOf: (brand) => stores.of(brand).database,
       queue,
       lanes: services.map(({ service }) => service),
+    }),
+    ...conversionRoutes({
+      lanes: options.lanes.map(({ brand, channel }) => laneName(brand, channel)),
+      databaseOf: (brand) => stores.of(brand).database,
     }),
     ...consumerRoutes(consumers),
     ...(own?.removals ? removalRoutes(own.removals) : []),

@@ -1,6 +1,6 @@
 // The numbers of failed items by lane, activity, action, reason and state, kept by triggers: a summary never scans `failed`.
 
-import { counters } from '../store/counters.ts'
+import { counters, forgetZeroCounts } from '../store/counters.ts'
 import type { Database, Migration } from '../store/database.ts'
 import { op, statement } from '../store/statement.ts'
 import { type FailedState, failedStates } from './failed-state.ts'
@@ -89,32 +89,5 @@ function compareIds(a: string | null, b: string | null): number {
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
-// On PostgreSQL each session counts in rows of its own. They are merged into the row of writer 0, without waiting for a session
-// that is changing its rows.
-const mergeWriters = statement({
-  name: 'merge_failed_counts',
-  rank: 57,
-  columns: {},
-  text: () => `
-    with merged as (
-      delete from failed_counts c using (
-        select d.scope, d.name, d.writer from failed_counts d where d.writer <> 0
-        order by d.scope, d.name, d.writer for update skip locked) d
-      where c.scope = d.scope and c.name = d.name and c.writer = d.writer
-      returning c.scope, c.name, c.n)
-    insert into failed_counts (scope, name, writer, n)
-    select m.scope, m.name, 0, sum(m.n) from merged m group by m.scope, m.name order by m.scope, m.name
-    on conflict (scope, name, writer) do update set n = failed_counts.n + excluded.n`,
-})
-const deleteZeros = statement({
-  name: 'forget_failed_counts',
-  rank: 58,
-  columns: {},
-  text: () => 'delete from failed_counts where writer = 0 and n = 0',
-})
-
 /** Deletes the counts of groups that have no items any more. */
-export async function forgetEmptyGroups(database: Database): Promise<void> {
-  const zeros = op(deleteZeros, [[]])
-  await database.commit(database.engine === 'postgres' ? [op(mergeWriters, [[]]), zeros] : [zeros])
-}
+export const forgetEmptyGroups = (database: Database): Promise<void> => forgetZeroCounts(database, 'failed_counts')

@@ -2,6 +2,7 @@
 
 import type { Database } from '../store/database.ts'
 import { op, statement } from '../store/statement.ts'
+import { settledState } from './tables.ts'
 
 export interface LaneRef {
   readonly lane: string
@@ -9,24 +10,38 @@ export interface LaneRef {
   readonly ref: string
 }
 
-const selectRefs = statement<LaneRef>({
+/** A message with an identifier. */
+export interface KnownRef extends LaneRef {
+  readonly key: string
+  /** Epoch milliseconds. */
+  readonly put_at: number
+  /** 1: the send with this identifier failed. The message may have been replayed since. */
+  readonly failed: number
+}
+
+const selectRefs = statement<KnownRef>({
   name: 'find_refs',
   rank: 49,
   columns: { lane: 'text', ref: 'text' },
   text: (rows) => `
-    select distinct r.lane, r.ref from ${rows} r cross join identifiers d where d.lane = r.lane and d.ref = r.ref`,
+    select r.lane, r.ref, i.key, i.put_at, case when d.replayed_at is not null or exists (
+      select 1 from settled s where s.lane = i.lane and s.first = i.seq and s.state = ${settledState.failed}) then 1 else 0 end as failed
+    from ${rows} r cross join identifiers d cross join items i where d.lane = r.lane and d.ref = r.ref and i.seq = d.seq
+    order by i.seq`,
 })
 
-/** @returns those of the identifiers that a message of their lane has, as texts of laneRefKey() */
-export async function findRefs(database: Database, refs: readonly LaneRef[]): Promise<ReadonlySet<string>> {
-  if (refs.length === 0) return new Set()
-  const rows = await database.read(
-    op(
-      selectRefs,
-      refs.map(({ lane, ref }) => [lane, ref]),
-    ),
-  )
-  return new Set(rows.map(laneRefKey))
+export type KnownRefs = ReadonlyMap<string, KnownRef>
+
+/** @returns the first message that has each identifier, by laneRefKey(). Unknown identifiers are left out */
+export async function findRefs(database: Database, refs: readonly LaneRef[]): Promise<KnownRefs> {
+  const known = new Map<string, KnownRef>()
+  if (refs.length === 0) return known
+  const distinct = new Map(refs.map((each) => [laneRefKey(each), [each.lane, each.ref]]))
+  for (const row of await database.read(op(selectRefs, [...distinct.values()]))) {
+    const before = known.get(laneRefKey(row))
+    known.set(laneRefKey(row), before ? { ...before, failed: Math.max(before.failed, row.failed) } : row)
+  }
+  return known
 }
 
 /** A key for maps. The name of a lane contains no space. */

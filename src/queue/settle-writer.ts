@@ -9,6 +9,7 @@ import { StoreUnavailable } from '../store/store-unavailable.ts'
 import { attemptsOp } from './attempts.ts'
 import type { BufferedItem } from './buffered-item.ts'
 import { eventFieldsOf, isMessage } from './item-keys.ts'
+import { outcomeCountsOp } from './outcome-counts.ts'
 import type { Lane } from './queue.ts'
 import { type FinalItem, type PostponedItem, postponeOp, settleOps } from './settle-ops.ts'
 import { settledState } from './tables.ts'
@@ -101,6 +102,7 @@ export function createSettleWriter({ database, lane, lost, onCommitted }: Settle
       .filter(({ reason }) => lane.keepFailed || reason === 'cancelled')
     const ops: Op[] =
       items.length > 0 ? settleOps(database.engine, lane.name, { items, settled, failed }, clock.now()) : []
+    if (items.length > 0) ops.push(outcomeCountsOp(lane.name, final))
     if (postponed.length > 0) ops.push(postponeOp(lane.name, postponed))
     const retried = [...items, ...postponed.map(({ item }) => item)].filter((item) => item.earlierAttempts)
     if (retried.length > 0) ops.push(attemptsOp(retried))

@@ -14,6 +14,7 @@
 // controls     the changes to running lanes: controls.ts.
 // cancellations  the requests to cancel waiting items, with their progress: cancellations.ts.
 // brand_moves  the brands that moved from this database to another, or from another to this one: brand-moves.ts.
+// outcome_counts  the numbers of successful and failed messages by day, activity and action: outcome-counts.ts.
 // lane_processes, lane_owners  which process serves which lane: lane-owners.ts.
 //
 // Settling deletes from `waiting` and adds a run. This costs a small part of updating the row of the item: no text is copied,
@@ -27,6 +28,7 @@ import { brandMoveMigration } from './brand-moves.ts'
 import { failedCountMigration } from './failed-counts.ts'
 import { identifierMigrations } from './identifiers.ts'
 import { laneOwnerMigration } from './lane-owners.ts'
+import { outcomeCountMigration } from './outcome-counts.ts'
 
 export const settledState = { successful: 1, failed: 2 } as const
 export type SettledState = (typeof settledState)[keyof typeof settledState]
@@ -112,6 +114,7 @@ export const queueMigrations: readonly Migration[] = [
   failedCountMigration,
   laneOwnerMigration,
   brandMoveMigration,
+  outcomeCountMigration,
   counters({
     table: 'lane_counts',
     counted: 'waiting',

@@ -1,7 +1,8 @@
 // Row counts that triggers maintain in the transaction that changes the rows: no statement can bypass them, and reading a count
 // never scans the counted table.
 
-import type { Migration } from './database.ts'
+import type { Database, Migration, Statement } from './database.ts'
+import { op, statement } from './statement.ts'
 
 /** The contribution of each row to one count. The functions return SQL expressions for a given row name. */
 export interface Count {
@@ -89,4 +90,41 @@ function postgresTriggers({ table, counted, scope, counts }: CountersOptions): r
           ...sums('added', '', changing),
         ])),
   ]
+}
+
+// On PostgreSQL each session counts in rows of its own. They are merged into the row of writer 0, without waiting for a session
+// that is changing its rows.
+const mergeWriters = (table: string): Statement =>
+  statement({
+    name: `merge_${table}`,
+    rank: 97,
+    columns: {},
+    text: () => `
+      with merged as (
+        delete from ${table} c using (
+          select d.scope, d.name, d.writer from ${table} d where d.writer <> 0
+          order by d.scope, d.name, d.writer for update skip locked) d
+        where c.scope = d.scope and c.name = d.name and c.writer = d.writer
+        returning c.scope, c.name, c.n)
+      insert into ${table} (scope, name, writer, n)
+      select m.scope, m.name, 0, sum(m.n) from merged m group by m.scope, m.name order by m.scope, m.name
+      on conflict (scope, name, writer) do update set n = ${table}.n + excluded.n`,
+  })
+
+const deleteZeros = (table: string): Statement =>
+  statement({
+    name: `forget_${table}`,
+    rank: 98,
+    columns: {},
+    text: () => `delete from ${table} where writer = 0 and n = 0`,
+  })
+
+const maintenance = new Map<string, { readonly merge: Statement; readonly zeros: Statement }>()
+
+/** Merges the counts of all writers of a table of counters(), and deletes those that are 0. */
+export async function forgetZeroCounts(database: Database, table: string): Promise<void> {
+  const { merge, zeros } = maintenance.get(table) ?? { merge: mergeWriters(table), zeros: deleteZeros(table) }
+  maintenance.set(table, { merge, zeros })
+  const remove = op(zeros, [[]])
+  await database.commit(database.engine === 'postgres' ? [op(merge, [[]]), remove] : [remove])
 }

@@ -6,25 +6,42 @@ import type { TestContext } from 'node:test'
 import { createSubscriberToken } from '../../src/http/subscriber-token.ts'
 import type { LaneOptions } from '../../src/platform/options.ts'
 import { operatorApi } from '../../src/providers/operator-api.ts'
+import { statusWebhook } from '../../src/status/senders/webhook.ts'
+import { secretOf } from '../conversions/reporting.ts'
 import { onEachEngine } from '../support/engines.ts'
+import { freePort } from '../support/free-port.ts'
 import { freshSchema } from '../support/services/postgres.ts'
 import { adminKey, get, keys, post, startOperator, startPlatform, witness } from '../support/sides.ts'
 import { until } from '../support/wait.ts'
 
 const secret = 'the-secret-of-the-end-to-end-statuses'
+const webhookSecret = secretOf('both sides')
 
-async function startBoth(t: TestContext, store: string, push = witness()) {
-  // The sides never share a database.
-  const operatorStore = store.startsWith('sqlite:') ? {} : { store: await freshSchema() }
-  const operator = await startOperator(t, { status: {}, app: { secrets: [secret] }, push, ...operatorStore })
+type Way = 'by webhook' | 'by polling'
+
+async function startBoth(t: TestContext, way: Way, store: string, push = witness()) {
+  const port = await freePort()
+  const operatorUrl = `http://127.0.0.1:${port}`
   const lane = (channel: 'push' | 'site'): LaneOptions => ({
     brand: '1',
     channel,
     mode: 'single',
-    provider: operatorApi({ url: operator.url, apiKey: keys.one.key }),
-    status: { poll: { url: operator.url, apiKey: keys.one.key, everyMs: 20 } },
+    provider: operatorApi({ url: operatorUrl, apiKey: keys.one.key }),
+    status:
+      way === 'by webhook'
+        ? { secrets: [webhookSecret] }
+        : { poll: { url: operatorUrl, apiKey: keys.one.key, everyMs: 20 } },
   })
   const platform = await startPlatform(t, { store, lanes: [lane('push'), lane('site')] })
+  const sender = statusWebhook({ url: platform.url, secrets: [webhookSecret] })
+  const operator = await startOperator(t, {
+    status: way === 'by webhook' ? { webhooks: [{ brand: '1', sender }] } : {},
+    app: { secrets: [secret] },
+    push,
+    // The sides never share a database.
+    ...(!store.startsWith('sqlite:') && { store: await freshSchema() }),
+    listen: { port },
+  })
 
   async function find(id: number) {
     const [found] = (await get(`${platform.url}/admin/messages?id=${id}`)).body.messages
@@ -56,8 +73,14 @@ async function startBoth(t: TestContext, store: string, push = witness()) {
 const activity = (id: number) =>
   `{ "id": ${id}, "brand_id":1,"user_id":"1001","activity_id":7,"action_group_id":8,"trigger_hash":"h","action_id":9007199254740993 }`
 
-onEachEngine('a notification that is read and clicked shows at the platform, with its meta', async (t, store) => {
-  const { enqueue, mark, waitUntil } = await startBoth(t, store)
+/** Runs a test by webhook and by polling, each on both engines. */
+function onEachWay(title: string, run: (t: TestContext, way: Way, store: string) => Promise<void>): void {
+  for (const way of ['by webhook', 'by polling'] as const)
+    onEachEngine(`${title} ${way}`, (t, store) => run(t, way, store))
+}
+
+onEachWay('a notification that is read and clicked shows at the platform, with its meta,', async (t, way, store) => {
+  const { platform, enqueue, mark, waitUntil } = await startBoth(t, way, store)
   await enqueue(`{"title":"Hello","meta": {"b":1e3, "a":[]},"activity":${activity(7)}}`, 'site')
   const delivered = await waitUntil(7, ({ status }) => status === 'delivered', 'the notification is delivered')
   await mark('1001', 'read', delivered.ref)
@@ -73,10 +96,24 @@ onEachEngine('a notification that is read and clicked shows at the platform, wit
     assert.ok(meta.startsWith(`{"activity":${activity(7)},"headers":{`), meta)
     assert.ok(meta.endsWith(',"meta":{"b":1e3, "a":[]}}'), meta)
   }
+  const { groups } = (await get(`${platform.url}/admin/conversions?by=action`)).body
+  assert.deepEqual(groups, [
+    {
+      lane: '1/site',
+      activity: '7',
+      action: '9007199254740993',
+      action_group: '8',
+      sent: 1,
+      delivered: 1,
+      displayed: 1,
+      clicked: 1,
+      failed: 0,
+    },
+  ])
 })
 
-onEachEngine('dismissed on one device and clicked on another counts as clicked', async (t, store) => {
-  const { enqueue, mark, waitUntil } = await startBoth(t, store)
+onEachWay('dismissed on one device and clicked on another counts as clicked', async (t, way, store) => {
+  const { enqueue, mark, waitUntil } = await startBoth(t, way, store)
   await enqueue(`{"title":"Hello","activity":${activity(7)}}`, 'site')
   const { ref } = await waitUntil(7, ({ status }) => status === 'delivered', 'the notification is delivered')
   await mark('1001', 'dismissed', ref)
@@ -86,14 +123,14 @@ onEachEngine('dismissed on one device and clicked on another counts as clicked',
   assert.ok(shown.statuses.some(({ status }: { status: string }) => status === 'dismissed'))
 })
 
-onEachEngine('failed and then replayed leaves the statuses of both sends', async (t, store) => {
+onEachWay('failed and then replayed leaves the statuses of both sends', async (t, way, store) => {
   let attempts = 0
   const push = witness(({ ref }) =>
     ++attempts === 1
       ? { category: 'failed', reason: 'rejected', error: 'no', rule: 'refused' }
       : { category: 'successful', ref, rule: 'accepted' },
   )
-  const { platform, enqueue, waitUntil } = await startBoth(t, store, push)
+  const { platform, enqueue, waitUntil } = await startBoth(t, way, store, push)
   await enqueue(`{"title":"Hello","activity":${activity(7)}}`, 'push')
   await waitUntil(7, ({ outcome }) => outcome === 'failed', 'the message failed')
   await post(`${platform.url}/admin/failed/replay`, { all: true }, adminKey.key)

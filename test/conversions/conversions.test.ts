@@ -1,0 +1,230 @@
+// Conversions at the platform: counted by activity, action and action group, as API, as CSV and by `bellwire status`.
+
+import assert from 'node:assert/strict'
+import test, { type TestContext } from 'node:test'
+import { addUp } from '../../src/conversions/report.ts'
+import { conversionRetention } from '../../src/conversions/retention.ts'
+import type { LaneOptions } from '../../src/platform/options.ts'
+import { platformStores } from '../../src/platform/stores.ts'
+import type { Message, Result } from '../../src/providers/provider.ts'
+import { openDatabase } from '../../src/store/open-database.ts'
+import { run } from '../cli/bellwire.ts'
+import { onEachEngine } from '../support/engines.ts'
+import { adminKey, element, get, post, startPlatform, witness } from '../support/sides.ts'
+import { until } from '../support/wait.ts'
+import { report, secretOf } from './reporting.ts'
+
+const accept = ({ brand, id }: Message): Result => ({ category: 'successful', ref: `${brand}:${id}`, rule: 'accepted' })
+const reader = { name: 'reader of brand 1', key: 'the-key-of-a-reader', scopes: ['read'], brands: ['1'] } as const
+
+async function start(t: TestContext, store?: string, answer: (message: Message) => Result = accept) {
+  const provider = witness(answer)
+  const lane = (brand: string, channel: 'push' | 'site'): LaneOptions => ({
+    brand,
+    channel,
+    mode: 'batch',
+    provider,
+    spanMs: 5,
+    status: { secrets: [secretOf('operator 1')] },
+  })
+  const { url, stop } = await startPlatform(t, {
+    lanes: [lane('1', 'push'), lane('2', 'push')],
+    keys: [adminKey, reader],
+    ...(store !== undefined && { store }),
+  })
+  return {
+    url,
+    stop,
+    async enqueue(records: readonly object[]) {
+      await post(`${url}/admin/activities/push`, records, adminKey.key)
+      await until(async () => (await get(`${url}/admin/summary`)).body.waiting === 0, { awaited: 'all is settled' })
+    },
+    report: (...statuses: readonly (readonly [string, string])[]) =>
+      report(
+        url,
+        statuses.map(([ref, status]) => {
+          const [brand] = ref.split(':')
+          const meta = { activity: { id: 1, brand_id: Number(brand), user_id: '1001' } }
+          return { push_id: ref, status, timestamp: '2026-11-25T10:00:00Z', meta }
+        }),
+      ),
+    groups: async (query = '', key: string = adminKey.key) =>
+      (await get(`${url}/admin/conversions?${query}`, key)).body.groups as Record<string, unknown>[],
+  }
+}
+
+const numbers = ({ sent, delivered, displayed, clicked, failed }: Record<string, unknown>) => [
+  sent,
+  delivered,
+  displayed,
+  clicked,
+  failed,
+]
+
+onEachEngine(
+  'conversions are counted by activity, action and action group; each stage includes the earlier',
+  async (t, store) => {
+    const { enqueue, report: reportAll, groups } = await start(t, store)
+    const records = [1, 2, 3, 4, 5].map((id) => element({ id, action_id: id < 4 ? 9 : 10 }))
+    await enqueue([...records, element({ id: 6, activity_id: 70, action_group_id: 80, action_id: 90 })])
+    await reportAll(['1:1', 'sent'], ['1:2', 'delivered'], ['1:3', 'clicked'], ['1:4', 'dismissed'], ['1:5', 'failed'])
+    await reportAll(['1:2', 'displayed'], ['1:3', 'delivered'], ['1:3', 'failed'], ['1:6', 'expired'])
+    assert.deepEqual(await groups(), [
+      {
+        lane: '1/push',
+        activity: '7',
+        action: null,
+        action_group: null,
+        sent: 5,
+        delivered: 3,
+        displayed: 3,
+        clicked: 1,
+        failed: 1,
+      },
+      {
+        lane: '1/push',
+        activity: '70',
+        action: null,
+        action_group: null,
+        sent: 1,
+        delivered: 0,
+        displayed: 0,
+        clicked: 0,
+        failed: 1,
+      },
+    ])
+    const byAction = await groups('by=action')
+    assert.deepEqual(
+      byAction.map((each) => [each.activity, each.action_group, each.action, ...numbers(each)]),
+      [
+        ['7', '8', '9', 3, 2, 2, 1, 0],
+        ['7', '8', '10', 2, 1, 1, 0, 1],
+        ['70', '80', '90', 1, 0, 0, 0, 1],
+      ],
+    )
+    const byGroup = await groups('by=action_group')
+    assert.deepEqual(
+      byGroup.map((each) => [each.activity, each.action_group, each.action, ...numbers(each)]),
+      [
+        [null, '8', null, 5, 3, 3, 1, 1],
+        [null, '80', null, 1, 0, 0, 0, 1],
+      ],
+    )
+    assert.equal((await groups('activity=70')).length, 1)
+    assert.deepEqual((await groups('action_group=8&by=action')).length, 2)
+    const today = new Date().toISOString().slice(0, 10)
+    assert.equal((await groups(`since=${today}&until=${today}`)).length, 2)
+    assert.deepEqual(await groups('until=2026-01-01'), [])
+  },
+)
+
+onEachEngine(
+  'repeated reports count once, and a message that failed and was replayed counts in both',
+  async (t, store) => {
+    let attempts = 0
+    const {
+      url,
+      enqueue,
+      report: reportAll,
+      groups,
+    } = await start(t, store, (message) =>
+      message.id === '2' && ++attempts === 1
+        ? { category: 'failed', reason: 'rejected', error: 'no', rule: 'refused', ref: '1:old' }
+        : accept(message),
+    )
+    await enqueue([element({ id: 1 }), element({ id: 2 })])
+    for (let repeated = 0; repeated < 2; repeated++) await reportAll(['1:1', 'clicked'], ['1:old', 'failed'])
+    assert.deepEqual(
+      (await groups()).map(numbers),
+      [[1, 1, 1, 1, 1]],
+      'the status of the failed send is not counted again',
+    )
+    await post(`${url}/admin/failed/replay`, { all: true }, adminKey.key)
+    await until(async () => (await get(`${url}/admin/summary`)).body.successful === 2, {
+      awaited: 'the replay is sent',
+    })
+    await reportAll(['1:2', 'delivered'], ['1:old', 'failed'])
+    assert.deepEqual((await groups()).map(numbers), [[2, 2, 1, 1, 1]])
+  },
+)
+
+onEachEngine('a status that waited for its identifier is counted', async (t, store) => {
+  const { enqueue, report: reportAll, groups } = await start(t, store)
+  await reportAll(['1:1', 'clicked'], ['1:1', 'delivered'])
+  await enqueue([element({ id: 1 })])
+  await until(async () => (await groups())[0]?.clicked === 1, { awaited: 'the click is counted' })
+  assert.deepEqual((await groups()).map(numbers), [[1, 1, 1, 1, 0]])
+})
+
+test('a key sees the conversions of its brands only', async (t) => {
+  const { url, enqueue, groups } = await start(t)
+  await enqueue([element({ id: 1 }), element({ id: 2, brand_id: 2 })])
+  assert.deepEqual(
+    (await groups()).map(({ lane }) => lane),
+    ['1/push', '2/push'],
+  )
+  assert.deepEqual(
+    (await groups('', reader.key)).map(({ lane }) => lane),
+    ['1/push'],
+  )
+  assert.deepEqual(
+    (await groups('brand=2')).map(({ lane }) => lane),
+    ['2/push'],
+  )
+  assert.equal((await get(`${url}/admin/conversions?brand=2`, reader.key)).status, 403)
+  assert.equal((await get(`${url}/admin/conversions?since=tomorrow`)).status, 400)
+})
+
+test('`bellwire status` prints a table, JSON or CSV, and `bellwire explain` shows each status', async (t) => {
+  const { url, enqueue, report: reportAll, groups } = await start(t)
+  await enqueue([element({ id: 1 }), element({ id: 2 })])
+  await reportAll(['1:1', 'clicked'])
+  const bellwire = (...args: string[]) => run(t, ['status', ...args], { BELLWIRE_URL: url, BELLWIRE_KEY: adminKey.key })
+  const table = await bellwire('--by', 'action', '--group', '8')
+  assert.equal(table.code, 0, table.err)
+  assert.match(
+    table.out,
+    /^LANE +ACTIVITY +ACTION GROUP +ACTION +SENT .*\n1\/push +7 +8 +9 +2 +1 +1 +1 +0\nTotal +2 +1/,
+  )
+  assert.deepEqual(JSON.parse((await bellwire('--json')).out).groups, await groups())
+  assert.equal(
+    (await bellwire('--csv')).out,
+    'lane,activity,action_group,action,sent,delivered,displayed,clicked,failed\n1/push,7,,,2,1,1,1,0\n',
+  )
+  assert.match((await bellwire('--activity', '8')).out, /No message matches/)
+  const { out } = await run(t, ['explain', '1:1'], { BELLWIRE_URL: url, BELLWIRE_KEY: adminKey.key })
+  assert.match(out, /Platform +successful after 1 attempt, clicked as the operator reported/)
+  assert.match(out, /^2026-11-25T10:00:00.000Z +platform +reported +clicked .*identifier 1:1$/m)
+})
+
+onEachEngine('conversions and their counts are forgotten together', async (t, store) => {
+  const { enqueue, report: reportAll, groups, stop } = await start(t, store)
+  await enqueue([element({ id: 1 })])
+  await reportAll(['1:1', 'clicked'])
+  assert.equal((await groups()).length, 1)
+  await stop()
+  const database = await openDatabase(store, { migrations: platformStores({ store })[0]?.migrations ?? [] })
+  const later = Date.now() + 48 * 3_600_000
+  for (const { forget } of conversionRetention(database, 0)) while ((await forget(later)) > 0);
+  await database.close()
+  const again = await start(t, store)
+  assert.deepEqual(await again.groups(), [])
+})
+
+test('the report adds up its rows without a database', () => {
+  const outcome = { activity: '7', action: '-', action_group: '-', successful: 2, failed: 0 }
+  const groups = addUp('1/push', [outcome], [{ activity: '7', action: '-', stage: 2, messages: 1 }], 'action', {})
+  assert.deepEqual(groups, [
+    {
+      lane: '1/push',
+      activity: '7',
+      action: null,
+      action_group: null,
+      sent: 2,
+      delivered: 1,
+      displayed: 1,
+      clicked: 0,
+      failed: 0,
+    },
+  ])
+})
