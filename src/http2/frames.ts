@@ -29,6 +29,7 @@ export const errorCode = {
   protocol: 1,
   flowControl: 3,
   settingsTimeout: 4,
+  streamClosed: 5,
   frameSize: 6,
   refusedStream: 7,
   cancel: 8,

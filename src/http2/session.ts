@@ -28,6 +28,8 @@ import { Writer } from './writer.ts'
 const connectionWindow = 1 << 24
 const drainWithinMs = 60_000
 const pingData = Buffer.from('bellwire')
+/** The streams reset last that are remembered. */
+const mostResets = 10_000
 
 export function openSession(options: ConnectionOptions, listener: ConnectionListener): Connection {
   return new Session(options, listener)
@@ -42,6 +44,8 @@ class Session implements Connection, ReaderEvents {
   readonly #writer = new Writer()
   readonly #budget = new FloodBudget(clock.now())
   readonly #outgoing: Outgoing
+  /** Streams that we reset. The peer may have sent frames of them before it learned so. */
+  readonly #resets = new Set<number>()
   /** The peer has not processed streams with higher numbers (§6.8). */
   #lastProcessed = Number.POSITIVE_INFINITY
   readonly #received = new ReceiveWindow(connectionWindow)
@@ -121,7 +125,7 @@ class Session implements Connection, ReaderEvents {
       return false
     }
     if (this.#outgoing.streams.get(stream.id) !== stream) return true
-    this.#writer.writeReset(stream.id, errorCode.cancel)
+    this.#reset(stream.id, errorCode.cancel)
     this.#schedule()
     this.#release(stream)
     // The peer may be slow or dead. It gets no further request before it has answered a PING.
@@ -162,7 +166,7 @@ class Session implements Connection, ReaderEvents {
   }
 
   onHeaders(id: number, fields: readonly string[], ends: boolean): void {
-    const stream = this.#find(id)
+    const stream = this.#findUnended(id)
     if (!stream) return void this.#spend()
     const fault = stream.addHeaders(fields, ends)
     if (fault !== undefined) this.#refuse(stream, fault)
@@ -171,7 +175,7 @@ class Session implements Connection, ReaderEvents {
   }
 
   onData(id: number, bytes: Buffer, length: number, ends: boolean): void {
-    const stream = this.#find(id)
+    const stream = this.#findUnended(id)
     if (!this.#received.receive(length)) throw new ConnectionError(errorCode.flowControl, 'the window was exceeded')
     const increment = this.#received.takeIncrement()
     if (increment > 0) this.#writeLater().writeWindowUpdate(0, increment)
@@ -282,6 +286,14 @@ class Session implements Connection, ReaderEvents {
     return stream
   }
 
+  /** @returns undefined for a stream that we reset. @throws ConnectionError for a stream that the peer ended (§5.1) */
+  #findUnended(id: number): Stream | undefined {
+    const stream = this.#find(id)
+    if (!stream && !this.#resets.has(id))
+      throw new ConnectionError(errorCode.streamClosed, 'an answer goes on after its end')
+    return stream
+  }
+
   #spend(): void {
     if (!this.#budget.spend(clock.now))
       throw new ConnectionError(errorCode.enhanceYourCalm, 'the other side floods the connection with frames')
@@ -299,15 +311,23 @@ class Session implements Connection, ReaderEvents {
     if (typeof end === 'string') return void this.#refuse(stream, end)
     this.#budget.addAnswer()
     // The peer has answered without reading the whole body.
-    if (stream.unsent) this.#writeLater().writeReset(stream.id, errorCode.cancel)
+    if (stream.unsent) this.#reset(stream.id, errorCode.cancel)
     this.#finishWith(stream, end)
   }
 
   /** The answer is malformed: a stream error (§5.4.2). */
   #refuse(stream: Stream, fault: string, code: number = errorCode.protocol): void {
     this.#spend()
-    this.#writeLater().writeReset(stream.id, code)
+    this.#reset(stream.id, code)
     this.#finishWith(stream, { lost: new Error(`the answer is not valid HTTP/2: ${fault}`), written: true })
+  }
+
+  #reset(id: number, code: number): void {
+    this.#writeLater().writeReset(id, code)
+    this.#resets.add(id)
+    if (this.#resets.size <= mostResets) return
+    const [oldest] = this.#resets
+    this.#resets.delete(oldest as number)
   }
 
   #finishWith(stream: Stream, end: End): void {
