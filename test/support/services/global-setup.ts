@@ -3,6 +3,7 @@
 
 import { chromiumService } from './chromium.ts'
 import { firefoxService } from './firefox.ts'
+import { goService } from './go.ts'
 import { kafkaService } from './kafka.ts'
 import { postgresService } from './postgres.ts'
 import { rabbitmqService } from './rabbitmq.ts'
@@ -12,7 +13,7 @@ let shared: Awaited<ReturnType<typeof share>>[] = []
 
 /** Rejects if CI is set and a service is unavailable: the run then fails with its name. */
 export async function globalSetup(): Promise<void> {
-  const services = [postgresService, chromiumService, firefoxService, rabbitmqService, kafkaService]
+  const services = [postgresService, chromiumService, firefoxService, rabbitmqService, kafkaService, goService]
   const started = await Promise.allSettled(services.map(share))
   shared = started.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
   const failed = started.find((one) => one.status === 'rejected')
