@@ -92,7 +92,8 @@ export class Writer {
   }
 
   writeData(stream: number, bytes: Buffer, ends: boolean): void {
-    bytes.copy(this.#buffer, this.#begin(frameType.data, ends ? flag.endStream : 0, stream, bytes.length))
+    const at = this.#begin(frameType.data, ends ? flag.endStream : 0, stream, bytes.length)
+    bytes.copy(this.#buffer, at)
   }
 
   writeSettingsAck(): void {
@@ -100,15 +101,18 @@ export class Writer {
   }
 
   writePing(data: Buffer, isAnswer: boolean): void {
-    data.copy(this.#buffer, this.#begin(frameType.ping, isAnswer ? flag.ack : 0, 0, 8))
+    const at = this.#begin(frameType.ping, isAnswer ? flag.ack : 0, 0, 8)
+    data.copy(this.#buffer, at)
   }
 
   writeReset(stream: number, code: number): void {
-    this.#buffer.writeUInt32BE(code, this.#begin(frameType.reset, 0, stream, 4))
+    const at = this.#begin(frameType.reset, 0, stream, 4)
+    this.#buffer.writeUInt32BE(code, at)
   }
 
   writeWindowUpdate(stream: number, increment: number): void {
-    this.#buffer.writeUInt32BE(increment, this.#begin(frameType.windowUpdate, 0, stream, 4))
+    const at = this.#begin(frameType.windowUpdate, 0, stream, 4)
+    this.#buffer.writeUInt32BE(increment, at)
   }
 
   /** The peer has no streams of its own, so the last one is 0. */
@@ -117,7 +121,7 @@ export class Writer {
     this.#buffer.writeUInt32BE(code, this.#buffer.writeUInt32BE(0, at))
   }
 
-  /** Writes the head of a frame. @returns the start of its payload */
+  /** Writes the head of a frame. It may replace #buffer, so read that only afterwards. @returns the start of its payload */
   #begin(type: number, flags: number, stream: number, length: number): number {
     this.#reserve(headBytes + length)
     writeHead(this.#buffer, this.length, length, type, flags, stream)
