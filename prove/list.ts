@@ -5,6 +5,8 @@ import { division } from './proofs/division.ts'
 import { exactlyOnce, exactlyOncePostgres } from './proofs/exactly-once.ts'
 import { goaway, goawayApns } from './proofs/goaway.ts'
 import { handOver } from './proofs/hand-over.ts'
+import { http2Fuzz } from './proofs/http2-fuzz.ts'
+import { http2Interop } from './proofs/http2-interop.ts'
 import { intake } from './proofs/intake.ts'
 import { kills, killsDevices, killsPostgres } from './proofs/kills.ts'
 import { killsFleet } from './proofs/kills-fleet.ts'
@@ -40,6 +42,8 @@ export const proofs: readonly Proof[] = [
   ...outageProofs,
   goaway,
   goawayApns,
+  http2Fuzz,
+  ...http2Interop,
   lookUpsSqlite,
   lookUpsPostgres,
   reconcileStreamSqlite,

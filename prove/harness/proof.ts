@@ -14,7 +14,7 @@ export interface Proof {
   /** The proved statement, in one sentence. */
   readonly claims: string
   /** The required services, see test/support/services. */
-  readonly needs?: readonly ('postgres' | 'rabbitmq' | 'kafka')[]
+  readonly needs?: readonly ('postgres' | 'rabbitmq' | 'kafka' | 'go' | 'nghttpd' | 'nginx')[]
   /** The time limit of the proof, in seconds. */
   readonly boundSeconds: { readonly small: number; readonly full: number }
   /** Rejects with an AssertionError if the claim does not hold. Resolves with the figures. */

@@ -3,12 +3,21 @@ import test from 'node:test'
 import type { Proof } from '../../prove/harness/proof.ts'
 import { runProof } from '../../prove/harness/run-proof.ts'
 import { proofs } from '../../prove/list.ts'
+import { goService } from '../support/services/go.ts'
+import { nghttpdService, nginxService } from '../support/services/http2-servers.ts'
 import { kafkaService } from '../support/services/kafka.ts'
 import { postgresService } from '../support/services/postgres.ts'
 import { rabbitmqService } from '../support/services/rabbitmq.ts'
 import { without } from '../support/services/service.ts'
 
-const services = { postgres: postgresService, rabbitmq: rabbitmqService, kafka: kafkaService }
+const services = {
+  postgres: postgresService,
+  rabbitmq: rabbitmqService,
+  kafka: kafkaService,
+  go: goService,
+  nghttpd: nghttpdService,
+  nginx: nginxService,
+}
 
 /** Runs proofs in small size. `npm run prove -- NAME` runs the same code in full size. */
 export async function runSmall(belongs: (proof: Proof) => boolean): Promise<void> {

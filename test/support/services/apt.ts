@@ -1,6 +1,7 @@
 // Installs Debian packages. apt-get locks its lists, and neither apt-get nor apt-cache waits for the lock. So all processes of
 // the tests install packages through this file, which serializes them with a lock of its own.
 
+import { chmodSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { isRoot, run } from './program.ts'
@@ -16,11 +17,22 @@ export async function install(...packages: readonly string[]): Promise<void> {
   )
 }
 
-/** Downloads the archives of a package and of its matching dependencies into a folder, and installs nothing. */
-export async function download(name: string, needs: RegExp, folder: string): Promise<void> {
+async function download(name: string, needs: RegExp, folder: string): Promise<void> {
   const depends = 'apt-cache depends --recurse --no-recommends --no-suggests --no-conflicts --no-breaks --no-replaces'
   const archives = `$(${depends} --no-enhances ${name} | grep -E '${needs.source}' | sort -u)`
   await runLocked(`${isRoot() ? `${update} && ` : ''}apt-get download ${archives}`, folder)
+}
+
+/** Unpacks the archives of a package and of its matching dependencies into a folder. Nothing is installed, and no service starts. */
+export async function unpack(name: string, needs: RegExp, folder: string): Promise<void> {
+  // For root, apt downloads as another user, who must be able to write to this folder.
+  if (isRoot()) chmodSync(folder, 0o777)
+  await download(name, needs, folder)
+  chmodSync(folder, 0o755)
+  for (const file of readdirSync(folder).filter((each) => each.endsWith('.deb'))) {
+    await run('dpkg-deb', ['-x', file, '.'], { cwd: folder })
+    rmSync(join(folder, file))
+  }
 }
 
 // Retries, because a machine that has just started may be running its own apt-get.

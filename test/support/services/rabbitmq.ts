@@ -1,14 +1,14 @@
 // RabbitMQ: the broker named in the environment, or else a node that we start. The programs are installed on this machine, or Debian
 // packages unpacked into a cache: nothing is installed, and no system service is started or changed.
 
-import { chmodSync, globSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { globSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { freePort } from '../free-port.ts'
-import { download, installing } from './apt.ts'
+import { installing, unpack } from './apt.ts'
 import { cached } from './cache.ts'
-import { findProgram, isDebian, isRoot, run, type Server, startServer, tryThreeTimes } from './program.ts'
+import { findProgram, isDebian, type Server, startServer, tryThreeTimes } from './program.ts'
 import { addressOf, type Service, without } from './service.ts'
 
 export const rabbitmqService: Service<object> = {
@@ -47,6 +47,8 @@ export async function startRabbitmq(): Promise<Broker> {
     }
   })
 }
+
+const packages = /^(erlang-[a-z0-9-]+|rabbitmq-server)$/
 
 interface Programs {
   readonly server: string
@@ -121,24 +123,13 @@ async function findPrograms(): Promise<Programs> {
   const epmd = findProgram('epmd', globSync('/usr/lib/erlang/erts-*/bin/epmd'))
   if (server && epmd && findProgram('erl')) return { server, epmd }
   if (!isDebian()) throw new Error('rabbitmq-server, epmd or erl is not on PATH')
-  const root = await cached('rabbitmq', unpack)
+  const root = await cached('rabbitmq', (folder) => unpack('rabbitmq-server', packages, folder))
   const erlang = join(root, 'usr', 'lib', 'erlang')
   const [binaries] = globSync(join(erlang, 'erts-*', 'bin'))
   return {
     server: join(root, 'usr', 'lib', 'rabbitmq', 'bin', 'rabbitmq-server'),
     erlang: writeErlScript(root, erlang, binaries as string),
     epmd: join(binaries as string, 'epmd'),
-  }
-}
-
-async function unpack(folder: string): Promise<void> {
-  // For root, apt downloads as another user, who must be able to write to this folder.
-  if (isRoot()) chmodSync(folder, 0o777)
-  await download('rabbitmq-server', /^(erlang-[a-z0-9-]+|rabbitmq-server)$/, folder)
-  chmodSync(folder, 0o755)
-  for (const file of readdirSync(folder).filter((name) => name.endsWith('.deb'))) {
-    await run('dpkg-deb', ['-x', file, '.'], { cwd: folder })
-    rmSync(join(folder, file))
   }
 }
 

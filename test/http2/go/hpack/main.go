@@ -1,5 +1,5 @@
 // Encodes and decodes header blocks with the HPACK of Go, for the differential test. It reads one JSON request a line and writes one
-// JSON answer a line. One encoder and one decoder live as long as the program.
+// JSON answer a line. The tables live until a request with fresh.
 package main
 
 import (
@@ -13,6 +13,8 @@ import (
 )
 
 type request struct {
+	// A new encoder and a new decoder.
+	Fresh bool `json:"fresh"`
 	// The table that both directions may use from now on; absent: unchanged.
 	Table *uint32 `json:"table"`
 	// Names and values to encode, alternating.
@@ -43,6 +45,9 @@ func main() {
 			panic(err)
 		}
 		var made answer
+		if asked.Fresh {
+			encoder, decoder = hpack.NewEncoder(&block), hpack.NewDecoder(4096, nil)
+		}
 		if asked.Table != nil {
 			encoder.SetMaxDynamicTableSize(*asked.Table)
 			decoder.SetAllowedMaxDynamicTableSize(*asked.Table)
@@ -62,11 +67,20 @@ func main() {
 				made.Error = err.Error()
 			}
 			for _, field := range fields {
-				made.Fields = append(made.Fields, field.Name, field.Value)
+				made.Fields = append(made.Fields, latin1(field.Name), latin1(field.Value))
 			}
 		}
 		if err := out.Encode(made); err != nil {
 			return
 		}
 	}
+}
+
+// Each byte becomes the character of that number, because JSON holds no bytes.
+func latin1(text string) string {
+	runes := make([]rune, len(text))
+	for i := range runes {
+		runes[i] = rune(text[i])
+	}
+	return string(runes)
 }
