@@ -126,7 +126,6 @@ class Session implements Connection, ReaderEvents {
     }
     if (this.#outgoing.streams.get(stream.id) !== stream) return true
     this.#reset(stream.id, errorCode.cancel)
-    this.#schedule()
     this.#release(stream)
     // The peer may be slow or dead. It gets no further request before it has answered a PING.
     if (reason === 'late' && this.state === 'open') this.#ping()
