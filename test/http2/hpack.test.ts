@@ -96,3 +96,10 @@ test('Huffman codes of all bytes are decoded, and wrong padding is not', () => {
   assert.equal(decodeHuffman(hex('1f'), 0, 1), 'a')
   assert.equal(decodeHuffman(hex(''), 0, 0), '')
 })
+
+test('of several sizes between two blocks, the smallest and the last are announced', () => {
+  const encoder = new Encoder()
+  for (const size of [300, 50, 4_096]) encoder.resize(size)
+  assert.equal(encode(encoder, []).toString('hex'), '3f133fe11f')
+  assert.equal(encode(encoder, []).toString('hex'), '')
+})
