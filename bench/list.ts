@@ -3,6 +3,7 @@ import { dispatchBenchmarks } from './benchmarks/dispatch.ts'
 import { drain, replayBenchmarks } from './benchmarks/drain.ts'
 import { durableBenchmarks } from './benchmarks/durable.ts'
 import { endToEnd } from './benchmarks/end-to-end.ts'
+import { inboxPush } from './benchmarks/inbox-push.ts'
 import { ingestBatch, ingestSingle } from './benchmarks/ingest.ts'
 import { loadCeiling } from './benchmarks/load-ceiling.ts'
 import { pushBenchmarks } from './benchmarks/push.ts'
@@ -22,5 +23,6 @@ export const benchmarks: readonly Benchmark[] = [
   ...reconcileStreams,
   ...reconcileBenchmarks,
   ...deviceBenchmarks,
+  inboxPush,
   loadCeiling,
 ]

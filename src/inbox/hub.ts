@@ -9,7 +9,7 @@ import { topicOf } from './topic.ts'
 
 /** Most users in one read, and most socket writes in one turn of the event loop: limits that keep other work from waiting. */
 const usersPerRead = 200
-const writesPerTurn = 500
+const writesPerTurn = 250
 
 export interface HubOptions {
   /** The database of a brand. */
@@ -49,7 +49,8 @@ interface UserStreams {
 export function createHub(options: HubOptions): Hub {
   const { databaseOf, pingMs, stallMs, allowed, now } = options
   const users = new Map<string, UserStreams>()
-  const stale = new Set<UserStreams>()
+  /** The users to read, each with the streams that lack events. */
+  const stale = new Map<UserStreams, Set<Stream> | 'all'>()
   let timer: NodeJS.Timeout | undefined
   let reading = false
   let stopped = false
@@ -74,15 +75,15 @@ export function createHub(options: HubOptions): Hub {
       openStreams++
       stream.nextPingAt = now() + pingMs
       stream.lastUnblockedAt = now()
-      timer ??= clock.setInterval(checkStreams, 1000).unref()
+      timer ??= clock.setInterval(() => void checkStreams(), 1000).unref()
       emit('inbox.opened', { brand, userId, streams: user.streams.size })
-      refresh(topic)
+      refresh(topic, stream)
     },
 
     onDrain(stream) {
       if (!stream.behind) return
       stream.behind = false
-      refresh(topicOf(stream.brand, stream.userId))
+      refresh(topicOf(stream.brand, stream.userId), stream)
     },
 
     onEnd(stream, why) {
@@ -107,10 +108,12 @@ export function createHub(options: HubOptions): Hub {
     },
   }
 
-  function refresh(topic: string): void {
+  /** @param stream only this stream lacks events */
+  function refresh(topic: string, stream?: Stream): void {
     const user = users.get(topic)
     if (!user) return
-    stale.add(user)
+    const lacking = stale.get(user) ?? new Set()
+    stale.set(user, stream && lacking !== 'all' ? lacking.add(stream) : 'all')
     if (!reading) void readStale()
   }
 
@@ -121,8 +124,11 @@ export function createHub(options: HubOptions): Hub {
       await nextTurn()
       while (stale.size > 0) {
         const batch = [...stale].slice(0, usersPerRead)
-        for (const user of batch) stale.delete(user)
-        const reads = batch.flatMap(({ brand, userId, streams }) => planRead(brand, userId, streams) ?? [])
+        for (const [user] of batch) stale.delete(user)
+        const reads = batch.flatMap(
+          ([{ brand, userId, streams }, lacking]) =>
+            planRead(brand, userId, lacking === 'all' ? streams : [...lacking].filter((one) => streams.has(one))) ?? [],
+        )
         for (const [database, ofDatabase] of Map.groupBy(reads, ({ brand }) => databaseOf(brand)))
           await writeStreams(ofDatabase, await database.read(changesOp(ofDatabase, now())))
       }
@@ -170,8 +176,9 @@ export function createHub(options: HubOptions): Hub {
   }
 
   /** Once a second: sends due pings, and ends streams with an expired token or a client that does not read. */
-  function checkStreams(): void {
+  async function checkStreams(): Promise<void> {
     const time = now()
+    let written = 0
     for (const stream of allStreams()) {
       if (!stream.blocked) stream.lastUnblockedAt = time
       if (time >= stream.expiresAt) {
@@ -179,10 +186,11 @@ export function createHub(options: HubOptions): Hub {
       } else if (time - stream.lastUnblockedAt >= stallMs) {
         stream.end('slow')
       } else if (time >= stream.nextPingAt) {
+        if (++written % writesPerTurn === 0) await nextTurn()
         stream.nextPingAt = time + pingMs
         stream.write(ping)
         // A wake may be lost, so each ping reads too.
-        refresh(topicOf(stream.brand, stream.userId))
+        refresh(topicOf(stream.brand, stream.userId), stream)
       }
     }
   }

@@ -22,6 +22,7 @@ export function planRead(brand: string, userId: string, all: Iterable<Stream>): 
 }
 
 export interface WritePlan {
+  /** One write for each stream. Streams at the same position share the bytes. */
   readonly writes: readonly (readonly [Stream, Buffer])[]
   /** Each new notification, with the number of streams that it is written to. */
   readonly shown: readonly { readonly ref: string; readonly streams: number }[]
@@ -41,15 +42,18 @@ export function planWrites(
   const last = Number(rows[0]?.last ?? 0)
   const counts = countsJson(rows)
   const events = rows.flatMap((row) => (row.seq === null ? [] : [encode(row)]))
+  const encodeOnce = remember(encodeEvent)
+  const join = remember((...parts: readonly Buffer[]) => Buffer.concat(parts))
   const writes: [Stream, Buffer][] = []
   let more = false
   for (const stream of streams) {
+    const parts: Buffer[] = []
     if (stream.after === undefined) {
       stream.after = last
     } else if (!stream.ready && (stream.after > last || last - stream.after > limits.replay)) {
       // The stream missed too much, or its number was never assigned: the client must fetch the list.
       stream.after = last
-      writes.push([stream, encodeEvent('reset', last)])
+      parts.push(encodeOnce('reset', last))
     }
     let freeBytes = stream.blocked ? 0 : limits.bufferBytes
     let sent = false
@@ -63,22 +67,35 @@ export function planWrites(
       stream.after = event.changed
       sent = true
       event.streams++
-      writes.push([stream, event.bytes])
+      parts.push(event.bytes)
     }
-    if (stream.behind) continue
-    stream.after = Math.max(stream.after, Math.min(upto, last))
-    // Counts also change when a notification expires or is deleted.
-    if (sent || (stream.ready && counts !== stream.counts))
-      writes.push([stream, encodeEvent('counts', stream.after, counts)])
-    stream.counts = counts
-    if (stream.after < last) {
-      more = true
-    } else if (!stream.ready) {
-      stream.ready = true
-      writes.push([stream, encodeEvent('ready', last)])
+    if (!stream.behind) {
+      stream.after = Math.max(stream.after, Math.min(upto, last))
+      // Counts also change when a notification expires or is deleted.
+      if (sent || (stream.ready && counts !== stream.counts)) parts.push(encodeOnce('counts', stream.after, counts))
+      stream.counts = counts
+      if (stream.after < last) {
+        more = true
+      } else if (!stream.ready) {
+        stream.ready = true
+        parts.push(encodeOnce('ready', last))
+      }
     }
+    if (parts.length > 0) writes.push([stream, join(...parts)])
   }
   return { writes, more, shown: events.filter(({ isNew, streams }) => isNew && streams > 0) }
+}
+
+/** Calls the function again only if the arguments differ from those of the last call. */
+function remember<Arguments extends readonly unknown[], Result>(
+  call: (...given: Arguments) => Result,
+): (...given: Arguments) => Result {
+  let last: { readonly given: Arguments; readonly result: Result } | undefined
+  return (...given) => {
+    const same = last?.given.length === given.length && given.every((value, i) => value === last?.given[i])
+    if (!last || !same) last = { given, result: call(...given) }
+    return last.result
+  }
 }
 
 interface EncodedChange {
