@@ -51,6 +51,8 @@ handleCalls({
     }
     watch()
     await push(streams)
+    // The turn of the last writes ends.
+    await sleep(0)
     watching = false
     return longest / 1000
   },

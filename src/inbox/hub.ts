@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { clock } from '../runtime/clock.ts'
 import { emit } from '../runtime/events.ts'
 import type { Database } from '../store/database.ts'
-import { planRead, planWrites, type UserRead } from './plan.ts'
+import { encodeChanges, planRead, planWrites, type UserRead } from './plan.ts'
 import { type ChangedRow, changesOp } from './store.ts'
 import type { EndReason, Stream } from './stream.ts'
 import { topicOf } from './topic.ts'
@@ -149,16 +149,23 @@ export function createHub(options: HubOptions): Hub {
       if (verdicts[i] === 'refused') for (const stream of streams) stream.end('refused')
       // 'unknown': the streams keep their positions, and the next ping tries again.
       if (verdicts[i] !== 'allowed') continue
-      const { writes, shown, more } = planWrites(read, byTopic.get(topic) ?? [], options)
-      for (const [stream, bytes] of writes) {
-        if (++written % writesPerTurn === 0) await nextTurn()
-        stream.write(bytes)
+      const changes = encodeChanges(byTopic.get(topic) ?? [])
+      for (let from = 0; from < streams.length; from += writesPerTurn) {
+        const some = streams.slice(from, from + writesPerTurn)
+        const { writes, more } = planWrites(some, read, changes, options)
+        for (const [stream, bytes] of writes) {
+          if (++written % writesPerTurn === 0) await nextTurn()
+          stream.write(bytes)
+        }
+        for (const stream of some) {
+          // The socket accepted all bytes at once, so it emits no drain event.
+          const unblocked = stream.behind && !stream.blocked
+          if (unblocked) stream.behind = false
+          if (more || unblocked) refresh(topic, stream)
+        }
       }
-      for (const { ref, streams } of shown) emit('inbox.shown', { brand, userId, ref, streams })
-      // The socket accepted all bytes at once, so it emits no drain event.
-      const unblocked = streams.filter(({ behind, blocked }) => behind && !blocked)
-      for (const stream of unblocked) stream.behind = false
-      if (more || unblocked.length > 0) refresh(topic)
+      for (const { isNew, ref, streams: count } of changes.events)
+        if (isNew && count > 0) emit('inbox.shown', { brand, userId, ref, streams: count })
     }
   }
 

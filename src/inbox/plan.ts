@@ -24,24 +24,20 @@ export function planRead(brand: string, userId: string, all: Iterable<Stream>): 
 export interface WritePlan {
   /** One write for each stream. Streams at the same position share the bytes. */
   readonly writes: readonly (readonly [Stream, Buffer])[]
-  /** Each new notification, with the number of streams that it is written to. */
-  readonly shown: readonly { readonly ref: string; readonly streams: number }[]
   /** At least one stream needs another read. */
   readonly more: boolean
 }
 
 /**
- * Decides which events each stream of a user is sent next, and advances the streams. Each event is encoded once. A stream gets at
+ * Decides which events some streams of a user are sent next, and advances them. A stream gets at
  * most `bufferBytes` at a time. It gets nothing, and does not advance, while its client has not read the previous events.
  */
 export function planWrites(
-  { streams, upto }: UserRead,
-  rows: readonly ChangedRow[],
+  streams: readonly Stream[],
+  { upto }: UserRead,
+  { last, counts, events }: Changes,
   limits: { readonly replay: number; readonly bufferBytes: number },
 ): WritePlan {
-  const last = Number(rows[0]?.last ?? 0)
-  const counts = countsJson(rows)
-  const events = rows.flatMap((row) => (row.seq === null ? [] : [encode(row)]))
   const encodeOnce = remember(encodeEvent)
   const join = remember((...parts: readonly Buffer[]) => Buffer.concat(parts))
   const writes: [Stream, Buffer][] = []
@@ -83,7 +79,7 @@ export function planWrites(
     }
     if (parts.length > 0) writes.push([stream, join(...parts)])
   }
-  return { writes, more, shown: events.filter(({ isNew, streams }) => isNew && streams > 0) }
+  return { writes, more }
 }
 
 /** Calls the function again only if the arguments differ from those of the last call. */
@@ -98,11 +94,26 @@ function remember<Arguments extends readonly unknown[], Result>(
   }
 }
 
-interface EncodedChange {
+/** The changes of one user since a position. */
+export interface Changes {
+  readonly last: number
+  /** As JSON. */
+  readonly counts: string
+  readonly events: readonly EncodedChange[]
+}
+
+/** Encodes the rows of one user. */
+export function encodeChanges(rows: readonly ChangedRow[]): Changes {
+  const last = Number(rows[0]?.last ?? 0)
+  return { last, counts: countsJson(rows), events: rows.flatMap((row) => (row.seq === null ? [] : [encode(row)])) }
+}
+
+export interface EncodedChange {
   readonly changed: number
   readonly ref: string
   readonly isNew: boolean
   readonly bytes: Buffer
+  /** The number of streams that it was written to. */
   streams: number
 }
 

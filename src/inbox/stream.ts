@@ -1,4 +1,4 @@
-import type { ServerResponse } from 'node:http'
+import { ServerResponse } from 'node:http'
 
 export type EndReason = 'client' | 'slow' | 'expired' | 'refused' | 'stopping'
 
@@ -36,6 +36,8 @@ export function openStream(
   },
 ): Stream {
   const { brand, userId, after, expiresAt, headers, retryMs, onDrain, onEnd } = options
+  // Of HTTP/1.1, the body goes straight to the socket: a response buffers each write until the end of the turn.
+  const sink = (response instanceof ServerResponse && response.socket) || response
   let open = true
   const stream: Stream = {
     brand,
@@ -48,10 +50,10 @@ export function openStream(
     nextPingAt: 0,
     lastUnblockedAt: 0,
     get blocked() {
-      return response.writableNeedDrain
+      return sink.writableNeedDrain
     },
     write(bytes) {
-      if (open) response.write(bytes)
+      if (open) sink.write(bytes)
     },
     end(why) {
       if (!open) return
@@ -73,7 +75,7 @@ export function openStream(
   response.flushHeaders()
   response.socket?.setNoDelay(true)
   response.write(`retry: ${retryMs}\n\n`)
-  response.on('drain', () => onDrain(stream))
+  sink.on('drain', () => onDrain(stream))
   response.on('close', () => stream.end('client'))
   response.on('error', () => stream.end('client'))
   return stream
