@@ -125,6 +125,13 @@ export function checkConsistency(config: Config, where: string, problems: Proble
       })
   }
   if (operator) checkAttributes(operator, where, problems)
+  if (operator?.status?.receipts !== undefined && !operator.app)
+    problems.push({
+      path: 'operator.status.receipts',
+      where,
+      description: 'needs operator.app, whose secrets make the receipt tokens',
+      remedy: 'add app: {secrets: […], origins: [the site of the service worker]}',
+    })
   const stores = platform?.stores ?? []
   for (const [path, store] of [
     ['platform.store', platform?.store],

@@ -182,7 +182,7 @@ export const chapters: Readonly<Record<string, readonly Section[]>> = {
     ),
     section(
       'Delivery status',
-      String.raw`operator\.status\.(?<name>polling|webhooks(\[\]\.(brand|to|timeout))?)`,
+      String.raw`operator\.status\.(?<name>polling|receipts|webhooks(\[\]\.(brand|to|timeout))?)`,
       'What becomes of each message, for the platform. See [status.md](status.md). Without `operator.status` no statuses are recorded.',
     ),
     section(

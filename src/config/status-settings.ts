@@ -25,6 +25,10 @@ export const statusSettings = group(
       help: 'Whether the platform can read statuses at GET /messages/status, with its API key.',
       default: 'true',
     }),
+    receipts: url({
+      help: 'The public address of this operator for service workers: {base_url}. With it, each Web Push payload has a receipt token. Needs operator.app. Default: none.',
+      optional: true,
+    }),
     webhooks: list(
       group(
         { help: 'One brand.' },

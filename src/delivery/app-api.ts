@@ -1,12 +1,13 @@
 // The API under /app for the pages and apps of users: the inbox, and the devices of one user.
 
 import type { FastifyInstance } from 'fastify'
+import type { DescribedRoute } from '../contract/documents/described.ts'
 import { deviceAppRoutes } from '../devices/app-routes.ts'
 import type { Judge } from '../devices/device-event.ts'
 import type { Publishing } from '../devices/outbox.ts'
 import { reachable } from '../devices/reachable.ts'
 import type { Registry } from '../devices/registry.ts'
-import { type AppRoute, appRoutes } from '../http/app-access.ts'
+import { type AppRoute, appRoutes, type ReceiptRoute } from '../http/app-access.ts'
 import type { StatusOps } from '../inbox/marks.ts'
 import { inboxRoutes } from '../inbox/routes.ts'
 import type { PushService } from '../providers/push-service.ts'
@@ -23,7 +24,7 @@ export interface AppOptions {
 }
 
 /** The paths of the API, for the mount of a side. */
-export const appPaths = ['/app/inbox/*', '/app/devices/*']
+export const appPaths = ['/app/inbox/*', '/app/devices/*', '/app/status', '/app/receipts']
 
 export interface AppApi extends AppOptions {
   readonly databaseOf: (brand: string) => Database
@@ -32,6 +33,8 @@ export interface AppApi extends AppOptions {
   readonly suppression: Suppression | undefined
   /** Records the marks of the inbox as delivery statuses. Absent: they are not recorded. */
   readonly statusOps?: StatusOps | undefined
+  /** Further routes, with a subscriber token and with a receipt token. */
+  readonly statusRoutes?: { readonly app: readonly AppRoute[]; readonly receipts: readonly ReceiptRoute[] } | undefined
   /** A device is accepted only if one of these services reaches it, or if it is published. */
   readonly services: readonly PushService[]
   readonly publish?: readonly Publishing[]
@@ -43,8 +46,9 @@ export interface AppApi extends AppOptions {
 }
 
 /** Registers the routes. @returns the routes, for the documents */
-export async function serveAppApi(server: FastifyInstance, options: AppApi): Promise<readonly AppRoute[]> {
+export async function serveAppApi(server: FastifyInstance, options: AppApi): Promise<readonly DescribedRoute[]> {
   const { databaseOf, registryOf, suppression, statusOps, services, publish = [], judge, devices, signal } = options
+  const { app = [], receipts = [] } = options.statusRoutes ?? {}
   const { secrets, origins = [], streams, streamsPerUser } = options
   const inbox = inboxRoutes({
     databaseOf,
@@ -61,8 +65,9 @@ export async function serveAppApi(server: FastifyInstance, options: AppApi): Pro
   const reaches = reachable(services, publish)
   const routes = [
     ...inbox.routes,
+    ...app,
     ...deviceAppRoutes({ registryOf, judge, reaches, most: devices.app, perMinute: devices.appPerMinute }),
   ]
-  await appRoutes(server, { secrets, origins }, routes)
-  return routes
+  await appRoutes(server, { secrets, origins }, routes, receipts)
+  return [...routes, ...receipts]
 }

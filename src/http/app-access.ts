@@ -1,6 +1,8 @@
 import cors from '@fastify/cors'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { TObject, TSchema } from 'typebox'
+import type { DescribedRoute } from '../contract/documents/described.ts'
+import { type ReceiptOf, readReceiptToken } from '../contract/receipt-token.ts'
 import { type Authentication, createAuthentication } from './authentication.ts'
 import { HttpError } from './http-error.ts'
 import { mediaTypeOf } from './request-bodies.ts'
@@ -21,6 +23,20 @@ export function appRoute<Query extends TObject, Body extends TSchema, Answer ext
   return route
 }
 
+/** A route that service workers call with the receipt token of one message. */
+export type ReceiptRoute<
+  Query extends TObject = TObject,
+  Body extends TSchema = TSchema,
+  Answer extends TSchema = TSchema,
+> = Route<ReceiptOf, TObject, Query, Body, Answer>
+
+/** Types the handler of a route by the route's schemas. */
+export function typedReceiptRoute<Query extends TObject, Body extends TSchema, Answer extends TSchema>(
+  route: ReceiptRoute<Query, Body, Answer>,
+): ReceiptRoute {
+  return route
+}
+
 export interface AppAccess {
   /** Secrets of subscriber tokens, each at least 32 bytes. Give two while you rotate them. */
   readonly secrets: readonly string[]
@@ -30,7 +46,7 @@ export interface AppAccess {
 }
 
 /** The routes of /app in the API documents. */
-export const appGroup = (routes: readonly AppRoute[]) =>
+export const appGroup = (routes: readonly DescribedRoute[]) =>
   routes.length === 0
     ? []
     : [
@@ -44,10 +60,16 @@ export const appGroup = (routes: readonly AppRoute[]) =>
 
 /** Largest request body of /app: enough for a hundred devices of a user. */
 const bodyLimit = 128 * 1024
+const receiptBodyLimit = 1_024
 const prefix = '/app'
 
-/** Registers the routes of /app, for callers with a subscriber token as `Authorization: Bearer`. */
-export async function appRoutes(app: FastifyInstance, access: AppAccess, routes: readonly AppRoute[]): Promise<void> {
+/** Registers the routes of /app, for callers with a subscriber token or a receipt token as `Authorization: Bearer`. */
+export async function appRoutes(
+  app: FastifyInstance,
+  access: AppAccess,
+  routes: readonly AppRoute[],
+  receiptRoutes: readonly ReceiptRoute[] = [],
+): Promise<void> {
   checkSecrets(access.secrets)
   const authentication = subscriberAuthentication(access)
   const register = async (server: FastifyInstance): Promise<void> => {
@@ -59,6 +81,12 @@ export async function appRoutes(app: FastifyInstance, access: AppAccess, routes:
     })
     for (const route of routes)
       addRoute(server, { ...route, url: route.url.slice(prefix.length) }, { ...authentication, bodyLimit })
+    for (const route of receiptRoutes)
+      addRoute(
+        server,
+        { ...route, url: route.url.slice(prefix.length) },
+        { ...receiptAuthentication(access), bodyLimit: receiptBodyLimit },
+      )
   }
   // With the prefix, the preflight route is /app/* only.
   await app.register(register, { prefix })
@@ -85,6 +113,18 @@ function subscriberAuthentication(access: AppAccess): Authentication<Subscriber>
     }
   })
 }
+
+/** The caller of /app/receipts: the message of the receipt token. */
+const receiptAuthentication = ({ secrets }: AppAccess): Authentication<ReceiptOf> =>
+  createAuthentication((request, reply) => {
+    reply.header('cache-control', 'no-store')
+    const token = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1] ?? ''
+    const receipt = readReceiptToken(secrets, token)
+    if (!receipt)
+      throw new HttpError(401, 'send the receipt token of the payload, unchanged, as `Authorization: Bearer <token>`')
+    demandJson(request)
+    return receipt
+  })
 
 /** A body without a content type is treated as JSON. */
 function demandJson(request: FastifyRequest): void {

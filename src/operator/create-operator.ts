@@ -37,6 +37,7 @@ import { openDatabase } from '../store/open-database.ts'
 import { ping } from '../store/ping.ts'
 import { readSizes } from '../store/sizes.ts'
 import { operatorAdmin } from './admin.ts'
+import { appStatusRoute, receiptRoute } from './app-status-routes.ts'
 import { checkOperatorOptions } from './check-options.ts'
 import { operatorDocuments } from './documents.ts'
 import { messageRoutes } from './message-routes.ts'
@@ -211,6 +212,10 @@ async function composeOn(
         registryOf: () => registry,
         suppression,
         statusOps: statuses?.recorder.changeOps,
+        statusRoutes: statuses && {
+          app: [appStatusRoute(statuses.recorder)],
+          receipts: [receiptRoute(statuses.recorder)],
+        },
         services: pushServices(options),
         publish: options.publish ?? [],
         judge: options.judgeDevice,

@@ -3,13 +3,13 @@ import type { DescribedRoute } from '../contract/documents/described.ts'
 import { operatorOperations } from '../contract/documents/interface-operations.ts'
 import { openApi } from '../contract/documents/open-api.ts'
 import type { AdminRoute } from '../http/admin-access.ts'
-import { type AppRoute, appGroup } from '../http/app-access.ts'
+import { appGroup } from '../http/app-access.ts'
 import { type Documents, documentsDescribed } from '../http/documents.ts'
 import { healthDescribed } from '../http/health.ts'
 
 export interface OperatorDocuments {
   readonly admin: readonly AdminRoute[]
-  readonly app: readonly AppRoute[]
+  readonly app: readonly DescribedRoute[]
   /** The routes by which the platform polls statuses. */
   readonly status: readonly DescribedRoute[]
   readonly publicUrl?: string | undefined

@@ -1,15 +1,16 @@
 import { asyncApi } from '../contract/documents/async-api.ts'
+import type { DescribedRoute } from '../contract/documents/described.ts'
 import { platformOperations } from '../contract/documents/interface-operations.ts'
 import { openApi } from '../contract/documents/open-api.ts'
 import type { AdminRoute } from '../http/admin-access.ts'
-import { type AppRoute, appGroup } from '../http/app-access.ts'
+import { appGroup } from '../http/app-access.ts'
 import { type Documents, documentsDescribed } from '../http/documents.ts'
 import { healthDescribed } from '../http/health.ts'
 
 /** The API documents of this platform. */
 export interface PlatformDocuments {
   readonly admin: readonly AdminRoute[]
-  readonly app: readonly AppRoute[]
+  readonly app: readonly DescribedRoute[]
   readonly publicUrl?: string | undefined
 }
 

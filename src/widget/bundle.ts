@@ -4,7 +4,7 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 
-export const entries = ['inbox', 'inbox-element'] as const
+export const entries = ['inbox', 'inbox-element', 'push-worker'] as const
 
 /** @returns the text of the module that browsers load */
 export async function bundleWidget(entry: (typeof entries)[number]): Promise<Uint8Array> {

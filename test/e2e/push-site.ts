@@ -19,7 +19,7 @@ export interface PushSite {
 }
 
 // As the payload is documented (src/providers/web-push/payload.ts): JSON, shown under push_id as its tag.
-const worker = `
+const reportingWorker = `
   self.addEventListener('install', () => self.skipWaiting())
   self.addEventListener('activate', (event) => event.waitUntil(clients.claim()))
   self.addEventListener('push', (event) => event.waitUntil(receive(event.data.text())))
@@ -33,7 +33,8 @@ const worker = `
   }
 `
 
-export async function startPushSite(t: TestContext): Promise<PushSite> {
+/** @param worker the text of the service worker; default: one that reports to next() */
+export async function startPushSite(t: TestContext, worker: string = reportingWorker): Promise<PushSite> {
   const received: Received[] = []
   const waiting: ((one: Received) => void)[] = []
   const server = createServer((request, response) => {
@@ -98,4 +99,11 @@ export async function unsubscribeInPage(): Promise<boolean> {
   // biome-ignore lint/suspicious/noExplicitAny: the browser's globals are not Node's
   const registration = await (globalThis as any).navigator.serviceWorker.ready
   return (await registration.pushManager.getSubscription()).unsubscribe()
+}
+
+/** Runs in the page: the worker clicks the notification that is shown. */
+export async function clickInPage(): Promise<void> {
+  // biome-ignore lint/suspicious/noExplicitAny: the browser's globals are not Node's
+  const registration = await (globalThis as any).navigator.serviceWorker.ready
+  registration.active.postMessage('click')
 }

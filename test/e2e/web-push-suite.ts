@@ -3,12 +3,16 @@
 
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
+import { createSubscriberToken } from '../../src/http/subscriber-token.ts'
 import { makeVapidKeys } from '../../src/providers/web-push/vapid.ts'
 import { webPush } from '../../src/providers/web-push/web-push.ts'
 import { startWebPushStandIn, type WebPushStandIn } from '../../src/stand-ins/web-push.ts'
+import { bundleWidget } from '../../src/widget/bundle.ts'
 import { contextOf, deviceOf, pushTo, subject } from '../providers/web-push/fixture.ts'
+import { freePort } from '../support/free-port.ts'
+import { element, get, keys as operatorKeys, post, startOperator } from '../support/sides.ts'
 import { until } from '../support/wait.ts'
-import { startPushSite, subscribeInPage, unsubscribeInPage, within } from './push-site.ts'
+import { clickInPage, startPushSite, subscribeInPage, unsubscribeInPage, within } from './push-site.ts'
 
 export interface BrowserFixture {
   readonly name: string
@@ -23,7 +27,59 @@ export interface Page {
   evaluate<T>(run: (argument: string) => Promise<T>, argument: string): Promise<T>
 }
 
+const secret = 'the-secret-of-the-receipts-of-a-test'
+
+// A test cannot click a notification of the desktop, so the page asks the worker to dispatch the event of a click.
+const clickOnRequest = `
+  self.addEventListener('install', () => self.skipWaiting())
+  self.addEventListener('activate', (event) => event.waitUntil(clients.claim()))
+  self.addEventListener('message', (event) => event.waitUntil(click()))
+  async function click() {
+    const [notification] = await registration.getNotifications()
+    self.dispatchEvent(new NotificationEvent('notificationclick', { notification }))
+  }
+`
+
 export function webPushSuite({ name, skip, origin, open }: BrowserFixture): void {
+  test(`${name} reports that a message was displayed and clicked, with the service worker of the package`, {
+    skip,
+    timeout: 120_000,
+  }, async (t) => {
+    const standIn = await startWebPushStandIn(origin === undefined ? {} : { origin })
+    t.after(() => standIn.close())
+    const site = await startPushSite(t, `${Buffer.from(await bundleWidget('push-worker'))}\n${clickOnRequest}`)
+    const page = await open(t, standIn, site.url)
+    const keys = makeVapidKeys()
+    const port = await freePort()
+    const service = webPush({
+      ...keys,
+      subject,
+      origins: { [origin ?? standIn.url]: standIn.url },
+      receipts: { url: `http://127.0.0.1:${port}/app/receipts`, secret },
+    })
+    const { url } = await startOperator(t, {
+      push: { devices: { source: 'registry', services: [service] } },
+      status: {},
+      app: { secrets: [secret], origins: [site.url] },
+      listen: { port },
+    })
+    const token = await within(page.evaluate(subscribeInPage, keys.publicKey), `${name} subscribes`)
+    const bearer = await createSubscriberToken({ secret, brand: '1', userId: '1001' })
+    const tokens = [{ token, channel: 'web', provider: 'webpush' }]
+    const linked = await post(`${url}/app/devices/link`, { tokens }, undefined, { authorization: `Bearer ${bearer}` })
+    assert.equal(linked.status, 200, linked.text)
+    const sent = await post(`${url}/channels/push/single`, element({ brand_id: 1 }), operatorKeys.both.key)
+    assert.equal(sent.status, 200, sent.text)
+    const hasStatus = async (status: string): Promise<boolean> => {
+      const { body } = await get(`${url}/admin/messages/${sent.body.push_id}`)
+      return body.statuses.some((each: { status: string }) => each.status === status)
+    }
+    const patience = { withinMs: 60_000 }
+    await until(() => hasStatus('displayed'), { ...patience, awaited: 'the worker reports that it was displayed' })
+    await within(page.evaluate(clickInPage, ''), `${name} clicks`)
+    await until(() => hasStatus('clicked'), { ...patience, awaited: 'the worker reports the click' })
+  })
+
   test(`${name} subscribes, decrypts messages, shows a repeated message once, and unsubscribes`, {
     skip,
     timeout: 120_000,

@@ -7,6 +7,7 @@ import type { LaneOptions, OwnDeliveryOptions, PlatformOptions } from '../../pla
 import { operatorApi } from '../../providers/operator-api.ts'
 import type { Provider } from '../../providers/provider.ts'
 import { recording } from '../../providers/recording.ts'
+import type { WebPushOptions } from '../../providers/web-push/web-push.ts'
 import type { ReconciliationOptions } from '../../reconcile/options.ts'
 import type { app as appSettings, ContentConfig, PushProviderConfig } from '../delivery-settings.ts'
 import { loadProvider } from '../module.ts'
@@ -22,7 +23,7 @@ import { statusOptions } from './statuses.ts'
 
 export async function operatorOptions(config: OperatorConfig): Promise<OperatorOptions> {
   const { store, keys, admin_keys: adminKeys, app, content, keep, keep_contents, limits } = config
-  const push = config.push && (await pushProvider(config.push, content, 'operator.push'))
+  const push = config.push && (await pushProvider(config.push, content, 'operator.push', receiptsOf(config)))
   const site = config.site && (await siteProvider(config.site, 'operator.site'))
   return {
     store,
@@ -186,8 +187,20 @@ async function ownDelivery({
   }
 }
 
-async function pushProvider(push: PushProviderConfig, content: ContentConfig, at: string): Promise<PushOptions> {
-  if (push.is === 'devices') return { devices: await pushDevices(push.devices, `${at}.devices`) }
+/** Receipts of service workers. They need a secret of subscriber tokens: see check-consistency.ts. */
+function receiptsOf({ status, app }: OperatorConfig): WebPushOptions['receipts'] {
+  const secret = app?.secrets[0]
+  if (status?.receipts === undefined || secret === undefined) return undefined
+  return { url: `${status.receipts.replace(/\/+$/, '')}/app/receipts`, secret }
+}
+
+async function pushProvider(
+  push: PushProviderConfig,
+  content: ContentConfig,
+  at: string,
+  receipts?: WebPushOptions['receipts'],
+): Promise<PushOptions> {
+  if (push.is === 'devices') return { devices: await pushDevices(push.devices, `${at}.devices`, receipts) }
   if (push.is === 'http') return composeHttpProvider(push, content, at)
   if (push.is === 'module') return loadProvider(push.module, push.name, `${at}.module`)
   return recording(push.file === undefined ? {} : { file: push.file })

@@ -1,6 +1,7 @@
 // The payload that the service worker of a browser reads, and the values of the TTL and Urgency headers.
 
 import type { PushContent } from '../../contract/content.ts'
+import type { Receipt } from '../../contract/receipt-token.ts'
 import { shortened } from '../../contract/storable.ts'
 
 /** Every push service accepts a body of 4096 bytes (RFC 8291 §4). The rest is the overhead of the encryption. */
@@ -10,13 +11,17 @@ export const mostPayloadBytes = 3_993
 const longestSeconds = 2_419_200
 
 /**
- * The payload: JSON text with `push_id` and, if the message has them, `title`, `body`, `image`, `url` (texts) and `data` (an
- * object). A service worker shows it with `tag: push_id`, so that a message that arrives twice is shown once.
+ * The payload: JSON text with `push_id` and, if the message has them, `title`, `body`, `image`, `url` (texts), `receipt` (the address
+ * and token for reports) and `data` (an object). A service worker shows it with `tag: push_id`, so that a message that arrives twice is shown once.
  *
  * @example payloadOf('0197…', { title: 'Hello', data: '{"n":1}' }) // {"push_id":"0197…","title":"Hello","data":{"n":1}}
  */
-export function payloadOf(ref: string, { title, body, image_url: image, url, data }: PushContent): Buffer {
-  const texts = JSON.stringify({ push_id: ref, title, body, image, url })
+export function payloadOf(
+  ref: string,
+  { title, body, image_url: image, url, data }: PushContent,
+  receipt?: Receipt,
+): Buffer {
+  const texts = JSON.stringify({ push_id: ref, title, body, image, url, receipt })
   // `data` is inserted as text, so that numbers beyond 2^53 keep their digits.
   return Buffer.from(data === undefined ? texts : `${texts.slice(0, -1)},"data":${data}}`)
 }

@@ -2,6 +2,7 @@
 
 import type { LookupFunction } from 'node:net'
 import type { Fatal } from '../../contract/outcome.ts'
+import { receiptToken } from '../../contract/receipt-token.ts'
 import { refuseFatal } from '../../contract/refusals.ts'
 import { clock } from '../../runtime/clock.ts'
 import { collapseId } from '../collapse.ts'
@@ -33,6 +34,11 @@ export interface WebPushOptions extends VapidKeys {
   readonly concurrency?: number
   /** Maximum number of sends in a second, in each process. Default: no limit. */
   readonly perSecond?: number | undefined
+  /**
+   * The address and the secret for reports of service workers: `{base_url}/app/receipts`, and the first of the operator's app.secrets.
+   * Absent: payloads have no receipt token.
+   */
+  readonly receipts?: { readonly url: string; readonly secret: string } | undefined
   /** Name resolver. Default: the system's. Its addresses are checked too. */
   readonly lookup?: LookupFunction
 }
@@ -67,7 +73,12 @@ export function webPush(options: WebPushOptions): PushService {
     if (expiresAt <= now) return expired
     const urgency = urgencyOf(content)
     if (typeof urgency !== 'string') return invalid(urgency.error)
-    const payload = payloadOf(ref, content)
+    const { receipts } = options
+    const receipt = receipts && {
+      url: receipts.url,
+      token: receiptToken(receipts.secret, { brand: device.brand, ref }),
+    }
+    const payload = payloadOf(ref, content, receipt)
     if (payload.length > mostPayloadBytes) return tooLarge(payload.length)
 
     const limit = withinDeadline(context)

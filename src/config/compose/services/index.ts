@@ -6,7 +6,7 @@ import { apns } from '../../../providers/apns/apns.ts'
 import { fcm } from '../../../providers/fcm/fcm.ts'
 import type { PushService } from '../../../providers/push-service.ts'
 import { judgeEndpoint } from '../../../providers/web-push/judge-endpoint.ts'
-import { webPush } from '../../../providers/web-push/web-push.ts'
+import { type WebPushOptions, webPush } from '../../../providers/web-push/web-push.ts'
 import type { DevicesConfig, PushServiceConfig } from '../../devices-table.ts'
 import { loadPushService } from '../../module.ts'
 import { ConfigError } from '../../problem.ts'
@@ -16,10 +16,19 @@ import { fcmOptions } from './fcm.ts'
 import { composeHttpService } from './http.ts'
 import { webPushOptions } from './web-push.ts'
 
-/** @param at the path of the settings: 'operator.push.devices' */
-export async function pushDevices(config: DevicesConfig, at: string): Promise<PushDevices> {
+/**
+ * @param at the path of the settings: 'operator.push.devices'
+ * @param receipts for Web Push
+ */
+export async function pushDevices(
+  config: DevicesConfig,
+  at: string,
+  receipts?: WebPushOptions['receipts'],
+): Promise<PushDevices> {
   const { lifetime, unregistered_targets: unregisteredTargets, removals } = config
-  const services = await Promise.all(config.services.map((service, i) => pushService(service, `${at}.services[${i}]`)))
+  const services = await Promise.all(
+    config.services.map((service, i) => pushService(service, `${at}.services[${i}]`, receipts)),
+  )
   refuseDuplicateNames(services, at)
   return {
     source: await deviceSource(config.source, `${at}.source`),
@@ -41,9 +50,13 @@ export function judgeOf({ services }: DevicesConfig, at: string): Judge {
   }
 }
 
-async function pushService(config: PushServiceConfig, path: string): Promise<PushService> {
+async function pushService(
+  config: PushServiceConfig,
+  path: string,
+  receipts: WebPushOptions['receipts'],
+): Promise<PushService> {
   const { brands } = config
-  const service = await createService(config, path)
+  const service = await createService(config, path, receipts)
   if (!brands) return service
   return {
     name: service.name,
@@ -57,14 +70,18 @@ async function pushService(config: PushServiceConfig, path: string): Promise<Pus
 }
 
 /** One case per kind of push service. */
-async function createService(config: PushServiceConfig, path: string): Promise<PushService> {
+async function createService(
+  config: PushServiceConfig,
+  path: string,
+  receipts: WebPushOptions['receipts'],
+): Promise<PushService> {
   switch (config.is) {
     case 'fcm':
       return fcm(await fcmOptions(config, path))
     case 'apns':
       return apns(await apnsOptions(config, path))
     case 'web-push':
-      return webPush(webPushOptions(config, path))
+      return webPush({ ...webPushOptions(config, path), receipts })
     case 'http':
       return composeHttpService(config, path)
     case 'module':
