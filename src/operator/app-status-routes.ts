@@ -4,11 +4,11 @@
 import { Type } from 'typebox'
 import { closed, timeText } from '../contract/documents/described.ts'
 import type { MessageStatus } from '../contract/status.ts'
-import { clampTo, readTimestamp, type Timestamp } from '../contract/timestamp.ts'
+import { readTimestamp, type Timestamp, timestampOf } from '../contract/timestamp.ts'
 import { type AppRoute, appRoute, type ReceiptRoute, typedReceiptRoute } from '../http/app-access.ts'
 import { HttpError } from '../http/http-error.ts'
 import { clock } from '../runtime/clock.ts'
-import { type StatusRecorder, statusNow } from '../status/recorder.ts'
+import type { StatusRecorder } from '../status/recorder.ts'
 
 /** A person's device cannot report that a message was sent, or that it failed. */
 const reported = ['delivered', 'displayed', 'opened', 'dismissed', 'clicked'] as const satisfies MessageStatus[]
@@ -67,7 +67,7 @@ export function receiptRoute({ record }: Pick<StatusRecorder, 'record'>): Receip
     gives: Type.Object({ push_id: Type.String() }),
     refuses: { 404: 'The message was deleted by retention, or its statuses are not recorded.' },
     async handler({ body }, { brand, ref }) {
-      const unknown = await record([{ brand, ref, status: body.status, at: statusNow() }])
+      const unknown = await record([{ brand, ref, status: body.status, at: timestampOf(clock.now()) }])
       if (unknown.length > 0)
         throw new HttpError(404, `there is no record of the message ${ref}: do not repeat the report`)
       return { push_id: ref }
@@ -75,8 +75,6 @@ export function receiptRoute({ record }: Pick<StatusRecorder, 'record'>): Receip
   })
 }
 
-/** The clock of a telephone may be ahead: a status is never in the future. */
 function timeOf(text: string | undefined): Timestamp {
-  const at = text === undefined ? undefined : readTimestamp(text)
-  return at === undefined ? statusNow() : clampTo(clock.now())(at).at
+  return (text === undefined ? undefined : readTimestamp(text)) ?? timestampOf(clock.now())
 }
