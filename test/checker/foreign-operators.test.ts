@@ -25,7 +25,12 @@ async function startPython(t: TestContext): Promise<{ url: string; restart: () =
   const port = String(await freePort())
   const database = join(await temporary(t), 'operator.db')
   const start = async () => {
-    const started = startProgram(t, [python as string, join(import.meta.dirname, 'operator.py'), port, database])
+    const started = startProgram(t, [
+      python as string,
+      join(import.meta.dirname, 'foreign_operator.py'),
+      port,
+      database,
+    ])
     await started.line(/^listening$/)
     return started
   }

@@ -37,7 +37,7 @@ test('a platform in Python passes every check', { skip: python ? false : 'no Pyt
     },
   })
   t.after(() => opened.close())
-  const program = join(import.meta.dirname, 'platform.py')
+  const program = join(import.meta.dirname, 'foreign_platform.py')
   const started = startProgram(t, [python as string, program, new URL(control).port, opened.url])
   await started.line(/^listening$/)
   const { results } = await (await opened.prepare()).run()

@@ -1,6 +1,6 @@
 """A platform in another language: Python 3.8 or later, with the standard library alone.
 
-platform.py PORT BASE_URL: sends pushes in batches of 10, and on-site notifications one at a time.
+foreign_platform.py PORT BASE_URL: sends pushes in batches of 10, and on-site notifications one at a time.
 POST /push, /site: enqueues a record in each line. GET /failed: Failed Actions. POST /reconcile/FIELD: 200 if the list is used, else 409.
 """
 

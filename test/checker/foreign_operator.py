@@ -1,4 +1,4 @@
-"""A small correct operator in Python, of its standard library alone: python3 operator.py PORT DATABASE
+"""A small correct operator in Python, of its standard library alone: python3 foreign_operator.py PORT DATABASE
 
 The tests start it, to show that the checker judges implementations in any language.
 """
