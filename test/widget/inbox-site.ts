@@ -40,7 +40,11 @@ const exclusions: AttributeSource = {
   among: async (_, users) => new Map([['excluded', new Set(users.filter((user) => user === excludedUser))]]),
 }
 
-export async function startInboxSite(t: TestContext): Promise<InboxSite> {
+/** @param options further options of the operator */
+export async function startInboxSite(
+  t: TestContext,
+  options: Parameters<typeof startOperator>[1] = {},
+): Promise<InboxSite> {
   const origins: string[] = []
   const server = createServer((request, response) => {
     answer(new URL(request.url ?? '/', 'http://site'), response).catch((error) =>
@@ -54,7 +58,7 @@ export async function startInboxSite(t: TestContext): Promise<InboxSite> {
   })
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   origins.push(url)
-  const operator = await startOperator(t, { app: { secrets: [secret], origins }, attributes: exclusions })
+  const operator = await startOperator(t, { app: { secrets: [secret], origins }, attributes: exclusions, ...options })
   const proxy = await tcpProxy(t, Number(new URL(operator.url).port))
   const proxied = `http://127.0.0.1:${proxy.port}`
   const streams = { open: 0, most: 0, opened: 0 }
