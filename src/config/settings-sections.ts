@@ -186,6 +186,11 @@ export const chapters: Readonly<Record<string, readonly Section[]>> = {
       'What becomes of each message, for the platform. See [status.md](status.md). Without `operator.status` no statuses are recorded.',
     ),
     section(
+      'Delivery status: receipts of providers',
+      String.raw`operator\.status\.(?<name>receipts_from(\[\]\.(\w+|rules\[\]\.\w+))?)`,
+      'A provider calls `POST /receipts/NAME` of the operator with its events. See [Receipts of providers](status.md#receipts-of-providers).',
+    ),
+    section(
       'Delivery status: webhook',
       String.raw`operator\.status\.webhooks\[\]\.to\{webhook\}\.(?<name>\w+(\[\])?)`,
       'Signed calls to the platform. See [Webhook](status.md#webhook).',

@@ -1,7 +1,8 @@
 // Delivery statuses at the operator (§1.5, rows 23 to 25).
 
+import { messageStatuses } from '../contract/status.ts'
 import { webhookKey } from '../contract/webhook-signature.ts'
-import { brand, duration, integer, kind, text, url, yesNo } from './kinds.ts'
+import { brand, duration, integer, kind, oneOf, pointer, text, url, yesNo } from './kinds.ts'
 import { group, list, type ValueOf, variants } from './setting.ts'
 
 /** A secret of Standard Webhooks. Both sides have the same one. */
@@ -9,6 +10,8 @@ export const webhookSecret = kind('whsec_ and the base64 form of 24 to 64 bytes'
   webhookKey(text) === undefined ? undefined : text,
 )
 export const makeWebhookSecret = 'make one with: echo "whsec_$(openssl rand -base64 32)"'
+
+const pathPart = kind('letters, digits and hyphens', (text) => (/^[A-Za-z0-9-]{1,64}$/.test(text) ? text : undefined))
 
 const connections = integer(
   1,
@@ -29,6 +32,43 @@ export const statusSettings = group(
       help: 'The public address of this operator for service workers: {base_url}. With it, each Web Push payload has a receipt token. Needs operator.app. Default: none.',
       optional: true,
     }),
+    receipts_from: list(
+      group(
+        { help: 'One provider that reports its events.' },
+        {
+          name: pathPart({ help: 'The last part of the address: the provider calls POST /receipts/NAME.' }),
+          header: text({ help: 'The header that authenticates the provider.', default: 'authorization' }),
+          secret: text({ help: 'The whole value of the header, such as "Bearer …".', secret: true }),
+          events: pointer({
+            help: 'The list of events in the body. Default: the body, which is one event or a list.',
+            optional: true,
+          }),
+          id: pointer({ help: 'The push_id in an event.', default: '/push_id' }),
+          time: pointer({
+            help: 'The time of an event: RFC 3339, or seconds since 1970. Default: the time of receipt.',
+            optional: true,
+          }),
+          rules: list(
+            group(
+              {
+                help: 'One rule. The first one that matches an event gives its status; an event without one is ignored.',
+              },
+              {
+                at: pointer({ help: 'A value of the event.' }),
+                equals: text({ help: 'The value, as text.' }),
+                status: oneOf(...messageStatuses)({ help: 'The status.' }),
+              },
+            ),
+            {
+              help: 'The rules that map events to statuses.',
+              minItems: 1,
+              remedy: 'write rules: [{at: /event, equals: opened, status: opened}]',
+            },
+          ),
+        },
+      ),
+      { help: 'The providers that report what became of their messages.' },
+    ),
     webhooks: list(
       group(
         { help: 'One brand.' },

@@ -42,6 +42,7 @@ import { checkOperatorOptions } from './check-options.ts'
 import { operatorDocuments } from './documents.ts'
 import { messageRoutes } from './message-routes.ts'
 import { deviceLimits, type OperatorOptions, operatorLimits, reconciliationLimits } from './options.ts'
+import { providerReceiptRoute } from './provider-receipts.ts'
 import { reconciliationRoute } from './reconciliation-route.ts'
 import { sendRoutes } from './send-routes.ts'
 import { statusRoutes } from './status-routes.ts'
@@ -109,7 +110,12 @@ export function createOperator(options: OperatorOptions): Operator {
 /** The paths of the interface, and with `app` and `status` those of their endpoints. */
 function pathsOf({ app, status }: OperatorOptions): readonly string[] {
   const paths = [...sendEndpoints, reconciliation].map(({ path }) => path)
-  return [...paths, ...(app ? appPaths : []), ...(hasStatusPages(status) ? [statusPagePath] : [])]
+  return [
+    ...paths,
+    ...(app ? appPaths : []),
+    ...(hasStatusPages(status) ? [statusPagePath] : []),
+    ...(status?.receiptsFrom?.length ? ['/receipts/*'] : []),
+  ]
 }
 
 const hasStatusPages = (status: OperatorOptions['status']): boolean => status !== undefined && status.polling !== false
@@ -195,6 +201,10 @@ async function composeOn(
     signal,
   })
   const statusPages = hasStatusPages(options.status) ? [statusRoutes(app, { database, keys: options.keys })] : []
+  const receipts =
+    statuses && options.status?.receiptsFrom?.length
+      ? [providerReceiptRoute(app, { receipts: options.status.receiptsFrom, brands, recorder: statuses.recorder })]
+      : []
   const adminApp = createHttp('operator', limits.bodyBytes, limits)
   const admin = [
     ...operatorAdmin({ database, secret: options.app?.secrets[0] }),
@@ -227,7 +237,7 @@ async function composeOn(
   documentRoutes(
     adminApp,
     'operator',
-    operatorDocuments({ admin, app: appApi, status: statusPages, publicUrl: options.publicUrl }),
+    operatorDocuments({ admin, app: appApi, status: statusPages, receipts, publicUrl: options.publicUrl }),
   )
   await Promise.all([app.ready(), adminApp.ready()])
 

@@ -12,11 +12,12 @@ export interface OperatorDocuments {
   readonly app: readonly DescribedRoute[]
   /** The routes by which the platform polls statuses. */
   readonly status: readonly DescribedRoute[]
+  readonly receipts: readonly DescribedRoute[]
   readonly publicUrl?: string | undefined
 }
 
 /** Describes only the routes that this configuration serves. Any other route would answer 404. */
-export function operatorDocuments({ admin, app, status, publicUrl }: OperatorDocuments): Documents {
+export function operatorDocuments({ admin, app, status, receipts, publicUrl }: OperatorDocuments): Documents {
   return {
     asyncApi: () => asyncApi('operator'),
     openApi: () =>
@@ -35,6 +36,15 @@ export function operatorDocuments({ admin, app, status, publicUrl }: OperatorDoc
                   says: 'For the platform, with the API key of the send endpoints. A key sees the statuses of its brands only.',
                   security: 'ApiKey' as const,
                   routes: status,
+                },
+              ]
+            : []),
+          ...(receipts.length > 0
+            ? [
+                {
+                  tag: 'Receipts',
+                  says: 'For the providers of operator.status.receipts_from. The header and its value are those of the settings.',
+                  routes: receipts,
                 },
               ]
             : []),

@@ -12,10 +12,13 @@ import { outcomeStatus } from '../status/outcome-status.ts'
 import { createStatusRecorder, type StatusRecorder } from '../status/recorder.ts'
 import { forgetStatuses } from '../status/retention.ts'
 import type { Database } from '../store/database.ts'
+import type { ProviderReceipts } from './provider-receipts.ts'
 
 export interface StatusOptions {
   /** Whether the platform can read statuses at GET /messages/status. Default: true. */
   readonly polling?: boolean
+  /** The providers that report what became of their messages, at POST /receipts/NAME. */
+  readonly receiptsFrom?: readonly ProviderReceipts[]
   /** Where the statuses of each brand are sent. Other brands can only be polled. */
   readonly webhooks?: readonly StatusWebhook[]
 }

@@ -8,8 +8,9 @@ import type { StatusSender } from '../../status/status-sender.ts'
 import type { StatusWebhookConfig } from '../status-settings.ts'
 import type { OperatorConfig } from '../table.ts'
 
-export function statusOptions({ polling, webhooks }: NonNullable<OperatorConfig['status']>): StatusOptions {
-  return { polling, webhooks: webhooks.map(webhookOptions) }
+export function statusOptions(config: NonNullable<OperatorConfig['status']>): StatusOptions {
+  const { polling, webhooks, receipts_from: receiptsFrom } = config
+  return { polling, webhooks: webhooks.map(webhookOptions), receiptsFrom }
 }
 
 function webhookOptions({ brand, to, timeout, retry }: StatusWebhookConfig): StatusWebhook {
