@@ -33,7 +33,30 @@ platform:
   port: 0
   keys: [{name: crm, key: ${crmKey}, scopes: [enqueue, read, manage]}]
   lanes:
-    - {brand: 1, channel: push, to: {provider: operator-api, url: "${url}", api_key: ${key}}, retry: {first: 50ms, most: 100ms}}
+    - brand: 1
+      channel: push
+      to: {provider: operator-api, url: "${url}", api_key: ${key}}
+      retry: {first: 50ms, most: 100ms}
+      status: {webhook_secrets: [whsec_canaryCanaryCanaryCanaryCanaryCanary0002]}
+`
+/** A lane of the platform that delivers without an operator. It follows the lanes of platformOf(). */
+const ownOf = (push: string): string => `
+    - {brand: 2, channel: push, to: own}
+  own:
+    app: {secrets: [canary-secret-of-own-subscriber-tokens-0001]}
+    push:
+${push.trim().replaceAll(/^/gm, '      ')}
+`
+const statuses = `
+  status:
+    receipts_from: [{name: pager, secret: canary-receipt-secret, rules: [{at: /e, equals: o, status: opened}]}]
+    webhooks:
+      - brand: 1
+        to:
+          webhook: "http://127.0.0.1:1"
+          secrets: [whsec_canaryCanaryCanaryCanaryCanaryCanary0003]
+          api_key: canary-status-key-0001
+      - {brand: 2, to: {callback: "http://127.0.0.1:1", password: canary-callback-password}}
 `
 const named = `
 secrets: [{name: k, value: canary-named-secret}]
@@ -51,18 +74,20 @@ const providerOf = (url: string, auth: string): string =>
   `provider: http\nurl: ${url}/push\n${named}\nauth: ${auth.replace('URL', url)}
 body: {to: "{{user_id}}", title: "{{title}}", text: "{{body}}", data: "{{data}}"}`
 
-/** A configuration that sends to users, by their ids. */
-const yamlOf = (url: string, auth: string): string =>
-  operatorOf(`${providerOf(url, auth)}\nuser_id: "{{brand}}-{{user_id}}"`)
-
-/** A configuration that sends to devices, by their tokens. */
-const devicesOf = (services: readonly string[], source = '{module: ./devices.ts}'): string =>
-  operatorOf(`
+const toUsers = (url: string, auth: string): string => `${providerOf(url, auth)}\nuser_id: "{{brand}}-{{user_id}}"`
+const toDevices = (services: readonly string[], source: string): string => `
 devices:
   source: ${source}
   services:
 ${services.map((service) => service.replaceAll(/^/gm, '      ').replace('      ', '    - ')).join('\n')}
-`)
+`
+
+/** A configuration that sends to users, by their ids. */
+const yamlOf = (url: string, auth: string): string => operatorOf(toUsers(url, auth))
+
+/** A configuration that sends to devices, by their tokens. */
+const devicesOf = (services: readonly string[], source = '{module: ./devices.ts}'): string =>
+  operatorOf(toDevices(services, source))
 const pagerOf = (url: string, auth: string): string =>
   providerOf(url, auth).replace('to: "{{user_id}}"', 'to: "{{token}}", user: "{{user_id}}"').concat('\nname: pager')
 const webPush = `provider: web-push
@@ -70,12 +95,14 @@ public_key: ${'B'.repeat(87)}
 private_key: canaryCanaryCanaryCanaryCanaryCanaryCanary0
 subject: mailto:ops@example.com`
 
-const fcm = 'provider: fcm\ncredentials_json: canary-service-account'
+const proxy = 'proxy: "http://ann:canary-proxy-password@127.0.0.1:1"'
+const fcm = `provider: fcm\ncredentials_json: canary-service-account\n${proxy}`
 const apns = `provider: apns
 key_text: canary-signing-key
 key_id: ABC1234567
 team_id: DEF1234567
-topic: com.example.app`
+topic: com.example.app
+${proxy}`
 
 const sources = [
   '{sql: "select 1 where :users is null", database: "postgres://reader:canary-database-password@127.0.0.1:1/shop"}',
@@ -133,10 +160,17 @@ test('the configurations of this test have every secret setting', async (t) => {
     const address = 'http://127.0.0.1:1'
     const services = [pagerOf(address, auth), fcm, apns, webPush]
     for (const yaml of [
-      yamlOf(address, auth) + attributes + published[0],
-      ...sources.map((source) => devicesOf(services, source) + published[1]),
+      yamlOf(address, auth) + attributes + published[0] + platformOf(address) + ownOf(toUsers(address, auth)),
+      ...sources.map(
+        (source) =>
+          devicesOf(services, source) +
+          published[1] +
+          statuses +
+          platformOf(address) +
+          ownOf(toDevices(services, source)),
+      ),
     ]) {
-      await writeFile(file, yaml + platformOf(address) + consumed + furtherStore)
+      await writeFile(file, yaml + consumed + furtherStore)
       for (const path of secretsIn(table, await loadConfig(file, {}), '')) set.add(path)
     }
   }
