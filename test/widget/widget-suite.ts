@@ -256,7 +256,7 @@ export function widgetSuite({ name, skip, open }: BrowserFixture): void {
     await until(async () => (await storedOne(site, refs[1] as string))?.read_at, { ...patient, awaited: 'it is read' })
     await page.press('Escape')
     await eventually(page, `!${root}.querySelector('.panel').matches(':popover-open')`, 'the panel is closed')
-    assert.equal(await focused(page), 'bell')
+    await until(async () => (await focused(page)) === 'bell', { ...patient, awaited: 'the bell has the focus again' })
     assert.deepEqual(
       (await site.stored()).map((item) => item.site_notification_id),
       [refs[1], refs[0]],

@@ -24,12 +24,21 @@ export const withoutPostgres = (): Promise<string | false> => without(postgresSe
 export async function freshSchema(): Promise<string> {
   const url = new URL((await postgres()).url)
   const schema = `test_${randomBytes(6).toString('hex')}`
-  after(async () => {
-    await query(url.href, `set lock_timeout = '5s'; drop schema if exists ${schema} cascade`)
-  })
+  after(() => dropSchema(url.href, schema))
   const fresh = new URL(url)
   fresh.searchParams.set('schema', schema)
   return fresh.href
+}
+
+/** A lane that is not stopped yet may hold a lock of the schema: then the drop is repeated. */
+async function dropSchema(url: string, schema: string, attempts = 5): Promise<void> {
+  try {
+    await query(url, `set lock_timeout = '5s'; drop schema if exists ${schema} cascade`)
+  } catch (error) {
+    const isLocked = ['40P01', '55P03'].includes((error as { code?: string }).code ?? '')
+    if (!isLocked || attempts === 1) throw error
+    await dropSchema(url, schema, attempts - 1)
+  }
 }
 
 /** Runs SQL on a separate connection. */
