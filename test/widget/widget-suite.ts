@@ -51,20 +51,20 @@ export function widgetSuite({ name, skip, open }: BrowserFixture): void {
     const ref = await site.send({ title: 'Hello', body: 'There', url: '#there', image_url: `${site.url}/picture.svg` })
     await eventually(page, `${root}.querySelector('.badge')?.textContent === '1'`, 'the bell counts it')
     await page.evaluate(`${root}.querySelector('.bell').click()`)
-    assert.deepEqual(await shown(page), [ref])
+    await untilShown(page, [ref])
     await until(async () => (await storedOne(site, ref))?.seen_at, {
       ...patient,
       awaited: 'the operator has it as seen',
     })
     assert.equal((await storedOne(site, ref))?.read_at, null)
-    assert.equal(await page.evaluate(`${root}.querySelector('.image img').naturalWidth > 0`), true)
+    await eventually(page, `${root}.querySelector('.image img')?.naturalWidth > 0`, 'the image is shown')
     await page.evaluate(`${root}.querySelector('.link').click()`)
     await until(async () => (await storedOne(site, ref))?.clicked_at, {
       ...patient,
       awaited: 'the operator has it as clicked',
     })
     await eventually(page, `${root}.querySelector('.badge') === null`, 'the bell shows no count')
-    assert.equal(await page.evaluate('location.hash'), '#there')
+    await eventually(page, `location.hash === '#there'`, 'the page of the link is open')
   })
 
   for (const way of ['by webhook', 'by polling'] as const)
