@@ -94,6 +94,7 @@ const allowedImports: Record<string, readonly string[]> = {
   ],
   cli: [
     'checker',
+    'conversions:types',
     'demo',
     'fake',
     'config',

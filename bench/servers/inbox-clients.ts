@@ -17,7 +17,7 @@ handleCalls({
     for (let opened = 0; opened < count; opened += atOnce)
       await Promise.all(Array.from({ length: Math.min(atOnce, count - opened) }, () => open(port, head)))
   },
-  /** Resolves when so many events were received in all, over all connections. */
+  /** Resolves when this number of events was received, over all connections together. */
   received(count: number) {
     if (events >= count) return
     return new Promise<void>((resolve) => {

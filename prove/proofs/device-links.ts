@@ -12,6 +12,7 @@ import { admin } from '../harness/http.ts'
 import { type NetworkProxy, startNetworkProxy } from '../harness/network-proxy.ts'
 import { type Process, startProcess } from '../harness/process.ts'
 import type { Proof } from '../harness/proof.ts'
+import { retryUntil } from '../harness/retry-until.ts'
 import { planVariable } from '../plans.ts'
 import {
   type ChannelName,
@@ -272,17 +273,6 @@ async function readLinkedDevices(store: string): Promise<readonly string[]> {
      where u.at is null or u.at < d.link_at`,
   )
   return rows.map(({ it }) => it as string).sort()
-}
-
-async function retryUntil<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
-  for (;;) {
-    try {
-      return await work()
-    } catch (error) {
-      if (signal.aborted) throw error
-      await sleep(100)
-    }
-  }
 }
 
 const retryFor = <T>(ms: number, work: () => Promise<T>): Promise<T> => retryUntil(work, AbortSignal.timeout(ms))

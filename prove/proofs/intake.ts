@@ -12,6 +12,7 @@ import { memoryOf, type Process, startProcess } from '../harness/process.ts'
 import type { Figures, Proof, ProofOptions } from '../harness/proof.ts'
 import { type PublishedRecord, type RecordBroker, startRecordBroker } from '../harness/record-broker.ts'
 import { record } from '../harness/records.ts'
+import { retryUntil } from '../harness/retry-until.ts'
 import { planVariable } from '../plans.ts'
 import type { BrokerName, IntakePlan } from '../processes/intake-platform.ts'
 
@@ -247,17 +248,6 @@ function watchMemory(pids: () => readonly number[]): { stop(): number } {
       clearInterval(timer)
       return peak
     },
-  }
-}
-
-async function retryUntil<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
-  for (;;) {
-    try {
-      return await work()
-    } catch (error) {
-      if (signal.aborted) throw error
-      await sleep(100)
-    }
   }
 }
 

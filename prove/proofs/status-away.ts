@@ -10,6 +10,7 @@ import { freePort } from '../../test/support/free-port.ts'
 import { admin, enqueue, waitUntilSettled } from '../harness/http.ts'
 import { type Process, startProcess } from '../harness/process.ts'
 import type { Proof } from '../harness/proof.ts'
+import { retryUntil } from '../harness/retry-until.ts'
 import { apiKeys, appSecret, planVariable } from '../plans.ts'
 import type { StatusPlan } from '../processes/status-plan.ts'
 
@@ -137,7 +138,7 @@ async function sendMessages(platform: string, usersOfBrand: number, signal: Abor
   return messages
 }
 
-/** Marks all notifications of a user, and repeats what an unavailable operator did not answer. @returns the fate of each */
+/** Marks all notifications of a user, and repeats a request that an unavailable operator did not answer. @returns the fate of each */
 async function markAll(
   operator: string,
   { brand, userId }: { readonly brand: string; readonly userId: string },
@@ -199,15 +200,4 @@ function judge(file: string, expected: ReadonlyMap<string, (typeof fates)[number
   assert.equal(metas.size, expected.size, 'each message has a meta of its own')
   assert.equal(byRef.size, expected.size)
   return rows.length
-}
-
-async function retryUntil<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
-  for (;;) {
-    try {
-      return await work()
-    } catch (error) {
-      if (signal.aborted) throw error
-      await new Promise((resolve) => setTimeout(resolve, 20))
-    }
-  }
 }

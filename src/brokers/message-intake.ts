@@ -4,7 +4,8 @@
 import type { Outcome } from '../contract/outcome.ts'
 import { type FailedCode, failedRefusals, refuseFailed } from '../contract/refusals.ts'
 import { userKey } from '../queue/item-keys.ts'
-import type { Lane, LaneHandler, LaneService, Queue } from '../queue/queue.ts'
+import { parkedLane } from '../queue/parked-lane.ts'
+import type { LaneHandler, LaneService, Queue } from '../queue/queue.ts'
 import { clock } from '../runtime/clock.ts'
 import { emit } from '../runtime/events.ts'
 import type { Op } from '../store/database.ts'
@@ -112,7 +113,7 @@ export function createMessageIntake<Value>(options: MessageIntakeOptions<Value>)
       )
 
   const lanes = [...new Set(brands)].map((brand) =>
-    queue.serveLane({ ...laneSettings, name: laneOf(brand) }, replay(brand)),
+    queue.serveLane({ ...parkedLane, name: laneOf(brand) }, replay(brand)),
   )
 
   return {
@@ -135,15 +136,4 @@ export function createMessageIntake<Value>(options: MessageIntakeOptions<Value>)
       await Promise.all(lanes.map((lane) => lane.stop(withinMs)))
     },
   }
-}
-
-const laneSettings: Omit<Lane, 'name'> = {
-  order: 'none',
-  max: 100,
-  bytes: 4 * 1024 * 1024,
-  spanMs: 0,
-  concurrency: 1,
-  timeoutMs: 30_000,
-  keepFailed: true,
-  retry: { firstMs: 500, mostMs: 30_000 },
 }

@@ -13,13 +13,17 @@ export interface Gates {
   readonly accepted: string
 }
 
-export interface PlanInput<Tool> {
+/** The choice of the checks, and the facts on which they are judged. */
+export interface Chosen<Tool> {
   readonly checks: readonly Check<Tool>[]
-  readonly gates: Gates
   readonly facts: Facts
   readonly rules: RuleSet
   /** Only checks whose id is one of these, or begins with one of these and a dot. */
   readonly only?: readonly string[]
+}
+
+export interface PlanInput<Tool> extends Chosen<Tool> {
+  readonly gates: Gates
   /** The endpoints to check. An endpoint that is not a key is not offered, and need not be. */
   readonly endpoints: ReadonlyMap<Feature, EndpointState>
 }

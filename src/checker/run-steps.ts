@@ -1,4 +1,4 @@
-// Runs the steps of a plan, and judges what was recorded.
+// Runs the steps of a plan, and judges the recorded requests.
 
 import { clock } from '../runtime/clock.ts'
 import type { AnyCheck } from './check.ts'
@@ -14,7 +14,7 @@ export interface Result {
   readonly check: AnyCheck
   readonly target: Target
   readonly status: Status
-  /** What was seen (failed), or why there is no judgement. */
+  /** The observation (failed), or the reason why there is no judgement. */
   readonly seen?: string
   /** How to prepare a skipped check. */
   readonly prepare?: string

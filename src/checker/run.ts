@@ -1,26 +1,21 @@
-// A run of the checks of an operator: sends the requests of each step, and judges what was recorded.
+// A run of the checks of an operator: sends the requests of each step, and judges the recorded answers.
 
 import { clock } from '../runtime/clock.ts'
-import type { Check, RuleSet } from './check.ts'
 import type { Exchange } from './exchange.ts'
 import type { Facts } from './facts.ts'
 import { createHttpClient, type HttpClient, pause } from './http-client.ts'
 import { createMessageMaker } from './messages.ts'
 import { acceptedCheck, offeredCheck } from './operator/endpoints.ts'
-import { planSteps } from './plan.ts'
+import { type Chosen, planSteps } from './plan.ts'
 import { CouldNotRun, type Preflight, preflight, reachRemedy } from './preflight.ts'
 import { type Outcome, type RunProgress, runSteps } from './run-steps.ts'
 import { createSender, type Sender } from './sender.ts'
 import type { Feature, Target } from './target.ts'
 import { Unreachable } from './verdict.ts'
 
-export interface RunOptions {
+export interface RunOptions extends Chosen<Sender> {
   readonly url: string
   readonly key: string
-  readonly checks: readonly Check[]
-  readonly facts: Facts
-  readonly rules: RuleSet
-  readonly only?: readonly string[]
   /** The endpoints that must be offered; undefined: those that are. */
   readonly features?: readonly Feature[]
   readonly mostMessages: number

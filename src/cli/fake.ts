@@ -2,7 +2,7 @@ import { Command } from 'commander'
 import { fakeOperatorCommand } from './fake/operator.ts'
 import { fakePlatformCommand } from './fake/platform.ts'
 
-/** `bellwire fake`: the other side, with faults on request, for those who develop a platform or an operator. */
+/** `bellwire fake`: the other side, with faults on request, for the development of a platform or an operator. */
 export function fakeCommand(): Command {
   return new Command().addCommand(fakeOperatorCommand()).addCommand(fakePlatformCommand())
 }

@@ -1,6 +1,7 @@
 // A client of /admin/conversions of the platform: how many messages were sent, delivered, displayed and clicked.
 
 import { Command, Option } from 'commander'
+import type { Conversions } from '../conversions/report.ts'
 import { number } from './failed/groups.ts'
 import { type Column, textTable } from './failed/text-table.ts'
 import { type Addressed, withAddress, withSide } from './running-side.ts'
@@ -11,22 +12,10 @@ type StatusOptions = Addressed & { readonly [Name in (typeof filters)[number]]?:
   readonly csv?: true
 }
 
-interface Group {
-  readonly lane: string
-  readonly activity: string | null
-  readonly action: string | null
-  readonly action_group: string | null
-  readonly sent: number
-  readonly delivered: number
-  readonly displayed: number
-  readonly clicked: number
-  readonly failed: number
-}
-
 export function statusCommand(): Command {
   const key = 'a key with the scope read; default: the first such key of platform.keys'
   return withAddress(new Command(), 'platform', key, '10s')
-    .addOption(new Option('--by <name>', 'what a line is').choices(['activity', 'action', 'action_group']))
+    .addOption(new Option('--by <name>', 'the group of a line').choices(['activity', 'action', 'action_group']))
     .option('--brand <number>', 'only this brand')
     .addOption(new Option('--channel <name>', 'only this channel').choices(['push', 'site']))
     .option('--activity <id>', 'only this activity_id')
@@ -41,7 +30,7 @@ export function statusCommand(): Command {
 }
 
 const help = `
-Counts the messages of each activity as their operator reported them. docs/conversions.md says what counts as delivered, displayed and clicked.
+Counts the messages of each activity as their operator reported them. docs/conversions.md defines delivered, displayed and clicked.
 
 Examples:
   bellwire status
@@ -60,7 +49,7 @@ async function showStatus(options: StatusOptions): Promise<void> {
     if (options.csv)
       return client.download(`/admin/conversions.csv${query}`, async (chunk) => void process.stdout.write(chunk))
     const answer = await client.get(`/admin/conversions${query}`)
-    const { groups } = answer as { groups: readonly Group[] }
+    const { groups } = answer as { groups: readonly Conversions[] }
     if (options.json) console.log(JSON.stringify(answer))
     else console.log(groups.length === 0 ? 'No message matches.' : phraseConversions(groups))
   })
@@ -84,7 +73,7 @@ const columns: readonly Column[] = [
 ]
 
 /** A table with one line for each group. */
-function phraseConversions(groups: readonly Group[]): string {
+function phraseConversions(groups: readonly Conversions[]): string {
   const rows = groups.map((group) => [
     group.lane,
     group.activity ?? '–',

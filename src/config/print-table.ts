@@ -47,7 +47,7 @@ export function withSettings(document: string): string {
   return `${document.slice(0, from)}${begin}\n\n${settingsTables()}\n\n${document.slice(to)}`
 }
 
-/** Without the settings of platform.own that are those of the operator. */
+/** Without the settings that platform.own shares with the operator. */
 function withoutShared(all: readonly Described[]): readonly Described[] {
   const byPath = new Map(all.map(({ path, setting }) => [path, setting]))
   return all.filter(

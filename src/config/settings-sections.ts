@@ -183,7 +183,7 @@ export const chapters: Readonly<Record<string, readonly Section[]>> = {
     section(
       'Delivery status',
       String.raw`operator\.status\.(?<name>polling|receipts|webhooks(\[\]\.(brand|to|timeout))?)`,
-      'What becomes of each message, for the platform. See [status.md](status.md). Without `operator.status` no statuses are recorded.',
+      'The delivery statuses of messages, for the platform. See [status.md](status.md). Without `operator.status` no statuses are recorded.',
     ),
     section(
       'Delivery status: receipts of providers',

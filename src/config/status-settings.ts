@@ -67,7 +67,7 @@ export const statusSettings = group(
           ),
         },
       ),
-      { help: 'The providers that report what became of their messages.' },
+      { help: 'The providers that report delivery statuses.' },
     ),
     webhooks: list(
       group(

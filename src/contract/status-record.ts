@@ -1,4 +1,4 @@
-// Row 24: the record that says what became of a message, the same by webhook and by polling.
+// Row 24: the record of one delivery status, the same by webhook and by polling.
 
 import { type Static, Type } from 'typebox'
 import { nullable, plainText } from './documents/described.ts'
@@ -67,7 +67,7 @@ export interface StatusRecord {
 }
 
 export interface InvalidStatus {
-  /** What is wrong with the record, in one sentence. */
+  /** The fault of the record, in one sentence. */
   readonly invalid: string
   /** The start of its source text. */
   readonly text: string

@@ -55,7 +55,7 @@ export function signWebhook(
  *
  * @param keys the live secrets; a signature by any of them is accepted
  * @param now epoch milliseconds
- * @returns undefined if the call is authentic; otherwise what is wrong, in one sentence
+ * @returns undefined if the call is authentic; otherwise the fault, in one sentence
  */
 export function webhookProblem(
   keys: readonly Uint8Array[],

@@ -1,4 +1,4 @@
-// What became of the platform's messages: delivery statuses, as operators report them (§1.5, §6.2).
+// The delivery statuses of the platform's messages, as operators report them (§1.5, §6.2).
 
 import type { FastifyInstance } from 'fastify'
 import type { LaneService, Queue } from '../queue/queue.ts'

@@ -3,7 +3,8 @@
 import type { Outcome } from '../contract/outcome.ts'
 import { refuseFailed } from '../contract/refusals.ts'
 import { readStatus } from '../contract/status-record.ts'
-import type { Lane, LaneHandler, LaneService, Queue } from '../queue/queue.ts'
+import { parkedLane } from '../queue/parked-lane.ts'
+import type { LaneHandler, LaneService, Queue } from '../queue/queue.ts'
 import { noBrand, readParked, statusLane } from './parked.ts'
 import type { StatusIntake } from './status-intake.ts'
 
@@ -15,7 +16,7 @@ export function serveStatusLanes(
 ): readonly LaneService[] {
   const replay: LaneHandler = (items) => Promise.all(items.map(({ text }) => replayStatus(intake, text)))
   const all = brands.length > 0 ? [noBrand, ...new Set(brands)] : []
-  return all.map((brand) => queue.serveLane({ ...laneSettings, name: statusLane(brand) }, replay))
+  return all.map((brand) => queue.serveLane({ ...parkedLane, name: statusLane(brand) }, replay))
 }
 
 async function replayStatus(intake: StatusIntake, stored: string): Promise<Outcome> {
@@ -24,15 +25,4 @@ async function replayStatus(intake: StatusIntake, stored: string): Promise<Outco
   if ('invalid' in record) return refuseFailed('unreadable_status', { error: record.invalid })
   const error = await intake.retake(record, lanes)
   return error === undefined ? { category: 'successful', rule: 'taken' } : refuseFailed('unknown_identifier', { error })
-}
-
-const laneSettings: Omit<Lane, 'name'> = {
-  order: 'none',
-  max: 100,
-  bytes: 4 * 1024 * 1024,
-  spanMs: 0,
-  concurrency: 1,
-  timeoutMs: 30_000,
-  keepFailed: true,
-  retry: { firstMs: 500, mostMs: 30_000 },
 }

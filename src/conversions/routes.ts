@@ -25,7 +25,10 @@ const day = (description: string) => Type.Optional(timeText(readDay, `${descript
 const Query = Type.Object(
   {
     by: Type.Optional(
-      Type.Enum([...groupings], { description: 'What a group is. Default: activity.', default: 'activity' }),
+      Type.Enum([...groupings], {
+        description: 'The identifier that a group has in common. Default: activity.',
+        default: 'activity',
+      }),
     ),
     brand: Type.Optional(brandNumber('Only this brand.')),
     channel: Type.Optional(Type.Enum([...channels], { description: 'Only this channel.' })),

@@ -21,7 +21,7 @@ export interface Identified {
   readonly refs: readonly string[]
 }
 
-/** What the statuses of a message say. */
+/** The statuses of a message, with their summary. */
 export interface ShownStatuses {
   readonly status?: MessageStatus
   readonly statuses?: readonly {

@@ -5,7 +5,7 @@ import type { MessageStatus } from '../contract/status.ts'
 /** 0: not reported as delivered. 1: delivered. 2: displayed. 3: clicked. */
 export type Stage = 0 | 1 | 2 | 3
 
-/** Each stage includes those before it: a message that was clicked was displayed, even if nobody reported that. */
+/** Each stage includes the earlier stages: a clicked message counts as displayed, even if nobody reported that. */
 export const stageOf: Readonly<Record<MessageStatus, Stage>> = {
   accepted: 0,
   sent: 0,

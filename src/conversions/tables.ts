@@ -4,7 +4,7 @@
 //                      before the answer that brings its identifier.
 // awaited_identifiers  the identifiers of reported_statuses that no message has yet: awaited.ts.
 //
-// conversions          what the statuses of each known identifier amount to: counted.ts.
+// conversions          the stage of each known identifier: counted.ts.
 // status_cursors       how far the statuses of each lane were polled: poller.ts.
 //
 // No statement changes a later time into an earlier one, and the key is (lane, identifier, status): calls may be repeated, and

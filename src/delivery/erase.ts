@@ -15,7 +15,7 @@ const pageSize = 500
 /**
  * Overwrites the texts of all messages of a user in their requests. A message that arrives meanwhile may keep its text: call it again.
  *
- * @param onPage called with the identifiers of each page of the messages, to erase what else is stored about them
+ * @param onPage called with the identifiers of each page of the messages, to erase other stored data about them
  */
 export async function eraseUserTexts(
   database: Database,

@@ -54,7 +54,7 @@ const selectBrands = statement<{ brand: string }>({
 
 const batchRows = 2_000
 
-/** What the retention of a store with `deliveryMigrations` deletes, and after which time. */
+/** The retention of the tables of `deliveryMigrations`. */
 export function deliveryRetention(
   database: Database,
   { keptMs, contentsKeptMs }: { readonly keptMs: number; readonly contentsKeptMs: number },

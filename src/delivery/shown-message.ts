@@ -69,7 +69,7 @@ export const ShownDelivery = Type.Object({
   ),
 })
 
-/** Reads what the store has of a message, without its text. */
+/** Reads a message and its evidence, without its text. */
 export async function readDelivery(database: Database, row: MessageRow) {
   const { brand, ref } = row
   const refusals = await database.read(op(listRefusals, [[brand, ref]]))

@@ -2,6 +2,7 @@
 // is put into the queue in the same commit and published from there, in order for each user, until it is accepted.
 
 import { readUserKey, userKey } from '../queue/item-keys.ts'
+import { outboxLane } from '../queue/outbox-lane.ts'
 import type { Item, LaneService, Queue } from '../queue/queue.ts'
 import type { DeviceMessage, DevicePublisher } from './device-channel.ts'
 import { publishedRecord } from './published-record.ts'
@@ -70,18 +71,9 @@ export function createOutbox(queue: Queue, publishings: readonly Publishing[]): 
   }
 }
 
-function serveLane(queue: Queue, { brand, publisher, timeoutMs = 15_000, retry }: Publishing): LaneService {
-  const lane = {
-    name: deviceLane(brand),
-    order: 'user',
-    max: publisher.max,
-    bytes: 2 * 1024 * 1024,
-    spanMs: 0,
-    concurrency: publisher.concurrency,
-    timeoutMs,
-    keepFailed: true,
-    retry: { firstMs: retry?.firstMs ?? 1_000, mostMs: retry?.mostMs ?? 300_000 },
-  } as const
+function serveLane(queue: Queue, { brand, publisher, timeoutMs, retry }: Publishing): LaneService {
+  const { max, concurrency } = publisher
+  const lane = outboxLane({ name: deviceLane(brand), max, concurrency, timeoutMs, retry })
   return queue.serveLane(lane, (items, context) => publisher.publish(items.map(toMessage), context))
 }
 

@@ -17,7 +17,7 @@ export interface Controlled<Behaviour extends Choice<string>> {
   /** The path and the member under which the requests are listed. */
   readonly listName: string
   readonly requests: readonly { readonly n: number }[]
-  /** What a POST to a path below /fake does. It returns the answer. */
+  /** The action of a POST to a path below /fake. It returns the answer. */
   readonly actions?: Readonly<Record<string, (body: unknown, text: string) => Promise<object>>>
 }
 

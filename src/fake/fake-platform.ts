@@ -1,4 +1,4 @@
-// A fake platform: the real platform in memory. What it sends passes through a server that deviates on request, and so do the
+// A fake platform: the real platform in memory. Its requests pass through a server that deviates on request, and so do the
 // device links that it receives. All of it is recorded.
 
 import { createReadStream } from 'node:fs'

@@ -52,7 +52,7 @@ export async function forward(
   return statusCode
 }
 
-/** All headers but those of the connection. */
+/** All headers without the headers of the connection. */
 export function forwardedHeaders({ headers }: IncomingMessage): Record<string, string> {
   const own = new Set(['host', 'connection', 'content-length', 'transfer-encoding', 'expect', 'keep-alive'])
   return Object.fromEntries(

@@ -1,7 +1,7 @@
 // Opens the HTTP server of a fake.
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { originOf } from '../runtime/origin-of.ts'
 import { reply } from './forward.ts'
 
 export interface OpenServer {
@@ -30,9 +30,8 @@ export async function openServer(
       throw error
     },
   )
-  const { address, port: opened, family } = server.address() as AddressInfo
   return {
-    url: `http://${family === 'IPv6' ? `[${address}]` : address}:${opened}`,
+    url: originOf(server),
     async close() {
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))

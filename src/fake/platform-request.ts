@@ -28,7 +28,7 @@ export interface PlatformMessage {
   /** activity.id. Absent: a device link. */
   readonly id?: string
   readonly user: string
-  /** What the platform does with it (§7). Device links: whether it was stored. */
+  /** The reaction of the platform to it (§7). Device links: whether it was stored. */
   readonly outcome?: 'successful' | 'failed' | 'fatal' | 'stored' | 'refused'
   /** The push_id or site_notification_id. */
   readonly identifier?: string

@@ -1,5 +1,5 @@
 // The way from a fake platform to the operator: the real platform sends to this server, which passes its requests on, deviates from
-// them on request, and records what comes back.
+// them on request, and records the answers.
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Answer, Exchange } from '../checker/exchange.ts'

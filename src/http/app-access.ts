@@ -24,18 +24,7 @@ export function appRoute<Query extends TObject, Body extends TSchema, Answer ext
 }
 
 /** A route that service workers call with the receipt token of one message. */
-export type ReceiptRoute<
-  Query extends TObject = TObject,
-  Body extends TSchema = TSchema,
-  Answer extends TSchema = TSchema,
-> = Route<ReceiptOf, TObject, Query, Body, Answer>
-
-/** Types the handler of a route by the route's schemas. */
-export function typedReceiptRoute<Query extends TObject, Body extends TSchema, Answer extends TSchema>(
-  route: ReceiptRoute<Query, Body, Answer>,
-): ReceiptRoute {
-  return route
-}
+export type ReceiptRoute = Route<ReceiptOf>
 
 export interface AppAccess {
   /** Secrets of subscriber tokens, each at least 32 bytes. Give two while you rotate them. */

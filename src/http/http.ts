@@ -1,10 +1,11 @@
 // The HTTP server of both sides: handlers receive bodies as bytes, and every error response is `{error}`.
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo, Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { clock } from '../runtime/clock.ts'
 import { emit } from '../runtime/events.ts'
+import { originOf } from '../runtime/origin-of.ts'
 import { summarizeRepeats } from '../runtime/summarize-repeats.ts'
 import { UnstorableText } from '../runtime/unstorable.ts'
 import { restoreConsumedBody } from './consumed-body.ts'
@@ -178,8 +179,7 @@ export async function listen(side: Side, handler: Handler, options: ListenOption
     )
     server.listen(port, host, 4096, resolve)
   })
-  const { address, port: bound, family } = server.address() as AddressInfo
-  const url = `http://${family === 'IPv6' ? `[${address}]` : address}:${bound}`
+  const url = originOf(server)
   emit('server.listening', { side, ...(part && { part }), url })
   return { url, close: (withinMs = 5_000) => close(server, withinMs) }
 }

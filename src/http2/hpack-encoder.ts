@@ -46,7 +46,7 @@ export class Encoder {
     this.#table.resize(size)
   }
 
-  /** Writes what must stand before the first field of a block. @returns its end */
+  /** Writes the size update before the first field of a block. @returns its end */
   beginBlock(to: Buffer, at: number): number {
     const least = this.#leastSize
     if (least === undefined) return at

@@ -1,4 +1,4 @@
-// The requests on their way out of one connection: those that wait, and the bodies that wait for a window (RFC 9113 §5.2).
+// The requests on their way out of one connection: waiting requests, and bodies that wait for a window (RFC 9113 §5.2).
 
 import type { End, Http2Request } from './connection.ts'
 import { grow } from './flow.ts'

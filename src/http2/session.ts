@@ -1,4 +1,4 @@
-// One connection with our own frames: its streams, its windows, and how each request ends. What goes over the wire is decided in
+// One connection with our own frames: its streams, its windows, and how each request ends. The bytes on the wire are decided in
 // reader.ts, writer.ts and stream.ts.
 //
 // A request is encoded only when the socket accepts bytes, and at most one write is under way. So it is known exactly which requests

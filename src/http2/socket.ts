@@ -52,7 +52,7 @@ export async function openTunnel(proxy: string, origin: string, timeoutMs: numbe
     reject(Object.assign(new Error(`proxy ${parts.host}:${parts.port}: ${error.message}`), error))
   }
   let answer = Buffer.alloc(0)
-  // What follows the answer stays in the buffer of the socket.
+  // Bytes after the answer stay in the buffer of the socket.
   const read = (): void => {
     answer = Buffer.concat([answer, (socket.read() as Buffer | null) ?? Buffer.alloc(0)])
     const end = answer.indexOf('\r\n\r\n')

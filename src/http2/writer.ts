@@ -1,4 +1,4 @@
-// Writes what a client sends as bytes (RFC 9113 §4 and §6). It knows no streams and no socket: take() returns the bytes.
+// Turns the frames of a client into bytes (RFC 9113 §4 and §6). It knows no streams and no socket: take() returns the bytes.
 
 import { defaultTableSize, errorCode, flag, frameType, headBytes, leastMaxFrame, setting, writeHead } from './frames.ts'
 import { mostHeaderListBytes } from './hpack-decoder.ts'

@@ -1,12 +1,14 @@
 // Statuses that pages and apps report (§1.5, row 23): POST /app/status with a subscriber token, and POST /app/receipts with the
 // receipt token of one message.
 
-import { Type } from 'typebox'
+import { type TObject, Type } from 'typebox'
 import { closed, timeText } from '../contract/documents/described.ts'
+import type { ReceiptOf } from '../contract/receipt-token.ts'
 import type { MessageStatus } from '../contract/status.ts'
 import { readTimestamp, type Timestamp, timestampOf } from '../contract/timestamp.ts'
-import { type AppRoute, appRoute, type ReceiptRoute, typedReceiptRoute } from '../http/app-access.ts'
+import { type AppRoute, appRoute, type ReceiptRoute } from '../http/app-access.ts'
 import { HttpError } from '../http/http-error.ts'
+import type { Route } from '../http/route.ts'
 import { clock } from '../runtime/clock.ts'
 import type { StatusRecorder } from '../status/recorder.ts'
 
@@ -57,14 +59,17 @@ export function appStatusRoute({ record }: Pick<StatusRecorder, 'record'>): AppR
   })
 }
 
+const ReceiptStatus = Type.Object({ status }, closed)
+const ReceiptAnswer = Type.Object({ push_id: Type.String() })
+
 /** The route of service workers, for the message of the receipt token. */
 export function receiptRoute({ record }: Pick<StatusRecorder, 'record'>): ReceiptRoute {
-  return typedReceiptRoute({
+  const route: Route<ReceiptOf, TObject, TObject, typeof ReceiptStatus, typeof ReceiptAnswer> = {
     method: 'POST',
     url: '/app/receipts',
     says: 'Reports a status of one push message, with the receipt token of its payload instead of a subscriber token. The service worker calls it.',
-    body: Type.Object({ status }, closed),
-    gives: Type.Object({ push_id: Type.String() }),
+    body: ReceiptStatus,
+    gives: ReceiptAnswer,
     refuses: { 404: 'The message was deleted by retention, or its statuses are not recorded.' },
     async handler({ body }, { brand, ref }) {
       const unknown = await record([{ brand, ref, status: body.status, at: timestampOf(clock.now()) }])
@@ -72,7 +77,8 @@ export function receiptRoute({ record }: Pick<StatusRecorder, 'record'>): Receip
         throw new HttpError(404, `there is no record of the message ${ref}: do not repeat the report`)
       return { push_id: ref }
     },
-  })
+  }
+  return route
 }
 
 function timeOf(text: string | undefined): Timestamp {

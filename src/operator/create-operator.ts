@@ -107,7 +107,7 @@ export function createOperator(options: OperatorOptions): Operator {
   }
 }
 
-/** The paths of the interface, and with `app` and `status` those of their endpoints. */
+/** The paths of the interface, of `app` and of `status`. */
 function pathsOf({ app, status }: OperatorOptions): readonly string[] {
   const paths = [...sendEndpoints, reconciliation].map(({ path }) => path)
   return [

@@ -43,7 +43,7 @@ export function operatorDocuments({ admin, app, status, receipts, publicUrl }: O
             ? [
                 {
                   tag: 'Receipts',
-                  says: 'For the providers of operator.status.receipts_from. The header and its value are those of the settings.',
+                  says: 'For the providers of operator.status.receipts_from. The settings have the header and its value.',
                   routes: receipts,
                 },
               ]

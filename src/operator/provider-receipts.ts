@@ -1,4 +1,4 @@
-// POST /receipts/NAME: a provider reports what became of its messages (§1.5, row 23). The settings map its events to statuses.
+// POST /receipts/NAME: a provider reports delivery statuses (§1.5, row 23). The settings map its events to statuses.
 
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'

@@ -17,7 +17,7 @@ import type { ProviderReceipts } from './provider-receipts.ts'
 export interface StatusOptions {
   /** Whether the platform can read statuses at GET /messages/status. Default: true. */
   readonly polling?: boolean
-  /** The providers that report what became of their messages, at POST /receipts/NAME. */
+  /** The providers that report delivery statuses, at POST /receipts/NAME. */
   readonly receiptsFrom?: readonly ProviderReceipts[]
   /** Where the statuses of each brand are sent. Other brands can only be polled. */
   readonly webhooks?: readonly StatusWebhook[]

@@ -5,6 +5,7 @@ import { refuseFailed } from '../contract/refusals.ts'
 import { type MessageStatus, messageStatuses } from '../contract/status.ts'
 import type { StatusRecord } from '../contract/status-record.ts'
 import { readUserKey, userKey } from '../queue/item-keys.ts'
+import { outboxLane } from '../queue/outbox-lane.ts'
 import type { HandledOutcome, Item, LaneService, NewItem, Queue } from '../queue/queue.ts'
 import type { PostContext } from '../runtime/post-json.ts'
 import type { Database } from '../store/database.ts'
@@ -68,19 +69,10 @@ export function createStatusOutbox(
 function serveLane(
   queue: Queue,
   database: Pick<Database, 'read'>,
-  { brand, sender, timeoutMs = 15_000, retry }: StatusWebhook,
+  { brand, sender, timeoutMs, retry }: StatusWebhook,
 ): LaneService {
-  const lane = {
-    name: statusLane(brand),
-    order: 'user',
-    max: sender.max,
-    bytes: 2 * 1024 * 1024,
-    spanMs: 0,
-    concurrency: sender.concurrency,
-    timeoutMs,
-    keepFailed: true,
-    retry: { firstMs: retry?.firstMs ?? 1_000, mostMs: retry?.mostMs ?? 300_000 },
-  } as const
+  const { max, concurrency } = sender
+  const lane = outboxLane({ name: statusLane(brand), max, concurrency, timeoutMs, retry })
   return queue.serveLane(lane, (items, context) => sendItems(database, sender, items, context))
 }
 

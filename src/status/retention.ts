@@ -7,14 +7,16 @@ import { op, statement } from '../store/statement.ts'
 const batchRows = 2_000
 
 /** Identifiers begin with their time, so the oldest messages are at the start of the primary keys. */
+const oldest = (rows: string): string => `
+  select m.ref from status_messages m where m.ref < (select r.before from ${rows} r)
+  order by m.ref limit (select r.most from ${rows} r)`
+
 const deleteStatuses = statement({
   name: 'forget_statuses',
   rank: 95,
   columns: { before: 'text', most: 'bigint' },
   text: (rows) => `
-    delete from statuses where ref in (
-      select m.ref from status_messages m where m.ref < (select r.before from ${rows} r)
-      order by m.ref limit (select r.most from ${rows} r))`,
+    delete from statuses where ref in (${oldest(rows)})`,
 })
 
 const deleteMessages = statement<{ gone: number }>({
@@ -22,9 +24,7 @@ const deleteMessages = statement<{ gone: number }>({
   rank: 96,
   columns: { before: 'text', most: 'bigint' },
   text: (rows) => `
-    delete from status_messages where ref in (
-      select m.ref from status_messages m where m.ref < (select r.before from ${rows} r)
-      order by m.ref limit (select r.most from ${rows} r))
+    delete from status_messages where ref in (${oldest(rows)})
     returning 1 as gone`,
 })
 

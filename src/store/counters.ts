@@ -121,7 +121,7 @@ const deleteZeros = (table: string): Statement =>
 
 const maintenance = new Map<string, { readonly merge: Statement; readonly zeros: Statement }>()
 
-/** Merges the counts of all writers of a table of counters(), and deletes those that are 0. */
+/** Merges the counts of all writers of a table of counters(), and deletes counts of 0. */
 export async function forgetZeroCounts(database: Database, table: string): Promise<void> {
   const { merge, zeros } = maintenance.get(table) ?? { merge: mergeWriters(table), zeros: deleteZeros(table) }
   maintenance.set(table, { merge, zeros })

@@ -21,7 +21,7 @@ interface Receipt {
 /** The members that a notification keeps for its click. */
 type Kept = Pick<Payload, 'url' | 'receipt' | 'data'>
 
-// The types of service workers exclude those of pages.
+// TypeScript has no types for pages and service workers together.
 interface WorkerEvent extends Event {
   readonly data?: { text(): string }
   readonly notification: Notification & { readonly data: Kept | null }

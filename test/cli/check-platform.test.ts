@@ -67,7 +67,7 @@ test('check platform: a platform that sends nothing is no finding, and exits wit
   assert.match(failing.err, /the enqueue command exited with 3: no such queue/)
 })
 
-test('check platform: without a command and a terminal it says what is missing', async (t) => {
+test('check platform: without a command and a terminal the error names the missing option', async (t) => {
   const { code, err } = await run(t, ['check', 'platform'])
   assert.equal(code, 2)
   assert.match(err, /give --enqueue-command, or run on a terminal/)

@@ -1,6 +1,7 @@
-import { createServer, type IncomingMessage } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { createServer } from 'node:http'
+import { text } from 'node:stream/consumers'
 import type { TestContext } from 'node:test'
+import { listenLocally } from '../support/listen-locally.ts'
 
 export interface PlatformRequest {
   readonly what: 'link' | 'unlink'
@@ -28,7 +29,7 @@ export async function foreignPlatform(
 }> {
   const all: PlatformRequest[] = []
   const server = createServer(async (request, response) => {
-    const body = JSON.parse(await textOf(request))
+    const body = JSON.parse(await text(request))
     const what = request.url?.endsWith('/v1/integration/user/device/link') ? 'link' : 'unlink'
     const status = request.url?.startsWith('/integration-api/api/v1/integration/user/device/')
       ? answer(body, what)
@@ -37,14 +38,7 @@ export async function foreignPlatform(
     response.writeHead(status, { 'content-type': 'application/json' })
     response.end(status === 200 ? '{}' : '{"error":"rejected by the test"}')
   })
-  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
-  const bound = (server.address() as AddressInfo).port
-  const close = (): Promise<void> =>
-    new Promise((resolve) => {
-      server.close(() => resolve())
-      server.closeAllConnections()
-    })
-  t.after(close)
+  const { port: bound, close } = await listenLocally(t, server, port)
   return {
     url: `http://127.0.0.1:${bound}/integration-api/api`,
     port: bound,
@@ -52,10 +46,4 @@ export async function foreignPlatform(
     accepted: () => all.filter(({ status }) => status === 200),
     close,
   }
-}
-
-async function textOf(request: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = []
-  for await (const chunk of request) chunks.push(chunk as Buffer)
-  return Buffer.concat(chunks).toString()
 }

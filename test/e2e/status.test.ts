@@ -1,4 +1,4 @@
-// Delivery status between the two sides: what a person does with a notification at the operator is shown at the platform, with
+// Delivery status between the two sides: the marks of a person at the operator are shown at the platform, with
 // the meta of the message (§1.5, §6.2).
 
 import assert from 'node:assert/strict'
@@ -51,7 +51,7 @@ async function startBoth(t: TestContext, way: Way, store: string, push = witness
     platform,
     enqueue: (text: string, channel: 'push' | 'site') =>
       post(`${platform.url}/admin/activities/${channel}`, text, adminKey.key),
-    /** What one device of the user does with a notification. */
+    /** Marks a notification on one device of the user. */
     async mark(userId: string, as: string, id: string) {
       const token = await createSubscriberToken({ secret, brand: '1', userId })
       const marked = await post(`${operator.url}/app/inbox/mark`, { as, site_notification_ids: [id] }, undefined, {

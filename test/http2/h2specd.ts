@@ -14,11 +14,11 @@ import { startServer, tryThreeTimes } from '../support/services/program.ts'
 import { until } from '../support/wait.ts'
 
 export interface Case {
-  /** The section of RFC 9113 or RFC 7541, and what the server does. */
+  /** The section of RFC 9113 or RFC 7541, and the violation of the server. */
   readonly name: string
   readonly url: string
   readonly state: 'not run' | 'passed' | 'failed'
-  /** What was expected, and what came instead. */
+  /** The expected frame, and the received one. */
   readonly detail: string
 }
 

@@ -37,7 +37,7 @@ test('the examples of RFC 7541, C.6: answers with Huffman codes and a table are 
   ])
 })
 
-test('a decoder reads what an encoder wrote, over many blocks, evictions and table sizes', () => {
+test('a decoder reads the blocks of an encoder, over many blocks, evictions and table sizes', () => {
   const encoder = new Encoder()
   const decoder = new Decoder()
   for (let n = 0; n < 2_000; n++) {

@@ -1,10 +1,11 @@
 // A platform of another vendor that receives statuses, and checks their signature with the published package.
 
-import { createServer, type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { createServer, type IncomingHttpHeaders } from 'node:http'
+import { text } from 'node:stream/consumers'
 import type { TestContext } from 'node:test'
 import { Webhook } from 'standardwebhooks'
 import { readStatusBody, type StatusRecord } from '../../src/contract/status-record.ts'
+import { listenLocally } from '../support/listen-locally.ts'
 
 export interface StatusCall {
   readonly path: string
@@ -32,7 +33,7 @@ export async function receivingPlatform(
 ): Promise<ReceivingPlatform> {
   const calls: StatusCall[] = []
   const server = createServer(async (request, response) => {
-    const body = await textOf(request)
+    const body = await text(request)
     const read = readStatusBody(body)
     const records = typeof read === 'string' ? [] : (read as readonly StatusRecord[])
     const authentic = secrets.length === 0 || secrets.some((secret) => isSigned(secret, body, request.headers))
@@ -41,14 +42,7 @@ export async function receivingPlatform(
     response.writeHead(status, { 'content-type': 'application/json' })
     response.end(status === 200 ? '{"message":"success"}' : '{"error":"refused by the test"}')
   })
-  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
-  const bound = (server.address() as AddressInfo).port
-  const close = (): Promise<void> =>
-    new Promise((resolve) => {
-      server.close(() => resolve())
-      server.closeAllConnections()
-    })
-  t.after(close)
+  const { port: bound, close } = await listenLocally(t, server, port)
   return {
     url: `http://127.0.0.1:${bound}`,
     port: bound,
@@ -65,10 +59,4 @@ function isSigned(secret: string, body: string, headers: IncomingHttpHeaders): b
   } catch {
     return false
   }
-}
-
-async function textOf(request: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = []
-  for await (const chunk of request) chunks.push(chunk as Buffer)
-  return Buffer.concat(chunks).toString()
 }

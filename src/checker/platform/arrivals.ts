@@ -1,4 +1,4 @@
-// §2.1, §4.1, §5.1, §8.2: what a platform sends while every message is successful.
+// §2.1, §4.1, §5.1, §8.2: the requests of a platform while every message is successful.
 
 import { isDeepStrictEqual } from 'node:util'
 import { type Check, checksOf, type Scenario } from '../check.ts'

@@ -1,34 +1,18 @@
 // §7.1, §7.2, row 8: answers that are lost.
 
-import { type Check, checksOf, type Scenario } from '../check.ts'
-import type { Message } from '../messages.ts'
+import { type Check, checksOf } from '../check.ts'
 import { Failed, NotJudged } from '../verdict.ts'
-import type { Lane, Trace } from './lane.ts'
+import type { Lane } from './lane.ts'
+import { isFirst, type OneRecord, oneRecord } from './one-record.ts'
 import { cutBody, hang, reset, successful } from './replies.ts'
 import type { Reply } from './request.ts'
 
-interface Lost {
-  readonly trace: Trace
-  readonly record: Message
-}
+const lostAnswers = oneRecord((target) => (open) => {
+  if (isFirst(open)) return reset
+  return open.messages[0]?.attempt === 2 ? cutBody(target, open) : successful(target, open)
+})
 
-const lostAnswers: Scenario<Lost, Lane> = {
-  scope: 'send',
-  messages: 1,
-  run: async ({ target, make, play }) => {
-    const record = make.message()
-    const trace = await play({
-      records: [record],
-      reply: (open) => {
-        const attempt = open.messages[0]?.attempt ?? 3
-        return attempt === 1 ? reset : attempt === 2 ? cutBody(target, open) : successful(target, open)
-      },
-    })
-    return { trace, record }
-  },
-}
-
-function expectRetriedAfter({ trace, record }: Lost, cut: Reply['cut'], what: string): void {
+function expectRetriedAfter({ trace, record }: OneRecord, cut: Reply['cut'], what: string): void {
   const requests = trace.of(record)
   const place = requests.findIndex(({ reply }) => reply.cut === cut)
   if (place < 0) throw new NotJudged('the platform stopped before this request')
@@ -63,19 +47,10 @@ const lostChecks = checksOf(lostAnswers, [
   },
 ])
 
-const hanging: Scenario<Lost, Lane> = {
-  scope: 'send',
-  needs: ['timeout of the platform'],
-  messages: 1,
-  run: async ({ target, make, play }) => {
-    const record = make.message()
-    const trace = await play({
-      records: [record],
-      reply: (open) => (open.messages[0]?.attempt === 1 ? hang : successful(target, open)),
-    })
-    return { trace, record }
-  },
-}
+const hanging = oneRecord(
+  (target) => (open) => (isFirst(open) ? hang : successful(target, open)),
+  ['timeout of the platform'],
+)
 
 const hangChecks = checksOf(hanging, [
   {

@@ -71,7 +71,7 @@ export const failedActionChecks: readonly Check<Lane>[] = checksOf(failedActions
     level: 'must',
     title: 'A message that was delivered, or that was fatal and delivered later, is not in Failed Actions.',
     consequence: 'A person replays messages that were delivered, and users get them twice.',
-    remedy: 'Pass only messages with a final refusal to Failed Actions, not those that are repeated.',
+    remedy: 'Pass only messages with a final refusal to Failed Actions, and no message that is repeated.',
     judge: ({ others, text }) => {
       const wrong = others.find((record) => lists(text, record))
       expect(wrong === undefined, `the delivered message ${wrong?.idJson} is in the export`)

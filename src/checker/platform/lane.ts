@@ -43,7 +43,7 @@ export interface Trace {
   readonly requests: readonly PlatformRequest[]
   /** The requests with this record. */
   of(record: Message): readonly PlatformRequest[]
-  /** What each of these requests was told about the record. */
+  /** The outcome of the record in the reply to each of these requests. */
   given(record: Message): readonly Given[]
   /** The records without a final outcome. */
   readonly open: ReadonlySet<Message>
@@ -234,7 +234,7 @@ function createTrace(records: readonly Message[]): OpenTrace {
 
 const hashIn = (text: string): string | undefined => /"trigger_hash":"([^"]*)"/.exec(text)?.[1]
 
-/** What the platform knows about a record from the answer to a request. */
+/** The outcome of a record that the platform can read in the answer to a request. */
 export function givenIn({ messages, reply, endedAt, closed }: PlatformRequest, record: Message): Given {
   const message = messages.find((each) => each.record === record)
   return message === undefined || closed || endedAt === undefined ? 'retry' : reply.given(message)

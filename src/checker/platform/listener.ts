@@ -1,7 +1,7 @@
 // The HTTP server that plays an operator: it reads each request completely, and replies as it is told.
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { originOf } from '../../runtime/origin-of.ts'
 import type { KeyUse } from '../exchange.ts'
 import { pause } from '../http-client.ts'
 import { type Feature, features, pathOf } from '../target.ts'
@@ -65,9 +65,8 @@ export async function openListener({ host, port, key, onArrival }: ListenerOptio
   }
 
   await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, host, () => resolve()))
-  const { address, port: opened, family } = server.address() as AddressInfo
   return {
-    url: `http://${family === 'IPv6' ? `[${address}]` : address}:${opened}`,
+    url: originOf(server),
     async close() {
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))

@@ -1,4 +1,4 @@
-// §2.4, §7.1, §7.2: what a platform does with each outcome.
+// §2.4, §7.1, §7.2: the reaction of a platform to each outcome.
 
 import { type Check, checksOf, type Scenario } from '../check.ts'
 import type { Message } from '../messages.ts'

@@ -2,11 +2,9 @@
 // out what arrives.
 
 import { type Channel, channels } from '../../contract/endpoints.ts'
-import type { Check, RuleSet } from '../check.ts'
-import type { Facts } from '../facts.ts'
 import { pause } from '../http-client.ts'
 import { createMessageMaker, type MessageMaker } from '../messages.ts'
-import { type EndpointState, planSteps } from '../plan.ts'
+import { type Chosen, type EndpointState, planSteps } from '../plan.ts'
 import { CouldNotRun } from '../preflight.ts'
 import type { Prepared } from '../run.ts'
 import { runSteps } from '../run-steps.ts'
@@ -17,17 +15,13 @@ import { type Arrived, type Listener, type OnArrival, openListener } from './lis
 import { notOurs, status, success } from './replies.ts'
 import { activityOf, idOf, type Reply, readBody } from './request.ts'
 
-export interface PlatformRunOptions {
+export interface PlatformRunOptions extends Chosen<Lane> {
   readonly host: string
   /** 0: a free port. */
   readonly port: number
   /** The API key that the platform must send. */
   readonly key: string
-  readonly checks: readonly Check<Lane>[]
-  readonly facts: Facts
-  readonly rules: RuleSet
-  readonly only?: readonly string[]
-  /** The endpoints to which the platform must send; undefined: those at which requests arrive. */
+  /** The endpoints to which the platform must send; undefined: the endpoints at which requests arrive. */
   readonly features?: readonly Feature[]
   readonly mostMessages: number
   readonly firstId?: bigint

@@ -1,4 +1,4 @@
-// §2.5, §7.3: the requests of a platform for lists, and what it does with the answers.
+// §2.5, §7.3: the requests of a platform for lists, and its use of the answers.
 
 import { clock } from '../../runtime/clock.ts'
 import { type Check, checksOf, type Scenario } from '../check.ts'

@@ -4,7 +4,7 @@ import { identifierOf } from '../../contract/endpoints.ts'
 import type { Target } from '../target.ts'
 import type { Given, PlatformRequest, ReceivedMessage, Reply } from './request.ts'
 
-/** What a script decides about: a request that has no reply yet. */
+/** A request without a reply, for which a script decides. */
 export type Open = Omit<PlatformRequest, 'reply'>
 
 const json = { 'content-type': 'application/json' } as const
@@ -46,7 +46,7 @@ export function item(channel: Target['channel'], { idJson }: ReceivedMessage, ou
 
 export const successful = (target: Target, open: Open): Reply => outcomes(target, open, () => 'successful')
 
-/** An answer with this status. @param given what it tells the platform about each message */
+/** An answer with this status. @param given the outcome of each message in the answer */
 export function status(code: number, given: Given, body: object | string = { error }, headers = {}): Reply {
   const text = typeof body === 'string' ? body : JSON.stringify(body)
   return { status: code, headers: { ...json, ...headers }, body: text, given: () => given }

@@ -1,13 +1,13 @@
 // A request of a platform as it arrived, and the checker's reply to it. Judgements read only these records.
 
-import type { Exchange, KeyUse } from '../exchange.ts'
+import type { Exchange, SentRequest } from '../exchange.ts'
 import type { Message } from '../messages.ts'
 import { idJsonOf, parseExact } from '../read-answer.ts'
 import type { Feature } from '../target.ts'
 
 export type Fields = Readonly<Record<string, unknown>>
 
-/** What a reply tells the platform about a message. `retry`: no outcome, so that the message must be sent again (§7). */
+/** The outcome of a message in a reply. `retry`: no outcome, so that the message must be sent again (§7). */
 export type Given = 'successful' | 'failed' | 'fatal' | 'absent' | 'retry'
 
 export interface Reply {
@@ -35,16 +35,9 @@ export interface ReceivedMessage {
   readonly attempt: number
 }
 
-export interface PlatformRequest {
+export interface PlatformRequest extends SentRequest {
   readonly label: string
   readonly feature: Feature
-  readonly method: string
-  readonly url: string
-  /** Without the API key. */
-  readonly headers: Readonly<Record<string, string>>
-  readonly key: KeyUse
-  readonly keyHeader: string
-  readonly body: string
   /** The parsed body, with exact numbers; undefined if it is not JSON. */
   readonly value: unknown
   readonly messages: readonly ReceivedMessage[]

@@ -1,37 +1,23 @@
 // §7.1, §7.2: the pauses before repetitions, and redirects.
 
 import { clock } from '../../runtime/clock.ts'
-import { type Check, checksOf, type Scenario } from '../check.ts'
-import type { Message } from '../messages.ts'
+import { type Check, checksOf } from '../check.ts'
 import { expect, Failed, NotJudged } from '../verdict.ts'
-import type { Lane, Trace } from './lane.ts'
+import type { Lane } from './lane.ts'
+import { isFirst, oneRecord } from './one-record.ts'
 import { status, successful } from './replies.ts'
-
-interface Repeated {
-  readonly trace: Trace
-  readonly record: Message
-}
 
 /** A platform without pauses sends a hundred requests in this time, one with growing pauses a few. */
 const troubleMs = 1_000
 const mostRequests = 15
 
-const trouble: Scenario<Repeated, Lane> = {
-  scope: 'send',
-  messages: 1,
-  run: async ({ target, make, play }) => {
-    const record = make.message()
-    let from: number | undefined
-    const trace = await play({
-      records: [record],
-      reply: (open) => {
-        from ??= clock.monotonic()
-        return clock.monotonic() - from < troubleMs ? status(503, 'retry') : successful(target, open)
-      },
-    })
-    return { trace, record }
-  },
-}
+const trouble = oneRecord((target) => {
+  let from: number | undefined
+  return (open) => {
+    from ??= clock.monotonic()
+    return clock.monotonic() - from < troubleMs ? status(503, 'retry') : successful(target, open)
+  }
+})
 
 const troubleChecks = checksOf(trouble, [
   {
@@ -58,20 +44,10 @@ const retryAfterSeconds = 2
 /** Clocks and timers are not exact. */
 const toleranceMs = 100
 
-const waiting: Scenario<Repeated, Lane> = {
-  scope: 'send',
-  messages: 1,
-  run: async ({ target, make, play }) => {
-    const record = make.message()
-    const headers = { 'retry-after': String(retryAfterSeconds) }
-    const trace = await play({
-      records: [record],
-      reply: (open) =>
-        open.messages[0]?.attempt === 1 ? status(503, 'retry', undefined, headers) : successful(target, open),
-    })
-    return { trace, record }
-  },
-}
+const retryAfter = { 'retry-after': String(retryAfterSeconds) }
+const waiting = oneRecord(
+  (target) => (open) => (isFirst(open) ? status(503, 'retry', undefined, retryAfter) : successful(target, open)),
+)
 
 const waitingChecks = checksOf(waiting, [
   {
@@ -97,21 +73,10 @@ const waitingChecks = checksOf(waiting, [
 
 const redirected = '?bellwire-check=redirected'
 
-const redirect: Scenario<Repeated, Lane> = {
-  scope: 'send',
-  messages: 1,
-  run: async ({ target, make, play }) => {
-    const record = make.message()
-    const trace = await play({
-      records: [record],
-      reply: (open) => {
-        const isFirst = open.messages[0]?.attempt === 1
-        return isFirst ? status(307, 'retry', undefined, { location: open.url + redirected }) : successful(target, open)
-      },
-    })
-    return { trace, record }
-  },
-}
+const redirect = oneRecord(
+  (target) => (open) =>
+    isFirst(open) ? status(307, 'retry', undefined, { location: open.url + redirected }) : successful(target, open),
+)
 
 const redirectChecks = checksOf(redirect, [
   {

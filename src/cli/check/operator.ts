@@ -43,7 +43,7 @@ export function checkOperatorCommand(): Command {
     )
     .option('--key-file <file>', 'read the key from this file')
     .option('--profile <file>', 'read address, endpoints, batch maximum and fields from an integration profile')
-    .option('-f, --file <file>', 'read what is prepared from this file (YAML or JSON); options override it')
+    .option('-f, --file <file>', 'read the prepared facts from this file (YAML or JSON); options override it')
     .option('--brand <number>', 'the brand_id of all messages; default: 1', digits)
     .option('--user <id>', 'a user who can receive messages on all channels')
     .option('--blocked-user <id>', 'a user who must not receive messages')

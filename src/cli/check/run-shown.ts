@@ -55,7 +55,7 @@ export function demandChecks({ total }: Prepared, { only }: RunOptions): void {
   if (total === 0) throw new CliError(exit.usage, `--only ${only?.join()} names no check: docs/checks.md lists them`)
 }
 
-/** Ctrl-C ends the run after the current step; the report has what was judged. */
+/** Ctrl-C ends the run after the current step; the report has the results so far. */
 export async function runShown(prepared: Prepared, progress: ReturnType<typeof createProgress>): Promise<Outcome> {
   const controller = new AbortController()
   const interrupt = (): void => controller.abort()

@@ -12,7 +12,7 @@ interface Options {
   readonly json?: true
 }
 
-/** An operator with faults on request, for those who develop a platform. */
+/** An operator with faults on request, for the development of a platform. */
 export function fakeOperatorCommand(): Command {
   return new Command('operator')
     .description('run an operator in memory whose behaviour you change while it runs')

@@ -25,10 +25,10 @@ interface Options {
   readonly json?: true
 }
 
-/** A platform that sends by hand and deviates on request, for those who develop an operator. */
+/** A platform that sends by hand and deviates on request, for the development of an operator. */
 export function fakePlatformCommand(): Command {
   return new Command('platform')
-    .description('run a platform in memory that sends to your operator by hand, and shows what comes back')
+    .description('run a platform in memory that sends to your operator by hand, and shows the answers')
     .addOption(
       new Option('--url <url>', 'the base URL of the operator, without /channels')
         .env('BELLWIRE_URL')

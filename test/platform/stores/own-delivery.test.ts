@@ -114,7 +114,7 @@ test('while one database is away, the lanes of the other one deliver', { skip },
   }
 })
 
-test('the inbox of a brand moves with it, with what the user has marked', { skip }, async (t) => {
+test('the inbox of a brand moves with it, with the marks of the users', { skip }, async (t) => {
   const stores = await twoStores(t)
   const old = await start(t, stores, before(stores.schemas))
   for (const brand of ['1', '2']) await old.allow(brand)
