@@ -4,53 +4,25 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { createSubscriberToken } from '../../src/http/subscriber-token.ts'
-import type { LaneOptions } from '../../src/platform/options.ts'
-import { operatorApi } from '../../src/providers/operator-api.ts'
-import { statusWebhook } from '../../src/status/senders/webhook.ts'
-import { secretOf } from '../conversions/reporting.ts'
 import { onEachEngine } from '../support/engines.ts'
-import { freePort } from '../support/free-port.ts'
+import { reportingPlatform, type Way, ways } from '../support/reporting-sides.ts'
 import { freshSchema } from '../support/services/postgres.ts'
-import { adminKey, get, keys, post, startOperator, startPlatform, witness } from '../support/sides.ts'
-import { until } from '../support/wait.ts'
+import { adminKey, get, post, startOperator, witness } from '../support/sides.ts'
 
 const secret = 'the-secret-of-the-end-to-end-statuses'
-const webhookSecret = secretOf('both sides')
-
-type Way = 'by webhook' | 'by polling'
 
 async function startBoth(t: TestContext, way: Way, store: string, push = witness()) {
-  const port = await freePort()
-  const operatorUrl = `http://127.0.0.1:${port}`
-  const lane = (channel: 'push' | 'site'): LaneOptions => ({
-    brand: '1',
-    channel,
-    mode: 'single',
-    provider: operatorApi({ url: operatorUrl, apiKey: keys.one.key }),
-    status:
-      way === 'by webhook'
-        ? { secrets: [webhookSecret] }
-        : { poll: { url: operatorUrl, apiKey: keys.one.key, everyMs: 20 } },
-  })
-  const platform = await startPlatform(t, { store, lanes: [lane('push'), lane('site')] })
-  const sender = statusWebhook({ url: platform.url, secrets: [webhookSecret] })
+  const platform = await reportingPlatform(t, way, { store })
   const operator = await startOperator(t, {
-    status: way === 'by webhook' ? { webhooks: [{ brand: '1', sender }] } : {},
+    ...platform.operator,
     app: { secrets: [secret] },
     push,
     // The sides never share a database.
     ...(!store.startsWith('sqlite:') && { store: await freshSchema() }),
-    listen: { port },
   })
-
-  async function find(id: number) {
-    const [found] = (await get(`${platform.url}/admin/messages?id=${id}`)).body.messages
-    return found === undefined ? undefined : (await get(`${platform.url}/admin/messages/${found.seq}`)).body
-  }
   return {
     platform,
-    enqueue: (text: string, channel: 'push' | 'site') =>
-      post(`${platform.url}/admin/activities/${channel}`, text, adminKey.key),
+    ...platform,
     /** Marks a notification on one device of the user. */
     async mark(userId: string, as: string, id: string) {
       const token = await createSubscriberToken({ secret, brand: '1', userId })
@@ -59,14 +31,6 @@ async function startBoth(t: TestContext, way: Way, store: string, push = witness
       })
       assert.equal(marked.status, 200)
     },
-    waitUntil: (id: number, condition: (message: Awaited<ReturnType<typeof find>>) => unknown, awaited: string) =>
-      until(
-        async () => {
-          const message = await find(id)
-          return message && condition(message) ? message : undefined
-        },
-        { awaited, withinMs: 20_000 },
-      ),
   }
 }
 
@@ -75,8 +39,7 @@ const activity = (id: number) =>
 
 /** Runs a test by webhook and by polling, each on both engines. */
 function onEachWay(title: string, run: (t: TestContext, way: Way, store: string) => Promise<void>): void {
-  for (const way of ['by webhook', 'by polling'] as const)
-    onEachEngine(`${title} ${way}`, (t, store) => run(t, way, store))
+  for (const way of ways) onEachEngine(`${title} ${way}`, (t, store) => run(t, way, store))
 }
 
 onEachWay('a notification that is read and clicked shows at the platform, with its meta,', async (t, way, store) => {

@@ -9,8 +9,8 @@ import { webPush } from '../../src/providers/web-push/web-push.ts'
 import { startWebPushStandIn, type WebPushStandIn } from '../../src/stand-ins/web-push.ts'
 import { bundleWidget } from '../../src/widget/bundle.ts'
 import { contextOf, deviceOf, pushTo, subject } from '../providers/web-push/fixture.ts'
-import { freePort } from '../support/free-port.ts'
-import { element, get, keys as operatorKeys, post, startOperator } from '../support/sides.ts'
+import { reportingPlatform, ways } from '../support/reporting-sides.ts'
+import { post, startOperator } from '../support/sides.ts'
 import { until } from '../support/wait.ts'
 import { clickInPage, startPushSite, subscribeInPage, unsubscribeInPage, within } from './push-site.ts'
 
@@ -41,44 +41,49 @@ const clickOnRequest = `
 `
 
 export function webPushSuite({ name, skip, origin, open }: BrowserFixture): void {
-  test(`${name} reports that a message was displayed and clicked, with the service worker of the package`, {
-    skip,
-    timeout: 120_000,
-  }, async (t) => {
-    const standIn = await startWebPushStandIn(origin === undefined ? {} : { origin })
-    t.after(() => standIn.close())
-    const site = await startPushSite(t, `${Buffer.from(await bundleWidget('push-worker'))}\n${clickOnRequest}`)
-    const page = await open(t, standIn, site.url)
-    const keys = makeVapidKeys()
-    const port = await freePort()
-    const service = webPush({
-      ...keys,
-      subject,
-      origins: { [origin ?? standIn.url]: standIn.url },
-      receipts: { url: `http://127.0.0.1:${port}/app/receipts`, secret },
+  for (const way of ways)
+    test(`${name}: a message is displayed and clicked, and the platform gets both ${way}, with the meta`, {
+      skip,
+      timeout: 120_000,
+    }, async (t) => {
+      const standIn = await startWebPushStandIn(origin === undefined ? {} : { origin })
+      t.after(() => standIn.close())
+      const site = await startPushSite(t, `${Buffer.from(await bundleWidget('push-worker'))}\n${clickOnRequest}`)
+      const page = await open(t, standIn, site.url)
+      const keys = makeVapidKeys()
+      const platform = await reportingPlatform(t, way)
+      const { port } = platform.operator.listen
+      const service = webPush({
+        ...keys,
+        subject,
+        origins: { [origin ?? standIn.url]: standIn.url },
+        receipts: { url: `http://127.0.0.1:${port}/app/receipts`, secret },
+      })
+      const { url } = await startOperator(t, {
+        ...platform.operator,
+        push: { devices: { source: 'registry', services: [service] } },
+        app: { secrets: [secret], origins: [site.url] },
+      })
+      const token = await within(page.evaluate(subscribeInPage, keys.publicKey), `${name} subscribes`)
+      const bearer = await createSubscriberToken({ secret, brand: '1', userId: '1001' })
+      const tokens = [{ token, channel: 'web', provider: 'webpush' }]
+      const linked = await post(`${url}/app/devices/link`, { tokens }, undefined, { authorization: `Bearer ${bearer}` })
+      assert.equal(linked.status, 200, linked.text)
+
+      const activity = '{ "id": 7002, "brand_id":1,"user_id":"1001","x":1e3 }'
+      await platform.enqueue(`{"title":"Hello","meta": {"campaign": 1.0},"activity":${activity}}`, 'push')
+      await platform.waitUntil(7002, ({ status }) => status === 'displayed', 'the platform has it as displayed')
+      await within(page.evaluate(clickInPage, ''), `${name} clicks`)
+      const { statuses } = await platform.waitUntil(
+        7002,
+        ({ status }) => status === 'clicked',
+        'the platform has the click',
+      )
+      for (const { meta } of statuses) {
+        assert.ok(meta.includes(`"activity":${activity}`), meta)
+        assert.ok(meta.endsWith(',"meta":{"campaign": 1.0}}'), meta)
+      }
     })
-    const { url } = await startOperator(t, {
-      push: { devices: { source: 'registry', services: [service] } },
-      status: {},
-      app: { secrets: [secret], origins: [site.url] },
-      listen: { port },
-    })
-    const token = await within(page.evaluate(subscribeInPage, keys.publicKey), `${name} subscribes`)
-    const bearer = await createSubscriberToken({ secret, brand: '1', userId: '1001' })
-    const tokens = [{ token, channel: 'web', provider: 'webpush' }]
-    const linked = await post(`${url}/app/devices/link`, { tokens }, undefined, { authorization: `Bearer ${bearer}` })
-    assert.equal(linked.status, 200, linked.text)
-    const sent = await post(`${url}/channels/push/single`, element({ brand_id: 1 }), operatorKeys.both.key)
-    assert.equal(sent.status, 200, sent.text)
-    const hasStatus = async (status: string): Promise<boolean> => {
-      const { body } = await get(`${url}/admin/messages/${sent.body.push_id}`)
-      return body.statuses.some((each: { status: string }) => each.status === status)
-    }
-    const patience = { withinMs: 60_000 }
-    await until(() => hasStatus('displayed'), { ...patience, awaited: 'the worker reports that it was displayed' })
-    await within(page.evaluate(clickInPage, ''), `${name} clicks`)
-    await until(() => hasStatus('clicked'), { ...patience, awaited: 'the worker reports the click' })
-  })
 
   test(`${name} subscribes, decrypts messages, shows a repeated message once, and unsubscribes`, {
     skip,

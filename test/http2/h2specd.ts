@@ -51,7 +51,21 @@ async function startH2specd() {
   const args = ['--strict', '--port', `${port}`, '--from-port', `${from}`, '--timeout', '3']
   const ready = /Report server is listened/
   const server = await startServer({ program: await goProgram('h2specd'), args, folder, ready })
-  return { report: `http://127.0.0.1:${port}/report`, stop: () => server.end() }
+  const report = `http://127.0.0.1:${port}/report`
+  try {
+    // h2specd prints the line before it listens, and ends if another program has one of its ports.
+    await until(
+      () =>
+        fetch(report)
+          .then((answer) => answer.ok)
+          .catch(() => false),
+      { awaited: 'h2specd reports' },
+    )
+  } catch (error) {
+    await server.end()
+    throw error
+  }
+  return { report, stop: () => server.end() }
 }
 
 async function readCases(report: string): Promise<readonly Case[]> {

@@ -5,11 +5,7 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import test, { type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { operatorApi } from '../../src/providers/operator-api.ts'
-import { statusWebhook } from '../../src/status/senders/webhook.ts'
-import { secretOf } from '../conversions/reporting.ts'
-import { freePort } from '../support/free-port.ts'
-import { adminKey, get, keys, post, startPlatform } from '../support/sides.ts'
+import { reportingPlatform, ways } from '../support/reporting-sides.ts'
 import { until } from '../support/wait.ts'
 import { excludedUser, type InboxSite, startInboxSite } from './inbox-site.ts'
 
@@ -67,48 +63,21 @@ export function widgetSuite({ name, skip, open }: BrowserFixture): void {
     await eventually(page, `location.hash === '#there'`, 'the page of the link is open')
   })
 
-  for (const way of ['by webhook', 'by polling'] as const)
+  for (const way of ways)
     test(`${name}: a click in the widget is shown at the platform ${way}, with the meta of the message`, {
       skip,
       timeout: 120_000,
     }, async (t) => {
-      const port = await freePort()
-      const operatorUrl = `http://127.0.0.1:${port}`
-      const webhookSecret = secretOf(`${name} ${way}`)
-      const platform = await startPlatform(t, {
-        lanes: [
-          {
-            brand: '1',
-            channel: 'site',
-            mode: 'single',
-            provider: operatorApi({ url: operatorUrl, apiKey: keys.one.key }),
-            status:
-              way === 'by webhook'
-                ? { secrets: [webhookSecret] }
-                : { poll: { url: operatorUrl, apiKey: keys.one.key, everyMs: 50 } },
-          },
-        ],
-      })
-      const sender = statusWebhook({ url: platform.url, secrets: [webhookSecret] })
-      const site = await startInboxSite(t, {
-        listen: { port },
-        status: way === 'by webhook' ? { webhooks: [{ brand: '1', sender }] } : {},
-      })
+      const platform = await reportingPlatform(t, way)
+      const site = await startInboxSite(t, platform.operator)
       const page = await (await open(t)).newPage(`${site.url}/?`)
       const activity = '{ "id": 7001, "brand_id":1,"user_id":"1001","x":1e3 }'
       const record = `{"title":"Hello","url":"#there","meta": {"campaign": 1.0},"activity":${activity}}`
-      await post(`${platform.url}/admin/activities/site`, record, adminKey.key)
+      await platform.enqueue(record, 'site')
       await eventually(page, `${root}?.querySelector('.badge')?.textContent === '1'`, 'the bell counts it')
       await page.evaluate(`${root}.querySelector('.bell').click()`)
       await page.evaluate(`${root}.querySelector('.link').click()`)
-      const details = await until(
-        async () => {
-          const [found] = (await get(`${platform.url}/admin/messages?id=7001`)).body.messages
-          const { body } = await get(`${platform.url}/admin/messages/${found.seq}`)
-          return body.status === 'clicked' && body
-        },
-        { ...patient, awaited: 'the platform has it as clicked' },
-      )
+      const details = await platform.waitUntil(7001, ({ status }) => status === 'clicked', 'the platform has the click')
       const { meta } = details.statuses.find(({ status }: { status: string }) => status === 'clicked')
       assert.ok(meta.includes(`"activity":${activity}`), meta)
       assert.ok(meta.endsWith(',"meta":{"campaign": 1.0}}'), meta)
