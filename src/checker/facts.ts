@@ -54,7 +54,9 @@ export interface Facts {
   readonly reconcile?: (field: ReconciliationField) => Promise<boolean>
   /** The time after which the platform gives up on an answer, in milliseconds. */
   readonly platformTimeout?: number
-  /** Restarts the operator and resolves when it was started again, although it may not answer yet. */
+  /** The time span after which the platform sends an incomplete batch, in milliseconds. */
+  readonly batchSpan?: number
+  /** Restarts the implementation and resolves when it was started again, although it may not answer yet. */
   readonly restart?: () => Promise<void>
   readonly pace: Pace
 }
@@ -69,6 +71,7 @@ export type Need =
   | 'failing field'
   | 'restart'
   | 'timeout of the platform'
+  | 'time span'
   | 'export of Failed Actions'
   | 'reconciliation of the platform'
 
@@ -114,13 +117,18 @@ export const preparations: Readonly<Record<Need, Preparation>> = {
   },
   restart: {
     isPrepared: ({ restart }) => restart !== undefined,
-    missing: 'the checker cannot restart the operator',
+    missing: 'the checker cannot restart the implementation',
     prepare: 'give --restart-command COMMAND, or run on a terminal with --ask-restart',
   },
   'timeout of the platform': {
     isPrepared: ({ platformTimeout }) => platformTimeout !== undefined,
     missing: 'the time is not named after which the platform gives up on an answer',
     prepare: 'name it: --platform-timeout 30s',
+  },
+  'time span': {
+    isPrepared: ({ batchSpan }) => batchSpan !== undefined,
+    missing: 'the time span is not named after which the platform sends an incomplete batch',
+    prepare: 'name it: --batch-span 2s',
   },
   'export of Failed Actions': {
     isPrepared: ({ failedActions }) => failedActions !== undefined,

@@ -64,7 +64,7 @@ const isChosen = ({ id }: AnyCheck, only: readonly string[] | undefined): boolea
 
 function targets({ scope, except }: Scenario<unknown, never>, endpoints: Endpoints): readonly Target[] {
   const all = targetsOf(scope).filter((target) => !except?.(target))
-  if (scope !== 'once') return all
+  if (scope !== 'once' && scope !== 'first') return all
   const offered = all.filter(({ feature }) => endpoints.get(feature) === 'offered')
   return [...offered, ...all].slice(0, 1)
 }

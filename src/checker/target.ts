@@ -16,7 +16,7 @@ export const pathOf = (feature: Feature): string => {
 
 /**
  * The targets of a scenario. endpoint: each of the five endpoints; send: each send endpoint; single, batch: each endpoint of this
- * mode; once: the first single endpoint that is offered; modes: each channel with both modes; channels: both channels at once;
+ * mode; once: the first single endpoint that is offered; first: the first send endpoint that is offered; modes: each channel with both modes; channels: both channels at once;
  * field: each field of reconciliation.
  */
 export type Scope =
@@ -25,6 +25,7 @@ export type Scope =
   | 'single'
   | 'batch'
   | 'once'
+  | 'first'
   | 'modes'
   | 'channels'
   | 'reconciliation'
@@ -49,6 +50,7 @@ export function targetsOf(scope: Scope): readonly Target[] {
     case 'endpoint':
       return [...targetsOf('send'), ...targetsOf('reconciliation')]
     case 'send':
+    case 'first':
       return channels.flatMap((channel) => [endpointTarget(channel, 'single'), endpointTarget(channel, 'batch')])
     case 'single':
     case 'batch':

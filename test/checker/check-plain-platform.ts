@@ -18,6 +18,7 @@ export const platformFacts = {
   batchMax: 10,
   batchMaxAgreed: true,
   platformTimeout: 1_500,
+  batchSpan: 30,
   pace: platformPace,
 } as const
 
@@ -36,6 +37,7 @@ export async function checkPlainPlatform(
       ...platformFacts,
       failedActions: async () => platform.failedActions.join('\n'),
       reconcile: (field) => platform.reconcile(field),
+      restart: () => platform.restart(),
     },
     rules: 'bellwire',
     mostMessages: 5_000,

@@ -5,8 +5,9 @@ import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import test from 'node:test'
 import { openPlatformRun } from '../../src/checker/platform/prepare.ts'
-import { startProgram } from '../cli/bellwire.ts'
+import { type Started, startProgram } from '../cli/bellwire.ts'
 import { freePort } from '../support/free-port.ts'
+import { temporary } from '../support/sides.ts'
 import { failedChecks } from './check-plain.ts'
 import { allPlatformChecks, checkPlainPlatform, platformFacts, platformPace } from './check-plain-platform.ts'
 import type { Outcome } from './plain-platform.ts'
@@ -15,7 +16,9 @@ const python = ['python3', 'python'].find(
   (name) => spawnSync(name, ['-c', 'import sys; assert sys.version_info >= (3, 8)']).status === 0,
 )
 
-test('a platform in Python passes every check', { skip: python ? false : 'no Python 3.8' }, async (t) => {
+test('a platform in Python passes every check, also when it is killed', {
+  skip: python ? false : 'no Python 3.8',
+}, async (t) => {
   const control = `http://127.0.0.1:${await freePort()}`
   const opened = await openPlatformRun({
     host: '127.0.0.1',
@@ -27,6 +30,11 @@ test('a platform in Python passes every check', { skip: python ? false : 'no Pyt
       platformTimeout: 3_000,
       pace: { ...platformPace, patience: 20_000 },
       failedActions: async () => (await fetch(`${control}/failed`)).text(),
+      restart: async () => {
+        started.child.kill('SIGKILL')
+        await started.ended
+        await startPython()
+      },
       reconcile: async (field) => (await fetch(`${control}/reconcile/${field}`, { method: 'POST' })).ok,
     },
     rules: 'bellwire',
@@ -38,8 +46,13 @@ test('a platform in Python passes every check', { skip: python ? false : 'no Pyt
   })
   t.after(() => opened.close())
   const program = join(import.meta.dirname, 'foreign_platform.py')
-  const started = startProgram(t, [python as string, program, new URL(control).port, opened.url])
-  await started.line(/^listening$/)
+  const queue = join(await temporary(t), 'queue.db')
+  let started: Started
+  async function startPython(): Promise<void> {
+    started = startProgram(t, [python as string, program, new URL(control).port, opened.url, queue])
+    await started.line(/^listening$/)
+  }
+  await startPython()
   const { results } = await (await opened.prepare()).run()
   const others = results.filter(({ status }) => status !== 'passed' && status !== 'not_applicable')
   assert.deepEqual(

@@ -1,12 +1,14 @@
 """A platform in another language: Python 3.8 or later, with the standard library alone.
 
-foreign_platform.py PORT BASE_URL: sends pushes in batches of 10, and on-site notifications one at a time.
+foreign_platform.py PORT BASE_URL FILE: sends pushes in batches of 10, and on-site notifications one at a time.
+The queue is in FILE, an SQLite database, and outlives the process.
 POST /push, /site: enqueues a record in each line. GET /failed: Failed Actions. POST /reconcile/FIELD: 200 if the list is used, else 409.
 """
 
 import http.client
 import json
 import random
+import sqlite3
 import sys
 import threading
 import time
@@ -17,6 +19,9 @@ KEY = "key-of-the-python-platform"
 BATCH, SPAN, TIMEOUT = 10, 0.05, 3
 port, base = int(sys.argv[1]), urlsplit(sys.argv[2])
 failed_actions = []
+store = sqlite3.connect(sys.argv[3], isolation_level=None, check_same_thread=False)
+store.execute("CREATE TABLE IF NOT EXISTS queue (path TEXT, id INTEGER, text TEXT)")
+storing = threading.Lock()
 
 
 def call(path, body):
@@ -37,11 +42,20 @@ class Lane(threading.Thread):
     def __init__(self, channel, most):
         super().__init__(daemon=True)
         self.path = f"/channels/{channel}/{'batch' if most > 1 else 'single'}"
-        self.most, self.waiting, self.changed = most, [], threading.Condition()
+        self.most, self.changed = most, threading.Condition()
+        stored = store.execute("SELECT text FROM queue WHERE path = ?", [self.path]).fetchall()
+        self.waiting = [self.message(text) for (text,) in stored]
+
+    @staticmethod
+    def message(text):
+        return {"text": text, "id": json.loads(text)["activity"]["id"], "due": 0, "attempts": 0}
 
     def enqueue(self, lines):
         with self.changed:
-            self.waiting += [{"text": line, "id": json.loads(line)["activity"]["id"], "due": 0, "attempts": 0} for line in lines]
+            messages = [self.message(line) for line in lines]
+            with storing:
+                store.executemany("INSERT INTO queue VALUES (?, ?, ?)", [(self.path, each["id"], each["text"]) for each in messages])
+            self.waiting += messages
             self.changed.notify()
 
     def next_batch(self):
@@ -69,6 +83,8 @@ class Lane(threading.Thread):
                         message["due"] = time.monotonic() + max(retry_after, pause)
                         continue
                     self.waiting.remove(message)
+                    with storing:
+                        store.execute("DELETE FROM queue WHERE path = ? AND id = ?", [self.path, message["id"]])
                     if outcome == "failed":
                         failed_actions.append(message["id"])
 

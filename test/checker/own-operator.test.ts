@@ -1,12 +1,13 @@
-// Our own operator, as a process with SQLite, passes every check, and is restarted during the run.
+// Our own operator, as a process, passes every check, and is restarted during the run.
 
 import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import test, { type TestContext } from 'node:test'
+import type { TestContext } from 'node:test'
 import { operatorChecks } from '../../src/checker/operator/checks.ts'
 import { prepareRun } from '../../src/checker/run.ts'
 import { type Started, start } from '../cli/bellwire.ts'
+import { onEachEngine } from '../support/engines.ts'
 import { freePort } from '../support/free-port.ts'
 import { temporary } from '../support/sides.ts'
 import { pace } from './check-plain.ts'
@@ -14,7 +15,7 @@ import { pace } from './check-plain.ts'
 const key = 'the-key-of-the-platform'
 const batchMax = 40
 
-async function configure(t: TestContext): Promise<{ config: string; url: string }> {
+async function configure(t: TestContext, store: string): Promise<{ config: string; url: string }> {
   const folder = await temporary(t)
   const port = await freePort()
   const users = 'brand,user_id,blocked,excluded,consent_push_notification,consent_site_notification'
@@ -24,7 +25,7 @@ async function configure(t: TestContext): Promise<{ config: string; url: string 
     config,
     `operator:
   port: ${port}
-  store: sqlite:operator.db
+  store: ${store}
   keys: [{name: platform, key: ${key}, brands: [1]}]
   push: {provider: recording, file: pushed.ndjson}
   site: inbox
@@ -36,8 +37,8 @@ log: {level: info, format: json}
   return { config, url: `http://127.0.0.1:${port}` }
 }
 
-test('our operator passes every check, also over a restart', async (t) => {
-  const { config, url } = await configure(t)
+onEachEngine('our operator passes every check, also over a restart', async (t, store) => {
+  const { config, url } = await configure(t, store)
   let running: Started
   const startOperator = async (): Promise<void> => {
     running = start(t, ['operator', '--config', config])

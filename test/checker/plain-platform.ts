@@ -52,6 +52,8 @@ export interface Rules {
   keeps(outcome: Outcome, sent: readonly Waiting[]): boolean
   redirect: 'manual' | 'follow'
   sendsEmpty(mode: Mode): boolean
+  /** The queue after a restart. */
+  restored(waiting: readonly Waiting[], settled: readonly Waiting[]): readonly Waiting[]
 }
 
 export interface PlainPlatform {
@@ -60,6 +62,7 @@ export interface PlainPlatform {
   readonly failedActions: readonly string[]
   /** Requests the list of a field. @returns whether it is used */
   reconcile(field: string): Promise<boolean>
+  restart(): Promise<void>
   stop(): Promise<void>
 }
 
@@ -109,6 +112,7 @@ const correct: Rules = {
   keeps: (outcome) => outcome === 'retry',
   redirect: 'manual',
   sendsEmpty: () => false,
+  restored: (waiting) => waiting,
 }
 
 function parse(text: string): Value {
@@ -131,6 +135,7 @@ export function startPlainPlatform({ url, modes, mutate }: PlainPlatformOptions)
   const lanes = { push: [] as Waiting[], site: [] as Waiting[] }
   const failedActions: string[] = []
   let number = 0
+  const settledIn = { push: [] as Waiting[], site: [] as Waiting[] }
   let running = true
 
   async function call(channel: Channel, sent: readonly Waiting[]): Promise<Answer> {
@@ -175,10 +180,16 @@ export function startPlainPlatform({ url, modes, mutate }: PlainPlatformOptions)
         else settled.add(each)
       }
       lanes[channel] = lanes[channel].filter((each) => !settled.has(each))
+      settledIn[channel].push(...settled)
     }
   }
 
-  const loops = [serve('push'), serve('site')]
+  const start = (): Promise<unknown> => Promise.all([serve('push'), serve('site')])
+  let loops = start()
+  async function stop(): Promise<void> {
+    running = false
+    await loops
+  }
   return {
     rules,
     failedActions,
@@ -198,10 +209,14 @@ export function startPlainPlatform({ url, modes, mutate }: PlainPlatformOptions)
         return rules.usesList(text, false)
       }
     },
-    async stop() {
-      running = false
-      await Promise.all(loops)
+    async restart() {
+      await stop()
+      for (const channel of ['push', 'site'] as const)
+        lanes[channel] = [...rules.restored(lanes[channel], settledIn[channel])]
+      running = true
+      loops = start()
     },
+    stop,
   }
 }
 

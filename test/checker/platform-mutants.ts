@@ -280,6 +280,8 @@ export const platformMutants: readonly PlatformMutant[] = [
   {
     fault: 'repeats without a pause',
     check: 'pause.errors',
+    // The pauses between its attempts are chance.
+    only: ['pause.errors', 'pause.retry-after', 'lost'],
     mutate: (correct) => ({
       pauseMs: (_, answer) => (answer.headers.has('retry-after') ? correct.pauseMs(1, answer) : 0),
     }),
@@ -373,6 +375,31 @@ export const platformMutants: readonly PlatformMutant[] = [
       let turns = 0
       return { sendsEmpty: (mode) => mode === 'batch' && ++turns % 20 === 0 }
     },
+  },
+  {
+    fault: 'repeats after the same pause, always',
+    check: 'pause.grows',
+    mutate: (correct) => ({
+      pauseMs: (_, answer) => Math.max(150, answer.headers.has('retry-after') ? correct.pauseMs(1, answer) : 0),
+    }),
+  },
+  {
+    fault: 'waits longer than the time span',
+    check: 'batch.span',
+    only: ['batch.span'],
+    mutate: () => ({ spanMs: 1_200 }),
+  },
+  {
+    fault: 'has its queue only in memory',
+    check: 'restart.kept',
+    only: ['restart'],
+    mutate: () => ({ restored: () => [] }),
+  },
+  {
+    fault: 'stores messages, but not their outcomes',
+    check: 'restart.once',
+    only: ['restart'],
+    mutate: () => ({ restored: (waiting, settled) => [...settled, ...waiting] }),
   },
   {
     fault: 'has no timeout',

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readdir, readFile } from 'node:fs/promises'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import type { Report } from '../../src/checker/report-schema.ts'
@@ -71,4 +71,44 @@ test('check platform: without a command and a terminal the error names the missi
   const { code, err } = await run(t, ['check', 'platform'])
   assert.equal(code, 2)
   assert.match(err, /give --enqueue-command, or run on a terminal/)
+})
+
+test('check platform: a dry run prints the plan and the missing preparations, and has nothing enqueued', async (t) => {
+  const { check } = await startedPlatform(t, 10)
+  const assumed = await check(['--dry-run', '--batch-max', '10'], 'exit 3')
+  assert.equal(assumed.code, 0, assumed.err)
+  assert.match(assumed.err, /is assumed to send to push\.batch, site\.batch: \d+ checks, .* at most \d+ records/)
+  assert.match(assumed.err, /name it: --batch-span 2s/)
+  assert.match((await check(['--dry-run', '--features', 'push.single'])).err, /would send to push\.single:/)
+})
+
+test('check platform: the settings can be in a file, and options override it', async (t) => {
+  const { check, port } = await startedPlatform(t, 10)
+  const folder = await temporary(t)
+  const file = join(folder, 'check-platform.yaml')
+  const settings = ['port: 1', 'features: [push.batch]', 'batch_max: 10', 'batch_span: 100ms', 'folder: records']
+  await writeFile(file, `${settings.join('\n')}\nagreed: {Retries: without limit}\n`)
+  const { code, out, err } = await check(['--file', file, '--only', 'batch.span', '--json'])
+  assert.equal(code, 0, err)
+  assert.match(err, new RegExp(`must send to http://127\\.0\\.0\\.1:${port}`))
+  const { results, agreed } = JSON.parse(out) as Report
+  assert.deepEqual(
+    results.map(({ check: id, status }) => `${id} ${status}`),
+    ['batch.span passed', 'batch.span not_applicable'],
+  )
+  assert.deepEqual(agreed, { Retries: 'without limit' })
+  assert.match((await readdir(join(folder, 'records'))).join(), /01-push-first\.ndjson/)
+  await writeFile(file, 'batch_span: soon\nagreed: [1]\n')
+  const wrong = await check(['--file', file])
+  assert.equal(wrong.code, 2)
+  assert.match(wrong.err, /batch_span/)
+  assert.match(wrong.err, /agreed.*texts by name/s)
+})
+
+test('check platform: a platform that cannot be restarted is no finding', async (t) => {
+  const { check } = await startedPlatform(t, 10)
+  const { out } = await check(['--restart-command', 'echo no such unit >&2; exit 5', '--only', 'restart', '--json'])
+  const { results } = JSON.parse(out) as Report
+  assert.deepEqual(new Set(results.map(({ status }) => status)), new Set(['not_judged']))
+  assert.match(results[0]?.seen ?? '', /the restart command exited with 5: no such unit/)
 })

@@ -3,11 +3,12 @@
 import assert from 'node:assert/strict'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import test from 'node:test'
+import test, { type TestContext } from 'node:test'
 import type { AnyCheck } from '../../src/checker/check.ts'
 import { operatorChecks } from '../../src/checker/operator/checks.ts'
 import { platformChecks } from '../../src/checker/platform/checks.ts'
 import { reportSchemaText, withChecks } from '../../src/checker/print-checks.ts'
+import { platformPreparationTable, readPlatformPreparation } from '../../src/cli/check/platform-preparation.ts'
 import { type Preparation, preparationTable, readPreparation } from '../../src/cli/check/preparation.ts'
 import { temporary } from '../support/sides.ts'
 
@@ -39,11 +40,25 @@ test('every check names sections of the interface, and rows of docs/open-points.
   }
 })
 
-test('the file of docs/testing-your-own.md is accepted, and has every setting', async (t) => {
-  const [, yaml = ''] = /```yaml\n([\s\S]*?)```/.exec(await read('testing-your-own.md')) ?? []
-  const file = join(await temporary(t), 'check.yaml')
-  await writeFile(file, yaml)
-  const preparation: Preparation = await readPreparation(file)
+/** Writes the files that docs/testing-your-own.md shows. @returns their paths: of an operator, of a platform */
+async function shownFiles(t: TestContext): Promise<readonly string[]> {
+  const folder = await temporary(t)
+  const shown = [...(await read('testing-your-own.md')).matchAll(/```yaml\n([\s\S]*?)```/g)]
+  return Promise.all(
+    shown.map(async ([, yaml = ''], place) => {
+      const file = join(folder, `check-${place}.yaml`)
+      await writeFile(file, yaml)
+      return file
+    }),
+  )
+}
+
+test('the files of docs/testing-your-own.md are accepted, and have every setting', async (t) => {
+  const [operator = '', platform = '', ...others] = await shownFiles(t)
+  const preparation: Preparation = await readPreparation(operator)
   assert.deepEqual(Object.keys(preparation).toSorted(), Object.keys(preparationTable.settings).toSorted())
   assert.deepEqual(Object.keys(preparation.users ?? {}), ['normal', 'blocked', 'without_device'])
+  const names = Object.keys(await readPlatformPreparation(platform))
+  assert.deepEqual(names.toSorted(), Object.keys(platformPreparationTable.settings).toSorted())
+  assert.deepEqual(others, [])
 })

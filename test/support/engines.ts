@@ -7,8 +7,12 @@ const skip = await withoutPostgres()
 
 /** Runs a test on SQLite and on PostgreSQL, with the address of an empty store. */
 export function onEachEngine(title: string, run: (t: TestContext, store: string) => Promise<void>): void {
-  test(`${title} (sqlite)`, async (t) => run(t, `sqlite:${join(await temporary(t), 'store.db')}`))
+  onSqlite(title, run)
   onPostgres(title, run)
+}
+
+export function onSqlite(title: string, run: (t: TestContext, store: string) => Promise<void>): void {
+  test(`${title} (sqlite)`, async (t) => run(t, `sqlite:${join(await temporary(t), 'store.db')}`))
 }
 
 export function onPostgres(title: string, run: (t: TestContext, store: string) => Promise<void>): void {

@@ -1,7 +1,8 @@
 // §4.1 rule 3, §8.2: the size of batches.
 
+import { clock } from '../../runtime/clock.ts'
 import { type Check, checksOf, type Scenario } from '../check.ts'
-import { expect } from '../verdict.ts'
+import { expect, NotJudged } from '../verdict.ts'
 import type { Lane, Trace } from './lane.ts'
 
 const bulk: Scenario<Trace, Lane> = {
@@ -12,7 +13,7 @@ const bulk: Scenario<Trace, Lane> = {
     play({ records: Array.from({ length: 3 * facts.batchMax + 3 }, () => make.message()) }),
 }
 
-export const batchChecks: readonly Check<Lane>[] = checksOf(bulk, [
+const bulkChecks = checksOf(bulk, [
   {
     id: 'batch.maximum',
     section: '§1.6, §8.2',
@@ -86,3 +87,45 @@ export const batchChecks: readonly Check<Lane>[] = checksOf(bulk, [
     },
   },
 ])
+
+interface Lone {
+  readonly trace: Trace
+  /** When the record was enqueued, in milliseconds of the monotonic clock. */
+  readonly enqueuedAt: number
+}
+
+const lone: Scenario<Lone, Lane> = {
+  scope: 'batch',
+  needs: ['time span'],
+  messages: 1,
+  async run({ make, play }) {
+    let enqueuedAt: number | undefined
+    const trace = await play({ records: [make.message()], onEnqueued: () => (enqueuedAt = clock.monotonic()) })
+    if (enqueuedAt === undefined) throw new NotJudged('the record was not enqueued')
+    return { trace, enqueuedAt }
+  },
+}
+
+/** For the way of the record into the queue, and for timers. */
+const toleranceMs = 1_000
+
+const spanChecks = checksOf(lone, [
+  {
+    id: 'batch.span',
+    section: '§4.1',
+    level: 'must',
+    title: 'A message that waits alone is sent within the time span.',
+    consequence: 'A login code or an offer arrives too late, whenever few messages are sent.',
+    remedy: 'Measure the time span from the first message of the batch, and start no other wait before the request.',
+    judge: ({ trace, enqueuedAt }, { facts: { batchSpan = 0 } }) => {
+      const [first] = trace.requests
+      const ms = Math.round((first?.at ?? enqueuedAt) - enqueuedAt)
+      expect(
+        ms <= batchSpan + toleranceMs,
+        `${first?.label}: ${ms} ms after the record was enqueued; the time span is ${batchSpan} ms`,
+      )
+    },
+  },
+])
+
+export const batchChecks: readonly Check<Lane>[] = [...bulkChecks, ...spanChecks]

@@ -8,6 +8,7 @@ import { failedActionChecks } from './failed-actions.ts'
 import type { Lane } from './lane.ts'
 import { outcomeChecks } from './outcomes.ts'
 import { reconciliationChecks } from './reconciliation.ts'
+import { restartChecks } from './restart.ts'
 import { timingChecks } from './timing.ts'
 
 export const platformChecks: readonly CheckGroup<Lane>[] = [
@@ -17,5 +18,6 @@ export const platformChecks: readonly CheckGroup<Lane>[] = [
   { title: 'Failed Actions', checks: failedActionChecks },
   { title: 'Lost answers', checks: connectionChecks },
   { title: 'Pauses and redirects', checks: timingChecks },
+  { title: 'Restart of the platform', checks: restartChecks },
   { title: 'Reconciliation of the platform', checks: reconciliationChecks },
 ]

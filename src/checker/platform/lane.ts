@@ -35,6 +35,8 @@ export interface Play {
   readonly reply?: (open: Open) => Reply
   /** Default: every record has been answered with a final outcome. */
   readonly isDone?: (trace: Trace) => boolean
+  /** Called when the records are enqueued. */
+  readonly onEnqueued?: () => void
 }
 
 /** The requests with the records of one play, in the order of their arrival. */
@@ -126,6 +128,7 @@ export function createLane(options: LaneOptions): Lane {
     records,
     reply = (open) => successful(target, open),
     isDone = isSettled,
+    onEnqueued,
   }: Play): Promise<Trace> {
     messages += records.length
     if (messages > mostMessages)
@@ -144,6 +147,7 @@ export function createLane(options: LaneOptions): Lane {
       },
     })
     await enqueue({ channel: target.channel, name: `${target.feature}-${requests.length + 1}`, records })
+    onEnqueued?.()
     await waitUntil(() => isDone(trace), trace)
     if (trace.requests.length === 0)
       throw new NotJudged(`no request with these records arrived within ${patience / 1000} s`)

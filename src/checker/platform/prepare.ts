@@ -4,7 +4,7 @@
 import { type Channel, channels } from '../../contract/endpoints.ts'
 import { pause } from '../http-client.ts'
 import { createMessageMaker, type MessageMaker } from '../messages.ts'
-import { type Chosen, type EndpointState, planSteps } from '../plan.ts'
+import { type Chosen, type EndpointState, planSteps, type Step } from '../plan.ts'
 import { CouldNotRun } from '../preflight.ts'
 import type { Prepared } from '../run.ts'
 import { runSteps } from '../run-steps.ts'
@@ -73,8 +73,7 @@ async function prepare(options: PlatformRunOptions, listener: Listener, players:
   const make = createMessageMaker(facts, firstId)
   const take = (player: Player): void => void players.unshift(player)
   const endpoints = await findEndpoints(options, make, url, take)
-  const steps = planSteps({ ...options, endpoints, gates })
-  const messages = steps.reduce((sum, step) => sum + step.messages, 0)
+  const { steps, messages, total } = plan(options, endpoints)
   if (messages > mostMessages)
     throw new CouldNotRun(
       `the run would need up to ${messages} records, and --max-messages is ${mostMessages}`,
@@ -87,10 +86,34 @@ async function prepare(options: PlatformRunOptions, listener: Listener, players:
     endpoints,
     notOffered: declared ? [] : features.filter((feature) => isSend(feature) && !endpoints.has(feature)),
     messages,
-    total: steps.reduce((sum, step) => sum + step.checks.length + step.settled.length, 0),
+    total,
     mark: make.mark,
     run: (progress = {}) => runSteps(steps, laneOf, progress, order).finally(() => listener.close()),
     close: () => void listener.close(),
+  }
+}
+
+/** The size of a run with a platform that sends to these endpoints. */
+export interface Planned {
+  /** The most records. */
+  readonly messages: number
+  /** The number of results. */
+  readonly total: number
+}
+
+/** Plans a run without a platform. */
+export const planPlatformRun = (options: Chosen<Lane>, sendsTo: readonly Feature[]): Planned =>
+  plan(options, new Map([...sendsTo, 'reconciliation' as const].map((feature) => [feature, 'offered'])))
+
+function plan(
+  options: Chosen<Lane>,
+  endpoints: ReadonlyMap<Feature, EndpointState>,
+): Planned & { readonly steps: readonly Step<Lane>[] } {
+  const steps = planSteps({ ...options, endpoints, gates })
+  return {
+    steps,
+    messages: steps.reduce((sum, step) => sum + step.messages, 0),
+    total: steps.reduce((sum, step) => sum + step.checks.length + step.settled.length, 0),
   }
 }
 

@@ -10,14 +10,21 @@ import { status, successful } from './replies.ts'
 /** A platform without pauses sends a hundred requests in this time, one with growing pauses a few. */
 const troubleMs = 1_000
 const mostRequests = 15
+/** After so many requests, pauses that double are 32 times the first one. */
+const errors = 7
 
 const trouble = oneRecord((target) => {
   let from: number | undefined
   return (open) => {
     from ??= clock.monotonic()
-    return clock.monotonic() - from < troubleMs ? status(503, 'retry') : successful(target, open)
+    const isTrouble = clock.monotonic() - from < troubleMs || (open.messages[0]?.attempt ?? 0) <= errors
+    return isTrouble ? status(503, 'retry') : successful(target, open)
   }
 })
+
+/** Pauses are partly random, so each alone may be short: only the longest of the later ones is compared. */
+const growth = 1.2
+const firstLater = 2
 
 const troubleChecks = checksOf(trouble, [
   {
@@ -35,6 +42,27 @@ const troubleChecks = checksOf(trouble, [
       expect(
         requests.length <= mostRequests,
         `${last?.label}: ${requests.length} requests with one message in ${within} ms`,
+      )
+    },
+  },
+  {
+    id: 'pause.grows',
+    section: '§7.1, §7.2',
+    row: 30,
+    level: 'should',
+    title: 'The pauses grow while the operator goes on answering with errors.',
+    consequence: 'While an operator is away for hours, each platform sends it as many requests as in the first second.',
+    remedy: 'Double the pause after each attempt, up to a maximum such as 5 min, and choose a part of it at random.',
+    judge: ({ trace, record }) => {
+      const requests = trace.of(record)
+      if (requests.length < errors) throw new NotJudged(`the message came ${requests.length} times, not ${errors}`)
+      const pauses = requests
+        .slice(1, errors)
+        .map(({ at }, place) => Math.round(at - (requests[place]?.endedAt ?? requests[place]?.at ?? at)))
+      const [first = 0] = pauses
+      expect(
+        Math.max(...pauses.slice(firstLater)) >= growth * first,
+        `the pauses between ${errors} attempts: ${pauses.join(', ')} ms`,
       )
     },
   },

@@ -92,7 +92,7 @@ async function checkOperator(options: CheckOptions): Promise<number> {
   const answers = isTerminal ? await askPreparation(options, file) : {}
   const command = options.restartCommand ?? file.restart_command
   const restart =
-    command !== undefined ? restartByCommand(command) : options.askRestart && restartByPerson(progress.end)
+    command !== undefined ? restartByCommand(command) : options.askRestart && restartByPerson('operator', progress.end)
   const facts = factsFrom({ ...answers, ...options, ...(restart && { restart }) }, file)
   const url = addressOf(options, file)
   const rules = options.rules ?? file.rules ?? 'bellwire'

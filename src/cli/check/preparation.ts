@@ -1,17 +1,12 @@
 // The file of `bellwire check operator --file`: the address of the operator and what a person prepared. docs/testing-your-own.md
 // shows one with every setting.
 
-import { readFile } from 'node:fs/promises'
-import { basename, dirname, resolve } from 'node:path'
 import { ruleSets } from '../../checker/check.ts'
 import { features } from '../../checker/target.ts'
-import { check } from '../../config/check.ts'
 import { brand, duration, integer, oneOf, path, text, url } from '../../config/kinds.ts'
-import { ConfigError, type Problem } from '../../config/problem.ts'
-import { readYaml } from '../../config/read-yaml.ts'
 import { group, json, list, type ValueOf } from '../../config/setting.ts'
 import { reconciliationFields } from '../../contract/records.ts'
-import { CliError, exit } from '../exit.ts'
+import { agreements, type MapOf, messageMembers, readTable } from './read-table.ts'
 
 const optional = { optional: true } as const
 const field = oneOf(...reconciliationFields)
@@ -61,40 +56,16 @@ export const preparationTable = group(
 
 export type Preparation = ValueOf<typeof preparationTable>
 
-/** @throws CliError if the file cannot be read, ConfigError with all its problems */
-export async function readPreparation(file: string): Promise<Preparation> {
-  const source = await readFile(file, 'utf8').catch((error: Error) => {
-    throw new CliError(exit.usage, `--file cannot be read: ${error.message}`)
-  })
-  const problems: Problem[] = []
-  const raw = readYaml(source, basename(file), dirname(resolve(file)), problems)
-  const preparation = problems.length === 0 ? check(preparationTable, raw, '', problems) : {}
-  const { known, message, agreed } = preparation
-  requireMap('known', known, isKnown, 'a map of users to fields with true or false', '"1002": {blocked: true}')
-  requireMap('message', message, () => true, 'the members of a message', 'title: Hello')
-  requireMap(
-    'agreed',
-    agreed,
-    (value) => typeof value === 'string',
-    'texts by name',
-    'Rate limit: 100 messages a second',
-  )
-  if (problems.length > 0) throw new ConfigError(problems)
-  return preparation
-
-  function requireMap(
-    name: string,
-    value: unknown,
-    fits: (value: unknown) => boolean,
-    expected: string,
-    example: string,
-  ): void {
-    if (value === undefined) return
-    if (typeof value === 'object' && value !== null && !Array.isArray(value) && Object.values(value).every(fits)) return
-    const where = basename(file)
-    problems.push({ path: name, where, description: `expected ${expected}`, remedy: `for example ${example}` })
-  }
+const known: MapOf<Preparation> = {
+  name: 'known',
+  fits: isKnown,
+  expected: 'a map of users to fields with true or false',
+  example: '"1002": {blocked: true}',
 }
+
+/** @throws CliError if the file cannot be read, ConfigError with all its problems */
+export const readPreparation = (file: string): Promise<Preparation> =>
+  readTable(preparationTable, file, [known, messageMembers, agreements])
 
 function isKnown(values: unknown): boolean {
   if (typeof values !== 'object' || values === null) return false

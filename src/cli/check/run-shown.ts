@@ -40,7 +40,10 @@ export function addRunOptions(command: Command): Command {
 }
 
 /** Checks the files of the reports before the run, so that no result is lost. */
-export async function readEarlier({ report, compare }: RunOptions): Promise<Report | undefined> {
+export async function readEarlier({
+  report,
+  compare,
+}: Pick<RunOptions, 'report' | 'compare'>): Promise<Report | undefined> {
   checkReportFiles(report)
   return compare === undefined ? undefined : readReport(compare)
 }
@@ -51,7 +54,7 @@ export function explain(error: unknown): never {
 }
 
 /** @throws CliError if no check is chosen */
-export function demandChecks({ total }: Prepared, { only }: RunOptions): void {
+export function demandChecks({ total }: Pick<Prepared, 'total'>, { only }: Pick<RunOptions, 'only'>): void {
   if (total === 0) throw new CliError(exit.usage, `--only ${only?.join()} names no check: docs/checks.md lists them`)
 }
 

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline/promises'
 
-/** Restarts the operator by a shell command. Rejects if the command fails. */
+/** Restarts the implementation by a shell command. Rejects if the command fails. */
 export const restartByCommand = (command: string) => async (): Promise<void> => {
   await runShell('restart', command)
 }
@@ -34,11 +34,11 @@ export function runShell(name: string, command: string, env: Readonly<Record<str
 
 const mostOutput = 16 * 1024 * 1024
 
-/** Asks the person at the terminal to restart the operator. */
-export function restartByPerson(prepareTerminal: () => void): () => Promise<void> {
+/** Asks the person at the terminal to restart the implementation. */
+export function restartByPerson(subject: 'operator' | 'platform', prepareTerminal: () => void): () => Promise<void> {
   return async () => {
     prepareTerminal()
-    await ask('Restart the operator now, and press Enter when it is starting: ')
+    await ask(`Restart the ${subject} now, and press Enter when it is starting: `)
   }
 }
 

@@ -1,0 +1,41 @@
+import { mkdir, mkdtemp, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Enqueued } from '../../checker/platform/lane.ts'
+import { ask, runShell } from './shell.ts'
+
+export interface EnqueueOptions {
+  readonly enqueueCommand?: string
+  readonly folder?: string
+}
+
+/**
+ * Writes the file of a step, and has it enqueued by the command, or by the person at the terminal.
+ *
+ * @param prepareTerminal called before a question
+ */
+export function enqueuer(
+  { enqueueCommand, folder }: EnqueueOptions,
+  prepareTerminal: () => void,
+): (file: Enqueued) => Promise<void> {
+  let made: Promise<string> | undefined
+  let step = 0
+  return async ({ channel, name, records }) => {
+    made ??= makeFolder(folder)
+    const file = join(await made, `${String(++step).padStart(2, '0')}-${name}.ndjson`)
+    await writeFile(file, records.map(({ text }) => `${text}\n`).join(''))
+    if (enqueueCommand !== undefined) {
+      await runShell('enqueue', enqueueCommand, { FILE: file, CHANNEL: channel })
+      return
+    }
+    prepareTerminal()
+    const words = channel === 'push' ? 'push notifications' : 'on-site notifications'
+    await ask(`Enqueue the ${records.length} records of ${file} as ${words}, and press Enter: `)
+  }
+}
+
+async function makeFolder(folder: string | undefined): Promise<string> {
+  if (folder === undefined) return mkdtemp(join(tmpdir(), 'bellwire-check-'))
+  await mkdir(folder, { recursive: true })
+  return folder
+}

@@ -1,0 +1,100 @@
+// Combines the options of `bellwire check platform` with the file: an option overrides the file, which overrides a default.
+
+import type { RuleSet } from '../../checker/check.ts'
+import type { Facts } from '../../checker/facts.ts'
+import type { Feature } from '../../checker/target.ts'
+import type { Json } from '../../runtime/json.ts'
+import { readKey } from '../running-side.ts'
+import type { EnqueueOptions } from './enqueue-records.ts'
+import { type PlatformPreparation, readPlatformPreparation } from './platform-preparation.ts'
+import { restartByCommand, restartByPerson, runShell } from './shell.ts'
+
+/** The options that the file may have too, named as in the command line. */
+export interface PlatformSettings extends EnqueueOptions {
+  readonly host: string
+  readonly port: number
+  readonly brand: string
+  readonly user: string
+  readonly patience: number
+  readonly quiet: number
+  readonly rules: RuleSet
+  readonly message: Readonly<Record<string, Json>>
+  readonly agreed: Readonly<Record<string, string>>
+  readonly failedCommand?: string
+  readonly reconcileCommand?: string
+  readonly restartCommand?: string
+  readonly features?: readonly Feature[]
+  readonly batchMax?: number
+  readonly batchSpan?: number
+  readonly platformTimeout?: number
+}
+
+export interface GivenOptions extends Partial<PlatformSettings> {
+  readonly file?: string
+  readonly key?: string
+  readonly keyFile?: string
+}
+
+export const defaults: PlatformSettings = {
+  host: '127.0.0.1',
+  port: 4850,
+  brand: '1',
+  user: 'bellwire-check',
+  patience: 60_000,
+  quiet: 5_000,
+  rules: 'bellwire',
+  message: { title: 'Bellwire check', body: 'A test message of bellwire check. Please ignore it.' },
+  agreed: {},
+}
+
+/** The key of the examples. It is no secret. */
+export const exampleKey = 'example-operator-key-1'
+
+/** @throws CliError if a file cannot be read, ConfigError with all problems of the file */
+export async function combine(
+  given: GivenOptions,
+): Promise<{ readonly settings: PlatformSettings; readonly key: string }> {
+  const written = given.file === undefined ? {} : await readPlatformPreparation(given.file)
+  const keyFile = given.keyFile ?? (given.key === undefined ? written.key_file : undefined)
+  const key = keyFile === undefined ? (given.key ?? exampleKey) : await readKey(keyFile)
+  return { settings: { ...defaults, ...asOptions(written), ...given }, key }
+}
+
+/** 'batch_max' becomes 'batchMax'. */
+const asOptions = (written: PlatformPreparation): Partial<PlatformSettings> =>
+  Object.fromEntries(
+    Object.entries(written).map(([name, value]) => [
+      name.replaceAll(/_(.)/g, (_, letter: string) => letter.toUpperCase()),
+      value,
+    ]),
+  )
+
+const defaultBatch = 100
+
+/** @param askRestart asks the person at the terminal to restart the platform */
+export function factsOf(settings: PlatformSettings, askRestart: boolean, prepareTerminal: () => void): Facts {
+  const { brand, user, message, batchMax, batchSpan, platformTimeout, patience, quiet } = settings
+  const { failedCommand, reconcileCommand, restartCommand } = settings
+  return {
+    brand,
+    users: { normal: user },
+    known: {},
+    content: message,
+    batchMax: batchMax ?? defaultBatch,
+    batchMaxAgreed: batchMax !== undefined,
+    ...(batchSpan !== undefined && { batchSpan }),
+    ...(platformTimeout !== undefined && { platformTimeout }),
+    ...(failedCommand !== undefined && { failedActions: () => runShell('failed', failedCommand) }),
+    ...(reconcileCommand !== undefined && {
+      reconcile: (field) =>
+        runShell('reconcile', reconcileCommand, { FIELD: field }).then(
+          () => true,
+          () => false,
+        ),
+    }),
+    ...(restartCommand !== undefined
+      ? { restart: restartByCommand(restartCommand) }
+      : askRestart && { restart: restartByPerson('platform', prepareTerminal) }),
+    pace: { timeout: 30_000, slow: 0, giveUp: 0, retryPause: 0, patience, quiet },
+  }
+}
