@@ -81,11 +81,18 @@ const ten = [
   'batch.empty-categories',
 ]
 
-test('of ten faults at once, each is found, and nothing else', async () => {
-  const chosen = ten.map((id) => mutants.find(({ check }) => check === id))
+/** Runs the checks with these faults. The report must name them, and nothing else. */
+async function expectFound(faults: readonly string[]): Promise<void> {
+  const chosen = faults.map((id) => mutants.find(({ check }) => check === id))
   const outcome = await checkPlain(combine(chosen.map((mutant) => mutant?.mutate() ?? {})))
   const related = chosen.flatMap((mutant) => mutant?.also ?? [])
-  assert.deepEqual([...failedChecks(outcome)].toSorted(), [...ten, ...related].toSorted())
+  assert.deepEqual([...failedChecks(outcome)].toSorted(), [...faults, ...related].toSorted())
+}
+
+test('of ten faults at once, each is found, and nothing else', () => expectFound(ten))
+
+test('when the faults are corrected one after another, the report names the others, and nothing else', async () => {
+  await Promise.all(ten.map((_, corrected) => expectFound(ten.slice(corrected + 1))))
 })
 
 function combine(mutations: readonly Mutation[]): Mutation {
