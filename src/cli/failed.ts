@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { createWriteStream } from 'node:fs'
 import { rename, rm } from 'node:fs/promises'
 import { finished } from 'node:stream/promises'
-import { Command, InvalidArgumentError, Option } from 'commander'
+import { Command, Option } from 'commander'
 import type { Scope } from '../http/access.ts'
 import type { Client } from './client.ts'
 import { CliError, exit } from './exit.ts'
@@ -14,6 +14,7 @@ import { type Group, number, phraseGroups } from './failed/groups.ts'
 import { type Item, type ItemDetails, phraseItem, phraseItems } from './failed/items.ts'
 import { createProgress } from './progress.ts'
 import { type Addressed, withAddress, withSide } from './running-side.ts'
+import { wholeNumber } from './whole-number.ts'
 
 export function failedCommand(): Command {
   return new Command()
@@ -180,16 +181,6 @@ async function downloadTo(
 
 async function write(stream: NodeJS.WritableStream, chunk: Buffer): Promise<void> {
   if (!stream.write(chunk)) await once(stream, 'drain')
-}
-
-function wholeNumber(least: number, most = Number.MAX_SAFE_INTEGER): (text: string) => number {
-  return (text) => {
-    const value = Number(text)
-    if (/^\d{1,16}$/.test(text) && value >= least && value <= most) return value
-    throw new InvalidArgumentError(
-      `Give a whole number ${most === Number.MAX_SAFE_INTEGER ? `of ${least} or more` : `from ${least} to ${most}`}.`,
-    )
-  }
 }
 
 const withPlatform = (name: string, scope: Scope): Command =>

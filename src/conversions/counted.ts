@@ -19,7 +19,7 @@ export const countedMigrations: readonly Migration[] = [
          lane ${key} not null, ref ${key} not null, day bigint not null, activity ${key} not null, action ${key} not null,
          stage bigint not null, failed bigint not null,
          primary key (lane, ref))${engine === 'sqlite' ? ' without rowid' : ''}`,
-      `create index conversions_day on conversions (day)`,
+      `create index conversions_day on conversions (day, lane, ref)`,
     ],
     brandTables: [{ table: 'conversions', lane: 'lane' }],
   },

@@ -52,9 +52,7 @@ export function addUp(
   by: Grouping,
   filter: ConversionFilter,
 ): readonly Conversions[] {
-  const groupOfAction = new Map(
-    outcomes.map(({ activity, action, action_group: group }) => [`${activity} ${action}`, group]),
-  )
+  const groupOfAction = actionGroups(outcomes)
   const groups = new Map<string, Group>()
 
   function groupOf(activity: string, action: string): Group | undefined {
@@ -108,7 +106,11 @@ export function addUp(
   )
 }
 
-const idOf = (text: string): string | null => (text === noId ? null : text)
+/** The action group of each activity and action: 'ACTIVITY ACTION'. */
+export const actionGroups = (outcomes: readonly OutcomeCount[]): ReadonlyMap<string, string> =>
+  new Map(outcomes.map(({ activity, action, action_group: group }) => [`${activity} ${action}`, group]))
+
+export const idOf = (text: string): string | null => (text === noId ? null : text)
 
 /** Ids are numbers of up to 19 digits: a shorter one is smaller. */
 function compareIds(a: string | null, b: string | null): number {

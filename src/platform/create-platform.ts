@@ -3,8 +3,9 @@
 import { deviceLink, deviceUnlink, messageStatusPath } from '../contract/endpoints.ts'
 import { readMessageKey } from '../contract/message-key.ts'
 import { createConversions } from '../conversions/conversions.ts'
+import { conversionCountRoutes } from '../conversions/count-routes.ts'
+import { conversionListRoutes } from '../conversions/list-routes.ts'
 import { conversionRetention } from '../conversions/retention.ts'
-import { conversionRoutes } from '../conversions/routes.ts'
 import { appPaths, serveAppApi } from '../delivery/app-api.ts'
 import { deliveryRetention } from '../delivery/retention.ts'
 import { deviceReads } from '../devices/admin.ts'
@@ -110,6 +111,10 @@ async function composePlatform(options: PlatformOptions, signal: AbortSignal): P
   const bodyBytes = options.bodyBytes ?? 16 * 1024 * 1024
   const app = createHttp('platform', bodyBytes, options.bodies)
   const adminApp = createHttp('platform', bodyBytes, options.bodies)
+  const converted = {
+    lanes: options.lanes.map(({ brand, channel }) => laneName(brand, channel)),
+    databaseOf: (brand: string) => stores.of(brand).database,
+  }
   const admin = [
     ...platformAdmin({
       queue,
@@ -121,10 +126,8 @@ async function composePlatform(options: PlatformOptions, signal: AbortSignal): P
       queue,
       lanes: services.map(({ service }) => service),
     }),
-    ...conversionRoutes({
-      lanes: options.lanes.map(({ brand, channel }) => laneName(brand, channel)),
-      databaseOf: (brand) => stores.of(brand).database,
-    }),
+    ...conversionCountRoutes(converted),
+    ...conversionListRoutes(converted),
     ...consumerRoutes(consumers),
     ...(own?.removals ? removalRoutes(own.removals) : []),
     ...(options.own?.app

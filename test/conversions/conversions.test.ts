@@ -197,6 +197,88 @@ test('`bellwire status` prints a table, JSON or CSV, and `bellwire explain` show
   assert.match(out, /^2026-11-25T10:00:00.000Z +platform +reported +clicked .*identifier 1:1$/m)
 })
 
+onEachEngine('messages with a status are listed with each status and its meta, page by page', async (t, store) => {
+  const { url, enqueue, report: reportAll, groups } = await start(t, store)
+  const list = async (query = '', key: string = adminKey.key) =>
+    (await get(`${url}/admin/conversions/messages?${query}`, key)).body as {
+      conversions: { ref: string; stage: string; activity: string; action_group: string; statuses: object[] }[]
+      next?: string
+    }
+  const refs = async (query: string): Promise<string[]> => (await list(query)).conversions.map(({ ref }) => ref)
+  await enqueue(
+    [1, 2, 3, 4, 5].map((id) => element({ id, action_id: id < 4 ? 9 : 11, action_group_id: id < 4 ? 8 : 80 })),
+  )
+  await enqueue([element({ id: 6, brand_id: 2, activity_id: 70 })])
+  await reportAll(['1:1', 'sent'], ['1:2', 'delivered'], ['1:3', 'clicked'], ['1:4', 'failed'], ['2:6', 'dismissed'])
+  await reportAll(['1:3', 'delivered'])
+  const all = await list()
+  assert.deepEqual(
+    all.conversions.map(({ ref, stage }) => `${ref} ${stage}`),
+    ['1:1 accepted', '1:2 delivered', '1:3 clicked', '1:4 failed', '2:6 displayed'],
+  )
+  assert.equal(all.next, undefined)
+  const at = '2026-11-25T10:00:00Z'
+  const meta = '{"activity":{"id":1,"brand_id":1,"user_id":"1001"}}'
+  assert.deepEqual(all.conversions[2], {
+    lane: '1/push',
+    ref: '1:3',
+    activity: '7',
+    action: '9',
+    action_group: '8',
+    stage: 'clicked',
+    statuses: [
+      { status: 'delivered', at, ref: '1:3', meta },
+      { status: 'clicked', at, ref: '1:3', meta },
+    ],
+  })
+  // The list and the counts agree.
+  for (const stage of ['delivered', 'displayed', 'clicked', 'failed'] as const) {
+    const counted = (await groups('by=action')).reduce((sum, group) => sum + (group[stage] as number), 0)
+    assert.equal((await refs(`stage=${stage}`)).length, counted, stage)
+  }
+  assert.deepEqual(await refs('action=11'), ['1:4'])
+  assert.deepEqual(await refs('action_group=80'), ['1:4'])
+  assert.deepEqual(await refs('brand=2&activity=70'), ['2:6'])
+  assert.deepEqual(await refs('until=2026-01-01'), [])
+  const pages: string[][] = []
+  for (let next: string | undefined = ''; next !== undefined; ) {
+    const page = await list(`limit=2${next && `&after=${encodeURIComponent(next)}`}`)
+    pages.push(page.conversions.map(({ ref }) => ref))
+    next = page.next
+  }
+  assert.deepEqual(pages, [['1:1', '1:2'], ['1:3', '1:4'], ['2:6']])
+  assert.equal((await get(`${url}/admin/conversions/messages?after=1`)).status, 400)
+  assert.equal((await get(`${url}/admin/conversions/messages?brand=2`, reader.key)).status, 403)
+  assert.equal((await list('', reader.key)).conversions.length, 4)
+})
+
+test('`bellwire status list` prints a table, JSON, or CSV with the meta', async (t) => {
+  const { url, enqueue, report: reportAll } = await start(t)
+  await enqueue([element({ id: 1 }), element({ id: 2 }), element({ id: 3 })])
+  await reportAll(['1:1', 'delivered'], ['1:1', 'clicked'], ['1:2', 'delivered'])
+  const list = async (...args: string[]): Promise<string> => {
+    const { code, out, err } = await run(t, ['status', 'list', ...args], {
+      BELLWIRE_URL: url,
+      BELLWIRE_KEY: adminKey.key,
+    })
+    assert.equal(code, 0, err)
+    return out
+  }
+  const table = await list('--stage', 'clicked')
+  assert.match(table, /^LANE +IDENTIFIER .*\n1\/push +1:1 +7 +8 +9 +clicked +clicked 2026-11-25T10:00:00Z\n$/)
+  const first = JSON.parse(await list('--limit', '1', '--json')) as { conversions: { ref: string }[]; next: string }
+  assert.deepEqual(
+    first.conversions.map(({ ref }) => ref),
+    ['1:1'],
+  )
+  assert.match(await list('--after', first.next), /1:2/)
+  assert.match(await list('--activity', '8'), /No message matches/)
+  assert.equal(
+    (await list('--csv', '--stage', 'clicked')).split('\n')[1],
+    '1/push,1:1,7,8,9,clicked,2026-11-25T10:00:00Z,,2026-11-25T10:00:00Z,,"{""activity"":{""id"":1,""brand_id"":1,""user_id"":""1001""}}"',
+  )
+})
+
 onEachEngine('conversions and their counts are forgotten together', async (t, store) => {
   const { enqueue, report: reportAll, groups, stop } = await start(t, store)
   await enqueue([element({ id: 1 })])

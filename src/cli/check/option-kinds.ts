@@ -1,6 +1,7 @@
 // The values of the options of `bellwire check`.
 
 import { InvalidArgumentError } from 'commander'
+import { wholeNumber } from '../whole-number.ts'
 
 export const commaSeparated = (text: string): readonly string[] => text.split(',').map((part) => part.trim())
 export const collect = (text: string, before: readonly string[]): readonly string[] => [...before, text]
@@ -14,15 +15,8 @@ export function oneOfEach<const Word extends string>(words: readonly Word[]) {
     })
 }
 
-function whole(text: string, from: number, to: number): number {
-  const value = Number(text)
-  if (!Number.isInteger(value) || value < from || value > to)
-    throw new InvalidArgumentError(`Give a whole number from ${from} to ${to}.`)
-  return value
-}
-
-export const batchMax = (text: string): number => whole(text, 2, 2_000)
-export const count = (text: string): number => whole(text, 0, 1_000_000)
+export const batchMax = wholeNumber(2, 2_000)
+export const count = wholeNumber(0, 1_000_000)
 
 export function digits(text: string): string {
   if (/^\d{1,19}$/.test(text)) return text

@@ -1,26 +1,12 @@
-// The routes of the conversions: GET /admin/conversions, as JSON and as CSV.
+// The routes that count messages by their delivery statuses: GET /admin/conversions, as JSON and as CSV.
 
 import { type Static, Type } from 'typebox'
-import { brandNumber, closed, nullable, textOf, timeText, whole } from '../contract/documents/described.ts'
-import { channels } from '../contract/endpoints.ts'
+import { closed, nullable, textOf, whole } from '../contract/documents/described.ts'
 import type { AccessKey } from '../http/access.ts'
 import { type AdminRoute, adminRoute } from '../http/admin-access.ts'
 import { csvLine } from '../http/csv.ts'
-import { HttpError } from '../http/http-error.ts'
-import { isLaneVisible } from '../queue/lane-visibility.ts'
-import { dayOf } from '../queue/outcome-counts.ts'
-import { clock } from '../runtime/clock.ts'
-import type { Database } from '../store/database.ts'
-import { brandOf, channelOf } from './parked.ts'
 import { type Conversions, groupings, readConversions } from './report.ts'
-
-const id = (what: string) => Type.Optional(Type.String({ pattern: '^[0-9]{1,19}$', description: `Only this ${what}.` }))
-
-const readDay = (text: string): number | undefined => {
-  const ms = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN
-  return Number.isNaN(ms) ? undefined : dayOf(ms)
-}
-const day = (description: string) => Type.Optional(timeText(readDay, `${description}, as YYYY-MM-DD (UTC).`))
+import { type ConversionRoutes, filterOf, Selection, select } from './selection.ts'
 
 const Query = Type.Object(
   {
@@ -30,13 +16,7 @@ const Query = Type.Object(
         default: 'activity',
       }),
     ),
-    brand: Type.Optional(brandNumber('Only this brand.')),
-    channel: Type.Optional(Type.Enum([...channels], { description: 'Only this channel.' })),
-    activity: id('activity_id'),
-    action: id('action_id'),
-    action_group: id('action_group_id'),
-    since: day('The first day on which the messages were enqueued'),
-    until: day('The last day on which the messages were enqueued'),
+    ...Selection.properties,
   },
   closed,
 )
@@ -54,29 +34,12 @@ const Group = Type.Object({
   failed: whole('Messages that the operator refused, and messages reported as failed or expired and never delivered'),
 })
 
-export interface ConversionRoutes {
-  /** The names of the lanes of messages. */
-  readonly lanes: readonly string[]
-  readonly databaseOf: (brand: string) => Database
-}
-
-export function conversionRoutes({ lanes, databaseOf }: ConversionRoutes): readonly AdminRoute[] {
+export function conversionCountRoutes(routes: ConversionRoutes): readonly AdminRoute[] {
   async function read(query: Query, key: AccessKey): Promise<readonly Conversions[]> {
-    const { by = 'activity', brand, channel, since, until, ...filter } = query
-    if (brand !== undefined && key.brands?.includes(brand) === false)
-      throw new HttpError(
-        403,
-        `the key ${key.name} may not see brand ${brand}: add it to its brands in the configuration`,
-      )
-    const selected = lanes.filter(
-      (lane) =>
-        isLaneVisible(key, lane) &&
-        (brand === undefined || brandOf(lane) === brand) &&
-        (channel === undefined || channelOf(lane) === channel),
-    )
-    const days = { since: readDay(since ?? '') ?? 0, until: readDay(until ?? '') ?? dayOf(clock.now()) + 1 }
+    const { by = 'activity' } = query
+    const range = select(routes, query, key)
     const groups = await Promise.all(
-      selected.map((lane) => readConversions(databaseOf(brandOf(lane)), lane, days, by, filter)),
+      range.lanes.map(({ name, database }) => readConversions(database, name, range, by, filterOf(query))),
     )
     return groups.flat()
   }

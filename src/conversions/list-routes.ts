@@ -1,0 +1,149 @@
+// The routes that list messages with their statuses: GET /admin/conversions/messages, as JSON and as CSV.
+
+import { Readable } from 'node:stream'
+import { type Static, Type } from 'typebox'
+import { closed, limitOf, nullable, text, textOf } from '../contract/documents/described.ts'
+import type { AccessKey } from '../http/access.ts'
+import { type AdminRoute, adminRoute } from '../http/admin-access.ts'
+import { csvLine } from '../http/csv.ts'
+import { HttpError } from '../http/http-error.ts'
+import { type Conversion, type ListFilter, type Position, reachedStages, readConversionList } from './listed.ts'
+import { type ConversionRoutes, filterOf, Selection, select } from './selection.ts'
+import { ShownStatus } from './shown-statuses.ts'
+
+const ListQuery = Type.Object(
+  {
+    ...Selection.properties,
+    stage: Type.Optional(
+      Type.Enum([...reachedStages], { description: 'Only conversions that reached this stage, or a later one.' }),
+    ),
+  },
+  closed,
+)
+type ListQuery = Static<typeof ListQuery>
+
+const mostListed = 1_000
+/** A filter that matches few conversions must not make one request read all of them. */
+const mostPagesRead = 20
+
+const Listed = Type.Object({
+  lane: Type.String(),
+  ref: Type.String({ description: 'push_id or site_notification_id' }),
+  activity: nullable(Type.String({ description: 'activity_id' })),
+  action: nullable(Type.String({ description: 'action_id' })),
+  action_group: nullable(Type.String({ description: 'action_group_id' })),
+  stage: Type.Enum(['accepted', ...reachedStages], { description: 'The highest stage' }),
+  statuses: Type.Array(ShownStatus),
+})
+
+export function conversionListRoutes(routes: ConversionRoutes): readonly AdminRoute[] {
+  async function list(
+    query: ListQuery,
+    key: AccessKey,
+    limit: number,
+    cursor: string | undefined,
+  ): Promise<{ conversions: readonly Conversion[]; next?: string }> {
+    const conversions: Conversion[] = []
+    let pages = 0
+    for await (const page of readConversionList(select(routes, query, key), listFilter(query), readCursor(cursor))) {
+      const space = limit - conversions.length
+      conversions.push(...page.conversions.slice(0, space))
+      const last = conversions.at(-1)
+      if (page.conversions.length >= space && last)
+        return { conversions, next: writeCursor({ ...page.position, ref: last.ref }) }
+      if (++pages === mostPagesRead) return { conversions, next: writeCursor(page.position) }
+    }
+    return { conversions }
+  }
+
+  return [
+    adminRoute({
+      method: 'GET',
+      url: '/admin/conversions/messages',
+      scope: 'read',
+      says: 'Lists the messages that have a delivery status, with each status and its meta.',
+      query: Type.Object(
+        {
+          ...ListQuery.properties,
+          limit: Type.Optional(limitOf(mostListed)),
+          after: Type.Optional(text('The cursor `next` of the previous answer.')),
+        },
+        closed,
+      ),
+      gives: Type.Object({
+        conversions: Type.Array(Listed),
+        next: Type.Optional(
+          text('The cursor of the next page; absent on the last page. A page before it may be short, or empty.'),
+        ),
+      }),
+      refuses: { 400: 'The cursor cannot be read.' },
+      handler({ query: { limit = 100, after, ...query } }, key) {
+        return list(query, key, limit, after)
+      },
+    }),
+    adminRoute({
+      method: 'GET',
+      url: '/admin/conversions/messages.csv',
+      scope: 'read',
+      says: 'Returns the same messages as a file.',
+      query: ListQuery,
+      files: textOf('text/csv', 'A header line, then one message per line'),
+      async handler({ query }, key, reply) {
+        const pages = readConversionList(select(routes, query, key), listFilter(query))
+        return reply
+          .header('content-type', 'text/csv; charset=utf-8')
+          .header('content-disposition', 'attachment; filename="converted-messages.csv"')
+          .send(Readable.from(writeListCsv(pages), { objectMode: false }))
+      },
+    }),
+  ]
+}
+
+const listFilter = ({ stage, ...selection }: ListQuery): ListFilter => ({
+  ...filterOf(selection),
+  ...(stage !== undefined && { stage }),
+})
+
+const writeCursor = ({ day, lane, ref }: Position): string => `${day} ${lane} ${ref}`
+
+function readCursor(cursor: string | undefined): Position | undefined {
+  if (cursor === undefined) return undefined
+  const [, day, lane, ref] = /^(\d{1,7}) (\S+) (.+)$/s.exec(cursor) ?? []
+  if (day === undefined || lane === undefined || ref === undefined)
+    throw new HttpError(400, 'the cursor cannot be read: give the `next` of the previous answer')
+  return { day: Number(day), lane, ref }
+}
+
+const times = ['delivered', 'displayed', 'clicked', 'failed'] as const
+
+/** A header line, then one line for each message: the first time of some statuses, and the meta of the last status. */
+async function* writeListCsv(
+  pages: AsyncIterable<{ readonly conversions: readonly Conversion[] }>,
+): AsyncGenerator<string> {
+  yield csvLine([
+    'lane',
+    'ref',
+    'activity',
+    'action_group',
+    'action',
+    'stage',
+    ...times.map((name) => `${name}_at`),
+    'meta',
+  ])
+  for await (const { conversions } of pages)
+    if (conversions.length > 0)
+      yield conversions
+        .map(({ lane, ref, activity, action_group: group, action, stage, statuses }) =>
+          csvLine([
+            lane,
+            ref,
+            activity,
+            group,
+            action,
+            stage,
+            ...times.map((name) => statuses.find(({ status }) => status === name)?.at ?? null),
+            statuses.findLast(({ meta }) => meta !== undefined)?.meta ?? null,
+          ]),
+        )
+        .join('')
+}
