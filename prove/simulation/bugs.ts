@@ -22,8 +22,8 @@ export const bugs: readonly Bug[] = [
   bug(
     'the operator answers before it settles',
     'delivery/send-path.ts',
-    'await settle(this.#options.database, owner, settled)',
-    'void settle(this.#options.database, owner, settled).catch(() => {})',
+    'await settle(this.#options.database, owner, settled, this.#options.settledOps)',
+    'void settle(this.#options.database, owner, settled, this.#options.settledOps).catch(() => {})',
   ),
   bug(
     'an answer that was not settled is successful',
