@@ -32,6 +32,25 @@ export interface Pace {
   readonly quiet: number
 }
 
+/** A message broker over which the checker publishes links of devices, as an operator. */
+export interface LinkChannel {
+  /** 'RabbitMQ', 'Kafka'. */
+  readonly name: string
+  /** @returns undefined if the event was accepted, otherwise the reason */
+  publish(what: 'link' | 'unlink', userId: string, body: string): Promise<string | undefined>
+  close(): Promise<void>
+}
+
+/** The endpoints that the platform hosts (§4.2, §6.2). */
+export interface PlatformEndpoints {
+  /** {platform_url} */
+  readonly url: string
+  /** The API key of links and unlinks. */
+  readonly linkKey?: string
+  /** The secret with which the operator signs statuses: whsec_… */
+  readonly statusSecret?: string
+}
+
 export interface Facts {
   /** Digits. */
   readonly brand: string
@@ -56,6 +75,11 @@ export interface Facts {
   readonly platformTimeout?: number
   /** The time span after which the platform sends an incomplete batch, in milliseconds. */
   readonly batchSpan?: number
+  readonly platform?: PlatformEndpoints
+  /** The brokers from which the platform consumes links. */
+  readonly links?: readonly LinkChannel[]
+  /** Reads the devices of a user from the platform: any text with the tokens, or with their first six characters. */
+  readonly devices?: (userId: string) => Promise<string>
   /** Restarts the implementation and resolves when it was started again, although it may not answer yet. */
   readonly restart?: () => Promise<void>
   readonly pace: Pace
@@ -73,6 +97,10 @@ export type Need =
   | 'timeout of the platform'
   | 'time span'
   | 'export of Failed Actions'
+  | 'channel of device links'
+  | 'key for device links'
+  | 'list of devices'
+  | 'secret of statuses'
   | 'reconciliation of the platform'
 
 interface Preparation {
@@ -134,6 +162,27 @@ export const preparations: Readonly<Record<Need, Preparation>> = {
     isPrepared: ({ failedActions }) => failedActions !== undefined,
     missing: 'the checker cannot read Failed Actions',
     prepare: 'give --failed-command COMMAND, which prints the ids of the failed messages',
+  },
+  'channel of device links': {
+    isPrepared: ({ platform, links = [] }) => platform?.linkKey !== undefined || links.length > 0,
+    missing: 'no channel is named over which the platform receives links of devices',
+    prepare: 'give --platform-url and --link-key-file, or amqp or kafka in the file',
+  },
+  'key for device links': {
+    isPrepared: ({ platform }) => platform?.linkKey !== undefined,
+    missing: 'the API key for links of devices is not named',
+    prepare: 'give --platform-url and --link-key-file, with the key that the platform issues to this operator',
+  },
+  'list of devices': {
+    isPrepared: ({ devices }) => devices !== undefined,
+    missing: 'the checker cannot read the devices of a user',
+    prepare:
+      'give --devices-command COMMAND, which prints the tokens of the devices of $USER_ID, or their first six characters',
+  },
+  'secret of statuses': {
+    isPrepared: ({ platform }) => platform?.statusSecret !== undefined,
+    missing: 'the secret is not named with which the operator signs statuses',
+    prepare: 'give --platform-url and --status-secret-file, with a secret that the platform knows: whsec_…',
   },
   'reconciliation of the platform': {
     isPrepared: ({ reconcile }) => reconcile !== undefined,

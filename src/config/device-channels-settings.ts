@@ -8,6 +8,19 @@ import { group, list, type ValueOf, variants } from './setting.ts'
 export const defaultName = (brand: string | undefined): string =>
   brand === undefined ? 'device-links' : `device-links.${brand}`
 
+/** The brokers to which links and unlinks are published. */
+export const publishedTo = {
+  amqp: {
+    amqp: amqp({ help: 'The message-queue broker (AMQP 0-9-1).', secret: true }),
+    exchange: text({
+      help: 'Exchange. Default: the default exchange, which routes to a queue by name.',
+      optional: true,
+    }),
+    routing_key: text({ help: 'Routing key. Default: device-links.BRAND.', optional: true }),
+  },
+  kafka: { ...kafkaAccess, topic: text({ help: 'Topic. Default: device-links.BRAND.', optional: true }) },
+}
+
 export const publish = list(
   group(
     { help: 'One brand.' },
@@ -25,15 +38,7 @@ export const publish = list(
             api_key: text({ help: 'The API key issued by the platform, sent as X-Api-Key.', secret: true }),
             connections: integer(1, 1_000)({ help: 'The most concurrent requests, one per user.', default: '8' }),
           },
-          amqp: {
-            amqp: amqp({ help: 'The message-queue broker (AMQP 0-9-1).', secret: true }),
-            exchange: text({
-              help: 'Exchange. Default: the default exchange, which routes to a queue by name.',
-              optional: true,
-            }),
-            routing_key: text({ help: 'Routing key. Default: device-links.BRAND.', optional: true }),
-          },
-          kafka: { ...kafkaAccess, topic: text({ help: 'Topic. Default: device-links.BRAND.', optional: true }) },
+          ...publishedTo,
         },
       ),
       providers: list(text({ help: 'firebase, apns, webpush, http:NAME, or all.' }), {

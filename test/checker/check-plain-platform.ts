@@ -3,7 +3,8 @@
 import { platformChecks } from '../../src/checker/platform/checks.ts'
 import { openPlatformRun, type PlatformRunOptions } from '../../src/checker/platform/prepare.ts'
 import type { Outcome } from '../../src/checker/run-steps.ts'
-import { type Mode, type PlatformMutation, platformKey, startPlainPlatform } from './plain-platform.ts'
+import { correctEndpoints, linkKey, startEndpoints, statusSecret } from './plain-endpoints.ts'
+import { correctRules, type Mode, type PlatformMutation, platformKey, startPlainPlatform } from './plain-platform.ts'
 
 export const allPlatformChecks = platformChecks.flatMap(({ checks }) => checks)
 
@@ -28,6 +29,8 @@ export async function checkPlainPlatform(
   mutate?: PlatformMutation,
   options: Partial<PlatformRunOptions> & { modes?: Readonly<Record<'push' | 'site', Mode>> } = {},
 ): Promise<Outcome> {
+  const rules = { ...correctEndpoints, ...mutate?.(correctRules).endpoints }
+  const endpoints = await startEndpoints(rules, (ref) => platform.knows(ref))
   const opened = await openPlatformRun({
     host: '127.0.0.1',
     port: 0,
@@ -38,6 +41,15 @@ export async function checkPlainPlatform(
       failedActions: async () => platform.failedActions.join('\n'),
       reconcile: (field) => platform.reconcile(field),
       restart: () => platform.restart(),
+      platform: { url: endpoints.url, linkKey, statusSecret },
+      links: [
+        {
+          name: 'a queue',
+          publish: async (what, _, body) => refusalOf(endpoints.takeLink(what, body)),
+          close: async () => {},
+        },
+      ],
+      devices: async (userId) => endpoints.devices(userId),
     },
     rules: 'bellwire',
     mostMessages: 5_000,
@@ -55,5 +67,8 @@ export async function checkPlainPlatform(
   } finally {
     await opened.close()
     await platform.stop()
+    endpoints.stop()
   }
 }
+
+const refusalOf = (status: number): string | undefined => (status === 200 ? undefined : `status ${status}`)

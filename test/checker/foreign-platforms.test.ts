@@ -10,6 +10,7 @@ import { freePort } from '../support/free-port.ts'
 import { temporary } from '../support/sides.ts'
 import { failedChecks } from './check-plain.ts'
 import { allPlatformChecks, checkPlainPlatform, platformFacts, platformPace } from './check-plain-platform.ts'
+import { statusSecret } from './plain-endpoints.ts'
 import type { Outcome } from './plain-platform.ts'
 
 const python = ['python3', 'python'].find(
@@ -30,6 +31,8 @@ test('a platform in Python passes every check, also when it is killed', {
       platformTimeout: 3_000,
       pace: { ...platformPace, patience: 20_000 },
       failedActions: async () => (await fetch(`${control}/failed`)).text(),
+      platform: { url: control, linkKey: 'key-for-links-of-python', statusSecret },
+      devices: async (userId) => (await fetch(`${control}/devices/${userId}`)).text(),
       restart: async () => {
         started.child.kill('SIGKILL')
         await started.ended

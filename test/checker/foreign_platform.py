@@ -2,9 +2,12 @@
 
 foreign_platform.py PORT BASE_URL FILE: sends pushes in batches of 10, and on-site notifications one at a time.
 The queue is in FILE, an SQLite database, and outlives the process.
-POST /push, /site: enqueues a record in each line. GET /failed: Failed Actions. POST /reconcile/FIELD: 200 if the list is used, else 409.
+POST /push, /site: enqueues a record in each line. GET /failed: Failed Actions. GET /devices/USER: its tokens. POST /reconcile/FIELD: 200 if the list is used, else 409.
 """
 
+import base64
+import hashlib
+import hmac
 import http.client
 import json
 import random
@@ -12,10 +15,12 @@ import sqlite3
 import sys
 import threading
 import time
+from datetime import datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import urlsplit
 
-KEY = "key-of-the-python-platform"
+KEY, LINK_KEY, SECRET = "key-of-the-python-platform", "key-for-links-of-python", bytes([1]) * 32
+STATUSES = "accepted sent delivered displayed opened dismissed archived clicked failed expired".split()
 BATCH, SPAN, TIMEOUT = 10, 0.05, 3
 port, base = int(sys.argv[1]), urlsplit(sys.argv[2])
 failed_actions = []
@@ -111,6 +116,43 @@ def reconcile(field):
     return isinstance(answer.get("users"), list) and "error" not in answer and "timestamp" in answer
 
 
+class Devices:
+    def __init__(self):
+        self.times = {}
+
+    def take(self, what, text):
+        try:
+            record = json.loads(text)
+            at = datetime.fromisoformat(record["timestamp"].replace("Z", "+00:00"))
+            for each in record["tokens"]:
+                times = self.times.setdefault((record["user_id"], each["token"]), {})
+                times[what] = max(at, times.get(what, at))
+            return 200
+        except (ValueError, KeyError, TypeError):
+            return 400
+
+    def tokens(self, user):
+        return [token for (owner, token), times in self.times.items() if owner == user and self.is_linked(times)]
+
+    @staticmethod
+    def is_linked(times):
+        return "link" in times and ("unlink" not in times or times["link"] > times["unlink"])
+
+
+def take_statuses(headers, body):
+    identifier, at = headers.get("Webhook-Id", ""), headers.get("Webhook-Timestamp", "0")
+    signed = hmac.new(SECRET, f"{identifier}.{at}.{body}".encode(), hashlib.sha256).digest()
+    signatures = headers.get("Webhook-Signature", "").split(" ")
+    if not any(hmac.compare_digest(each, "v1," + base64.b64encode(signed).decode()) for each in signatures):
+        return 401
+    if abs(time.time() - int(at)) > 300:
+        return 401
+    read = json.loads(body)
+    records = read if isinstance(read, list) else [read]
+    return 200 if all(record["status"] in STATUSES for record in records) else 400
+
+
+devices = Devices()
 lanes = {"push": Lane("push", BATCH), "site": Lane("site", 1)}
 
 
@@ -121,10 +163,21 @@ class Control(BaseHTTPRequestHandler):
         self.wfile.write(text.encode())
 
     def do_GET(self):
+        if self.path.startswith("/devices/"):
+            return self.reply(200, "\n".join(devices.tokens(self.path.rsplit("/", 1)[1])))
         self.reply(200, "\n".join(map(str, failed_actions)))
 
     def do_POST(self):
-        body = self.rfile.read(int(self.headers.get("Content-Length", 0))).decode()
+        length = int(self.headers.get("Content-Length", 0))
+        if length > 4 * 1024 * 1024:
+            self.close_connection = True
+            return self.reply(413)
+        body = self.rfile.read(length).decode()
+        if self.path == "/v1/integration/message/status":
+            return self.reply(take_statuses(self.headers, body))
+        if self.path.startswith("/v1/integration/user/device/"):
+            known = self.headers.get("X-Api-Key") == LINK_KEY
+            return self.reply(devices.take(self.path.rsplit("/", 1)[1], body) if known else 401)
         if self.path.startswith("/reconcile/"):
             return self.reply(200 if reconcile(self.path.rsplit("/", 1)[1]) else 409)
         lanes[self.path[1:]].enqueue(body.splitlines())

@@ -2,16 +2,28 @@
 
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
+import { amqpConsumer } from '../../src/brokers/amqp-consumer.ts'
+import { kafkaConsumer } from '../../src/brokers/kafka-consumer.ts'
 import { openPlatformRun } from '../../src/checker/platform/prepare.ts'
+import { publishingTo } from '../../src/cli/check/link-channels.ts'
 import type { Channel, Mode } from '../../src/contract/endpoints.ts'
+import { amqpPublisher } from '../../src/devices/channels/amqp-publisher.ts'
+import { kafkaPublisher } from '../../src/devices/channels/kafka-publisher.ts'
+import type { DevicePublisher } from '../../src/devices/device-channel.ts'
+import type { LinkChannel } from '../../src/devices/link-channels.ts'
 import type { LaneOptions } from '../../src/platform/options.ts'
 import { operatorApi } from '../../src/providers/operator-api.ts'
+import { uniqueName } from '../suites/device-channel.ts'
 import { onPostgres, onSqlite } from '../support/engines.ts'
+import { kafka, withoutKafka } from '../support/services/kafka.ts'
+import { rabbitmq, withoutRabbitmq } from '../support/services/rabbitmq.ts'
 import { adminKey, get, post, startPlatform } from '../support/sides.ts'
 import { until } from '../support/wait.ts'
 import { allPlatformChecks, platformFacts, platformPace } from './check-plain-platform.ts'
+import { statusSecret } from './plain-endpoints.ts'
 
 const key = 'the-key-of-the-operator'
+const linkKey = 'the-key-of-device-links'
 const timeoutMs = 3_000
 const spanMs = 50
 
@@ -41,6 +53,7 @@ onPostgres('our platform passes every check: push single, on-site batch', (t, st
 )
 
 async function passesAll(t: TestContext, store: string, modes: Readonly<Record<Channel, Mode>>): Promise<void> {
+  const brokers = await openBrokers(t)
   const opened = await openPlatformRun({
     host: '127.0.0.1',
     port: 0,
@@ -52,6 +65,11 @@ async function passesAll(t: TestContext, store: string, modes: Readonly<Record<C
       batchSpan: spanMs,
       failedActions: () => text(`${platform.url}/admin/failed.csv`),
       reconcile: (field) => reconcile(platform.url, field),
+      get platform() {
+        return { url: platform.url, linkKey, statusSecret }
+      },
+      links: brokers.map(({ name, publisher }) => publishingTo(name, publisher)),
+      devices: (userId) => text(`${platform.url}/admin/devices?brand=1&user_id=${userId}`),
       restart: async () => {
         await platform.stop()
         platform = await startPlatform(t, options)
@@ -81,10 +99,12 @@ async function passesAll(t: TestContext, store: string, modes: Readonly<Record<C
       timeoutMs,
       retry: { firstMs: 50, mostMs: 2_000 },
       provider: operatorApi({ url: opened.url, apiKey: key }),
+      status: { secrets: [statusSecret] },
     }),
   )
   const reconciliation = [{ brand: '1', url: opened.url, apiKey: key, fields: ['blocked' as const] }]
-  const options = { store, lanes, reconciliation }
+  const keys = [adminKey, { name: 'operator', key: linkKey, scopes: ['devices' as const], brands: ['1'] }]
+  const options = { store, lanes, reconciliation, keys, deviceLinks: brokers.map(({ channel }) => channel) }
   let platform = await startPlatform(t, options)
   const { results, stopped } = await (await opened.prepare()).run()
   assert.equal(stopped, undefined)
@@ -93,4 +113,28 @@ async function passesAll(t: TestContext, store: string, modes: Readonly<Record<C
     others.map(({ check, target, status, seen }) => `${check.id} (${target.name}) ${status}: ${seen}`),
     [],
   )
+}
+
+/** A broker, with the two ends of a channel of device links. */
+interface Broker {
+  readonly name: string
+  readonly channel: LinkChannel
+  readonly publisher: DevicePublisher
+}
+
+async function openBrokers(t: TestContext): Promise<readonly Broker[]> {
+  const brokers: Broker[] = []
+  const name = uniqueName('1')
+  if (!(await withoutRabbitmq())) {
+    const url = await rabbitmq()
+    const channel = { brands: '1', consumer: amqpConsumer({ url, queue: name }) }
+    brokers.push({ name: 'RabbitMQ', channel, publisher: amqpPublisher({ url, routingKey: name }) })
+  }
+  if (!(await withoutKafka())) {
+    const address = { brokers: [await kafka()], topic: name }
+    const channel = { brands: '1', consumer: kafkaConsumer({ ...address, group: name }) }
+    brokers.push({ name: 'Kafka', channel, publisher: kafkaPublisher(address) })
+  }
+  t.after(() => Promise.all(brokers.map(({ publisher }) => publisher.close())))
+  return brokers
 }

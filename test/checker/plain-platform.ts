@@ -2,6 +2,7 @@
 // interface. Mutants change one part of it: see platform-mutants.ts.
 
 import { setTimeout as sleep } from 'node:timers/promises'
+import { correctEndpoints, type EndpointRules } from './plain-endpoints.ts'
 import { type Channel, parseExact, type Value, write } from './plain-operator.ts'
 
 export const platformKey = 'key-that-the-checker-expects'
@@ -52,6 +53,7 @@ export interface Rules {
   keeps(outcome: Outcome, sent: readonly Waiting[]): boolean
   redirect: 'manual' | 'follow'
   sendsEmpty(mode: Mode): boolean
+  endpoints: EndpointRules
   /** The queue after a restart. */
   restored(waiting: readonly Waiting[], settled: readonly Waiting[]): readonly Waiting[]
 }
@@ -60,6 +62,8 @@ export interface PlainPlatform {
   readonly rules: Rules
   enqueue(channel: Channel, records: readonly string[]): void
   readonly failedActions: readonly string[]
+  /** Whether an answer contained the identifier. */
+  knows(ref: string): boolean
   /** Requests the list of a field. @returns whether it is used */
   reconcile(field: string): Promise<boolean>
   restart(): Promise<void>
@@ -70,7 +74,7 @@ export type PlatformMutation = (correct: Rules) => Partial<Rules>
 
 const idText = (id: Value): string => (typeof id === 'object' && id !== null ? id.rawJSON : String(id))
 
-const correct: Rules = {
+export const correctRules: Rules = {
   max: 10,
   spanMs: 30,
   timeoutMs: 1_500,
@@ -112,6 +116,7 @@ const correct: Rules = {
   keeps: (outcome) => outcome === 'retry',
   redirect: 'manual',
   sendsEmpty: () => false,
+  endpoints: correctEndpoints,
   restored: (waiting) => waiting,
 }
 
@@ -130,10 +135,11 @@ export interface PlainPlatformOptions {
 }
 
 export function startPlainPlatform({ url, modes, mutate }: PlainPlatformOptions): PlainPlatform {
-  const rules: Rules = { ...correct }
-  Object.assign(rules, mutate?.(correct))
+  const rules: Rules = { ...correctRules }
+  Object.assign(rules, mutate?.(correctRules))
   const lanes = { push: [] as Waiting[], site: [] as Waiting[] }
   const failedActions: string[] = []
+  const refs = new Set<string>()
   let number = 0
   const settledIn = { push: [] as Waiting[], site: [] as Waiting[] }
   let running = true
@@ -171,6 +177,7 @@ export function startPlainPlatform({ url, modes, mutate }: PlainPlatformOptions)
       since = undefined
       for (const each of sent) each.attempts++
       const [answer] = (await Promise.all(Array.from({ length: rules.copies }, () => call(channel, sent)))) as [Answer]
+      for (const [, ref = ''] of answer.text.matchAll(/"(?:push_id|site_notification_id)":"([^"]+)"/g)) refs.add(ref)
       const outcomes = rules.outcomes(answer, sent, mode)
       const settled = new Set<Waiting>()
       for (const [place, each] of sent.entries()) {
@@ -193,6 +200,7 @@ export function startPlainPlatform({ url, modes, mutate }: PlainPlatformOptions)
   return {
     rules,
     failedActions,
+    knows: (ref) => refs.has(ref),
     enqueue(channel, records) {
       for (const text of records) {
         const waiting = { id: idText(parse(text)?.activity.id), text, attempts: 0, due: 0 }

@@ -1,5 +1,6 @@
 // Broken variants of the plain platform: at least one for each check.
 
+import type { EndpointRules } from './plain-endpoints.ts'
 import type { Answer, Mode, Outcome, PlatformMutation, Rules, Waiting } from './plain-platform.ts'
 
 export interface PlatformMutant {
@@ -36,6 +37,10 @@ const changesMembers =
       return JSON.stringify({ activity: { ...activity, id: 0 }, ...rest }).replace('"id":0', `"id":${id}`)
     },
   })
+
+const changesEndpoints =
+  (change: Partial<EndpointRules>): PlatformMutation =>
+  ({ endpoints }) => ({ endpoints: { ...endpoints, ...change } })
 
 let copies = 0
 
@@ -405,5 +410,114 @@ export const platformMutants: readonly PlatformMutant[] = [
     fault: 'has no timeout',
     check: 'lost.timeout',
     mutate: () => ({ timeoutMs: 60_000 }),
+  },
+  {
+    fault: 'answers links with 404',
+    check: 'link.accepted',
+    also: ['link.repeated'],
+    only: ['link', 'status'],
+    mutate: changesEndpoints({ linkStatus: 404 }),
+  },
+  {
+    fault: 'confirms links before it stores them, and crashes',
+    check: 'link.listed',
+    also: ['link.next'],
+    only: ['link', 'status'],
+    mutate: changesEndpoints({ storesLinks: false }),
+  },
+  {
+    fault: 'ignores unlinks',
+    check: 'link.order',
+    also: ['link.late'],
+    only: ['link', 'status'],
+    mutate: changesEndpoints({ appliesUnlinks: false }),
+  },
+  {
+    fault: 'applies events in the order of their arrival',
+    check: 'link.late',
+    only: ['link', 'status'],
+    mutate: changesEndpoints({ comparesTimes: false }),
+  },
+  {
+    fault: 'stops at an event that it cannot read',
+    check: 'link.next',
+    also: ['link.listed'],
+    only: ['link', 'status'],
+    mutate: changesEndpoints({ goesOnAfterUnreadable: false }),
+  },
+  {
+    fault: 'refuses an event that it has seen',
+    check: 'link.repeated',
+    only: ['link', 'status'],
+    mutate: changesEndpoints({ acceptsRepeatedLinks: false }),
+  },
+  {
+    fault: 'answers 500 to a link that it cannot read',
+    check: 'link.unreadable',
+    only: ['link', 'status'],
+    mutate: changesEndpoints({ unreadableLinkStatus: 500 }),
+  },
+  {
+    fault: 'does not check the key of links',
+    check: 'link.key',
+    only: ['link', 'status'],
+    mutate: changesEndpoints({ checksKey: false }),
+  },
+  {
+    fault: 'answers statuses with 404',
+    check: 'status.accepted',
+    also: ['status.several', 'status.repeated', 'status.backwards', 'status.unknown'],
+    only: ['link', 'status'],
+    mutate: changesEndpoints({ statusStatus: 404 }),
+  },
+  {
+    fault: 'takes one status in a call',
+    check: 'status.several',
+    also: ['status.repeated'],
+    only: ['link', 'status'],
+    mutate: changesEndpoints({ acceptsArrays: false }),
+  },
+  {
+    fault: 'refuses a call that it has seen',
+    check: 'status.repeated',
+    only: ['link', 'status'],
+    mutate: changesEndpoints({ acceptsRepeatedCalls: false }),
+  },
+  {
+    fault: 'refuses a status that is earlier than the last one',
+    check: 'status.backwards',
+    also: ['status.repeated'],
+    only: ['link', 'status'],
+    mutate: changesEndpoints({ acceptsEarlierStatuses: false }),
+  },
+  {
+    fault: 'refuses statuses of unknown identifiers',
+    check: 'status.unknown',
+    only: ['link', 'status'],
+    mutate: changesEndpoints({ acceptsUnknownIdentifiers: false }),
+  },
+  {
+    fault: 'does not check signatures',
+    check: 'status.signature',
+    only: ['link', 'status'],
+    mutate: changesEndpoints({ checksSignature: false }),
+  },
+  {
+    fault: 'does not compare the time of a signature',
+    check: 'status.old',
+    only: ['link', 'status'],
+    mutate: changesEndpoints({ checksAge: false }),
+  },
+  {
+    fault: 'fails at a status that it does not have',
+    check: 'status.unreadable',
+    only: ['link', 'status'],
+    mutate: changesEndpoints({ unreadableStatusStatus: 500 }),
+  },
+  {
+    fault: 'has no limit for the size of a call',
+    check: 'status.too-large',
+    only: ['link', 'status'],
+    mutate: changesEndpoints({ mostBytes: Number.POSITIVE_INFINITY }),
   },
 ]

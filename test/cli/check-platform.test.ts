@@ -2,21 +2,28 @@ import assert from 'node:assert/strict'
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
+import { amqpConsumer } from '../../src/brokers/amqp-consumer.ts'
 import type { Report } from '../../src/checker/report-schema.ts'
+import type { PlatformOptions } from '../../src/platform/options.ts'
 import { operatorApi } from '../../src/providers/operator-api.ts'
+import { statusSecret } from '../checker/plain-endpoints.ts'
+import { uniqueName } from '../suites/device-channel.ts'
 import { freePort } from '../support/free-port.ts'
+import { rabbitmq, withoutRabbitmq } from '../support/services/rabbitmq.ts'
 import { adminKey, startPlatform, temporary } from '../support/sides.ts'
 import { type Run, run } from './bellwire.ts'
 
 const key = 'the-key-of-the-operator'
 
 /** A platform whose batches have at most `max` messages, and the command that checks it. */
-async function startedPlatform(t: TestContext, max: number) {
+async function startedPlatform(t: TestContext, max: number, more: Partial<Omit<PlatformOptions, 'lanes'>> = {}) {
   const port = await freePort()
   const provider = operatorApi({ url: `http://127.0.0.1:${port}`, apiKey: key })
   const retry = { firstMs: 50, mostMs: 500 }
+  const status = { secrets: [statusSecret] }
   const platform = await startPlatform(t, {
-    lanes: [{ brand: '1', channel: 'push', mode: 'batch', max, spanMs: 50, retry, provider }],
+    lanes: [{ brand: '1', channel: 'push', mode: 'batch', max, spanMs: 50, retry, provider, status }],
+    ...more,
   })
   const enqueue = `curl -sSf "${platform.url}/admin/activities/$CHANNEL" -H "x-api-key: ${adminKey.key}" -H "content-type: application/x-ndjson" --data-binary "@$FILE"`
   const times = ['--patience', '10s', '--quiet', '200ms']
@@ -24,7 +31,7 @@ async function startedPlatform(t: TestContext, max: number) {
     run(t, ['check', 'platform', '--port', String(port), ...times, '--enqueue-command', command, ...args], {
       BELLWIRE_KEY: key,
     })
-  return { check, port }
+  return { check, port, url: platform.url }
 }
 
 test('check platform: a passing run exits with 0, writes its files and a report, and prints no key', async (t) => {
@@ -111,4 +118,48 @@ test('check platform: a platform that cannot be restarted is no finding', async 
   const { results } = JSON.parse(out) as Report
   assert.deepEqual(new Set(results.map(({ status }) => status)), new Set(['not_judged']))
   assert.match(results[0]?.seen ?? '', /the restart command exited with 5: no such unit/)
+})
+
+test('check platform: links over REST and RabbitMQ, and statuses, with their settings in a file', {
+  skip: await withoutRabbitmq(),
+}, async (t) => {
+  const [amqp, queue, linkKey] = [await rabbitmq(), uniqueName('1'), 'the-key-of-device-links']
+  const { check, url } = await startedPlatform(t, 10, {
+    keys: [adminKey, { name: 'operator', key: linkKey, scopes: ['devices'], brands: ['1'] }],
+    deviceLinks: [{ brands: '1', consumer: amqpConsumer({ url: amqp, queue }) }],
+  })
+  const folder = await temporary(t)
+  const file = join(folder, 'check-platform.yaml')
+  await writeFile(join(folder, 'link-key'), linkKey)
+  await writeFile(join(folder, 'secret'), statusSecret)
+  const devices = `curl -sSf "${url}/admin/devices?brand=1&user_id=$USER_ID" -H "x-api-key: ${adminKey.key}"`
+  const settings = {
+    platform_url: url,
+    link_key_file: 'link-key',
+    status_secret_file: 'secret',
+    devices_command: devices,
+    links: [{ amqp, routing_key: queue }],
+  }
+  await writeFile(file, JSON.stringify(settings))
+  const { code, out, err } = await check([
+    '--file',
+    file,
+    '--features',
+    'push.batch',
+    '--only',
+    'request,link,status',
+    '--json',
+  ])
+  assert.equal(code, 0, err)
+  const { results } = JSON.parse(out) as Report
+  const others = results.filter(({ status }) => status !== 'passed' && status !== 'not_applicable')
+  assert.deepEqual(
+    others.map(({ check: id, status, seen }) => `${id} ${status}: ${seen}`),
+    [],
+  )
+  const ids = results.map(({ check: id }) => id)
+  assert.equal(ids.filter((id) => /^(link|status)\./.test(id)).length, 17)
+  assert.ok(!`${out}${err}`.includes(linkKey))
+  await writeFile(join(folder, 'secret'), 'not a secret')
+  assert.match((await check(['--file', file])).err, /has no secret: write whsec_/)
 })

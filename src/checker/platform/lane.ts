@@ -4,7 +4,7 @@ import { clock } from '../../runtime/clock.ts'
 import { redactSecrets } from '../../runtime/redact-secrets.ts'
 import type { Exchange } from '../exchange.ts'
 import type { Facts } from '../facts.ts'
-import { pause } from '../http-client.ts'
+import { createHttpClient, pause, type WireRequest } from '../http-client.ts'
 import type { Message, MessageMaker } from '../messages.ts'
 import type { Target } from '../target.ts'
 import { NotJudged } from '../verdict.ts'
@@ -58,6 +58,8 @@ export interface Lane {
   play(play: Play): Promise<Trace>
   /** Makes the platform request the list of blocked users, and answers with this reply. */
   list(reply: Reply): Promise<{ readonly requests: readonly PlatformRequest[]; readonly accepted: boolean }>
+  /** Calls an endpoint that the platform hosts. */
+  call(request: WireRequest): Promise<Exchange>
   readonly exchanges: readonly Exchange[]
   /** The number of enqueued records. */
   readonly messages: number
@@ -86,6 +88,7 @@ const pollMs = 10
 export function createLane(options: LaneOptions): Lane {
   const { facts, target, make, url, key, mostMessages, enqueue, take } = options
   const requests: Mutable<PlatformRequest>[] = []
+  const calls: Exchange[] = []
   const patience = facts.pace.patience + (facts.platformTimeout ?? 0)
   let messages = 0
 
@@ -110,6 +113,18 @@ export function createLane(options: LaneOptions): Lane {
   function record(request: PlatformRequest): Mutable<PlatformRequest> {
     requests.push(request)
     return request
+  }
+
+  async function call(request: WireRequest): Promise<Exchange> {
+    const { url: platformUrl = '', linkKey = '' } = facts.platform ?? {}
+    const client = createHttpClient({ url: platformUrl, key: linkKey, timeoutMs: facts.pace.timeout })
+    try {
+      const exchange = await client.send(request)
+      calls.push(exchange)
+      return exchange
+    } finally {
+      client.close()
+    }
   }
 
   async function list(reply: Reply): ReturnType<Lane['list']> {
@@ -173,9 +188,10 @@ export function createLane(options: LaneOptions): Lane {
     target,
     make,
     play,
+    call,
     list,
     get exchanges() {
-      return requests.map(exchangeOf)
+      return [...requests.map(exchangeOf), ...calls]
     },
     get messages() {
       return messages

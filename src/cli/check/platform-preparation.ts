@@ -2,8 +2,9 @@
 // setting.
 
 import { ruleSets } from '../../checker/check.ts'
-import { brand, duration, integer, oneOf, path, text } from '../../config/kinds.ts'
-import { group, json, list, type ValueOf } from '../../config/setting.ts'
+import { publishedTo } from '../../config/device-channels-settings.ts'
+import { brand, duration, integer, oneOf, path, text, url } from '../../config/kinds.ts'
+import { group, json, list, type ValueOf, variants } from '../../config/setting.ts'
 import { agreements, messageMembers, readTable } from './read-table.ts'
 import { sendFeatures } from './send-features.ts'
 
@@ -21,6 +22,23 @@ export const platformPreparationTable = group(
       ...optional,
       help: 'A shell command that makes the platform request the list of $FIELD.',
     }),
+    platform_url: url({ ...optional, help: 'The {platform_url} of the platform, for links and statuses.' }),
+    link_key_file: path({ ...optional, help: 'A file with the API key of links, which the platform issues.' }),
+    links: list(
+      variants(
+        {
+          help: 'A broker from which the platform consumes links.',
+          remedy: 'write {amqp: amqp://…} or {kafka: [host:port]}',
+        },
+        publishedTo,
+      ),
+      { ...optional, help: 'The brokers from which the platform consumes links.' },
+    ),
+    devices_command: text({
+      ...optional,
+      help: 'A shell command that prints the tokens of the devices of $USER_ID, or their first six characters.',
+    }),
+    status_secret_file: path({ ...optional, help: 'A file with the secret that signs statuses: whsec_…' }),
     restart_command: text({ ...optional, help: 'A shell command that restarts the platform.' }),
     folder: path({ ...optional, help: 'Where the files of records are written.' }),
     brand: brand({ ...optional, help: 'The brand_id of all records.' }),

@@ -1,11 +1,14 @@
 // Combines the options of `bellwire check platform` with the file: an option overrides the file, which overrides a default.
 
 import type { RuleSet } from '../../checker/check.ts'
-import type { Facts } from '../../checker/facts.ts'
+import type { Facts, PlatformEndpoints } from '../../checker/facts.ts'
 import type { Feature } from '../../checker/target.ts'
+import { webhookKey } from '../../contract/webhook-signature.ts'
 import type { Json } from '../../runtime/json.ts'
+import { CliError, exit } from '../exit.ts'
 import { readKey } from '../running-side.ts'
 import type { EnqueueOptions } from './enqueue-records.ts'
+import { linkChannelOf } from './link-channels.ts'
 import { type PlatformPreparation, readPlatformPreparation } from './platform-preparation.ts'
 import { restartByCommand, restartByPerson, runShell } from './shell.ts'
 
@@ -23,6 +26,11 @@ export interface PlatformSettings extends EnqueueOptions {
   readonly failedCommand?: string
   readonly reconcileCommand?: string
   readonly restartCommand?: string
+  readonly platformUrl?: string
+  readonly linkKeyFile?: string
+  readonly statusSecretFile?: string
+  readonly devicesCommand?: string
+  readonly links?: PlatformPreparation['links']
   readonly features?: readonly Feature[]
   readonly batchMax?: number
   readonly batchSpan?: number
@@ -71,10 +79,18 @@ const asOptions = (written: PlatformPreparation): Partial<PlatformSettings> =>
 
 const defaultBatch = 100
 
-/** @param askRestart asks the person at the terminal to restart the platform */
-export function factsOf(settings: PlatformSettings, askRestart: boolean, prepareTerminal: () => void): Facts {
+/**
+ * @param askRestart asks the person at the terminal to restart the platform
+ * @throws CliError if a file cannot be read, or has no secret
+ */
+export async function factsOf(
+  settings: PlatformSettings,
+  askRestart: boolean,
+  prepareTerminal: () => void,
+): Promise<Facts> {
   const { brand, user, message, batchMax, batchSpan, platformTimeout, patience, quiet } = settings
-  const { failedCommand, reconcileCommand, restartCommand } = settings
+  const { failedCommand, reconcileCommand, restartCommand, devicesCommand, links } = settings
+  const platform = await platformOf(settings)
   return {
     brand,
     users: { normal: user },
@@ -92,9 +108,30 @@ export function factsOf(settings: PlatformSettings, askRestart: boolean, prepare
           () => false,
         ),
     }),
+    ...(platform && { platform }),
+    ...(links && { links: links.map((to) => linkChannelOf(to, brand)) }),
+    ...(devicesCommand !== undefined && {
+      devices: (userId) => runShell('devices', devicesCommand, { USER_ID: userId }),
+    }),
     ...(restartCommand !== undefined
       ? { restart: restartByCommand(restartCommand) }
       : askRestart && { restart: restartByPerson('platform', prepareTerminal) }),
     pace: { timeout: 30_000, slow: 0, giveUp: 0, retryPause: 0, patience, quiet },
   }
+}
+
+async function platformOf({
+  platformUrl: url,
+  linkKeyFile,
+  statusSecretFile,
+}: PlatformSettings): Promise<PlatformEndpoints | undefined> {
+  if (url === undefined) return undefined
+  const linkKey = linkKeyFile === undefined ? undefined : await readKey(linkKeyFile)
+  const statusSecret = statusSecretFile === undefined ? undefined : await readKey(statusSecretFile)
+  if (statusSecret !== undefined && webhookKey(statusSecret) === undefined)
+    throw new CliError(
+      exit.usage,
+      `${statusSecretFile} has no secret: write whsec_ and the base64 form of 24 to 64 bytes into it`,
+    )
+  return { url, ...(linkKey !== undefined && { linkKey }), ...(statusSecret !== undefined && { statusSecret }) }
 }

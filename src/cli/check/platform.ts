@@ -43,6 +43,10 @@ export function checkPlatformCommand(): Command {
     )
     .option('--restart-command <command>', 'a shell command that restarts the platform')
     .option('--ask-restart', 'ask the person at the terminal to restart the platform')
+    .option('--platform-url <url>', 'the {platform_url} of the platform, for links of devices and statuses')
+    .option('--link-key-file <file>', 'read the API key of links, which the platform issues, from this file')
+    .option('--devices-command <command>', 'a shell command that prints the tokens of the devices of $USER_ID')
+    .option('--status-secret-file <file>', 'read the secret that signs statuses, whsec_…, from this file')
     .option('--folder <folder>', 'where the files of records are written; default: a temporary folder')
     .option('--brand <number>', `the brand_id of all records; default: ${defaults.brand}`, digits)
     .option('--user <id>', `the user_id of all records; default: ${defaults.user}`)
@@ -85,7 +89,7 @@ async function checkPlatform(options: CheckPlatformOptions): Promise<number> {
   const { enqueueCommand, rules, features, host, port: at, brand, agreed } = settings
   const { only, firstId, maxMessages } = options
   const progress = createProgress(process.stderr)
-  const facts = factsOf(settings, options.askRestart === true, progress.end)
+  const facts = await factsOf(settings, options.askRestart === true, progress.end)
   const chosen = { checks, facts, rules, ...(only && { only }) }
   if (options.dryRun) {
     const sendsTo = features ?? assumedFeatures
@@ -137,7 +141,7 @@ async function checkPlatform(options: CheckPlatformOptions): Promise<number> {
     })
     return await publish(report, options, earlier)
   } finally {
-    await opened.close()
+    await Promise.all([opened.close(), ...(facts.links ?? []).map((channel) => channel.close())])
   }
 }
 

@@ -20,7 +20,7 @@ export function publishOptions({ brand, to, providers, origin, timeout, retry }:
   }
 }
 
-function createPublisher(to: PublishConfig['to'], brand: string): DevicePublisher {
+export function createPublisher(to: PublishConfig['to'], brand: string): DevicePublisher {
   switch (to.is) {
     case 'rest':
       return restPublisher({ url: to.rest, apiKey: to.api_key, connections: to.connections })

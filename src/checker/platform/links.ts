@@ -1,0 +1,253 @@
+// §4.2, §4.3, rows 18 to 22: links and unlinks of devices, as an operator publishes them over each prepared channel.
+
+import { deviceLink, deviceUnlink } from '../../contract/endpoints.ts'
+import { clock } from '../../runtime/clock.ts'
+import { type Check, checksOf, type Scenario } from '../check.ts'
+import type { Exchange } from '../exchange.ts'
+import type { LinkChannel } from '../facts.ts'
+import { pause } from '../http-client.ts'
+import { answerOf, briefAnswer, expect, NotJudged, shownAnswer } from '../verdict.ts'
+import type { Lane } from './lane.ts'
+
+/** The events of one channel, in the order in which they are published. */
+interface Published {
+  readonly channel: string
+  readonly tokens: Readonly<Record<TokenName, string>>
+  /** The reasons of events that were not accepted. */
+  readonly refused: readonly string[]
+  /** The reason if a repeated event was not accepted. */
+  readonly repeated: string | undefined
+  /** Devices of the user, as the platform lists them. undefined: no command prints them. */
+  readonly listed: string | undefined
+}
+
+/** removed: linked, then unlinked. late: its unlink arrives before its link. next: linked after an event that cannot be read. */
+const tokenNames = ['removed', 'kept', 'late', 'next'] as const
+type TokenName = (typeof tokenNames)[number]
+
+const pollMs = 250
+
+const published: Scenario<readonly Published[], Lane> = {
+  scope: 'first',
+  needs: ['channel of device links'],
+  messages: 0,
+  async run(lane) {
+    const { facts } = lane
+    const channels = [...(facts.platform?.linkKey === undefined ? [] : [overRest(lane)]), ...(facts.links ?? [])]
+    const all: Published[] = []
+    for (const [place, channel] of channels.entries()) all.push(await publishOver(lane, channel, place))
+    return all
+  },
+}
+
+type PublishingChannel = Pick<LinkChannel, 'name' | 'publish'>
+
+async function publishOver(lane: Lane, channel: PublishingChannel, place: number): Promise<Published> {
+  const { facts, make } = lane
+  const { normal: user } = facts.users
+  // Some lists show only the first six characters of a token.
+  const tokenOf = (name: TokenName): string => {
+    const letter = String.fromCharCode(65 + place * tokenNames.length + tokenNames.indexOf(name))
+    return `${letter}${make.mark.slice(-5)}-bellwire-check-${name}`
+  }
+  const tokens = Object.fromEntries(tokenNames.map((name) => [name, tokenOf(name)])) as Record<TokenName, string>
+  const from = clock.now() - 60_000
+  const refused: string[] = []
+  const publish = async (what: 'link' | 'unlink', name: TokenName, second: number): Promise<string | undefined> => {
+    const problem = await channel.publish(what, user, recordOf(user, tokens[name], from + second * 1_000))
+    if (problem !== undefined) refused.push(`${what} of ${name}: ${problem}`)
+    return problem
+  }
+  await publish('link', 'removed', 1)
+  await publish('unlink', 'removed', 2)
+  await publish('link', 'kept', 3)
+  await publish('unlink', 'late', 5)
+  await publish('link', 'late', 4)
+  await channel.publish('link', user, '{"user_id": "bellwire-check"')
+  await publish('link', 'next', 6)
+  const repeated = await channel.publish('link', user, recordOf(user, tokens.next, from + 6_000))
+  const listed = await readDevices(lane, [tokens.kept, tokens.next])
+  for (const name of ['kept', 'next'] as const)
+    await channel.publish('unlink', user, recordOf(user, tokens[name], from + 7_000))
+  return { channel: channel.name, tokens, refused, repeated, listed }
+}
+
+/** Reads the devices of the user until all of these are listed, then once more after a pause. */
+async function readDevices({ facts }: Lane, expected: readonly string[]): Promise<string | undefined> {
+  const { devices, users, pace } = facts
+  if (devices === undefined) return undefined
+  const until = clock.monotonic() + pace.patience
+  while (clock.monotonic() < until) {
+    const text = await devices(users.normal)
+    if (expected.every((token) => isListed(text, token))) break
+    await pause(pollMs)
+  }
+  await pause(pace.quiet)
+  return devices(users.normal)
+}
+
+const isListed = (text: string, token: string): boolean => text.includes(token.slice(0, 6))
+
+function recordOf(user: string, token: string, at: number): string {
+  const tokens = [{ token, channel: 'android', provider: 'firebase' }]
+  return JSON.stringify({ user_id: user, tokens, timestamp: new Date(at).toISOString(), origin: 'bellwire-check' })
+}
+
+function overRest({ call }: Lane): PublishingChannel {
+  return {
+    name: 'REST',
+    async publish(what, _, body) {
+      const { path } = what === 'link' ? deviceLink : deviceUnlink
+      const answer = answerOf(await call({ label: `${what} over REST`, path, body }))
+      return answer.status >= 200 && answer.status <= 299 ? undefined : briefAnswer(answer)
+    },
+  }
+}
+
+/** The channels with a list of devices. @throws NotJudged if a channel accepted no event */
+function listedIn(all: readonly Published[]): readonly (Published & { readonly listed: string })[] {
+  return all.map(({ listed = '', ...rest }) => {
+    if (rest.refused.length > 0) throw new NotJudged(`${rest.channel}: an event was not accepted: ${rest.refused[0]}`)
+    return { ...rest, listed }
+  })
+}
+
+const list = ['list of devices'] as const
+
+const publishedChecks = checksOf(published, [
+  {
+    id: 'link.accepted',
+    section: '§4.2, §4.3',
+    row: 18,
+    level: 'decision',
+    title: 'Links and unlinks are accepted on each channel.',
+    consequence: 'The platform misses devices, and sends to devices that belong to somebody else now.',
+    remedy:
+      'Accept the record of the agreed form: user_id, tokens, timestamp, origin. Ignore members that you do not use.',
+    judge: (all) => {
+      for (const { channel, refused } of all) expect(refused.length === 0, `${channel}: ${refused.join('; ')}`)
+    },
+  },
+  {
+    id: 'link.listed',
+    section: '§4.2, §4.3',
+    row: 18,
+    level: 'decision',
+    needs: list,
+    title: 'A linked device is a device of the user.',
+    consequence: 'The user gets no push on this device.',
+    remedy: 'Store each link before you confirm it, and acknowledge a message of a broker only then.',
+    judge: (all) => {
+      for (const { channel, tokens, listed } of listedIn(all))
+        expect(isListed(listed, tokens.kept), `${channel}: the linked device is not listed`)
+    },
+  },
+  {
+    id: 'link.order',
+    section: '§4.3',
+    row: 20,
+    level: 'decision',
+    needs: list,
+    title: 'An unlink that follows a link removes the device.',
+    consequence: 'A person who has logged out gets the pushes of the account, with its data.',
+    remedy: 'Process the events of one user in their order: one consumer for each queue, or the user_id as the key.',
+    judge: (all) => {
+      for (const { channel, tokens, listed } of listedIn(all))
+        expect(!isListed(listed, tokens.removed), `${channel}: the device is listed, although it was unlinked`)
+    },
+  },
+  {
+    id: 'link.late',
+    section: '§4.3',
+    row: 20,
+    level: 'decision',
+    needs: list,
+    title: 'A link that arrives after a later unlink changes nothing.',
+    consequence: 'After a retry or a restart of the operator, devices come back that were unlinked.',
+    remedy: 'Compare the timestamps of the events, and keep the time of the last unlink of a token.',
+    judge: (all) => {
+      for (const { channel, tokens, listed } of listedIn(all))
+        expect(
+          !isListed(listed, tokens.late),
+          `${channel}: a link with an earlier timestamp than its unlink was applied`,
+        )
+    },
+  },
+  {
+    id: 'link.next',
+    section: '§4.3',
+    row: 22,
+    level: 'decision',
+    needs: list,
+    title: 'After an event that cannot be read, the next ones are applied.',
+    consequence: 'One wrong message stops the links of all users.',
+    remedy: 'Move a message that cannot be read to a list for people, acknowledge it, and go on.',
+    judge: (all) => {
+      for (const { channel, tokens, listed } of listedIn(all))
+        expect(isListed(listed, tokens.next), `${channel}: the link after the unreadable event is missing`)
+    },
+  },
+  {
+    id: 'link.repeated',
+    section: '§4.2, §4.3',
+    row: 20,
+    level: 'decision',
+    title: 'An event that arrives twice is accepted twice.',
+    consequence: 'The operator repeats the event for ever, and the events of this user wait behind it.',
+    remedy: 'Answer a known event as the first time.',
+    judge: (all) => {
+      for (const { channel, repeated } of all)
+        expect(repeated === undefined, `${channel}: the repeated link was not accepted: ${repeated}`)
+    },
+  },
+])
+
+interface Refusals {
+  readonly unreadable: Exchange
+  readonly wrongKey: Exchange
+}
+
+const refusals: Scenario<Refusals, Lane> = {
+  scope: 'first',
+  needs: ['key for device links'],
+  messages: 0,
+  async run({ facts, make, call }) {
+    const { path } = deviceLink
+    const body = recordOf(facts.users.normal, `Z${make.mark.slice(-5)}-bellwire-check-key`, clock.now())
+    return {
+      unreadable: await call({ label: 'a link that is not JSON', path, body: '{"user_id": "bellwire-check"' }),
+      wrongKey: await call({ label: 'a link with another key', path, key: 'other', body }),
+    }
+  },
+}
+
+const refusalChecks = checksOf(refusals, [
+  {
+    id: 'link.unreadable',
+    section: '§4.2',
+    row: 19,
+    level: 'decision',
+    title: 'A link that cannot be read is answered with status 400, 413 or 422.',
+    consequence: 'With another status the operator repeats the event for ever.',
+    remedy: 'Answer 400 with an error that names the fault.',
+    judge: ({ unreadable }) => {
+      const answer = answerOf(unreadable)
+      expect([400, 413, 422].includes(answer.status), shownAnswer(answer))
+    },
+  },
+  {
+    id: 'link.key',
+    section: '§5',
+    row: 15,
+    level: 'decision',
+    title: 'A link with a wrong API key is answered with status 401 or 403.',
+    consequence: 'Anybody can link their own device to any user, and read the pushes of that user.',
+    remedy: 'Compare the API key before you read the body, on each of these endpoints.',
+    judge: ({ wrongKey }) => {
+      const answer = answerOf(wrongKey)
+      expect(answer.status === 401 || answer.status === 403, shownAnswer(answer))
+    },
+  },
+])
+
+export const linkChecks: readonly Check<Lane>[] = [...publishedChecks, ...refusalChecks]
