@@ -4,7 +4,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 
-const bin = join(import.meta.dirname, '../../bin/bellwire.cjs')
+export const bin = join(import.meta.dirname, '../../bin/bellwire.cjs')
 
 export interface Run {
   readonly code: number | null
