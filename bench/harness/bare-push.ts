@@ -18,7 +18,7 @@ const { signal } = new AbortController()
 
 /** A bare loop of the HTTP/2 client of our services: only the status of an answer is checked. */
 export async function clientLoop(target: PushTarget): Promise<BareSend> {
-  if (target.kind === 'web-push') throw new Error('Web Push is sent over HTTP/1.1')
+  if (target.kind === 'web-push') throw new Error('the sink of Web Push speaks HTTP/1.1')
   const { path, headers, identifying, body } = await prepareRequest(target)
   const bare = createHttp2Client({ origin: target.url, ca: target.ca })
   return async (token) => {
@@ -34,7 +34,7 @@ export async function clientLoop(target: PushTarget): Promise<BareSend> {
 
 /** A bare loop of node:http2 over one connection. */
 export async function nodeHttp2Loop(target: PushTarget): Promise<BareSend> {
-  if (target.kind === 'web-push') throw new Error('Web Push is sent over HTTP/1.1')
+  if (target.kind === 'web-push') throw new Error('the sink of Web Push speaks HTTP/1.1')
   const { path, headers, identifying, body } = await prepareRequest(target)
   const fixed: Record<string, string> = { ':method': 'POST' }
   for (let i = 0; i < headers.length; i += 2) fixed[headers[i] as string] = headers[i + 1] as string

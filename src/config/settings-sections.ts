@@ -102,7 +102,7 @@ export const chapters: Readonly<Record<string, readonly Section[]>> = {
     ),
     section(
       'Web Push',
-      String.raw`${service}\{web-push\}\.(?<name>name|public_key|private_key|subject|apps|hosts|origins(\[\]\.\w+)?)`,
+      String.raw`${service}\{web-push\}\.(?<name>name|public_key|private_key|subject|apps|hosts|origins(\[\]\.\w+)?|ca|http2|proxy)`,
       'Browsers. See [Web Push](push.md#web-push).',
     ),
     section(

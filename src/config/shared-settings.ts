@@ -70,11 +70,11 @@ export const http2 = oneOf(
 })
 
 /** The HTTP proxy of a push service. */
-export const proxy = proxyUrl({
-  help: 'An HTTP proxy. The service is called through it, with CONNECT. Default: direct connections.',
-  optional: true,
-  secret: true,
-})
+export const proxyOf = (help: string) => proxyUrl({ help, optional: true, secret: true })
+
+export const proxy = proxyOf(
+  'An HTTP proxy. The service is called through it, with CONNECT. Default: direct connections.',
+)
 
 export const accessKeys = (help: string) =>
   list(

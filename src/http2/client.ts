@@ -9,7 +9,7 @@
 //
 // A peer reports the streams that it has not processed, and their requests are sent again on another connection.
 
-import type { Socket } from 'node:net'
+import type { LookupFunction, Socket } from 'node:net'
 import { clock } from '../runtime/clock.ts'
 import {
   type Connection,
@@ -33,7 +33,9 @@ export interface Http2Options extends Partial<ConnectionLimits> {
   /** https://api.push.apple.com. An http:// origin uses HTTP/2 without TLS. */
   readonly origin: string
   /** Certificates to trust instead of the system's, as PEM. */
-  readonly ca?: string
+  readonly ca?: string | undefined
+  /** Resolves the host, unless a proxy does. Default: the system's resolver. */
+  readonly lookup?: LookupFunction | undefined
   /** Maximum number of sessions. A further session is opened when the streams of the others are in use. */
   readonly connections?: number
   /** Default: own. */
@@ -89,7 +91,7 @@ interface Job {
  * // { status: 200, headers, body, cut } or { lost: Error, written: true }
  */
 export function createHttp2Client(options: Http2Options): Http2Client {
-  const { origin, ca, proxy, connections: mostConnections = 1, http2 = 'own', ...given } = options
+  const { origin, ca, lookup, proxy, connections: mostConnections = 1, http2 = 'own', ...given } = options
   const limits: ConnectionLimits = { ...defaults, ...given }
   const open = implementations[http2]
   const connections: Connection[] = []
@@ -166,7 +168,7 @@ export function createHttp2Client(options: Http2Options): Http2Client {
 
   function addConnection(tunnel: Socket | undefined): void {
     const connection = open(
-      { origin, ca, tunnel, limits },
+      { origin, ca, lookup, tunnel, limits },
       {
         changed() {
           startWaiting(connection)

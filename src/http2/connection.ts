@@ -1,7 +1,7 @@
 // The interface of one HTTP/2 connection to an origin. session.ts implements it with our own frames, node-connection.ts with
 // node:http2. client.ts uses it.
 
-import type { Socket } from 'node:net'
+import type { LookupFunction, Socket } from 'node:net'
 
 export interface Http2Request {
   readonly path: string
@@ -9,7 +9,7 @@ export interface Http2Request {
   readonly headers: readonly string[]
   /** Names of headers whose values differ in each request. The HPACK table keeps their names, but not their values. */
   readonly unindexed?: readonly string[]
-  readonly body: string
+  readonly body: string | Buffer
 }
 
 export type Exchanged =
@@ -62,6 +62,8 @@ export interface ConnectionOptions {
   readonly origin: string
   /** Certificates to trust instead of the system's, as PEM. */
   readonly ca: string | undefined
+  /** Resolves the host. Absent: the system's resolver. */
+  readonly lookup?: LookupFunction | undefined
   /** A socket through a proxy, on which the connection is opened. Absent: the connection opens its own. */
   readonly tunnel: Socket | undefined
   readonly limits: ConnectionLimits
@@ -71,6 +73,9 @@ export type OpenConnection = (options: ConnectionOptions, listener: ConnectionLi
 
 /** The `code` of an error that concerns one stream, not the connection. */
 export const streamReset = 'STREAM_RESET'
+
+/** The `code` of an error of a server that does not speak HTTP/2. */
+export const noHttp2 = 'NO_HTTP2'
 
 /** The `code` of an error for a request that cannot be encoded, and so was not sent. */
 export const notEncodable = 'NOT_ENCODABLE'

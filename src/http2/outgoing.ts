@@ -5,7 +5,7 @@ import { grow } from './flow.ts'
 import { defaultWindow, leastMaxFrame } from './frames.ts'
 import type { Indexing } from './hpack-encoder.ts'
 import { Stream } from './stream.ts'
-import type { Writer } from './writer.ts'
+import { mostBytesOf, type Writer } from './writer.ts'
 
 /** The bytes that the peer may send on a stream before we give some back. */
 export const streamReceiveWindow = 1 << 20
@@ -134,16 +134,16 @@ export class Outgoing {
       // A credential is in no table (RFC 7541 §7.1.3).
       return name === 'authorization' || unindexed?.includes(name) ? 'nameOnly' : 'table'
     }
-    this.#writer.writeHeaders(stream.id, fields, indexingOf, body === '')
-    if (body === '') return
-    const mostBytes = body.length * 3
+    this.#writer.writeHeaders(stream.id, fields, indexingOf, body.length === 0)
+    if (body.length === 0) return
+    const mostBytes = mostBytesOf(body)
     if (mostBytes <= Math.min(stream.sendWindow, this.#window, this.#writer.maxFrame)) {
       const bytes = this.#writer.writeBody(stream.id, body)
       stream.sendWindow -= bytes
       this.#window -= bytes
       return
     }
-    stream.unsent = Buffer.from(body)
+    stream.unsent = typeof body === 'string' ? Buffer.from(body) : body
     this.#blocked.add(stream)
     this.#writeBodies()
   }

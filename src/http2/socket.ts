@@ -1,21 +1,23 @@
 // Opens the socket of a connection: TCP or TLS, directly or through an HTTP proxy.
 
-import { connect as connectTcp, isIP, type Socket } from 'node:net'
+import { connect as connectTcp, isIP, type LookupFunction, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import { clock } from '../runtime/clock.ts'
+import { noHttp2 } from './connection.ts'
 
 export interface SocketOptions {
   readonly origin: string
   readonly ca: string | undefined
+  readonly lookup?: LookupFunction | undefined
   readonly tunnel: Socket | undefined
 }
 
 /** @param onOpen called when the socket can be written. An error comes as the event of the socket. */
-export function openSocket({ origin, ca, tunnel }: SocketOptions, onOpen: () => void): Socket {
+export function openSocket({ origin, ca, lookup, tunnel }: SocketOptions, onOpen: () => void): Socket {
   const { isTls, host, port } = readOrigin(origin)
   if (!isTls) {
     if (tunnel) queueMicrotask(onOpen)
-    return tunnel ?? connectTcp({ host, port, noDelay: true }, onOpen)
+    return tunnel ?? connectTcp({ host, port, noDelay: true, ...(lookup && { lookup }) }, onOpen)
   }
   const socket = connectTls(
     {
@@ -24,16 +26,19 @@ export function openSocket({ origin, ca, tunnel }: SocketOptions, onOpen: () => 
       ALPNProtocols: ['h2'],
       ...(isIP(host) === 0 && { servername: host }),
       ...(ca !== undefined && { ca }),
-      ...(tunnel && { socket: tunnel }),
+      ...(tunnel ? { socket: tunnel } : lookup && { lookup }),
     },
     () => {
       if (socket.alpnProtocol === 'h2') onOpen()
-      else socket.destroy(new Error(`${origin} does not speak HTTP/2`))
+      else socket.destroy(notHttp2(origin))
     },
   )
   socket.setNoDelay(true)
   return socket
 }
+
+const notHttp2 = (origin: string): Error =>
+  Object.assign(new Error(`${origin} does not speak HTTP/2`), { code: noHttp2 })
 
 /** The most bytes of a proxy's answer. */
 const mostAnswerBytes = 16 * 1024

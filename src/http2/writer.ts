@@ -7,6 +7,9 @@ import { Encoder, fieldOverhead, type Indexing, sizeUpdateBytes } from './hpack-
 const preface = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n')
 const bufferBytes = 64 * 1024
 
+/** The size of a body, or more: a character of a text has at most three bytes. */
+export const mostBytesOf = (body: string | Buffer): number => (typeof body === 'string' ? body.length * 3 : body.length)
+
 export class Writer {
   /** SETTINGS_MAX_FRAME_SIZE of the peer. */
   maxFrame = leastMaxFrame
@@ -83,9 +86,10 @@ export class Writer {
   }
 
   /** Writes a whole body of at most maxFrame bytes. @returns its size in bytes */
-  writeBody(stream: number, body: string): number {
-    this.#reserve(headBytes + body.length * 3)
-    const bytes = this.#buffer.write(body, this.length + headBytes, 'utf8')
+  writeBody(stream: number, body: string | Buffer): number {
+    this.#reserve(headBytes + mostBytesOf(body))
+    const at = this.length + headBytes
+    const bytes = typeof body === 'string' ? this.#buffer.write(body, at, 'utf8') : body.copy(this.#buffer, at)
     writeHead(this.#buffer, this.length, bytes, frameType.data, flag.endStream, stream)
     this.length += headBytes + bytes
     return bytes

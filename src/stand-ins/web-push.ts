@@ -2,9 +2,18 @@
 // also serves real browsers: Firefox connects to it as to Mozilla's push service (web-push/autopush.ts).
 
 import { createECDH, randomBytes, randomUUID } from 'node:crypto'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import {
+  constants,
+  createSecureServer,
+  type Http2ServerRequest,
+  type Http2ServerResponse,
+  type ServerHttp2Session,
+} from 'node:http2'
+import { createServer as createHttpsServer } from 'node:https'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createArrivals } from './arrivals.ts'
+import type { Certificate } from './certificate.ts'
 import { createFaults, type Fault } from './faults.ts'
 import { closeServer, listen } from './listen.ts'
 import type { ShownNotification, StandIn } from './stand-in.ts'
@@ -20,6 +29,10 @@ export interface WebPushStandInOptions {
   readonly host?: string
   /** Default: 0, a free port. */
   readonly port?: number
+  /** Absent: no TLS. With it, the server speaks HTTP/2 and HTTP/1.1, and real browsers cannot connect. */
+  readonly certificate?: Certificate
+  /** Default: true, with a certificate. */
+  readonly http2?: boolean
   /** The origin of its endpoints, which the setting `origins` maps to this server. Default: its own URL. */
   readonly origin?: string
   /** Seed of the random faults. */
@@ -70,10 +83,10 @@ export async function startWebPushStandIn(options: WebPushStandInOptions = {}): 
   const listeners = new Set<(token: string, shown: ShownNotification) => void>()
   const stopping = new AbortController()
 
-  const server = createServer(
-    (request, response) => void serve(request, response).catch(() => request.socket.destroy()),
-  )
-  const url = await listen(server, host, port)
+  const handle = (request: IncomingMessage, response: ServerResponse): void =>
+    void serve(request, response).catch(() => request.socket.destroy())
+  const server = openServer(options, handle)
+  const url = await listen(server, host, port, options.certificate ? 'https' : 'http')
   const origin = options.origin ?? url
   const endpointOf = (id: string): string => `${origin}/wpush/v2/${id}`
   const newId = (): string => randomBytes(24).toString('base64url')
@@ -97,7 +110,9 @@ export async function startWebPushStandIn(options: WebPushStandInOptions = {}): 
     })
     if (lost) return void request.socket.destroy()
     // HTTP/1.1 has no GOAWAY: the connection closes after this answer.
-    response.writeHead(answer.status, { ...answer.headers, ...(fault?.goaway && { connection: 'close' }) })
+    if (fault?.goaway && request.httpVersion === '2.0') goaway(request)
+    else if (fault?.goaway) response.setHeader('connection', 'close')
+    response.writeHead(answer.status, answer.headers)
     response.end(answer.body)
   }
 
@@ -198,6 +213,32 @@ export async function startWebPushStandIn(options: WebPushStandInOptions = {}): 
       await closeServer(server)
     },
   }
+}
+
+type Handler = (request: IncomingMessage, response: ServerResponse) => void
+
+/** A server of HTTP/1.1, and with a certificate of HTTP/2 too. Node offers the same requests for both. */
+function openServer({ certificate, http2 = true }: WebPushStandInOptions, handle: Handler): Server {
+  if (certificate === undefined) return createServer(handle)
+  if (!http2) return createHttpsServer({ ...certificate }, handle)
+  const server = createSecureServer({ ...certificate, allowHTTP1: true })
+  const sessions = new Set<ServerHttp2Session>()
+  server.on('session', (session) => {
+    sessions.add(session)
+    session.on('close', () => sessions.delete(session))
+  })
+  server.on('request', handle as unknown as (request: Http2ServerRequest, response: Http2ServerResponse) => void)
+  return Object.assign(server as unknown as Server, {
+    closeAllConnections() {
+      for (const session of sessions) session.destroy()
+    },
+  })
+}
+
+/** All streams that were received are processed; later ones are not. */
+function goaway(request: IncomingMessage): void {
+  const { stream } = request as unknown as Http2ServerRequest
+  stream.session?.goaway(constants.NGHTTP2_NO_ERROR)
 }
 
 /** The last part of an endpoint's path. The argument is a subscription, an endpoint or a path. */

@@ -31,7 +31,7 @@ export async function operatorOptions(config: OperatorConfig): Promise<OperatorO
     ...publicUrlOf(config),
     adminKeys,
     ...(push && { push }),
-    ...(config.push?.is === 'devices' && { judgeDevice: judgeOf(config.push.devices, 'operator.push.devices') }),
+    ...(config.push?.is === 'devices' && { judgeDevice: judgeOf(config.push.devices) }),
     ...(site && { site }),
     ...(await attributeOptions(config)),
     publish: config.publish.map(publishOptions),
@@ -77,7 +77,7 @@ export async function platformOptions(config: PlatformConfig): Promise<PlatformO
     lanes,
     ...(config.own && { own: await ownDelivery(config.own) }),
     ...(config.own?.push?.is === 'devices' && {
-      judgeDevice: judgeOf(config.own.push.devices, 'platform.own.push.devices'),
+      judgeDevice: judgeOf(config.own.push.devices),
     }),
     reconciliation,
     intake: config.intake.map(intakeChannel),

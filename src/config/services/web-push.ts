@@ -2,9 +2,9 @@
 
 import { judgeRules } from '../../providers/web-push/judge-endpoint.ts'
 import { judgeSubject } from '../../providers/web-push/vapid.ts'
-import { integer, kind, origin, text } from '../kinds.ts'
+import { integer, kind, origin, path, text } from '../kinds.ts'
 import { type Group, group, list, type ValueOf } from '../setting.ts'
-import { perSecond } from '../shared-settings.ts'
+import { http2, perSecond, proxyOf } from '../shared-settings.ts'
 
 const makeKeys = 'make a pair with: bellwire vapid'
 
@@ -48,6 +48,11 @@ export const webPushSettings = {
   ),
   per_second: perSecond,
   concurrency: integer(1, 10_000)({ help: 'The most concurrent sends.', default: '100' }),
+  ca: path({ help: 'A PEM file of CA certificates, used instead of the certificates of the system.', optional: true }),
+  http2,
+  proxy: proxyOf(
+    'An HTTP proxy. The services are called through it, with CONNECT. The proxy resolves their hosts, so it must refuse internal addresses. Default: direct connections.',
+  ),
 }
 
 export type WebPushConfig = ValueOf<Group<typeof webPushSettings>>

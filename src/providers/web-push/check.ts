@@ -1,6 +1,6 @@
 // The checks of Web Push for `bellwire doctor`.
 
-import { Pool } from 'undici'
+import { Pool, ProxyAgent } from 'undici'
 import type { Check } from '../../runtime/check.ts'
 import { clock } from '../../runtime/clock.ts'
 import { type GuardedConnectOptions, guardedConnect } from './guarded-connect.ts'
@@ -12,7 +12,9 @@ const timeoutMs = 5_000
 const mostSkewMs = 5 * 60_000
 
 /** Checks the keys and the subject, that the push services can be reached, and this machine's clock against theirs. */
-export async function checkWebPush(options: Vapid & EndpointRules & GuardedConnectOptions): Promise<readonly Check[]> {
+export async function checkWebPush(
+  options: Vapid & EndpointRules & GuardedConnectOptions & { readonly proxy?: string | undefined },
+): Promise<readonly Check[]> {
   return [
     ...checkVapid(options),
     ...(await Promise.all(targetsOf(options).map((at) => checkOrigin(at, options)))).flat(),
@@ -60,11 +62,23 @@ function targetsOf({ hosts = [], origins = {} }: EndpointRules): readonly Target
   })
 }
 
-async function checkOrigin({ name, origin, guarded }: Target, guard: GuardedConnectOptions): Promise<readonly Check[]> {
-  const pool = new Pool(origin, guarded ? { connect: guardedConnect(guard) } : {})
+async function checkOrigin(
+  { name, origin, guarded }: Target,
+  { proxy, ...guard }: GuardedConnectOptions & { readonly proxy?: string | undefined },
+): Promise<readonly Check[]> {
+  const tls = guard.ca === undefined ? {} : { ca: guard.ca }
+  const dispatcher =
+    proxy === undefined
+      ? new Pool(origin, { connect: guarded ? guardedConnect(guard) : tls })
+      : new ProxyAgent({ uri: proxy, requestTls: tls })
   try {
     const before = clock.now()
-    const { body, headers } = await pool.request({ method: 'GET', path: '/', signal: clock.timeout(timeoutMs) })
+    const { body, headers } = await dispatcher.request({
+      origin,
+      method: 'GET',
+      path: '/',
+      signal: clock.timeout(timeoutMs),
+    })
     await body.dump()
     const reached = { ok: true, description: `Web Push: ${name} can be reached` }
     return [reached, ...checkClock(name, headers.date, before, clock.now())]
@@ -78,7 +92,7 @@ async function checkOrigin({ name, origin, guarded }: Target, guard: GuardedConn
       },
     ]
   } finally {
-    await pool.destroy().catch(() => {})
+    await dispatcher.destroy().catch(() => {})
   }
 }
 

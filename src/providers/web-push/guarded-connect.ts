@@ -33,14 +33,20 @@ export function guardedConnect(options: GuardedConnectOptions = {}): buildConnec
   const { lookup = systemLookup as LookupFunction, allowed = isPublic, ca } = options
   const connect = buildConnector({ lookup: guardedLookup(lookup, allowed), timeout: 10_000, ...(ca && { ca }) })
   return (target, callback) => {
-    // A host that is an IP address is not looked up.
-    const host = target.hostname.replace(/^\[|\]$/g, '')
-    if (isIP(host) !== 0 && !allowed(host)) return callback(new ForbiddenAddress('the endpoint', host), null)
+    const forbidden = forbiddenHost(target.hostname, allowed)
+    if (forbidden) return callback(forbidden, null)
     connect(target, callback)
   }
 }
 
-function guardedLookup(lookup: LookupFunction, allowed: (address: string) => boolean): LookupFunction {
+/** @returns an error if the host is an address that is not allowed. Such a host is not looked up. */
+export function forbiddenHost(hostname: string, allowed: (address: string) => boolean): ForbiddenAddress | undefined {
+  const host = hostname.replace(/^\[|\]$/g, '')
+  return isIP(host) !== 0 && !allowed(host) ? new ForbiddenAddress('the endpoint', host) : undefined
+}
+
+/** A resolver that refuses a name with an address that is not allowed. */
+export function guardedLookup(lookup: LookupFunction, allowed: (address: string) => boolean): LookupFunction {
   return (hostname, options: LookupOptions, callback) => {
     lookup(hostname, { ...options, all: true }, (error, found) => {
       if (error) return callback(error, '')

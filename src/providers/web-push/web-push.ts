@@ -4,9 +4,10 @@ import type { LookupFunction } from 'node:net'
 import type { Fatal } from '../../contract/outcome.ts'
 import { receiptToken } from '../../contract/receipt-token.ts'
 import { refuseFatal } from '../../contract/refusals.ts'
+import type { Http2Implementation } from '../../http2/client.ts'
 import { clock } from '../../runtime/clock.ts'
 import { collapseId } from '../collapse.ts'
-import { type Exchanged, exchange } from '../exchange.ts'
+import type { Exchanged } from '../exchange.ts'
 import type { SendContext } from '../provider.ts'
 import type { DeviceAnswer, Push, PushService } from '../push-service.ts'
 import { checkWebPush } from './check.ts'
@@ -32,6 +33,12 @@ export interface WebPushOptions extends VapidKeys {
   readonly origins?: Readonly<Record<string, string>>
   /** Maximum number of sends in flight. Default: 100. */
   readonly concurrency?: number
+  /** The HTTP/2 implementation: our own frames, or node:http2. Default: own. A service without HTTP/2 is called over HTTP/1.1. */
+  readonly http2?: Http2Implementation | undefined
+  /** An HTTP proxy for all connections: http://user:password@proxy:3128. It must refuse internal addresses itself. */
+  readonly proxy?: string | undefined
+  /** Certificates to trust instead of the system's, as PEM. */
+  readonly ca?: string
   /** Maximum number of sends in a second, in each process. Default: no limit. */
   readonly perSecond?: number | undefined
   /**
@@ -42,8 +49,6 @@ export interface WebPushOptions extends VapidKeys {
   /** Name resolver. Default: the system's. Its addresses are checked too. */
   readonly lookup?: LookupFunction
 }
-
-const mostAnswerBytes = 4_096
 
 /**
  * Sends to browsers. The payload is JSON, see payload.ts. `overrides: {"web-push": {"urgency": "high"}}` sets the urgency.
@@ -58,7 +63,7 @@ export function webPush(options: WebPushOptions): PushService {
   const { name = 'web-push', apps, concurrency = 100 } = options
   const wrong = [judgeKeys(options), judgeSubject(options.subject), ...judgeRules(options)].filter(Boolean)
   if (wrong.length > 0) throw new Error(`${name}: ${wrong.join('; ')} (bellwire vapid generates a key pair)`)
-  const origins = createOrigins({ ...options, vapid: options, connections: concurrency })
+  const origins = createOrigins({ ...options, vapid: options, concurrency })
   const encryptor = createEncryptor()
   let closed = false
 
@@ -81,13 +86,8 @@ export function webPush(options: WebPushOptions): PushService {
     const payload = payloadOf(ref, content, receipt)
     if (payload.length > mostPayloadBytes) return tooLarge(payload.length)
 
-    const limit = withinDeadline(context)
-    try {
-      const answer = await deliver(push, subscription, payload, urgency, limit.signal)
-      return 'lost' in answer ? lost(answer, limit.late(), context) : answer
-    } finally {
-      limit.end()
-    }
+    const answer = await deliver(push, subscription, payload, urgency, context)
+    return 'lost' in answer ? lost(answer, context) : answer
   }
 
   async function deliver(
@@ -95,7 +95,7 @@ export function webPush(options: WebPushOptions): PushService {
     { url, keys, ...subscription }: Subscription,
     payload: Buffer,
     urgency: Urgency,
-    signal: AbortSignal,
+    context: SendContext,
   ): Promise<DeviceAnswer | Lost> {
     const { origin } = url
     const encrypted = await encryptor.encrypt(payload, keys).catch((lost: Error) => ({ lost, written: false }))
@@ -106,21 +106,21 @@ export function webPush(options: WebPushOptions): PushService {
     if ('lost' in encrypted) return encrypted
     if ('error' in encrypted) return unreadable(encrypted.error)
     const { body } = encrypted
-    const { pool, authorization } = origins.of(origin)
-    const answer = await exchange(pool, {
+    const { connections, authorization } = origins.of(origin)
+    const request = {
       path: url.pathname + url.search,
       headers: {
         'content-type': 'application/octet-stream',
         'content-encoding': 'aes128gcm',
+        'content-length': String(body.length),
         ttl: String(left),
         urgency,
         topic: collapseId(ref, 32),
         authorization: authorization(now),
       },
       body: Buffer.from(body.buffer, body.byteOffset, body.length),
-      most: mostAnswerBytes,
-      signal,
-    })
+    }
+    const answer = await connections.post(request, context)
     if ('lost' in answer) return answer
     // The endpoint is a secret like a password, and push services often repeat it in their answers.
     const redact = redactor({ url, keys, ...subscription })
@@ -146,32 +146,9 @@ export function webPush(options: WebPushOptions): PushService {
 
 type Lost = Extract<Exchanged, { lost: Error }>
 
-/** A signal that aborts at the deadline, or when the process stops. */
-function withinDeadline({ deadline, signal }: SendContext): {
-  readonly signal: AbortSignal
-  late(): boolean
-  end(): void
-} {
-  const controller = new AbortController()
-  const late = new Error('no answer in time')
-  const stop = (): void => controller.abort(signal.reason)
-  const leftMs = deadline - clock.now()
-  if (signal.aborted) stop()
-  else if (leftMs <= 0) controller.abort(late)
-  signal.addEventListener('abort', stop, { once: true })
-  const timer = clock.setTimeout(() => controller.abort(late), Math.max(0, leftMs))
-  return {
-    signal: controller.signal,
-    late: () => controller.signal.reason === late,
-    end() {
-      clock.clearTimeout(timer)
-      signal.removeEventListener('abort', stop)
-    },
-  }
-}
-
 /** The outcome without an answer. The message is to blame, because other vendors' push services may still work. */
-function lost({ lost: error, written }: Lost, late: boolean, { signal }: SendContext): Fatal {
+function lost({ lost: error, written }: Lost, { signal, deadline }: SendContext): Fatal {
+  const late = clock.now() >= deadline
   if (signal.aborted) return { ...stopping, ...(written && { uncertain: true }) }
   const { code = '', message } = error
   const inside = code === 'FORBIDDEN_ADDRESS'

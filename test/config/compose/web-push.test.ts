@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import test from 'node:test'
 import { check } from '../../../src/config/check.ts'
 import { webPushOptions } from '../../../src/config/compose/services/web-push.ts'
@@ -8,6 +10,8 @@ import { type WebPushConfig, webPushSettings } from '../../../src/config/service
 import { group, holdsSecret } from '../../../src/config/setting.ts'
 import { makeVapidKeys } from '../../../src/providers/web-push/vapid.ts'
 import { webPush } from '../../../src/providers/web-push/web-push.ts'
+import { makeCertificate } from '../../../src/stand-ins/certificate.ts'
+import { temporary } from '../../support/sides.ts'
 
 const setting = group({ help: 'A Web Push service.' }, webPushSettings)
 
@@ -24,10 +28,10 @@ private_key: ${privateKey}
 subject: mailto:ops@example.com
 `
 
-test('only the keys and the subject are required', () => {
+test('only the keys and the subject are required', async () => {
   const { config, problems } = read(minimal)
   assert.deepEqual(problems, [])
-  const options = webPushOptions(config, 'service')
+  const options = await webPushOptions(config, 'service')
   assert.deepEqual(options, {
     name: 'web-push',
     publicKey,
@@ -37,11 +41,16 @@ test('only the keys and the subject are required', () => {
     origins: {},
     perSecond: undefined,
     concurrency: 100,
+    http2: 'own',
+    proxy: undefined,
   })
   assert.equal(webPush(options).name, 'web-push')
 })
 
-test('apps, hosts, origins and concurrency are passed on', () => {
+test('apps, hosts, origins, concurrency and connections are passed on', async (t) => {
+  const ca = join(await temporary(t), 'ca.pem')
+  const { cert } = makeCertificate()
+  await writeFile(ca, cert)
   const { config, problems } = read(`${minimal}
 name: shop
 apps: [shop.example]
@@ -50,16 +59,23 @@ origins:
   - {from: "https://fcm.googleapis.com", to: "http://127.0.0.1:7010"}
 per_second: 50
 concurrency: 20
+ca: ${ca}
+http2: node
+proxy: http://proxy.example:3128
 `)
   assert.deepEqual(problems, [])
-  assert.equal(webPush(webPushOptions(config, 'service')).perSecond, 50)
-  assert.partialDeepStrictEqual(webPushOptions(config, 'service'), {
+  const options = await webPushOptions(config, 'service')
+  assert.equal(webPush(options).perSecond, 50)
+  assert.partialDeepStrictEqual(options, {
     name: 'shop',
     apps: ['shop.example'],
     hosts: ['*.push.example.com:8443'],
     origins: { 'https://fcm.googleapis.com': 'http://127.0.0.1:7010' },
     perSecond: 50,
     concurrency: 20,
+    ca: cert,
+    http2: 'node',
+    proxy: 'http://proxy.example:3128',
   })
 })
 
@@ -83,10 +99,10 @@ test('invalid settings are refused with a remedy, and the private key is a secre
   assert.ok(holdsSecret(setting))
 })
 
-test('keys that are not a pair are refused, and the error does not contain them', () => {
+test('keys that are not a pair are refused, and the error does not contain them', async () => {
   const { config } = read(minimal.replace(publicKey, makeVapidKeys().publicKey))
-  assert.throws(
-    () => webPushOptions(config, 'operator.push.devices.services[0]'),
+  await assert.rejects(
+    webPushOptions(config, 'operator.push.devices.services[0]'),
     ({ message }: Error) =>
       /services\[0\]\.private_key: .*does not belong/.test(message) && !message.includes(privateKey),
   )

@@ -14,7 +14,7 @@ import { apnsOptions } from './apns.ts'
 import { deviceSource } from './device-source.ts'
 import { fcmOptions } from './fcm.ts'
 import { composeHttpService } from './http.ts'
-import { webPushOptions } from './web-push.ts'
+import { endpointRules, webPushOptions } from './web-push.ts'
 
 /**
  * @param at the path of the settings: 'operator.push.devices'
@@ -40,10 +40,8 @@ export async function pushDevices(
 }
 
 /** Allows a browser subscription to be linked only if a Web Push service would send to its endpoint, which is untrusted input. */
-export function judgeOf({ services }: DevicesConfig, at: string): Judge {
-  const rules = services.flatMap((service, i) =>
-    service.is === 'web-push' ? [webPushOptions(service, `${at}.services[${i}]`)] : [],
-  )
+export function judgeOf({ services }: DevicesConfig): Judge {
+  const rules = services.flatMap((service) => (service.is === 'web-push' ? [endpointRules(service)] : []))
   return ({ token }) => {
     const faults = rules.map((rule) => judgeEndpoint(token, rule))
     return faults.includes(undefined) ? undefined : faults[0]
@@ -81,7 +79,7 @@ async function createService(
     case 'apns':
       return apns(await apnsOptions(config, path))
     case 'web-push':
-      return webPush({ ...webPushOptions(config, path), receipts })
+      return webPush({ ...(await webPushOptions(config, path)), receipts })
     case 'http':
       return composeHttpService(config, path)
     case 'module':

@@ -1,30 +1,41 @@
+import type { EndpointRules } from '../../../providers/web-push/judge-endpoint.ts'
 import { judgeKeys } from '../../../providers/web-push/vapid.ts'
 import type { WebPushOptions } from '../../../providers/web-push/web-push.ts'
 import { ConfigError } from '../../problem.ts'
 import type { WebPushConfig } from '../../services/web-push.ts'
+import { readCa } from './files.ts'
 
 /**
  * Converts the settings of a Web Push service to its options.
  *
  * @param path the path of the settings: 'operator.push.devices.services[0]'
- * @throws ConfigError if the keys are not a pair
+ * @throws ConfigError if the keys are not a pair, or `ca` cannot be read
  */
-export function webPushOptions(config: WebPushConfig, path: string): WebPushOptions {
-  const { name, subject, apps, hosts, origins, per_second: perSecond, concurrency } = config
+export async function webPushOptions(config: WebPushConfig, path: string): Promise<WebPushOptions> {
+  const { name, subject, apps, per_second: perSecond, concurrency, http2, proxy } = config
   const keys = { publicKey: config.public_key, privateKey: config.private_key }
   const description = judgeKeys(keys)
   if (description !== undefined) {
     const remedy = 'use the key pair with which the site subscribes, or make a new one with: bellwire vapid'
     throw new ConfigError([{ path: `${path}.private_key`, where: '', description, remedy }])
   }
+  const ca = await readCa(config.ca, `${path}.ca`)
   return {
     ...keys,
     name,
     subject,
-    hosts,
+    ...endpointRules(config),
     perSecond,
     concurrency,
-    origins: Object.fromEntries(origins.map(({ from, to }) => [from, to])),
+    http2,
+    proxy,
     ...(apps && { apps }),
+    ...(ca !== undefined && { ca }),
   }
 }
+
+/** The endpoints to which the service sends. */
+export const endpointRules = ({ hosts, origins }: WebPushConfig): Required<EndpointRules> => ({
+  hosts,
+  origins: Object.fromEntries(origins.map(({ from, to }) => [from, to])),
+})

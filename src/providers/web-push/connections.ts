@@ -1,0 +1,128 @@
+// The connections to one push service: over HTTP/2, as to FCM and APNs, or over HTTP/1.1 if the service does not speak HTTP/2.
+
+import { lookup as systemLookup } from 'node:dns'
+import type { LookupFunction } from 'node:net'
+import { type Dispatcher, Pool, ProxyAgent } from 'undici'
+import { createHttp2Client, type Http2Implementation } from '../../http2/client.ts'
+import { noHttp2 } from '../../http2/connection.ts'
+import { clock } from '../../runtime/clock.ts'
+import { type Exchanged, exchange } from '../exchange.ts'
+import type { SendContext } from '../provider.ts'
+import { isPublic } from './addresses.ts'
+import { forbiddenHost, type GuardedConnectOptions, guardedConnect, guardedLookup } from './guarded-connect.ts'
+
+export interface ConnectionOptions extends GuardedConnectOptions {
+  /** Maximum number of concurrent requests. */
+  readonly concurrency: number
+  readonly http2?: Http2Implementation | undefined
+  /** An HTTP proxy. The proxy resolves the host, so only an address in the endpoint itself is refused here. */
+  readonly proxy?: string | undefined
+}
+
+export interface PushRequest {
+  readonly path: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: Buffer
+}
+
+export interface Connections {
+  /** POSTs and collects the answer. Never rejects. */
+  post(request: PushRequest, context: SendContext): Promise<Exchanged>
+  /** Completes the requests in flight. */
+  close(): Promise<void>
+}
+
+/** Push services allow about 100 streams on each connection. */
+const mostHttp2Connections = 10
+const mostAnswerBytes = 4_096
+/** A server that speaks only HTTP/1.1 may refuse the TLS handshake. */
+const codesWithoutHttp2: readonly (string | undefined)[] = [noHttp2, 'ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL']
+/** The topic differs in each message. */
+const unindexed = ['topic']
+
+/** @param guard absent: the origin is a replacement, which may have any address */
+export function openConnections(
+  origin: string,
+  { concurrency, http2, proxy, ca, ...options }: ConnectionOptions,
+  guard: 'guarded' | 'replaced',
+): Connections {
+  const { protocol, hostname } = new URL(origin)
+  const { allowed = isPublic, lookup = systemLookup as LookupFunction } = options
+  const isGuarded = guard === 'guarded'
+  const forbidden = isGuarded ? forbiddenHost(hostname, allowed) : undefined
+  const client =
+    protocol === 'https:'
+      ? createHttp2Client({
+          origin,
+          connections: mostHttp2Connections,
+          http2,
+          proxy,
+          ca,
+          ...(isGuarded && { lookup: guardedLookup(lookup, allowed) }),
+        })
+      : undefined
+  let overHttp2 = client !== undefined
+  let dispatcher: Dispatcher | undefined
+
+  function openDispatcher(): Dispatcher {
+    const timeouts = { headersTimeout: 0, bodyTimeout: 0, allowH2: false, connections: concurrency }
+    const tls = ca === undefined ? {} : { ca }
+    if (proxy !== undefined) return new ProxyAgent({ uri: proxy, requestTls: tls, ...timeouts })
+    return new Pool(origin, {
+      ...timeouts,
+      connect: isGuarded ? guardedConnect({ lookup, allowed, ...tls }) : tls,
+    })
+  }
+
+  async function postOverHttp1(request: PushRequest, context: SendContext): Promise<Exchanged> {
+    dispatcher ??= openDispatcher()
+    const limit = withinDeadline(context)
+    try {
+      return await exchange(dispatcher, { ...request, origin, most: mostAnswerBytes, signal: limit.signal })
+    } finally {
+      limit.end()
+    }
+  }
+
+  return {
+    async post(request, context) {
+      if (forbidden) return { lost: forbidden, written: false }
+      if (client && overHttp2) {
+        const { path, headers, body } = request
+        const exchanged = await client.post({
+          path,
+          headers: Object.entries(headers).flat(),
+          unindexed,
+          body,
+          ...context,
+        })
+        if (!('lost' in exchanged) || !codesWithoutHttp2.includes(exchanged.lost.code)) return exchanged
+        overHttp2 = false
+      }
+      return postOverHttp1(request, context)
+    },
+    async close() {
+      await Promise.all([client?.close(), dispatcher?.close().catch(() => {})])
+    },
+  }
+}
+
+/** A signal that aborts at the deadline, or when the process stops. */
+function withinDeadline({ deadline, signal }: SendContext): { readonly signal: AbortSignal; end(): void } {
+  const controller = new AbortController()
+  const stop = (): void => controller.abort(signal.reason)
+  if (signal.aborted) stop()
+  signal.addEventListener('abort', stop, { once: true })
+  // A timer may fire a fraction of a millisecond early.
+  const timer = clock.setTimeout(
+    () => controller.abort(new Error('no answer in time')),
+    Math.max(0, deadline - clock.now()) + 1,
+  )
+  return {
+    signal: controller.signal,
+    end() {
+      clock.clearTimeout(timer)
+      signal.removeEventListener('abort', stop)
+    },
+  }
+}
