@@ -1,4 +1,4 @@
-// Our own HTTP/2 client against servers of others.
+// Our HTTP/2 client against servers of others. HTTP2=node uses its implementation over node:http2.
 
 import assert from 'node:assert/strict'
 import { createHttp2Client } from '../../src/http2/client.ts'
@@ -13,6 +13,7 @@ import {
   type Round,
   rounds,
 } from '../http2/echo-servers.ts'
+import { http2 } from '../plans.ts'
 
 const counts = { small: 2_000, full: 50_000 }
 const inFlight = 500
@@ -32,7 +33,7 @@ export const http2Interop: readonly Proof[] = [
 function proofOn(name: string, server: string, echo: Echo, ...needs: NonNullable<Proof['needs']>): Proof {
   return {
     name,
-    claims: `each request of our own HTTP/2 client to ${server} gets its own answer, with small and large windows and tables`,
+    claims: `each request of our HTTP/2 client to ${server} gets its own answer, with small and large windows and tables`,
     needs,
     boundSeconds: { small: 60, full: 600 },
     async run({ small, print }, signal) {
@@ -51,7 +52,7 @@ function proofOn(name: string, server: string, echo: Echo, ...needs: NonNullable
 
 async function runRound(echo: Echo, round: Round, first: number, count: number, signal: AbortSignal): Promise<void> {
   const server = await echo.start(round)
-  const client = createHttp2Client({ origin: server.origin, ca: certificate.cert, http2: 'own', connections: 2 })
+  const client = createHttp2Client({ origin: server.origin, ca: certificate.cert, http2, connections: 2 })
   let next = first
   const one = async (): Promise<void> => {
     for (let id = next++; id < first + count; id = next++) {
