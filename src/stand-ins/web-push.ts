@@ -95,9 +95,9 @@ export async function startWebPushStandIn(options: WebPushStandInOptions = {}): 
     const chunks: Buffer[] = []
     for await (const chunk of request) chunks.push(chunk as Buffer)
     const body = Buffer.concat(chunks)
+    if (request.httpVersion === '2.0' && !isProcessed(request)) return
     const device = devices.get(idOf(request.url ?? ''))
     const fault = faults.match(device?.token ?? endpointOf(idOf(request.url ?? '')))
-    if (fault?.delayMs !== undefined) await sleep(fault.delayMs, undefined, { signal: stopping.signal })
     const answer = fault?.reset === 'before' ? undefined : (fault?.answer ?? acceptMessage(request, device, body))
     const lost = answer === undefined || fault?.reset === 'after'
     arrivals.add({
@@ -108,7 +108,8 @@ export async function startWebPushStandIn(options: WebPushStandInOptions = {}): 
       status: lost ? 0 : answer.status,
       accepted: answer?.status === 201 && fault?.answer === undefined,
     })
-    if (lost) return void request.socket.destroy()
+    if (fault?.delayMs !== undefined) await sleep(fault.delayMs, undefined, { signal: stopping.signal })
+    if (lost) return void reset(request, fault?.reset)
     // HTTP/1.1 has no GOAWAY: the connection closes after this answer.
     if (fault?.goaway && request.httpVersion === '2.0') goaway(request)
     else if (fault?.goaway) response.setHeader('connection', 'close')
@@ -235,10 +236,33 @@ function openServer({ certificate, http2 = true }: WebPushStandInOptions, handle
   })
 }
 
-/** All streams that were received are processed; later ones are not. */
-function goaway(request: IncomingMessage): void {
+/** HTTP/2 resets the stream, and says whether the request was processed. HTTP/1.1 can only end the connection. */
+function reset(request: IncomingMessage, when: Fault['reset']): void {
+  if (request.httpVersion !== '2.0') return void request.socket.destroy()
   const { stream } = request as unknown as Http2ServerRequest
-  stream.session?.goaway(constants.NGHTTP2_NO_ERROR)
+  stream.close(when === 'before' ? constants.NGHTTP2_REFUSED_STREAM : constants.NGHTTP2_INTERNAL_ERROR)
+}
+
+/** The last processed stream of each session, and the last stream of its GOAWAY. */
+const processed = new WeakMap<object, { last: number; goaway: number }>()
+
+/** Streams may arrive between the call of goaway() and the frame on the wire. Their client sends them again, so they are ignored. */
+function isProcessed(request: IncomingMessage): boolean {
+  const { session, id = 0 } = (request as unknown as Http2ServerRequest).stream
+  if (!session) return false
+  const state = processed.get(session) ?? { last: 0, goaway: Number.POSITIVE_INFINITY }
+  processed.set(session, state)
+  if (id > state.goaway) return false
+  state.last = Math.max(state.last, id)
+  return true
+}
+
+function goaway(request: IncomingMessage): void {
+  const { session } = (request as unknown as Http2ServerRequest).stream
+  const state = session && processed.get(session)
+  if (!state || state.goaway !== Number.POSITIVE_INFINITY) return
+  state.goaway = state.last
+  session.goaway(constants.NGHTTP2_NO_ERROR, state.last)
 }
 
 /** The last part of an endpoint's path. The argument is a subscription, an endpoint or a path. */

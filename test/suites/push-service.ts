@@ -107,7 +107,9 @@ export function pushServiceSuite({
       url: 'https://example.com/b',
       replaced: 0,
     })
-    assert.partialDeepStrictEqual(shown?.data, { push_id: push.ref, n: '1' })
+    assert.equal(shown?.data.n, '1')
+    // A browser has the push_id as the tag.
+    assert.equal(shown?.data.push_id ?? shown?.tag, push.ref)
   })
 
   check('every row of the answers table has its outcome and verdict', async ({ service, standIn, device }, t) => {
@@ -236,7 +238,7 @@ export function pushServiceSuite({
     const { service, standIn } = stage
     const device = stage.device()
     await service.send(pushTo(device), contextOf())
-    const authorization = standIn.arrivals[0]?.headers.authorization?.split(' ').pop() ?? ''
+    const authorization = /^\w+ (?:t=)?([^,]+)/.exec(standIn.arrivals[0]?.headers.authorization ?? '')?.[1] ?? ''
     const answers: DeviceAnswer[] = []
     for (const status of [400, 403, 404, 410, 429, 500, 503, 401]) {
       // After a 401 the service may use a new credential, so it cannot mask the old one in later answers.

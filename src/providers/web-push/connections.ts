@@ -111,13 +111,12 @@ export function openConnections(
 function withinDeadline({ deadline, signal }: SendContext): { readonly signal: AbortSignal; end(): void } {
   const controller = new AbortController()
   const stop = (): void => controller.abort(signal.reason)
+  const late = (): void => controller.abort(new Error('no answer in time'))
   if (signal.aborted) stop()
+  else if (deadline <= clock.now()) late()
   signal.addEventListener('abort', stop, { once: true })
   // A timer may fire a fraction of a millisecond early.
-  const timer = clock.setTimeout(
-    () => controller.abort(new Error('no answer in time')),
-    Math.max(0, deadline - clock.now()) + 1,
-  )
+  const timer = clock.setTimeout(late, Math.max(0, deadline - clock.now()) + 1)
   return {
     signal: controller.signal,
     end() {

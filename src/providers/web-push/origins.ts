@@ -1,10 +1,20 @@
-import { type ConnectionOptions, type Connections, openConnections } from './connections.ts'
+import { clock } from '../../runtime/clock.ts'
+import type { Exchanged } from '../exchange.ts'
+import type { SendContext } from '../provider.ts'
+import { type ConnectionOptions, type Connections, openConnections, type PushRequest } from './connections.ts'
 import { createAuthorization, type Vapid } from './vapid.ts'
 
 /** One push service: its connections, and the Authorization header for it. */
 export interface Origin {
-  readonly connections: Connections
+  /** POSTs and collects the answer. Never rejects. */
+  post(request: PushRequest, context: SendContext): Promise<Exchanged>
   authorization(now: number): string
+}
+
+interface OpenOrigin extends Origin {
+  readonly connections: Connections
+  inFlight: number
+  usedAt: number
 }
 
 export interface OriginsOptions extends ConnectionOptions {
@@ -15,45 +25,75 @@ export interface OriginsOptions extends ConnectionOptions {
 
 /** Some vendors have a host for each region. The number is limited because endpoints are user input. */
 const mostOrigins = 256
+/** The connections of an origin without messages are closed after this time. Then HTTP/2 is tried again. */
+const idleAfterMs = 5 * 60_000
 
 /** Keeps connections to the push services that were used last. */
 export function createOrigins({ vapid, origins = {}, ...options }: OriginsOptions): {
   of(origin: string): Origin
+  /** The number of open origins. */
+  readonly size: number
   close(): Promise<void>
 } {
-  const known = new Map<string, Origin>()
+  const known = new Map<string, OpenOrigin>()
   const closing = new Set<Promise<void>>()
 
-  function close(connections: Connections): void {
+  function close(origin: string, { connections }: OpenOrigin): void {
+    known.delete(origin)
     const closed = connections.close()
     closing.add(closed)
     void closed.finally(() => closing.delete(closed))
   }
 
-  function open(origin: string): Origin {
+  const idleCheck = clock
+    .setInterval(() => {
+      const now = clock.now()
+      for (const [origin, opened] of known)
+        if (opened.inFlight === 0 && now - opened.usedAt >= idleAfterMs) close(origin, opened)
+    }, idleAfterMs / 5)
+    .unref()
+
+  function open(origin: string): OpenOrigin {
     const replacement = Object.hasOwn(origins, origin) ? origins[origin] : undefined
-    return {
-      connections: openConnections(replacement ?? origin, options, replacement === undefined ? 'guarded' : 'replaced'),
+    const connections = openConnections(
+      replacement ?? origin,
+      options,
+      replacement === undefined ? 'guarded' : 'replaced',
+    )
+    const opened: OpenOrigin = {
+      connections,
+      inFlight: 0,
+      usedAt: clock.now(),
       authorization: createAuthorization(origin, vapid),
+      async post(request, context) {
+        opened.inFlight++
+        try {
+          return await connections.post(request, context)
+        } finally {
+          opened.inFlight--
+          opened.usedAt = clock.now()
+        }
+      },
     }
+    return opened
   }
 
   return {
     of(origin) {
       const found = known.get(origin) ?? open(origin)
+      found.usedAt = clock.now()
       // Moves the origin to the end: the least recently used origin is first.
       known.delete(origin)
       known.set(origin, found)
-      if (known.size > mostOrigins) {
-        const [oldest, { connections }] = known.entries().next().value as [string, Origin]
-        known.delete(oldest)
-        close(connections)
-      }
+      if (known.size > mostOrigins) close(...(known.entries().next().value as [string, OpenOrigin]))
       return found
     },
+    get size() {
+      return known.size
+    },
     async close() {
-      for (const { connections } of known.values()) close(connections)
-      known.clear()
+      clock.clearInterval(idleCheck)
+      for (const [origin, opened] of known) close(origin, opened)
       await Promise.all(closing)
     },
   }

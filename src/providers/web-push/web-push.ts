@@ -1,14 +1,15 @@
 // Web Push (RFC 8030, 8291, 8292) as a push service: one VAPID key pair reaches the browsers of all vendors.
 
 import type { LookupFunction } from 'node:net'
-import type { Fatal } from '../../contract/outcome.ts'
+import type { Failed, Fatal } from '../../contract/outcome.ts'
 import { receiptToken } from '../../contract/receipt-token.ts'
 import { refuseFatal } from '../../contract/refusals.ts'
 import type { Http2Implementation } from '../../http2/client.ts'
+import { notEncodable } from '../../http2/connection.ts'
 import { clock } from '../../runtime/clock.ts'
 import { collapseId } from '../collapse.ts'
-import type { Exchanged } from '../exchange.ts'
 import type { SendContext } from '../provider.ts'
+import { invalidMessage, type Lost, removeSecrets } from '../push-outcomes.ts'
 import type { DeviceAnswer, Push, PushService } from '../push-service.ts'
 import { checkWebPush } from './check.ts'
 import { createEncryptor } from './encryptor.ts'
@@ -106,7 +107,8 @@ export function webPush(options: WebPushOptions): PushService {
     if ('lost' in encrypted) return encrypted
     if ('error' in encrypted) return unreadable(encrypted.error)
     const { body } = encrypted
-    const { connections, authorization } = origins.of(origin)
+    const { post, authorization } = origins.of(origin)
+    const credential = authorization(now)
     const request = {
       path: url.pathname + url.search,
       headers: {
@@ -116,14 +118,16 @@ export function webPush(options: WebPushOptions): PushService {
         ttl: String(left),
         urgency,
         topic: collapseId(ref, 32),
-        authorization: authorization(now),
+        authorization: credential,
       },
       body: Buffer.from(body.buffer, body.byteOffset, body.length),
     }
-    const answer = await connections.post(request, context)
+    const answer = await post(request, context)
     if ('lost' in answer) return answer
     // The endpoint is a secret like a password, and push services often repeat it in their answers.
-    const redact = redactor({ url, keys, ...subscription })
+    const redactEndpoint = redactor({ url, keys, ...subscription })
+    const [, token = ''] = /t=([^,]+)/.exec(credential) ?? []
+    const redact = (text: string): string => removeSecrets(redactEndpoint(text), token)
     const { location, 'retry-after': retryAfter } = answer.headers
     const headers = { location: redact(String(location ?? '')) || undefined, 'retry-after': retryAfter }
     const read = readWebPushAnswer(answer.status, headers, redact(answer.body.toString()))
@@ -144,10 +148,10 @@ export function webPush(options: WebPushOptions): PushService {
   }
 }
 
-type Lost = Extract<Exchanged, { lost: Error }>
-
 /** The outcome without an answer. The message is to blame, because other vendors' push services may still work. */
-function lost({ lost: error, written }: Lost, { signal, deadline }: SendContext): Fatal {
+function lost({ lost: error, written }: Lost, { signal, deadline }: SendContext): Failed | Fatal {
+  // A request that cannot be encoded would fail again on every retry.
+  if (error.code === notEncodable) return invalidMessage('web-push', error.message)
   const late = clock.now() >= deadline
   if (signal.aborted) return { ...stopping, ...(written && { uncertain: true }) }
   const { code = '', message } = error

@@ -1,0 +1,186 @@
+// The requirements for every push service, with Web Push over HTTP/2, and its connections: their guard, their fallback and their number.
+
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer as createHttpsServer } from 'node:https'
+import type { AddressInfo, LookupFunction } from 'node:net'
+import test, { type TestContext } from 'node:test'
+import { createOrigins, type OriginsOptions } from '../../../src/providers/web-push/origins.ts'
+import { makeVapidKeys } from '../../../src/providers/web-push/vapid.ts'
+import { webPush } from '../../../src/providers/web-push/web-push.ts'
+import { makeCertificate } from '../../../src/stand-ins/certificate.ts'
+import { createFaults } from '../../../src/stand-ins/faults.ts'
+import { listenHttp2 } from '../../../src/stand-ins/http2-server.ts'
+import { startWebPushStandIn } from '../../../src/stand-ins/web-push.ts'
+import { pushServiceSuite, type Row } from '../../suites/push-service.ts'
+import { connectProxy } from '../../support/connect-proxy.ts'
+import { webPushRows } from '../web-push-rows.ts'
+import { contextOf, deviceOf, subject } from './fixture.ts'
+
+const rows: readonly Row[] = webPushRows.map(({ row, status, headers, body, outcome, reason, token }) => ({
+  row,
+  status,
+  body,
+  ...(headers && { headers }),
+  outcome: {
+    category: outcome,
+    ...(reason !== undefined && { reason }),
+    ...(outcome === 'fatal' && { blame: token === 'mismatch' ? 'provider' : 'message' }),
+    ...(headers?.['retry-after'] !== undefined && { retryAfterMs: 7_000 }),
+  },
+  ...(token !== 'kept' && { token }),
+}))
+
+const standInCertificate = makeCertificate()
+
+// web-push.test.ts has the requirements over HTTP/1.1.
+for (const http2 of ['own', 'node'] as const)
+  pushServiceSuite({
+    name: 'web-push',
+    variant: `http2: ${http2}`,
+    http2: true,
+    rows,
+    async start() {
+      const origin = 'https://fcm.googleapis.com'
+      const standIn = await startWebPushStandIn({ origin, certificate: standInCertificate })
+      const keys = makeVapidKeys()
+      return {
+        service: webPush({ ...keys, subject, origins: { [origin]: standIn.url }, http2, ca: standInCertificate.cert }),
+        standIn,
+        device: (brand = '1') => deviceOf(standIn.subscribe({ applicationServerKey: keys.publicKey }), { brand }),
+        secrets: [keys.privateKey],
+      }
+    },
+  })
+
+// In these tests 127.0.0.1 is a public address, and 127.0.0.9 an internal one.
+const allowed = (address: string): boolean => address === '127.0.0.1'
+const host = 'push.example.test'
+const certificate = makeCertificate(host)
+
+for (const http2 of ['own', 'node'] as const) {
+  test(`http2 ${http2}: the connection uses the address that was checked, without another look-up`, async (t) => {
+    const server = await startServer(t)
+    const names = nameServer('127.0.0.1', '127.0.0.9')
+    const origins = start(t, { http2, lookup: names.lookup })
+    for (let n = 0; n < 3; n++) assert.partialDeepStrictEqual(await post(origins, server.url), { status: 201 })
+    assert.equal(names.asked(), 1)
+  })
+
+  test(`http2 ${http2}: a name with an internal address at its second look-up (DNS rebinding) is not connected to`, async (t) => {
+    const server = await startServer(t)
+    const names = nameServer('127.0.0.1', '127.0.0.9')
+    const origins = start(t, { http2, lookup: names.lookup })
+    server.faults.play({ goaway: true, times: 1 })
+    assert.partialDeepStrictEqual(await post(origins, server.url), { status: 201 })
+    const exchanged = await post(origins, server.url)
+    assert.ok('lost' in exchanged)
+    assert.equal(exchanged.lost.code, 'FORBIDDEN_ADDRESS')
+    assert.equal(exchanged.written, false)
+    assert.deepEqual([names.asked(), server.requests()], [2, 1])
+  })
+
+  for (const proxied of [false, true])
+    test(`http2 ${http2}: an IP address of this machine is not connected to${proxied ? ', nor is the proxy' : ''}`, async (t) => {
+      const server = await startServer(t)
+      const proxy = await connectProxy(t)
+      const origins = createOrigins({ ...base, http2, ca: certificate.cert, ...(proxied && { proxy: proxy.url() }) })
+      t.after(() => origins.close())
+      for (const address of ['127.0.0.1', '[::ffff:7f00:1]', '2130706433']) {
+        const exchanged = await post(origins, server.url.replace(host, address))
+        assert.ok('lost' in exchanged && exchanged.lost.code === 'FORBIDDEN_ADDRESS' && !exchanged.written)
+      }
+      assert.deepEqual([server.requests(), proxy.tunnels], [0, []])
+    })
+
+  for (const protocols of [['http/1.1'], undefined]) {
+    const kind = protocols ? 'refuses HTTP/2 in its handshake' : 'does not know ALPN'
+    test(`http2 ${http2}: a service that ${kind} is reached over HTTP/1.1, and not asked for HTTP/2 again`, async (t) => {
+      const server = await startHttp1Server(t, protocols)
+      const origins = start(t, { http2, lookup: nameServer('127.0.0.1').lookup })
+      const answers = await Promise.all([1, 2, 3].map(() => post(origins, server.url)))
+      for (const answer of answers) assert.partialDeepStrictEqual(answer, { status: 201 })
+      const connections = server.connections()
+      assert.partialDeepStrictEqual(await post(origins, server.url), { status: 201 })
+      assert.deepEqual(server.versions(), ['1.1', '1.1', '1.1', '1.1'])
+      assert.equal(server.connections(), connections)
+    })
+  }
+}
+
+test('at most 256 origins are open, and an idle origin is closed', async (t) => {
+  t.mock.timers.enable({ apis: ['setInterval', 'Date'] })
+  const origins = createOrigins(base)
+  t.after(() => origins.close())
+  for (let n = 0; n < 300; n++) origins.of(`https://push-${n}.example.test`)
+  assert.equal(origins.size, 256)
+  t.mock.timers.tick(4 * 60_000)
+  origins.of('https://push-299.example.test')
+  t.mock.timers.tick(2 * 60_000)
+  assert.equal(origins.size, 1)
+  t.mock.timers.tick(5 * 60_000)
+  assert.equal(origins.size, 0)
+})
+
+const base: OriginsOptions = { vapid: { ...makeVapidKeys(), subject }, concurrency: 10 }
+
+function start(t: TestContext, options: Partial<OriginsOptions>) {
+  const origins = createOrigins({ ...base, allowed, ca: certificate.cert, ...options })
+  t.after(() => origins.close())
+  return origins
+}
+
+function post(origins: ReturnType<typeof createOrigins>, url: string) {
+  return origins.of(url).post({ path: '/x', headers: { ttl: '1' }, body: Buffer.from([0, 255, 128]) }, contextOf())
+}
+
+/** A name server with a list of answers, one for each look-up. The last answer is repeated. */
+function nameServer(...answers: readonly string[]): { readonly lookup: LookupFunction; asked(): number } {
+  let asked = 0
+  const lookup: LookupFunction = (_hostname, _options, callback) => {
+    const address = answers[Math.min(asked++, answers.length - 1)] as string
+    callback(null, [{ address, family: 4 }])
+  }
+  return { lookup, asked: () => asked }
+}
+
+/** A push service over HTTP/2. */
+async function startServer(t: TestContext) {
+  const faults = createFaults()
+  let requests = 0
+  const server = await listenHttp2({
+    host: '127.0.0.1',
+    port: 0,
+    certificate,
+    streams: 100,
+    faults,
+    tokenOf: () => '',
+    serve({ body }) {
+      requests++
+      assert.equal(body, Buffer.from([0, 255, 128]).toString())
+      return { status: 201, accepted: true }
+    },
+    onArrival: () => {},
+  })
+  t.after(() => server.close())
+  return { url: server.url.replace('127.0.0.1', host), faults, requests: () => requests }
+}
+
+async function startHttp1Server(t: TestContext, protocols: string[] | undefined) {
+  const versions: string[] = []
+  let connections = 0
+  const server = createHttpsServer({ ...certificate, ...(protocols && { ALPNProtocols: protocols }) })
+  server.on('connection', () => connections++)
+  server.on('request', (request, response) => {
+    versions.push(request.httpVersion)
+    request.resume().on('end', () => response.writeHead(201).end())
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const { port } = server.address() as AddressInfo
+  return { url: `https://${host}:${port}`, versions: () => versions, connections: () => connections }
+}
