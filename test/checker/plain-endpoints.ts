@@ -12,7 +12,7 @@ export const statusSecret = `whsec_${secret.toString('base64')}`
 
 /** true: the platform does this correctly. */
 export interface EndpointRules {
-  checksKey: boolean
+  checksKeyOf: readonly string[]
   storesLinks: boolean
   appliesUnlinks: boolean
   comparesTimes: boolean
@@ -20,6 +20,7 @@ export interface EndpointRules {
   acceptsRepeatedLinks: boolean
   linkStatus: number
   unreadableLinkStatus: number
+  unreadableUnlinkStatus: number
   statusStatus: number
   acceptsArrays: boolean
   acceptsRepeatedCalls: boolean
@@ -32,7 +33,7 @@ export interface EndpointRules {
 }
 
 export const correctEndpoints: EndpointRules = {
-  checksKey: true,
+  checksKeyOf: ['link', 'unlink'],
   storesLinks: true,
   appliesUnlinks: true,
   comparesTimes: true,
@@ -40,6 +41,7 @@ export const correctEndpoints: EndpointRules = {
   acceptsRepeatedLinks: true,
   linkStatus: 200,
   unreadableLinkStatus: 400,
+  unreadableUnlinkStatus: 400,
   statusStatus: 200,
   acceptsArrays: true,
   acceptsRepeatedCalls: true,
@@ -79,7 +81,7 @@ export async function startEndpoints(rules: EndpointRules, knows: (ref: string) 
     const record = parse(text)
     if (!Array.isArray(record?.tokens)) {
       if (!rules.goesOnAfterUnreadable) stopped = true
-      return rules.unreadableLinkStatus
+      return what === 'link' ? rules.unreadableLinkStatus : rules.unreadableUnlinkStatus
     }
     if (stopped) return rules.linkStatus
     if (seenLinks.has(what + text) && !rules.acceptsRepeatedLinks) return 409
@@ -127,7 +129,7 @@ export async function startEndpoints(rules: EndpointRules, knows: (ref: string) 
     const [, what] = /^\/v1\/integration\/user\/device\/(link|unlink)$/.exec(request.url ?? '') ?? []
     if (text.length > rules.mostBytes) response.statusCode = 413
     else if (what === undefined) response.statusCode = takeStatuses(request.headers, text)
-    else if (rules.checksKey && request.headers['x-api-key'] !== linkKey) response.statusCode = 401
+    else if (rules.checksKeyOf.includes(what) && request.headers['x-api-key'] !== linkKey) response.statusCode = 401
     else response.statusCode = takeLink(what, text)
     response.end('{}')
   })

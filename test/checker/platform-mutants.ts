@@ -458,10 +458,22 @@ export const platformMutants: readonly PlatformMutant[] = [
     mutate: changesEndpoints({ unreadableLinkStatus: 500 }),
   },
   {
+    fault: 'answers 500 to an unlink that it cannot read',
+    check: 'link.unreadable',
+    only: ['link', 'status'],
+    mutate: changesEndpoints({ unreadableUnlinkStatus: 500 }),
+  },
+  {
     fault: 'does not check the key of links',
     check: 'link.key',
     only: ['link', 'status'],
-    mutate: changesEndpoints({ checksKey: false }),
+    mutate: changesEndpoints({ checksKeyOf: [] }),
+  },
+  {
+    fault: 'does not check the key of unlinks',
+    check: 'link.key',
+    only: ['link', 'status'],
+    mutate: changesEndpoints({ checksKeyOf: ['link'] }),
   },
   {
     fault: 'answers statuses with 404',

@@ -26,6 +26,8 @@ const tokenNames = ['removed', 'kept', 'late', 'next'] as const
 type TokenName = (typeof tokenNames)[number]
 
 const pollMs = 250
+/** It is cut. */
+const unreadableEvent = '{"user_id": "bellwire-check"'
 
 const published: Scenario<readonly Published[], Lane> = {
   scope: 'first',
@@ -63,7 +65,7 @@ async function publishOver(lane: Lane, channel: PublishingChannel, place: number
   await publish('link', 'kept', 3)
   await publish('unlink', 'late', 5)
   await publish('link', 'late', 4)
-  await channel.publish('link', user, '{"user_id": "bellwire-check"')
+  await channel.publish('link', user, unreadableEvent)
   await publish('link', 'next', 6)
   const repeated = await channel.publish('link', user, recordOf(user, tokens.next, from + 6_000))
   const listed = await readDevices(lane, [tokens.kept, tokens.next])
@@ -202,9 +204,10 @@ const publishedChecks = checksOf(published, [
   },
 ])
 
+/** The answers of both endpoints: to a link, and to an unlink. */
 interface Refusals {
-  readonly unreadable: Exchange
-  readonly wrongKey: Exchange
+  readonly unreadable: readonly Exchange[]
+  readonly wrongKey: readonly Exchange[]
 }
 
 const refusals: Scenario<Refusals, Lane> = {
@@ -212,13 +215,23 @@ const refusals: Scenario<Refusals, Lane> = {
   needs: ['key for device links'],
   messages: 0,
   async run({ facts, make, call }) {
-    const { path } = deviceLink
     const body = recordOf(facts.users.normal, `Z${make.mark.slice(-5)}-bellwire-check-key`, clock.now())
-    return {
-      unreadable: await call({ label: 'a link that is not JSON', path, body: '{"user_id": "bellwire-check"' }),
-      wrongKey: await call({ label: 'a link with another key', path, key: 'other', body }),
+    const unreadable: Exchange[] = []
+    const wrongKey: Exchange[] = []
+    for (const [name, { path }] of [
+      ['a link', deviceLink],
+      ['an unlink', deviceUnlink],
+    ] as const) {
+      unreadable.push(await call({ label: `${name} that is not JSON`, path, body: unreadableEvent }))
+      wrongKey.push(await call({ label: `${name} with another key`, path, key: 'other', body }))
     }
+    return { unreadable, wrongKey }
   },
+}
+
+function answersWith(statuses: readonly number[], exchange: Exchange): void {
+  const answer = answerOf(exchange)
+  expect(statuses.includes(answer.status), `${exchange.label}: ${shownAnswer(answer)}`)
 }
 
 const refusalChecks = checksOf(refusals, [
@@ -227,12 +240,11 @@ const refusalChecks = checksOf(refusals, [
     section: '§4.2',
     row: 19,
     level: 'decision',
-    title: 'A link that cannot be read is answered with status 400, 413 or 422.',
+    title: 'A link or an unlink that cannot be read is answered with status 400, 413 or 422.',
     consequence: 'With another status the operator repeats the event for ever.',
     remedy: 'Answer 400 with an error that names the fault.',
     judge: ({ unreadable }) => {
-      const answer = answerOf(unreadable)
-      expect([400, 413, 422].includes(answer.status), shownAnswer(answer))
+      for (const exchange of unreadable) answersWith([400, 413, 422], exchange)
     },
   },
   {
@@ -240,12 +252,11 @@ const refusalChecks = checksOf(refusals, [
     section: '§5',
     row: 15,
     level: 'decision',
-    title: 'A link with a wrong API key is answered with status 401 or 403.',
-    consequence: 'Anybody can link their own device to any user, and read the pushes of that user.',
+    title: 'A link or an unlink with a wrong API key is answered with status 401 or 403.',
+    consequence: 'Anybody can link their own device to any user and read the pushes, or stop the pushes of a user.',
     remedy: 'Compare the API key before you read the body, on each of these endpoints.',
     judge: ({ wrongKey }) => {
-      const answer = answerOf(wrongKey)
-      expect(answer.status === 401 || answer.status === 403, shownAnswer(answer))
+      for (const exchange of wrongKey) answersWith([401, 403], exchange)
     },
   },
 ])
