@@ -35,8 +35,9 @@ export interface Connections {
 /** Push services allow about 100 streams on each connection. */
 const mostHttp2Connections = 10
 const mostAnswerBytes = 4_096
-/** A server that speaks only HTTP/1.1 may refuse the TLS handshake. */
-const codesWithoutHttp2: readonly (string | undefined)[] = [noHttp2, 'ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL']
+/** A server that speaks only HTTP/1.1 may refuse the TLS handshake: ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL. */
+const isWithoutHttp2 = ({ code }: { readonly code?: unknown }): boolean =>
+  code === noHttp2 || String(code).endsWith('NO_APPLICATION_PROTOCOL')
 /** The topic differs in each message. */
 const unindexed = ['topic']
 
@@ -96,7 +97,7 @@ export function openConnections(
           body,
           ...context,
         })
-        if (!('lost' in exchanged) || !codesWithoutHttp2.includes(exchanged.lost.code)) return exchanged
+        if (!('lost' in exchanged) || !isWithoutHttp2(exchanged.lost)) return exchanged
         overHttp2 = false
       }
       return postOverHttp1(request, context)
