@@ -13,6 +13,8 @@ import { freshSchema, query, withoutPostgres } from '../support/services/postgre
 
 const skip = await withoutPostgres()
 const rows = 50_000
+/** More are read only if the plan scans rows that it does not return. */
+const mostEntries = 200
 const keyOf = (n: number): string =>
   messageKey('push', { id: String(n), userId: String(n % 5_000), activityId: '7', actionId: null, triggerHash: null })
 
@@ -33,8 +35,8 @@ test('a look-up of a message reads few index entries, also if PostgreSQL has sta
     user: () => findByUser(database, '1', '42'),
   }
   for (const [name, lookUp] of Object.entries(lookUps)) {
-    const entries = await entriesPerLookUp(url, 'messages', lookUp)
-    assert.ok(entries < 200, `by ${name}: ${entries} index entries`)
+    const entries = await entriesPerLookUp(url, 'messages', lookUp, mostEntries)
+    assert.ok(entries <= mostEntries, `by ${name}: ${entries} index entries`)
   }
   assert.equal((await lookUps.activity()).length, 1)
   assert.equal((await lookUps.user()).length, rows / 5_000)
@@ -55,8 +57,8 @@ test('a look-up of an item reads few index entries, also if PostgreSQL has stati
     user: () => queue.findItems({ lanes: ['1/push'], userId: '42' }),
   }
   for (const [name, lookUp] of Object.entries(lookUps)) {
-    const entries = await entriesPerLookUp(url, 'items', lookUp)
-    assert.ok(entries < 200, `by ${name}: ${entries} index entries`)
+    const entries = await entriesPerLookUp(url, 'items', lookUp, mostEntries)
+    assert.ok(entries <= mostEntries, `by ${name}: ${entries} index entries`)
   }
   assert.equal((await lookUps.activity()).length, 1)
   assert.equal((await lookUps.user()).length, rows / 5_000)

@@ -90,12 +90,13 @@ const devicesOf = (services: readonly string[], source = '{module: ./devices.ts}
   operatorOf(toDevices(services, source))
 const pagerOf = (url: string, auth: string): string =>
   providerOf(url, auth).replace('to: "{{user_id}}"', 'to: "{{token}}", user: "{{user_id}}"').concat('\nname: pager')
+const proxy = 'proxy: "http://ann:canary-proxy-password@127.0.0.1:1"'
 const webPush = `provider: web-push
 public_key: ${'B'.repeat(87)}
 private_key: canaryCanaryCanaryCanaryCanaryCanaryCanary0
-subject: mailto:ops@example.com`
+subject: mailto:ops@example.com
+${proxy}`
 
-const proxy = 'proxy: "http://ann:canary-proxy-password@127.0.0.1:1"'
 const fcm = `provider: fcm\ncredentials_json: canary-service-account\n${proxy}`
 const apns = `provider: apns
 key_text: canary-signing-key

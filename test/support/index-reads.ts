@@ -18,8 +18,23 @@ async function indexReads(url: string, table: string): Promise<{ scans: number; 
   return row as { scans: number; entries: number }
 }
 
-/** The index entries that one look-up has read on average. A session reports its counts at most once a second. */
-export async function entriesPerLookUp(url: string, table: string, lookUp: () => Promise<unknown>): Promise<number> {
+/**
+ * The index entries that one look-up has read on average. A session reports its counts at most once a second, and an idle session up
+ * to ten seconds later, so the reads of an earlier statement may be counted once. If there are more than `most`, it measures again.
+ */
+export async function entriesPerLookUp(
+  url: string,
+  table: string,
+  lookUp: () => Promise<unknown>,
+  most: number,
+): Promise<number> {
+  for (let left = 3; ; left--) {
+    const entries = await measure(url, table, lookUp)
+    if (entries <= most || left === 0) return entries
+  }
+}
+
+async function measure(url: string, table: string, lookUp: () => Promise<unknown>): Promise<number> {
   // Earlier statements of the session are reported with its next one.
   await sleep(reportMs)
   await lookUp()
