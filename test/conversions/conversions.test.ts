@@ -1,6 +1,8 @@
 // Conversions at the platform: counted by activity, action and action group, as API, as CSV and by `bellwire status`.
 
 import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import test, { type TestContext } from 'node:test'
 import { addUp } from '../../src/conversions/report.ts'
 import { conversionRetention } from '../../src/conversions/retention.ts'
@@ -10,7 +12,7 @@ import type { Message, Result } from '../../src/providers/provider.ts'
 import { openDatabase } from '../../src/store/open-database.ts'
 import { run } from '../cli/bellwire.ts'
 import { onEachEngine } from '../support/engines.ts'
-import { adminKey, element, get, post, startPlatform, witness } from '../support/sides.ts'
+import { adminKey, element, get, post, startPlatform, temporary, witness } from '../support/sides.ts'
 import { until } from '../support/wait.ts'
 import { report, secretOf } from './reporting.ts'
 
@@ -250,6 +252,27 @@ onEachEngine('messages with a status are listed with each status and its meta, p
   assert.equal((await get(`${url}/admin/conversions/messages?after=1`)).status, 400)
   assert.equal((await get(`${url}/admin/conversions/messages?brand=2`, reader.key)).status, 403)
   assert.equal((await list('', reader.key)).conversions.length, 4)
+})
+
+test('a filter that matches few messages reads 20,000 of them in a request, and goes on after the cursor', async (t) => {
+  const file = join(await temporary(t), 'platform.db')
+  // The first process makes the tables.
+  await (await start(t, `sqlite:${file}`)).stop()
+  const database = new DatabaseSync(file)
+  database.exec(`
+    with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < 25000)
+    insert into conversions (lane, ref, day, activity, action, stage, failed)
+    select '1/push', printf('ref-%05d', n), 20000, case when n = 25000 then '8' else '7' end, '9', 3, 0 from numbers`)
+  database.close()
+  const { url } = await start(t, `sqlite:${file}`)
+  const list = async (query: string) =>
+    (await get(`${url}/admin/conversions/messages?activity=8${query}`)).body as { conversions: object[]; next?: string }
+  const first = await list('')
+  assert.deepEqual(first.conversions, [])
+  assert.equal(first.next, '20000 1/push ref-20000')
+  const second = await list(`&after=${encodeURIComponent(first.next)}`)
+  assert.partialDeepStrictEqual(second.conversions, [{ ref: 'ref-25000', stage: 'clicked' }])
+  assert.equal(second.next, undefined)
 })
 
 test('`bellwire status list` prints a table, JSON, or CSV with the meta', async (t) => {

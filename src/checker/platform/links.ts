@@ -106,12 +106,16 @@ function overRest({ call }: Lane): PublishingChannel {
   }
 }
 
-/** The channels with a list of devices. @throws NotJudged if a channel accepted no event */
-function listedIn(all: readonly Published[]): readonly (Published & { readonly listed: string })[] {
-  return all.map(({ listed = '', ...rest }) => {
-    if (rest.refused.length > 0) throw new NotJudged(`${rest.channel}: an event was not accepted: ${rest.refused[0]}`)
-    return { ...rest, listed }
-  })
+/**
+ * Expects on each channel that the device is listed, or is not.
+ *
+ * @throws NotJudged if an event was not accepted
+ */
+function expectDevice(all: readonly Published[], name: TokenName, expected: 'listed' | 'absent', seen: string): void {
+  for (const { channel, tokens, refused, listed = '' } of all) {
+    if (refused.length > 0) throw new NotJudged(`${channel}: an event was not accepted: ${refused[0]}`)
+    expect(isListed(listed, tokens[name]) === (expected === 'listed'), `${channel}: ${seen}`)
+  }
 }
 
 const list = ['list of devices'] as const
@@ -139,10 +143,7 @@ const publishedChecks = checksOf(published, [
     title: 'A linked device is a device of the user.',
     consequence: 'The user gets no push on this device.',
     remedy: 'Store each link before you confirm it, and acknowledge a message of a broker only then.',
-    judge: (all) => {
-      for (const { channel, tokens, listed } of listedIn(all))
-        expect(isListed(listed, tokens.kept), `${channel}: the linked device is not listed`)
-    },
+    judge: (all) => expectDevice(all, 'kept', 'listed', 'the linked device is not listed'),
   },
   {
     id: 'link.order',
@@ -153,10 +154,7 @@ const publishedChecks = checksOf(published, [
     title: 'An unlink that follows a link removes the device.',
     consequence: 'A person who has logged out gets the pushes of the account, with its data.',
     remedy: 'Process the events of one user in their order: one consumer for each queue, or the user_id as the key.',
-    judge: (all) => {
-      for (const { channel, tokens, listed } of listedIn(all))
-        expect(!isListed(listed, tokens.removed), `${channel}: the device is listed, although it was unlinked`)
-    },
+    judge: (all) => expectDevice(all, 'removed', 'absent', 'the device is listed, although it was unlinked'),
   },
   {
     id: 'link.late',
@@ -167,13 +165,7 @@ const publishedChecks = checksOf(published, [
     title: 'A link that arrives after a later unlink changes nothing.',
     consequence: 'After a retry or a restart of the operator, devices come back that were unlinked.',
     remedy: 'Compare the timestamps of the events, and keep the time of the last unlink of a token.',
-    judge: (all) => {
-      for (const { channel, tokens, listed } of listedIn(all))
-        expect(
-          !isListed(listed, tokens.late),
-          `${channel}: a link with an earlier timestamp than its unlink was applied`,
-        )
-    },
+    judge: (all) => expectDevice(all, 'late', 'absent', 'a link with an earlier timestamp than its unlink was applied'),
   },
   {
     id: 'link.next',
@@ -184,10 +176,7 @@ const publishedChecks = checksOf(published, [
     title: 'After an event that cannot be read, the next ones are applied.',
     consequence: 'One wrong message stops the links of all users.',
     remedy: 'Move a message that cannot be read to a list for people, acknowledge it, and go on.',
-    judge: (all) => {
-      for (const { channel, tokens, listed } of listedIn(all))
-        expect(isListed(listed, tokens.next), `${channel}: the link after the unreadable event is missing`)
-    },
+    judge: (all) => expectDevice(all, 'next', 'listed', 'the link after the unreadable event is missing'),
   },
   {
     id: 'link.repeated',

@@ -1,7 +1,8 @@
 // §6.2, rows 23 and 24: delivery statuses, as an operator reports them by webhook.
 
 import { identifierOf, messageStatusPath } from '../../contract/endpoints.ts'
-import { signWebhook, webhookKey } from '../../contract/webhook-signature.ts'
+import { mostStatusBytes } from '../../contract/status-record.ts'
+import { signWebhook, webhookKey, webhookToleranceMs } from '../../contract/webhook-signature.ts'
 import { clock } from '../../runtime/clock.ts'
 import { type Check, checksOf, type Scenario } from '../check.ts'
 import type { Exchange } from '../exchange.ts'
@@ -21,9 +22,6 @@ interface Reported {
   readonly unreadable: Exchange
   readonly tooLarge: Exchange
 }
-
-const toleranceMs = 5 * 60_000
-const mostBytes = 4 * 1024 * 1024
 
 const reported: Scenario<Reported, Lane> = {
   scope: 'first',
@@ -62,10 +60,10 @@ const reported: Scenario<Reported, Lane> = {
       }),
       wronglySigned: await report('a status with another secret', status('clicked'), { by: Buffer.alloc(32, 7) }),
       old: await report('a status that was signed ten minutes ago', status('clicked'), {
-        at: clock.now() - 2 * toleranceMs,
+        at: clock.now() - 2 * webhookToleranceMs,
       }),
       unreadable: await report('a status that does not exist', status('bellwire-check')),
-      tooLarge: await report('a call of more than 4 MiB', status('clicked', ref, mostBytes)),
+      tooLarge: await report('a call of more than 4 MiB', status('clicked', ref, mostStatusBytes)),
     }
   },
 }

@@ -18,7 +18,8 @@ export interface FactOptions {
   readonly restart?: () => Promise<void>
 }
 
-const defaultBatch = 100
+/** The largest batch if the maximum is not named. */
+export const defaultBatch = 100
 
 /** @throws CliError if no normal user is named */
 export function factsFrom(options: FactOptions, file: Preparation): Facts {
@@ -61,7 +62,7 @@ export function factsFrom(options: FactOptions, file: Preparation): Facts {
   }
 }
 
-const defaultMessage = { title: 'Bellwire check', body: 'A test message of bellwire check. Please ignore it.' }
+export const defaultMessage = { title: 'Bellwire check', body: 'A test message of bellwire check. Please ignore it.' }
 
 /** The preparations that checks need and that are missing, each with how to prepare it. */
 export const missingPreparations = (facts: Facts, checks: readonly AnyCheck[]): readonly string[] =>

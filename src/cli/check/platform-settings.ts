@@ -8,6 +8,7 @@ import type { Json } from '../../runtime/json.ts'
 import { CliError, exit } from '../exit.ts'
 import { readKey } from '../running-side.ts'
 import type { EnqueueOptions } from './enqueue-records.ts'
+import { defaultBatch, defaultMessage } from './facts.ts'
 import { linkChannelOf } from './link-channels.ts'
 import { type PlatformPreparation, readPlatformPreparation } from './platform-preparation.ts'
 import { restartByCommand, restartByPerson, runShell } from './shell.ts'
@@ -51,7 +52,7 @@ export const defaults: PlatformSettings = {
   patience: 60_000,
   quiet: 5_000,
   rules: 'bellwire',
-  message: { title: 'Bellwire check', body: 'A test message of bellwire check. Please ignore it.' },
+  message: defaultMessage,
   agreed: {},
 }
 
@@ -76,8 +77,6 @@ const asOptions = (written: PlatformPreparation): Partial<PlatformSettings> =>
       value,
     ]),
   )
-
-const defaultBatch = 100
 
 /**
  * @param askRestart asks the person at the terminal to restart the platform
