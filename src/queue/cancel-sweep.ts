@@ -21,7 +21,7 @@ export interface CancelSweepOptions {
   readonly database: Database
   readonly lane: string
   readonly buffer: Pick<LaneBuffer, 'add' | 'has'>
-  readonly reader: Pick<LaneReader, 'dropRows'>
+  readonly reader: Pick<LaneReader, 'noteSwept'>
   /** The cancellations that are not done. The buffer sets aside what they select. */
   readonly cancellations: () => readonly Cancellation[]
   /** Called when a cancellation is done. */
@@ -73,8 +73,9 @@ export function createCancelSweep(options: CancelSweepOptions): CancelSweep {
     // An item that left the buffer during the read may be settled: its row is read again. Only items in the buffer are settled.
     const others = selected.filter(({ seq }) => !buffer.has(seq))
     const waiting = await findWaiting(database, lane, others)
-    reader.dropRows(waiting)
-    buffer.add(others.filter(({ seq }) => waiting.has(seq)).map((row) => toItem(lane, row)))
+    const missing = others.filter(({ seq }) => waiting.has(seq))
+    reader.noteSwept(missing)
+    buffer.add(missing.map((row) => toItem(lane, row)))
     for (const seq of waiting) unsettled.add(seq)
     current.found ||= selected.length > 0
     current.complete = rows.length < waitingPageRows

@@ -26,8 +26,8 @@ export interface LaneReader {
   sweep(): void
   /** Reports that this source has new items. */
   expectItems(source: NewItemSource): void
-  /** Forgets rows whose texts were not read yet. */
-  dropRows(seqs: ReadonlySet<number>): void
+  /** Reports that a sweep adds these rows to the buffer. Rows after the cursor may then be settled during a read. */
+  noteSwept(rows: readonly WaitingKey[]): void
   /** Whether the buffer has room and, as far as this process knows, there are items to read. */
   readonly hasWork: boolean
 }
@@ -77,6 +77,14 @@ export function createLaneReader(
   const aheadRows = (): number =>
     Math.min(page.ahead, Math.max(leastPage.ahead, Math.floor(buffer.freeBytes / bytesOfAhead)))
 
+  /**
+   * Only items in the buffer are settled. An item that was in the buffer when a read began, and is not in it now, may be settled:
+   * its row is read again.
+   */
+  function readAgain(items: readonly BufferedItem[]): Promise<readonly BufferedItem[]> {
+    return readItemsAt(database, lane, notBuffered(items.map(({ dueAt, seq }) => ({ due_at: dueAt, seq }))))
+  }
+
   function addItems(items: readonly BufferedItem[]): void {
     if (items.length > 0) averageBytes = Math.max(1, items.reduce((sum, item) => sum + item.bytes, 0) / items.length)
     buffer.add(items)
@@ -91,6 +99,8 @@ export function createLaneReader(
     let expectations = 0
     /** Rows after the cursor whose texts were not read yet. */
     let ahead: readonly WaitingRow[] = []
+    /** A cancellation has read rows up to this number. */
+    let sweptTo = 0
     const key = (): WaitingKey => ({ due_at: dueAt, seq: cursor })
 
     async function readPageAhead(): Promise<BufferedItem[]> {
@@ -108,8 +118,8 @@ export function createLaneReader(
         expectations++
         exhausted = false
       },
-      dropRows(seqs: ReadonlySet<number>): void {
-        ahead = ahead.filter(({ seq }) => !seqs.has(seq))
+      noteSwept(rows: readonly WaitingKey[]): void {
+        for (const { due_at, seq } of rows) if (due_at === dueAt) sweptTo = Math.max(sweptTo, seq)
       },
       /** Finds items that became visible behind the cursor. */
       async findSkipped(full: boolean): Promise<readonly WaitingKey[]> {
@@ -123,8 +133,9 @@ export function createLaneReader(
         const before = expectations
         const limit = firstRows()
         const items = ahead.length > 0 ? await readPageAhead() : await readPage(database, lane, key(), limit)
+        const mayBeSettled = cursor < sweptTo
         cursor = items.at(-1)?.seq ?? cursor
-        addItems(items)
+        addItems(mayBeSettled ? await readAgain(items) : items)
         if (ahead.length > 0) return
         // Only a full page is followed by a read in two steps: it costs more for few items.
         if (items.length >= limit) ahead = await readWaitingRows(database, lane, key(), aheadRows())
@@ -140,7 +151,7 @@ export function createLaneReader(
     let exhausted = true
     let expectations = 0
     let ahead: readonly WaitingRow[] = []
-    /** No row after this key was ever read, so none of them is in the buffer or was settled since. */
+    /** No row after this key was ever read, so none of them is in the buffer or was settled since. Sweeps read rows, too. */
     let furthest = start
     let isNew = true
     return {
@@ -151,8 +162,9 @@ export function createLaneReader(
         expectations++
         exhausted = false
       },
-      dropRows(seqs: ReadonlySet<number>): void {
-        ahead = ahead.filter(({ seq }) => !seqs.has(seq))
+      noteSwept(rows: readonly WaitingKey[]): void {
+        for (const row of rows) if (isBefore(furthest, row)) furthest = row
+        isNew = false
       },
       /** Released items come before all others. */
       expectReleased(): void {
@@ -198,8 +210,8 @@ export function createLaneReader(
       sweepRequested = true
     },
     expectItems: (source) => (source === 'released' ? dueItems.expectReleased() : sources[source].expectItems()),
-    dropRows(seqs) {
-      for (const source of Object.values(sources)) source.dropRows(seqs)
+    noteSwept(rows) {
+      for (const source of Object.values(sources)) source.noteSwept(rows)
     },
     get hasWork() {
       return hasWork()

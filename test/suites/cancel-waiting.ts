@@ -197,7 +197,7 @@ export function cancelWaitingSuite(fixture: QueueFixture): void {
     while (buffer.size === 0) await reader.readItems(Date.now())
     assert.equal(buffer.size, 250)
     const settled = enqueued.slice(2_000).map(({ seq }) => ({ seq, dueAt: 0 }) as BufferedItem)
-    reader.dropRows(new Set(settled.map(({ seq }) => seq)))
+    reader.noteSwept(settled.map(({ seq, dueAt }) => ({ due_at: dueAt, seq })))
     await database.commit(settleOps(fixture.engine, '1/push', { items: settled, settled: [], failed: [] }, Date.now()))
     for (let reads = 0; reader.hasWork && reads < 100; reads++) await reader.readItems(Date.now())
     assert.deepEqual(
@@ -205,6 +205,42 @@ export function cancelWaitingSuite(fixture: QueueFixture): void {
       enqueued.slice(0, 2_000),
     )
   })
+
+  for (const read of ['read_page', 'read_ahead', 'read_ranges'])
+    check(
+      `an item of a sweep that is settled during ${read} is not read into the buffer`,
+      async ({ database, queue }) => {
+        const enqueued = await queue.enqueue('1/push', items(1_000))
+        const buffer = createLaneBuffer(createReadAheadBudget())
+        const swept = enqueued.slice(0, 600).map(({ seq }) => ({ seq, dueAt: 0, bytes: 0 }) as BufferedItem)
+        let settled = false
+        // The rows that the reader gets are older than the settle.
+        const slow: Database = {
+          ...database,
+          engine: database.engine,
+          read: (async (statement: Parameters<Database['read']>[0]) => {
+            const rows = await database.read(statement)
+            if (statement.statement.name === read && !settled) {
+              settled = true
+              const ops = settleOps(fixture.engine, '1/push', { items: swept, settled: [], failed: [] }, Date.now())
+              await database.commit(ops)
+              buffer.remove(swept)
+            }
+            return rows
+          }) as Database['read'],
+        }
+        const reader = createLaneReader(slow, '1/push', buffer, () => 500)
+        reader.noteSwept(swept.map(({ seq, dueAt }) => ({ due_at: dueAt, seq })))
+        buffer.add(swept)
+        reader.sweep()
+        for (let reads = 0; (reads === 0 || reader.hasWork) && reads < 100; reads++) await reader.readItems(Date.now())
+        assert.ok(settled)
+        assert.deepEqual(
+          enqueued.filter(({ seq }) => buffer.has(seq)),
+          enqueued.slice(600),
+        )
+      },
+    )
 
   check('an item that is settled during a read of the sweep is cancelled once', async ({ t, database }) => {
     // The rows that the sweep has read are old when it gets them.
