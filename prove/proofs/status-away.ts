@@ -60,7 +60,9 @@ export const statusAway: Proof = {
       for (const side of ['platform', 'operator', 'platform'] as const) {
         await setup.start('platform')
         const before = await setup.waiting(signal)
-        await retryUntil(async () => assert.ok((await setup.waiting(signal)) < before - backlog / 10), signal)
+        // A small backlog may be gone before it is looked at.
+        const rest = Math.max(0, before - backlog / 10)
+        await retryUntil(async () => assert.ok((await setup.waiting(signal)) <= rest), signal)
         await setup.kill(side)
         if (side === 'operator') await setup.start('operator')
         print(`the ${side} was killed while the backlog drained; ${await setup.waiting(signal)} wait`)

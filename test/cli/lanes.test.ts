@@ -43,7 +43,7 @@ test('a lane is paused and resumed; `bellwire lanes` shows who paused it, why an
     /^LANE +STATE +WAITING .*\n1\/push +paused +1 .*\n {2}the lane is paused by admin since \S+Z until \S+Z: the operator migrates\n1\/site +running +0/,
   )
   const [lane] = JSON.parse((await bellwire('lanes', '--json')).out).lanes
-  assert.equal(lane.pauses[0].until - lane.pauses[0].since, 7_200_000)
+  assert.ok(Math.abs(lane.pauses[0].until - lane.pauses[0].since - 7_200_000) < 10_000, 'the two clocks are read apart')
   assert.match(await (await fetch(`${url}/metrics`)).text(), /bellwire_lane_paused\{lane="1\/push"\} 1/)
   assert.equal(providers['1/push']?.received.length, 0)
 
