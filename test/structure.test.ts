@@ -14,6 +14,7 @@ const allowedImports: Record<string, readonly string[]> = {
   http: ['runtime', 'contract'],
   store: ['runtime'],
   queue: ['store', 'http', 'runtime', 'contract'],
+  brands: ['queue', 'store', 'runtime'],
   attributes: ['store', 'runtime', 'contract'],
   brokers: ['queue', 'store', 'runtime', 'contract'],
   inbox: ['store', 'http', 'runtime', 'contract', 'providers:types'],
@@ -28,6 +29,7 @@ const allowedImports: Record<string, readonly string[]> = {
   delivery: ['providers', 'devices', 'inbox', 'attributes', 'store', 'http', 'runtime', 'contract'],
   reconcile: ['attributes:types', 'store', 'http', 'runtime', 'contract'],
   operator: [
+    'brands',
     'queue',
     'delivery',
     'devices',
@@ -41,6 +43,7 @@ const allowedImports: Record<string, readonly string[]> = {
     'contract',
   ],
   platform: [
+    'brands',
     'reconcile',
     'conversions',
     'brokers',
@@ -69,6 +72,7 @@ const allowedImports: Record<string, readonly string[]> = {
     'contract',
   ],
   config: [
+    'brands',
     'operator:types',
     'platform:types',
     'reconcile:types',
@@ -93,6 +97,7 @@ const allowedImports: Record<string, readonly string[]> = {
     'contract',
   ],
   cli: [
+    'brands',
     'checker',
     'conversions:types',
     'demo',

@@ -231,7 +231,7 @@ async function startPlatform(store: string, operator: string, mode: Mode, size: 
 
 /** Enqueues the messages in the platform's store before the platform starts. */
 async function fillQueue(store: string, list: readonly ProvedRecord[]): Promise<void> {
-  const database = await openDatabase(store, { migrations: platformStores({ store })[0]?.migrations ?? [] })
+  const database = await openDatabase(store, { migrations: platformStores({ store })[0].migrations })
   const queue = createQueue(database)
   for (let from = 0; from < list.length; from += 1_000) {
     const items = list.slice(from, from + 1_000).map(({ text }) => {

@@ -3,7 +3,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { FastifyInstance } from 'fastify'
 import { messageKey } from '../../src/contract/message-key.ts'
-import { operatorMigrations } from '../../src/operator/create-operator.ts'
+import { operatorMigrations } from '../../src/operator/stores.ts'
 import { platformStores } from '../../src/platform/stores.ts'
 import type { Queue } from '../../src/queue/queue.ts'
 import { createModel, type FinalReport, type ModelledMessage, Violation } from './model.ts'
@@ -27,7 +27,7 @@ export interface Run {
 
 /** Everything is drained this long after the last fault, in virtual time. */
 const healingMs = 900_000
-const platformMigrations = platformStores({ store: 'sqlite::memory:' })[0]?.migrations ?? []
+const platformMigrations = platformStores({ store: 'sqlite::memory:' })[0].migrations
 
 interface Side<Running> {
   readonly disk: DatabaseSync

@@ -7,11 +7,9 @@ import { storeError } from './store-error.ts'
 
 const stores = {
   operator: async ({ operator }: Config) =>
-    operator && [
-      { url: operator.store, migrations: (await import('../operator/create-operator.ts')).operatorMigrations },
-    ],
+    operator && (await import('../operator/stores.ts')).operatorStores(operator),
   platform: async ({ platform }: Config) =>
-    platform && (await import('../platform/stores.ts')).platformStores(platform),
+    platform && (await import('../platform/stores.ts')).platformDatabases(platform),
 }
 
 export function migrateCommand(): Command {

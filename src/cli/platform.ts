@@ -2,13 +2,13 @@ import { Command } from 'commander'
 import { loadConfig } from '../config/load.ts'
 import { withConfig } from './config-option.ts'
 import { describePlatform } from './describe-side.ts'
+import { moveBrandCommand } from './move-brand.ts'
 import { noSection } from './no-section.ts'
-import { moveBrandCommand } from './platform/move-brand.ts'
 import { serve } from './serve.ts'
 
 export function platformCommand(): Command {
   return withConfig(new Command())
-    .addCommand(moveBrandCommand())
+    .addCommand(moveBrandCommand('platform'))
     .addHelpText(
       'after',
       '\nRuns until SIGTERM or Ctrl-C. docs/settings.md describes all settings.\n\nExamples:\n  bellwire platform\n  BELLWIRE_PLATFORM_STORE=postgres://… bellwire platform --config /etc/bellwire.yaml\n',

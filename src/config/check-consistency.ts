@@ -1,5 +1,5 @@
+import { placeAt, storeProblems } from '../brands/store-problems.ts'
 import { channels } from '../contract/endpoints.ts'
-import { storeProblems } from '../runtime/store-problems.ts'
 import { checkAttributes } from './attributes-settings.ts'
 import { checkChannels } from './check-channels.ts'
 import type { Problem } from './problem.ts'
@@ -132,20 +132,22 @@ export function checkConsistency(config: Config, where: string, problems: Proble
       description: 'needs operator.app, whose secrets make the receipt tokens',
       remedy: 'add app: {secrets: […], origins: [the site of the service worker]}',
     })
-  const stores = platform?.stores ?? []
-  for (const [path, store] of [
-    ['platform.store', platform?.store],
-    ...stores.map(({ url }, i) => [`platform.stores[${i}].url`, url] as const),
-  ] as const)
-    if (operator && operator.store === store)
+  const ofOperator = addressesOf('operator', operator)
+  for (const [path, address] of addressesOf('platform', platform)) {
+    const same = ofOperator.find((each) => placeAt(each[1]) === placeAt(address))
+    if (same)
       problems.push({
         path,
         where,
-        description: 'is the same as operator.store',
+        description: `is the same as ${same[0]}`,
         remedy: 'give each side its own store',
       })
-  if (platform && stores.length > 0)
-    problems.push(...storeProblems(platform, 'platform.').map((problem) => ({ where, ...problem })))
+  }
+  for (const [side, settings] of [
+    ['operator', operator],
+    ['platform', platform],
+  ] as const)
+    if (settings) problems.push(...storeProblems(settings, `${side}.`).map((problem) => ({ where, ...problem })))
   const ports = [
     { path: 'operator.port', ...operator },
     { path: 'operator.admin.port', ...operator?.admin },
@@ -157,4 +159,14 @@ export function checkConsistency(config: Config, where: string, problems: Proble
     if (port && taken)
       problems.push({ path, where, description: `is the same as ${taken.path}`, remedy: 'give each its own port' })
   }
+}
+
+/** The databases of a side, each with its path in the settings. */
+function addressesOf(
+  side: 'operator' | 'platform',
+  settings: { readonly store: string; readonly stores?: readonly { readonly url: string }[] } | undefined,
+): readonly (readonly [string, string])[] {
+  if (!settings) return []
+  const { store, stores = [] } = settings
+  return [[`${side}.store`, store], ...stores.map(({ url }, i) => [`${side}.stores[${i}].url`, url] as const)]
 }

@@ -7,7 +7,7 @@ import { intake } from './intake-settings.ts'
 import { brand, duration, integer, oneOf, path, pointer, size, store, text, url, yesNo } from './kinds.ts'
 import { reconciliation } from './reconciliation-settings.ts'
 import { group, list, variants } from './setting.ts'
-import { accessKeys, listening, moduleOf, requestBodies } from './shared-settings.ts'
+import { accessKeys, listening, moduleOf, requestBodies, stores } from './shared-settings.ts'
 import { makeWebhookSecret, webhookSecret } from './status-settings.ts'
 
 const lane = group(
@@ -132,24 +132,7 @@ export const platform = group(
       default: 'sqlite:platform.db',
       secret: true,
     }),
-    stores: list(
-      group(
-        { help: 'One PostgreSQL database, and the brands that live in it.' },
-        {
-          number: integer(
-            1,
-            99,
-          )({
-            help: 'The number of the store, which is never changed: the numbers of its messages begin with it.',
-          }),
-          url: store({ help: 'The address of the database: postgres://USER:PASSWORD@HOST/DATABASE.', secret: true }),
-          brands: list(brand({ help: 'A brand.' }), {
-            help: 'The brands that live in this database. All other brands live in `store`. Empty: for a database to which brands will be moved.',
-          }),
-        },
-      ),
-      { help: 'Further databases, each with a part of the brands.' },
-    ),
+    stores,
     keys: accessKeys("The API keys for the platform's API."),
     intake,
     device_links: deviceLinks,

@@ -37,6 +37,11 @@ export const chapters: Readonly<Record<string, readonly Section[]>> = {
       'The database of a side, and how long its rows are kept. See [The store](running.md#the-store).',
     ),
     section(
+      'Several databases',
+      String.raw`(operator|platform)\.(?<name>stores(\[\]\.(number|url|brands))?)`,
+      'Several databases for one side, each with a part of the brands. See [scaling.md](scaling.md#4-several-databases).',
+    ),
+    section(
       'Request bodies',
       String.raw`(operator\.limits|platform)\.(?<name>body|bodies|body_timeout)`,
       'Limits on the bodies that a side receives. See [Limits for callers](running.md#limits-for-callers).',
@@ -203,11 +208,6 @@ export const chapters: Readonly<Record<string, readonly Section[]>> = {
   ],
 
   "The platform's side": [
-    section(
-      'Several databases',
-      String.raw`platform\.(?<name>stores(\[\]\.(number|url|brands))?)`,
-      'Several databases for one platform, each with a part of the brands. See [scaling.md](scaling.md#4-several-databases).',
-    ),
     section(
       'Lanes',
       String.raw`platform\.(?<name>read_ahead|lanes(\[\]\.(brand|channel|profile|to|mode|max|bytes|span|concurrency|per_second|timeout|failed_actions))?)`,

@@ -1,6 +1,6 @@
 // Settings that several parts of the table share.
 
-import { brand, duration, integer, key, oneOf, path, proxyUrl, size, text, url } from './kinds.ts'
+import { brand, duration, integer, key, oneOf, path, proxyUrl, size, store, text, url } from './kinds.ts'
 import { group, list } from './setting.ts'
 
 export const makeKey = 'make one with: openssl rand -hex 24'
@@ -97,3 +97,22 @@ export const accessKeys = (help: string) =>
     ),
     { help },
   )
+
+export const stores = list(
+  group(
+    { help: 'One PostgreSQL database, and the brands that live in it.' },
+    {
+      number: integer(
+        1,
+        99,
+      )({
+        help: 'The number of the store, which is never changed: the numbers of its messages begin with it.',
+      }),
+      url: store({ help: 'The address of the database: postgres://USER:PASSWORD@HOST/DATABASE.', secret: true }),
+      brands: list(brand({ help: 'A brand.' }), {
+        help: 'The brands that live in this database. All other brands live in `store`. Empty: for a database to which brands will be moved.',
+      }),
+    },
+  ),
+  { help: 'Further databases, each with a part of the brands.' },
+)

@@ -8,7 +8,7 @@ import { findMembers, namesOf, spansFor } from './members.ts'
 import { MessageStatusRecord, mostStatusRecords, type ReadStatus, readStatusArray } from './status-record.ts'
 
 /** The longest cursor. A cursor is opaque to the platform. */
-export const mostCursor = 128
+export const mostCursor = 6_000
 
 const cursor = (description: string) => plainText(1, mostCursor, description)
 
@@ -48,7 +48,7 @@ export function readStatusPage(body: Uint8Array | string): ReadStatusPage | stri
   const json = readJsonBody(body)
   if (typeof json === 'string') return `the page cannot be read: ${json}`
   const { next, records } = json.fields
-  if (!isCursor(next)) return 'next is not a cursor: it must be a string of 1 to 128 characters'
+  if (!isCursor(next)) return `next is not a cursor: it must be a string of 1 to ${mostCursor} characters`
   if (!Array.isArray(records)) return 'records is missing: the page must have an array of this name'
   if (records.length === 0) return { records: [], next }
   const spans = spansFor(recordsName)

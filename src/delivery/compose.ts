@@ -7,6 +7,7 @@ import type { RemovalLimits } from '../devices/removals/brake.ts'
 import type { Brake } from '../devices/removals/keeper.ts'
 import { guard } from '../providers/guard.ts'
 import type { Provider } from '../providers/provider.ts'
+import type { FairSemaphore } from '../runtime/fair-semaphore.ts'
 import type { Database } from '../store/database.ts'
 import type { Delivery } from './delivery.ts'
 import { createDevices, type DevicesOptions } from './devices.ts'
@@ -62,15 +63,20 @@ export function deliverThrough(provider: Provider, limits: ProviderLimits): Deli
 export interface PathOptions {
   readonly database: Database
   readonly suppression: Suppression | undefined
+  readonly slots?: FairSemaphore | undefined
   /** Rows to write with each settle. */
   readonly settledOps?: SettledOps | undefined
   readonly limits: ProviderLimits & { readonly answerBudgetMs: number; readonly inProgress: number }
 }
 
-export function createPath(delivery: Delivery, { database, suppression, settledOps, limits }: PathOptions): SendPath {
+export function createPath(
+  delivery: Delivery,
+  { database, suppression, slots, settledOps, limits }: PathOptions,
+): SendPath {
   return createSendPath({
     database,
     delivery,
+    slots,
     checkMessage: suppression?.checkMessage,
     settledOps,
     inProgress: limits.inProgress,

@@ -17,8 +17,14 @@ export const messageCountMigrations = [
   }),
 ]
 
+export interface MessageCount {
+  readonly brand: string
+  readonly name: string
+  readonly n: number
+}
+
 /** The counts of each brand: read with `database.read(op(countMessages, [[]]))`. */
-export const countMessages = statement<{ brand: string; name: string; n: number }>({
+export const countMessages = statement<MessageCount>({
   name: 'count_messages',
   rank: 90,
   columns: {},

@@ -44,7 +44,14 @@ export const messageMigrations: readonly Migration[] = [
       // brand is an expression, so that the planner uses this index for look-ups by user only.
       `create index messages_user on messages ((brand || ''), chunk, user_id)`,
     ],
-    brandTables: [{ table: 'messages', brand: 'brand', refersTo: { calls: 't.call', requests: 't.request' } }],
+    brandTables: [
+      {
+        table: 'messages',
+        brand: 'brand',
+        refersTo: { calls: 't.call', requests: 't.request' },
+        inFlight: (row) => `${row}.state = 'in_flight'`,
+      },
+    ],
   },
 ]
 
@@ -155,6 +162,24 @@ export const settleLateSuccesses = statement({
     update messages set state = 'successful', rule = r.rule, error = null, call = r.call, updated_at = r.updated_at
     from ${rows} r
     where messages.ref = r.ref and messages.state <> 'successful'`,
+})
+
+/** Changes nothing. While the brand of a message is moved, the store refuses this, and with it the commit. */
+export const touchMessages = statement({
+  name: 'touch_messages',
+  rank: 32,
+  columns: { ref: 'text' },
+  text: (rows) => `
+    update messages set updated_at = messages.updated_at from ${rows} r where messages.ref = r.ref`,
+})
+
+/** The brands that have messages, of these. */
+export const brandsWithMessages = statement<{ brand: string }>({
+  name: 'brands_with_messages',
+  rank: 90,
+  columns: { brand: 'text' },
+  text: (rows) => `
+    select r.brand from ${rows} r where exists (select 1 from messages m where m.brand = r.brand)`,
 })
 
 /** A row of the table. Times are epoch milliseconds. */

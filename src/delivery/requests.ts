@@ -6,7 +6,7 @@ import { firstUuidv7 } from '../runtime/ids.ts'
 import type { Database, Migration, Op, Value } from '../store/database.ts'
 import { insertNew } from '../store/insert-new.ts'
 import { op, statement } from '../store/statement.ts'
-import type { MessageRow } from './messages.ts'
+import { type MessageRow, touchMessages } from './messages.ts'
 
 export const requestMigrations: readonly Migration[] = [
   {
@@ -128,7 +128,10 @@ async function eraseFrom(database: Database, id: string, messages: readonly Mess
     for (const { start_at: start, length } of messages)
       text = text.slice(0, start) + ' '.repeat(length) + text.slice(start + length)
     // The update fails if another process has erased from the same request meanwhile: then both changes must be kept.
-    const [replaced] = await database.commit([op(replaceText, [[id, found.text, text]])])
+    const [replaced] = await database.commit([
+      op(replaceText, [[id, found.text, text]]),
+      op(touchMessages, [[messages[0]?.ref ?? '']]),
+    ])
     if (replaced.length > 0) return true
   }
 }

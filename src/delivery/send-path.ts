@@ -22,6 +22,8 @@ import { createTextWatch } from './text-watch.ts'
 export interface SendPathOptions {
   readonly database: Database
   readonly delivery: Delivery
+  /** The concurrency of the delivery. Paths of one delivery share it. Default: this path alone has it. */
+  readonly slots?: FairSemaphore | undefined
   /** The outcome of a message that must not be sent, or undefined. Absent: every message may be sent. */
   readonly checkMessage?: ((message: Message) => Promise<Failed | Fatal | undefined>) | undefined
   /** Operations that are committed with each settle. */
@@ -69,6 +71,10 @@ const otherProcess = { waitMs: 2_000, everyMs: 100 }
  */
 export const createSendPath = (options: SendPathOptions): SendPath => new Path(options)
 
+/** The concurrency of a delivery, for all paths that share the delivery. */
+export const createSlots = ({ concurrency }: Delivery): FairSemaphore =>
+  createFairSemaphore(concurrency, Number.POSITIVE_INFINITY)
+
 class Path implements SendPath {
   readonly #options: SendPathOptions
   readonly #claimMessages: ClaimMessages
@@ -90,7 +96,7 @@ class Path implements SendPath {
     this.#options = options
     this.#claimMessages = createClaim({ database, transactional: delivery.transactional })
     this.#admission = createAdmission(database, delivery)
-    this.#slots = createFairSemaphore(delivery.concurrency, Number.POSITIVE_INFINITY)
+    this.#slots = options.slots ?? createSlots(delivery)
   }
 
   /** At the deadline, unfinished messages are answered as fatal. Their work goes on, and the next attempt gets its result. */

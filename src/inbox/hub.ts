@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { clock } from '../runtime/clock.ts'
 import { emit } from '../runtime/events.ts'
 import type { Database } from '../store/database.ts'
+import { unlessUnavailable } from '../store/store-unavailable.ts'
 import { encodeChanges, planRead, planWrites, type UserRead } from './plan.ts'
 import { type ChangedRow, changesOp } from './store.ts'
 import type { EndReason, Stream } from './stream.ts'
@@ -129,13 +130,19 @@ export function createHub(options: HubOptions): Hub {
           ([{ brand, userId, streams }, lacking]) =>
             planRead(brand, userId, lacking === 'all' ? streams : [...lacking].filter((one) => streams.has(one))) ?? [],
         )
-        for (const [database, ofDatabase] of Map.groupBy(reads, ({ brand }) => databaseOf(brand)))
-          await writeStreams(ofDatabase, await database.read(changesOp(ofDatabase, now())))
+        const groups = Map.groupBy(reads, ({ brand }) => unlessUnavailable(() => databaseOf(brand)))
+        await Promise.all([...groups].map(([database, own]) => database && readChanges(database, own)))
       }
-    } catch {
-      // The store logs its failure. The next ping of each stream reads again.
     } finally {
       reading = false
+    }
+  }
+
+  async function readChanges(database: Pick<Database, 'read'>, reads: readonly UserRead[]): Promise<void> {
+    try {
+      await writeStreams(reads, await database.read(changesOp(reads, now())))
+    } catch {
+      // The store logs its failure. The next ping of each stream reads again.
     }
   }
 

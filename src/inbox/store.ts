@@ -266,9 +266,20 @@ const deleteOfUser = statement<{ user_id: string }>({
 
 /** Deletes all notifications of a user. @returns the number of notifications */
 export async function eraseNotifications(database: Database, brand: string, userId: string): Promise<number> {
-  const [gone] = await database.commit([op(deleteOfUser, [[brand, userId]])])
+  const user = [[brand, userId]]
+  const [gone] = await database.commit([op(deleteOfUser, user), op(touchUser, user)])
   return gone.length
 }
+
+/** Changes nothing. While the brand is moved to another database, this is refused, and with it the commit. */
+const touchUser = statement({
+  name: 'touch_inbox_user',
+  rank: 44,
+  columns: { brand: 'text', user_id: 'text' },
+  text: (rows) => `
+    update inbox_users set last = inbox_users.last from ${rows} r
+    where inbox_users.brand = r.brand and inbox_users.user_id = r.user_id`,
+})
 
 /** Deletes a bounded number of notifications older than `before`. Call it until it returns 0. Numbers are never reused. */
 export async function forgetNotifications(database: Database, before: number, max = 1_000): Promise<number> {

@@ -2,11 +2,9 @@
 
 import { Type } from 'typebox'
 import { whole } from '../contract/documents/described.ts'
-import { countMessages } from '../delivery/message-counts.ts'
+import type { MessageCount } from '../delivery/message-counts.ts'
 import { type AdminRoute, adminRoute } from '../http/admin-access.ts'
 import { subscriberTokenRoute } from '../http/subscriber-token-route.ts'
-import type { Database } from '../store/database.ts'
-import { op } from '../store/statement.ts'
 
 const CountsSchema = Type.Object({
   successful: whole(),
@@ -18,7 +16,7 @@ const CountsSchema = Type.Object({
 })
 
 export interface OperatorAdmin {
-  readonly database: Database
+  readonly countMessages: () => Promise<readonly MessageCount[]>
   /** Signs subscriber tokens. */
   readonly secret: string | undefined
 }
@@ -27,7 +25,7 @@ type Counts = ReturnType<typeof zeroCounts>
 /** `uncertain` and `repeated` count attempts: uncertain attempts had no answer and may have arrived; repeated attempts followed a first attempt. */
 const zeroCounts = () => ({ successful: 0, failed: 0, fatal: 0, in_flight: 0, uncertain: 0, repeated: 0 })
 
-export function operatorAdmin({ database, secret }: OperatorAdmin): readonly AdminRoute[] {
+export function operatorAdmin({ countMessages, secret }: OperatorAdmin): readonly AdminRoute[] {
   return [
     adminRoute({
       method: 'GET',
@@ -36,9 +34,7 @@ export function operatorAdmin({ database, secret }: OperatorAdmin): readonly Adm
       says: 'Counts the messages by outcome: in total, and for each brand.',
       gives: Type.Object({ ...CountsSchema.properties, brands: Type.Record(Type.String(), CountsSchema) }),
       async handler(_request, key) {
-        const rows = (await database.read(op(countMessages, [[]]))).filter(
-          (row) => key.brands?.includes(row.brand) ?? true,
-        )
+        const rows = (await countMessages()).filter((row) => key.brands?.includes(row.brand) ?? true)
         const total = zeroCounts()
         const byBrand = new Map<string, Counts>()
         for (const row of rows) {

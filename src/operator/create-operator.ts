@@ -1,41 +1,38 @@
 // The operator's server: {base_url} of §4.1. Only composes the parts and registers the routes.
 
+import { pingAny, storeStates } from '../brands/store-states.ts'
 import { reconciliation, sendEndpoints, statusPagePath } from '../contract/endpoints.ts'
 import { appPaths, serveAppApi } from '../delivery/app-api.ts'
-import { createPath, createPushDelivery, deliverThrough } from '../delivery/compose.ts'
-import type { Delivery } from '../delivery/delivery.ts'
-import { deliveryMigrations } from '../delivery/migrations.ts'
+import { countMessages, type MessageCount } from '../delivery/message-counts.ts'
 import { deliveryRetention } from '../delivery/retention.ts'
-import type { SendPath } from '../delivery/send-path.ts'
+import { createStorePaths, joinPaths, type Sender, type StorePaths } from '../delivery/store-paths.ts'
 import { createSuppression } from '../delivery/suppress.ts'
 import { deviceReads, deviceWrites } from '../devices/admin.ts'
-import { createOutbox } from '../devices/outbox.ts'
+import { joinRegistries } from '../devices/join-registries.ts'
 import { knownKinds } from '../devices/reachable.ts'
-import { createRegistry, deviceMigrations, type Registry } from '../devices/registry.ts'
+import type { Registry } from '../devices/registry.ts'
 import { createRemovalKeeper } from '../devices/removals/keeper.ts'
 import { removalRoutes } from '../devices/removals/routes.ts'
-import { removalMigrations } from '../devices/removals/tables.ts'
 import { deviceRetention } from '../devices/retention.ts'
 import { adminRoutes } from '../http/admin-access.ts'
 import { documentRoutes } from '../http/documents.ts'
 import { healthRoutes } from '../http/health.ts'
 import { createHttp } from '../http/http.ts'
 import { type Composed, createService, type Service } from '../http/service.ts'
-import { createInbox, inboxMigrations } from '../inbox/inbox.ts'
 import { forgetNotifications } from '../inbox/store.ts'
-import { callMigrations, forgetCalls } from '../providers/calls.ts'
+import { forgetCalls } from '../providers/calls.ts'
 import type { Channel } from '../providers/provider.ts'
 import { queueAdmin } from '../queue/admin.ts'
-import { createQueue, queueMigrations } from '../queue/create-queue.ts'
+import type { Loop } from '../runtime/loop.ts'
 import { metrics } from '../runtime/metrics.ts'
 import { contentsKeptByDefaultMs, createRetention, keptByDefaultMs } from '../runtime/retention.ts'
 import { atMost } from '../runtime/within.ts'
+import { joinStatusPages } from '../status/join-pages.ts'
+import { joinRecorders } from '../status/join-recorders.ts'
+import { createStatusPages, type StatusPages } from '../status/pages.ts'
 import type { StatusRecorder } from '../status/recorder.ts'
-import { statusMigrations } from '../status/tables.ts'
-import type { Database, Migration } from '../store/database.ts'
-import { openDatabase } from '../store/open-database.ts'
-import { ping } from '../store/ping.ts'
 import { readSizes } from '../store/sizes.ts'
+import { op } from '../store/statement.ts'
 import { operatorAdmin } from './admin.ts'
 import { appStatusRoute, receiptRoute } from './app-status-routes.ts'
 import { checkOperatorOptions } from './check-options.ts'
@@ -46,17 +43,7 @@ import { providerReceiptRoute } from './provider-receipts.ts'
 import { reconciliationRoute } from './reconciliation-route.ts'
 import { sendRoutes } from './send-routes.ts'
 import { statusRoutes } from './status-routes.ts'
-import { createStatuses, type Statuses } from './statuses.ts'
-
-export const operatorMigrations: readonly Migration[] = [
-  ...deliveryMigrations,
-  ...callMigrations,
-  ...inboxMigrations,
-  ...statusMigrations,
-  ...removalMigrations,
-  ...deviceMigrations,
-  ...queueMigrations,
-]
+import { brandsOf, type OperatorStore, type OperatorStores, openStores } from './stores.ts'
 
 export interface Operator extends Service {
   /** The devices of each user, for your own code that links and unlinks. Available after start() has resolved. */
@@ -89,9 +76,9 @@ export function createOperator(options: OperatorOptions): Operator {
   let registry: Registry | undefined
   let recorder: StatusRecorder | undefined
   const service = createService('operator', pathsOf(options), (stopping) =>
-    compose(options, limits, stopping, (created, statuses) => {
-      registry = created
-      recorder = statuses?.recorder
+    compose(options, limits, stopping, (parts) => {
+      registry = parts.registry
+      recorder = parts.recorder
     }),
   )
   return {
@@ -120,112 +107,106 @@ function pathsOf({ app, status }: OperatorOptions): readonly string[] {
 
 const hasStatusPages = (status: OperatorOptions['status']): boolean => status !== undefined && status.polling !== false
 
+/** The parts that the operator's own code may use. */
+interface Parts {
+  readonly registry: Registry
+  readonly recorder: StatusRecorder | undefined
+}
+
 async function compose(
   options: OperatorOptions,
   limits: typeof operatorLimits,
   signal: AbortSignal,
-  onParts: (registry: Registry, statuses: Statuses | undefined) => void,
+  onParts: (parts: Parts) => void,
 ): Promise<Composed> {
-  const database = await openDatabase(options.store, { migrations: operatorMigrations })
+  const stores = await openStores(options)
   try {
-    return await composeOn(database, options, limits, signal, onParts)
+    return await composeOn(stores, options, limits, signal, onParts)
   } catch (error) {
-    await database.close()
+    await stores.close()
     throw error
   }
 }
 
 async function composeOn(
-  database: Database,
+  stores: OperatorStores,
   options: OperatorOptions,
   limits: typeof operatorLimits,
   signal: AbortSignal,
-  onParts: (registry: Registry, statuses: Statuses | undefined) => void,
+  onParts: (parts: Parts) => void,
 ): Promise<Composed> {
   const { attributes } = options
+  const [main] = stores.all as readonly [OperatorStore, ...OperatorStore[]]
+  const databaseOf = (brand: string) => stores.of(brand).database
   const suppression =
     attributes && options.suppression !== 'none'
       ? createSuppression(attributes, signal, options.suppression)
       : undefined
-  const queue = createQueue(database)
-  const outbox = createOutbox(queue, options.publish ?? [])
   const maxDevices = { ...deviceLimits, ...options.deviceLimits }
-  const registry = createRegistry({
-    database,
-    // On PostgreSQL, other processes may change the registry too.
-    shared: database.engine === 'postgres',
-    outbox: outbox.lanes.length > 0 ? outbox : undefined,
-    devicesPerUser: maxDevices.services,
-  })
-  const devices = { registry, judge: options.judgeDevice }
-  const site =
-    options.site === 'inbox'
-      ? createInbox({ database, ...(options.content && { content: options.content }) })
-      : options.site
+  const registries = stores.all.map((store) => store.registry)
+  const registry = joinRegistries((brand) => stores.of(brand).registry, registries)
+  // The send path looks devices up in the old store of a brand that has moved, whose triggers refuse the brand's messages.
+  const source =
+    registries.length === 1 ? main.registry : joinRegistries((brand) => stores.homeOf(brand).registry, registries)
   const removals =
     options.push && 'devices' in options.push
       ? createRemovalKeeper({
-          database,
+          // Several brands may share a credential, so the brake has one database.
+          database: main.database,
           ...(options.push.devices.removals && { limits: options.push.devices.removals }),
         })
       : undefined
-  const deliveries: { [C in Channel]?: Delivery | undefined } = {
-    push:
-      options.push &&
-      createPushDelivery(options.push, {
-        registry,
-        brake: removals,
-        devicesPerUser: maxDevices.services,
-        content: options.content,
-        limits,
-      }),
-    site: site && deliverThrough(site, limits),
-  }
-  const statuses =
-    options.status && createStatuses({ database, queue, options: options.status, inbox: options.site === 'inbox' })
-  const pathOf = (channel: Channel): SendPath | undefined => {
-    const delivery = deliveries[channel]
-    return (
-      delivery && createPath(delivery, { database, suppression, settledOps: statuses?.settledOps(channel), limits })
-    )
-  }
-  const paths: { [C in Channel]?: SendPath | undefined } = { push: pathOf('push'), site: pathOf('site') }
+  const recorder = options.status && recorderOf(stores)
+  const paths = createStorePaths(
+    stores.all.map(({ number, database, statuses }) => ({ number, database, settledOps: statuses?.settledOps })),
+    {
+      push: options.push,
+      site: options.site,
+      content: options.content,
+      registry: source,
+      brake: removals,
+      devicesPerUser: maxDevices.services,
+      suppression,
+      limits,
+    },
+  )
 
-  const brands = [...new Set(options.keys.flatMap((key) => key.brands))]
+  const brands = brandsOf(options)
   const app = createHttp('operator', limits.bodyBytes, limits)
-  sendRoutes(app, { keys: options.keys, paths, limits, signal })
+  const senders = { push: senderOf('push', stores, paths), site: senderOf('site', stores, paths) }
+  sendRoutes(app, { keys: options.keys, paths: senders, limits, signal })
   reconciliationRoute(app, {
     keys: options.keys,
     source: attributes,
     limits: { ...reconciliationLimits, ...options.reconciliation },
     signal,
   })
-  const statusPages = hasStatusPages(options.status) ? [statusRoutes(app, { database, keys: options.keys })] : []
+  const statusPages = hasStatusPages(options.status)
+    ? [statusRoutes(app, { pages: pagesOf(stores), keys: options.keys })]
+    : []
   const receipts =
-    statuses && options.status?.receiptsFrom?.length
-      ? [providerReceiptRoute(app, { receipts: options.status.receiptsFrom, brands, recorder: statuses.recorder })]
+    recorder && options.status?.receiptsFrom?.length
+      ? [providerReceiptRoute(app, { receipts: options.status.receiptsFrom, brands, recorder })]
       : []
   const adminApp = createHttp('operator', limits.bodyBytes, limits)
+  const lanes = stores.all.flatMap(({ outbox, statuses }) => [...outbox.lanes, ...(statuses?.lanes ?? [])])
   const admin = [
-    ...operatorAdmin({ database, secret: options.app?.secrets[0] }),
-    ...messageRoutes({ database, brands, statuses: statuses?.recorder }),
+    ...operatorAdmin({ countMessages: () => countMessagesIn(stores), secret: options.app?.secrets[0] }),
+    ...messageRoutes({ databaseOf, brands, statusesOf: (brand) => stores.of(brand).statuses?.recorder }),
     ...(removals ? removalRoutes(removals) : []),
     ...deviceReads(() => registry),
-    ...deviceWrites(devices),
-    ...queueAdmin({ queue, lanes: [...outbox.lanes, ...(statuses?.lanes ?? [])] }),
+    ...deviceWrites({ registry, judge: options.judgeDevice }),
+    ...queueAdmin({ queue: stores.queue, lanes }),
   ]
   adminRoutes(adminApp, options.adminKeys ?? [], admin)
   const appApi = options.app
     ? await serveAppApi(app, {
         ...options.app,
-        databaseOf: () => database,
+        databaseOf,
         registryOf: () => registry,
         suppression,
-        statusOps: statuses?.recorder.changeOps,
-        statusRoutes: statuses && {
-          app: [appStatusRoute(statuses.recorder)],
-          receipts: [receiptRoute(statuses.recorder)],
-        },
+        statusOps: recorder?.changeOps,
+        statusRoutes: recorder && { app: [appStatusRoute(recorder)], receipts: [receiptRoute(recorder)] },
         services: pushServices(options),
         publish: options.publish ?? [],
         judge: options.judgeDevice,
@@ -233,7 +214,12 @@ async function composeOn(
         signal,
       })
     : []
-  healthRoutes(adminApp, { check: () => ping(database), signal })
+  healthRoutes(adminApp, {
+    // With one store away, this process still works for the brands of the others.
+    check: () => pingAny(stores),
+    signal,
+    details: () => storeStates(stores),
+  })
   documentRoutes(
     adminApp,
     'operator',
@@ -241,9 +227,75 @@ async function composeOn(
   )
   await Promise.all([app.ready(), adminApp.ready()])
 
+  const retentions = stores.all.map((store) => retentionOf(store, options))
+  await removals?.start()
+  for (const retention of retentions) retention.start()
+  for (const { outbox, statuses } of stores.all) {
+    outbox.start()
+    statuses?.start()
+  }
+  metrics().allow('brand', [...brands, ...(options.publish ?? []).map(({ brand }) => brand)])
+  metrics().allow('kind', knownKinds(pushServices(options)))
+  const stopMetrics = stores.all.flatMap(({ number, database, queue }) => [
+    metrics().depths(async () =>
+      (await queue.countItems()).map(({ lane, category, items }) => ({ lane, state: category, count: items })),
+    ),
+    metrics().sizes(number === 0 ? 'operator' : `operator store ${number}`, () => readSizes(database)),
+  ])
+  onParts({ registry: registries.length === 1 ? main.registry : registry, recorder })
+
+  return {
+    app,
+    admin: adminApp,
+    async close(withinMs) {
+      for (const stop of stopMetrics) stop()
+      await Promise.all(retentions.map((retention) => retention.stop()))
+      await atMost(withinMs, paths.idle())
+      await Promise.all([app.close(), adminApp.close()])
+      await Promise.all(stores.all.map(({ outbox }) => outbox.stop(withinMs)))
+      await Promise.all(stores.all.map(({ statuses }) => statuses?.stop(withinMs)))
+      await removals?.stop()
+      await Promise.all([paths.close(), attributes?.close?.()])
+      await stores.close()
+    },
+  }
+}
+
+/** The counts of each brand in its store: the old store of a brand that has moved may still have rows. */
+async function countMessagesIn({ all, homeOf }: OperatorStores): Promise<readonly MessageCount[]> {
+  const counted = await Promise.all(
+    all.map(async (store) =>
+      (await store.database.read(op(countMessages, [[]]))).filter(({ brand }) => homeOf(brand) === store),
+    ),
+  )
+  return counted.flat()
+}
+
+/** Undefined: the channel has no provider. */
+function senderOf(channel: Channel, { all, homeOf }: OperatorStores, paths: StorePaths): Sender | undefined {
+  const [main, ...others] = all as readonly [OperatorStore, ...OperatorStore[]]
+  const path = paths.of(main.number, channel)?.path
+  if (!path || others.length === 0) return path
+  return joinPaths((brand) => paths.of(homeOf(brand).number, channel)?.path ?? path)
+}
+
+function recorderOf({ all, of }: OperatorStores): StatusRecorder {
+  const recorders = all.flatMap(({ statuses }) => statuses?.recorder ?? [])
+  return joinRecorders((brand) => of(brand).statuses?.recorder as StatusRecorder, recorders)
+}
+
+function pagesOf({ all, homeOf }: OperatorStores): StatusPages {
+  const pages = all.map((store) => ({ store, number: store.number, pages: createStatusPages(store.database) }))
+  return joinStatusPages((brands) => {
+    const homes = new Set(brands.map(homeOf))
+    return pages.filter(({ store }) => homes.has(store))
+  })
+}
+
+function retentionOf({ database, queue, statuses }: OperatorStore, options: OperatorOptions): Loop {
   const keptMs = options.keptMs ?? keptByDefaultMs
   const contentsKeptMs = Math.min(keptMs, options.contentsKeptMs ?? contentsKeptByDefaultMs)
-  const retention = createRetention([
+  return createRetention([
     ...deliveryRetention(database, { keptMs, contentsKeptMs }),
     { keptMs: contentsKeptMs, forget: (before) => forgetCalls(database, before) },
     { keptMs, forget: (before) => forgetNotifications(database, before) },
@@ -252,36 +304,6 @@ async function composeOn(
     { keptMs: contentsKeptMs, forget: (before) => queue.forgetEvidence(before) },
     ...(statuses ? [statuses.retention(keptMs)] : []),
   ])
-  await removals?.start()
-  retention.start()
-  outbox.start()
-  statuses?.start()
-  metrics().allow('brand', [...brands, ...(options.publish ?? []).map(({ brand }) => brand)])
-  metrics().allow('kind', knownKinds(pushServices(options)))
-  const stopMetrics = [
-    metrics().depths(async () =>
-      (await queue.countItems()).map(({ lane, category, items }) => ({ lane, state: category, count: items })),
-    ),
-    metrics().sizes('operator', () => readSizes(database)),
-  ]
-  onParts(registry, statuses)
-
-  return {
-    app,
-    admin: adminApp,
-    async close(withinMs) {
-      for (const stop of stopMetrics) stop()
-      await retention.stop()
-      const idle = Promise.all([paths.push?.idle(), paths.site?.idle()])
-      await atMost(withinMs, idle)
-      await Promise.all([app.close(), adminApp.close()])
-      await outbox.stop(withinMs)
-      await statuses?.stop(withinMs)
-      await removals?.stop()
-      await Promise.all([deliveries.push?.close(), deliveries.site?.close(), attributes?.close?.()])
-      await database.close()
-    },
-  }
 }
 
 const pushServices = ({ push }: OperatorOptions) => (push && 'devices' in push ? push.devices.services : [])

@@ -13,6 +13,7 @@ import { HttpError } from '../http/http-error.ts'
 import { addRoute, type Route } from '../http/route.ts'
 import { clock } from '../runtime/clock.ts'
 import type { StatusChange, StatusRecorder } from '../status/recorder.ts'
+import { StoreUnavailable } from '../store/store-unavailable.ts'
 
 /** The receipts of one provider. Pointers are JSON Pointers. */
 export interface ProviderReceipts {
@@ -130,17 +131,29 @@ function timeOf(text: string | undefined): Timestamp {
   return (text === undefined ? undefined : readTimestamp(text)) ?? timestampOf(clock.now())
 }
 
-/** An event names no brand: its identifier is that of one message of the operator. @returns the unknown identifiers */
+/**
+ * An event names no brand: its identifier is that of one message of the operator.
+ *
+ * @returns the unknown identifiers
+ * @throws StoreUnavailable if a store cannot be reached, and the others do not have all of the messages
+ */
 async function recordInBrands(
   { record }: Parts['recorder'],
   brands: readonly string[],
   events: readonly Event[],
 ): Promise<readonly string[]> {
   let open = events
+  let unavailable: StoreUnavailable | undefined
   for (const brand of brands) {
     if (open.length === 0) break
-    const unknown = new Set(await record(open.map((event) => ({ ...event, brand }))))
-    open = open.filter(({ ref }) => unknown.has(ref))
+    try {
+      const unknown = new Set(await record(open.map((event) => ({ ...event, brand }))))
+      open = open.filter(({ ref }) => unknown.has(ref))
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable)) throw error
+      unavailable = error
+    }
   }
+  if (unavailable && open.length > 0) throw unavailable
   return [...new Set(open.map(({ ref }) => ref))]
 }

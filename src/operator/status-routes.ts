@@ -7,8 +7,7 @@ import { statusPagePath } from '../contract/endpoints.ts'
 import { mostCursor, StatusPage, statusPageJson } from '../contract/status-page.ts'
 import { mostStatusRecords } from '../contract/status-record.ts'
 import { addRoute, type Route } from '../http/route.ts'
-import { createStatusPages } from '../status/pages.ts'
-import type { Database } from '../store/database.ts'
+import type { StatusPages } from '../status/pages.ts'
 import { authentication } from './authenticate.ts'
 import type { ApiKey } from './options.ts'
 
@@ -25,9 +24,8 @@ const gone =
 /** @returns the description of the route, for the documents */
 export function statusRoutes(
   app: FastifyInstance,
-  { database, keys }: { readonly database: Database; readonly keys: readonly ApiKey[] },
+  { pages, keys }: { readonly pages: StatusPages; readonly keys: readonly ApiKey[] },
 ): Route<ApiKey, never, typeof query> {
-  const pages = createStatusPages(database)
   const route: Route<ApiKey, never, typeof query> = {
     method: 'GET',
     url: statusPagePath,

@@ -1,5 +1,6 @@
 // Checks the options of createPlatform() before start(). The errors use the terms of the configuration file.
 
+import { checkStores } from '../brands/store-problems.ts'
 import { webhookKey } from '../contract/webhook-signature.ts'
 import { checkAccessKeys } from '../http/check-keys.ts'
 import {
@@ -8,13 +9,11 @@ import {
   type Form,
   millisecondsForm,
   type OptionChecks,
-  storeForm,
   textForm,
   urlForm,
   wholeForm,
   wordForm,
 } from '../runtime/forms.ts'
-import { storeProblems } from '../runtime/store-problems.ts'
 import type { LaneOptions, PlatformOptions } from './options.ts'
 
 const anySize = wholeForm(1, Number.MAX_SAFE_INTEGER)
@@ -29,21 +28,14 @@ export const laneForms = {
   timeoutMs: millisecondsForm,
 } as const satisfies { readonly [Name in keyof LaneOptions]?: Form }
 
-export const storeNumberForm = wholeForm(1, 99)
 export const attemptsForm = wholeForm(1, 1_000_000)
 
 /** @throws ConfigError that lists every problem with its path */
 export function checkPlatformOptions(options: PlatformOptions): void {
   checkOptions('createPlatform', (look) => {
-    const { stores = [], keys = [], lanes = [], intake = [] } = options
-    look.required('store', options.store, storeForm)
+    const { keys = [], lanes = [], intake = [] } = options
+    checkStores(look, options)
     look.optional('publicUrl', options.publicUrl, urlForm)
-    for (const [i, { number, url, brands }] of stores.entries()) {
-      look.required(`stores[${i}].number`, number, storeNumberForm)
-      look.required(`stores[${i}].url`, url, storeForm)
-      for (const [n, brand] of brands.entries()) look.required(`stores[${i}].brands[${n}]`, brand, brandForm)
-    }
-    for (const problem of storeProblems(options)) look.wrong(problem)
     checkAccessKeys(look, 'keys', keys)
     for (const [i, lane] of lanes.entries()) {
       checkLane(look, `lanes[${i}]`, lane)

@@ -1,5 +1,6 @@
 // Composes the platform: lanes that call operators, and the API that fills and shows the lanes.
 
+import { pingAny, storeStates } from '../brands/store-states.ts'
 import { deviceLink, deviceUnlink, messageStatusPath } from '../contract/endpoints.ts'
 import { readMessageKey } from '../contract/message-key.ts'
 import { createConversions } from '../conversions/conversions.ts'
@@ -46,7 +47,6 @@ import type { RecordRules } from './new-item.ts'
 import { appDevices, type LaneOptions, type PlatformOptions } from './options.ts'
 import type { OwnDelivery } from './own-delivery.ts'
 import { createOwnDelivery } from './own-delivery.ts'
-import { pingAny, storeStates } from './store-states.ts'
 import { openStores } from './stores.ts'
 
 export type Platform = Service

@@ -1,4 +1,5 @@
 import type { Field } from '../attributes/attribute-source.ts'
+import type { StoreOptions } from '../brands/configured-stores.ts'
 import type { BrokerConsumer } from '../brokers/consumer.ts'
 import type { ContentMapping } from '../contract/content.ts'
 import type { PolledOperator } from '../conversions/poller.ts'
@@ -110,15 +111,6 @@ export interface IntakeChannel {
   readonly channel?: Channel
   /** The brands that its records may have. Default: all. */
   readonly brands?: readonly string[]
-}
-
-/** A database for some of the brands. */
-export interface StoreOptions {
-  /** From 1 to 99, and never changed: the numbers of its messages begin with it. */
-  readonly number: number
-  /** 'postgres://…' */
-  readonly url: string
-  readonly brands: readonly string[]
 }
 
 export interface PlatformOptions {

@@ -2,18 +2,15 @@
 // message is claimed in the store of its brand, suppressed by the CRM's attributes, and sent to the devices of the brand's registry.
 
 import type { Fatal } from '../contract/outcome.ts'
-import { createPath, createPushDelivery, deliverThrough } from '../delivery/compose.ts'
-import type { Delivery } from '../delivery/delivery.ts'
-import type { SendPath } from '../delivery/send-path.ts'
+import { createStorePaths, type StorePath } from '../delivery/store-paths.ts'
 import { createSuppression, type Suppression } from '../delivery/suppress.ts'
-import type { DeviceSource } from '../devices/device-source.ts'
+import { joinRegistries } from '../devices/join-registries.ts'
 import { devicesPerUser } from '../devices/registry.ts'
 import { createRemovalKeeper, type RemovalKeeper } from '../devices/removals/keeper.ts'
-import { createInbox } from '../inbox/inbox.ts'
 import type { Channel, Provider, Result } from '../providers/provider.ts'
 import { crmSource } from '../reconcile/crm/attribute-source.ts'
 import { type OwnDeliveryOptions, ownDeliveryLimits, suppressionFields } from './options.ts'
-import type { BrandStore, BrandStores } from './stores.ts'
+import type { PlatformStore, PlatformStores } from './stores.ts'
 
 export interface OwnDelivery {
   /** The send path of a channel, as the provider of a lane. */
@@ -32,13 +29,13 @@ const mostPerCall = 10_000
 
 export function createOwnDelivery(
   options: OwnDeliveryOptions,
-  stores: BrandStores,
+  stores: PlatformStores,
   { perUser = devicesPerUser, signal }: { readonly perUser: number | undefined; readonly signal: AbortSignal },
 ): OwnDelivery {
   const { push, site, content } = options
   const limits = { ...ownDeliveryLimits, ...options.limits }
   const suppression = createOwnSuppression(options, stores, signal)
-  const [main] = stores.all as readonly [BrandStore, ...BrandStore[]]
+  const [main] = stores.all as readonly [PlatformStore, ...PlatformStore[]]
   const removals =
     push && 'devices' in push
       ? createRemovalKeeper({
@@ -47,56 +44,39 @@ export function createOwnDelivery(
           ...(push.devices.removals && { limits: push.devices.removals }),
         })
       : undefined
-  const pushDelivery =
-    push &&
-    createPushDelivery(push, {
-      registry: registryOfAll(stores),
-      brake: removals,
-      devicesPerUser: perUser,
-      content,
-      limits,
-    })
-  const siteDelivery = site && site !== 'inbox' ? deliverThrough(site, limits) : undefined
-
-  /** The inbox stores its notifications with the outcomes, so each store has its own. */
-  const siteDeliveryOf = ({ database }: BrandStore): Delivery | undefined =>
-    site === 'inbox' ? deliverThrough(createInbox({ database, ...(content && { content }) }), limits) : siteDelivery
-
-  const pathsByStore = new Map(
-    stores.all.map((store) => {
-      const pathOf = (delivery: Delivery | undefined): Path | undefined =>
-        delivery && { delivery, path: createPath(delivery, { database: store.database, suppression, limits }) }
-      return [store.number, { push: pathOf(pushDelivery), site: pathOf(siteDeliveryOf(store)) }]
-    }),
-  )
-  const paths = [...pathsByStore.values()].flatMap((each) =>
-    [each.push, each.site].filter((path) => path !== undefined),
-  )
+  const paths = createStorePaths(stores.all, {
+    push,
+    site,
+    content,
+    registry: joinRegistries(
+      (brand) => stores.homeOf(brand).registry,
+      stores.all.map(({ registry }) => registry),
+    ),
+    brake: removals,
+    devicesPerUser: perUser,
+    suppression,
+    limits,
+  })
 
   return {
     providerOf(brand, channel) {
-      const found = pathsByStore.get(stores.of(brand).number)?.[channel]
+      const found = paths.of(stores.of(brand).number, channel)
       if (!found) throw new Error(`the platform has no provider of its own for ${channel} messages`)
       return throughPath(found)
     },
     suppression,
     removals,
     start: async () => removals?.start(),
-    idle: async () => void (await Promise.all(paths.map(({ path }) => path.idle()))),
+    idle: paths.idle,
     async close() {
       await removals?.stop()
-      await Promise.all([...new Set(paths.map(({ delivery }) => delivery))].map((delivery) => delivery.close()))
+      await paths.close()
     },
   }
 }
 
-interface Path {
-  readonly delivery: Delivery
-  readonly path: SendPath
-}
-
 /** The send path settles each message in its own row, before the lane settles it in the queue. */
-function throughPath({ delivery, path }: Path): Provider {
+function throughPath({ delivery, path }: StorePath): Provider {
   return {
     name: delivery.name,
     max: mostPerCall,
@@ -122,7 +102,7 @@ export function toLaneResults(results: readonly Result[]): readonly Result[] {
 
 function createOwnSuppression(
   { suppression = {} }: OwnDeliveryOptions,
-  stores: BrandStores,
+  stores: PlatformStores,
   signal: AbortSignal,
 ): Suppression | undefined {
   if (suppression === 'none') return undefined
@@ -132,18 +112,4 @@ function createOwnSuppression(
     signal,
     options,
   )
-}
-
-/** The registries of all stores as one source. A device is looked up in the store of its brand. */
-function registryOfAll(stores: BrandStores): DeviceSource {
-  const of = (brand: string) => stores.of(brand).registry
-  return {
-    name: 'registry',
-    of: async (brand, userIds, look) => of(brand).of(brand, userIds, look),
-    holders: async (brand, tokens, look) => of(brand).holders(brand, tokens, look),
-    refresh: async (device) => of(device.brand).refresh?.(device),
-    revoked: (device) => of(device.brand).revoked(device),
-    unlink: (devices, why) =>
-      [...Map.groupBy(devices, ({ brand }) => brand)].flatMap(([brand, ofBrand]) => of(brand).unlink(ofBrand, why)),
-  }
 }

@@ -1,4 +1,4 @@
-// The table `brand_moves`: one row in each store for each brand that left it or came to it with `bellwire platform move-brand`.
+// The table `brand_moves`: one row in each store for each brand that left it or came to it with the command `move-brand`.
 //
 // state  moving      the brand is being copied to the store `other`
 //        committing  the copy may be committed: the row of the other store decides
@@ -47,11 +47,17 @@ const selectMoves = statement<BrandMove>({
   text: () => 'select m.brand, m.move, m.state, m.other, m.at from brand_moves m order by m.brand',
 })
 
+/** Reads in the session, which notices a connection that has ended without a word. */
+export async function readMovesInSession(database: Database): Promise<readonly BrandMove[]> {
+  const [moves] = await database.commit([op(selectMoves, [[]])], { durable: false })
+  return moves
+}
+
 export const readMoves = (database: Database): Promise<readonly BrandMove[]> => database.read(op(selectMoves, [[]]))
 
 /** For a process that still has the old settings. */
 export const phraseMoved = (brand: string, to: number | string): string =>
-  `brand ${brand} has moved to store ${to}: change its store in platform.stores, and restart this process`
+  `brand ${brand} has moved to store ${to}: change its store in the setting stores, and restart this process`
 
 // The rest is for the command that moves a brand, and for PostgreSQL only.
 
@@ -95,20 +101,50 @@ const refuseChange = `
  * SQL: refuses changes of the rows of these brands, or of none. It waits for transactions that change the table, so afterwards no
  * such change is under way. It does not wait for readers.
  */
-export function freezeTable(
-  { table, brand, lane, derived, deletedByPeople }: BrandTable,
-  brands: readonly string[],
-): readonly string[] {
-  const column = brand ?? lane
-  if (column === undefined || derived) return []
+export function freezeTable(table: BrandTable, brands: readonly string[]): readonly string[] {
+  const column = columnOf(table)
+  if (column === undefined) return []
+  return [
+    ...freezeClaims(table, brands),
+    trigger(table, {
+      name: 'moved_brands',
+      event: table.insertedOnly ? 'insert' : 'insert or update',
+      row: 'new',
+      column,
+      brands,
+    }),
+    ...(table.deletedByPeople
+      ? [trigger(table, { name: 'moved_brands_delete', event: 'delete', row: 'old', column, brands })]
+      : []),
+  ]
+}
+
+/** SQL: refuses new attempts to send messages of these brands. The attempts that are under way can still be settled. */
+export function freezeClaims(table: BrandTable, brands: readonly string[]): readonly string[] {
+  const column = columnOf(table)
+  if (column === undefined || !table.inFlight) return []
+  const only = table.inFlight('new')
+  return [trigger(table, { name: 'moving_brands', event: 'insert or update', row: 'new', column, brands, only })]
+}
+
+const columnOf = ({ brand, lane, derived }: BrandTable): string | undefined => (derived ? undefined : (brand ?? lane))
+
+interface Trigger {
+  readonly name: string
+  readonly event: string
+  readonly row: 'old' | 'new'
+  readonly column: string
+  readonly brands: readonly string[]
+  /** SQL: which changes are refused. Default: all. */
+  readonly only?: string
+}
+
+function trigger({ table }: BrandTable, { name, event, row, column, brands, only }: Trigger): string {
   // A look-up in a JSON object takes the same time for one brand and for many. A list would be compared one by one.
   const list = JSON.stringify(Object.fromEntries(brands.map((each) => [each, 0])))
-  const trigger = (name: string, event: string, row: 'old' | 'new'): string => `
+  const ofBrands = `'${list}'::jsonb ? split_part(${row}.${column}, '/', 1)${only === undefined ? '' : ` and ${only}`}`
+  return `
     create or replace trigger ${name} before ${event} on ${table} for each row
-    when (${brands.length === 0 ? 'false' : `'${list}'::jsonb ? split_part(${row}.${column}, '/', 1)`})
+    when (${brands.length === 0 ? 'false' : ofBrands})
     execute function refuse_change_of_moved_brand('${column}')`
-  return [
-    trigger('moved_brands', 'insert or update', 'new'),
-    ...(deletedByPeople ? [trigger('moved_brands_delete', 'delete', 'old')] : []),
-  ]
 }

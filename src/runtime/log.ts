@@ -113,10 +113,13 @@ const phrases: Readonly<Record<EventName, Phrase>> = {
   'lane.owned': ['debug', 'this process owns the lane'],
   'lane.lost': ['warn', 'this process lost the lane'],
   'lane.returned': ['debug', 'this process no longer owns the lane: another process takes it'],
-  'brand.moving': ['info', 'a brand is being moved to another store: its lanes wait, and its records are answered 503'],
+  'brand.moving': [
+    'info',
+    'a brand is being moved to another store: its lanes wait, and its requests are answered 503',
+  ],
   'brand.moved': [
     'warn',
-    'a brand has moved to another store, and its records are answered 503: list it there in platform.stores, and restart this process',
+    'a brand has moved to another store, and its requests are answered 503: list it there in the setting stores, and restart this process',
   ],
   'lanes.divided': ['info', 'lanes divided over the living processes'],
   'lane.held': ['warn', 'lane held'],

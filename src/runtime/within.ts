@@ -3,19 +3,23 @@ import { clock } from './clock.ts'
 /**
  * Resolves with the result of `work` if it arrives in time. Does not cancel `work`: pass it an abort signal for that.
  *
- * @throws an error with the time limit after `ms`
+ * @throws LateAnswer after `ms`
  * @example const truth = await within(5_000, source.among(…))
  */
 export async function within<Answer>(ms: number, work: Promise<Answer>): Promise<Answer> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {
-    timer = clock.setTimeout(() => reject(new Error(`no answer within ${ms} ms`)), ms)
+    timer = clock.setTimeout(() => reject(new LateAnswer(`no answer within ${ms} ms`)), ms)
   })
   try {
     return await Promise.race([work, late])
   } finally {
     clock.clearTimeout(timer)
   }
+}
+
+export class LateAnswer extends Error {
+  override readonly name = 'LateAnswer'
 }
 
 /** Waits at most `ms` for `done`, and ignores its error. */

@@ -30,19 +30,23 @@ export type StatusPageRead =
   | { readonly records: readonly string[]; readonly next: string; readonly restart?: never }
   | { readonly restart: string }
 
-const start = '0.0'
-/** Statuses of other brands are passed over. A poll reads at most this many pages of them. */
-const mostPagesPassed = 20
+/** The cursor before the first status. */
+export const firstCursor = '0.0'
+/** Statuses of other brands are passed over. A poll passes pages of them for this time. */
+const passingMs = 2_000
+/** Statuses that get their numbers in one commit. */
+const numbersPerCommit = 10_000
 
 /** @example const page = await createStatusPages(database).read(['1'], undefined, 1_000) */
 export function createStatusPages(database: Pick<Database, 'read' | 'commit'>): StatusPages {
   return {
-    async read(brands, after = start, limit) {
+    async read(brands, after = firstCursor, limit) {
       const from = await checkCursor(after)
-      if (from === undefined) return { restart: start }
+      if (from === undefined) return { restart: firstCursor }
       const records: string[] = []
       let last = from
-      for (let pages = 0; pages < mostPagesPassed && records.length < limit; pages++) {
+      const began = clock.monotonic()
+      while (records.length < limit) {
         const rows = await readRows(last)
         if (rows.length === 0) break
         let bytes = 0
@@ -54,6 +58,7 @@ export function createStatusPages(database: Pick<Database, 'read' | 'commit'>): 
           if (record !== undefined) records.push(record)
         }
         if (records.length > 0 && rows.at(-1)?.number !== last) break
+        if (clock.monotonic() - began > passingMs) break
       }
       return { records, next: await cursorOf(last) }
     },
@@ -65,7 +70,7 @@ export function createStatusPages(database: Pick<Database, 'read' | 'commit'>): 
     if (rows.length === mostStatusRecords || (await database.read(op(selectNew, [[]]))).length === 0) return rows
     await database.commit([
       op(lockCounter, [[0]]),
-      op(assignNumbers, [[mostStatusRecords]]),
+      op(assignNumbers, [[numbersPerCommit]]),
       op(insertBatch, [[uuidv7(), clock.now()]]),
       op(advanceCounter, [[0]]),
     ])
@@ -74,14 +79,14 @@ export function createStatusPages(database: Pick<Database, 'read' | 'commit'>): 
 
   /** @returns the number of the cursor; undefined if this database did not give it */
   async function checkCursor(cursor: string): Promise<number | undefined> {
-    if (cursor === start) return 0
+    if (cursor === firstCursor) return 0
     const [, number, tag] = /^([1-9][0-9]{0,14})\.(.+)$/.exec(cursor) ?? []
     if (number === undefined) return undefined
     return (await tagOf(Number(number))) === tag ? Number(number) : undefined
   }
 
   async function cursorOf(number: number): Promise<string> {
-    return number === 0 ? start : `${number}.${await tagOf(number)}`
+    return number === 0 ? firstCursor : `${number}.${await tagOf(number)}`
   }
 
   async function tagOf(number: number): Promise<string | undefined> {

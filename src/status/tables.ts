@@ -27,6 +27,11 @@ export const statusMigrations: readonly Migration[] = [
       'insert into status_counter (id, last) values (1, 0)',
       `create table status_batches (last bigint not null primary key, tag ${key} not null, at bigint not null)`,
     ],
+    brandTables: [
+      { table: 'status_messages', brand: 'brand' },
+      // Numbers are those of one database, and are assigned again in the other one. Polling assigns them to statuses of all brands.
+      { table: 'statuses', brand: 'brand', shifted: () => ({ number: 'null::bigint' }), insertedOnly: true },
+    ],
   },
 ]
 

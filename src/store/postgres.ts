@@ -1,5 +1,6 @@
 import pg from 'pg'
 import { clock } from '../runtime/clock.ts'
+import { LateAnswer, within } from '../runtime/within.ts'
 import { checkRows } from './check-rows.ts'
 import type { Database, Op, Ownership, PartitionedTable } from './database.ts'
 import { createFlusher } from './flusher.ts'
@@ -126,11 +127,12 @@ export async function createPostgresDatabase(
     let client: pg.PoolClient | undefined
     try {
       client = await pool.connect()
-      const rows = await runRead(client, query)
+      // The server's timeout is of no use if the network drops all packets.
+      const rows = await within(answerWithinMs, runRead(client, query))
       client.release()
       return rows as Out[]
     } catch (error) {
-      const cause = toCallerError(error)
+      const cause = error instanceof LateAnswer ? new StoreUnavailable(error.message) : toCallerError(error)
       client?.release(cause instanceof StoreUnavailable)
       throw cause
     }

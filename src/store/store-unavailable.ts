@@ -13,3 +13,13 @@ export class StoreUnavailable extends Error {
 
 /** The store cannot change these rows now, because their brand is being moved or has moved. It answers for all other rows. */
 export class RowsUnavailable extends StoreUnavailable {}
+
+/** @returns undefined if the function throws StoreUnavailable */
+export function unlessUnavailable<Result>(run: () => Result): Result | undefined {
+  try {
+    return run()
+  } catch (error) {
+    if (error instanceof StoreUnavailable) return undefined
+    throw error
+  }
+}

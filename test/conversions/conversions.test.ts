@@ -308,7 +308,7 @@ onEachEngine('conversions and their counts are forgotten together', async (t, st
   await reportAll(['1:1', 'clicked'])
   assert.equal((await groups()).length, 1)
   await stop()
-  const database = await openDatabase(store, { migrations: platformStores({ store })[0]?.migrations ?? [] })
+  const database = await openDatabase(store, { migrations: platformStores({ store })[0].migrations })
   const later = Date.now() + 48 * 3_600_000
   for (const { forget } of conversionRetention(database, 0)) while ((await forget(later)) > 0);
   await database.close()

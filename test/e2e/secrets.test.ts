@@ -150,8 +150,11 @@ export const source = {
 }
 `
 
-const furtherStore =
-  '  stores: [{number: 1, url: "postgres://bellwire:canary-store-password@127.0.0.1:1/b", brands: [77]}]\n'
+/** The databases of a side. */
+const storesOf = (side: string): string => `
+  store: "postgres://bellwire:canary-store-password@127.0.0.1:1/${side}"
+  stores: [{number: 1, url: "postgres://bellwire:canary-store-password@127.0.0.1:1/${side}_1", brands: [77]}]
+`
 
 test('the configurations of this test have every secret setting', async (t) => {
   const folder = await temporary(t)
@@ -170,8 +173,9 @@ test('the configurations of this test have every secret setting', async (t) => {
           platformOf(address) +
           ownOf(toDevices(services, source)),
       ),
+      yamlOf(address, auth) + storesOf('operator') + platformOf(address) + storesOf('platform'),
     ]) {
-      await writeFile(file, yaml + consumed + furtherStore)
+      await writeFile(file, yaml + consumed)
       for (const path of secretsIn(table, await loadConfig(file, {}), '')) set.add(path)
     }
   }

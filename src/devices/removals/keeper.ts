@@ -217,7 +217,7 @@ export function createRemovalKeeper({
     },
     mayRemove,
     async start() {
-      // A platform with several stores starts while one of them is away.
+      // A side with several stores starts while one of them is away.
       await read().catch((error: unknown) => {
         if (!(error instanceof StoreUnavailable)) throw error
       })

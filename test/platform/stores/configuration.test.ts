@@ -2,14 +2,16 @@
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import type { StoreOptions } from '../../../src/brands/configured-stores.ts'
 import { checkConsistency } from '../../../src/config/check-consistency.ts'
 import type { Problem } from '../../../src/config/problem.ts'
 import type { Config } from '../../../src/config/table.ts'
-import type { PlatformOptions, StoreOptions } from '../../../src/platform/options.ts'
+import type { PlatformOptions } from '../../../src/platform/options.ts'
 import { withoutPostgres } from '../../support/services/postgres.ts'
 import { adminKey, element, post, startPlatform, witness } from '../../support/sides.ts'
+import { twoStores } from '../../support/two-stores.ts'
 import { until } from '../../support/wait.ts'
-import { lane, start, twoStores } from './several-stores.ts'
+import { lane, start } from './several-stores.ts'
 
 const skip = await withoutPostgres()
 const main = 'postgres://user:secret@main/bellwire'

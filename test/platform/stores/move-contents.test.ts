@@ -2,16 +2,16 @@
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { brandTables } from '../../../src/brands/move/brand-rows.ts'
 import { deviceLink } from '../../../src/contract/endpoints.ts'
-import { brandTables } from '../../../src/platform/move/brand-rows.ts'
 import { platformStores } from '../../../src/platform/stores.ts'
 import type { Message, Result } from '../../../src/providers/provider.ts'
 import { migrateDatabase } from '../../../src/store/open-database.ts'
 import { freshSchema, query, withoutPostgres } from '../../support/services/postgres.ts'
 import { adminKey, element, get, post, witness } from '../../support/sides.ts'
+import { twoStores } from '../../support/two-stores.ts'
 import { event, until } from '../../support/wait.ts'
 import { after, before, move, startBrands } from './moving.ts'
-import { twoStores } from './several-stores.ts'
 
 const skip = await withoutPostgres()
 const records = (n: number, over: object = {}) => Array.from({ length: n }, () => element({ brand_id: 2, ...over }))
@@ -27,7 +27,7 @@ const notMoved = ['brand_moves', 'lane_owners', 'lane_processes', 'migrations', 
 
 test('the command knows every table of a platform', { skip }, async () => {
   const url = await freshSchema()
-  const migrations = platformStores({ store: url }).flatMap((each) => each.migrations)
+  const migrations = platformStores({ store: url })[0].migrations
   await migrateDatabase(url, migrations)
   const tables = await query(
     url,

@@ -2,13 +2,13 @@
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { planMove } from '../../../src/platform/move/plan-move.ts'
+import { planMove } from '../../../src/brands/move/plan-move.ts'
 import type { BrandMove } from '../../../src/queue/brand-moves.ts'
 import { query, withoutPostgres } from '../../support/services/postgres.ts'
 import { adminKey, element, get, post } from '../../support/sides.ts'
+import { holdTable, twoStores } from '../../support/two-stores.ts'
 import { until } from '../../support/wait.ts'
-import { after, before, holdTable, move, rowsIn, startBrands, startMove } from './moving.ts'
-import { twoStores } from './several-stores.ts'
+import { after, before, move, rowsIn, startBrands, startMove } from './moving.ts'
 
 const skip = await withoutPostgres()
 const slow = { withinMs: 30_000 }
@@ -81,7 +81,7 @@ for (const lost of [0, 1] as const)
     const { url, provider } = await startBrands(t, stores, before(stores.schemas))
     await enqueue(url, ofBrand(2))
     await until(() => provider.received.length === 20, { awaited: 'the brand is delivered' })
-    const held = await holdTable(t, stores.schemas[1], 'crm_users')
+    const held = await holdTable(stores, stores.schemas[1], 'crm_users')
     const moving = move(before(stores.urls))
     await held.reached()
     stores.proxies[lost].cut()
@@ -201,7 +201,7 @@ test('the command refuses a target that has rows of the brand, an unknown store,
   await assert.rejects(move(settings, { to: 9 }), /there is no store 9/)
   await assert.rejects(move(settings, { brand: '3' }), /brand 3 lives in store 1 already/)
   await assert.rejects(move({ store: 'sqlite:platform.db' }), /PostgreSQL databases only/)
-  const held = await holdTable(t, stores.schemas[0], 'crm_users')
+  const held = await holdTable(stores, stores.schemas[0], 'crm_users')
   const first = move(settings, { brand: '3', to: 0 })
   await held.reached()
   await assert.rejects(move(settings, { brand: '1' }), /another command is moving a brand/)

@@ -4,9 +4,9 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { withoutPostgres } from '../../support/services/postgres.ts'
 import { adminKey, element, get, post, type Witness, witness } from '../../support/sides.ts'
+import { holdTable, repeat, type TwoStores, twoStores } from '../../support/two-stores.ts'
 import { event, until } from '../../support/wait.ts'
-import { after, before, holdTable, move, rowsIn, startBrands, startMove } from './moving.ts'
-import { twoStores } from './several-stores.ts'
+import { after, before, move, rowsIn, startBrands, startMove } from './moving.ts'
 
 const skip = await withoutPostgres()
 const slow = { withinMs: 30_000 }
@@ -16,24 +16,15 @@ const sentOf = ({ received }: Witness, brand: string): string[] =>
   received.filter((message) => message.brand === brand).map(({ id }) => id)
 
 /** Enqueues records of a brand until it is stopped. A record that is answered 503 is enqueued again. */
-function feed(urlOf: () => string, brand: number) {
+function feed(stores: TwoStores, urlOf: () => string, brand: number) {
   const accepted = new Set<string>()
-  let running = true
-  const fed = (async () => {
-    while (running) {
-      const records = ofBrand(brand, 3)
-      const stored = async () => (await enqueue(urlOf(), records).catch(() => undefined))?.status === 200
-      await until(stored, { ...slow, awaited: `records of brand ${brand} are stored` })
-      for (const { activity } of records) accepted.add(String(activity.id))
-    }
-  })()
-  return {
-    accepted,
-    async stop() {
-      running = false
-      await fed
-    },
-  }
+  const stop = repeat(stores, async () => {
+    const records = ofBrand(brand, 3)
+    const stored = async () => (await enqueue(urlOf(), records).catch(() => undefined))?.status === 200
+    await until(stored, { ...slow, awaited: `records of brand ${brand} are stored` })
+    for (const { activity } of records) accepted.add(String(activity.id))
+  })
+  return { accepted, stop }
 }
 
 test('each message of all brands is delivered once while one brand moves and the platform is replaced', {
@@ -43,9 +34,9 @@ test('each message of all brands is delivered once while one brand moves and the
   const provider = witness()
   const old = await startBrands(t, stores, before(stores.schemas), { provider })
   let url = old.url
-  const feeds = [1, 2, 3].map((brand) => feed(() => url, brand))
+  const feeds = [1, 2, 3].map((brand) => feed(stores, () => url, brand))
   await until(() => sentOf(provider, '2').length > 50, { awaited: 'traffic' })
-  const held = await holdTable(t, stores.schemas[1], 'crm_users')
+  const held = await holdTable(stores, stores.schemas[1], 'crm_users')
   const moving = move(before(stores.schemas))
   await held.reached()
 
@@ -102,7 +93,7 @@ test('calls in flight are settled before the rows are copied', { skip }, async (
 test('a request with records of several brands loses only those of the brand that moves', { skip }, async (t) => {
   const stores = await twoStores(t)
   const { url, provider } = await startBrands(t, stores, before(stores.schemas))
-  const held = await holdTable(t, stores.schemas[1], 'crm_users')
+  const held = await holdTable(stores, stores.schemas[1], 'crm_users')
   const moving = move(before(stores.schemas))
   await held.reached()
   const refused = event('request.refused')
@@ -113,7 +104,7 @@ test('a request with records of several brands loses only those of the brand tha
   await moving
   const again = event('request.refused')
   assert.equal((await enqueue(url, ofBrand(2, 5))).status, 503)
-  assert.match((await again).cause ?? '', /brand 2 has moved to store 1: change its store in platform\.stores/)
+  assert.match((await again).cause ?? '', /brand 2 has moved to store 1: change its store in the setting stores/)
 })
 
 test('the command is killed while it copies: nothing has moved, and a repetition moves everything', {
@@ -123,7 +114,7 @@ test('the command is killed while it copies: nothing has moved, and a repetition
   const { url, provider } = await startBrands(t, stores, before(stores.schemas))
   await enqueue(url, ofBrand(2))
   await until(() => provider.received.length === 20, { awaited: 'the brand is delivered' })
-  const held = await holdTable(t, stores.schemas[1], 'crm_users')
+  const held = await holdTable(stores, stores.schemas[1], 'crm_users')
   const command = await startMove(t, before(stores.schemas))
   await held.reached()
   command.child.kill('SIGKILL')
@@ -145,7 +136,7 @@ test('the command is killed while it copies: nothing has moved, and a repetition
 test('--abort leaves the brand of a killed command in its store', { skip }, async (t) => {
   const stores = await twoStores(t)
   const { url, provider } = await startBrands(t, stores, before(stores.schemas))
-  const held = await holdTable(t, stores.schemas[1], 'crm_users')
+  const held = await holdTable(stores, stores.schemas[1], 'crm_users')
   const command = await startMove(t, before(stores.schemas))
   await held.reached()
   command.child.kill('SIGKILL')

@@ -3,14 +3,14 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
-import pg from 'pg'
-import { type MovePhase, openBrandMover } from '../../../src/platform/move/move-brand.ts'
+import { type MovePhase, openBrandMover } from '../../../src/brands/move/move-brand.ts'
 import type { PlatformOptions } from '../../../src/platform/options.ts'
+import { platformStores } from '../../../src/platform/stores.ts'
 import { type Started as StartedCommand, start as startCommand } from '../../cli/bellwire.ts'
 import { query } from '../../support/services/postgres.ts'
 import { startPlatform, temporary, type Witness, witness } from '../../support/sides.ts'
-import { until } from '../../support/wait.ts'
-import { lane, type TwoStores } from './several-stores.ts'
+import type { TwoStores } from '../../support/two-stores.ts'
+import { lane } from './several-stores.ts'
 
 type Urls = TwoStores['urls']
 
@@ -37,7 +37,8 @@ export async function move(
   { brand = '2', to = 1 }: { readonly brand?: string; readonly to?: number } = {},
 ): Promise<MovePhase[]> {
   const phases: MovePhase[] = []
-  const mover = await openBrandMover(settings, brand, to)
+  const stores = platformStores(settings)
+  const mover = await openBrandMover({ side: 'platform', stores, attemptMs: 60_000 }, brand, to)
   try {
     await mover.move((phase) => phases.push(phase), AbortSignal.timeout(60_000))
     return phases
@@ -55,31 +56,6 @@ export async function startMove(
   const file = join(await temporary(t), 'bellwire.json')
   await writeFile(file, JSON.stringify({ platform: { store, stores, lanes: [], keys: [] } }))
   return startCommand(t, ['platform', 'move-brand', ...args, '--config', file])
-}
-
-export interface HeldTable {
-  /** Resolves when the command waits for the table. */
-  reached(): Promise<void>
-  release(): Promise<void>
-}
-
-/** Keeps the command from writing into a table of this database. The table can be read. */
-export async function holdTable(t: TestContext, url: string, table: string): Promise<HeldTable> {
-  const schema = new URL(url).searchParams.get('schema')
-  const plain = new URL(url)
-  plain.searchParams.delete('schema')
-  const client = new pg.Client({ connectionString: plain.href, options: `-c search_path=${schema}` })
-  client.on('error', () => {})
-  await client.connect()
-  t.after(() => client.end().catch(() => {}))
-  await client.query(`begin; lock table ${table} in exclusive mode`)
-  return {
-    async reached() {
-      const waiting = `select 1 from pg_locks where not granted and relation = '${table}'::regclass`
-      await until(async () => (await query(url, waiting)).length > 0, { awaited: `the command waits for ${table}` })
-    },
-    release: async () => void (await client.query('commit')),
-  }
 }
 
 /** The number of rows of brand 2 in these tables. */

@@ -7,9 +7,10 @@ import type { LaneOptions, PlatformOptions } from '../../../src/platform/options
 import { witnessService } from '../../support/push-services.ts'
 import { withoutPostgres } from '../../support/services/postgres.ts'
 import { adminKey, element, get, post, startPlatform } from '../../support/sides.ts'
+import { type TwoStores, twoStores } from '../../support/two-stores.ts'
 import { event, until } from '../../support/wait.ts'
 import { after, before, move } from './moving.ts'
-import { lane, type TwoStores, twoStores } from './several-stores.ts'
+import { lane } from './several-stores.ts'
 
 const skip = await withoutPostgres()
 const slow = { withinMs: 30_000 }

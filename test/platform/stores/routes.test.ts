@@ -6,8 +6,9 @@ import { deviceLink } from '../../../src/contract/endpoints.ts'
 import { metricsText } from '../../../src/runtime/metrics.ts'
 import { query, withoutPostgres } from '../../support/services/postgres.ts'
 import { adminKey, element, get, post, witness } from '../../support/sides.ts'
+import { twoStores } from '../../support/two-stores.ts'
 import { until } from '../../support/wait.ts'
-import { start, twoStores } from './several-stores.ts'
+import { start } from './several-stores.ts'
 
 const skip = await withoutPostgres()
 const records = (n: number, over: object = {}) =>

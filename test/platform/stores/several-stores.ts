@@ -1,41 +1,9 @@
-// A platform with brand 1 in `store` and brand 2 in a further database, each behind a proxy that can be cut.
+// A platform with brand 1 in `store` and brand 2 in a further database.
 
 import type { TestContext } from 'node:test'
 import type { LaneOptions, PlatformOptions } from '../../../src/platform/options.ts'
-import { freshSchema } from '../../support/services/postgres.ts'
 import { type Answer, adminKey, post, startPlatform, type Witness, witness } from '../../support/sides.ts'
-import { type TcpProxy, tcpProxy } from '../../support/tcp-proxy.ts'
-
-export interface TwoStores {
-  /** Direct addresses, for SQL. */
-  readonly schemas: readonly [string, string]
-  /** Addresses through the proxies. */
-  readonly urls: readonly [string, string]
-  readonly proxies: readonly [TcpProxy, TcpProxy]
-  /** Called when the test ends, before the schemas are dropped. */
-  readonly stops: (() => Promise<void>)[]
-}
-
-export async function twoStores(t: TestContext): Promise<TwoStores> {
-  const stops: (() => Promise<void>)[] = []
-  t.after(() => Promise.all(stops.map((stop) => stop())))
-  const [main, east] = [await behindProxy(t), await behindProxy(t)]
-  return {
-    schemas: [main.schema, east.schema],
-    urls: [main.url, east.url],
-    proxies: [main.proxy, east.proxy],
-    stops,
-  }
-}
-
-async function behindProxy(t: TestContext) {
-  const schema = await freshSchema()
-  const url = new URL(schema)
-  const proxy = await tcpProxy(t, Number(url.port || 5432))
-  url.hostname = '127.0.0.1'
-  url.port = String(proxy.port)
-  return { schema, url: url.href, proxy }
-}
+import type { TwoStores } from '../../support/two-stores.ts'
 
 export const lane = (brand: string, provider: LaneOptions['provider']): LaneOptions => ({
   brand,

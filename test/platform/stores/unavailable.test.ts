@@ -5,8 +5,9 @@ import test from 'node:test'
 import type { BrokerConsumer, Take } from '../../../src/brokers/consumer.ts'
 import { query, withoutPostgres } from '../../support/services/postgres.ts'
 import { adminKey, element, get, post } from '../../support/sides.ts'
+import { twoStores } from '../../support/two-stores.ts'
 import { event, until } from '../../support/wait.ts'
-import { start, twoStores } from './several-stores.ts'
+import { start } from './several-stores.ts'
 
 const skip = await withoutPostgres()
 const ofBrand = (brand: number, n = 20) => Array.from({ length: n }, () => element({ brand_id: brand }))

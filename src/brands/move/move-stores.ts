@@ -6,14 +6,20 @@ import type { Database, PartitionedTable } from '../../store/database.ts'
 import { openDatabase } from '../../store/open-database.ts'
 import { openClient } from '../../store/postgres-copy.ts'
 import { partitionedTables } from '../../store/postgres-migrate.ts'
-import type { PlatformOptions } from '../options.ts'
-import { platformStores, type StoreUrl } from '../stores.ts'
+import { type ConfiguredStore, homeOf, type Side } from '../configured-stores.ts'
 import { brandTables } from './brand-rows.ts'
 import { MoveRefused } from './move-refused.ts'
 
-export type MoveOptions = Pick<PlatformOptions, 'store' | 'stores'>
+/** The databases of the side whose brand is moved. */
+export interface MoveOptions {
+  readonly side: Side
+  /** All stores of the side, `store` first. */
+  readonly stores: readonly [ConfiguredStore, ...ConfiguredStore[]]
+  /** The longest time from the claim of a message to its settle, in milliseconds. */
+  readonly attemptMs: number
+}
 
-/** A store during a move: the connection of the command, and the store as a platform process sees it. */
+/** A store during a move: the connection of the command, and the store as a process of the side sees it. */
 export interface MoveStore {
   readonly number: number
   readonly client: pg.Client
@@ -23,6 +29,7 @@ export interface MoveStore {
 }
 
 export interface MoveStores {
+  readonly attemptMs: number
   readonly tables: readonly BrandTable[]
   readonly partitioned: readonly PartitionedTable[]
   /** The number of the store in which the brand lives by the settings. */
@@ -32,22 +39,20 @@ export interface MoveStores {
   close(): Promise<void>
 }
 
-export function createMoveStores(options: MoveOptions): MoveStores {
-  const { store, stores: further = [] } = options
-  if (store.startsWith('sqlite:'))
+export function createMoveStores({ side, stores, attemptMs }: MoveOptions): MoveStores {
+  const [main] = stores
+  if (main.url.startsWith('sqlite:'))
     throw new MoveRefused('a brand can be moved between PostgreSQL databases only, and `store` is a SQLite file')
-  const numbers = [0, ...further.map(({ number }) => number)]
-  const urls = platformStores(options)
-  const { migrations } = urls[0] as StoreUrl
   const opened = new Map<number, MoveStore>()
   return {
-    tables: brandTables(migrations),
-    partitioned: partitionedTables(migrations),
-    homeOf: (brand) => further.find(({ brands }) => brands.includes(brand))?.number ?? 0,
+    attemptMs,
+    tables: brandTables(main.migrations),
+    partitioned: partitionedTables(main.migrations),
+    homeOf: (brand) => homeOf(stores, brand),
     async open(number) {
-      const url = urls[numbers.indexOf(number)]
-      if (!url) throw new MoveRefused(`there is no store ${number}: add it to platform.stores`)
-      const each = opened.get(number) ?? (await openStore(number, url))
+      const store = stores.find((each) => each.number === number)
+      if (!store) throw new MoveRefused(`there is no store ${number}: add it to ${side}.stores`)
+      const each = opened.get(number) ?? (await openStore(store))
       opened.set(number, each)
       return each
     },
@@ -61,7 +66,7 @@ export function createMoveStores(options: MoveOptions): MoveStores {
   }
 }
 
-async function openStore(number: number, { url, migrations }: StoreUrl): Promise<MoveStore> {
+async function openStore({ number, url, migrations }: ConfiguredStore): Promise<MoveStore> {
   const database = await openDatabase(url, { migrations })
   try {
     const owned = await database.own('moving a brand')

@@ -1,15 +1,32 @@
-// Checks the stores of a platform against each other, for the configuration file and for the options of the library.
+// Checks the stores of a side against each other, for the configuration file and for the options of the library.
 
-import type { Problem } from './problem.ts'
+import { brandForm, type OptionChecks, storeForm, wholeForm } from '../runtime/forms.ts'
+import type { Problem } from '../runtime/problem.ts'
+import type { StoreSettings } from './configured-stores.ts'
 
-interface Stores {
-  readonly store: string
-  readonly stores?: readonly { readonly number: number; readonly url: string; readonly brands: readonly string[] }[]
+const storeNumberForm = wholeForm(1, 99)
+
+/** Checks the options `store` and `stores` of a side. */
+export function checkStores(look: OptionChecks, options: StoreSettings): void {
+  look.required('store', options.store, storeForm)
+  for (const [i, { number, url, brands }] of (options.stores ?? []).entries()) {
+    look.required(`stores[${i}].number`, number, storeNumberForm)
+    look.required(`stores[${i}].url`, url, storeForm)
+    for (const [n, brand] of brands.entries()) look.required(`stores[${i}].brands[${n}]`, brand, brandForm)
+  }
+  for (const problem of storeProblems(options)) look.wrong(problem)
 }
 
 /** @param prefix of the paths, such as 'platform.' */
-export function storeProblems({ store, stores = [] }: Stores, prefix = ''): readonly Omit<Problem, 'where'>[] {
+export function storeProblems({ store, stores = [] }: StoreSettings, prefix = ''): readonly Omit<Problem, 'where'>[] {
+  if (stores.length === 0) return []
   const problems: Omit<Problem, 'where'>[] = []
+  if (store.startsWith('sqlite:'))
+    problems.push({
+      path: `${prefix}store`,
+      description: 'is a SQLite file, which cannot have further stores',
+      remedy: 'name a PostgreSQL database, or leave out stores',
+    })
   const placeOf = new Map([[placeAt(store), 'store']])
   const storeOfNumber = new Map<number, string>()
   const storeOfBrand = new Map<string, string>()
@@ -36,7 +53,7 @@ export function storeProblems({ store, stores = [] }: Stores, prefix = ''): read
 }
 
 /** The database of an address, without the user and the password. */
-function placeAt(url: string): string {
+export function placeAt(url: string): string {
   if (url.startsWith('sqlite:') || !URL.canParse(url)) return url
   const { hostname, port, pathname, searchParams } = new URL(url)
   return `${hostname}:${port || '5432'}${pathname}?${searchParams.get('schema') ?? ''}`

@@ -22,7 +22,7 @@ export function planMove({ brand, to, home, moves }: MoveFacts): MovePlan {
   if (source === to) return { refused: `brand ${brand} lives in store ${to} already` }
   if (left?.state === 'moved' && left.other !== to)
     return {
-      refused: `brand ${brand} has moved from store ${source} to store ${left.other}: correct platform.stores first`,
+      refused: `brand ${brand} has moved from store ${source} to store ${left.other}: correct the setting stores first`,
     }
   const isCopied = received?.state === 'received' && received.move === left?.move
   if (isCopied && (left?.state === 'committing' || left?.state === 'moved')) return { step: 'finish', source }

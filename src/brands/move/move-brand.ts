@@ -1,6 +1,7 @@
-// Moves a brand from one store to another while platform processes serve all other brands.
+// Moves a brand from one store to another while the processes of a side serve all other brands.
 //
-// 1. The source stores the move. The owners drain the brand's lanes and release them.
+// 1. The source stores the move. The owners drain the brand's lanes and release them. A trigger refuses new attempts to send, and
+//    the attempts under way are settled.
 // 2. Triggers in the source refuse changes of the brand's rows: records and device links are answered 503.
 // 3. One transaction of the target receives all rows and the id of the move, from one snapshot of the source.
 // 4. The source records that the brand has moved. The triggers stay, for processes that still have the old settings.
@@ -16,12 +17,12 @@ import { messageOf } from '../../runtime/message-of.ts'
 import { copyPartitions } from '../../store/postgres-partitions.ts'
 import { copyBrand, countRows, type RowCount, reserveNumbers } from './copy-brand.ts'
 import { deleteBrand } from './delete-brand.ts'
-import { endFreeze, freezeRows, inTransaction, takeLanes, wakeOwners } from './freeze.ts'
+import { awaitAttempts, endFreeze, freezeRows, inTransaction, takeLanes, wakeOwners } from './freeze.ts'
 import { MoveRefused } from './move-refused.ts'
 import { createMoveStores, type MoveOptions, type MoveStore, type MoveStores } from './move-stores.ts'
 import { planMove } from './plan-move.ts'
 
-/** draining: the owners end their calls. deleting: the brand has moved, and its rows in the source are deleted. */
+/** draining: calls and attempts end. deleting: the brand has moved, and its rows in the source are deleted. */
 export type MovePhase = 'draining' | 'freezing' | `copying ${string}` | 'deleting'
 
 export interface BrandMover {
@@ -122,6 +123,7 @@ async function copy(parts: MoveParts, onPhase: (phase: MovePhase) => void, signa
   try {
     onPhase('draining')
     await takeLanes(source, move, signal)
+    await awaitAttempts(source, stores, { brand, signal })
     onPhase('freezing')
     await freezeRows(source, tables)
     await copyPartitions(source.client, target.client, partitioned)

@@ -1,12 +1,21 @@
 // Freezes a brand in the store that it leaves: its lanes have no owner, and its rows do not change.
 
 import type pg from 'pg'
-import { type BrandMove, deleteMove, freezeTable, moveValues, readMoves, saveMove } from '../../queue/brand-moves.ts'
+import {
+  type BrandMove,
+  deleteMove,
+  freezeClaims,
+  freezeTable,
+  moveValues,
+  readMoves,
+  saveMove,
+} from '../../queue/brand-moves.ts'
 import { lockOwners, readOwnedLanes } from '../../queue/lane-owners.ts'
 import { divisionTopic } from '../../queue/wake-topics.ts'
 import { clock } from '../../runtime/clock.ts'
 import type { BrandTable } from '../../store/brand-table.ts'
 import type { Database } from '../../store/database.ts'
+import { fromRows } from './brand-rows.ts'
 import type { MoveStore } from './move-stores.ts'
 
 const pollMs = 100
@@ -24,6 +33,34 @@ export async function takeLanes({ client, database }: MoveStore, move: BrandMove
   }
 }
 
+/**
+ * Refuses new attempts to send messages of frozen brands, and waits until the attempts under way are settled. An attempt that is
+ * older than `attemptMs`, or whose process has ended, is not settled any more: the next one counts as uncertain.
+ */
+export async function awaitAttempts(
+  store: MoveStore,
+  { tables, attemptMs }: { readonly tables: readonly BrandTable[]; readonly attemptMs: number },
+  { brand, signal }: { readonly brand: string; readonly signal: AbortSignal },
+): Promise<void> {
+  await createTriggers(store, tables, freezeClaims)
+  for (const each of tables) {
+    const { inFlight } = each
+    if (!inFlight) continue
+    for (;;) {
+      signal.throwIfAborted()
+      const startedAt = clock.now()
+      const { rows } = await store.client.query<{ owner: string }>(
+        `select distinct t.owner ${fromRows(tables, each, brand)} and ${inFlight('t')} and t.updated_at > $1`,
+        [startedAt - attemptMs],
+      )
+      const living = await store.database.alive(rows.map(({ owner }) => owner))
+      if (living.size === 0) break
+      // The search may read all messages of the brand.
+      await sleep(Math.max(pollMs, clock.now() - startedAt))
+    }
+  }
+}
+
 /** Ends a move that copied nothing: the brand stays in this store. */
 export async function endFreeze(store: MoveStore, tables: readonly BrandTable[], brand: string): Promise<void> {
   await store.client.query(deleteMove, [brand])
@@ -36,10 +73,17 @@ const lockTimeoutMs = 3_000
 const lockAttempts = 20
 
 /** Refuses changes of the rows of all frozen brands, and waits for the changes that are under way. */
-export async function freezeRows({ client, database }: MoveStore, tables: readonly BrandTable[]): Promise<void> {
+export const freezeRows = (store: MoveStore, tables: readonly BrandTable[]): Promise<void> =>
+  createTriggers(store, tables, freezeTable)
+
+async function createTriggers(
+  { client, database }: MoveStore,
+  tables: readonly BrandTable[],
+  triggersOf: typeof freezeTable,
+): Promise<void> {
   const frozen = (await readMoves(database)).filter(({ state }) => state !== 'received').map(({ brand }) => brand)
   // Each table in a transaction of its own: the processes lock several tables, in their own order.
-  for (const statement of tables.flatMap((table) => freezeTable(table, frozen)))
+  for (const statement of tables.flatMap((table) => triggersOf(table, frozen)))
     await withLockTimeout(client, () => client.query(statement))
 }
 

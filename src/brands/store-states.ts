@@ -1,8 +1,8 @@
-// The state of the platform's stores, for /readyz.
+// The state of the stores of a side, for /readyz.
 
 import { within } from '../runtime/within.ts'
 import { ping } from '../store/ping.ts'
-import type { BrandStores } from './stores.ts'
+import type { BrandStores } from './open-stores.ts'
 
 const pingTimeoutMs = 1_000
 

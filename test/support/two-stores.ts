@@ -1,0 +1,78 @@
+// Two databases of one side, each behind a proxy that can be cut.
+
+import type { TestContext } from 'node:test'
+import pg from 'pg'
+import { freshSchema, query } from './services/postgres.ts'
+import { type TcpProxy, tcpProxy } from './tcp-proxy.ts'
+import { until } from './wait.ts'
+
+export interface TwoStores {
+  /** Direct addresses, for SQL. */
+  readonly schemas: readonly [string, string]
+  /** Addresses through the proxies. */
+  readonly urls: readonly [string, string]
+  readonly proxies: readonly [TcpProxy, TcpProxy]
+  /** Called when the test ends, before the schemas are dropped. */
+  readonly stops: (() => Promise<void>)[]
+}
+
+export async function twoStores(t: TestContext): Promise<TwoStores> {
+  const stops: (() => Promise<void>)[] = []
+  t.after(() => Promise.all(stops.map((stop) => stop())))
+  const [main, east] = [await behindProxy(t), await behindProxy(t)]
+  return {
+    schemas: [main.schema, east.schema],
+    urls: [main.url, east.url],
+    proxies: [main.proxy, east.proxy],
+    stops,
+  }
+}
+
+async function behindProxy(t: TestContext) {
+  const schema = await freshSchema()
+  const url = new URL(schema)
+  const proxy = await tcpProxy(t, Number(url.port || 5432))
+  url.hostname = '127.0.0.1'
+  url.port = String(proxy.port)
+  return { schema, url: url.href, proxy }
+}
+
+export interface HeldTable {
+  /** Resolves when the command waits for the table. */
+  reached(): Promise<void>
+  release(): Promise<void>
+}
+
+/** Repeats a step until it is stopped, or until the test ends. */
+export function repeat({ stops }: Pick<TwoStores, 'stops'>, step: () => Promise<void>): () => Promise<void> {
+  let running = true
+  const repeated = (async () => {
+    while (running) await step()
+  })()
+  repeated.catch(() => {})
+  const stop = async (): Promise<void> => {
+    running = false
+    await repeated
+  }
+  stops.push(() => stop().catch(() => {}))
+  return stop
+}
+
+/** Keeps the command from writing into a table of this database. The table can be read. */
+export async function holdTable({ stops }: Pick<TwoStores, 'stops'>, url: string, table: string): Promise<HeldTable> {
+  const schema = new URL(url).searchParams.get('schema')
+  const plain = new URL(url)
+  plain.searchParams.delete('schema')
+  const client = new pg.Client({ connectionString: plain.href, options: `-c search_path=${schema}` })
+  client.on('error', () => {})
+  await client.connect()
+  stops.push(() => client.end().catch(() => {}))
+  await client.query(`begin; lock table ${table} in exclusive mode`)
+  return {
+    async reached() {
+      const waiting = `select 1 from pg_locks where not granted and relation = '${table}'::regclass`
+      await until(async () => (await query(url, waiting)).length > 0, { awaited: `the command waits for ${table}` })
+    },
+    release: async () => void (await client.query('commit')),
+  }
+}
