@@ -212,6 +212,7 @@ test('device links of a queue are shown, and an unreadable one with its reason',
   await until(() => hasQueue(connection, queue), { awaited: 'the queue', withinMs: 30_000 })
   channel.sendToQueue(queue, Buffer.from(JSON.stringify(record())), { type: 'USER_DEVICE_LINK' })
   channel.sendToQueue(queue, Buffer.from(JSON.stringify(record())), { type: 'LINK' })
+  await channel.waitForConfirms()
   await until(async () => (await requests()).length === 2, { awaited: 'both messages', withinMs: 30_000 })
   const seen = await requests()
   assert.deepEqual(
