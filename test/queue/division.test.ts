@@ -211,14 +211,12 @@ test(
 )
 
 test('two idle processes read as often for 500 lanes as for 1', options, async (t) => {
-  // In 3 s, each process looks 6 times with 2 statements and sweeps 3 times; both may be one more.
-  const most = 36
   const reads = async (served: readonly string[]): Promise<number> => {
     const url = await freshSchema()
     const servers = [await startServer(t, url, { served }), await startServer(t, url, { served })]
-    await until(async () => (await sharesOf(url)).reduce((sum, size) => sum + size, 0) === served.length, {
-      awaited: 'all lanes have an owner',
-    })
+    // A lane that changes its owner reads its controls, so the lanes must be divided before the count.
+    const shares = served.length === 1 ? '1' : `${served.length / 2},${served.length / 2}`
+    await until(async () => String(await sharesOf(url)) === shares, { awaited: 'even shares', withinMs: 20_000 })
     await new Promise((resolve) => setTimeout(resolve, 1_500))
     let count = 0
     for (const { database } of servers) {
@@ -232,18 +230,14 @@ test('two idle processes read as often for 500 lanes as for 1', options, async (
         })
       }
     }
-    // Beside other work, lanes may still change their owners: then the next 3 s count.
-    let counted = Number.POSITIVE_INFINITY
-    for (let windows = 0; windows < 5 && counted > most; windows++) {
-      count = 0
-      await new Promise((resolve) => setTimeout(resolve, 3_000))
-      counted = count
-    }
+    await new Promise((resolve) => setTimeout(resolve, 3_000))
+    const counted = count
     await Promise.all(servers.map((server) => server.stop()))
     return counted
   }
   const [one, many] = await Promise.all([reads(lanes(1)), reads(lanes(500))])
-  assert.ok(one <= most, `${one} statements for 1 lane`)
-  assert.ok(many <= most, `${many} statements for 500 lanes`)
+  // In 3 s, each process looks 6 times with 2 statements and sweeps 3 times; both may be one more.
+  assert.ok(one <= 36, `${one} statements for 1 lane`)
+  assert.ok(many <= 36, `${many} statements for 500 lanes`)
   assert.ok(many >= 10, `${many} statements`)
 })
