@@ -7,6 +7,7 @@ import { ConfigError } from '../runtime/problem.ts'
 import type { Database } from '../store/database.ts'
 import { openDatabase } from '../store/open-database.ts'
 import { openWhenReachable } from '../store/open-later.ts'
+import { op, statement } from '../store/statement.ts'
 import { StoreUnavailable } from '../store/store-unavailable.ts'
 import type { ConfiguredStore, Side } from './configured-stores.ts'
 
@@ -49,7 +50,7 @@ export interface StoreParts<Store extends BrandStore> {
 }
 
 /**
- * Opens all databases, or none. Of several, those that cannot be reached now are opened later.
+ * Opens all databases, or none. If there are several, an unreachable database is opened later.
  *
  * @throws ConfigError if a brand lives in another store than the settings have it
  */
@@ -193,4 +194,29 @@ export async function findQueued(queue: StoredQueue): Promise<readonly BrandCont
     brand: lane.split('/', 1)[0] as string,
     description: `messages of lane ${lane} that wait or are pending in Failed Actions`,
   }))
+}
+
+/** The brands that have rows in this table, of the given brands. */
+const brandsIn = (table: string) =>
+  statement<{ brand: string }>({
+    name: `brands_in_${table}`,
+    rank: 90,
+    columns: { brand: 'text' },
+    text: (rows) => `
+      select r.brand from ${rows} r where exists (select 1 from ${table} t where t.brand = r.brand)`,
+  })
+
+/** Rows of these brands that would be out of reach if their brand lived in another store. The table has a column `brand`. */
+export async function findRows(
+  database: Database,
+  table: string,
+  brands: readonly string[],
+): Promise<readonly BrandContents[]> {
+  const found = await database.read(
+    op(
+      brandsIn(table),
+      brands.map((brand) => [brand]),
+    ),
+  )
+  return found.map(({ brand }) => ({ brand, description: `${table} of brand ${brand}` }))
 }

@@ -1,8 +1,7 @@
 // Notices that a brand has moved to another store, for a process that does not own the brand's lanes.
 
-import { readMovesInSession } from '../queue/brand-moves.ts'
+import { createMoveLog, readMovesInSession } from '../queue/brand-moves.ts'
 import { divisionTopic } from '../queue/wake-topics.ts'
-import { emit } from '../runtime/events.ts'
 import { createLoop } from '../runtime/loop.ts'
 import type { Database } from '../store/database.ts'
 
@@ -15,24 +14,19 @@ export interface MoveWatch {
 /** The move wakes the processes. If the wake-up is lost, they notice the move within this time. */
 const readEveryMs = 1_000
 
-/** @param reported the brands whose moves are logged */
-export function watchMoves(database: Database, reported: readonly string[]): MoveWatch {
+/** @param logged the brands whose moves are logged */
+export function watchMoves(database: Database, logged: readonly string[]): MoveWatch {
   // No brand can leave a SQLite file.
   if (database.engine === 'sqlite') return { movedTo: () => undefined, stop: async () => {} }
   let moved: ReadonlyMap<string, number> = new Map()
-  let seen = ''
+  const logMoves = createMoveLog()
 
   const loop = createLoop({
     name: 'moves of brands',
     async turn() {
       const moves = (await readMovesInSession(database)).filter(({ state }) => state !== 'received')
       moved = new Map(moves.filter(({ state }) => state === 'moved').map(({ brand, other }) => [brand, other]))
-      const own = moves.filter(({ brand }) => reported.includes(brand))
-      const described = JSON.stringify(own)
-      if (described !== seen)
-        for (const { brand, state, other: to } of own)
-          emit(state === 'moved' ? 'brand.moved' : 'brand.moving', { brand, to })
-      seen = described
+      logMoves(moves.filter(({ brand }) => logged.includes(brand)))
       return readEveryMs
     },
   })

@@ -173,15 +173,6 @@ export const touchMessages = statement({
     update messages set updated_at = messages.updated_at from ${rows} r where messages.ref = r.ref`,
 })
 
-/** The brands that have messages, of these. */
-export const brandsWithMessages = statement<{ brand: string }>({
-  name: 'brands_with_messages',
-  rank: 90,
-  columns: { brand: 'text' },
-  text: (rows) => `
-    select r.brand from ${rows} r where exists (select 1 from messages m where m.brand = r.brand)`,
-})
-
 /** A row of the table. Times are epoch milliseconds. */
 export interface MessageRow extends ClaimedBefore {
   readonly user_id: string

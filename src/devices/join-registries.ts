@@ -1,4 +1,4 @@
-// One registry over those of several stores: a device is in the store of its brand.
+// One registry over the registries of several stores. A device is in the store of its brand.
 
 import type { Op } from '../store/database.ts'
 import type { Device } from './device.ts'

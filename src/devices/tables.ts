@@ -33,15 +33,6 @@ export const deviceTables: Migration = {
   ],
 }
 
-/** The brands that have devices, of these. */
-export const brandsWithDevices = statement<{ brand: string }>({
-  name: 'brands_with_devices',
-  rank: 90,
-  columns: { brand: 'text' },
-  text: (rows) => `
-    select r.brand from ${rows} r where exists (select 1 from devices d where d.brand = r.brand)`,
-})
-
 /** Returns the operations that store these events. */
 export function writeOps(events: readonly StampedEvent[], now: number): readonly Op[] {
   const links: Value[][] = []

@@ -3,9 +3,8 @@
 import { pingAny, storeStates } from '../brands/store-states.ts'
 import { reconciliation, sendEndpoints, statusPagePath } from '../contract/endpoints.ts'
 import { appPaths, serveAppApi } from '../delivery/app-api.ts'
-import { countMessages, type MessageCount } from '../delivery/message-counts.ts'
 import { deliveryRetention } from '../delivery/retention.ts'
-import { createStorePaths, joinPaths, type Sender, type StorePaths } from '../delivery/store-paths.ts'
+import { createStorePaths } from '../delivery/store-paths.ts'
 import { createSuppression } from '../delivery/suppress.ts'
 import { deviceReads, deviceWrites } from '../devices/admin.ts'
 import { joinRegistries } from '../devices/join-registries.ts'
@@ -21,18 +20,14 @@ import { createHttp } from '../http/http.ts'
 import { type Composed, createService, type Service } from '../http/service.ts'
 import { forgetNotifications } from '../inbox/store.ts'
 import { forgetCalls } from '../providers/calls.ts'
-import type { Channel } from '../providers/provider.ts'
 import { queueAdmin } from '../queue/admin.ts'
 import type { Loop } from '../runtime/loop.ts'
 import { metrics } from '../runtime/metrics.ts'
 import { contentsKeptByDefaultMs, createRetention, keptByDefaultMs } from '../runtime/retention.ts'
 import { atMost } from '../runtime/within.ts'
-import { joinStatusPages } from '../status/join-pages.ts'
-import { joinRecorders } from '../status/join-recorders.ts'
-import { createStatusPages, type StatusPages } from '../status/pages.ts'
 import type { StatusRecorder } from '../status/recorder.ts'
 import { readSizes } from '../store/sizes.ts'
-import { op } from '../store/statement.ts'
+import { countMessagesIn, pagesOf, recorderOf, senderOf } from './across-stores.ts'
 import { operatorAdmin } from './admin.ts'
 import { appStatusRoute, receiptRoute } from './app-status-routes.ts'
 import { checkOperatorOptions } from './check-options.ts'
@@ -259,37 +254,6 @@ async function composeOn(
       await stores.close()
     },
   }
-}
-
-/** The counts of each brand in its store: the old store of a brand that has moved may still have rows. */
-async function countMessagesIn({ all, homeOf }: OperatorStores): Promise<readonly MessageCount[]> {
-  const counted = await Promise.all(
-    all.map(async (store) =>
-      (await store.database.read(op(countMessages, [[]]))).filter(({ brand }) => homeOf(brand) === store),
-    ),
-  )
-  return counted.flat()
-}
-
-/** Undefined: the channel has no provider. */
-function senderOf(channel: Channel, { all, homeOf }: OperatorStores, paths: StorePaths): Sender | undefined {
-  const [main, ...others] = all as readonly [OperatorStore, ...OperatorStore[]]
-  const path = paths.of(main.number, channel)?.path
-  if (!path || others.length === 0) return path
-  return joinPaths((brand) => paths.of(homeOf(brand).number, channel)?.path ?? path)
-}
-
-function recorderOf({ all, of }: OperatorStores): StatusRecorder {
-  const recorders = all.flatMap(({ statuses }) => statuses?.recorder ?? [])
-  return joinRecorders((brand) => of(brand).statuses?.recorder as StatusRecorder, recorders)
-}
-
-function pagesOf({ all, homeOf }: OperatorStores): StatusPages {
-  const pages = all.map((store) => ({ store, number: store.number, pages: createStatusPages(store.database) }))
-  return joinStatusPages((brands) => {
-    const homes = new Set(brands.map(homeOf))
-    return pages.filter(({ store }) => homes.has(store))
-  })
 }
 
 function retentionOf({ database, queue, statuses }: OperatorStore, options: OperatorOptions): Loop {

@@ -11,10 +11,10 @@ import type { AccessKey } from '../http/access.ts'
 import { type AdminRoute, adminRoute } from '../http/admin-access.ts'
 import { HttpError } from '../http/http.ts'
 import { beforeDescription, messageQuery, pageOf, readMessageQuery } from '../queue/message-query.ts'
-import { LateAnswer, within } from '../runtime/within.ts'
 import type { MessageStatuses, StatusRecorder } from '../status/recorder.ts'
+import { answerWithin } from '../store/answer-within.ts'
 import type { Database } from '../store/database.ts'
-import { StoreUnavailable, unlessUnavailable } from '../store/store-unavailable.ts'
+import { unlessUnavailable } from '../store/store-unavailable.ts'
 import { eraseUser } from './erase.ts'
 
 /** A store that does not answer within this time is away: its network may drop all packets. */
@@ -126,9 +126,9 @@ export function messageRoutes({ databaseOf, brands, statusesOf }: MessageRoutes)
 
   /** @throws StoreUnavailable if a store cannot be reached, and the others do not have the message */
   async function findOne(visibleBrands: readonly string[], ref: string): Promise<MessageRow | undefined> {
-    const search = async (database: Database, own: readonly string[]): Promise<MessageRow | undefined> =>
-      within(answerWithinMs, findByRef(database, own, ref)).catch(rethrowLate)
-    const searches = await inEach(visibleBrands, search)
+    const searches = await inEach(visibleBrands, (database, own) =>
+      answerWithin(answerWithinMs, findByRef(database, own, ref)),
+    )
     const found = searches.flatMap((each) => (each.status === 'fulfilled' && each.value ? [each.value] : []))
     const failed = searches.find(({ status }) => status === 'rejected') as PromiseRejectedResult | undefined
     if (found.length === 0 && failed) throw failed.reason
@@ -145,11 +145,6 @@ export function messageRoutes({ databaseOf, brands, statusesOf }: MessageRoutes)
       [...groups].map(async ([database, own]) => search(database ?? databaseOf(own[0] as string), own)),
     )
   }
-}
-
-function rethrowLate(error: unknown): never {
-  if (error instanceof LateAnswer) throw new StoreUnavailable(`the store gives ${error.message}`)
-  throw error
 }
 
 function shownStatuses({ summary, statuses }: MessageStatuses) {

@@ -1,26 +1,17 @@
 // The operator's databases. Each store is a whole operator's storage, with the outboxes of its brands.
 
 import { configuredStores, homeOf, type StoreSettings } from '../brands/configured-stores.ts'
-import {
-  type BrandContents,
-  type BrandStore,
-  type BrandStores,
-  findQueued,
-  openBrandStores,
-} from '../brands/open-stores.ts'
+import { type BrandStore, type BrandStores, findQueued, findRows, openBrandStores } from '../brands/open-stores.ts'
 import { watchMoves } from '../brands/watch-moves.ts'
-import { brandsWithMessages } from '../delivery/messages.ts'
 import { deliveryMigrations } from '../delivery/migrations.ts'
 import { createOutbox, type Outbox } from '../devices/outbox.ts'
 import { createRegistry, deviceMigrations, type Registry } from '../devices/registry.ts'
 import { removalMigrations } from '../devices/removals/tables.ts'
-import { brandsWithDevices } from '../devices/tables.ts'
 import { inboxMigrations } from '../inbox/inbox.ts'
 import { callMigrations } from '../providers/calls.ts'
 import { createQueue, queueMigrations } from '../queue/create-queue.ts'
 import { statusMigrations } from '../status/tables.ts'
 import type { Migration } from '../store/database.ts'
-import { op } from '../store/statement.ts'
 import { deviceLimits, type OperatorOptions } from './options.ts'
 import { createStatuses, type Statuses } from './statuses.ts'
 
@@ -85,22 +76,13 @@ export function openStores(options: OperatorOptions): Promise<OperatorStores> {
   })
 }
 
-/** The brands of the operator: those of its keys, and those that a store lists. */
+/** The brands of the operator's keys and stores. */
 export const brandsOf = ({ keys, stores = [] }: Pick<OperatorOptions, 'keys' | 'stores'>): readonly string[] => [
   ...new Set([...keys, ...stores].flatMap((each) => each.brands)),
 ]
 
 /** A message that is out of reach would be delivered again, and a device would not be reached. */
 async function findContents({ database, queue }: OperatorStore, brands: readonly string[]) {
-  const rows = brands.map((brand) => [brand])
-  const [queued, ofMessages, ofDevices] = await Promise.all([
-    findQueued(queue),
-    database.read(op(brandsWithMessages, rows)),
-    database.read(op(brandsWithDevices, rows)),
-  ])
-  return [
-    ...queued,
-    ...ofMessages.map(({ brand }): BrandContents => ({ brand, description: `messages of brand ${brand}` })),
-    ...ofDevices.map(({ brand }): BrandContents => ({ brand, description: `devices of brand ${brand}` })),
-  ]
+  const found = [findQueued(queue), findRows(database, 'messages', brands), findRows(database, 'devices', brands)]
+  return (await Promise.all(found)).flat()
 }

@@ -8,6 +8,7 @@
 // In all states but `received` the brand is frozen: no process owns its lanes, and triggers refuse changes of its rows. The
 // command creates the triggers, so a database that no brand ever left has none.
 
+import { emit } from '../runtime/events.ts'
 import type { BrandTable } from '../store/brand-table.ts'
 import type { Database, Migration } from '../store/database.ts'
 import { rowsUnavailable } from '../store/postgres-errors.ts'
@@ -54,6 +55,18 @@ export async function readMovesInSession(database: Database): Promise<readonly B
 }
 
 export const readMoves = (database: Database): Promise<readonly BrandMove[]> => database.read(op(selectMoves, [[]]))
+
+/** Logs a change of the given moves once. */
+export function createMoveLog(): (moves: readonly Pick<BrandMove, 'brand' | 'state' | 'other'>[]) => void {
+  let logged = '[]'
+  return (moves) => {
+    const described = JSON.stringify(moves)
+    if (described === logged) return
+    logged = described
+    for (const { brand, state, other: to } of moves)
+      emit(state === 'moved' ? 'brand.moved' : 'brand.moving', { brand, to })
+  }
+}
 
 /** For a process that still has the old settings. */
 export const phraseMoved = (brand: string, to: number | string): string =>

@@ -4,6 +4,7 @@
 import { emit } from '../runtime/events.ts'
 import { createLoop, type Loop } from '../runtime/loop.ts'
 import type { Database, Ownership } from '../store/database.ts'
+import { createMoveLog } from './brand-moves.ts'
 import { divideLanes } from './divide-lanes.ts'
 import {
   createProcessReader,
@@ -74,7 +75,7 @@ export function createDivision(database: Database): Division {
   let division = { versions: '', owners: divideLanes([]) }
   /** Brands that are being moved, or have moved, to another store. */
   let frozen: ReadonlyMap<string, LaneProcesses['frozen'][number]> = new Map()
-  let reported = ''
+  const logMoves = createMoveLog()
 
   async function look(): Promise<number> {
     membership ??= await join()
@@ -130,12 +131,7 @@ export function createDivision(database: Database): Division {
 
   function reportMoves(moves: LaneProcesses['frozen']): void {
     const served = new Set([...lanes.keys()].map(brandOf))
-    const own = moves.filter(({ brand }) => served.has(brand))
-    const described = JSON.stringify(own)
-    if (described === reported) return
-    reported = described
-    for (const { brand, state, other: to } of own)
-      emit(state === 'moved' ? 'brand.moved' : 'brand.moving', { brand, to })
+    logMoves(moves.filter(({ brand }) => served.has(brand)))
   }
 
   const isFrozen = (lane: string): boolean => frozen.size > 0 && frozen.has(brandOf(lane))

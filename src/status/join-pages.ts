@@ -5,7 +5,7 @@
 // of stores that this process does not read are kept: while settings change, processes with other settings read them.
 
 import { mostStatusBytes } from '../contract/status-record.ts'
-import { LateAnswer, within } from '../runtime/within.ts'
+import { answerWithin } from '../store/answer-within.ts'
 import { StoreUnavailable } from '../store/store-unavailable.ts'
 import { firstCursor, type StatusPages } from './pages.ts'
 
@@ -38,7 +38,7 @@ export function joinStatusPages(storesOf: (brands: readonly string[]) => readonl
       for (const { number, pages } of stores) {
         if (isFull()) break
         const reading = pages.read(brands, cursors.get(number), limit - records.length)
-        const page = await within(answerWithinMs, reading).catch(undefinedIfAway)
+        const page = await answerWithin(answerWithinMs, reading).catch(undefinedIfAway)
         if (!page) {
           unavailable++
           continue
@@ -79,6 +79,6 @@ function inOrderOf(numbers: readonly number[], stores: readonly NumberedPages[])
 }
 
 function undefinedIfAway(error: unknown): undefined {
-  if (error instanceof StoreUnavailable || error instanceof LateAnswer) return undefined
+  if (error instanceof StoreUnavailable) return undefined
   throw error
 }

@@ -1,4 +1,4 @@
-// One recorder over those of several stores: the statuses of a message are in the store of its brand.
+// One recorder over the recorders of several stores. The statuses of a message are in the store of its brand.
 
 import type { MessageStatuses, StatusRecorder } from './recorder.ts'
 
@@ -13,7 +13,8 @@ export function joinRecorders(of: (brand: string) => StatusRecorder, all: readon
   /** The operations are committed together, so their brands are in one store. */
   const only = (changes: readonly { readonly brand: string }[]): StatusRecorder | undefined => {
     const [first, ...others] = divide(changes)
-    if (others.length > 0) throw new Error('the statuses are of brands in several stores: record those of each store')
+    if (others.length > 0)
+      throw new Error('the brands of the statuses are in several stores: record the statuses of each store separately')
     return first?.[0]
   }
 

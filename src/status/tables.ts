@@ -29,7 +29,7 @@ export const statusMigrations: readonly Migration[] = [
     ],
     brandTables: [
       { table: 'status_messages', brand: 'brand' },
-      // Numbers are those of one database, and are assigned again in the other one. Polling assigns them to statuses of all brands.
+      // A number is valid in one database, so the other database assigns its own. Polling assigns numbers to statuses of all brands.
       { table: 'statuses', brand: 'brand', shifted: () => ({ number: 'null::bigint' }), insertedOnly: true },
     ],
   },

@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { clock } from '../runtime/clock.ts'
-import { LateAnswer, within } from '../runtime/within.ts'
+import { answerWithin } from './answer-within.ts'
 import { checkRows } from './check-rows.ts'
 import type { Database, Op, Ownership, PartitionedTable } from './database.ts'
 import { createFlusher } from './flusher.ts'
@@ -127,12 +127,11 @@ export async function createPostgresDatabase(
     let client: pg.PoolClient | undefined
     try {
       client = await pool.connect()
-      // The server's timeout is of no use if the network drops all packets.
-      const rows = await within(answerWithinMs, runRead(client, query))
+      const rows = await answerWithin(answerWithinMs, runRead(client, query))
       client.release()
       return rows as Out[]
     } catch (error) {
-      const cause = error instanceof LateAnswer ? new StoreUnavailable(error.message) : toCallerError(error)
+      const cause = error instanceof StoreUnavailable ? error : toCallerError(error)
       client?.release(cause instanceof StoreUnavailable)
       throw cause
     }

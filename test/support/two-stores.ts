@@ -2,6 +2,9 @@
 
 import type { TestContext } from 'node:test'
 import pg from 'pg'
+import { brandTables } from '../../src/brands/move/brand-rows.ts'
+import type { Migration } from '../../src/store/database.ts'
+import { migrateDatabase } from '../../src/store/open-database.ts'
 import { freshSchema, query } from './services/postgres.ts'
 import { type TcpProxy, tcpProxy } from './tcp-proxy.ts'
 import { until } from './wait.ts'
@@ -75,4 +78,16 @@ export async function holdTable({ stops }: Pick<TwoStores, 'stops'>, url: string
     },
     release: async () => void (await client.query('commit')),
   }
+}
+
+/** The tables of a new database after these migrations, and of `brandTables` and the others, both sorted. */
+export async function compareTables(migrations: readonly Migration[], others: readonly string[]) {
+  const url = await freshSchema()
+  await migrateDatabase(url, migrations)
+  const found = await query(
+    url,
+    `select relname as name from pg_class where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p') and not relispartition`,
+  )
+  const described = brandTables(migrations).map(({ table }) => table)
+  return { found: found.map(({ name }) => String(name)).sort(), described: [...described, ...others].sort() }
 }

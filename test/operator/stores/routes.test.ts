@@ -103,7 +103,7 @@ test('devices and notifications of a brand are in its database', { skip }, async
   assert.equal(statuses.filter(({ status }) => status === 'clicked').length, 2)
 })
 
-test('a user who is blocked while the message waits for the provider gets no message', { skip }, async (t) => {
+test('a message is refused if its user is blocked while it waits for the provider', { skip }, async (t) => {
   const stores = await twoStores(t)
   const blocked = new Set<string>()
   const attributes: AttributeSource = {
