@@ -28,7 +28,7 @@ export interface WireAnswer {
  */
 export function readSingleAnswer(wire: WireAnswer): Outcome {
   const { channel, status } = wire
-  const { ref, error } = readSingleBody(wire.body, channel)
+  const { ref, error, service } = readSingleBody(wire.body, channel)
   const answer = excerptOf(wire)
   if (status >= 200 && status <= 299) {
     if (ref === undefined) return { category: 'successful', rule: untracked(`§7.1 ${status}`, channel), answer }
@@ -37,6 +37,9 @@ export function readSingleAnswer(wire: WireAnswer): Outcome {
   const rule = `§7.1 ${status}`
   const text = error ?? `the operator answered ${status}`
   if (status >= 400 && status <= 499) return { category: 'failed', reason: reasonOf(status), error: text, rule, answer }
+  // Row 59: the operator works, and a push service behind it does not.
+  if (status === 503 && service !== undefined)
+    return { ...fatal('message', 'unavailable', text, { rule, answer }, retryAfterOf(wire)), service }
   // A 500 may be caused by this message or by an outage: the lane finds out. All other statuses are an outage.
   return fatal(status === 500 ? 'call' : 'provider', reasonOf(status), text, { rule, answer }, retryAfterOf(wire))
 }
@@ -81,7 +84,7 @@ export function readBatchAnswer(wire: WireAnswer & { readonly ids: readonly stri
   const outcomes = ids.map((id): Outcome => {
     const entry = entries.get(id)
     if (entry === undefined) return missing
-    const { category, ref, error } = entry
+    const { category, ref, error, service } = entry
     const rule = `§7.2.2 ${category}`
     switch (category) {
       case 'successful':
@@ -91,8 +94,9 @@ export function readBatchAnswer(wire: WireAnswer & { readonly ids: readonly stri
         return { category, reason: 'rejected', error: error ?? noReason, rule, ...(ref !== undefined && { ref }) }
       case 'fatal':
         return {
-          ...fatal(blame, 'unavailable', error ?? noReason, { rule }, wait),
+          ...fatal(service === undefined ? blame : 'message', 'unavailable', error ?? noReason, { rule }, wait),
           ...(ref !== undefined && { ref }),
+          ...(service !== undefined && { service }),
         }
       default:
         return category satisfies never
@@ -104,17 +108,20 @@ export function readBatchAnswer(wire: WireAnswer & { readonly ids: readonly stri
 /**
  * Decides the blame for the fatal messages of an answer with status 200 (row 53). If another message was delivered, each fatal
  * message is to blame itself. If none was delivered, two or more fatal messages mean an outage behind the operator; a single one
- * may be either, and the lane finds out.
+ * may be either, and the lane finds out. A fatal message that names a push service (row 59) is the matter of that service.
  *
  * @param reported the messages in the answer
  * @param sent the number of messages in the batch
  * @example blameForFatal([{ category: 'fatal' }, { category: 'fatal' }], 2) // 'provider'
  */
-export function blameForFatal(reported: Iterable<{ readonly category: Category }>, sent: number): Fatal['blame'] {
+export function blameForFatal(
+  reported: Iterable<{ readonly category: Category; readonly service?: string | undefined }>,
+  sent: number,
+): Fatal['blame'] {
   let retried = sent
-  for (const { category } of reported) {
+  for (const { category, service } of reported) {
     if (category === 'successful') return 'message'
-    if (category === 'failed') retried--
+    if (category === 'failed' || service !== undefined) retried--
   }
   return retried === 1 ? 'call' : 'provider'
 }
@@ -191,8 +198,8 @@ export function singleAnswer(channel: Channel, outcome: Outcome): SingleAnswer {
     case 'failed':
       return { status: outcome.reason === 'invalid' ? 400 : 422, body: errorBody(outcome.error) }
     case 'fatal': {
-      const seconds = Math.ceil((outcome.retryAfterMs ?? defaultRetryAfterMs) / 1000)
-      return { status: 503, body: errorBody(outcome.error), retryAfterSeconds: Math.max(1, seconds) }
+      const { error, retryAfterMs = defaultRetryAfterMs, service } = outcome
+      return { status: 503, body: errorBody(error, service), retryAfterSeconds: retryAfterSecondsOf(retryAfterMs) }
     }
     default:
       return outcome satisfies never
@@ -200,11 +207,18 @@ export function singleAnswer(channel: Channel, outcome: Outcome): SingleAnswer {
 }
 
 const defaultRetryAfterMs = 5_000
+/** A wrong Retry-After of a provider must not outlast the lifetime of the message. */
+const longestRetryAfterMs = 10 * 60_000
 
-/** The error record of §2.3; row 12 uses it for a batch. */
-export function errorBody(error: string): string {
-  return `{"error":${JSON.stringify(error)}}`
+const retryAfterSecondsOf = (ms: number): number => Math.max(1, Math.ceil(Math.min(ms, longestRetryAfterMs) / 1000))
+
+/** The error record of §2.3; row 12 uses it for a batch. @param service see Fatal */
+export function errorBody(error: string, service?: string): string {
+  return `{"error":${JSON.stringify(error)}${serviceMember(service)}}`
 }
+
+const serviceMember = (service: string | undefined): string =>
+  service === undefined ? '' : `,"service":${quote(service)}`
 
 export interface BatchItem {
   /** The source text of activity.id in the request. Undefined if it is missing: the item cannot be reported (row 27). */
@@ -234,6 +248,7 @@ export function batchAnswer(channel: Channel, items: readonly BatchItem[]): stri
     let text = `{"id":${idJson}`
     if (outcome.ref !== undefined) text += identifier + quote(outcome.ref)
     if (outcome.category !== 'successful') text += `,"error":${quote(outcome.error)}`
+    if (outcome.category === 'fatal') text += serviceMember(outcome.service)
     texts[outcome.category] += texts[outcome.category] === '' ? `${text}}` : `,${text}}`
   }
   return `{"successful":[${texts.successful}],"failed":[${texts.failed}],"fatal":[${texts.fatal}]}`
@@ -248,7 +263,7 @@ export function batchRetryAfterSeconds(outcomes: readonly Outcome[]): number | u
   const outage = fatals.length === outcomes.length && fatals.every(({ blame }) => blame === 'provider')
   const waiting = outage ? fatals : fatals.filter(({ reason }) => reason === 'rate_limited')
   const leastMs = waiting.reduce((least, { retryAfterMs = least }) => Math.min(least, retryAfterMs), Infinity)
-  return Number.isFinite(leastMs) ? Math.max(1, Math.ceil(leastMs / 1000)) : undefined
+  return Number.isFinite(leastMs) ? retryAfterSecondsOf(leastMs) : undefined
 }
 
 const severity = { successful: 0, failed: 1, fatal: 2 } as const

@@ -8,7 +8,7 @@ import { type JsonBody, readJsonBody } from './json-body.ts'
 import { findMembers, namesOf, spansFor } from './members.ts'
 import type { Category } from './outcome.ts'
 import { openObject } from './scan.ts'
-import { readError, readRef } from './single-body.ts'
+import { readError, readRef, readService } from './single-body.ts'
 import type { Source } from './source.ts'
 import { shortened } from './storable.ts'
 
@@ -16,6 +16,7 @@ export interface Entry {
   readonly category: Category
   readonly ref: string | undefined
   readonly error: string | undefined
+  readonly service: string | undefined
 }
 
 export interface BatchBody {
@@ -58,9 +59,15 @@ export function readBatchBody(body: Uint8Array | string, ids: readonly string[],
 }
 
 function entryOf(category: Category, item: unknown, channel: Channel): Entry {
-  if (typeof item !== 'object' || item === null) return { category, ref: undefined, error: undefined } // a bare id
+  if (typeof item !== 'object' || item === null)
+    return { category, ref: undefined, error: undefined, service: undefined } // a bare id
   const fields = item as Readonly<Record<string, unknown>>
-  return { category, ref: readRef(fields[identifierOf[channel]]), error: readError(fields.error) }
+  return {
+    category,
+    ref: readRef(fields[identifierOf[channel]]),
+    error: readError(fields.error),
+    service: category === 'fatal' ? readService(fields.service) : undefined,
+  }
 }
 
 /** The ids as text; undefined if JSON.parse rounded any of them. */

@@ -36,6 +36,8 @@ export interface Fatal extends Evidence {
   /** message: retry it. call: split the call to isolate the guilty message. provider: hold the lane and count no attempt. */
   readonly blame: 'message' | 'call' | 'provider'
   readonly retryAfterMs?: number
+  /** With blame 'message': the push service that the message waits for. Messages for other services go on (row 59). */
+  readonly service?: string
   /** The request was written and no answer came: the message may have arrived. */
   readonly uncertain?: true
   readonly ref?: string

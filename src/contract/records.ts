@@ -51,8 +51,11 @@ const identifiers = { push_id: Type.Optional(Type.String()), site_notification_i
 export const ReportedMessage = Type.Object({ id: Type.Unknown(), ...identifiers }, open)
 export type ReportedMessage = Static<typeof ReportedMessage>
 
-/** Row 11: an item of `failed` or `fatal`. */
-export const RefusedMessage = Type.Object({ id: Type.Unknown(), ...identifiers, error: Type.String() }, open)
+/** Row 11: an item of `failed` or `fatal`. `service`: the push service that a fatal message waits for (row 59). */
+export const RefusedMessage = Type.Object(
+  { id: Type.Unknown(), ...identifiers, error: Type.String(), service: Type.Optional(Type.String()) },
+  open,
+)
 export type RefusedMessage = Static<typeof RefusedMessage>
 
 /** §2.4. Our answers always contain all three arrays; a reader must accept an answer with any one of them. */

@@ -11,6 +11,7 @@ import { shortened } from './storable.ts'
 export interface SingleBody {
   readonly ref: string | undefined
   readonly error: string | undefined
+  readonly service: string | undefined
 }
 
 const identifiers = { push: namesOf('push_id'), site: namesOf('site_notification_id') }
@@ -18,14 +19,15 @@ const identifiers = { push: namesOf('push_id'), site: namesOf('site_notification
 /** Never throws: a missing or unreadable field is undefined. */
 export function readSingleBody(body: Uint8Array | string, channel: Channel): SingleBody {
   const read = readJsonBody(body)
-  if (typeof read === 'string') return { ref: undefined, error: undefined }
+  if (typeof read === 'string') return { ref: undefined, error: undefined, service: undefined }
   const { source, at, fields } = read
   const value = fields[identifierOf[channel]]
   const error = readError(fields.error)
-  if (typeof value !== 'number') return { ref: readRef(value), error }
+  const service = readService(fields.service)
+  if (typeof value !== 'number') return { ref: readRef(value), error, service }
   const spans = spansFor(identifiers[channel])
   findMembers(source, at, identifiers[channel], spans)
-  return { ref: readRef(source.text.slice(spans[0], spans[1])), error }
+  return { ref: readRef(source.text.slice(spans[0], spans[1])), error, service }
 }
 
 /**
@@ -42,4 +44,9 @@ export function readRef(value: unknown): string | undefined {
 export function readError(value: unknown): string | undefined {
   if (typeof value === 'string') return value === '' ? undefined : shortened(value)
   return value === undefined || value === null ? undefined : shown(value, 500)
+}
+
+/** The push service that a fatal message waits for (row 59). */
+export function readService(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? shortened(value, 100) : undefined
 }

@@ -1,7 +1,7 @@
 // The Delivery that fans a message out to the devices of its user, each through its own push service (design §5.4, §5.5).
 
 import { type ContentMapping, type PushContent, readPushContent, textMissingAt } from '../contract/content.ts'
-import type { Failed } from '../contract/outcome.ts'
+import type { Failed, Outcome } from '../contract/outcome.ts'
 import { refuseFailed } from '../contract/refusals.ts'
 import type { Device } from '../devices/device.ts'
 import type { DeviceSource } from '../devices/device-source.ts'
@@ -123,7 +123,8 @@ export function createDevices(options: DevicesOptions): Delivery {
     const pauses = serviceOf.flatMap((service) => (service ? [service.pause()] : []))
     if (pauses.length === 0 || pauses.includes(undefined)) return undefined
     const pause = shortestPause(pauses as Pause[])
-    return { ...pause, refusal: { ...pause.refusal, blame: someServiceWorks() ? 'message' : 'provider' } }
+    const blame = someServiceWorks() ? 'message' : 'provider'
+    return { ...pause, refusal: nameService({ ...pause.refusal, blame }, pause.name) }
   }
 
   const someServiceWorks = (): boolean => services.length > 1 && services.some((service) => service.works())
@@ -157,13 +158,16 @@ export function createDevices(options: DevicesOptions): Delivery {
       alerted.add(answer.error)
       emit('provider.alert', { provider: sameKind?.name ?? 'devices', error: answer.error, remedy: serviceRemedy })
     }
-    return { id: idOf(device), service: '', answer, called: false }
+    return { id: idOf(device), service: sameKind?.name ?? '', answer, called: false }
   }
 
   function toResult(message: Message, content: PushContent, results: readonly DeviceResult[]): Result {
-    const outcome = combine(
-      results.map(({ answer }) => answer),
-      someServiceWorks(),
+    const outcome = nameService(
+      combine(
+        results.map(({ answer }) => answer),
+        someServiceWorks(),
+      ),
+      results.find(isOfService)?.service,
     )
     for (const { id, service, answer } of results) {
       const { category, rule } = answer
@@ -212,6 +216,15 @@ export function createDevices(options: DevicesOptions): Delivery {
 
 const targetQueryOf = ({ brand, userId }: Message, { tokens }: PushContent): TargetQuery =>
   tokens ? { brand, userId, tokens } : { brand, userId }
+
+/** The service or its configuration is the cause, and not this message. */
+const isOfService = ({ answer }: DeviceResult): boolean =>
+  answer.category === 'fatal' && (answer.blame === 'provider' || answer.reason === 'misconfigured')
+
+/** Row 59: the platform learns which push service a fatal message waits for, unless the whole operator waits. */
+function nameService<Any extends Outcome>(outcome: Any, service: string | undefined): Any {
+  return outcome.category === 'fatal' && outcome.blame === 'message' && service ? { ...outcome, service } : outcome
+}
 
 const shortestPause = (pauses: readonly Pause[]): Pause =>
   pauses.reduce((least, pause) => (pause.restMs < least.restMs ? pause : least))

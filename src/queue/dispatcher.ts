@@ -189,7 +189,8 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     const { final, fatal, writes, worked, delivered, refusals } = classifyOutcomes(items, outcomes)
     if (worked) recordAnswer(kind, delivered, now)
     const retries = [
-      ...fatal.message.map((each) => ({ ...each, counts: true })),
+      // Row 59: an outage of a push service counts no attempt.
+      ...fatal.message.map((each) => ({ ...each, counts: each.outcome.service === undefined })),
       ...applyJudgement(kind, 'provider', fatal.provider, now),
       ...applyJudgement(kind, 'call', fatal.call, now),
     ]

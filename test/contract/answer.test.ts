@@ -3,6 +3,7 @@ import test from 'node:test'
 import {
   type BatchItem,
   batchAnswer,
+  batchRetryAfterSeconds,
   blameForFatal,
   invalidOutcome,
   readBatchAnswer,
@@ -242,6 +243,35 @@ for (const [reported, sent, blame] of [
     )
   })
 }
+
+test('row 59: a fatal message that names its push service is no sign of an outage of the operator', () => {
+  const body =
+    '{"fatal":[{"id":1,"error":"paused","service":"fcm"},{"id":2,"error":"paused","service":"fcm"},{"id":3,"service":7}]}'
+  const { outcomes } = readBatchAnswer({ channel: 'push', ids: ['1', '2', '3'], status: 200, body })
+  assert.partialDeepStrictEqual(outcomes, [
+    { category: 'fatal', blame: 'message', service: 'fcm' },
+    { category: 'fatal', blame: 'message', service: 'fcm' },
+    { category: 'fatal', blame: 'call' },
+  ])
+  const single = { channel: 'push', status: 503, body: '{"error":"paused","service":"fcm"}', retryAfter: '7' } as const
+  assert.partialDeepStrictEqual(readSingleAnswer(single), { blame: 'message', service: 'fcm', retryAfterMs: 7_000 })
+  assert.partialDeepStrictEqual(readSingleAnswer({ ...single, body: '{"error":"busy"}' }), { blame: 'provider' })
+})
+
+test('row 59: our operator names the push service in both modes; a foreign platform finds an additional member', () => {
+  const outcome = { ...fatal('fcm is paused'), blame: 'message', service: 'fcm' } as const
+  assert.equal(singleAnswer('push', outcome).body, '{"error":"fcm is paused","service":"fcm"}')
+  assert.equal(
+    batchAnswer('push', [{ idJson: '1', outcome }]),
+    '{"successful":[],"failed":[],"fatal":[{"id":1,"error":"fcm is paused","service":"fcm"}]}',
+  )
+})
+
+test('no Retry-After of a push service is passed on beyond ten minutes', () => {
+  const outcome = { ...fatal('busy'), blame: 'provider', retryAfterMs: 864_000_000 } as const
+  assert.equal(singleAnswer('push', outcome).retryAfterSeconds, 600)
+  assert.equal(batchRetryAfterSeconds([outcome]), 600)
+})
 
 test('an answer without any of the ids is blamed on the provider, not on the messages', () => {
   for (const body of ['{"successful":[]}', '{"successful":[],"failed":[],"fatal":[]}', '{"failed":[{"id":99}]}']) {

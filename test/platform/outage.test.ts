@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import type { LaneOptions } from '../../src/platform/options.ts'
 import { operatorApi } from '../../src/providers/operator-api.ts'
+import { on } from '../../src/runtime/events.ts'
 import { type Received, startFakeOperator } from '../providers/fake-operator.ts'
 import { adminKey, element, get, keys, post, startPlatform } from '../support/sides.ts'
 import { event, until } from '../support/wait.ts'
@@ -23,6 +24,7 @@ async function startTestOperator(
   t: TestContext,
   chooseCategory: ChooseCategory,
   headers: Record<string, string> = {},
+  service?: string,
 ): Promise<TestOperator> {
   const requests: string[][] = []
   const { url } = await startFakeOperator(t, ({ path, body }: Received, response) => {
@@ -39,13 +41,13 @@ async function startTestOperator(
       const status = { successful: 200, failed: 422, fatal: 503 }[first?.category as Category]
       response.writeHead(status, status === 503 ? headers : {})
       return void response.end(
-        JSON.stringify(status === 200 ? { push_id: `p${first?.id}` } : { error: 'refused by the test' }),
+        JSON.stringify(status === 200 ? { push_id: `p${first?.id}` } : { error: 'refused by the test', service }),
       )
     }
     const withCategory = (wanted: Category) =>
       answers
         .filter(({ category }) => category === wanted)
-        .map(({ id }) => ({ id, push_id: `p${id}`, error: 'refused by the test' }))
+        .map(({ id }) => ({ id, push_id: `p${id}`, error: 'refused by the test', service }))
     const answer = {
       successful: withCategory('successful'),
       failed: withCategory('failed'),
@@ -170,6 +172,35 @@ for (const [mode, headers] of [
       open = (await outcomesOf(url, guilty)).filter(({ category }) => category === 'waiting').length
     }
     assert.deepEqual(attemptsOf(await outcomesOf(url, guilty)), new Set(['failed 4']))
+  })
+}
+
+for (const mode of ['batch', 'single'] as const) {
+  test(`row 59: messages whose push service is away do not delay the others, and lose no attempt (${mode})`, async (t) => {
+    let away = true
+    const operator = await startTestOperator(
+      t,
+      (user) => (user === 'android' && away ? 'fatal' : 'successful'),
+      {},
+      'fcm',
+    )
+    const { url } = await startPlatform(t, {
+      lanes: [lane(operator.url, { mode, retry: { firstMs: 5, mostMs: 20, attempts: 2 } })],
+    })
+    const held: unknown[] = []
+    t.after(on('lane.held', (event) => held.push(event)))
+    const waiting = await send(
+      url,
+      Array.from({ length: 20 }, () => 'android'),
+    )
+    await until(() => operator.requests.flat().length >= 100, { awaited: 'several attempts of the waiting messages' })
+    assert.deepEqual(
+      attemptsOf(await waitUntilSettled(url, await send(url, ['ios', 'ios']))),
+      new Set(['successful 1']),
+    )
+    away = false
+    assert.deepEqual(attemptsOf(await waitUntilSettled(url, waiting)), new Set(['successful 1']))
+    assert.equal(held.length, 0)
   })
 }
 
