@@ -100,7 +100,7 @@ function childSettings(setting: Setting): Settings {
 function parseValue(setting: Setting, text: string, name: string, problems: Problem[]): Raw {
   const origin = { where: name, base: process.cwd() }
   if (setting.type === 'leaf') return { type: 'text', text, origin }
-  return readYaml(text, name, origin.base, problems, false)
+  return readYaml(text, name, origin.base, problems, { lines: false })
 }
 
 function readSecret(name: string, file: string, problems: Problem[]): string | undefined {

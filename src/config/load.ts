@@ -20,7 +20,12 @@ import { type Config, table } from './table.ts'
  */
 export async function loadConfig(file?: string, env: NodeJS.ProcessEnv = process.env): Promise<Config> {
   const problems: Problem[] = []
-  const written = await readConfigFile(configFile(file, env), (file ?? env.BELLWIRE_CONFIG) !== undefined, problems)
+  const written = await readConfigFile(
+    configFile(file, env),
+    (file ?? env.BELLWIRE_CONFIG) !== undefined,
+    env,
+    problems,
+  )
   if (problems.length > 0) throw new ConfigError(problems)
   const raw = applyEnvironment(written, table, env, problems)
   const known = problems.length
@@ -49,10 +54,15 @@ export async function loadConfig(file?: string, env: NodeJS.ProcessEnv = process
 export const configFile = (file: string | undefined, env: NodeJS.ProcessEnv): string =>
   resolve(file ?? env.BELLWIRE_CONFIG ?? 'bellwire.yaml')
 
-async function readConfigFile(file: string, required: boolean, problems: Problem[]): Promise<Raw> {
+async function readConfigFile(
+  file: string,
+  required: boolean,
+  env: NodeJS.ProcessEnv,
+  problems: Problem[],
+): Promise<Raw> {
   const base = dirname(file)
   try {
-    const raw = readYaml(await readFile(file, 'utf8'), basename(file), base, problems)
+    const raw = readYaml(await readFile(file, 'utf8'), basename(file), base, problems, { env })
     return raw.type === 'text' && raw.text === '' ? emptyMap(raw.origin) : raw
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException

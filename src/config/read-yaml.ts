@@ -1,6 +1,7 @@
 import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml'
 import type { Problem } from './problem.ts'
 import { emptyMap, type Origin, type Raw } from './raw.ts'
+import { substituteVariables } from './substitute-variables.ts'
 
 const maxDepth = 20
 
@@ -10,16 +11,39 @@ const maxDepth = 20
  *
  * @param name the source in error messages: 'bellwire.yaml' becomes 'bellwire.yaml:12'
  * @param lines false: error messages name the source without a line number
+ * @param env the variables that `${NAME}` in a text stands for; by default such a text is literal
  */
-export function readYaml(source: string, name: string, base: string, problems: Problem[], lines = true): Raw {
+export function readYaml(
+  source: string,
+  name: string,
+  base: string,
+  problems: Problem[],
+  { lines = true, env }: { readonly lines?: boolean; readonly env?: NodeJS.ProcessEnv } = {},
+): Raw {
   const lineCounter = new LineCounter()
   const document = parseDocument(source, { schema: 'failsafe', lineCounter, prettyErrors: false })
   const originAt = (offset: number | undefined): Origin => {
     return { where: lines ? `${name}:${lineCounter.linePos(offset ?? 0).line}` : name, base }
   }
-  for (const error of document.errors)
-    problems.push({ path: '', where: originAt(error.pos[0]).where, description: `invalid YAML: ${error.message}` })
-  if (document.errors.length > 0) return emptyMap(originAt(0))
+  // Only the first: further syntax errors follow from it.
+  const [error] = document.errors
+  if (error) {
+    const { where } = originAt(error.pos[0])
+    const unquoted = env !== undefined && /[^"']\$\{/.test(lineAt(source, error.pos[0]))
+    problems.push({
+      path: '',
+      where,
+      description: `invalid YAML: ${error.message}`,
+      ...(unquoted && { remedy: 'write "${NAME}" in quotes' }),
+    })
+    return emptyMap(originAt(0))
+  }
+  const substitute = (text: string, { where }: Origin): string => {
+    if (!env) return text
+    const substituted = substituteVariables(text, env)
+    for (const problem of substituted.problems) problems.push({ path: '', where, ...problem })
+    return substituted.text
+  }
 
   const convert = (yamlNode: unknown, depth: number): Raw => {
     const node = isAlias(yamlNode) ? yamlNode.resolve(document) : (yamlNode as Node | null | undefined)
@@ -41,7 +65,14 @@ export function readYaml(source: string, name: string, base: string, problems: P
       return map
     }
     const quoted = isScalar(node) && node.type !== undefined && node.type !== 'PLAIN'
-    return { type: 'text', text: isScalar(node) ? String(node.value ?? '') : '', origin, ...(quoted && { quoted }) }
+    const text = isScalar(node) ? substitute(String(node.value ?? ''), origin) : ''
+    return { type: 'text', text, origin, ...(quoted && { quoted }) }
   }
   return convert(document.contents, 0)
+}
+
+function lineAt(source: string, offset: number): string {
+  const start = source.lastIndexOf('\n', offset - 1) + 1
+  const end = source.indexOf('\n', offset)
+  return source.slice(start, end === -1 ? undefined : end)
 }

@@ -99,6 +99,41 @@ test('invalid YAML is refused with its line', async (t) => {
   assert.match(duplicate?.description ?? '', /unique/i)
 })
 
+test('${NAME} takes the value of the environment variable, in a part of a text too, and $${ is a literal ${', async (t) => {
+  const written = complete
+    .replace('operator-key-000000000001, brands', '"${OPERATOR_KEY}", brands')
+    .replace('https://operator.example/api/', () => 'https://${HOST}/${HOST}/$${literal}')
+  const { operator, platform } = await load(t, written, {
+    OPERATOR_KEY: 'key-of-the-environment-1',
+    HOST: 'operator.example',
+  })
+  assert.equal(operator?.keys[0]?.key, 'key-of-the-environment-1')
+  const to = platform?.lanes[0]?.to
+  assert.equal(to?.is === 'operator-api' && to.url, 'https://operator.example/operator.example/$%7Bliteral%7D')
+})
+
+test('a variable that is not set is an error with its line: a placeholder never becomes a secret', async (t) => {
+  const unset = complete.replace('operator-key-000000000001, brands', '"${OPERATOR_KEY}", brands')
+  for (const env of [{}, { OPERATOR_KEY: '' }]) {
+    const [problem] = await refused(t, unset, env)
+    assert.equal(problem?.where, 'bellwire.yaml:5')
+    assert.equal(problem.description, 'the environment variable OPERATOR_KEY is not set')
+    assert.equal(problem.remedy, 'set OPERATOR_KEY, or write $${OPERATOR_KEY} for the literal text')
+  }
+  for (const wrong of ['${}', '${OPERATOR-KEY}', '${OPERATOR_KEY', '${ OPERATOR_KEY }'])
+    assert.match(
+      (await refused(t, unset.replace('${OPERATOR_KEY}', wrong)))[0]?.description ?? '',
+      /not followed by the name/,
+    )
+})
+
+test('an unquoted ${NAME} in a list is one error, which says that it needs quotes', async (t) => {
+  const problems = await refused(t, complete.replace('operator-key-000000000001, brands', '${OPERATOR_KEY}, brands'))
+  assert.equal(problems.length, 1)
+  assert.equal(problems[0]?.where, 'bellwire.yaml:5')
+  assert.equal(problems[0]?.remedy, 'write "${NAME}" in quotes')
+})
+
 test('a named file that does not exist is refused; without a file the environment may contain the configuration', async () => {
   await assert.rejects(loadConfig('/nowhere/bellwire.yaml', {}), /--config/)
   const config = await loadConfig(undefined, { BELLWIRE_LOG_LEVEL: 'warn' })
@@ -244,8 +279,8 @@ async function load(t: TestContext, yaml: string, env: NodeJS.ProcessEnv = {}): 
   return loadConfig(file, env)
 }
 
-async function refused(t: TestContext, yaml: string): Promise<readonly Problem[]> {
-  const error = await load(t, yaml).then(
+async function refused(t: TestContext, yaml: string, env: NodeJS.ProcessEnv = {}): Promise<readonly Problem[]> {
+  const error = await load(t, yaml, env).then(
     () => assert.fail('it was accepted'),
     (error: unknown) => error,
   )

@@ -41,7 +41,7 @@ export async function readTable<Table extends Group<Settings>>(
   })
   const problems: Problem[] = []
   const where = basename(file)
-  const raw = readYaml(source, where, dirname(resolve(file)), problems)
+  const raw = readYaml(source, where, dirname(resolve(file)), problems, { env: process.env })
   if (problems.length > 0) throw new ConfigError(problems)
   const preparation = check(table, raw, '', problems)
   for (const { name, fits, expected, example } of maps) {
