@@ -109,7 +109,7 @@ test('${NAME} takes the value of the environment variable, in a part of a text t
   })
   assert.equal(operator?.keys[0]?.key, 'key-of-the-environment-1')
   const to = platform?.lanes[0]?.to
-  assert.equal(to?.is === 'operator-api' && to.url, 'https://operator.example/operator.example/$%7Bliteral%7D')
+  assert.equal(to?.is === 'operator-api' && to.url, 'https://operator.example/operator.example/${literal}')
 })
 
 test('a variable that is not set is an error with its line: a placeholder never becomes a secret', async (t) => {
