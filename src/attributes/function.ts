@@ -1,5 +1,5 @@
 import { clock } from '../runtime/clock.ts'
-import type { AttributeSource, Field } from './attribute-source.ts'
+import type { AttributeSource, Field, LookUp } from './attribute-source.ts'
 import { chunksOf } from './id-chunks.ts'
 
 type Ids = Iterable<string> | AsyncIterable<string>
@@ -7,6 +7,7 @@ type Ids = Iterable<string> | AsyncIterable<string>
 /**
  * A source that calls a function of yours: given a brand, user ids and a field, it returns the users for whom the field is true.
  *
+ * @param lookUp after its deadline the answer is ignored: end the work that the function has started elsewhere
  * @param fields the fields that the function can answer; it is never called for another field
  * @param listUsers for reconciliation: returns all users for whom the field is true. The list is dated to the time of the call.
  * @example
@@ -14,16 +15,21 @@ type Ids = Iterable<string> | AsyncIterable<string>
  */
 export function functionSource(
   fields: readonly Field[],
-  lookUp: (brand: string, userIds: readonly string[], field: Field) => Iterable<string> | Promise<Iterable<string>>,
+  lookUp: (
+    brand: string,
+    userIds: readonly string[],
+    field: Field,
+    context: LookUp,
+  ) => Iterable<string> | Promise<Iterable<string>>,
   name = 'function',
   listUsers?: (brand: string, field: Field, signal: AbortSignal) => Ids | Promise<Ids>,
 ): AttributeSource {
   return {
     name,
     fields,
-    async among(brand, userIds, requested) {
+    async among(brand, userIds, requested, context) {
       const answers = await Promise.all(
-        requested.map(async (field) => [field, new Set(await lookUp(brand, userIds, field))] as const),
+        requested.map(async (field) => [field, new Set(await lookUp(brand, userIds, field, context))] as const),
       )
       return new Map(answers)
     },

@@ -1,6 +1,6 @@
 // Compares a column of ids with an array of the column's own type, so that PostgreSQL can use its index.
 
-import type pg from 'pg'
+import type { RunQuery } from '../store/postgres-readers.ts'
 import type { Field } from './attribute-source.ts'
 
 export interface IdKind {
@@ -30,8 +30,8 @@ const kinds = new Map([
 ])
 
 /** Looks up the type of the query's column. @throws if the query fails or does not have exactly one column */
-export async function kindOf(client: pg.ClientBase, field: Field, query: string): Promise<IdKind> {
-  const { fields } = await client.query(`select * from (${query}\n) q limit 0`)
+export async function kindOf(run: RunQuery, field: Field, query: string): Promise<IdKind> {
+  const { fields } = await run(`select * from (${query}\n) q limit 0`)
   const [column, ...more] = fields
   if (column && more.length === 0) return kinds.get(column.dataTypeID) ?? other
   throw new Error(`the query for ${field} returns ${fields.length} columns: select only the user id`)

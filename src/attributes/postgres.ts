@@ -2,15 +2,17 @@
 
 import pg from 'pg'
 import { configOf } from '../store/postgres-address.ts'
+import { cancelQuery } from '../store/postgres-cancel.ts'
+import { createReaders, type RunQuery } from '../store/postgres-readers.ts'
 import type { Snapshot } from './attribute-source.ts'
 import { copyIds } from './copy-ids.ts'
-import { cancelQuery } from './postgres-cancel.ts'
 import { type IdKind, kindOf } from './postgres-ids.ts'
-import { createReaders } from './postgres-readers.ts'
 import type { Engine, EngineOptions, Found } from './sql-engine.ts'
 import { bindBrand } from './sql-text.ts'
 
 const connectMs = 5_000
+/** More concurrent look-ups would only wait inside the server. */
+const connections = 4
 /** The data of a standby is as old as the last transaction that it has replayed. */
 const serverClock =
   'select case when pg_is_in_recovery() then pg_last_xact_replay_timestamp() else clock_timestamp() end'
@@ -24,7 +26,7 @@ export function openPostgres(url: string, { asOf = serverClock, maxLagMs }: Engi
     connectionTimeoutMillis: connectMs,
     keepAlive: true,
   }
-  const readers = createReaders(config)
+  const readers = createReaders({ ...config, max: connections })
   const kinds = new Map<string, IdKind>()
 
   return {
@@ -32,16 +34,16 @@ export function openPostgres(url: string, { asOf = serverClock, maxLagMs }: Engi
     async findUsers(brand, users, queries, lookUp) {
       const storable = users.filter((user) => !user.includes('\0') && user.isWellFormed())
       if (storable.length === 0 || queries.length === 0) return []
-      return readers.use(lookUp, async (client) => {
-        if (maxLagMs !== undefined) await checkAge(client, asOf, maxLagMs)
+      return readers.use(lookUp, async (run) => {
+        if (maxLagMs !== undefined) await checkAge(run, asOf, maxLagMs)
         const bound = queries.map(({ field, text }) => ({ field, text: bindBrand(text, brand) }))
-        for (const { field, text } of bound) if (!kinds.has(text)) kinds.set(text, await kindOf(client, field, text))
+        for (const { field, text } of bound) if (!kinds.has(text)) kinds.set(text, await kindOf(run, field, text))
         const ids = bound.map(({ text }) => kinds.get(text) as IdKind)
         const query = `with ${bound.map(({ text }, n) => `q${n}(id) as (${text}\n)`).join(', ')}
           ${bound.map(({ field }, n) => `select '${field}' as field, id::text as "user" from q${n} where ${ids[n]?.among(n + 1)}`).join(' union all ')}`
         const parameters = ids.map(({ fits }) => storable.filter(fits))
         try {
-          return (await client.query<Found>(query, parameters)).rows
+          return (await run<Found>(query, parameters)).rows
         } catch (error) {
           kinds.clear() // the type of a column may have changed
           throw error
@@ -53,26 +55,27 @@ export function openPostgres(url: string, { asOf = serverClock, maxLagMs }: Engi
       signal.throwIfAborted()
       const client = new pg.Client(config)
       client.on('error', () => {})
-      const destroy = (): void => void client.connection.stream.destroy()
-      signal.addEventListener('abort', destroy, { once: true })
+      const run: RunQuery = (statement) => client.query(statement)
+      const cancel = (): void => cancelQuery(client)
+      signal.addEventListener('abort', cancel, { once: true })
       try {
         await client.connect()
-        const query = bindBrand(text, brand)
-        await kindOf(client, field, query)
-        // Read before the snapshot is taken, so that the list contains every transaction committed by this time.
-        const timestamp = await timeOf(client, asOf)
-        await client.query('begin isolation level repeatable read read only')
         // Makes the server end the query by itself if this process is killed or loses its connection.
-        await client.query(
-          "select set_config(name, '2s', true) from pg_settings where name = 'client_connection_check_interval'",
+        await run(
+          "select set_config(name, '2s', false) from pg_settings where name = 'client_connection_check_interval'",
         )
+        const query = bindBrand(text, brand)
+        await kindOf(run, field, query)
+        // Read before the snapshot is taken, so that the list contains every transaction committed by this time.
+        const timestamp = await timeOf(run, asOf)
+        await run('begin isolation level repeatable read read only')
         const copy = `copy (with q(id) as (${query}\n) select id::text from q) to stdout`
         return { timestamp, chunks: readCopy(client, copy, signal) }
       } catch (error) {
-        destroy()
+        cancel()
         throw error
       } finally {
-        signal.removeEventListener('abort', destroy)
+        signal.removeEventListener('abort', cancel)
       }
     },
 
@@ -92,8 +95,8 @@ export function openPostgres(url: string, { asOf = serverClock, maxLagMs }: Engi
 }
 
 /** ISO 8601 in UTC, with microseconds. */
-async function timeOf(client: pg.Client, asOf: string): Promise<string> {
-  const { rows } = await client.query<{ at: string | null }>(
+async function timeOf(run: RunQuery, asOf: string): Promise<string> {
+  const { rows } = await run<{ at: string | null }>(
     `select to_char((${asOf}\n)::timestamptz at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as at`,
   )
   const at = rows[0]?.at
@@ -101,8 +104,8 @@ async function timeOf(client: pg.Client, asOf: string): Promise<string> {
   throw new Error('the age of the data is unknown: the query as_of returned no time')
 }
 
-async function checkAge(client: pg.ClientBase, asOf: string, maxLagMs: number): Promise<void> {
-  const { rows } = await client.query<{ lag: number | null }>(
+async function checkAge(run: RunQuery, asOf: string, maxLagMs: number): Promise<void> {
+  const { rows } = await run<{ lag: number | null }>(
     `select (extract(epoch from clock_timestamp() - (${asOf}\n)::timestamptz) * 1000)::float8 as lag`,
   )
   const lag = rows[0]?.lag ?? Number.POSITIVE_INFINITY

@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite'
-import pg from 'pg'
 import { clock } from '../../runtime/clock.ts'
 import { configOf } from '../../store/postgres-address.ts'
+import { createReaders } from '../../store/postgres-readers.ts'
 import type { DeviceSource, LookUp } from '../device-source.ts'
 import { devicesFrom, holdersFrom } from './rows.ts'
 
@@ -39,17 +39,17 @@ export function sqlDevices(options: SqlDevices): DeviceSource {
     name,
     async of(brand, userIds, look) {
       if (userIds.length === 0) return new Map()
-      return devicesFrom(name, brand, userIds, await withDeadline(findByUsers(brand, userIds), look))
+      return devicesFrom(name, brand, userIds, await findByUsers(brand, userIds, look))
     },
     async holders(brand, tokens, look) {
       if (!findByTokens || tokens.length === 0) return new Map()
-      return holdersFrom(name, brand, tokens, await withDeadline(findByTokens(brand, tokens), look))
+      return holdersFrom(name, brand, tokens, await findByTokens(brand, tokens, look))
     },
     close: reader.close,
   }
 }
 
-type Find = (brand: string, values: readonly string[]) => Promise<readonly object[]>
+type Find = (brand: string, values: readonly string[], look: LookUp) => Promise<readonly object[]>
 interface Reader {
   prepare(text: string): Find
   close(): Promise<void>
@@ -74,31 +74,23 @@ function numberParameters(text: string): { text: string; names: string[] } {
 }
 
 function openPostgres(url: string, timeoutMs: number, connections: number): Reader {
-  const config = configOf(url)
-  const pool = new pg.Pool({
+  const { schema: _, ...config } = configOf(url)
+  const readers = createReaders({
     ...config,
     max: connections,
     application_name: 'bellwire devices',
     connectionTimeoutMillis: timeoutMs,
-    statement_timeout: timeoutMs,
-    query_timeout: timeoutMs + 1_000,
-    options: [config.options, '-c default_transaction_read_only=on'].filter(Boolean).join(' '),
-    keepAlive: true,
   })
-  // A lost idle connection is replaced at the next query.
-  pool.on('error', () => {})
   return {
     prepare(query) {
       const { text, names } = numberParameters(query)
-      return async (brand, values) =>
-        (
-          await pool.query<object>(
-            text,
-            names.map((name) => (name === 'brand' ? brand : values)),
-          )
-        ).rows
+      return (brand, values, { deadline, signal }) =>
+        readers.use({ deadline: Math.min(deadline, clock.now() + timeoutMs), signal }, async (run) => {
+          const bound = names.map((name) => (name === 'brand' ? brand : values))
+          return (await run<object>(text, bound)).rows
+        })
     },
-    close: () => pool.end(),
+    close: () => readers.close(),
   }
 }
 
@@ -114,24 +106,5 @@ function openSqlite(url: string, timeoutMs: number): Reader {
       }
     },
     close: async () => db.close(),
-  }
-}
-
-/** Rejects at the deadline. A slow query goes on until PostgreSQL's statement_timeout ends it. */
-async function withDeadline<T>(query: Promise<T>, { deadline, signal }: LookUp): Promise<T> {
-  const { promise: late, reject } = Promise.withResolvers<never>()
-  const stop = (): void => reject(new Error('the device query was cancelled: this process is stopping'))
-  const timer = clock.setTimeout(
-    () => reject(new Error('the device query timed out: check that the query can use an index')),
-    Math.max(0, deadline - clock.now()),
-  )
-  if (signal.aborted) stop()
-  else signal.addEventListener('abort', stop, { once: true })
-  query.catch(() => {}) // it may fail after the deadline
-  try {
-    return await Promise.race([query, late])
-  } finally {
-    clock.clearTimeout(timer)
-    signal.removeEventListener('abort', stop)
   }
 }
