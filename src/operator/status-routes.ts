@@ -6,7 +6,9 @@ import { limitOf, plainText } from '../contract/documents/described.ts'
 import { statusPagePath } from '../contract/endpoints.ts'
 import { mostCursor, StatusPage, statusPageJson } from '../contract/status-page.ts'
 import { mostStatusRecords } from '../contract/status-record.ts'
+import { HttpError } from '../http/http-error.ts'
 import { addRoute, type Route } from '../http/route.ts'
+import { serializeByKey } from '../runtime/serialize-by-key.ts'
 import type { StatusPages } from '../status/pages.ts'
 import { authentication } from './authenticate.ts'
 import type { ApiKey } from './options.ts'
@@ -21,11 +23,15 @@ const query = Type.Object({
 const gone =
   'the cursor is not of this database, or was forgotten: go on with `restart`. Records may repeat, and none is skipped'
 
+/** Polls of one key wait for each other: a platform has a poller for each of its lanes. Further polls are refused. */
+const mostWaitingPolls = 4
+
 /** @returns the description of the route, for the documents */
 export function statusRoutes(
   app: FastifyInstance,
   { pages, keys }: { readonly pages: StatusPages; readonly keys: readonly ApiKey[] },
 ): Route<ApiKey, never, typeof query> {
+  const inTurn = runPollsInTurn()
   const route: Route<ApiKey, never, typeof query> = {
     method: 'GET',
     url: statusPagePath,
@@ -33,10 +39,11 @@ export function statusRoutes(
     query,
     gives: StatusPage,
     refuses: {
+      503: 'This key has polls under way already. Retry after the time in Retry-After.',
       410: 'The cursor is of another database, or was forgotten. The body has `restart`, the cursor to go on with.',
     },
     async handler({ query: { after, limit = mostStatusRecords } }, key, reply) {
-      const page = await pages.read(key.brands, after, limit)
+      const page = await inTurn(key, () => pages.read(key.brands, after, limit))
       reply.type('application/json; charset=utf-8')
       if (page.restart !== undefined)
         return reply.code(410).send(JSON.stringify({ error: gone, restart: page.restart }))
@@ -45,4 +52,23 @@ export function statusRoutes(
   }
   addRoute(app, route, authentication(keys))
   return route
+}
+
+/** Runs the polls of a key one at a time. @throws HttpError 503 if too many of them wait already */
+function runPollsInTurn(): <T>(key: ApiKey, poll: () => Promise<T>) => Promise<T> {
+  const serialize = serializeByKey()
+  const open = new Map<string, number>()
+  return async ({ name }, poll) => {
+    const others = open.get(name) ?? 0
+    if (others > mostWaitingPolls)
+      throw new HttpError(503, `the key ${name} has ${others} polls under way already: send one at a time`, 1)
+    open.set(name, others + 1)
+    try {
+      return await serialize(name, poll)
+    } finally {
+      const left = (open.get(name) as number) - 1
+      if (left > 0) open.set(name, left)
+      else open.delete(name)
+    }
+  }
 }

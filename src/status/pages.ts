@@ -8,7 +8,7 @@
 // but with other tags.
 
 import type { MessageStatus } from '../contract/status.ts'
-import { mostStatusBytes, mostStatusRecords, statusRecordJson } from '../contract/status-record.ts'
+import { mostStatusBytes, statusRecordJson } from '../contract/status-record.ts'
 import { clock } from '../runtime/clock.ts'
 import { uuidv7 } from '../runtime/ids.ts'
 import type { Database } from '../store/database.ts'
@@ -32,8 +32,8 @@ export type StatusPageRead =
 
 /** The cursor before the first status. */
 export const firstCursor = '0.0'
-/** Statuses of other brands are passed over. A poll passes pages of them for this time. */
-const passingMs = 2_000
+/** A poll assigns numbers until its page is full, at most for this time. */
+const assigningMs = 2_000
 /** Statuses that get their numbers in one commit. */
 const numbersPerCommit = 10_000
 
@@ -43,38 +43,46 @@ export function createStatusPages(database: Pick<Database, 'read' | 'commit'>): 
     async read(brands, after = firstCursor, limit) {
       const from = await checkCursor(after)
       if (from === undefined) return { restart: firstCursor }
+      const { rows, end } = await readRows(brands, from, limit)
       const records: string[] = []
       let last = from
-      const began = clock.monotonic()
-      while (records.length < limit) {
-        const rows = await readRows(last)
-        if (rows.length === 0) break
-        let bytes = 0
-        for (const row of rows) {
-          bytes += row.meta?.length ?? 0
-          if (records.length === limit || (bytes > mostStatusBytes && records.length > 0)) break
-          last = row.number
-          const record = brands.includes(row.brand) ? recordOf(row) : undefined
-          if (record !== undefined) records.push(record)
-        }
-        if (records.length > 0 && rows.at(-1)?.number !== last) break
-        if (clock.monotonic() - began > passingMs) break
+      let bytes = 0
+      for (const row of rows) {
+        bytes += row.meta?.length ?? 0
+        if (bytes > mostStatusBytes && records.length > 0) return { records, next: await cursorOf(last) }
+        last = row.number
+        const record = recordOf(row)
+        if (record !== undefined) records.push(record)
       }
-      return { records, next: await cursorOf(last) }
+      // Without further rows, the cursor passes over the statuses of other brands: retention forgets cursors that stay behind.
+      return { records, next: await cursorOf(rows.length < limit ? Math.max(last, end) : last) }
     },
   }
 
-  /** The rows after a number. Numbers are assigned if there are fewer rows than a page has. */
-  async function readRows(after: number): Promise<readonly StatusRow[]> {
-    const rows = await database.read(op(selectPage, [[after, mostStatusRecords]]))
-    if (rows.length === mostStatusRecords || (await database.read(op(selectNew, [[]]))).length === 0) return rows
-    await database.commit([
-      op(lockCounter, [[0]]),
-      op(assignNumbers, [[numbersPerCommit]]),
-      op(insertBatch, [[uuidv7(), clock.now()]]),
-      op(advanceCounter, [[0]]),
-    ])
-    return database.read(op(selectPage, [[after, mostStatusRecords]]))
+  /**
+   * The next rows of these brands. Numbers are assigned while there are fewer rows than the limit.
+   *
+   * @returns `end`: there are no further rows of these brands up to this number, if there are fewer rows than the limit
+   */
+  async function readRows(
+    brands: readonly string[],
+    after: number,
+    limit: number,
+  ): Promise<{ readonly rows: readonly StatusRow[]; readonly end: number }> {
+    const began = clock.monotonic()
+    for (;;) {
+      const [counter] = await database.read(op(selectCounter, [[]]))
+      const inputs = brands.map((brand) => [brand, after, limit])
+      const rows = await database.read(op(selectPage, inputs))
+      const full = rows.length === limit || clock.monotonic() - began > assigningMs
+      if (full || (await database.read(op(selectNew, [[]]))).length === 0) return { rows, end: counter?.last ?? 0 }
+      await database.commit([
+        op(lockCounter, [[0]]),
+        op(insertBatch, [[uuidv7(), clock.now(), numbersPerCommit]]),
+        op(assignNumbers, [[0]]),
+        op(advanceCounter, [[0]]),
+      ])
+    }
   }
 
   /** @returns the number of the cursor; undefined if this database did not give it */
@@ -97,7 +105,6 @@ export function createStatusPages(database: Pick<Database, 'read' | 'commit'>): 
 
 interface StatusRow {
   readonly number: number
-  readonly brand: string
   readonly ref: string
   readonly status: MessageStatus
   readonly at: string
@@ -110,17 +117,32 @@ function recordOf({ channel, ref, status, at, meta }: StatusRow): string | undef
   return channel === null ? undefined : statusRecordJson({ channel, ref, status, at, meta })
 }
 
+// The range of each brand ends at its last row that can be in the page, so that only index entries of these brands are read.
 const selectPage = statement<StatusRow>({
   name: 'select_status_page',
   rank: 90,
-  columns: { after: 'bigint', most: 'bigint' },
+  columns: { brand: 'text', after: 'bigint', most: 'bigint' },
   text: (rows) => `
-    select s.number, s.brand, s.ref, s.status, s.at, m.channel, m.meta
+    select s.number, s.ref, s.status, s.at, m.channel, m.meta
     from (
-      select n.number, n.brand, n.ref, n.status, n.at from statuses n
-      where n.number > (select r.after from ${rows} r) order by n.number limit (select r.most from ${rows} r)) s
+      select n.number, n.ref, n.status, n.at
+      from (
+        select r.brand, r.after, coalesce((
+          select k.number from statuses k where k.brand = r.brand and k.number > r.after
+          order by k.number limit 1 offset (select max(o.most) from ${rows} o) - 1), ${Number.MAX_SAFE_INTEGER}) as until
+        from ${rows} r) b
+      cross join statuses n
+      where n.brand = b.brand and n.number > b.after and n.number <= b.until
+      order by n.number limit (select max(r.most) from ${rows} r)) s
     left join status_messages m on m.ref = s.ref
     order by s.number`,
+})
+
+const selectCounter = statement<{ last: number }>({
+  name: 'select_status_counter',
+  rank: 90,
+  columns: {},
+  text: () => 'select c.last from status_counter c',
 })
 
 const selectNew = statement<{ found: number }>({
@@ -145,32 +167,38 @@ const lockCounter = statement({
   text: (rows) => `update status_counter set last = last where exists (select 1 from ${rows} r)`,
 })
 
+// Counts the statuses that get their numbers in this transaction.
+const insertBatch = statement({
+  name: 'insert_status_batch',
+  rank: 81,
+  columns: { tag: 'text', at: 'bigint', most: 'bigint' },
+  text: (rows) => `
+    insert into status_batches (last, tag, at)
+    select c.last + n.found, r.tag, r.at
+    from (select min(t.tag) as tag, min(t.at) as at from ${rows} t) r
+    cross join status_counter c
+    cross join (
+      select count(*) as found
+      from (select 1 from statuses p where p.number is null limit (select max(m.most) from ${rows} m)) q) n
+    where n.found > 0`,
+})
+
 // Each statement has a snapshot of its own, so this one sees the numbers of the process that held the lock before.
 const assignNumbers = statement({
   name: 'assign_status_numbers',
-  rank: 81,
-  columns: { most: 'bigint' },
+  rank: 82,
+  columns: { none: 'bigint' },
   text: (rows) => `
     update statuses set number = n.number
     from (
       select s.ref, s.status, c.last + row_number() over (order by s.recorded_at, s.ref, s.at, ${placeOf('s')}) as number
       from (
         select p.ref, p.status, p.recorded_at, p.at from statuses p where p.number is null
-        order by p.recorded_at, p.ref limit (select max(r.most) from ${rows} r)) s
+        order by p.recorded_at, p.ref
+        limit coalesce(
+          (select max(b.last) - min(l.last) from status_counter l join status_batches b on b.last > l.last), 0)) s
       cross join status_counter c) n
-    where statuses.ref = n.ref and statuses.status = n.status`,
-})
-
-const insertBatch = statement({
-  name: 'insert_status_batch',
-  rank: 82,
-  columns: { tag: 'text', at: 'bigint' },
-  text: (rows) => `
-    insert into status_batches (last, tag, at)
-    select s.last, r.tag, r.at
-    from (select max(n.number) as last from statuses n where n.number > (select c.last from status_counter c)) s
-    cross join (select min(t.tag) as tag, min(t.at) as at from ${rows} t) r
-    where s.last is not null`,
+    where statuses.ref = n.ref and statuses.status = n.status and exists (select 1 from ${rows} r)`,
 })
 
 const advanceCounter = statement({

@@ -33,6 +33,14 @@ export const statusMigrations: readonly Migration[] = [
       { table: 'statuses', brand: 'brand', shifted: () => ({ number: 'null::bigint' }), insertedOnly: true },
     ],
   },
+  {
+    name: 'status/2',
+    // A poll reads the statuses of its brands only. PostgreSQL would read those of all brands if it had an index of numbers alone.
+    statements: () => [
+      'create unique index statuses_of_brand on statuses (brand, number) where number is not null',
+      'drop index statuses_number',
+    ],
+  },
 ]
 
 /** Inserts messages. A message that has a row keeps it: its meta is that of its first attempt. */

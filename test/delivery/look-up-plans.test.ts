@@ -7,6 +7,8 @@ import { messageKey } from '../../src/contract/message-key.ts'
 import { findById, findByRef, findByUser } from '../../src/delivery/messages.ts'
 import { operatorMigrations } from '../../src/operator/stores.ts'
 import { createQueue, queueMigrations } from '../../src/queue/create-queue.ts'
+import { createStatusPages } from '../../src/status/pages.ts'
+import { statusMigrations } from '../../src/status/tables.ts'
 import { openDatabase } from '../../src/store/open-database.ts'
 import { entriesPerLookUp } from '../support/index-reads.ts'
 import { freshSchema, query, withoutPostgres } from '../support/services/postgres.ts'
@@ -62,4 +64,39 @@ test('a look-up of an item reads few index entries, also if PostgreSQL has stati
   }
   assert.equal((await lookUps.activity()).length, 1)
   assert.equal((await lookUps.user()).length, rows / 5_000)
+})
+
+test('a poll of statuses reads only index entries of its brands, also if PostgreSQL has statistics', {
+  skip,
+}, async (t) => {
+  const url = await freshSchema()
+  const database = await openDatabase(url, { migrations: statusMigrations })
+  t.after(() => database.close())
+  // Nearly all statuses are of brand 1.
+  const brand = `case when n % (${rows} / 5) = 0 then '2' else '1' end`
+  await query(
+    url,
+    `insert into status_messages (ref, brand, channel, user_id, meta)
+     select 'ref-' || n, ${brand}, 'push', '1001', '{}' from generate_series(1, ${rows}) n`,
+  )
+  await query(
+    url,
+    `insert into statuses (ref, status, brand, at, recorded_at, number)
+     select 'ref-' || n, 'sent', ${brand}, '2026-01-01T10:00:00', 1, n from generate_series(1, ${rows}) n`,
+  )
+  await query(url, `insert into status_batches (last, tag, at) values (${rows}, 'tag', 1)`)
+  await query(url, `update status_counter set last = ${rows}`)
+  await query(url, 'analyze')
+  const pages = createStatusPages(database)
+  const polls = {
+    first: () => pages.read(['2'], undefined, 10),
+    last: () => pages.read(['2'], `${rows}.tag`, 10),
+    several: () => pages.read(['1', '2'], undefined, 10),
+  }
+  for (const [name, poll] of Object.entries(polls)) {
+    const entries = await entriesPerLookUp(url, 'statuses', poll, mostEntries)
+    assert.ok(entries <= mostEntries, `${name}: ${entries} index entries`)
+  }
+  const page = await polls.first()
+  assert.equal(page.restart === undefined && page.records.length, 5)
 })

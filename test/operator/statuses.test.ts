@@ -4,7 +4,10 @@ import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { readStatusPage } from '../../src/contract/status-page.ts'
 import type { StatusRecord } from '../../src/contract/status-record.ts'
+import { createHttp } from '../../src/http/http.ts'
 import { createSubscriberToken } from '../../src/http/subscriber-token.ts'
+import { statusRoutes } from '../../src/operator/status-routes.ts'
+import type { StatusPages } from '../../src/status/pages.ts'
 import { onEachEngine } from '../support/engines.ts'
 import { adminKey, element, get, keys, post, startOperator, temporary, witness } from '../support/sides.ts'
 import { until } from '../support/wait.ts'
@@ -148,6 +151,32 @@ test('polling needs a key, and shows the brands of the key only', async (t) => {
   assert.equal((await get(`${url}/messages/status`, 'wrong')).status, 401)
   for (const query of ['limit=0', 'limit=1001', 'limit=x', 'after=', 'after=%00'])
     assert.equal((await get(`${url}/messages/status?${query}`, keys.one.key)).status, 400, query)
+})
+
+test('one poll of a key reads at a time, four wait, and further polls are refused; another key is served', async (t) => {
+  const app = createHttp('operator', 1_000)
+  t.after(() => app.close())
+  const reading: string[] = []
+  const { promise: released, resolve: release } = Promise.withResolvers<void>()
+  const pages: StatusPages = {
+    async read([brand]) {
+      reading.push(brand as string)
+      if (brand === '1') await released
+      return { records: [], next: '0.0' }
+    },
+  }
+  statusRoutes(app, { pages, keys: Object.values(keys) })
+  const ask = (key: string) => app.inject({ url: '/messages/status', headers: { 'x-api-key': key } })
+  const waiting = Array.from({ length: 5 }, () => ask(keys.one.key))
+  await until(() => reading.length > 0, { awaited: 'the first poll reads' })
+  const refused = await ask(keys.one.key)
+  assert.equal(refused.statusCode, 503)
+  assert.equal(refused.headers['retry-after'], '1')
+  assert.equal((await ask(keys.two.key)).statusCode, 200)
+  assert.deepEqual(reading, ['1', '2'])
+  release()
+  for (const each of waiting) assert.equal((await each).statusCode, 200)
+  assert.equal((await ask(keys.one.key)).statusCode, 200)
 })
 
 test('a cursor of another database is answered 410, with a cursor that returns all', async (t) => {

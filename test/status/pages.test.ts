@@ -102,6 +102,22 @@ onEachEngine('a reader sees only its brands, and passes over any number of other
   assert.equal((await readAll(statuses.pages, undefined, ['1', '2'], 999)).records.length, 2_501)
 })
 
+onEachEngine(
+  'the cursor of a brand without new statuses passes over those of others, so that it is not forgotten',
+  async (t, store) => {
+    const statuses = await openStatuses(t, store)
+    await add(statuses, sent())
+    const first = await readAll(statuses.pages)
+    await add(statuses, sent({ brand: '2' }))
+    const { next } = await readAll(statuses.pages, first.next)
+    assert.notEqual(next, first.next)
+    await forgetStatuses(statuses.database, Date.now() + 60_000)
+    const own = sent()
+    await add(statuses, own)
+    assert.deepEqual(shown((await readAll(statuses.pages, next)).records), [`${own.ref} sent`])
+  },
+)
+
 onEachEngine('cursors that this database did not give are unknown', async (t, store) => {
   const statuses = await openStatuses(t, store)
   await add(statuses, sent())

@@ -5,11 +5,13 @@ import assert from 'node:assert/strict'
 import { DatabaseSync } from 'node:sqlite'
 import test, { type TestContext } from 'node:test'
 import type { Message, Result } from '../../src/providers/provider.ts'
+import { add, openStatuses, readAll, sent } from '../status/open-statuses.ts'
+import { onSqlite } from '../support/engines.ts'
 import { adminKey, element, get, post, startOperator, startPlatform, witness } from '../support/sides.ts'
 import { until } from '../support/wait.ts'
 
 const large =
-  'messages|requests|refusals|calls|device_sends|items|waiting|settled|failed|attempts|identifiers|inbox|devices|device_unlinks'
+  'messages|requests|refusals|calls|device_sends|items|waiting|settled|failed|attempts|identifiers|inbox|devices|device_unlinks|statuses|status_messages'
 
 /** Watches every statement that is prepared. @returns a function that lists the plans that scan a large table or index it on the fly */
 function watchPlans(t: TestContext): () => readonly string[] {
@@ -82,4 +84,16 @@ test('a platform reads no large table whole to store, settle, find, replay and d
   for (const search of ['?user_id=1001&brand=1', '?ref=none', '?id=1'])
     assert.equal((await get(`${url}/admin/messages${search}`)).status, 200)
   assert.deepEqual(scans(), [])
+})
+
+onSqlite('a poll of statuses reads no large table whole, for one brand or for several', async (t, store) => {
+  const scans = watchPlans(t)
+  const statuses = await openStatuses(t, store)
+  await add(statuses, sent(), sent({ brand: '2' }))
+  for (const brands of [['1'], ['1', '2']]) await readAll(statuses.pages, undefined, brands)
+  // This index has the statuses without a number only.
+  assert.deepEqual(
+    scans().filter((scan) => !scan.includes('statuses_without_number')),
+    [],
+  )
 })
