@@ -3,6 +3,7 @@
 import type { Http2Implementation } from '../src/http2/client.ts'
 import type { OperatorLimits } from '../src/operator/options.ts'
 import type { LaneOptions } from '../src/platform/options.ts'
+import { postgresDefaults } from '../src/store/postgres-defaults.ts'
 
 export interface OperatorPlan {
   readonly store: string
@@ -53,8 +54,12 @@ export const http2: Http2Implementation = process.env.HTTP2 === 'node' ? 'node' 
 
 export const planVariable = 'PROVE_PLAN'
 export const witnessVariable = 'PROVE_WITNESS'
+/** The lease of a session on PostgreSQL, in milliseconds. Default: the lease of production. */
+export const leaseVariable = 'PROVE_LEASE_MS'
 
+/** For a process of a proof. */
 export function readPlan<Plan>(): Plan {
+  postgresDefaults.leaseMs = Number(process.env[leaseVariable] ?? postgresDefaults.leaseMs)
   return JSON.parse(process.env[planVariable] ?? 'null') as Plan
 }
 

@@ -2,10 +2,13 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { atMost } from '../../src/runtime/within.ts'
+import { leaseVariable } from '../plans.ts'
 import { endProcesses } from './process.ts'
 import type { Figures, Proof } from './proof.ts'
 
 const cleanUpMs = 30_000
+/** The small size does not wait out a full lease. It is longer than the pauses of a process on a busy machine. */
+const smallLeaseMs = '2000'
 
 export interface Verdict {
   readonly ok: boolean
@@ -18,6 +21,7 @@ export interface Verdict {
 /** Runs a proof within its time limit and ends all its processes. Its files are kept only if it failed. */
 export async function runProof(proof: Proof, small: boolean, print: (line: string) => void): Promise<Verdict> {
   const folder = await mkdtemp(join(tmpdir(), `bellwire-${proof.name}-`))
+  if (small) process.env[leaseVariable] = smallLeaseMs
   const seconds = proof.boundSeconds[small ? 'small' : 'full']
   const timeout = AbortSignal.timeout(seconds * 1000)
   const late = new Promise<never>((_, reject) => {

@@ -21,6 +21,7 @@
 
 import assert from 'node:assert/strict'
 import { postgresStore } from '../../bench/harness/stores.ts'
+import { postgresDefaults } from '../../src/store/postgres-defaults.ts'
 import { admin, enqueue, expandRanges, type OperatorSummary, waitUntilSettled } from '../harness/http.ts'
 import { isStopped, type Process } from '../harness/process.ts'
 import type { Figures, Proof, ProofOptions } from '../harness/proof.ts'
@@ -44,11 +45,12 @@ interface Environment {
   readonly operators: number
   readonly operatorStore?: string
   readonly platformStore?: string
-  /** The duration of a stop: longer than every time limit. */
+  /** The duration of a stop: longer than every time limit, and than the lease of a session on PostgreSQL. */
   readonly stopMs: number
 }
 
-const onSqlite = (devices: boolean): Environment => ({ devices, operators: 1, stopMs: 4_000 })
+const shortStopMs = 4_000
+const onSqlite = (devices: boolean): Environment => ({ devices, operators: 1, stopMs: shortStopMs })
 
 export const kills: Proof = {
   name: 'kills',
@@ -73,8 +75,8 @@ const onPostgres = (name: string, devices: boolean): Proof => ({
     const stores = [await postgresStore(), await postgresStore()] as const
     const [operatorStore, platformStore] = [stores[0].url, stores[1].url]
     try {
-      // The lease of a session is 10 s.
-      return await run(options, signal, { devices, operators: 2, operatorStore, platformStore, stopMs: 13_000 })
+      const stopMs = options.small ? shortStopMs : postgresDefaults.leaseMs + 3_000
+      return await run(options, signal, { devices, operators: 2, operatorStore, platformStore, stopMs })
     } finally {
       await Promise.all(stores.map((store) => store.remove()))
     }

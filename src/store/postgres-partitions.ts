@@ -6,11 +6,10 @@ import { clock } from '../runtime/clock.ts'
 import { messageOf } from '../runtime/message-of.ts'
 import type { PartitionedTable } from './database.ts'
 import type { PostgresConfig } from './postgres-address.ts'
+import { postgresDefaults } from './postgres-defaults.ts'
 import { StoreUnavailable } from './store-unavailable.ts'
 
 const dayMs = 86_400_000
-/** Partitions that exist before their day: a process that cannot create partitions still stores messages for this number of days. */
-const daysAhead = 7
 /** A clock may be behind the clock of the process that created the partitions. */
 const daysBehind = 1
 
@@ -41,7 +40,7 @@ export async function createPartitions(
   const first = Math.min(today - daysBehind, Math.floor(since / dayMs))
   for (const { table, bound } of tables) {
     const present = new Set((await readPartitions(client, table)).map(({ name }) => name))
-    for (let day = first; day <= today + daysAhead; day++) {
+    for (let day = first; day <= today + postgresDefaults.daysAhead; day++) {
       const name = nameOf(table, day * dayMs)
       if (present.has(name)) continue
       // Attached instead of created in place: `create table … partition of` would block inserts.

@@ -6,6 +6,7 @@ import type { Database, Op, Ownership, PartitionedTable } from './database.ts'
 import { createFlusher } from './flusher.ts'
 import { createGroupCommit } from './group-commit.ts'
 import type { PostgresConfig } from './postgres-address.ts'
+import { postgresDefaults } from './postgres-defaults.ts'
 import { toCallerError } from './postgres-errors.ts'
 import { openLogFlusher } from './postgres-flusher.ts'
 import { openListener } from './postgres-listener.ts'
@@ -44,7 +45,7 @@ export async function createPostgresDatabase(
   config: PostgresConfig,
   options: PostgresOptions & { readonly partitioned?: readonly PartitionedTable[] } = {},
 ): Promise<Database> {
-  const { leaseMs = 10_000, answerWithinMs = 30_000, readers = 4, partitioned = [] } = options
+  const { leaseMs = postgresDefaults.leaseMs, answerWithinMs = 30_000, readers = 4, partitioned = [] } = options
   const wakers = createWakers()
   const owned = new Map<string, AbortController>()
 

@@ -34,7 +34,7 @@ export function startProgram(
   input?: string,
 ): Started {
   const child = spawn(program, args, {
-    env: { PATH: process.env.PATH, NO_COLOR: '1', ...env },
+    env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, NO_COLOR: '1', ...env },
     stdio: ['pipe', 'pipe', 'pipe'],
     timeout: 60_000,
     killSignal: 'SIGKILL',

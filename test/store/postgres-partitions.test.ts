@@ -5,12 +5,14 @@ import test, { type TestContext } from 'node:test'
 import pg from 'pg'
 import type { Database, Migration } from '../../src/store/database.ts'
 import { openDatabase } from '../../src/store/open-database.ts'
+import { postgresDefaults } from '../../src/store/postgres-defaults.ts'
 import { createPartitions } from '../../src/store/postgres-partitions.ts'
 import { op, statement } from '../../src/store/statement.ts'
 import { StoreUnavailable } from '../../src/store/store-unavailable.ts'
 import { freshSchema, query, withoutPostgres } from '../support/services/postgres.ts'
 
 const skip = await withoutPostgres()
+const { daysAhead } = postgresDefaults
 const dayMs = 86_400_000
 const migrations: readonly Migration[] = [
   {
@@ -31,6 +33,7 @@ const addNotes = statement({
 function check(title: string, run: (database: Database, url: string, t: TestContext) => Promise<void>): void {
   test(`postgres: ${title}`, { skip, timeout: 60_000 }, async (t) => {
     const url = await freshSchema()
+    postgresDefaults.daysAhead = daysAhead
     const database = await openDatabase(url, { migrations, answerWithinMs: 2_000 })
     t.after(() => database.close())
     await run(database, url, t)

@@ -1,5 +1,5 @@
-// For `node --test --test-global-setup=test/support/services/global-setup.ts`: starts each service once for all test files, which
-// read its address from the environment. Without the global setup, a test file starts its services itself.
+// For test/run.ts: starts each service once for all test files, which read its address from the environment. Without it, a test file
+// starts its services itself.
 
 import { chromiumService } from './chromium.ts'
 import { firefoxService } from './firefox.ts'

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { after } from 'node:test'
 import pg from 'pg'
+import { postgresDefaults } from '../../../src/store/postgres-defaults.ts'
 import { startPostgres } from './postgres-server.ts'
 import { addressOf, type Service, without } from './service.ts'
 
@@ -22,6 +23,8 @@ export const withoutPostgres = (): Promise<string | false> => without(postgresSe
 
 /** Returns the address of a new schema, which is dropped after the test or test file that created it. */
 export async function freshSchema(): Promise<string> {
+  // Each further day costs a partition of each table.
+  postgresDefaults.daysAhead = 1
   const url = new URL((await postgres()).url)
   const schema = `test_${randomBytes(6).toString('hex')}`
   after(() => dropSchema(url.href, schema))

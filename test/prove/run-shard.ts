@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import type { Proof } from '../../prove/harness/proof.ts'
 import { runProof } from '../../prove/harness/run-proof.ts'
 import { proofs } from '../../prove/list.ts'
 import { goService } from '../support/services/go.ts'
@@ -9,6 +8,7 @@ import { kafkaService } from '../support/services/kafka.ts'
 import { postgresService } from '../support/services/postgres.ts'
 import { rabbitmqService } from '../support/services/rabbitmq.ts'
 import { without } from '../support/services/service.ts'
+import { shards } from './shards.ts'
 
 const services = {
   postgres: postgresService,
@@ -19,9 +19,14 @@ const services = {
   nginx: nginxService,
 }
 
-/** Runs proofs in small size. `npm run prove -- NAME` runs the same code in full size. */
-export async function runSmall(belongs: (proof: Proof) => boolean): Promise<void> {
-  for (const proof of proofs.filter(belongs)) {
+/** Runs the proofs of a shard in small size. `npm run prove -- NAME` runs the same code in full size. */
+export async function runShard(number: number): Promise<void> {
+  const listed = shards.flat()
+  const names = [...(shards[number - 1] ?? [])]
+  if (number === shards.length) names.push(...proofs.map(({ name }) => name).filter((name) => !listed.includes(name)))
+  for (const name of names) {
+    const proof = proofs.find((each) => each.name === name)
+    assert.ok(proof, `test/prove/shards.ts: there is no proof '${name}'`)
     const skip = await without(...(proof.needs ?? []).map((need) => services[need]))
     test(`${proof.name}: ${proof.claims}`, { skip, timeout: proof.boundSeconds.small * 1_000 + 60_000 }, async (t) => {
       const verdict = await runProof(proof, true, (line) => t.diagnostic(line))

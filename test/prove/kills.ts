@@ -1,3 +1,0 @@
-import type { Proof } from '../../prove/harness/proof.ts'
-
-export const isOfKills = ({ name }: Proof): boolean => name.startsWith('kills')
