@@ -104,7 +104,11 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   function startCalls(now: number): number {
     applySettings(now)
     const waitMs = Math.min(buffer.requeueDue(now) - now, running.endOverdueCalls(now))
-    while (running.calls < (ordered ? 1 : settings.concurrency) && settleWriter.size < (ordered ? 1 : maxUnsettled)) {
+    // A call keeps its place until its outcome is written, so a killed process repeats at most `concurrency` calls.
+    while (
+      running.calls + settleWriter.unwritten < (ordered ? 1 : settings.concurrency) &&
+      settleWriter.size < (ordered ? 1 : maxUnsettled)
+    ) {
       const next = takeNextCall(now)
       if ('waitMs' in next) return Math.min(waitMs, next.waitMs, running.endOverdueCalls(now))
       const { kind, full } = next

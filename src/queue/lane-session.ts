@@ -53,6 +53,7 @@ export function createLaneSession(options: LaneSessionOptions): LaneSession {
     database,
     lane,
     lost: AbortSignal.any([lost, ended.signal]),
+    onWritten: wakeCalls,
     onCommitted(items) {
       buffer.remove(items)
       wakeCalls()

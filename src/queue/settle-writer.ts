@@ -24,6 +24,8 @@ export interface CallResult {
 export interface SettleWriter {
   /** The number of items that were added and are not committed yet. */
   readonly size: number
+  /** The number of results that would be lost if this process were killed now. */
+  readonly unwritten: number
   add(result: CallResult): void
   /** Resolves when no result waits for a commit. */
   idle(): Promise<void>
@@ -34,13 +36,17 @@ export interface SettleWriterOptions {
   readonly lane: Pick<Lane, 'name' | 'keepFailed'>
   /** Aborts when this process no longer owns the lane. Results that are not committed by then are dropped. */
   readonly lost: AbortSignal
+  /** Called when results are written: `unwritten` is smaller than before. */
+  readonly onWritten: () => void
   /** Receives items that were committed as settled or postponed. */
   readonly onCommitted: (items: readonly BufferedItem[]) => void
 }
 
 const storeBackoff = { firstMs: 100, mostMs: 5_000 }
 
-export function createSettleWriter({ database, lane, lost, onCommitted }: SettleWriterOptions): SettleWriter {
+export function createSettleWriter(options: SettleWriterOptions): SettleWriter {
+  const { database, lane, lost, onWritten, onCommitted } = options
+  const unwritten = new Set<CallResult>()
   let waiting: CallResult[] = []
   let size = 0
   let flushing: Promise<void> | undefined
@@ -107,12 +113,23 @@ export function createSettleWriter({ database, lane, lost, onCommitted }: Settle
     const retried = [...items, ...postponed.map(({ item }) => item)].filter((item) => item.earlierAttempts)
     if (retried.length > 0) ops.push(attemptsOp(retried))
     if (withWrites) for (const { writes } of results) ops.push(...writes)
-    await database.commit(ops, { durable: items.length > 0 })
+    try {
+      await database.commit(ops, { durable: items.length > 0, onWritten: () => markWritten(results) })
+    } catch (error) {
+      for (const result of results) unwritten.add(result)
+      throw error
+    }
+    markWritten(results)
     if (lost.aborted) return
     size -= items.length + postponed.length
     onCommitted(items)
     if (postponed.length > 0) onCommitted(postponed.map(({ item }) => item))
     if (hasListeners('item.settled')) for (const each of final) emitSettled(lane.name, each)
+  }
+
+  function markWritten(results: readonly CallResult[]): void {
+    for (const result of results) unwritten.delete(result)
+    onWritten()
   }
 
   function waitUnlessLost(ms: number): Promise<void> {
@@ -131,9 +148,13 @@ export function createSettleWriter({ database, lane, lost, onCommitted }: Settle
     get size() {
       return size
     },
+    get unwritten() {
+      return unwritten.size
+    },
     add(result) {
       if (lost.aborted) return
       size += result.final.length + result.postponed.length
+      unwritten.add(result)
       waiting.push(result)
       flushing ??= flushResults()
     },

@@ -65,11 +65,12 @@ export interface Database {
    * killed process, but possibly not a power failure. An error rejects only the caller whose rows caused it; if the store is
    * unavailable, every caller gets StoreUnavailable. There are no interactive transactions.
    *
-   * With `urgent: true` the operations go ahead of callers that wait already.
+   * With `urgent: true` the operations go ahead of callers that wait already. `onWritten` is called when the transaction survives a
+   * killed process; a durable commit resolves later.
    */
   commit<const Ops extends readonly Op[]>(
     ops: Ops,
-    options?: { readonly durable?: boolean; readonly urgent?: boolean },
+    options?: { readonly durable?: boolean; readonly urgent?: boolean; readonly onWritten?: () => void },
   ): Promise<Returned<Ops>>
   read<Out extends object>(op: Op<Out>): Promise<readonly Out[]>
   /**

@@ -30,6 +30,7 @@ interface Caller {
   readonly durable: boolean
   readonly rows: number
   readonly size: number
+  readonly onWritten: (() => void) | undefined
   readonly resolve: (rows: readonly (readonly object[])[]) => void
   readonly reject: (error: unknown) => void
 }
@@ -49,7 +50,7 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
 
   function commit(
     ops: readonly Op[],
-    { durable = true, urgent = false } = {},
+    { durable = true, urgent = false, onWritten }: Parameters<Database['commit']>[1] = {},
   ): Promise<readonly (readonly object[])[]> {
     return new Promise((resolve, reject) => {
       let rows = 0
@@ -60,7 +61,7 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
       }
       if (rows === 0) return resolve(ops.map(() => []))
       // Copies: results are assigned by op object, and two callers may pass the same object.
-      const caller: Caller = { ops: ops.map((op) => ({ ...op })), durable, rows, size, resolve, reject }
+      const caller: Caller = { ops: ops.map((op) => ({ ...op })), durable, rows, size, onWritten, resolve, reject }
       if (urgent) waiting.unshift(caller)
       else waiting.push(caller)
       if (busy) return
@@ -129,6 +130,7 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
       emit('store.commit', { callers: callers.length, rows, ms: clock.monotonic() - began, durable })
     }
     onCommitted(parts)
+    for (const caller of callers) caller.onWritten?.()
     const answer = (caller: Caller): void => caller.resolve(caller.ops.map((op) => results.get(op) ?? []))
     for (const caller of callers) if (!caller.durable) answer(caller)
     if (durable)

@@ -1,0 +1,34 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import test from 'node:test'
+import { createQueue, queueMigrations } from '../../src/queue/create-queue.ts'
+import { openDatabase } from '../../src/store/open-database.ts'
+import { delivered, items, laneOf, waitUntilSettled } from '../suites/queue.ts'
+import { mountSmallDisk } from '../support/small-disk.ts'
+import { event } from '../support/wait.ts'
+
+test('while outcomes cannot be stored, no call starts: a kill would repeat at most the calls in progress', async (t) => {
+  const disk = mountSmallDisk(64)
+  t.after(() => disk.remove())
+  const database = await openDatabase(`sqlite:${join(disk.folder, 'queue.db')}`, { migrations: queueMigrations })
+  t.after(() => database.close())
+  const queue = createQueue(database)
+  const enqueued = await queue.enqueue('1/push', items(500))
+  const sent: number[] = []
+  const failedOnce = event('loop.failed', ({ loop }) => loop === 'settling 1/push')
+  const service = queue.serveLane(laneOf({ max: 1, concurrency: 4 }), async (batch) => {
+    if (sent.push(...batch.map(({ seq }) => seq)) === 40) disk.fill()
+    return batch.map(delivered)
+  })
+  t.after(() => service.stop(100))
+  service.start()
+  await failedOnce
+  // The next attempt to store them has failed too, so that every call that could start has started.
+  await event('loop.failed', ({ loop }) => loop === 'settling 1/push')
+  const outcomes = await queue.readOutcomes(enqueued.map(({ seq }) => seq))
+  const stored = outcomes.filter(({ category }) => category === 'successful').length
+  assert.ok(sent.length - stored <= 4, `${sent.length} sent, ${stored} stored`)
+  disk.free()
+  await waitUntilSettled(queue, enqueued)
+  assert.equal(sent.length, 500, 'no message is sent twice')
+})
