@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { judgeHost, judgeLocalRequest } from '../http/local-request.ts'
+import { limitUnanswered } from '../http/unanswered.ts'
 import { brands, findPerson } from './cast.ts'
 import type { Clients } from './clients.ts'
 import type { Journal } from './journal.ts'
@@ -31,12 +32,14 @@ export async function startPageServer(port: number): Promise<PageServer> {
   let backend: Backend | undefined
   /** Identifies this run of the demo, so that an open page detects a restart. */
   const run = randomUUID()
-  const server = createServer((request, response) => {
-    answer(request, response).catch((error: Error) => {
-      if (response.headersSent) response.destroy()
-      else json(response, error instanceof BadRequest ? 400 : 502, { error: error.message })
-    })
-  })
+  const server = createServer(
+    limitUnanswered((request, response) => {
+      answer(request, response).catch((error: Error) => {
+        if (response.headersSent) response.destroy()
+        else json(response, error instanceof BadRequest ? 400 : 502, { error: error.message })
+      })
+    }),
+  )
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
     server.listen(port, '127.0.0.1', resolve)

@@ -1,6 +1,7 @@
 // Opens the HTTP server of a fake.
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { limitUnanswered } from '../http/unanswered.ts'
 import { originOf } from '../runtime/origin-of.ts'
 import { reply } from './forward.ts'
 
@@ -18,12 +19,14 @@ export async function openServer(
   { host, port }: { readonly host: string; readonly port: number },
   stop: () => Promise<void>,
 ): Promise<OpenServer> {
-  const server = createServer((request, response) => {
-    serve(request, response).catch((error: Error) => {
-      if (response.headersSent) response.destroy()
-      else reply(response, 500, JSON.stringify({ error: error.message }))
-    })
-  })
+  const server = createServer(
+    limitUnanswered((request, response) => {
+      serve(request, response).catch((error: Error) => {
+        if (response.headersSent) response.destroy()
+        else reply(response, 500, JSON.stringify({ error: error.message }))
+      })
+    }),
+  )
   await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, host, () => resolve())).catch(
     async (error: unknown) => {
       await stop()

@@ -10,11 +10,14 @@ import { addRoute, type Route } from './route.ts'
 import { checkSecrets, type Subscriber, TokenRefused, verifySubscriberToken } from './subscriber-token.ts'
 
 /** A route that the operator's apps and pages call with the subscriber token of the signed-in user. */
-export type AppRoute<
+export interface AppRoute<
   Query extends TObject = TObject,
   Body extends TSchema = TSchema,
   Answer extends TSchema = TSchema,
-> = Route<Subscriber, TObject, Query, Body, Answer>
+> extends Route<Subscriber, TObject, Query, Body, Answer> {
+  /** The answer stays open, and the route has a limit of its own. Other routes share the limit of a user's requests in flight. */
+  readonly longLived?: true
+}
 
 /** Types the handler of a route by the route's schemas. */
 export function appRoute<Query extends TObject, Body extends TSchema, Answer extends TSchema>(
@@ -50,6 +53,8 @@ export const appGroup = (routes: readonly DescribedRoute[]) =>
 /** Largest request body of /app: enough for a hundred devices of a user. */
 const bodyLimit = 128 * 1024
 const receiptBodyLimit = 1_024
+/** Most requests of one user in flight, from all devices of the user. */
+const mostInFlight = 4
 const prefix = '/app'
 
 /** Registers the routes of /app, for callers with a subscriber token or a receipt token as `Authorization: Bearer`. */
@@ -61,6 +66,7 @@ export async function appRoutes(
 ): Promise<void> {
   checkSecrets(access.secrets)
   const authentication = subscriberAuthentication(access)
+  const admitUser = limitInFlight(authentication)
   const register = async (server: FastifyInstance): Promise<void> => {
     await server.register(cors, {
       origin: [...access.origins],
@@ -68,8 +74,11 @@ export async function appRoutes(
       allowedHeaders: ['authorization', 'content-type', 'last-event-id', 'cache-control'],
       maxAge: 600,
     })
-    for (const route of routes)
-      addRoute(server, { ...route, url: route.url.slice(prefix.length) }, { ...authentication, bodyLimit })
+    for (const route of routes) {
+      const onRequest = [authentication.onRequest, ...(route.longLived ? [] : [admitUser])]
+      const { callerOf } = authentication
+      addRoute(server, { ...route, url: route.url.slice(prefix.length) }, { onRequest, callerOf, bodyLimit })
+    }
     for (const route of receiptRoutes)
       addRoute(
         server,
@@ -101,6 +110,27 @@ function subscriberAuthentication(access: AppAccess): Authentication<Subscriber>
       throw new HttpError(401, error.message)
     }
   })
+}
+
+/**
+ * A user has few requests in flight. Otherwise one token could hold memory without limit, in requests whose body does not arrive and in
+ * answers that are not read.
+ */
+function limitInFlight({ callerOf }: Authentication<Subscriber>): Authentication<Subscriber>['onRequest'] {
+  const inFlight = new Map<string, number>()
+  return async (request, reply) => {
+    const { brand, userId } = callerOf(request)
+    const user = `${brand} ${userId}`
+    const before = inFlight.get(user) ?? 0
+    if (before >= mostInFlight)
+      throw new HttpError(429, `this user has ${mostInFlight} requests in progress already: retry later`, 1)
+    inFlight.set(user, before + 1)
+    reply.raw.once('close', () => {
+      const left = (inFlight.get(user) as number) - 1
+      if (left > 0) inFlight.set(user, left)
+      else inFlight.delete(user)
+    })
+  }
 }
 
 /** The caller of /app/receipts: the message of the receipt token. */

@@ -1,8 +1,13 @@
 // The API documents of a side: /openapi.json, /asyncapi.json, and /docs, a page that shows the OpenAPI document.
 
+import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { missingPackage } from '../runtime/optional-package.ts'
+import type { AccessKey } from './access.ts'
+import type { Authentication } from './authentication.ts'
 import { createHttp, HttpError, type Side } from './http.ts'
+import { keyAuthentication } from './key-authentication.ts'
+import { isLocalRequest } from './local-request.ts'
 
 export interface Documents {
   /** Both documents are built at their first request. */
@@ -15,19 +20,40 @@ export const documentsDescribed = [
   { method: 'GET', url: '/asyncapi.json', says: 'The AsyncAPI document of the device link messages.' },
 ] as const
 
-/** The documents need no key: they contain no brands, no keys and no addresses. */
-export function documentRoutes(app: FastifyInstance, side: Side, { openApi, asyncApi }: Documents): void {
-  let interfaceText: string | undefined
-  let channelText: string | undefined
-  app.get('/openapi.json', async (request, reply) => {
-    interfaceText ??= JSON.stringify(openApi()).slice(1)
-    return reply.type(type).send(`{"servers":${JSON.stringify([{ url: baseOf(request) }])},${interfaceText}`)
+/**
+ * The documents contain no brands, no keys and no addresses. Programs on this machine read them without a key; others need a key for
+ * /admin, so that strangers cannot make the server send large answers.
+ *
+ * @param keys the keys for /admin
+ */
+export function documentRoutes(
+  app: FastifyInstance,
+  side: Side,
+  keys: readonly AccessKey[],
+  { openApi, asyncApi }: Documents,
+): void {
+  const onRequest = demandKeyFromOutside(keys)
+  // One buffer for all answers, however many are being sent.
+  let rest: Buffer | undefined
+  let channels: Buffer | undefined
+  app.get('/openapi.json', { onRequest }, async (request, reply) => {
+    rest ??= Buffer.from(JSON.stringify(openApi()).slice(1))
+    const start = Buffer.from(`{"servers":${JSON.stringify([{ url: baseOf(request) }])},`)
+    return reply.type(type).send(Readable.from([start, rest]))
   })
-  app.get('/asyncapi.json', async (_request, reply) => {
-    channelText ??= JSON.stringify(asyncApi())
-    return reply.type(type).send(channelText)
+  app.get('/asyncapi.json', { onRequest }, async (_request, reply) => {
+    channels ??= Buffer.from(JSON.stringify(asyncApi()))
+    return reply.type(type).send(Readable.from([channels]))
   })
-  pageRoutes(app, side)
+  pageRoutes(app, side, onRequest)
+}
+
+function demandKeyFromOutside(keys: readonly AccessKey[]): Authentication<AccessKey>['onRequest'] {
+  const missing = 'the API documents need a key for /admin in the header X-Api-Key, except for programs on this machine'
+  const authentication = keyAuthentication({ keys, missing, unknown: missing })
+  return async (request, reply) => {
+    if (!isLocalRequest(request.raw)) await authentication.onRequest(request, reply)
+  }
 }
 
 const type = 'application/json; charset=utf-8'
@@ -39,10 +65,10 @@ function baseOf({ protocol, host, originalUrl, url }: FastifyRequest): string {
 }
 
 /** The page has its own Fastify instance, created at the first request: its package is large, and few processes need it. */
-function pageRoutes(app: FastifyInstance, side: Side): void {
+function pageRoutes(app: FastifyInstance, side: Side, onRequest: Authentication<AccessKey>['onRequest']): void {
   let page: Promise<FastifyInstance> | undefined
   for (const url of ['/docs', '/docs/*'])
-    app.get(url, async (request, reply) => {
+    app.get(url, { onRequest }, async (request, reply) => {
       page ??= createPage(side).catch((error: unknown) => {
         page = undefined
         throw error

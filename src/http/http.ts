@@ -8,9 +8,11 @@ import { emit } from '../runtime/events.ts'
 import { originOf } from '../runtime/origin-of.ts'
 import { summarizeRepeats } from '../runtime/summarize-repeats.ts'
 import { UnstorableText } from '../runtime/unstorable.ts'
+import { boundAnswers } from './answers.ts'
 import { restoreConsumedBody } from './consumed-body.ts'
 import { HttpError } from './http-error.ts'
 import { type BodyLimits, bodyLimits, boundBodies } from './request-bodies.ts'
+import { limitUnanswered } from './unanswered.ts'
 import { compileValidator } from './validation.ts'
 
 export { HttpError }
@@ -39,6 +41,7 @@ export function createHttp(side: Side, bodyBytes: number, limits: Partial<BodyLi
   // Must be the first preParsing hook, so that the later ones receive the original bytes.
   app.addHook('preParsing', restoreConsumedBody)
   const bodyReceived = boundBodies(app, all, (request, reply, error) => refuse(side, request, reply, error))
+  boundAnswers(app)
   app.removeAllContentTypeParsers()
   // Applies to every content type: the interface has only JSON bodies (§4).
   app.addContentTypeParser(
@@ -162,7 +165,7 @@ export async function listen(side: Side, handler: Handler, options: ListenOption
   // The time limit of a body depends on its route: see request-bodies.ts.
   const server = createServer(
     { requestTimeout: 0, headersTimeout: 15_000, connectionsCheckingInterval: 1_000 },
-    handler,
+    limitUnanswered(handler),
   )
   server.maxConnections = connections
   const reportDropped = summarizeRepeats(60_000, (_side, count) => emit('connections.refused', { side, count }))

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import { isLoopbackAddress } from './address.ts'
 
 /** The refusal of a request to a server that only this machine may use. */
 export interface LocalRefusal {
@@ -35,6 +36,14 @@ export function judgeHost(host = '', port: number): LocalRefusal | undefined {
   const [, name = '', ofPort = '80'] = /^([^:]+|\[[^\]]*\])(?::(\d+))?$/.exec(host) ?? []
   if (isLoopback(name.toLowerCase()) && Number(ofPort) === port) return undefined
   return { status: 403, error: `Host ${host} is not this server: use 127.0.0.1:${port} or localhost:${port}` }
+}
+
+/**
+ * Whether a program on this machine sends the request, under the machine's own name: no other machine and no web page can. A proxy on
+ * this machine is told by Host, if it keeps the name that its client used.
+ */
+export function isLocalRequest({ socket, headers }: IncomingMessage): boolean {
+  return isLoopbackAddress(socket.localAddress) && judgeHost(headers.host, socket.localPort ?? 0) === undefined
 }
 
 function isLoopback(name: string): boolean {

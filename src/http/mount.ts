@@ -5,6 +5,7 @@ import type { FastifyPluginAsync } from 'fastify'
 import { emit } from '../runtime/events.ts'
 import { type Handler, noSniffing, type Side } from './http.ts'
 import { dropBody } from './request-bodies.ts'
+import { admitRequest, limitUnanswered } from './unanswered.ts'
 
 export interface Mount {
   /**
@@ -37,18 +38,19 @@ export function createMount({ side, paths, routing }: MountOptions): Mount {
   const below = paths.filter((path) => path.endsWith('/*')).map((path) => path.slice(0, -1))
   const owns = (path: string): boolean => exact.has(path) || below.some((start) => path.startsWith(start))
 
-  function dispatch(request: IncomingMessage, response: ServerResponse): void {
+  const dispatch = limitUnanswered((request, response) => {
     const route = routing()
     if (route) return void route(request, response)
     response.setHeader('retry-after', '1')
     answer(request, response, 503, 'the server is starting: retry later')
-  }
+  })
 
   return {
     handler(request, response, next) {
       const path = pathOf(request)
       if (owns(path)) return dispatch(request, response)
       if (next) return next()
+      if (!admitRequest(request, response)) return
       const error = `${path} does not exist${owns('/docs') ? ': GET /docs lists the routes' : ''}`
       emit('request.refused', { side, method: request.method ?? '', path, status: 404, error })
       answer(request, response, 404, error)

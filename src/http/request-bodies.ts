@@ -129,13 +129,14 @@ export function dropBody(raw: IncomingMessage): void {
   raw.once('close', () => clock.clearTimeout(timer))
 }
 
-interface Budget {
+export interface Budget {
   /** Reserves the bytes if they are available. @returns whether they were reserved */
   reserve(bytes: number): boolean
   release(bytes: number): void
 }
 
-function createBudget(most: number): Budget {
+/** @example createBudget(1024).reserve(2048) // false */
+export function createBudget(most: number): Budget {
   let reserved = 0
   return {
     reserve(bytes) {

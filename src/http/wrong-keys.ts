@@ -1,9 +1,9 @@
 // Limits the rate at which each address can guess API keys. The log counts the wrong keys instead of writing a line for each.
 
-import { isIPv6 } from 'node:net'
 import { clock } from '../runtime/clock.ts'
 import { emit } from '../runtime/events.ts'
 import { summarizeRepeats } from '../runtime/summarize-repeats.ts'
+import { networkOf } from './address.ts'
 
 export interface WrongKeys {
   /**
@@ -75,17 +75,4 @@ export function createWrongKeys(options: WrongKeysOptions = {}): WrongKeys {
     },
     countMissing: (from) => countRefusal(networkOf(from)),
   }
-}
-
-/** An IPv4 address unchanged, an IPv6 address as its /64 network. @example '2001:db8:0:1::/64' for '2001:db8::1:0:0:0:2' */
-function networkOf(address: string): string {
-  if (!isIPv6(address)) return address
-  if (address.startsWith('::ffff:') && address.includes('.')) return address.slice('::ffff:'.length)
-  const [front = '', back = ''] = address.split('%', 1)[0]?.split('::') ?? []
-  const words = (text: string): string[] => (text === '' ? [] : text.split(':'))
-  const missing = 8 - words(front).length - words(back).length
-  const all = address.includes('::')
-    ? [...words(front), ...Array<string>(missing).fill('0'), ...words(back)]
-    : words(front)
-  return `${all.slice(0, 4).join(':')}::/64`
 }

@@ -147,6 +147,7 @@ export function inboxRoutes(options: InboxRoutesOptions): InboxRoutes {
   const stream = appRoute({
     method: 'GET',
     url: '/app/inbox/stream',
+    longLived: true,
     says: 'Streams new and changed notifications. Events: `notification` (one item as JSON, new or changed), `counts` (`unseen` and `unread`), `ready` (the client is up to date), `reset` (fetch the list again).',
     headers: { 'last-event-id': 'The last id that the client received: later changes are sent first.' },
     files: textOf('text/event-stream', 'Server-sent events'),

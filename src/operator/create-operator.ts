@@ -218,6 +218,7 @@ async function composeOn(
   documentRoutes(
     adminApp,
     'operator',
+    options.adminKeys ?? [],
     operatorDocuments({ admin, app: appApi, status: statusPages, receipts, publicUrl: options.publicUrl }),
   )
   await Promise.all([app.ready(), adminApp.ready()])

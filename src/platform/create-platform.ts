@@ -162,7 +162,12 @@ async function composePlatform(options: PlatformOptions, signal: AbortSignal): P
     signal,
     details: async () => ({ ...(await storeStates(stores)), ...consumerStates(consumers) }),
   })
-  documentRoutes(adminApp, 'platform', platformDocuments({ admin, app: appApi, publicUrl: options.publicUrl }))
+  documentRoutes(
+    adminApp,
+    'platform',
+    options.keys,
+    platformDocuments({ admin, app: appApi, publicUrl: options.publicUrl }),
+  )
   await Promise.all([app.ready(), adminApp.ready()])
   await own?.start()
   for (const { service } of services) service.start()

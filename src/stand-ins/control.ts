@@ -2,6 +2,7 @@
 
 import { createServer, type IncomingMessage } from 'node:http'
 import { judgeLocalRequest } from '../http/local-request.ts'
+import { limitUnanswered } from '../http/unanswered.ts'
 import { type DeviceRequest, type MadeDevice, type ServiceName, type StandIns, serviceNames } from './all.ts'
 import { ControlError, readDeviceRequest, readFault } from './control-input.ts'
 import type { Fault } from './faults.ts'
@@ -121,7 +122,7 @@ export async function startControl(
     return { device: device.id, shown: await whenShown(standIns, device, count, waitMs, stopping.signal) }
   }
 
-  const server = createServer((request, response) => {
+  const handle = limitUnanswered((request, response) => {
     const send = (status: number, body: object): void => {
       response.writeHead(status, { 'content-type': 'application/json; charset=utf-8', connection: 'close' })
       response.end(`${JSON.stringify(body)}\n`)
@@ -130,6 +131,7 @@ export async function startControl(
       .then((body) => send(200, body))
       .catch((error: Error) => send(error instanceof ControlError ? error.status : 500, { error: error.message }))
   })
+  const server = createServer(handle)
 
   async function answer(request: IncomingMessage): Promise<object> {
     const refusal = judgeLocalRequest(request, request.socket.localPort as number)

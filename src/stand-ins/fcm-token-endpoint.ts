@@ -4,6 +4,7 @@ import { generateKeyPairSync, type KeyObject, randomBytes, randomUUID } from 'no
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import { decodeJwt, errors, jwtVerify } from 'jose'
+import { limitUnanswered } from '../http/unanswered.ts'
 import type { Certificate } from './certificate.ts'
 import { createFaults, type Fault } from './faults.ts'
 import { closeServer, listen } from './listen.ts'
@@ -98,9 +99,9 @@ export async function listenTokenEndpoint(options: {
     }
   }
 
-  const listener = (request: IncomingMessage, response: ServerResponse): void => {
+  const listener = limitUnanswered((request, response) => {
     answer(request, response).catch(() => response.destroy())
-  }
+  })
   const server = certificate ? createTlsServer({ ...certificate }, listener) : createServer(listener)
   const uri = `${await listen(server, host, port, certificate ? 'https' : 'http')}/token`
 

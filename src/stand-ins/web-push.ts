@@ -12,6 +12,7 @@ import {
 } from 'node:http2'
 import { createServer as createHttpsServer } from 'node:https'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { limitUnanswered } from '../http/unanswered.ts'
 import { createArrivals } from './arrivals.ts'
 import type { Certificate } from './certificate.ts'
 import { createFaults, type Fault } from './faults.ts'
@@ -83,8 +84,9 @@ export async function startWebPushStandIn(options: WebPushStandInOptions = {}): 
   const listeners = new Set<(token: string, shown: ShownNotification) => void>()
   const stopping = new AbortController()
 
-  const handle = (request: IncomingMessage, response: ServerResponse): void =>
-    void serve(request, response).catch(() => request.socket.destroy())
+  const handle = limitUnanswered((request, response) => {
+    serve(request, response).catch(() => request.socket.destroy())
+  })
   const server = openServer(options, handle)
   const url = await listen(server, host, port, options.certificate ? 'https' : 'http')
   const origin = options.origin ?? url

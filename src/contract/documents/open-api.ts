@@ -130,6 +130,7 @@ function refusalsOf({ method, scope, url }: DescribedRoute, security: Security):
       413: 'The body is too large.',
       415: 'The body is compressed, or its content type is wrong.',
     }),
+    ...(security === 'Bearer' && { 429: 'Too many requests of this user are in progress.' }),
     503: 'Temporarily unavailable. Retry.',
   }
 }
