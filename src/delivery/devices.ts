@@ -119,15 +119,27 @@ export function createDevices(options: DevicesOptions): Delivery {
     } catch (error) {
       return { name: source.name, restMs: leastRestMs, refusal: { ...sourceDown(error), retryAfterMs: leastRestMs } }
     }
-    const serviceOf = devices.map((device) => services.find((service) => service.reaches(device)))
-    const pauses = serviceOf.flatMap((service) => (service ? [service.pause()] : []))
-    if (pauses.length === 0 || pauses.includes(undefined)) return undefined
-    const pause = shortestPause(pauses as Pause[])
+    const pauses: Pause[] = []
+    const names = new Map<Pause, string>()
+    for (const device of devices) {
+      const service = services.find((each) => each.reaches(device))
+      const pause = service?.pause(device)
+      if (service && !pause) return undefined
+      if (service && pause) {
+        pauses.push(pause)
+        names.set(pause, service.name)
+      }
+    }
+    if (pauses.length === 0) return undefined
+    const pause = shortestPause(pauses)
     const blame = someServiceWorks() ? 'message' : 'provider'
-    return { ...pause, refusal: nameService({ ...pause.refusal, blame }, pause.name) }
+    return { ...pause, refusal: nameService({ ...pause.refusal, blame }, names.get(pause)) }
   }
 
-  const someServiceWorks = (): boolean => services.length > 1 && services.some((service) => service.works())
+  /** Whether messages for other services, or other counterparts of the same service, are being sent. */
+  const someServiceWorks = (): boolean =>
+    (services.length > 1 || services.some(({ counterparts }) => counterparts > 1)) &&
+    services.some((service) => service.works())
 
   /** Evaluates the answer: may the device be removed? */
   function toDeviceResult(
@@ -204,7 +216,7 @@ export function createDevices(options: DevicesOptions): Delivery {
     concurrency: Number.POSITIVE_INFINITY,
     transactional: false,
     findPauses: (messages) =>
-      services.some((service) => service.pause() !== undefined) ? Promise.all(messages.map(findPause)) : undefined,
+      services.some(({ paused }) => paused) ? Promise.all(messages.map(findPause)) : undefined,
     deliver: (messages, context) => Promise.all(messages.map((message) => deliver(message, context))),
     check: async () => (await Promise.all(services.map((service) => service.check()))).flat(),
     async close() {

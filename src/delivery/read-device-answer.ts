@@ -8,8 +8,10 @@ const tokenStates = new Set<unknown>([undefined, 'gone', 'mismatch'])
 /** @returns the answer, or a fatal one without a token state if it is malformed */
 export function readDeviceAnswer(returned: unknown): DeviceAnswer {
   const answer = readResult(returned, true) as DeviceAnswer
-  const { token, goneSince, providerId } = answer
+  const { token, goneSince, providerId, concerns } = answer
   if (!tokenStates.has(token)) return invalidResult(`the token state ${String(token)}`, 1, true)
+  if (concerns !== undefined && concerns !== 'counterpart')
+    return invalidResult('an unknown value of concerns', 1, true)
   if (goneSince !== undefined && !Number.isFinite(goneSince))
     return invalidResult('a goneSince that is not a number', 1, true)
   if (providerId !== undefined && typeof providerId !== 'string')

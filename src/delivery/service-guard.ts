@@ -10,7 +10,7 @@ import { leastRestMs } from '../providers/guard.ts'
 import type { Pause, SendContext } from '../providers/provider.ts'
 import type { DeviceAnswer, Push, PushService } from '../providers/push-service.ts'
 import { invalidResult } from '../providers/read-results.ts'
-import { type BreakerOptions, breakerDefaults, createBreaker } from '../runtime/breaker.ts'
+import { type BreakerOptions, breakerDefaults } from '../runtime/breaker.ts'
 import type { Check } from '../runtime/check.ts'
 import { clock } from '../runtime/clock.ts'
 import { emit, hasListeners } from '../runtime/events.ts'
@@ -18,8 +18,9 @@ import { createFairSemaphore } from '../runtime/fair-semaphore.ts'
 import { messageOf } from '../runtime/message-of.ts'
 import { createSendRate } from '../runtime/send-rate.ts'
 import { beginSpan } from '../runtime/spans.ts'
+import { type Circuit, type Counterpart, createCircuit, createCounterparts } from './counterparts.ts'
 import { readDeviceAnswer } from './read-device-answer.ts'
-import { resolveMismatch } from './token-proof.ts'
+import { resolveEvidence } from './token-proof.ts'
 
 export interface ServiceGuardOptions {
   /** Timeout of one send; 15 s. */
@@ -47,10 +48,14 @@ export interface GuardedService {
   readonly name: string
   readonly concurrency: number
   reaches(device: Device): boolean
-  /** Whether the service is sending: not paused, and not waiting for the result of a probe. */
+  /** Whether some counterpart is sending: not paused, and not waiting for the result of a probe. */
   works(): boolean
-  /** Undefined: the service is sending. */
-  pause(): Pause | undefined
+  /** The number of counterparts that were sent to. */
+  readonly counterparts: number
+  /** The service or some counterpart is paused. */
+  readonly paused: boolean
+  /** The pause of the whole service, or the pause that applies to a device. Undefined: nothing is paused. */
+  pause(device?: Device): Pause | undefined
   /** Never rejects. */
   send(push: Push, context: SendContext, checks: SendChecks): Promise<GuardedAnswer>
   check(): Promise<readonly Check[]>
@@ -64,7 +69,10 @@ const graceMs = 200
  * Limits the rate of sends and the sends in flight, and applies deadline and timeout. An exception or a malformed answer becomes
  * fatal. After a refusal for the quota, the service is sent to at half the rate, which recovers slowly. The service is paused if
  * it asks for that (Retry-After, quota), fails repeatedly, or has the wrong credential. During a pause sends are fatal; after it,
- * one send is the probe. A token is not removed before the credential is proven: see token-proof.ts.
+ * one send is the probe.
+ *
+ * An answer that concerns one counterpart pauses only that counterpart, and an answer that concerns some recipients pauses nothing.
+ * A token is not removed before its counterpart has accepted the credential: see token-proof.ts.
  *
  * @example
  * const fcm = guardService(createFcm(options))
@@ -74,28 +82,26 @@ export function guardService(service: PushService, options: ServiceGuardOptions 
   const { timeoutMs = 15_000, waiting = 20_000, breaker: breakerOptions = breakerDefaults } = options
   const { name } = service
   const rate = createSendRate(service.perSecond)
-  const slots = createFairSemaphore(service.concurrency, waiting, rate)
-  const breaker = createBreaker(breakerOptions)
-  /** A send was accepted since the credential was loaded. */
+  const slots = createFairSemaphore(service.concurrency, waiting, { rate, mostOfGroup: service.perCounterpart })
+  const whole = createCircuit(name, breakerOptions)
+  const counterparts = createCounterparts(name, (device) => service.counterpartOf?.(device) ?? '', breakerOptions)
+  /** Some counterpart accepted a send since the credential was loaded. */
   let proven = false
-  /** Users whose tokens were refused as foreign before the credential had an accepted send. */
-  const mismatchUsers = new Set<string>()
-  let pauseReason: string | undefined
-  let alertedError: string | undefined
 
   async function send(push: Push, context: SendContext, checks: SendChecks): Promise<GuardedAnswer> {
     if (context.signal.aborted) return notCalled(stopping)
-    // Check the breaker before the queue too: a push must not wait only to be refused.
-    const restMs = breaker.restMs(clock.now())
-    if (restMs > 0) return notCalled(pausedOutcome(restMs))
-    const slot = slots.acquire(context.deadline, push.device.brand)
+    const counterpart = counterparts.of(push.device)
+    // Check for a pause before the queue too: a push must not wait only to be refused.
+    const pause = findPause(counterpart)
+    if (pause && pause.restMs > 0) return notCalled(pausedOutcome(pause.circuit, pause.restMs))
+    const slot = slots.acquire(context.deadline, push.device.brand, counterpart.counterpart)
     if (slot === 'full') return notCalled(overloaded(name, rate.waitMs(clock.now(), slots.waiting)))
     if (slot !== true && !(await slot)) return notCalled(tooLate(name))
-    const admission = breaker.admit(clock.now())
-    const probe = admission === 'probe'
+    const probed = new Set<Circuit>()
     let answered = false
     try {
-      if (typeof admission === 'object') return notCalled(pausedOutcome(admission.retryAfterMs))
+      const refusedBy = admit(counterpart, probed)
+      if (refusedBy) return notCalled(refusedBy)
       const first = checks.findRefusal()
       const refusal = (first instanceof Promise ? await first : first) ?? checkTime(context) ?? checks.findLateRefusal()
       if (refusal) return notCalled(refusal)
@@ -108,18 +114,39 @@ export function guardService(service: PushService, options: ServiceGuardOptions 
       })
       const received = await callService(push, context)
       span.end(() => endOf(received))
-      const resolved = resolveMismatch(received, proven)
+      const resolved = resolveEvidence(received, { counterpart: counterpart.proven, service: proven })
       answered = true
       const { brand, userId } = push.device
-      updateBreaker(resolved, probe, received.token === 'mismatch' && !proven ? `${brand} ${userId}` : undefined)
+      updateCircuits(resolved, counterpart, probed, `${brand} ${userId}`)
       slowDownIfRefused(resolved, sentAt)
-      const answer = addRetryAfter(resolved)
-      if (answer.category === 'successful') proven = true
+      const answer = addRetryAfter(resolved, counterpart)
+      if (answer.category === 'successful') counterpart.proven = proven = true
       return { answer, called: true }
     } finally {
-      if (!answered && typeof admission !== 'object') breaker.recordUnknown(probe)
-      slots.release()
+      if (!answered) for (const { breaker } of probed) breaker.recordUnknown(true)
+      slots.release(counterpart.counterpart)
     }
+  }
+
+  /** @param probed gets the circuits that the send probes. @returns the refusal of a send that must not begin */
+  function admit(counterpart: Counterpart, probed: Set<Circuit>): Fatal | undefined {
+    for (const circuit of [whole, counterpart]) {
+      const admission = circuit.breaker.admit(clock.now())
+      if (typeof admission === 'object') return pausedOutcome(circuit, admission.retryAfterMs)
+      if (admission === 'probe') probed.add(circuit)
+    }
+    return undefined
+  }
+
+  /** The pause that applies to a counterpart: its own, or that of the whole service. */
+  function findPause(counterpart: Counterpart): { readonly circuit: Circuit; readonly restMs: number } | undefined {
+    let pause: { readonly circuit: Circuit; readonly restMs: number } | undefined
+    for (const circuit of [whole, counterpart]) {
+      if (!circuit.breaker.open) continue
+      const restMs = circuit.breaker.restMs(clock.now())
+      if (!pause || restMs > pause.restMs) pause = { circuit, restMs }
+    }
+    return pause
   }
 
   function checkTime({ deadline, signal }: SendContext): Fatal | undefined {
@@ -158,68 +185,121 @@ export function guardService(service: PushService, options: ServiceGuardOptions 
     })
   }
 
-  /** @param mismatchUser the user of the token, if it was refused as foreign before the credential was proven */
-  function updateBreaker(answer: DeviceAnswer, probe: boolean, mismatchUser: string | undefined): void {
-    if (answer.category !== 'fatal' || answer.blame !== 'provider') {
-      if (mismatchUsers.size > 0) mismatchUsers.clear()
-      if (!breaker.recordSuccess(probe)) return
-      pauseReason = undefined
-      alertedError = undefined
-      emit('provider.resumed', { provider: name })
-      return
+  function updateCircuits(answer: DeviceAnswer, counterpart: Counterpart, probed: Set<Circuit>, user: string): void {
+    const failing = answer.category === 'fatal' && answer.blame === 'provider'
+    // An answer about some recipients says nothing about a pause.
+    const unclear = answer.category === 'fatal' && !failing && answer.reason === 'misconfigured'
+    const failed = !failing ? undefined : answer.concerns === 'counterpart' ? counterpart : whole
+    for (const circuit of [whole, counterpart]) {
+      const probe = probed.has(circuit)
+      if (failed === undefined && !unclear) recordWorking(circuit, probe)
+      else if (failed !== circuit) circuit.breaker.recordUnknown(probe)
     }
+    if (answer.category !== 'fatal') return
+    if (failed === undefined) counterpart.refusedUsers.clear()
+    else recordFailure(answer, failed, probed.has(failed), counterpart, user)
+    if (answer.reason === 'misconfigured') alert(answer, counterpart)
+  }
+
+  function recordWorking(circuit: Circuit, probe: boolean): void {
+    if (!circuit.breaker.recordSuccess(probe)) return
+    delete circuit.cause
+    circuit.alerted.clear()
+    emit('provider.resumed', {
+      provider: name,
+      ...(circuit.counterpart && { counterpart: circuit.counterpart }),
+      sending: works(),
+    })
+  }
+
+  function recordFailure(answer: Answer, failed: Circuit, probe: boolean, from: Counterpart, user: string): void {
     const { reason, error, retryAfterMs } = answer
     const now = clock.now()
-    // One answer is enough if the service asked for a pause, or if the credential had no accepted send yet. An answer that a
-    // single device or user may have caused is not enough.
-    const atOnce = retryAfterMs !== undefined || (reason === 'misconfigured' && !proven && mismatchUser === undefined)
-    const counts = probe || mismatchUser === undefined || !mismatchUsers.has(mismatchUser)
-    if (mismatchUser !== undefined && mismatchUsers.size < breakerOptions.after) mismatchUsers.add(mismatchUser)
+    // Before the first accepted send, a wrong setting and a recipient that is refused look alike: several users must be refused.
+    const suspected = failed === from && reason === 'misconfigured'
+    const counts = probe || !suspected || !from.refusedUsers.has(user)
+    if (suspected && from.refusedUsers.size < breakerOptions.after) from.refusedUsers.add(user)
+    // One answer is enough if the service asked for a pause, or if the credential had no accepted send yet.
+    const atOnce = retryAfterMs !== undefined || (reason === 'misconfigured' && !proven && !suspected)
     const forMs = atOnce
-      ? breaker.pause(probe, now, retryAfterMs)
+      ? failed.breaker.pause(probe, now, retryAfterMs)
       : counts
-        ? breaker.recordFailure(probe, now)
+        ? failed.breaker.recordFailure(probe, now)
         : undefined
-    if (forMs !== undefined) {
-      pauseReason = error
-      emit('provider.paused', { provider: name, reason: error, untilMs: now + forMs })
-    }
-    if (reason !== 'misconfigured' || alertedError === error) return
-    alertedError = error
+    if (forMs === undefined) return
+    failed.cause = { reason, error }
+    emit('provider.paused', {
+      provider: name,
+      ...(failed.counterpart && { counterpart: failed.counterpart }),
+      reason: error,
+      untilMs: now + forMs,
+      sending: works(),
+    })
+  }
+
+  /** One alert an hour for each cause, until the service or its counterpart resumes. */
+  function alert({ rule, error, concerns, blame }: Answer, counterpart: Counterpart): void {
+    const { alerted } = blame === 'provider' && concerns === undefined ? whole : counterpart
+    const now = clock.monotonic()
+    const last = alerted.get(rule)
+    if (last === undefined ? alerted.size >= mostAlerted : now - last < alertEveryMs) return
+    alerted.set(rule, now)
     emit('provider.alert', { provider: name, error, remedy: credentialRemedy })
   }
 
   function slowDownIfRefused(answer: DeviceAnswer, sentAt: number): void {
     if (answer.category !== 'fatal' || answer.blame !== 'provider' || answer.reason !== 'rate_limited') return
     const now = clock.now()
-    const perSecond = rate.slowDown(sentAt, now, breaker.restMs(now))
+    const perSecond = rate.slowDown(sentAt, now, whole.breaker.restMs(now))
     if (perSecond !== undefined) emit('provider.slowed', { provider: name, perSecond, reason: answer.error })
   }
 
   /** The caller must not retry before the pause is over. */
-  function addRetryAfter(answer: DeviceAnswer): DeviceAnswer {
+  function addRetryAfter(answer: DeviceAnswer, counterpart: Counterpart): DeviceAnswer {
     if (answer.category !== 'fatal' || answer.blame !== 'provider') return answer
-    const restMs = Math.max(answer.retryAfterMs ?? 0, breaker.restMs(clock.now()))
+    const restMs = Math.max(answer.retryAfterMs ?? 0, findPause(counterpart)?.restMs ?? 0)
     return restMs > 0 ? { ...answer, retryAfterMs: restMs } : answer
   }
 
-  const pausedOutcome = (retryAfterMs: number): Fatal =>
+  const pausedOutcome = ({ name: paused, cause }: Pick<Circuit, 'name' | 'cause'>, retryAfterMs: number): Fatal =>
     refuseFatal('paused', {
       by: name,
-      ...(alertedError !== undefined && { reason: 'misconfigured' }),
-      error: `not sent: ${name} is paused (${pauseReason ?? 'it has failed repeatedly'})`,
+      ...(cause?.reason === 'misconfigured' && { reason: cause.reason }),
+      error: `not sent: ${paused} is paused (${cause?.error ?? 'it has failed repeatedly'})`,
       retryAfterMs,
     })
+
+  const isSending = ({ breaker }: Circuit): boolean => breaker.restMs(clock.now()) === 0
+
+  /** Some counterpart is sending. Of several counterparts, only a proven one is known to work. */
+  function works(): boolean {
+    if (!isSending(whole)) return false
+    const known = [...counterparts.known.values()]
+    return known.length <= 1 ? known.every(isSending) : known.some((each) => each.proven && isSending(each))
+  }
+
+  const toPause = (circuit: Circuit, restMs: number): Pause => ({
+    name: circuit.name,
+    restMs,
+    refusal: pausedOutcome(circuit, Math.max(restMs, leastRestMs)),
+  })
 
   return {
     name,
     concurrency: service.concurrency,
     reaches: (device) => service.reaches(device),
-    works: () => breaker.restMs(clock.now()) === 0,
-    pause() {
-      if (!breaker.open) return undefined
-      const restMs = breaker.restMs(clock.now())
-      return { name, restMs, refusal: pausedOutcome(Math.max(restMs, leastRestMs)) }
+    works,
+    get counterparts() {
+      return counterparts.known.size
+    },
+    get paused() {
+      return whole.breaker.open || [...counterparts.known.values()].some(({ breaker }) => breaker.open)
+    },
+    pause(device) {
+      const pause = device
+        ? findPause(counterparts.of(device))
+        : whole.breaker.open && { circuit: whole, restMs: whole.breaker.restMs(clock.now()) }
+      return pause ? toPause(pause.circuit, pause.restMs) : undefined
     },
     send,
     check: async () => (await service.check?.()) ?? [],
@@ -227,8 +307,15 @@ export function guardService(service: PushService, options: ServiceGuardOptions 
   }
 }
 
+/** The error names the cause: a key, the clock, an address, an account. */
 const credentialRemedy =
-  'correct the credential in the configuration and restart (bellwire doctor names the fault); no message is lost: sending is retried automatically'
+  'do what the error says (bellwire doctor checks keys, clock and addresses); no message is lost: sending is retried automatically'
+
+type Answer = Extract<DeviceAnswer, { category: 'fatal' }>
+
+const alertEveryMs = 3_600_000
+/** Rules contain codes of answers, which are not trusted. */
+const mostAlerted = 20
 
 const notCalled = (answer: DeviceAnswer): GuardedAnswer => ({ answer, called: false })
 

@@ -2,17 +2,31 @@
 
 import type { DeviceAnswer } from '../providers/push-service.ts'
 
+/** Who has accepted a send since the credential was loaded: the counterpart of the device, or any counterpart of the service. */
+export interface Accepted {
+  readonly counterpart: boolean
+  readonly service: boolean
+}
+
 /**
- * Decides about a mismatch: the token is of another project or environment, or malformed. Before the first accepted send it is
- * evidence against the credential: the answer is fatal, and no message is lost. Afterwards it is evidence against this token.
+ * Decides what an answer is evidence against.
  *
- * @param proven whether this credential has had an accepted send since it was loaded
+ * - A mismatch: the token is of another project or environment, or malformed. Before the first accepted send it is evidence against
+ *   the credential: the answer is fatal, and no message is lost. Afterwards it is evidence against this token.
+ * - A wrong configuration that concerns one counterpart. Before the first accepted send it may be our key. Afterwards it concerns
+ *   some recipients, and the message alone is to blame.
+
  */
-export function resolveMismatch(answer: DeviceAnswer, proven: boolean): DeviceAnswer {
-  if (answer.token !== 'mismatch' || answer.category === 'successful') return answer
-  if (!proven) return { ...blameCredential(answer), error: describeSuspicion(answer.error) }
-  if (answer.category === 'failed' || answer.reason !== 'misconfigured') return answer
+export function resolveEvidence(answer: DeviceAnswer, accepted: Accepted): DeviceAnswer {
+  if (answer.category === 'successful') return answer
+  const proven = answer.concerns === 'counterpart' ? accepted.counterpart : accepted.service
   const { rule, error, answer: text, token, providerId } = answer
+  if (token !== 'mismatch') {
+    const partly = answer.category === 'fatal' && answer.reason === 'misconfigured' && answer.concerns === 'counterpart'
+    return partly && proven ? { ...answer, blame: 'message' } : answer
+  }
+  if (!proven) return { ...blameCredential(answer), error: describeSuspicion(error) }
+  if (answer.category === 'failed' || answer.reason !== 'misconfigured') return answer
   return {
     category: 'failed',
     reason: 'rejected',
@@ -29,6 +43,7 @@ function blameCredential({ rule, answer, ...rest }: Exclude<DeviceAnswer, { cate
     category: 'fatal',
     reason: 'misconfigured',
     blame: 'provider',
+    concerns: 'counterpart',
     rule: `${rule}, and nothing was accepted before`,
     ...(answer !== undefined && { answer }),
     ...(rest.category === 'fatal' && rest.retryAfterMs !== undefined && { retryAfterMs: rest.retryAfterMs }),
@@ -36,7 +51,7 @@ function blameCredential({ rule, answer, ...rest }: Exclude<DeviceAnswer, { cate
 }
 
 const describeSuspicion = (error: string): string =>
-  `${error}; this credential has had no accepted send since it was loaded, so the credential may be wrong: no device is removed, and no message is lost`
+  `${error}; no such device accepted a message since this credential was loaded, so the credential may be wrong: no device is removed, and no message is lost`
 
 /**
  * Whether the answer proves that the device is dead. If the push service gave the time of its death, a later link is still valid,

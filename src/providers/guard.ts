@@ -37,7 +37,7 @@ export const leastRestMs = 1_000
 export function guard(provider: Provider, options: GuardOptions): Provider {
   const { concurrency, timeoutMs } = options
   const rate = createSendRate(provider.callsPerSecond)
-  const slots = createFairSemaphore(concurrency, Number.POSITIVE_INFINITY, rate)
+  const slots = createFairSemaphore(concurrency, Number.POSITIVE_INFINITY, { rate })
   const breaker = createBreaker(options.breaker ?? breakerDefaults)
   /** The last outcome for which the provider was to blame: the reason given while the breaker is open. */
   let cause: Fatal | undefined

@@ -40,13 +40,13 @@ export function outcomeBuilders({ service, status, headers, body, code, words, n
 
   const failed = (
     problem: string,
-    more: Partial<Failed> & Pick<DeviceAnswer, 'token' | 'goneSince'> = {},
+    more: Partial<Failed> & Pick<DeviceAnswer, 'token' | 'goneSince' | 'concerns'> = {},
   ): Judgement => ({
     answer: { category: 'failed', reason: 'rejected', error: error(problem), ...evidence, ...more },
     code,
   })
   /** The Retry-After of the service overrides our own. */
-  const fatal = (problem: string, more: Partial<Fatal> = {}): Judgement => ({
+  const fatal = (problem: string, more: Partial<Fatal> & Pick<DeviceAnswer, 'concerns'> = {}): Judgement => ({
     answer: {
       category: 'fatal',
       reason: 'unavailable',
@@ -58,8 +58,8 @@ export function outcomeBuilders({ service, status, headers, body, code, words, n
     },
     code,
   })
-  const misconfigured = (problem: string, remedy: string): Judgement => ({
-    ...fatal(problem, { reason: 'misconfigured', error: error(problem, `; ${remedy}`) }),
+  const misconfigured = (problem: string, remedy: string, more: Parameters<typeof fatal>[1] = {}): Judgement => ({
+    ...fatal(problem, { reason: 'misconfigured', error: error(problem, `; ${remedy}`), ...more }),
     remedy,
   })
   return { failed, fatal, misconfigured }

@@ -26,13 +26,20 @@ export type DeviceAnswer = Outcome & {
   readonly token?: 'gone' | 'mismatch'
   /** With gone: the token has been invalid since this time (epoch ms). A link made later stays. */
   readonly goneSince?: number
+  /**
+   * The answer concerns one counterpart, or some of its recipients: only the counterpart is paused, and if the answer is
+   * 'misconfigured', only until the counterpart accepted a send. With 'mismatch': the evidence is that of the counterpart. Absent: it
+   * concerns the whole service.
+   */
+  readonly concerns?: 'counterpart'
   /** The provider's own identifier of the message. */
   readonly providerId?: string
 }
 
 /**
  * Reaches devices with one credential: FCM, APNs, Web Push or an HTTP provider. An outcome with blame 'provider' and reason
- * 'misconfigured' means that our own credential is wrong: the service is paused, and no message is failed.
+ * 'misconfigured' means that our own credential is wrong: the service is paused, and no message is failed. With blame 'message' it
+ * means that some recipients cannot be reached before a person acts: nothing is paused.
  *
  * @example
  * const answer = await fcm(options).send({ ref, device, content, expiresAt }, { deadline, signal })
@@ -43,8 +50,15 @@ export interface PushService {
   readonly name: string
   /** Whether the service can reach this device, by its kind, app and environment. */
   reaches(device: Device): boolean
+  /**
+   * The counterpart that answers for this device: a vendor's push service, an environment, an app. Evidence about the credential is
+   * kept for each counterpart. Default: there is one counterpart.
+   */
+  counterpartOf?(device: Device): string
   /** Maximum number of sends in flight. */
   readonly concurrency: number
+  /** Maximum number of sends in flight to one counterpart, so that one that hangs leaves room for the others. Default: no limit. */
+  readonly perCounterpart?: number
   /** Maximum number of sends in a second, in each process. Default: no limit, until the service refuses a send for its quota. */
   readonly perSecond?: number | undefined
   /**

@@ -73,10 +73,11 @@ export interface Events {
     failed: number
     error?: string
   }
-  'provider.paused': { provider: string; reason: string; untilMs: number }
+  /** `counterpart`: only this counterpart of a push service is paused. `sending`: messages for other counterparts are sent. */
+  'provider.paused': { provider: string; counterpart?: string; reason: string; untilMs: number; sending?: boolean }
   /** The provider refused a call for its quota: calls are made at half the rate, which recovers in five minutes. */
   'provider.slowed': { provider: string; perSecond: number; reason: string }
-  'provider.resumed': { provider: string }
+  'provider.resumed': { provider: string; counterpart?: string; sending?: boolean }
   /** The provider threw an error: a custom provider, or a bug in one of ours. */
   'provider.threw': { provider: string; error: string; stack: string }
   'provider.alert': { provider: string; error: string; remedy: string }

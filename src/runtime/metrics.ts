@@ -181,8 +181,8 @@ function addGauges(registry: Registry): (() => void)[] {
     on('lane.returned', ({ lane }) => leaveLane(lane)),
     on('lane.paused', ({ lane }) => pausedLane.set({ lane }, 1)),
     on('lane.resumed', ({ lane }) => pausedLane.set({ lane }, 0)),
-    on('provider.paused', ({ provider }) => paused.set({ provider }, 1)),
-    on('provider.resumed', ({ provider }) => paused.set({ provider }, 0)),
+    on('provider.paused', ({ provider, sending }) => paused.set({ provider }, sending ? 0 : 1)),
+    on('provider.resumed', ({ provider, sending }) => paused.set({ provider }, sending === false ? 1 : 0)),
     on('removals.stopped', ({ service }) => stopped.set({ service }, 1)),
     on('removals.confirmed', ({ service }) => stopped.set({ service }, 0)),
     on('crm.compared', ({ brand, field, state, ...counts }) => {

@@ -154,7 +154,7 @@ test('a wrong credential pauses sending with one alert, loses no message, and is
   assert.equal(service.received.length, 3)
   assert.ok(answers.slice(0, -1).every((answer) => answer.category === 'fatal' && answer.reason === 'misconfigured'))
   assert.equal(alerts.length, 1)
-  assert.match(alerts[0]?.remedy ?? '', /correct the credential/)
+  assert.match(alerts[0]?.remedy ?? '', /do what the error says/)
   assert.equal(resumed.length, 1)
 })
 
@@ -211,6 +211,129 @@ test('an accepted send proves the credential of its own service only', async () 
   assert.equal((await one()).category, 'successful')
   assert.equal((await one()).category, 'failed')
   assert.equal((await two()).category, 'fatal')
+})
+
+test('an answer about some recipients never pauses the service once the credential was accepted, and is alerted once', async (t) => {
+  const [paused, alerts] = [record(t, 'provider.paused'), record(t, 'provider.alert')]
+  for (const refused of [
+    { ...wrongKey, blame: 'message' },
+    { ...wrongKey, concerns: 'counterpart' },
+    { ...wrongKey, concerns: 'counterpart', retryAfterMs: 60_000 },
+  ] as const) {
+    alerts.length = 0
+    const send = guarded(witnessService('fcm_token', ({ device }) => (device.token === 't-0' ? refused : accepted)))
+    await send(1)
+    for (let i = 0; i < 60; i++)
+      assert.partialDeepStrictEqual(await send(0), { category: 'fatal', reason: 'misconfigured', blame: 'message' })
+    for (let i = 1; i < 20; i++) assert.equal((await send(i)).category, 'successful')
+    assert.equal(alerts.length, 1)
+  }
+  assert.equal(paused.length, 0)
+})
+
+test('before the first accepted send, one user who is refused pauses nothing', async (t) => {
+  const paused = record(t, 'provider.paused')
+  const refused = { ...wrongKey, concerns: 'counterpart' } as const
+  const send = guarded(witnessService('fcm_token', ({ device }) => (device.token === 't-0' ? refused : accepted)))
+  for (let i = 0; i < 10; i++) assert.equal((await send(0)).category, 'fatal')
+  assert.equal((await send(1)).category, 'successful')
+  assert.equal(paused.length, 0)
+})
+
+test('a message that is refused for its recipient does not decide a pause: the next message is the probe', async () => {
+  const ofRecipient = { ...wrongKey, blame: 'message' } as const
+  let calls = 0
+  const send = guarded(
+    witnessService('fcm_token', ({ device }) =>
+      calls++ === 0 ? { ...away, retryAfterMs: 30 } : device.token === 't-0' ? ofRecipient : accepted,
+    ),
+  )
+  await send(1)
+  await until(async () => (await send(0)).rule === ofRecipient.rule, { awaited: 'the end of the pause' })
+  assert.equal((await send(0)).rule, ofRecipient.rule, 'the pause was not lengthened')
+  assert.equal((await send(1)).category, 'successful')
+})
+
+/** A service with one counterpart for each app: its answers by app. */
+function byApp(
+  answers: Readonly<Record<string, () => DeviceAnswer | Promise<DeviceAnswer>>>,
+  over: Partial<PushService> = {},
+) {
+  const received: string[] = []
+  const guard = guardService(
+    {
+      ...witnessService('webpush'),
+      counterpartOf: ({ app = '' }) => app,
+      send: async ({ device: { app = '' } }) => {
+        received.push(app)
+        return (answers[app] as () => DeviceAnswer)()
+      },
+      ...over,
+    },
+    { breaker: { ...breaker, firstMs: 60_000, mostMs: 60_000 } },
+  )
+  let sent = 0
+  const send = async (app: string, ms = 10_000) => {
+    const to = { ...push(), device: device({ kind: 'webpush', userId: `u-${sent++}`, app }) }
+    return (await guard.send(to, context(ms), noChecks)).answer
+  }
+  return { guard, send, received }
+}
+
+test('evidence is kept for each counterpart: an accepted send at one unlinks nobody at another', async () => {
+  const ofKey = { ...mismatch, concerns: 'counterpart' } as const
+  const { send } = byApp({ google: () => accepted, apple: () => ofKey })
+  for (let i = 0; i < 200; i++) await send('google')
+  for (let i = 0; i < 120; i++) {
+    const answer = await send('apple')
+    assert.partialDeepStrictEqual(answer, { category: 'fatal', reason: 'misconfigured' })
+    assert.equal(answer.token, undefined)
+  }
+})
+
+test('an answer about our claims at one counterpart pauses that counterpart alone, with one alert, and unlinks nobody', async (t) => {
+  const [paused, alerts] = [record(t, 'provider.paused'), record(t, 'provider.alert')]
+  const claims = { ...wrongKey, concerns: 'counterpart' } as const
+  const { send, guard, received } = byApp({ google: () => accepted, apple: () => claims })
+  await send('google')
+  for (let i = 0; i < 20; i++) {
+    assert.equal((await send('apple')).category, 'fatal')
+    assert.equal((await send('google')).category, 'successful')
+  }
+  assert.equal(received.filter((app) => app === 'apple').length, breaker.after)
+  assert.deepEqual(
+    paused.map(({ provider, counterpart, sending }) => ({ provider, counterpart, sending })),
+    [{ provider: 'webpush', counterpart: 'apple', sending: true }],
+  )
+  assert.equal(alerts.length, 1)
+  assert.equal(guard.works(), true)
+  assert.equal(guard.pause(device({ kind: 'webpush', app: 'google' })), undefined)
+  assert.equal(guard.pause(device({ kind: 'webpush', app: 'apple' }))?.name, 'webpush apple')
+})
+
+test('a counterpart that hangs has its share of the places, and delays no other', async () => {
+  const { promise: hang, resolve } = Promise.withResolvers<DeviceAnswer>()
+  const { send, received } = byApp({ slow: () => hang, google: () => accepted }, { concurrency: 5, perCounterpart: 1 })
+  const hung = Array.from({ length: 700 }, () => send('slow'))
+  for (let i = 0; i < 20; i++) assert.equal((await send('google')).category, 'successful')
+  assert.equal(received.filter((app) => app === 'slow').length, 1)
+  resolve(accepted)
+  await Promise.all(hung)
+})
+
+test('a counterpart that fails several times in a row gets one probe at a time', async () => {
+  const lost = { ...away, reason: 'timeout', concerns: 'counterpart' } as const
+  const { send, received } = byApp({ slow: () => lost, google: () => accepted })
+  await send('google')
+  for (let i = 0; i < 50; i++) assert.partialDeepStrictEqual(await send('slow'), { category: 'fatal' })
+  assert.equal(received.filter((app) => app === 'slow').length, breaker.after)
+  assert.equal((await send('google')).category, 'successful')
+})
+
+test('counterparts are user input, and only the 256 that were used last are remembered', async () => {
+  const { send, guard } = byApp(new Proxy({}, { get: () => () => accepted }))
+  for (let i = 0; i < 1_000; i++) await send(`host-${i}`)
+  assert.equal(guard.counterparts, 256)
 })
 
 test('a push that the last checks refuse is not sent, and does not count as a probe', async () => {

@@ -1,29 +1,49 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { isProvenDead, resolveMismatch } from '../../src/delivery/token-proof.ts'
+import { isProvenDead, resolveEvidence } from '../../src/delivery/token-proof.ts'
 import { accepted, gone, mismatch, wrongKey } from '../support/push-services.ts'
 
+const unproven = { counterpart: false, service: false }
+const everywhere = { counterpart: true, service: true }
+
+test('an accepted send at one counterpart is no evidence against the tokens of another', () => {
+  const atAnother = { counterpart: false, service: true }
+  const ofApple = { ...mismatch, concerns: 'counterpart' } as const
+  assert.partialDeepStrictEqual(resolveEvidence(ofApple, atAnother), {
+    category: 'fatal',
+    reason: 'misconfigured',
+    concerns: 'counterpart',
+  })
+  assert.equal(resolveEvidence(ofApple, everywhere), ofApple)
+})
+
+test('a wrong configuration of some recipients is blamed on the counterpart until it accepted a send, then on the message', () => {
+  const refused = { ...wrongKey, concerns: 'counterpart' } as const
+  assert.equal(resolveEvidence(refused, { counterpart: false, service: true }), refused)
+  assert.deepEqual(resolveEvidence(refused, everywhere), { ...refused, blame: 'message' })
+})
+
 test('a mismatch is evidence against the credential before its first accepted send, and against the device afterwards', () => {
-  const before = resolveMismatch(mismatch, false)
+  const before = resolveEvidence(mismatch, unproven)
   assert.partialDeepStrictEqual(before, { category: 'fatal', reason: 'misconfigured', blame: 'provider' })
   assert.equal(before.token, undefined)
-  assert.deepEqual(resolveMismatch(mismatch, true), mismatch)
+  assert.deepEqual(resolveEvidence(mismatch, everywhere), mismatch)
 })
 
 test('a proven credential that one subscription refuses is a mismatch of that subscription', () => {
   const refused = { ...wrongKey, token: 'mismatch' } as const
-  assert.partialDeepStrictEqual(resolveMismatch(refused, false), { category: 'fatal', reason: 'misconfigured' })
-  assert.partialDeepStrictEqual(resolveMismatch(refused, true), {
+  assert.partialDeepStrictEqual(resolveEvidence(refused, unproven), { category: 'fatal', reason: 'misconfigured' })
+  assert.partialDeepStrictEqual(resolveEvidence(refused, everywhere), {
     category: 'failed',
     reason: 'rejected',
     token: 'mismatch',
   })
-  assert.equal('blame' in resolveMismatch(refused, true), false)
+  assert.equal('blame' in resolveEvidence(refused, everywhere), false)
 })
 
 test('an answer without a mismatch is returned unchanged', () => {
   for (const answer of [accepted, gone, wrongKey])
-    for (const proven of [false, true]) assert.equal(resolveMismatch(answer, proven), answer)
+    for (const proven of [unproven, everywhere]) assert.equal(resolveEvidence(answer, proven), answer)
 })
 
 test('a device is dead if its push service says so, unless its link is later or has an unreadable time', () => {

@@ -3,7 +3,7 @@
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { isProvenDead, resolveMismatch } from '../../src/delivery/token-proof.ts'
+import { isProvenDead, resolveEvidence } from '../../src/delivery/token-proof.ts'
 import { judgeApns } from '../../src/providers/apns/answer.ts'
 import { judgeFcm } from '../../src/providers/fcm/answer.ts'
 import { decide, rulesOf } from '../../src/providers/http/rules.ts'
@@ -62,24 +62,27 @@ function parsed(body: string): unknown {
 /** One line for each answer of each service. */
 export function answersTable(): string[] {
   return [
-    '| service | answer | outcome | token | before the first accepted send with the credential |',
-    '|---|---|---|---|---|',
+    '| service | answer | outcome | token | pauses | before the first accepted send there |',
+    '|---|---|---|---|---|---|',
     ...services.flatMap(([name, rows, read]) => rows.map((each) => line(name, each, read({ headers: {}, ...each })))),
   ]
 }
 
 function line(name: string, { row }: Answered, answer: DeviceAnswer): string {
-  const proven = resolveMismatch(answer, true)
-  const unproven = resolveMismatch(answer, false)
-  const token = isProvenDead(proven, linkedAt) ? 'unlinked' : 'kept'
-  const before =
-    outcomeOf(unproven) === outcomeOf(proven) && token === tokenOf(unproven)
-      ? 'the same'
-      : `${outcomeOf(unproven)}, ${tokenOf(unproven)}`
-  return `| ${name} | ${row} | ${outcomeOf(proven)} | ${token} | ${before} |`
+  const proven = resolveEvidence(answer, { counterpart: true, service: true })
+  const unproven = resolveEvidence(answer, { counterpart: false, service: false })
+  const [after, before] = [proven, unproven].map((each) => [outcomeOf(each), tokenOf(each), pauseOf(each)])
+  const same = String(after) === String(before)
+  return `| ${name} | ${row} | ${after?.join(' | ')} | ${same ? 'the same' : before?.filter(Boolean).join(', ')} |`
 }
 
 const tokenOf = (answer: DeviceAnswer): string => (isProvenDead(answer, linkedAt) ? 'unlinked' : 'kept')
+
+/** After several such answers in a row, or one with Retry-After. */
+function pauseOf(answer: DeviceAnswer): string {
+  if (answer.category !== 'fatal' || answer.blame !== 'provider') return ''
+  return answer.concerns === 'counterpart' ? 'the counterpart' : 'the service'
+}
 
 function outcomeOf(answer: DeviceAnswer): string {
   if (answer.category === 'successful') return 'successful'

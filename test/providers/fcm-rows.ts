@@ -81,13 +81,13 @@ export const fcmRows: readonly Row[] = [
     row: '401 THIRD_PARTY_AUTH_ERROR',
     status: 401,
     body: google(401, 'UNAUTHENTICATED', 'Auth error from APNS or Web Push Service', detail('THIRD_PARTY_AUTH_ERROR')),
-    outcome: misconfigured,
+    outcome: { ...misconfigured, blame: 'message' },
   },
   {
     row: '401 APNS_AUTH_ERROR',
     status: 401,
     body: google(401, 'UNAUTHENTICATED', 'Auth error from APNS', detail('APNS_AUTH_ERROR')),
-    outcome: misconfigured,
+    outcome: { ...misconfigured, blame: 'message' },
   },
   {
     row: '401 UNAUTHENTICATED',

@@ -13,6 +13,8 @@ export const rowRules: readonly Rule[] = [
 
 const rejected = { category: 'failed', reason: 'rejected' } as const
 const misconfigured = { category: 'fatal', reason: 'misconfigured', blame: 'provider' } as const
+/** Perhaps one user only. */
+const ofUser = { ...misconfigured, blame: 'message' } as const
 const retryAfter = { 'retry-after': '7' }
 
 /** The outcomes after an accepted send. */
@@ -29,9 +31,9 @@ export const httpRows: readonly Row[] = [
   },
   { row: '400', status: 400, body: '{"code":"BAD"}', outcome: rejected },
   { row: '400 OTHER_APP (rule)', status: 400, body: '{"code":"OTHER_APP"}', outcome: rejected, token: 'mismatch' },
-  { row: '401', status: 401, headers: retryAfter, body: '', outcome: { ...misconfigured, retryAfterMs: 7_000 } },
-  { row: '402', status: 402, body: '', outcome: misconfigured },
-  { row: '403', status: 403, body: '{}', outcome: misconfigured },
+  { row: '401', status: 401, headers: retryAfter, body: '', outcome: { ...ofUser, retryAfterMs: 7_000 } },
+  { row: '402', status: 402, body: '', outcome: ofUser },
+  { row: '403', status: 403, body: '{}', outcome: ofUser },
   { row: '403 BLOCKED_USER (rule)', status: 403, body: '{"code":"BLOCKED_USER"}', outcome: rejected },
   { row: '404', status: 404, body: '', outcome: rejected },
   { row: '405', status: 405, body: '', outcome: rejected },

@@ -12,6 +12,8 @@ export interface WebPushRow {
 
 const mozilla = (code: number, errno: number): string => JSON.stringify({ code, errno, error: 'E', message: 'M' })
 
+const notOurs = 'do not correspond to the credentials used to create the subscriptions.'
+
 export const webPushRows: readonly WebPushRow[] = [
   { row: '201 accepted', status: 201, body: '', outcome: 'successful', token: 'kept' },
   { row: '200 accepted', status: 200, body: '', outcome: 'successful', token: 'kept' },
@@ -33,22 +35,39 @@ export const webPushRows: readonly WebPushRow[] = [
     reason: 'rejected',
     token: 'kept',
   },
-  {
-    row: '401 VAPID',
-    status: 401,
-    body: mozilla(401, 109),
-    outcome: 'fatal',
-    reason: 'misconfigured',
-    token: 'mismatch',
-  },
-  {
-    row: '403 VAPID',
-    status: 403,
-    body: '{"reason":"BadJwtToken"}',
-    outcome: 'fatal',
-    reason: 'misconfigured',
-    token: 'mismatch',
-  },
+  ...[
+    [401, 'errno 109 of Mozilla', mozilla(401, 109)],
+    [401, 'without a reason', ''],
+    [403, 'BadJwtToken of Apple', '{"reason":"BadJwtToken"}'],
+    [403, 'ExpiredJwtToken of Apple', '{"reason":"ExpiredJwtToken"}'],
+    [400, 'BadJwtToken of Apple', '{"reason":"BadJwtToken"}'],
+  ].map(
+    ([status, words, body]) =>
+      ({
+        row: `${status} ${words}: our claims, key or clock`,
+        status: Number(status),
+        body: String(body),
+        outcome: 'fatal',
+        reason: 'misconfigured',
+        token: 'kept',
+      }) as const,
+  ),
+  ...[
+    [400, 'VapidPkHashMismatch of Apple', '{"reason":"VapidPkHashMismatch"}'],
+    [401, 'key mismatch of Mozilla', '{"code":401,"errno":109,"message":"VAPID public key mismatch"}'],
+    [403, "other credentials of Google's", `the VAPID credentials in the authorization header ${notOurs}`],
+    [400, 'UnauthorizedRegistration of Google', 'UnauthorizedRegistration'],
+  ].map(
+    ([status, words, body]) =>
+      ({
+        row: `${status} ${words}: the key of the subscription`,
+        status: Number(status),
+        body: String(body),
+        outcome: 'fatal',
+        reason: 'misconfigured',
+        token: 'mismatch',
+      }) as const,
+  ),
   {
     row: '404 unknown endpoint',
     status: 404,

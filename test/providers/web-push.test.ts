@@ -87,7 +87,9 @@ for (const { row, status, headers = {}, body, outcome, token } of webPushRows) {
       assert.equal(answer.uncertain, undefined)
       assert.equal(answer.retryAfterMs, headers['retry-after'] ? 7_000 : undefined)
       // An answer of one vendor's push service concerns only the message; a refused credential concerns all.
-      assert.equal(answer.blame, token === 'mismatch' ? 'provider' : 'message')
+      const ofVendor = answer.reason === 'misconfigured' || answer.reason === 'unavailable'
+      assert.equal(answer.blame, ofVendor ? 'provider' : 'message')
+      assert.equal(answer.concerns, ofVendor ? 'counterpart' : undefined)
     }
   })
 }
@@ -119,7 +121,8 @@ test('if the answer is lost after acceptance, the message is uncertain, and the 
   assert.partialDeepStrictEqual(await service.send(push, contextOf()), {
     category: 'fatal',
     reason: 'unavailable',
-    blame: 'message',
+    blame: 'provider',
+    concerns: 'counterpart',
     uncertain: true,
   })
   assert.equal((await service.send(push, contextOf())).category, 'successful')
@@ -152,7 +155,7 @@ test('a send ends at the deadline, and the message may have arrived', async (t) 
   const holding = await startHolding(t)
   const { service, device } = await startWebPush(t, { origins: { 'https://fcm.googleapis.com': holding.url } })
   const answer = await service.send(pushTo(device()), contextOf(1_000))
-  assert.partialDeepStrictEqual(answer, { category: 'fatal', reason: 'timeout', blame: 'message', uncertain: true })
+  assert.partialDeepStrictEqual(answer, { category: 'fatal', reason: 'timeout', blame: 'provider', uncertain: true })
 })
 
 test('after the deadline, or while the process is stopping, nothing is sent', async (t) => {

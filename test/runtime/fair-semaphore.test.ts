@@ -64,7 +64,7 @@ test('a party with less than its share of waiters may wait although another part
 
 test('with a rate, permits are given to waiters in turn no faster than the rate, although more are free', async () => {
   const rate = createSendRate(100)
-  const semaphore = createFairSemaphore(1_000, 1_000, rate)
+  const semaphore = createFairSemaphore(1_000, 1_000, { rate })
   const startedAt = Date.now()
   const served: string[] = []
   const parties = [...Array<string>(40).fill('1'), '2']
@@ -79,11 +79,25 @@ test('with a rate, permits are given to waiters in turn no faster than the rate,
 })
 
 test('with a rate, a caller that cannot be served before its deadline is refused at once', async () => {
-  const semaphore = createFairSemaphore(1_000, 1_000, createSendRate(10))
+  const semaphore = createFairSemaphore(1_000, 1_000, { rate: createSendRate(10) })
   const served = Array.from({ length: 7 }, () => semaphore.acquire(Date.now() + 1_000, '1'))
   assert.equal(semaphore.waiting, 5)
   assert.equal(semaphore.acquire(Date.now() + 300, '1'), 'full')
   const other = semaphore.acquire(Date.now() + 300, '2')
   assert.notEqual(other, 'full', 'it is the next party')
   assert.ok((await Promise.all([...served, other])).every((acquired) => acquired === true))
+})
+
+test('a group has at most its share of the permits, and its waiters delay no other group', async () => {
+  const semaphore = createFairSemaphore(10, 1_000, { mostOfGroup: 2 })
+  const slow = Array.from({ length: 50 }, () => semaphore.acquire(farDeadline(), '1', 'slow'))
+  assert.deepEqual(slow.slice(0, 2), [true, true])
+  assert.equal(semaphore.waiting, 48)
+  for (let n = 0; n < 100; n++) {
+    assert.equal(await semaphore.acquire(farDeadline(), '1', 'fast'), true)
+    semaphore.release('fast')
+  }
+  assert.equal(semaphore.waiting, 48)
+  semaphore.release('slow')
+  assert.equal(await slow[2], true, 'the next of the group')
 })

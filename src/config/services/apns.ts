@@ -25,7 +25,10 @@ export const apnsSettings = {
   sandbox_url: url({ help: 'The address of the APNs sandbox.', default: 'https://api.sandbox.push.apple.com' }),
   ca: path({ help: 'A PEM file of CA certificates, used instead of the certificates of the system.', optional: true }),
   per_second: perSecond,
-  concurrency: integer(1, 10_000)({ help: 'The most concurrent sends.', default: '1000' }),
+  concurrency: integer(
+    1,
+    10_000,
+  )({ help: 'The most concurrent sends; with web-push to one vendor, with apns to one environment.', default: '1000' }),
   connections: integer(1, 100)({ help: 'The most connections to each environment.', default: '2' }),
   http2,
   proxy,

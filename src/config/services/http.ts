@@ -110,7 +110,10 @@ export const httpSettings = {
     help: 'Members of the body that a message may set in its overrides for http.',
   }),
   per_second: perSecond,
-  concurrency: integer(1, 10_000)({ help: 'The most concurrent sends.', default: '64' }),
+  concurrency: integer(
+    1,
+    10_000,
+  )({ help: 'The most concurrent sends; with web-push to one vendor, with apns to one environment.', default: '64' }),
   ca: path({ help: 'A PEM file of your own certificate authority.', optional: true }),
 } satisfies Settings
 

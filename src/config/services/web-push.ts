@@ -47,7 +47,10 @@ export const webPushSettings = {
     },
   ),
   per_second: perSecond,
-  concurrency: integer(1, 10_000)({ help: 'The most concurrent sends.', default: '100' }),
+  concurrency: integer(
+    1,
+    10_000,
+  )({ help: 'The most concurrent sends; with web-push to one vendor, with apns to one environment.', default: '100' }),
   ca: path({ help: 'A PEM file of CA certificates, used instead of the certificates of the system.', optional: true }),
   http2,
   proxy: proxyOf(

@@ -10,25 +10,31 @@ const topicRemedy =
 const keyRemedy = 'check key, key_id and team_id, that the key is for APNs and was not revoked, and the clock'
 const environmentRemedy = 'the key is for one environment only: set environments accordingly, or use a key for both'
 
+/** It concerns a topic or an environment, not the key. */
+const ofCounterpart = { concerns: 'counterpart' } as const
+
 /** The reason decides. The status decides only if the reason is missing or unknown. */
-const misconfigurations = new Map<string, readonly [problem: string, remedy: string]>(
+const misconfigurations = new Map<
+  string,
+  readonly [problem: string, remedy: string, more?: { concerns: 'counterpart' }]
+>(
   Object.entries({
-    DeviceTokenNotForTopic: ['the topic is not that of the app that has this token', topicRemedy],
-    BadTopic: ['the topic is not valid', topicRemedy],
-    MissingTopic: ['there is no topic', topicRemedy],
-    TopicDisallowed: ['the key may not send to this topic', topicRemedy],
+    DeviceTokenNotForTopic: ['the topic is not that of the app that has this token', topicRemedy, ofCounterpart],
+    BadTopic: ['the topic is not valid', topicRemedy, ofCounterpart],
+    MissingTopic: ['there is no topic', topicRemedy, ofCounterpart],
+    TopicDisallowed: ['the key may not send to this topic', topicRemedy, ofCounterpart],
     ExpiredProviderToken: ['our token is refused as expired although it is new', "set this machine's clock"],
     InvalidProviderToken: ['our token is refused', keyRemedy],
     MissingProviderToken: ['our token did not arrive', 'check proxies in between: the authorization header is missing'],
     BadCertificate: ['the certificate is refused', keyRemedy],
-    BadCertificateEnvironment: ['the certificate is for the other environment', environmentRemedy],
+    BadCertificateEnvironment: ['the certificate is for the other environment', environmentRemedy, ofCounterpart],
     Forbidden: ['the key may not do this', keyRemedy],
     UnrelatedKeyIdInToken: [
       'the connection was opened with another key',
       'check key_id, and proxies that share connections',
     ],
-    BadEnvironmentKeyIdInToken: ['the key is for the other environment', environmentRemedy],
-    BadEnvironmentKeyInToken: ['the key is for the other environment', environmentRemedy],
+    BadEnvironmentKeyIdInToken: ['the key is for the other environment', environmentRemedy, ofCounterpart],
+    BadEnvironmentKeyInToken: ['the key is for the other environment', environmentRemedy, ofCounterpart],
   }),
 )
 
@@ -67,7 +73,7 @@ export function judgeApns(status: number, headers: Headers, body: string, now: n
 
   switch (reason) {
     case 'BadDeviceToken':
-      return failed('this is not a token of this environment', { token: 'mismatch' })
+      return failed('this is not a token of this environment', { token: 'mismatch', ...ofCounterpart })
     case 'Unregistered':
     case 'ExpiredToken':
       return failed('the app is no longer installed on the device', {
@@ -86,7 +92,7 @@ export function judgeApns(status: number, headers: Headers, body: string, now: n
       return fatal('internal error of APNs', { blame: 'message' })
     case 'ServiceUnavailable':
     case 'Shutdown':
-      return fatal('APNs is unavailable')
+      return fatal('APNs is unavailable', ofCounterpart)
     default:
       return byStatus()
   }
@@ -98,7 +104,7 @@ export function judgeApns(status: number, headers: Headers, body: string, now: n
     if (status === 403) return misconfigured('APNs refuses our request', keyRemedy)
     if (reason === undefined && status < 500) return { answer: notApns(status, body), remedy: addressRemedy }
     if (status >= 400 && status <= 499) return failed('APNs does not accept this notification')
-    return fatal(`APNs answered ${status}`)
+    return fatal(`APNs answered ${status}`, ofCounterpart)
   }
 }
 

@@ -8,7 +8,7 @@ import { clockCheck } from '../clock-check.ts'
 import type { Exchanged } from '../exchange.ts'
 import type { Judgement } from '../judge-answer.ts'
 import type { SendContext } from '../provider.ts'
-import { expired, lostPush, removeSecrets } from '../push-outcomes.ts'
+import { expired, type Lost, lostPush, removeSecrets } from '../push-outcomes.ts'
 import type { DeviceAnswer, Push, PushService } from '../push-service.ts'
 import { judgeApns } from './answer.ts'
 import { apnsNotification, type Notification } from './notification.ts'
@@ -31,7 +31,7 @@ export interface ApnsOptions extends ApnsKey {
   readonly sandboxUrl?: string
   /** Certificates to trust instead of the system's, as PEM. */
   readonly ca?: string
-  /** Maximum number of sends in flight. Default: 1,000. */
+  /** Maximum number of sends in flight to one environment. Default: 1,000. */
   readonly concurrency?: number
   /** Maximum number of sends in a second, in each process. Default: no limit. */
   readonly perSecond?: number | undefined
@@ -99,7 +99,7 @@ export function apns(options: ApnsOptions): PushService {
       const got = tokens.get(clock.now())
       const token = typeof got === 'string' ? got : await got
       const exchanged = await post(target, push.device.token, token, notification, context)
-      if ('lost' in exchanged) return { answer: lostPush('apns', exchanged, context) }
+      if ('lost' in exchanged) return { answer: lostInEnvironment(exchanged, context) }
       const { status, headers } = exchanged
       const body = status === 200 ? '' : removeSecrets(exchanged.body.toString(), push.device.token, token)
       const judgement = judgeApns(status, headers, body, clock.now())
@@ -162,8 +162,10 @@ export function apns(options: ApnsOptions): PushService {
 
   return {
     name,
-    concurrency,
+    concurrency: targets.length * concurrency,
+    perCounterpart: concurrency,
     perSecond: options.perSecond,
+    counterpartOf: ({ environment = 'any', app = topic }) => `${environment} ${app}`,
     reaches: ({ kind, app, environment }) =>
       kind === 'apns' &&
       (app === undefined || app === topic || apps.includes(app)) &&
@@ -185,6 +187,12 @@ export function apns(options: ApnsOptions): PushService {
       await Promise.all(targets.map(({ client }) => client.close()))
     },
   }
+}
+
+/** Each environment is a server of its own. */
+function lostInEnvironment(exchanged: Lost, context: SendContext): DeviceAnswer {
+  const answer = lostPush('apns', exchanged, context)
+  return answer.category === 'fatal' ? { ...answer, concerns: 'counterpart' } : answer
 }
 
 /** Only developers' own devices are in the sandbox, so this is plenty. */

@@ -26,17 +26,20 @@ export function judgeFcm(status: number, headers: Headers, body: string, now: nu
 
   switch (code) {
     case 'INVALID_ARGUMENT':
-      if (parsed.aboutToken) return failed('this is not a registration token of FCM', { token: 'mismatch' })
+      if (parsed.aboutToken)
+        return failed('this is not a registration token of FCM', { token: 'mismatch', concerns: 'counterpart' })
       return failed('FCM does not accept this message')
     case 'SENDER_ID_MISMATCH':
-      return failed('the token belongs to another Firebase project', { token: 'mismatch' })
+      return failed('the token belongs to another Firebase project', { token: 'mismatch', concerns: 'counterpart' })
     case 'UNREGISTERED':
       return failed('the app is no longer installed on the device, or has a new token', { token: 'gone' })
     case 'THIRD_PARTY_AUTH_ERROR':
     case 'APNS_AUTH_ERROR':
+      // Google accepted our access token. Only the users of one platform behind FCM cannot be reached.
       return misconfigured(
         "Apple or the browser's push service refuses the key that is stored in Firebase",
         'upload the APNs key or web push certificate in the Firebase console under Cloud Messaging',
+        { blame: 'message' },
       )
     case 'UNAUTHENTICATED':
       return misconfigured(
@@ -49,7 +52,9 @@ export function judgeFcm(status: number, headers: Headers, body: string, now: nu
         'enable the Firebase Cloud Messaging API and give the account the role Firebase Cloud Messaging API Admin',
       )
     case 'NOT_FOUND':
-      return misconfigured('the project does not exist', 'check project_id of the service account, and base_url')
+      return misconfigured('the project does not exist', 'check project_id of the service account, and base_url', {
+        concerns: 'counterpart',
+      })
     case 'QUOTA_EXCEEDED':
     case 'RESOURCE_EXHAUSTED':
       return fatal('too many messages at a time', {

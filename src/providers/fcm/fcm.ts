@@ -99,6 +99,8 @@ export function fcm(options: FcmOptions): PushService {
     name,
     concurrency,
     perSecond: options.perSecond,
+    // A token of another project is refused. The apps of a platform may be in several projects by mistake.
+    counterpartOf: ({ app }) => app ?? '',
     reaches: ({ kind, app }) =>
       (kind === 'fcm_token' || kind === 'fcm_fid') && (apps === undefined || app === undefined || apps.includes(app)),
     async send(push, context) {

@@ -28,14 +28,19 @@ export interface Rule {
   readonly means: Meaning
   /** An explanation for people, and how to fix the cause. */
   readonly reason?: string
+  /** It may concern one user only. After an accepted send since the process started, sending is not paused. */
+  readonly ofUser?: true
   /** Fails messages only after an accepted send since the process started. Before, our own URL may be wrong: they are fatal. */
   readonly proven?: true
 }
 
+const checkCredentials = 'check the credentials and the account'
+
 /** The default rules: the meaning of each status. They follow every list of rules. */
 export const defaultRules: readonly Rule[] = [
   { when: { status: '2xx' }, means: 'successful' },
-  { when: { status: [401, 402, 403, 407] }, means: 'misconfigured', reason: 'check the credentials and the account' },
+  { when: { status: [401, 402, 403] }, means: 'misconfigured', reason: checkCredentials, ofUser: true },
+  { when: { status: 407 }, means: 'misconfigured', reason: checkCredentials },
   { when: { status: [408, 425, 429] }, means: 'fatal' },
   { when: { status: [404, 405] }, means: 'failed', reason: 'check the URL', proven: true },
   { when: { status: '4xx' }, means: 'failed' },

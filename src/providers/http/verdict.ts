@@ -52,7 +52,11 @@ export function readAnswer(answered: Answered): DeviceAnswer {
         ? failed('rejected', error, evidence)
         : { ...failed('rejected', error, evidence), token: 'mismatch' }
     case 'misconfigured':
-      return fatal('misconfigured', 'provider', error, evidence, answered)
+      if (!rule.ofUser) return fatal('misconfigured', 'provider', error, evidence, answered)
+      return {
+        ...fatal('misconfigured', proven ? 'message' : 'provider', error, evidence, answered),
+        ...(mode === 'device' && { concerns: 'counterpart' }),
+      }
     case 'fatal':
       return fatal(reasonOf(status), blameOf(status), error, evidence, answered)
     default:

@@ -6,12 +6,15 @@ import { createAuthorization, type Vapid } from './vapid.ts'
 
 /** One push service: its connections, and the Authorization header for it. */
 export interface Origin {
+  /** It answered a request, whatever the answer. */
+  readonly answered: boolean
   /** POSTs and collects the answer. Never rejects. */
   post(request: PushRequest, context: SendContext): Promise<Exchanged>
   authorization(now: number): string
 }
 
 interface OpenOrigin extends Origin {
+  answered: boolean
   readonly connections: Connections
   inFlight: number
   usedAt: number
@@ -62,13 +65,16 @@ export function createOrigins({ vapid, origins = {}, ...options }: OriginsOption
     )
     const opened: OpenOrigin = {
       connections,
+      answered: false,
       inFlight: 0,
       usedAt: clock.now(),
       authorization: createAuthorization(origin, vapid),
       async post(request, context) {
         opened.inFlight++
         try {
-          return await connections.post(request, context)
+          const exchanged = await connections.post(request, context)
+          if (!('lost' in exchanged)) opened.answered = true
+          return exchanged
         } finally {
           opened.inFlight--
           opened.usedAt = clock.now()

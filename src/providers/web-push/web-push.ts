@@ -1,11 +1,10 @@
 // Web Push (RFC 8030, 8291, 8292) as a push service: one VAPID key pair reaches the browsers of all vendors.
 
 import type { LookupFunction } from 'node:net'
-import type { Failed, Fatal } from '../../contract/outcome.ts'
 import { receiptToken } from '../../contract/receipt-token.ts'
 import { refuseFatal } from '../../contract/refusals.ts'
 import type { Http2Implementation } from '../../http2/client.ts'
-import { notEncodable } from '../../http2/connection.ts'
+import { notEncodable, streamReset } from '../../http2/connection.ts'
 import { clock } from '../../runtime/clock.ts'
 import { collapseId } from '../collapse.ts'
 import type { SendContext } from '../provider.ts'
@@ -18,7 +17,7 @@ import { createOrigins } from './origins.ts'
 import { mostPayloadBytes, payloadOf, secondsLeft, type Urgency, urgencyOf } from './payload.ts'
 import { readWebPushAnswer } from './read-answer.ts'
 import { redactor } from './redactor.ts'
-import { readSubscription, type Subscription } from './subscription.ts'
+import { readEndpoint, readSubscription, type Subscription } from './subscription.ts'
 import { judgeKeys, judgeSubject, type VapidKeys } from './vapid.ts'
 
 export interface WebPushOptions extends VapidKeys {
@@ -32,7 +31,7 @@ export interface WebPushOptions extends VapidKeys {
   readonly hosts?: readonly string[]
   /** Replacement origins of endpoints, for stand-ins and tests. Only these may have an address in this machine or its network. */
   readonly origins?: Readonly<Record<string, string>>
-  /** Maximum number of sends in flight. Default: 100. */
+  /** Maximum number of sends in flight to one vendor's push service; to all together five times as many. Default: 100. */
   readonly concurrency?: number
   /** The HTTP/2 implementation: our own frames, or node:http2. Default: own. A service without HTTP/2 is called over HTTP/1.1. */
   readonly http2?: Http2Implementation | undefined
@@ -87,8 +86,7 @@ export function webPush(options: WebPushOptions): PushService {
     const payload = payloadOf(ref, content, receipt)
     if (payload.length > mostPayloadBytes) return tooLarge(payload.length)
 
-    const answer = await deliver(push, subscription, payload, urgency, context)
-    return 'lost' in answer ? lost(answer, context) : answer
+    return deliver(push, subscription, payload, urgency, context)
   }
 
   async function deliver(
@@ -97,18 +95,18 @@ export function webPush(options: WebPushOptions): PushService {
     payload: Buffer,
     urgency: Urgency,
     context: SendContext,
-  ): Promise<DeviceAnswer | Lost> {
-    const { origin } = url
+  ): Promise<DeviceAnswer> {
+    const { origin, host } = url
     const encrypted = await encryptor.encrypt(payload, keys).catch((lost: Error) => ({ lost, written: false }))
     if (closed) return stopping
     const now = clock.now()
     const left = secondsLeft(expiresAt, now)
     if (left === undefined) return expired
-    if ('lost' in encrypted) return encrypted
+    if ('lost' in encrypted) return lost(encrypted, context, host)
     if ('error' in encrypted) return unreadable(encrypted.error)
     const { body } = encrypted
-    const { post, authorization } = origins.of(origin)
-    const credential = authorization(now)
+    const vendor = origins.of(origin)
+    const credential = vendor.authorization(now)
     const request = {
       path: url.pathname + url.search,
       headers: {
@@ -122,22 +120,25 @@ export function webPush(options: WebPushOptions): PushService {
       },
       body: Buffer.from(body.buffer, body.byteOffset, body.length),
     }
-    const answer = await post(request, context)
-    if ('lost' in answer) return answer
+    const limited = vendor.answered ? context : { ...context, deadline: Math.min(context.deadline, now + unknownMs) }
+    const answer = await vendor.post(request, limited)
+    if ('lost' in answer) return lost(answer, limited, host)
     // The endpoint is a secret like a password, and push services often repeat it in their answers.
     const redactEndpoint = redactor({ url, keys, ...subscription })
     const [, token = ''] = /t=([^,]+)/.exec(credential) ?? []
     const redact = (text: string): string => removeSecrets(redactEndpoint(text), token)
     const { location, 'retry-after': retryAfter } = answer.headers
     const headers = { location: redact(String(location ?? '')) || undefined, 'retry-after': retryAfter }
-    const read = readWebPushAnswer(answer.status, headers, redact(answer.body.toString()))
+    const read = readWebPushAnswer(answer.status, headers, redact(answer.body.toString()), clock.now(), host)
     return read.category === 'successful' ? { ...read, ref } : read
   }
 
   return {
     name,
-    concurrency,
+    concurrency: mostHanging * concurrency,
+    perCounterpart: concurrency,
     perSecond: options.perSecond,
+    counterpartOf: ({ token }) => originOf(token),
     reaches: ({ kind, app }) => kind === 'webpush' && (apps === undefined || (app !== undefined && apps.includes(app))),
     send,
     check: () => checkWebPush(options),
@@ -148,8 +149,19 @@ export function webPush(options: WebPushOptions): PushService {
   }
 }
 
-/** The outcome without an answer. The message is to blame, because other vendors' push services may still work. */
-function lost({ lost: error, written }: Lost, { signal, deadline }: SendContext): Failed | Fatal {
+/** The time for an answer of a push service that has not answered yet: endpoints are user input. */
+const unknownMs = 5_000
+/** A push service that hangs has at most a fifth of the sends in flight. */
+const mostHanging = 5
+
+/** The push service of a subscription. Tokens that are no subscriptions have none. */
+function originOf(token: string): string {
+  const endpoint = readEndpoint(token)
+  return 'error' in endpoint ? '' : endpoint.url.origin
+}
+
+/** The outcome without an answer. It concerns this push service only: those of other vendors may still work. */
+function lost({ lost: error, written }: Lost, { signal, deadline }: SendContext, host: string): DeviceAnswer {
   // A request that cannot be encoded would fail again on every retry.
   if (error.code === notEncodable) return invalidMessage('web-push', error.message)
   const late = clock.now() >= deadline
@@ -160,13 +172,14 @@ function lost({ lost: error, written }: Lost, { signal, deadline }: SendContext)
   return {
     category: 'fatal',
     reason: late ? 'timeout' : 'unavailable',
-    blame: 'message',
+    // The reset of one stream says nothing about the next stream.
+    ...(error.code === streamReset ? { blame: 'message' } : ({ blame: 'provider', concerns: 'counterpart' } as const)),
     rule: `web-push ${inside ? 'forbidden address' : written ? 'answer lost' : 'no connection'}`,
     error: late
-      ? 'the push service did not answer in time; the message is sent again'
+      ? `${host} did not answer in time; the message is sent again`
       : inside
         ? `${text}; check the name server, or, if this is intended, add the origin to origins`
-        : `the push service cannot be reached (${text}); the message is sent again`,
+        : `${host} cannot be reached (${text}); the message is sent again`,
     ...(written && { uncertain: true }),
   }
 }

@@ -32,8 +32,7 @@ export function refuseVapid(header: string | undefined, { audience, key, now }: 
   if (exp * 1_000 > now + dayMs) return unauthorized('exp is more than 24 hours away')
   if (typeof sub !== 'string' || !/^(mailto:|https:)./.test(sub))
     return unauthorized('sub is neither mailto: nor https:')
-  if (key !== undefined && k !== key)
-    return { status: 403, errno: 109, message: 'the subscription was made with another key' }
+  if (key !== undefined && k !== key) return { status: 403, errno: 109, message: otherKey }
   return undefined
 }
 
@@ -62,3 +61,7 @@ function readToken(token: string, key: string): Readonly<Record<string, unknown>
 const json = (part: string): unknown => JSON.parse(Buffer.from(part, 'base64url').toString())
 
 const unauthorized = (message: string): Refusal => ({ status: 401, errno: 109, message })
+
+/** In Google's words. */
+const otherKey =
+  'the VAPID credentials in the authorization header do not correspond to the credentials used to create the subscriptions.'

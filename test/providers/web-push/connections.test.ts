@@ -25,7 +25,9 @@ const rows: readonly Row[] = webPushRows.map(({ row, status, headers, body, outc
   outcome: {
     category: outcome,
     ...(reason !== undefined && { reason }),
-    ...(outcome === 'fatal' && { blame: token === 'mismatch' ? 'provider' : 'message' }),
+    ...(outcome === 'fatal' && {
+      blame: reason === 'misconfigured' || reason === 'unavailable' ? 'provider' : 'message',
+    }),
     ...(headers?.['retry-after'] !== undefined && { retryAfterMs: 7_000 }),
   },
   ...(token !== 'kept' && { token }),

@@ -52,9 +52,10 @@ for (const http2 of implementations) {
   check('a message without an answer in time is uncertain, and the next one arrives', async (t) => {
     const { standIn, service, device } = await startTls(t, { http2 })
     const to = device()
-    standIn.play({ delayMs: 5_000 })
+    const stop = standIn.play({ delayMs: 5_000 })
     const answer = await service.send(pushTo(to), contextOf(200))
     assert.partialDeepStrictEqual(answer, { category: 'fatal', reason: 'timeout', uncertain: true })
+    stop()
     assert.equal((await service.send(pushTo(to), contextOf())).category, 'successful')
   })
 

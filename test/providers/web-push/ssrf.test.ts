@@ -70,7 +70,8 @@ test('a name with an internal address is not connected to, in any notation of th
     assert.partialDeepStrictEqual(answer, {
       category: 'fatal',
       reason: 'unavailable',
-      blame: 'message',
+      blame: 'provider',
+      concerns: 'counterpart',
       rule: 'web-push forbidden address',
     })
     assert.match(
