@@ -182,3 +182,39 @@ test('no files import each other in a circle', () => {
   }
   for (const file of targets.keys()) follow(file, [])
 })
+
+/** The files that may reckon with clock.now(): with moments that people, other machines or the store know. */
+const reckonsWithMoments: Record<string, string> = {
+  'runtime/retention.ts': 'how long stored rows are kept',
+  'providers/http/http.ts': 'the expiry of a message',
+  'providers/apns/apns.ts': 'the expiry of a message',
+  'providers/guard.ts': 'the end of a pause, for people',
+  'delivery/devices.ts': 'the expiry of a message',
+  'delivery/device-refusals.ts': 'the expiry of a message',
+  'delivery/service-guard.ts': 'the end of a pause, for people',
+  'delivery/send-path.ts': 'a deadline',
+  'http/subscriber-token-route.ts': 'the expiry of a token',
+  'queue/read-waiting.ts': 'the stored time of an item, which becomes a duration once',
+  'queue/lane-admin.ts': 'the end of a control, which people see',
+  'queue/lane-session.ts': 'the stored end of a pause, which becomes a duration once',
+  'brands/move/freeze.ts': 'the age of stored rows',
+  'store/inspect-store.ts': 'the difference of two clocks',
+  'store/postgres-session.ts': 'a lease, which ends by the clock that advanced further',
+  'reconcile/reconciler.ts': 'the stored time of a run, which becomes a duration once',
+}
+
+test('no duration is measured with clock.now(), because the clock may be set: clock.monotonic() and clock.steady() never jump', () => {
+  const reckons = /clock\.now\(\) *[-+<>]|[-+<>]=? *clock\.now\(\)/
+  const found = ['runtime', 'http', 'http2', 'queue', 'store', 'brands', 'brokers', 'providers', 'delivery', 'devices']
+    .concat(['inbox', 'status', 'conversions', 'attributes', 'reconcile', 'operator', 'platform'])
+    .flatMap((folder) => globSync(`${folder}/**/*.ts`, { cwd: src }))
+    .filter((file) => !(file in reckonsWithMoments))
+    .flatMap((file) =>
+      readFileSync(join(src, file), 'utf8')
+        .split('\n')
+        // The deadline of a call is a moment in the public interfaces. Each call makes it a duration at its start.
+        .filter((line) => reckons.test(line) && !/deadline/i.test(line))
+        .map((line) => `${file}: ${line.trim()}`),
+    )
+  assert.deepEqual(found, [])
+})

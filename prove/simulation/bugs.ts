@@ -129,6 +129,12 @@ export const bugs: readonly Bug[] = [
     'for (const each of prepared.values()) each.afterRollback()',
     '',
   ),
+  bug(
+    'a held lane waits by the clock',
+    'queue/lane-session.ts',
+    'dispatcher.startCalls(clock.steady())',
+    'dispatcher.startCalls(clock.now())',
+  ),
   bug('the time for a body is measured by the clock', 'http/request-bodies.ts', 'clock.monotonic()', 'clock.now()'),
   bug(
     'a lost session keeps its lanes',

@@ -76,8 +76,13 @@ export function createModel(limits: { mode: 'single' | 'batch'; max: number; con
       open = 0
     },
 
-    /** The platform begins a request. @param now the platform's clock */
-    request(ids: readonly string[], now: number): number {
+    /**
+     * The platform begins a request.
+     *
+     * @param now the time, whatever the platform's clock says
+     * @param clock the platform's clock
+     */
+    request(ids: readonly string[], now: number, clock: number): number {
       const life = platformLife
       if (++open > limits.concurrency) violate(`${open} requests at once; agreed: ${limits.concurrency}`)
       if (ids.length > (limits.mode === 'single' ? 1 : limits.max)) violate(`${ids.length} messages in a request`)
@@ -88,13 +93,9 @@ export function createModel(limits: { mode: 'single' | 'batch'; max: number; con
         if (answered?.life === life) violate(`message ${id} was requested again after ${answered.category}`)
         if (notBefore?.life === life && now < notBefore.at)
           violate(`message ${id} was requested ${notBefore.at - now} ms before its Retry-After`)
-        if (now >= expiresAt) violate(`message ${id} was requested after its expiry`)
+        if (clock >= expiresAt) violate(`message ${id} was requested after its expiry`)
       }
       return life
-    },
-    /** The clock of the platform was set: its waits by the old clock prove nothing. */
-    clockJumped(): void {
-      for (const state of messages.values()) delete state.notBefore
     },
     /** The request has an end, with an answer or without. */
     requestEnded(life: number): void {
@@ -113,7 +114,7 @@ export function createModel(limits: { mode: 'single' | 'batch'; max: number; con
           violate(`message ${state.id} is failed, but nobody refused it`)
       }
     },
-    /** An answer arrived at the platform. @param now the platform's clock */
+    /** An answer arrived at the platform. @param now the time, whatever the platform's clock says */
     answerArrived(ids: readonly string[], answer: PlatformAnswer, now: number, life: number): void {
       // It comes too late for the session that asked.
       if (life !== platformLife) return

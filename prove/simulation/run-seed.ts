@@ -95,7 +95,7 @@ export async function runSeed(seed: number): Promise<Run> {
   }
 
   function open(of: Side<unknown>, storeRandom: Random, hooks: Pick<StoreOptions, 'onFault' | 'onLost'>) {
-    of.process = { ...world.start(of.process.name), skewMs: of.process.skewMs }
+    of.process = world.start(of.process.name, of.process.skewMs)
     return openStore(of.disk, { world, random: storeRandom, faults, ...hooks })
   }
 
@@ -119,15 +119,13 @@ export async function runSeed(seed: number): Promise<Run> {
     for (const what of ['operator', 'platform'] as const) {
       const of = what === 'operator' ? operator : platform
       if (faults.fires(`${what} killed`)) kill(what, strikes.pick([1, 100, 2_000]))
+      if (faults.fires(`${what} clock set`)) {
+        of.process.skewMs += strikes.pick([-1, 1]) * strikes.pick([500, 60_000, 3 * 3_600_000])
+        world.note(`the clock of the ${what} is ${of.process.skewMs} ms ahead`)
+      }
       if (!faults.fires(`${what} stopped`)) continue
       of.process.stoppedUntil = world.now + strikes.pick([10, 1_000, 12_000])
       world.note(`stop ${what} for ${of.process.stoppedUntil - world.now} ms`)
-    }
-    if (faults.fires('clock jumps')) {
-      const { process } = strikes.pick([operator, platform])
-      process.skewMs += strikes.pick([-60_000, -500, 500, 60_000])
-      world.note(`the clock of ${process.name} is ${process.skewMs} ms ahead`)
-      model.clockJumped()
     }
     world.schedule(strikes.integer(50, 500), strike, 'world')
   }

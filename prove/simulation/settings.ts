@@ -36,7 +36,8 @@ export const faultNames = [
   'platform killed',
   'operator stopped',
   'platform stopped',
-  'clock jumps',
+  'operator clock set',
+  'platform clock set',
   'answer names a stranger',
   'provider outage',
 ] as const

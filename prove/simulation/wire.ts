@@ -58,7 +58,7 @@ export function createWire({ world, random, faults, model, reach, fail }: WireOp
       later(() => handler.onResponseError?.(given, error))
       return
     }
-    const life = model.request(ids, now())
+    const life = model.request(ids, now(), now() + (platform?.skewMs ?? 0))
     world.note(`request ${ids.join()}`)
     let ended = false
     const end = (): boolean => {
@@ -119,8 +119,7 @@ export function createWire({ world, random, faults, model, reach, fail }: WireOp
     }
   }
 
-  /** The clock of the process that runs now. */
-  const now = (): number => Math.floor(world.now) + (world.process?.skewMs ?? 0)
+  const now = (): number => Math.floor(world.now)
   const cut = (answer: PlatformAnswer): PlatformAnswer => ({
     ...answer,
     body: answer.body.slice(0, random.integer(0, answer.body.length - 1)),

@@ -11,8 +11,9 @@ import type { Random } from './random.ts'
 export interface SimulatedProcess {
   readonly name: string
   alive: boolean
-  /** How far its clock is ahead of the world's. */
+  /** How far its clock is ahead of the world's, now and when it was started. */
   skewMs: number
+  readonly startedSkewMs: number
   stoppedUntil: number
 }
 
@@ -29,7 +30,8 @@ export interface World {
   readonly now: number
   readonly random: Random
   readonly process: SimulatedProcess | undefined
-  start(name: string): SimulatedProcess
+  /** @param skewMs how far its clock is ahead. Default: 0 */
+  start(name: string, skewMs?: number): SimulatedProcess
   /** Runs work as a part of the process: its timers, and what follows from them, belong to it. */
   runIn<T>(process: SimulatedProcess | undefined, work: () => T): T
   /** @param process default: the process that calls */
@@ -81,6 +83,7 @@ export function createWorld(random: Random): World {
   const uninstall = install({
     now: () => Math.floor(now) + (processes.getStore()?.skewMs ?? 0),
     monotonic: () => now - started,
+    steady: () => Math.floor(now) + (processes.getStore()?.startedSkewMs ?? 0),
     schedule,
     random,
   })
@@ -93,7 +96,7 @@ export function createWorld(random: Random): World {
     get process() {
       return processes.getStore()
     },
-    start: (name) => ({ name, alive: true, skewMs: 0, stoppedUntil: 0 }),
+    start: (name, skewMs = 0) => ({ name, alive: true, skewMs, startedSkewMs: skewMs, stoppedUntil: 0 }),
     runIn: (process, work) => processes.run(process, work),
     schedule,
     sleep: (ms) => new Promise((resolve) => void schedule(ms, resolve)),
@@ -135,12 +138,13 @@ export function createWorld(random: Random): World {
 interface Joints {
   readonly now: () => number
   readonly monotonic: () => number
+  readonly steady: () => number
   readonly schedule: (ms: number, action: () => void) => Event
   readonly random: Random
 }
 
 /** Puts the world in the place of time, chance and setImmediate. @returns a function that removes it */
-function install({ now, monotonic, schedule, random }: Joints): () => void {
+function install({ now, monotonic, steady, schedule, random }: Joints): () => void {
   const [realClock, realRandom] = [{ ...clock }, { ...engineRandom }]
   const { setTimeout, setInterval, clearTimeout, clearInterval } = globalThis
   const realTimers = { setTimeout, setInterval, clearTimeout, clearInterval }
@@ -154,6 +158,7 @@ function install({ now, monotonic, schedule, random }: Joints): () => void {
   Object.assign(clock, {
     now,
     monotonic,
+    steady,
     setTimeout: (action: () => void, ms: number) => timer(schedule(Math.max(1, ms), action)),
     setInterval(action: () => void, ms: number) {
       const handle = { cancelled: false }

@@ -81,7 +81,7 @@ export function createDevices(options: DevicesOptions): Delivery {
       const expiresAt = expiryOf(message.ref, content, lifetimeMs)
       if (clock.now() >= expiresAt) return report(message, context, expired(content, lifetimeMs))
       const query = targetQueryOf(message, content)
-      const readAt = clock.now()
+      const readAt = clock.monotonic()
       let targets: Targets
       try {
         targets = await findTargets(query)

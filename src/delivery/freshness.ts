@@ -22,7 +22,7 @@ export class Freshness {
   #refusal: Failed | Fatal | undefined
   #reading: Promise<void> | undefined
 
-  /** @param readAt the time of the last call of `find`, epoch ms */
+  /** @param readAt the time of the last call of `find`, by the monotonic clock */
   constructor(message: Message, { checkMessage }: DeliveryContext, readAt: number, find: () => Promise<Targets>) {
     this.#message = message
     this.#checkMessage = checkMessage
@@ -32,7 +32,7 @@ export class Freshness {
 
   /** Undefined: the message may still be sent to the device. Nearly always without a promise. */
   check({ token }: Device): DeviceAnswer | undefined | Promise<DeviceAnswer | undefined> {
-    if (this.#refusal !== undefined || clock.now() - this.#readAt <= staleMs) return this.#answerFor(token)
+    if (this.#refusal !== undefined || clock.monotonic() - this.#readAt <= staleMs) return this.#answerFor(token)
     this.#reading ??= this.#readAgain()
     return this.#reading.then(() => this.#answerFor(token))
   }
@@ -45,7 +45,7 @@ export class Freshness {
   }
 
   async #readAgain(): Promise<void> {
-    const now = clock.now()
+    const now = clock.monotonic()
     try {
       const [refusal, targets] = await Promise.all([this.#checkMessage(this.#message), this.#findTargets()])
       this.#refusal = refusal

@@ -175,7 +175,7 @@ class Path implements SendPath {
   async #claim(works: readonly Work[]): Promise<void> {
     const { database, delivery } = this.#options
     const { owner } = database
-    const now = clock.now()
+    const startedAt = clock.monotonic()
     let claims: Awaited<ReturnType<ClaimMessages>>
     try {
       claims = await this.#claimMessages(works.map(({ message }) => message))
@@ -191,7 +191,7 @@ class Path implements SendPath {
         emit('message.repeated', { brand: message.brand, ref: claim.ref, category: 'successful' })
         this.#answer(work, deliveredBefore(claim.ref))
       } else if (claim?.is === 'elsewhere') {
-        work.waitUntil ??= now + otherProcess.waitMs
+        work.waitUntil ??= startedAt + otherProcess.waitMs
         void this.#awaitOtherProcess(work, work.waitUntil)
       } else {
         if (claim) work.message = { ...message, ref: claim.ref, attempt: claim.attempt }
@@ -201,11 +201,11 @@ class Path implements SendPath {
     }
     if (hasListeners('message.claimed'))
       for (const { message: m } of claimed) emit('message.claimed', { brand: m.brand, ref: m.ref, attempt: m.attempt })
-    for (const part of split(claimed, delivery.max)) void this.#deliver(part, now + this.#options.workMs)
+    for (const part of split(claimed, delivery.max)) void this.#deliver(part, clock.now() + this.#options.workMs)
   }
 
   async #awaitOtherProcess(work: Work, until: number): Promise<void> {
-    if (clock.now() >= until)
+    if (clock.monotonic() >= until)
       return this.#answer(work, refuseFatal('in_flight_elsewhere', { retryAfterMs: otherProcess.waitMs }))
     await new Promise<void>((resolve) => clock.setTimeout(resolve, otherProcess.everyMs))
     return this.#claim([work])

@@ -95,7 +95,7 @@ export function guardService(service: PushService, options: ServiceGuardOptions 
     const pause = findPause(counterpart)
     if (pause && pause.restMs > 0) return notCalled(pausedOutcome(pause.circuit, pause.restMs))
     const slot = slots.acquire(context.deadline, push.device.brand, counterpart.counterpart)
-    if (slot === 'full') return notCalled(overloaded(name, rate.waitMs(clock.now(), slots.waiting)))
+    if (slot === 'full') return notCalled(overloaded(name, rate.waitMs(clock.monotonic(), slots.waiting)))
     if (slot !== true && !(await slot)) return notCalled(tooLate(name))
     const probed = new Set<Circuit>()
     let answered = false
@@ -106,7 +106,7 @@ export function guardService(service: PushService, options: ServiceGuardOptions 
       const refusal = (first instanceof Promise ? await first : first) ?? checkTime(context) ?? checks.findLateRefusal()
       if (refusal) return notCalled(refusal)
       if (hasListeners('message.calling')) emit('message.calling', { provider: name, refs: [push.ref] })
-      const sentAt = clock.now()
+      const sentAt = clock.monotonic()
       const span = beginSpan(`push ${name}`, {
         kind: 'client',
         parent: push.traceparent,
@@ -131,7 +131,7 @@ export function guardService(service: PushService, options: ServiceGuardOptions 
   /** @param probed gets the circuits that the send probes. @returns the refusal of a send that must not begin */
   function admit(counterpart: Counterpart, probed: Set<Circuit>): Fatal | undefined {
     for (const circuit of [whole, counterpart]) {
-      const admission = circuit.breaker.admit(clock.now())
+      const admission = circuit.breaker.admit(clock.monotonic())
       if (typeof admission === 'object') return pausedOutcome(circuit, admission.retryAfterMs)
       if (admission === 'probe') probed.add(circuit)
     }
@@ -143,7 +143,7 @@ export function guardService(service: PushService, options: ServiceGuardOptions 
     let pause: { readonly circuit: Circuit; readonly restMs: number } | undefined
     for (const circuit of [whole, counterpart]) {
       if (!circuit.breaker.open) continue
-      const restMs = circuit.breaker.restMs(clock.now())
+      const restMs = circuit.breaker.restMs(clock.monotonic())
       if (!pause || restMs > pause.restMs) pause = { circuit, restMs }
     }
     return pause
@@ -214,7 +214,7 @@ export function guardService(service: PushService, options: ServiceGuardOptions 
 
   function recordFailure(answer: Answer, failed: Circuit, probe: boolean, from: Counterpart, user: string): void {
     const { reason, error, retryAfterMs } = answer
-    const now = clock.now()
+    const now = clock.monotonic()
     // Before the first accepted send, a wrong setting and a recipient that is refused look alike: several users must be refused.
     const suspected = failed === from && reason === 'misconfigured'
     const counts = probe || !suspected || !from.refusedUsers.has(user)
@@ -232,7 +232,7 @@ export function guardService(service: PushService, options: ServiceGuardOptions 
       provider: name,
       ...(failed.counterpart && { counterpart: failed.counterpart }),
       reason: error,
-      untilMs: now + forMs,
+      untilMs: clock.now() + forMs,
       sending: works(),
     })
   }
@@ -249,7 +249,7 @@ export function guardService(service: PushService, options: ServiceGuardOptions 
 
   function slowDownIfRefused(answer: DeviceAnswer, sentAt: number): void {
     if (answer.category !== 'fatal' || answer.blame !== 'provider' || answer.reason !== 'rate_limited') return
-    const now = clock.now()
+    const now = clock.monotonic()
     const perSecond = rate.slowDown(sentAt, now, whole.breaker.restMs(now))
     if (perSecond !== undefined) emit('provider.slowed', { provider: name, perSecond, reason: answer.error })
   }
@@ -269,7 +269,7 @@ export function guardService(service: PushService, options: ServiceGuardOptions 
       retryAfterMs,
     })
 
-  const isSending = ({ breaker }: Circuit): boolean => breaker.restMs(clock.now()) === 0
+  const isSending = ({ breaker }: Circuit): boolean => breaker.restMs(clock.monotonic()) === 0
 
   /** Some counterpart is sending. Of several counterparts, only a proven one is known to work. */
   function works(): boolean {
@@ -298,7 +298,7 @@ export function guardService(service: PushService, options: ServiceGuardOptions 
     pause(device) {
       const pause = device
         ? findPause(counterparts.of(device))
-        : whole.breaker.open && { circuit: whole, restMs: whole.breaker.restMs(clock.now()) }
+        : whole.breaker.open && { circuit: whole, restMs: whole.breaker.restMs(clock.monotonic()) }
       return pause ? toPause(pause.circuit, pause.restMs) : undefined
     },
     send,

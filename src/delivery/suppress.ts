@@ -89,7 +89,7 @@ export function createSuppression(
 
   function findUserReason(brand: string, userId: string, channel: Channel): Promise<string | undefined> {
     const key = `${brand} ${channel} ${userId}`
-    const now = clock.now()
+    const now = clock.monotonic()
     if (cache.isAllowed(key, now)) return Promise.resolve(undefined)
     return new Promise((resolve, reject) => {
       const resolveFields: LookUp['resolve'] = (known, users) => {

@@ -61,7 +61,7 @@ export function deviceAppRoutes(options: DeviceAppOptions): readonly AppRoute[] 
         async handler(request, { brand, userId }) {
           const { tokens, user_id: given = userId } = request.body
           if (given !== userId) throw new HttpError(403, 'user_id is not the user of the subscriber token: omit it')
-          const waitMs = limiter.consume(`${what} ${brand} ${userId}`, Math.max(1, tokens.length), clock.now())
+          const waitMs = limiter.consume(`${what} ${brand} ${userId}`, Math.max(1, tokens.length), clock.monotonic())
           if (waitMs > 0) throw rateLimitError(perMinute, waitMs)
           const record = { user_id: userId, tokens, origin: 'app' }
           const { accepted } = await serialize(`${brand} ${userId}`, () =>

@@ -24,7 +24,7 @@ export interface Revocations {
  * right before it calls the provider, without reading the store again. The recorded state is merged with the link that was
  * read, by the rule of row 20, so that a late unlink of an earlier link revokes nothing.
  */
-export function createRevocations({ keptMs = keptByDefaultMs, now = clock.now } = {}): Revocations {
+export function createRevocations({ keptMs = keptByDefaultMs, now = clock.monotonic } = {}): Revocations {
   // Ordered by time: the first entries are the oldest.
   const entries = new Map<string, { readonly state: TokenState; readonly until: number }>()
 

@@ -41,7 +41,7 @@ interface AddressState {
  * lock out other clients behind the same proxy or NAT. IPv6 addresses count by /64, the usual network of one customer.
  */
 export function createWrongKeys(options: WrongKeysOptions = {}): WrongKeys {
-  const { burst = 100, perSecond = 10, addresses = 10_000, logEveryMs = 60_000, now = clock.now } = options
+  const { burst = 100, perSecond = 10, addresses = 10_000, logEveryMs = 60_000, now = clock.monotonic } = options
   const states = new Map<string, AddressState>()
   const countRefusal = summarizeRepeats(logEveryMs, (address, count) => emit('keys.refused', { address, count }))
 

@@ -76,7 +76,9 @@ const defaults: ConnectionLimits = {
 interface Job {
   readonly request: PostRequest
   readonly done: (exchanged: Exchanged) => void
+  /** By the monotonic clock. */
   readonly startedAt: number
+  readonly endsAt: number
   /** Index in `jobs`; -1: the job is done. */
   index: number
   /** How often the request was refused, and how often it was unprocessed. */
@@ -102,7 +104,7 @@ export function createHttp2Client(options: Http2Options): Http2Client {
   const jobs: Job[] = []
   const watchedSignals = new WeakSet<AbortSignal>()
   let closed = false
-  let mayOpenAt = 0
+  let mayOpenAt = Number.NEGATIVE_INFINITY
   /** A tunnel through the proxy is being opened. */
   let tunnelling = false
   let sweeping = false
@@ -150,7 +152,7 @@ export function createHttp2Client(options: Http2Options): Http2Client {
       if (connection.state === 'opening') return
       if (isUsable(connection)) usable++
     }
-    if (closed || usable >= mostConnections || (usable > 0 && clock.now() < mayOpenAt)) return
+    if (closed || usable >= mostConnections || (usable > 0 && clock.monotonic() < mayOpenAt)) return
     if (proxy === undefined) return void addConnection(undefined)
     tunnelling = true
     openTunnel(proxy, origin, limits.connectTimeoutMs).then(
@@ -185,7 +187,7 @@ export function createHttp2Client(options: Http2Options): Http2Client {
 
   /** @param opened whether the connection was ever usable */
   function connectionEnded(error: Error, opened: boolean): void {
-    if (!opened) mayOpenAt = clock.now() + reopenAfterMs
+    if (!opened) mayOpenAt = clock.monotonic() + reopenAfterMs
     if (!opened && !connections.some(isUsable))
       for (const job of [...resending.splice(0), ...waiting.splice(0)]) job.done({ lost: error, written: false })
     if (isAnyWaiting()) openIfNeeded()
@@ -212,9 +214,9 @@ export function createHttp2Client(options: Http2Options): Http2Client {
 
   /** Ends the requests whose deadline has passed. One sweep costs less than a timer for each request. */
   function sweep(): void {
-    const now = clock.now()
-    for (const job of jobs.filter(({ request }) => request.deadline <= now))
-      cancel(job, 'late', new Error(`no answer within ${now - job.startedAt} ms`))
+    const now = clock.monotonic()
+    for (const job of jobs.filter(({ endsAt }) => endsAt <= now))
+      cancel(job, 'late', new Error(`no answer within ${Math.round(now - job.startedAt)} ms`))
     sweeping = jobs.length > 0
     if (sweeping) clock.setTimeout(sweep, sweepEveryMs)
   }
@@ -232,9 +234,9 @@ export function createHttp2Client(options: Http2Options): Http2Client {
   return {
     post(request) {
       const { deadline, signal } = request
-      const now = clock.now()
+      const leftMs = deadline - clock.now()
       if (signal.aborted) return unsent(reasonOf(signal))
-      if (deadline <= now) return unsent(new Error('the deadline had passed'))
+      if (leftMs <= 0) return unsent(new Error('the deadline had passed'))
       if (closed) return unsent(new Error('the HTTP/2 client is closed'))
       const problem = findHeaderProblem(request)
       if (problem !== undefined) return unsent(unencodable(problem))
@@ -242,7 +244,8 @@ export function createHttp2Client(options: Http2Options): Http2Client {
       return new Promise((resolve) => {
         const job: Job = {
           request,
-          startedAt: now,
+          startedAt: clock.monotonic(),
+          endsAt: clock.monotonic() + leftMs,
           index: jobs.length,
           resends: { refused: 0, unprocessed: 0 },
           done(exchanged) {

@@ -21,7 +21,7 @@ export function openNodeConnection(options: ConnectionOptions, listener: Connect
   const { origin, limits } = options
   let state: Connection['state'] = 'opening'
   let inFlight = 0
-  let receivedAt = clock.now()
+  let receivedAt = clock.monotonic()
   let error: Error | undefined
   /** The peer has not processed streams with higher numbers (RFC 9113 §6.8). */
   let lastProcessed = Number.POSITIVE_INFINITY
@@ -43,13 +43,13 @@ export function openNodeConnection(options: ConnectionOptions, listener: Connect
   let timeout = clock.setTimeout(() => fail(`no HTTP/2 connection within ${connectTimeoutMs} ms`), connectTimeoutMs)
   const silenceCheck = clock
     .setInterval(() => {
-      if (state === 'open' && inFlight > 0 && clock.now() - receivedAt > pingAfterMs) ping()
+      if (state === 'open' && inFlight > 0 && clock.monotonic() - receivedAt > pingAfterMs) ping()
     }, pingAfterMs / 4)
     .unref()
 
   // The peer's settings limit the number of streams. APNs begins with 1 and raises the limit later.
   session.on('remoteSettings', ({ maxConcurrentStreams = 100 }) => {
-    receivedAt = clock.now()
+    receivedAt = clock.monotonic()
     mostStreams = Math.min(limits.streams, maxConcurrentStreams)
     if (state === 'opening') {
       clock.clearTimeout(timeout)
@@ -99,7 +99,7 @@ export function openNodeConnection(options: ConnectionOptions, listener: Connect
       clock.clearTimeout(timeout)
       if (pingError) fail(pingError.message)
       if (state !== 'pinging') return
-      receivedAt = clock.now()
+      receivedAt = clock.monotonic()
       state = 'open'
       listener.changed()
     })
@@ -119,7 +119,7 @@ export function openNodeConnection(options: ConnectionOptions, listener: Connect
     },
     freeStreams() {
       if (state !== 'open' || session.closed || session.destroyed) return 0
-      if (inFlight === 0 && clock.now() - receivedAt > pingAfterMs) {
+      if (inFlight === 0 && clock.monotonic() - receivedAt > pingAfterMs) {
         ping()
         return 0
       }
@@ -143,7 +143,7 @@ export function openNodeConnection(options: ConnectionOptions, listener: Connect
         callOnce?.(end)
       }
       stream.on('response', (responseHeaders) => {
-        receivedAt = clock.now()
+        receivedAt = clock.monotonic()
         status = responseHeaders[':status']
         answerHeaders = responseHeaders as typeof answerHeaders
       })

@@ -42,14 +42,14 @@ class Session implements Connection, ReaderEvents {
   readonly #socket: Socket
   readonly #reader = new Reader(this)
   readonly #writer = new Writer()
-  readonly #budget = new FloodBudget(clock.now())
+  readonly #budget = new FloodBudget(clock.monotonic())
   readonly #outgoing: Outgoing
   /** Streams that we reset. The peer may have sent frames of them before it learned so. */
   readonly #resets = new Set<number>()
   /** The peer has not processed streams with higher numbers (§6.8). */
   #lastProcessed = Number.POSITIVE_INFINITY
   readonly #received = new ReceiveWindow(connectionWindow)
-  #receivedAt = clock.now()
+  #receivedAt = clock.monotonic()
   #error: Error | undefined
   #opened = false
   #settingsAcknowledged = false
@@ -159,7 +159,7 @@ class Session implements Connection, ReaderEvents {
 
   #read(chunk: Buffer): void {
     if (this.state === 'ended') return
-    this.#receivedAt = clock.now()
+    this.#receivedAt = clock.monotonic()
     const error = this.#reader.read(chunk)
     if (error) this.#violated(error)
   }
@@ -294,7 +294,7 @@ class Session implements Connection, ReaderEvents {
   }
 
   #spend(): void {
-    if (!this.#budget.spend(clock.now))
+    if (!this.#budget.spend(clock.monotonic))
       throw new ConnectionError(errorCode.enhanceYourCalm, 'the other side floods the connection with frames')
   }
 
@@ -349,7 +349,7 @@ class Session implements Connection, ReaderEvents {
   // The end of the connection
 
   #isSilent(): boolean {
-    return clock.now() - this.#receivedAt > this.#limits.pingAfterMs
+    return clock.monotonic() - this.#receivedAt > this.#limits.pingAfterMs
   }
 
   #ping(): void {

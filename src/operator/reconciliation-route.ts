@@ -47,7 +47,7 @@ export function reconciliationRoute(app: FastifyInstance, options: Reconciliatio
     if (signal.aborted) throw new HttpError(503, 'the server is stopping: repeat the request', 1)
     if (openLists >= limits.streams) throw new HttpError(503, tooManyLists(limits.streams), waitSeconds)
     openLists++
-    const startedAt = clock.now()
+    const startedAt = clock.monotonic()
     const abort = new AbortController()
     const onClose = (): void => abort.abort(new Error('the client closed the connection'))
     reply.raw.once('close', onClose)
@@ -56,7 +56,13 @@ export function reconciliationRoute(app: FastifyInstance, options: Reconciliatio
       reply.hijack()
       emit('reconciliation.begun', { brand, field, source: source.name })
       const end = await streamUsers(reply.raw, snapshot, abort, { ...limits, stopping: signal })
-      emit('reconciliation.ended', { brand, field, source: source.name, ms: clock.now() - startedAt, ...end })
+      emit('reconciliation.ended', {
+        brand,
+        field,
+        source: source.name,
+        ms: Math.round(clock.monotonic() - startedAt),
+        ...end,
+      })
     } finally {
       reply.raw.off('close', onClose)
       abort.abort()

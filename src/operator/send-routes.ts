@@ -71,7 +71,7 @@ export function sendRoutes(app: FastifyInstance, { keys, paths, limits, signal }
     messages: readonly Message[],
     deadline: number,
   ): Promise<readonly Outcome[]> {
-    const excess = findExcess(key, messages, clock.now())
+    const excess = findExcess(key, messages, clock.monotonic())
     if (!excess) return path.send(messages, { deadline })
     const { indexes, refusal } = excess
     const [sent, refused] = await Promise.all([

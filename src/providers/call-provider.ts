@@ -27,8 +27,9 @@ export async function callProvider(
   context: SendContext,
 ): Promise<readonly Result[]> {
   if (context.signal.aborted) return repeatResult(messages.length, stopping)
-  const startedAt = clock.now()
-  return addCall(provider, messages, await sendOnce(provider, messages, context, startedAt), startedAt)
+  const [startedAt, began] = [clock.now(), clock.monotonic()]
+  const results = await sendOnce(provider, messages, context, startedAt)
+  return addCall(provider, messages, results, { at: startedAt, ms: Math.round(clock.monotonic() - began) })
 }
 
 async function sendOnce(
@@ -65,9 +66,13 @@ async function sendOnce(
 }
 
 /** Adds the id of the call to each result, and the row of the call to the first. */
-function addCall(provider: Provider, messages: readonly Message[], results: readonly Result[], at: number): Result[] {
+function addCall(
+  provider: Provider,
+  messages: readonly Message[],
+  results: readonly Result[],
+  { at, ms }: { readonly at: number; readonly ms: number },
+): Result[] {
   const id = uuidv7()
-  const ms = clock.now() - at
   let failed = 0
   let fatal = 0
   let decisive: Result | undefined

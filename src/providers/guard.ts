@@ -45,16 +45,19 @@ export function guard(provider: Provider, options: GuardOptions): Provider {
   async function call(messages: readonly Message[], context: SendContext): Promise<readonly Result[]> {
     const slot = slots.acquire(context.deadline)
     if (slot === 'full')
-      return repeatResult(messages.length, { ...overloaded(rate.waitMs(clock.now(), slots.waiting)), untried: true })
+      return repeatResult(messages.length, {
+        ...overloaded(rate.waitMs(clock.monotonic(), slots.waiting)),
+        untried: true,
+      })
     if (slot !== true && !(await slot)) return repeatResult(messages.length, tooLate)
     try {
-      const now = clock.now()
+      const now = clock.monotonic()
       if (context.signal.aborted) return repeatResult(messages.length, stopping)
-      if (now >= context.deadline) return repeatResult(messages.length, tooLate)
+      if (clock.now() >= context.deadline) return repeatResult(messages.length, tooLate)
       const admission = breaker.admit(now)
       if (typeof admission === 'object')
         return repeatResult(messages.length, { ...notCalled(cause, admission.retryAfterMs), untried: true })
-      const results = await callWithTimeout(messages, context, now)
+      const results = await callWithTimeout(messages, context)
       updateBreaker(results, admission === 'probe')
       slowDownIfRefused(results, now)
       return results
@@ -64,11 +67,8 @@ export function guard(provider: Provider, options: GuardOptions): Provider {
   }
 
   /** The call has a signal of its own, which aborts at its deadline too. */
-  async function callWithTimeout(
-    messages: readonly Message[],
-    context: SendContext,
-    now: number,
-  ): Promise<readonly Result[]> {
+  async function callWithTimeout(messages: readonly Message[], context: SendContext): Promise<readonly Result[]> {
+    const now = clock.now()
     const deadline = Math.min(now + timeoutMs, context.deadline)
     const controller = new AbortController()
     const abort = (): void => controller.abort(context.signal.reason)
@@ -96,7 +96,7 @@ export function guard(provider: Provider, options: GuardOptions): Provider {
       if (breaker.recordSuccess(probe)) emit('provider.resumed', { provider: provider.name })
     } else if (blamed?.category === 'fatal') {
       cause = blamed
-      const forMs = breaker.recordFailure(probe, clock.now(), blamed.retryAfterMs)
+      const forMs = breaker.recordFailure(probe, clock.monotonic(), blamed.retryAfterMs)
       if (forMs !== undefined)
         emit('provider.paused', { provider: provider.name, reason: blamed.error, untilMs: clock.now() + forMs })
     } else breaker.recordUnknown(probe)
@@ -105,7 +105,7 @@ export function guard(provider: Provider, options: GuardOptions): Provider {
   function slowDownIfRefused(results: readonly Result[], sentAt: number): void {
     const refused = results.find((result) => result.category === 'fatal' && result.reason === 'rate_limited')
     if (refused?.category !== 'fatal' || refused.blame !== 'provider') return
-    const now = clock.now()
+    const now = clock.monotonic()
     const perSecond = rate.slowDown(sentAt, now, breaker.restMs(now))
     if (perSecond !== undefined) emit('provider.slowed', { provider: provider.name, perSecond, reason: refused.error })
   }
@@ -118,7 +118,7 @@ export function guard(provider: Provider, options: GuardOptions): Provider {
     ...(provider.close && { close: async () => provider.close?.() }),
     findPauses(messages) {
       if (!breaker.open) return undefined
-      const restMs = breaker.restMs(clock.now())
+      const restMs = breaker.restMs(clock.monotonic())
       const pause = { name: provider.name, restMs, refusal: notCalled(cause, Math.max(restMs, leastRestMs)) }
       return new Array<Pause>(messages.length).fill(pause)
     },

@@ -7,7 +7,7 @@ export interface BufferedItem extends Item {
   attempt: number
   /** The item's `due_at` in the database, a part of its primary key. */
   readonly dueAt: number
-  /** Since when the item waits for a batch: enqueued, or returned after a failed attempt. */
+  /** Since when the item waits for a batch, by clock.steady(): enqueued, or returned after a failed attempt. */
   waitingSince: number
   readonly bytes: number
   /** `deliveringCalls` of the provider's health when the item was last fatal for an unclear reason. Undefined: it never was. */

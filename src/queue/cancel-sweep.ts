@@ -102,7 +102,7 @@ function toItem(lane: string, { seq, due_at: dueAt, attempt, key, put_at: enqueu
     attempt: attempt + 1,
     enqueuedAt,
     dueAt,
-    waitingSince: enqueuedAt,
+    waitingSince: 0,
     bytes: 0,
     suspectedAtCall: undefined,
     uncountedAttempts: 0,

@@ -1,4 +1,4 @@
-// Decides when a batch is sent and which items it contains (§4.1 rule 3). Pure: the clock is passed in as `now`.
+// Decides when a batch is sent and which items it contains (§4.1 rule 3). Pure: clock.steady() is passed in as `now`.
 
 import type { BufferedItem } from './buffered-item.ts'
 import { readBatchId } from './item-keys.ts'
@@ -47,8 +47,7 @@ export function cutBatch(
   isBlocked: IsBlocked = () => false,
 ): BatchCut | { readonly waitMs: number } {
   if (source.length === 0) return { waitMs: Number.POSITIVE_INFINITY }
-  // The clock of another machine may be ahead of ours: no item waits longer than the span.
-  const waitMs = Math.min(source.at(0).waitingSince + limits.spanMs - now, limits.spanMs)
+  const waitMs = source.at(0).waitingSince + limits.spanMs - now
   if (waitMs > 0 && source.length < limits.max && source.bytes < limits.bytes) return { waitMs }
   const cut = limits.order === 'user' ? cutByUser(source, limits, isBlocked) : cutById(source, limits)
   if (cut.scanned === cut.skipped.length) return { waitMs: Number.POSITIVE_INFINITY }

@@ -107,7 +107,7 @@ export async function decideFailed(
   const state = decisions[action]
   if (was === 'replayed' || was === state) return { count: 0 }
   const now = clock.now()
-  const { startedAt, position, seq } = readCursor(after, now)
+  const { startedAt, position, seq } = readCursor(after, clock.steady())
   const step = perSecond === undefined ? 0 : Math.round(1_000_000 / perSecond)
   let count = 0
   let last = seq
@@ -182,7 +182,7 @@ export async function previewFailed(
     const groups = await readFailedGroups(database, { ...filter, state })
     return { count: groups.reduce((sum, group) => sum + group[state], 0), groups }
   }
-  const { startedAt, position, seq } = readCursor(after, clock.now())
+  const { startedAt, position, seq } = readCursor(after, clock.steady())
   const { items, next } = await matchFailed(database, { ...filter, state }, { after: seq, limit: rowsOfCall })
   const groups = createGroups()
   for (const item of items) groups.add(item, state, 1)

@@ -40,7 +40,7 @@ export interface DispatcherOptions {
 }
 
 export interface Dispatcher {
-  /** Starts all calls that can start now. @returns how many milliseconds until the next check; Infinity: until woken */
+  /** Starts all calls that can start now. `now`: clock.steady(). @returns how many milliseconds until the next check; Infinity: until woken */
   startCalls(now: number): number
   /** Returns the parts of split batches to the buffer. */
   requeueSplitParts(): void
@@ -83,7 +83,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   const blockedUsers = createBlockedUsers()
   const health = createProviderHealth(lane.retry)
   let settings = options.settings()
-  let rateLimit = createRateLimit(settings.perSecond, clock.now())
+  let rateLimit = createRateLimit(settings.perSecond, clock.steady())
   const running = createRunningCalls({
     lane,
     handle: (items, context) => handle(items, { ...context, mode: settings.mode }),
@@ -112,7 +112,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       const next = takeNextCall(now)
       if ('waitMs' in next) return Math.min(waitMs, next.waitMs, running.endOverdueCalls(now))
       const { kind, full } = next
-      const items = settleExpired(next.items, now)
+      const items = settleExpired(next.items)
       if (items.length === 0) continue
       if (kind === 'split') splitCallRunning = true
       if (kind === 'probe') health.startProbe()
@@ -124,7 +124,8 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   }
 
   /** Fails the expired items. @returns the others */
-  function settleExpired(items: readonly BufferedItem[], now: number): readonly BufferedItem[] {
+  function settleExpired(items: readonly BufferedItem[]): readonly BufferedItem[] {
+    const now = clock.now()
     const expired = items.filter(({ expiresAt = Number.POSITIVE_INFINITY }) => expiresAt <= now)
     if (expired.length === 0) return items
     attempts.release(expired.map((item) => ({ item })))
@@ -189,7 +190,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   }
 
   function applyOutcomes(kind: CallKind, items: readonly BufferedItem[], outcomes: readonly HandledOutcome[]): void {
-    const now = clock.now()
+    const now = clock.steady()
     const { final, fatal, writes, worked, delivered, refusals } = classifyOutcomes(items, outcomes)
     if (worked) recordAnswer(kind, delivered, now)
     const retries = [
@@ -302,7 +303,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       emit('item.retry', { ...eventFieldsOf(lane.name, item), reason: outcome.reason, inMs: plan.inMs })
       waitReasons.set(item.seq, outcome)
       if (counts) {
-        if (lane.keepFailed) attempts.add(item, outcome, now)
+        if (lane.keepFailed) attempts.add(item, outcome, clock.now())
         item.attempt++
       } else item.uncountedAttempts++
       if (ordered) {

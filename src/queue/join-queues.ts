@@ -42,7 +42,7 @@ export function joinQueues(stores: readonly NumberedQueue[], storeOf: (brand: st
     run: (queue: Queue) => Promise<Decided>,
   ): Promise<Decided | DecidedItems> {
     if (lane !== undefined) return run(queueOf(lane))
-    const cursor = readCursor(after, clock.now())
+    const cursor = readCursor(after, clock.steady())
     const [store, following] = storesFrom(cursor.seq)
     if (!store) return { count: 0 }
     const decided = await run(store.queue)

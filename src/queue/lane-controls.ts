@@ -58,7 +58,7 @@ export function createLaneControls({ database, lane: served, onChange, onRead }:
   /** The reason of a pause by the lane itself that is not stored yet. */
   let unstoredReason: string | undefined
   let paused = false
-  let readAt = 0
+  let readAt = Number.NEGATIVE_INFINITY
   let refreshing: (() => void)[] = []
   let stopped = false
 
@@ -96,7 +96,7 @@ export function createLaneControls({ database, lane: served, onChange, onRead }:
     if (describeState() !== before) onChange()
     onRead()
     const expiries = controls.map(({ expiresAt = Number.POSITIVE_INFINITY }) => expiresAt - now)
-    readAt = now
+    readAt = clock.monotonic()
     const some = controls.length > 0 || cancellations.length > 0
     return Math.min(some ? readEveryMs : Number.POSITIVE_INFINITY, ...expiries)
   }
@@ -137,7 +137,7 @@ export function createLaneControls({ database, lane: served, onChange, onRead }:
     start: () => loop.start(),
     wake: () => loop.wake(),
     readIfOld() {
-      if (clock.now() - readAt >= readEveryMs) loop.wake()
+      if (clock.monotonic() - readAt >= readEveryMs) loop.wake()
     },
     refresh: () =>
       new Promise((resolve) => {

@@ -11,6 +11,7 @@ import { createDispatcher, type Dispatcher } from './dispatcher.ts'
 import { createLaneBuffer } from './lane-buffer.ts'
 import { createLaneControls, type LaneControls } from './lane-controls.ts'
 import { createLaneReader, type NewItemSource } from './lane-reader.ts'
+import { limitDueTimes } from './limit-due-times.ts'
 import { createPausedItems, pausedDueAt } from './paused-items.ts'
 import type { Lane, LaneHandler } from './queue.ts'
 import type { ReadAheadBudget } from './read-ahead-budget.ts'
@@ -45,6 +46,7 @@ export function createLaneSession(options: LaneSessionOptions): LaneSession {
   /** Items that are being moved to the place of their pause. */
   const movingItems = new Set<BufferedItem>()
   let draining = false
+  let dueTimesLimited = false
   const drainListeners: (() => void)[] = []
 
   // After the end, the next owner sends the unsettled items: the settle writer must not retry.
@@ -115,7 +117,7 @@ export function createLaneSession(options: LaneSessionOptions): LaneSession {
       if (lost.aborted) return Number.POSITIVE_INFINITY
       settleAside()
       const mayCall = controls.known && !controls.pause && !draining
-      const waitMs = mayCall ? dispatcher.startCalls(clock.now()) : dispatcher.endOverdueCalls(clock.now())
+      const waitMs = mayCall ? dispatcher.startCalls(clock.steady()) : dispatcher.endOverdueCalls(clock.steady())
       if (reader.hasWork) readLoop.wake()
       if (dispatcher.calls === 0 && settleWriter.size === 0) for (const notify of drainListeners.splice(0)) notify()
       return waitMs
@@ -125,11 +127,13 @@ export function createLaneSession(options: LaneSessionOptions): LaneSession {
     name: `reading ${lane.name}`,
     turn: async () => {
       if (lost.aborted || draining || !controls.known) return Number.POSITIVE_INFINITY
+      if (!dueTimesLimited) await limitDueTimes(database, lane, clock.steady())
+      dueTimesLimited = true
       const examined = await cancelSweep.step()
       // An item that moves back during a cancellation could escape it.
       const released = !cancelSweep.active && (await pausedItems.releaseStep())
       if (released) reader.expectItems('released')
-      const waitMs = await reader.readItems(clock.now())
+      const waitMs = await reader.readItems(clock.steady())
       callLoop.wake()
       return examined || released ? 0 : waitMs
     },

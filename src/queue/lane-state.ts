@@ -50,7 +50,7 @@ export async function readLaneState(
     oldestAgeMs: oldest === null ? 0 : Math.max(0, now - oldest),
     owned: session !== undefined,
     state: isPaused ? 'paused' : !session ? 'elsewhere' : heldSince === undefined ? 'running' : 'held',
-    heldForMs: heldSince === undefined ? 0 : now - heldSince,
+    heldForMs: heldSince === undefined ? 0 : clock.steady() - heldSince,
     inFlight: session?.dispatcher.inFlight ?? 0,
     controls,
     heldBack: new Map(controls.filter(pausesItems).map(({ id }) => [id, paused.get(pausedDueAt({ id })) ?? 0])),

@@ -1,4 +1,4 @@
-// The state of a lane's provider, derived from the ends of calls: hold, unclear fatals, refusals. Pure: `now` is passed in.
+// The state of a lane's provider, derived from the ends of calls: hold, unclear fatals, refusals. Pure: clock.steady() is passed in as `now`.
 
 import { type Backoff, longestRetryAfterMs, retryIn } from '../runtime/backoff.ts'
 

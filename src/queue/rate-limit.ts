@@ -1,4 +1,4 @@
-/** Limits a lane to its rate. Pure: the clock is passed in as `now`. */
+/** Limits a lane to its rate. Pure: clock.steady() is passed in as `now`. */
 export interface RateLimit {
   /** The most items of a call that starts now. */
   room(now: number): number
@@ -25,16 +25,10 @@ export function createRateLimit(perSecond: number | undefined, startedAt: number
   const most = Math.max(1, Math.floor(perSecond))
   let nextCallAt = 0
   /** The calls of the last second, the oldest first, with one entry for each millisecond. */
-  let recent = [{ at: startedAt, items: most }]
+  const recent = [{ at: startedAt, items: most }]
   let recentItems = most
 
   function dropOld(now: number): void {
-    if ((recent.at(-1)?.at ?? now) > now) {
-      // The clock was set back, so it is unknown which calls belong to this second.
-      recent = [{ at: now, items: most }]
-      recentItems = most
-      nextCallAt = now
-    }
     while (recent[0] && now - recent[0].at >= secondMs) recentItems -= recent.shift()?.items ?? 0
   }
 

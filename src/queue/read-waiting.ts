@@ -1,5 +1,6 @@
 // Reads the waiting items of a lane. Every look-up is a range of the primary key (lane, due_at, seq), even without statistics.
 
+import { clock } from '../runtime/clock.ts'
 import type { Database } from '../store/database.ts'
 import { op, statement } from '../store/statement.ts'
 import type { BufferedItem } from './buffered-item.ts'
@@ -194,7 +195,7 @@ function toItem(lane: string, row: ItemRow): BufferedItem {
     attempt: attempt + 1,
     enqueuedAt: put_at,
     dueAt: due_at,
-    waitingSince: put_at,
+    waitingSince: clock.steady() - Math.max(0, clock.now() - put_at),
     bytes: Buffer.byteLength(text),
     suspectedAtCall: attempt > 0 ? 0 : undefined,
     uncountedAttempts: 0,

@@ -2,6 +2,7 @@
 
 import type { Fatal } from '../contract/outcome.ts'
 import { refuseFatal } from '../contract/refusals.ts'
+import { clock } from '../runtime/clock.ts'
 import { emit } from '../runtime/events.ts'
 import { messageOf } from '../runtime/message-of.ts'
 import { timeoutError } from '../runtime/timeout-error.ts'
@@ -14,6 +15,7 @@ export type CallKind = 'batch' | 'split' | 'probe'
 export interface RunningCalls {
   readonly calls: number
   readonly items: number
+  /** `now`: clock.steady(). */
   startCall(kind: CallKind, items: readonly BufferedItem[], now: number, full: boolean): void
   /** Aborts calls at their deadline, and ends calls that ignore it. @returns milliseconds until the next call is due */
   endOverdueCalls(now: number): number
@@ -31,6 +33,7 @@ export interface RunningCallsOptions {
 }
 
 interface RunningCall {
+  /** By clock.steady(). The handler has it by the clock of the machine. */
   readonly deadline: number
   readonly controller: AbortController
   /** Only the first end counts. */
@@ -75,7 +78,7 @@ export function createRunningCalls({ lane, handle, signal, onEnd }: RunningCalls
       emit('batch.sent', { lane: lane.name, items: items.length, bytes, full })
       let answer: Promise<readonly HandledOutcome[]>
       try {
-        answer = handle(items, { deadline, signal: controller.signal })
+        answer = handle(items, { deadline: clock.now() + lane.timeoutMs, signal: controller.signal })
       } catch (error) {
         answer = Promise.reject(error)
       }

@@ -13,7 +13,7 @@ export function createSweeper(database: Database, sweepLane: (lane: string) => v
   return createLoop({
     name: 'sweeping the lanes',
     async turn() {
-      for (const lane of await findDueLanes(database, clock.now())) sweepLane(lane)
+      for (const lane of await findDueLanes(database, clock.steady())) sweepLane(lane)
       return sweepEveryMs
     },
   })

@@ -23,12 +23,13 @@ export interface Reconciler {
 
 export function createReconciler(database: Database, configured: readonly ReconciliationOptions[]): Reconciler {
   const stopping = new AbortController()
-  const loops = configured.map((options) =>
-    createLoop({
+  const loops = configured.map((options) => {
+    const findDueAt = createDueTimes(options.everyMs)
+    return createLoop({
       name: `reconciling brand ${options.brand}`,
-      turn: () => runDueFields(database, options, stopping.signal),
-    }),
-  )
+      turn: () => runDueFields(database, options, findDueAt, stopping.signal),
+    })
+  })
   let unlisten = (): void => {}
   return {
     start() {
@@ -49,33 +50,54 @@ export function createReconciler(database: Database, configured: readonly Reconc
 async function runDueFields(
   database: Database,
   options: ReconciliationOptions,
+  findDueAt: FindDueAt,
   stopping: AbortSignal,
 ): Promise<number> {
-  const { brand, everyMs } = options
-  let nextAt = clock.now() + pollEveryMs
+  const { brand } = options
+  let nextAt = clock.steady() + pollEveryMs
   for (const field of options.fields) {
     if (stopping.aborted) return 0
     const { last } = await readLatestRuns(database, brand, field)
     const isOpen = last && !endStates.includes(last.state)
-    const dueAt = nextRunAt(last, everyMs)
-    if (isOpen || dueAt <= clock.now()) await runIfOwner(database, options, field, stopping)
-    nextAt = Math.min(nextAt, isOpen ? Number.POSITIVE_INFINITY : Math.max(dueAt, clock.now() + 1))
+    const dueAt = findDueAt(field, last)
+    if (isOpen || dueAt <= clock.steady()) await runIfOwner(database, options, field, findDueAt, stopping)
+    nextAt = Math.min(nextAt, isOpen ? Number.POSITIVE_INFINITY : Math.max(dueAt, clock.steady() + 1))
   }
-  return Math.max(0, nextAt - clock.now())
+  return Math.max(0, nextAt - clock.steady())
+}
+
+type FindDueAt = (field: Field, last: ReconciliationRun | undefined) => number
+
+/**
+ * Finds when the next run of a field is due, by clock.steady(). The times of runs are by the clock of a machine, which may be set:
+ * how long this process waits is decided when it first reads the last run, and is never longer than the interval.
+ */
+function createDueTimes(everyMs: number | undefined): FindDueAt {
+  const known = new Map<Field, { readonly run: string | undefined; readonly dueAt: number }>()
+  return (field, last) => {
+    const run = last && `${last.run} ${last.state} ${last.why}`
+    const before = known.get(field)
+    if (before && before.run === run) return before.dueAt
+    const waitMs = Math.min(nextRunAt(last, everyMs) - clock.now(), everyMs ?? Number.POSITIVE_INFINITY)
+    const dueAt = clock.steady() + waitMs
+    known.set(field, { run, dueAt })
+    return dueAt
+  }
 }
 
 async function runIfOwner(
   database: Database,
   options: ReconciliationOptions,
   field: Field,
+  findDueAt: FindDueAt,
   stopping: AbortSignal,
 ): Promise<void> {
-  const { brand, everyMs } = options
+  const { brand } = options
   const ownership = await database.own(`reconcile/${brand}/${field}`)
   if (!ownership) return
   try {
     let { last } = await readLatestRuns(database, brand, field)
-    if (nextRunAt(last, everyMs) <= clock.now() && (!last || endStates.includes(last.state))) {
+    if (findDueAt(field, last) <= clock.steady() && (!last || endStates.includes(last.state))) {
       const run = await requestRun(database, brand, field, 'schedule')
       last = run === undefined ? undefined : await readRun(database, run)
     }

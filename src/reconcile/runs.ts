@@ -3,7 +3,7 @@
 
 import type { ReconciliationField as Field } from '../contract/records.ts'
 import { clock } from '../runtime/clock.ts'
-import { uuidv7 } from '../runtime/ids.ts'
+import { firstUuidv7, timeOfUuidv7, uuidv7 } from '../runtime/ids.ts'
 import type { Database, Migration, Value } from '../store/database.ts'
 import { op, statement } from '../store/statement.ts'
 import type { RefusalReason } from './answer-refused.ts'
@@ -84,9 +84,19 @@ export async function requestRun(
   by: string,
   anySize = false,
 ): Promise<string | undefined> {
-  const row = [brand, uuidv7(), field, clock.now(), by, Number(anySize)]
+  const { last } = await readLatestRuns(database, brand, field)
+  const row = [brand, nameAfter(last?.run), field, clock.now(), by, Number(anySize)]
   const [inserted] = await database.commit([op(insertRun, [row]), database.wake(runTopic)])
   return inserted[0]?.run
+}
+
+/** The name of a new run, which sorts after the last run even if the clock was set back since. */
+function nameAfter(last: string | undefined): string {
+  const name = uuidv7()
+  if (last === undefined || name > last) return name
+  return (
+    firstUuidv7((timeOfUuidv7(last) ?? 0) + 1).slice(0, '01234567-8901-'.length) + name.slice('01234567-8901-'.length)
+  )
 }
 
 const columns = `brand, run, field, asked_at, asked_by, any_size, state, started_at, ended_at, data_at, ids, bytes, memory,

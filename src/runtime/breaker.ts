@@ -1,5 +1,5 @@
 // A circuit breaker: after several failures in a row it refuses all calls for a while, then admits one call as a probe.
-// It reads no clock: the caller passes `now` in epoch milliseconds.
+// It reads no clock: the caller passes `now` of the monotonic clock.
 
 import { type Backoff, retryIn } from './backoff.ts'
 

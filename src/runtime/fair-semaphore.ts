@@ -20,7 +20,8 @@ export interface FairSemaphore {
 }
 
 interface Waiter {
-  readonly deadline: number
+  /** The deadline by the monotonic clock. */
+  readonly endsAt: number
   readonly resolve: (acquired: boolean) => void
 }
 
@@ -72,7 +73,7 @@ export function createFairSemaphore(
     while (free > 0) {
       const queue = findNext()
       if (!queue) break
-      const waitMs = rate?.waitMs(clock.now()) ?? 0
+      const waitMs = rate?.waitMs(clock.monotonic()) ?? 0
       if (waitMs > 0) {
         grantLater(waitMs)
         return
@@ -97,7 +98,7 @@ export function createFairSemaphore(
   function takePermit(group: string): void {
     free--
     used.set(group, (used.get(group) ?? 0) + 1)
-    rate?.recordSend(clock.now())
+    rate?.recordSend(clock.monotonic())
   }
 
   /** The next queue, in turn, whose group has a permit left. `nextQueue` is its index. */
@@ -132,7 +133,7 @@ export function createFairSemaphore(
   }
 
   function removeExpired(): void {
-    const now = clock.now()
+    const now = clock.monotonic()
     waiting = 0
     for (let index = queues.length - 1; index >= 0; index--) {
       const queue = queues[index] as Queue
@@ -156,20 +157,21 @@ export function createFairSemaphore(
       return waiting
     },
     acquire(deadline, party = '', group = '') {
-      const waitMs = rate?.waitMs(clock.now(), waiting) ?? 0
+      const endsAt = clock.monotonic() + deadline - clock.now()
+      const waitMs = rate?.waitMs(clock.monotonic(), waiting) ?? 0
       if (free > 0 && waiting === 0 && waitMs === 0 && hasRoom(group)) {
         takePermit(group)
         return true
       }
       const queue = byKey.get(keyOf(group, party))
-      if (waiting >= mostWaiting || (waitMs > 0 && clock.now() + waitMs >= deadline)) {
+      if (waiting >= mostWaiting || (waitMs > 0 && clock.monotonic() + waitMs >= endsAt)) {
         const ofParty = queue ? queue.waiters.length - queue.head : 0
         if (ofParty >= Math.min(mostWaiting, waiting) / (queues.length + (queue ? 0 : 1))) return 'full'
       }
       sweepTimer ??= clock.setInterval(removeExpired, sweepMs).unref()
       waiting++
       const acquired = new Promise<boolean>((resolve) =>
-        (queue ?? addQueue(party, group)).waiters.push({ deadline, resolve }),
+        (queue ?? addQueue(party, group)).waiters.push({ endsAt, resolve }),
       )
       grant()
       return acquired
@@ -188,7 +190,7 @@ const keyOf = (group: string, party: string): string => `${group} ${party}`
 
 /** @returns whether the waiter's deadline has passed; if so, the waiter is answered */
 function expire(waiter: Waiter, now: number): boolean {
-  if (waiter.deadline > now) return false
+  if (waiter.endsAt > now) return false
   waiter.resolve(false)
   return true
 }

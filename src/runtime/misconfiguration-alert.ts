@@ -11,8 +11,8 @@ export function createMisconfigurationAlert(
 ): (outcome: { readonly category: string; readonly reason?: string; readonly error?: string }) => void {
   let alertedAt = Number.NEGATIVE_INFINITY
   return ({ category, reason, error = '' }) => {
-    if (category !== 'fatal' || reason !== 'misconfigured' || clock.now() - alertedAt < alertEveryMs) return
-    alertedAt = clock.now()
+    if (category !== 'fatal' || reason !== 'misconfigured' || clock.monotonic() - alertedAt < alertEveryMs) return
+    alertedAt = clock.monotonic()
     emit('provider.alert', { provider, error, remedy })
   }
 }

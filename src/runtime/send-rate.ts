@@ -1,4 +1,4 @@
-/** The rate of sends to a service. Pure: the clock is passed in as `now`, in epoch milliseconds. */
+/** The rate of sends to a service. Pure: the monotonic clock is passed in as `now`. */
 export interface SendRate {
   /** How long until a send may start. @param ahead the sends that wait before it */
   waitMs(now: number, ahead?: number): number
@@ -56,8 +56,6 @@ export function createSendRate(perSecond?: number): SendRate {
     waitMs(now, ahead = 0) {
       const limit = limitAt(now)
       if (limit === undefined) return 0
-      // The clock may have been set back.
-      nextAt = Math.min(nextAt, now + burstMs + 1_000 / limit)
       return Math.max(0, Math.max(nextAt, now) + (ahead * 1_000) / limit - burstMs - now)
     },
     recordSend(now) {

@@ -1,4 +1,4 @@
-/** Limits a rate, and permits bursts up to its size. It reads no clock: the caller passes `now` in milliseconds. */
+/** Limits a rate, and permits bursts up to its size. It reads no clock: the caller passes `now` of the monotonic clock. */
 export interface TokenBucket {
   /** How long until the bucket has this many tokens, or is full; 0: it has them now. */
   waitMs(tokens: number, now: number): number
@@ -18,8 +18,7 @@ export function createTokenBucket(size: number, fillMs: number): TokenBucket {
   let refilledAt: number | undefined
 
   function refill(now: number): void {
-    // A clock that is set back adds no tokens.
-    const elapsedMs = Math.max(0, now - (refilledAt ?? now))
+    const elapsedMs = now - (refilledAt ?? now)
     left = Math.min(size, left + (elapsedMs * size) / fillMs)
     refilledAt = now
   }

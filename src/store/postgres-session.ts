@@ -87,7 +87,7 @@ export async function openSession(options: SessionOptions): Promise<Session> {
   function markLost(opened: Opened, error: unknown): void {
     if (opened !== current || closed) return
     current = undefined
-    lostAt = clock.now()
+    lostAt = clock.monotonic()
     opened.client.connection.stream.destroy()
     emit('store.lost', { error: messageOf(error) })
     options.onLost(new StoreUnavailable(`PostgreSQL: connection lost: ${messageOf(error)}`, { cause: error }))
@@ -105,7 +105,7 @@ export async function openSession(options: SessionOptions): Promise<Session> {
     owner = opened.owner
     leaseFrom = opened.openedAt
     watch(opened)
-    emit('store.back', { downMs: clock.now() - lostAt })
+    emit('store.back', { downMs: Math.round(clock.monotonic() - lostAt) })
   }
 
   // Keeps an idle session alive. If our lock is missing, a transaction pooler has assigned us another connection.

@@ -2,18 +2,20 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { guardService, type SendChecks, type ServiceGuardOptions } from '../../src/delivery/service-guard.ts'
 import type { DeviceAnswer, Push, PushService } from '../../src/providers/push-service.ts'
+import { clock } from '../../src/runtime/clock.ts'
 import type { Events } from '../../src/runtime/events.ts'
 import { on } from '../../src/runtime/events.ts'
 import { accepted, away, device, gone, mismatch, witnessService, wrongKey } from '../support/push-services.ts'
+import { hourMs, passTime, setClock } from '../support/set-clock.ts'
 import { until } from '../support/wait.ts'
 
 const push = (n = 1): Push => ({
   ref: `r-${n}`,
   device: device({ token: `t-${n}` }),
   content: { title: 'Hello' },
-  expiresAt: Date.now() + 60_000,
+  expiresAt: clock.now() + 60_000,
 })
-const context = (ms = 10_000) => ({ deadline: Date.now() + ms, signal: new AbortController().signal })
+const context = (ms = 10_000) => ({ deadline: clock.now() + ms, signal: new AbortController().signal })
 const noChecks: SendChecks = { findRefusal: () => undefined, findLateRefusal: () => undefined }
 const breaker = { after: 3, firstMs: 30, mostMs: 30 }
 
@@ -412,3 +414,14 @@ test('a refusal for the quota halves the rate after the pause, once for all push
   const gaps = sentAt.slice(from).map((at, i) => at - (sentAt[from + i - 1] as number))
   assert.ok(Math.max(...gaps) >= 90, `${gaps}`)
 })
+
+for (const hours of [-3, 3])
+  test(`a pause that the service asked for is kept, although the clock is set by ${hours} h`, async (t) => {
+    const send = guarded(scripted({ ...away, retryAfterMs: 60_000 }, accepted))
+    await send()
+    setClock(t, hours * hourMs)
+    const paused = await send()
+    assert.ok(paused.category === 'fatal' && (paused.retryAfterMs ?? 0) <= 60_000, JSON.stringify(paused))
+    passTime(t, 61_000)
+    assert.equal((await send()).category, 'successful')
+  })

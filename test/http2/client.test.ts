@@ -15,6 +15,7 @@ import { makeCertificate } from '../../src/stand-ins/certificate.ts'
 import { createFaults, type Faults } from '../../src/stand-ins/faults.ts'
 import { listenHttp2 } from '../../src/stand-ins/http2-server.ts'
 import type { Arrival } from '../../src/stand-ins/stand-in.ts'
+import { hourMs, setClock } from '../support/set-clock.ts'
 import { until } from '../support/wait.ts'
 
 type OnStream = (stream: ServerHttp2Stream, number: number) => void
@@ -254,6 +255,17 @@ for (const http2 of ['own', 'node'] as const) {
     assert.equal(lost(await client(t, there.url).post(requestOf(100))).written, true)
     const passed = lost(await client(t, there.url).post(requestOf(-1)))
     assert.equal(passed.written, false)
+  })
+
+  test(`http2 ${http2}: a clock that is set ends no request`, async (t) => {
+    const answer = Promise.withResolvers<void>()
+    const there = await peer(t, (stream, number) => void answer.promise.then(() => answerOk(stream, number)))
+    const sending = client(t, there.url).post(requestOf(10_000))
+    await until(() => there.seen === 1, { awaited: 'the request has arrived' })
+    setClock(t, 3 * hourMs)
+    await new Promise((resolve) => setTimeout(resolve, 60)) // two sweeps
+    answer.resolve()
+    assert.partialDeepStrictEqual(await sending, { status: 200 })
   })
 
   test(`http2 ${http2}: an abort ends the request`, async (t) => {

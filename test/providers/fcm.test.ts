@@ -7,6 +7,7 @@ import { fcmMessage } from '../../src/providers/fcm/message.ts'
 import { readServiceAccount } from '../../src/providers/fcm/service-account.ts'
 import type { PushService } from '../../src/providers/push-service.ts'
 import type { Check } from '../../src/runtime/check.ts'
+import { clock } from '../../src/runtime/clock.ts'
 import { type FcmStandIn, type FcmStandInOptions, fcmStandIn } from '../../src/stand-ins/fcm.ts'
 import { contextOf, pushServiceSuite, pushTo } from '../suites/push-service.ts'
 import { connectProxy } from '../support/connect-proxy.ts'
@@ -217,13 +218,13 @@ test('fcm: a revoked access token is replaced once for all sends', async (t) => 
 test('fcm: an access token is renewed before it expires, and the old one is used until then', async (t) => {
   const { standIn, service } = await stage(t, { accessTokenSeconds: 1 })
   await service.send(pushTo(deviceOf(standIn)), contextOf())
-  t.mock.timers.enable({ apis: ['Date'], now: Date.now() + 600 })
+  const { monotonic } = clock
+  t.mock.method(clock, 'monotonic', () => monotonic() + 600)
   standIn.tokenEndpoint.play({ delayMs: 100, times: 1 })
   assert.equal((await service.send(pushTo(deviceOf(standIn)), contextOf())).category, 'successful')
   const used = () => new Set(standIn.arrivals.map(({ headers }) => headers.authorization)).size
   assert.equal(used(), 1, 'no send waited')
   await until(() => standIn.tokenEndpoint.requests === 2, { awaited: 'the access token is renewed' })
-  t.mock.timers.reset()
 })
 
 test('fcm: a refused service account pauses sending, and no message is failed', async (t) => {

@@ -32,10 +32,6 @@ test('an empty source waits until an item arrives', () => {
   assert.deepEqual(cut([]), { waitMs: Number.POSITIVE_INFINITY })
 })
 
-test('if the clock of another machine is ahead, no item waits longer than the span', () => {
-  assert.deepEqual(cut([bufferedItem(1, { waitingSince: 3_600_000 })]), { waitMs: 200 })
-})
-
 test('a batch is full when the next message would exceed the byte limit; a message over the limit is sent alone', () => {
   assert.deepEqual(cut(bufferedItems(1, 3, { bytes: 40 })), { scanned: 2, skipped: [], bytes: 80, full: true })
   assert.deepEqual(cut([bufferedItem(1, { bytes: 500 }), bufferedItem(2)]), {

@@ -97,10 +97,3 @@ test('a part of a split batch waits until it fits into the second as a whole', (
   assert.equal(rate.waitMs(5_600, 41), 400)
   assert.equal(rate.waitMs(5_600, 1_000), 400, 'a call larger than the rate waits for an empty second')
 })
-
-test('a clock that is set back delays the lane by a second, not until the clock has caught up', () => {
-  const rate = createRateLimit(100, 0)
-  rate.recordCall(50, 3_600_000)
-  assert.equal(rate.waitMs(60_000), 1_000)
-  assert.equal(rate.waitMs(61_000), 0)
-})

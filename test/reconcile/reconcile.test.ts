@@ -5,6 +5,7 @@ import test from 'node:test'
 import type { ShownRun } from '../../src/reconcile/shown-run.ts'
 import { onEachEngine, onPostgres } from '../support/engines.ts'
 import { type AnswerList, listOf, startListOperator } from '../support/list-operator.ts'
+import { hourMs, passTime, setClock } from '../support/set-clock.ts'
 import { adminKey, get, post } from '../support/sides.ts'
 import { event, until } from '../support/wait.ts'
 import { importLines, readDiscrepancies, runReconciliation, startReconciling } from './platform.ts'
@@ -220,6 +221,21 @@ onEachEngine('a due run is requested automatically and once, even after a restar
   const restarted = await startReconciling(t, store, operator.url, over)
   await runReconciliation(restarted.url, '1', 'blocked')
   assert.equal(operator.asked.length, 3, 'only the run that was requested now')
+})
+
+test('a run is due after its interval and once, although the clock is set back by three hours', async (t) => {
+  const operator = await startListOperator(t, answerWith([]))
+  const compared = ['1', '2'].map((name) => event('crm.compared', ({ brand }) => brand === name))
+  const { url } = await startReconciling(t, 'sqlite::memory:', operator.url, { everyMs: hourMs, fields: ['blocked'] })
+  await Promise.all(compared)
+  setClock(t, -3 * hourMs)
+  passTime(t, hourMs)
+  const due = event('crm.compared', ({ brand }) => brand === '2')
+  // The request wakes the loops of all brands.
+  await runReconciliation(url, '1', 'blocked')
+  await due
+  await runReconciliation(url, '1', 'blocked')
+  assert.equal(operator.asked.filter(({ key }) => key === 'the-key-of-brand-2').length, 2)
 })
 
 onPostgres('of two platforms on one database, one executes each run', async (t, store) => {

@@ -48,15 +48,15 @@ export async function awaitAttempts(
     if (!inFlight) continue
     for (;;) {
       signal.throwIfAborted()
-      const startedAt = clock.now()
+      const startedAt = clock.monotonic()
       const { rows } = await store.client.query<{ owner: string }>(
         `select distinct t.owner ${fromRows(tables, each, brand)} and ${inFlight('t')} and t.updated_at > $1`,
-        [startedAt - attemptMs],
+        [clock.now() - attemptMs],
       )
       const living = await store.database.alive(rows.map(({ owner }) => owner))
       if (living.size === 0) break
       // The search may read all messages of the brand.
-      await sleep(Math.max(pollMs, clock.now() - startedAt))
+      await sleep(Math.max(pollMs, clock.monotonic() - startedAt))
     }
   }
 }

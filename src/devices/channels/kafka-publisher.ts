@@ -48,20 +48,17 @@ export function kafkaPublisher({ topic, ...address }: KafkaPublisherOptions): De
   }
 
   /** Sends one request after the other until one fails. */
-  async function sendAll(
-    messages: readonly DeviceMessage[],
-    deadline: number,
-    signal: AbortSignal,
-  ): Promise<Outcome[]> {
+  async function sendAll(messages: readonly DeviceMessage[], leftMs: number, signal: AbortSignal): Promise<Outcome[]> {
+    const endsAt = clock.monotonic() + leftMs
     const outcomes: Outcome[] = []
     const requests = splitBySize(messages)
     for (let request = requests.shift(); request; request = requests.shift()) {
-      if (signal.aborted || clock.now() >= deadline) {
+      if (signal.aborted || clock.monotonic() >= endsAt) {
         outcomes.push(...request.map(() => brokerFailure('not sent: no time was left', false)))
         continue
       }
       try {
-        await withDeadline(deadline, signal, send(request))
+        await within(endsAt - clock.monotonic(), signal, send(request))
         outcomes.push(...request.map((): Outcome => ({ category: 'successful', rule: 'kafka acknowledged by all' })))
       } catch (error) {
         if (!isTooLarge(error)) outcomes.push(...request.map(() => brokerFailure(messageOf(error), true, topic)))
@@ -80,7 +77,7 @@ export function kafkaPublisher({ topic, ...address }: KafkaPublisherOptions): De
     max: 1_000,
     // Several calls, so that the next messages are sent while the store commits confirmed ones. No user is in two calls.
     concurrency: 3,
-    publish: async (messages, { deadline, signal }) => inOrder(await sendAll(messages, deadline, signal)),
+    publish: async (messages, { deadline, signal }) => inOrder(await sendAll(messages, deadline - clock.now(), signal)),
     close: () => atMost(2_000, producer.close()),
   }
 }
@@ -100,12 +97,9 @@ function splitBySize(messages: readonly DeviceMessage[]): DeviceMessage[][] {
   return requests
 }
 
-async function withDeadline(deadline: number, signal: AbortSignal, sent: Promise<void>): Promise<void> {
+async function within(ms: number, signal: AbortSignal, sent: Promise<void>): Promise<void> {
   const late = Promise.withResolvers<never>()
-  const timer = clock.setTimeout(
-    () => late.reject(new Error('the broker did not answer in time')),
-    deadline - clock.now(),
-  )
+  const timer = clock.setTimeout(() => late.reject(new Error('the broker did not answer in time')), ms)
   const abort = (): void => late.reject(new Error('this process is stopping'))
   signal.addEventListener('abort', abort)
   sent.catch(() => {})

@@ -72,10 +72,10 @@ export function createAccessTokens(account: ServiceAccount, connection: TokenCon
   }
 
   async function renew(): Promise<string | Fatal> {
-    const startedAt = clock.now()
+    const startedAt = clock.monotonic()
     const { answer } = await fetchToken()
     if ('category' in answer) {
-      refused = { fatal: answer, until: clock.now() + refusedForMs }
+      refused = { fatal: answer, until: clock.monotonic() + refusedForMs }
       return answer
     }
     const { token, lifetimeMs } = answer
@@ -93,7 +93,7 @@ export function createAccessTokens(account: ServiceAccount, connection: TokenCon
 
   return {
     get() {
-      const now = clock.now()
+      const now = clock.monotonic()
       if (current && now < current.renewAt) return current.token
       const waiting = refused && now < refused.until
       if (current && now < current.endsAt) {

@@ -23,7 +23,7 @@ const retryAfterMs = 5_000
  * @param fetch requests a token from the token endpoint; at most one call is in flight
  * @example const tokens = tokenSource(() => fetchToken(options)); await tokens.get()
  */
-export function tokenSource(fetch: () => Promise<FetchedToken>, now: () => number = clock.now): TokenSource {
+export function tokenSource(fetch: () => Promise<FetchedToken>, now: () => number = clock.monotonic): TokenSource {
   let current: { readonly token: string; readonly until: number; renewAt: number } | undefined
   let fetching: Promise<string> | undefined
 

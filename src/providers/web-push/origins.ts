@@ -50,7 +50,7 @@ export function createOrigins({ vapid, origins = {}, ...options }: OriginsOption
 
   const idleCheck = clock
     .setInterval(() => {
-      const now = clock.now()
+      const now = clock.monotonic()
       for (const [origin, opened] of known)
         if (opened.inFlight === 0 && now - opened.usedAt >= idleAfterMs) close(origin, opened)
     }, idleAfterMs / 5)
@@ -67,7 +67,7 @@ export function createOrigins({ vapid, origins = {}, ...options }: OriginsOption
       connections,
       answered: false,
       inFlight: 0,
-      usedAt: clock.now(),
+      usedAt: clock.monotonic(),
       authorization: createAuthorization(origin, vapid),
       async post(request, context) {
         opened.inFlight++
@@ -77,7 +77,7 @@ export function createOrigins({ vapid, origins = {}, ...options }: OriginsOption
           return exchanged
         } finally {
           opened.inFlight--
-          opened.usedAt = clock.now()
+          opened.usedAt = clock.monotonic()
         }
       },
     }
@@ -87,7 +87,7 @@ export function createOrigins({ vapid, origins = {}, ...options }: OriginsOption
   return {
     of(origin) {
       const found = known.get(origin) ?? open(origin)
-      found.usedAt = clock.now()
+      found.usedAt = clock.monotonic()
       // Moves the origin to the end: the least recently used origin is first.
       known.delete(origin)
       known.set(origin, found)

@@ -8,6 +8,7 @@ import test, { type TestContext } from 'node:test'
 import { createOrigins, type OriginsOptions } from '../../../src/providers/web-push/origins.ts'
 import { makeVapidKeys } from '../../../src/providers/web-push/vapid.ts'
 import { webPush } from '../../../src/providers/web-push/web-push.ts'
+import { clock } from '../../../src/runtime/clock.ts'
 import { makeCertificate } from '../../../src/stand-ins/certificate.ts'
 import { createFaults } from '../../../src/stand-ins/faults.ts'
 import { listenHttp2 } from '../../../src/stand-ins/http2-server.ts'
@@ -112,6 +113,7 @@ for (const http2 of ['own', 'node'] as const) {
 
 test('at most 256 origins are open, and an idle origin is closed', async (t) => {
   t.mock.timers.enable({ apis: ['setInterval', 'Date'] })
+  t.mock.method(clock, 'monotonic', () => Date.now())
   const origins = createOrigins(base)
   t.after(() => origins.close())
   for (let n = 0; n < 300; n++) origins.of(`https://push-${n}.example.test`)

@@ -1,0 +1,17 @@
+import type { TestContext } from 'node:test'
+import { clock } from '../../src/runtime/clock.ts'
+
+export const hourMs = 3_600_000
+
+/** Sets the machine's clock, as this process sees it, until the test ends. A second call replaces the first. */
+export function setClock(t: TestContext, aheadMs: number): void {
+  t.mock.method(clock, 'now', () => Date.now() + aheadMs)
+}
+
+/** Lets this much time pass at once, by every clock. */
+export function passTime(t: TestContext, ms: number): void {
+  for (const name of ['now', 'monotonic', 'steady'] as const) {
+    const before = clock[name]
+    t.mock.method(clock, name, () => before() + ms)
+  }
+}
