@@ -3,6 +3,7 @@
 
 import type { Fatal } from '../contract/outcome.ts'
 import type { Device } from '../devices/device.ts'
+import { type AlertLimit, createAlertLimit } from '../runtime/alert-limit.ts'
 import { type Breaker, type BreakerOptions, createBreaker } from '../runtime/breaker.ts'
 
 /** What can be paused: a whole push service, or one counterpart of it. */
@@ -14,8 +15,7 @@ export interface Circuit {
   readonly breaker: Breaker
   /** The answer that paused it. */
   cause?: Pick<Fatal, 'reason' | 'error'>
-  /** The rules of the answers that were alerted, with the time of the alert. */
-  readonly alerted: Map<string, number>
+  readonly alerts: AlertLimit
 }
 
 export interface Counterpart extends Circuit {
@@ -36,7 +36,7 @@ export interface Counterparts {
 const mostCounterparts = 256
 
 export function createCircuit(name: string, options: BreakerOptions): Circuit {
-  return { name, breaker: createBreaker(options), alerted: new Map() }
+  return { name, breaker: createBreaker(options), alerts: createAlertLimit() }
 }
 
 /** @param counterpartOf see PushService */

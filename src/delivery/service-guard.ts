@@ -204,7 +204,7 @@ export function guardService(service: PushService, options: ServiceGuardOptions 
   function recordWorking(circuit: Circuit, probe: boolean): void {
     if (!circuit.breaker.recordSuccess(probe)) return
     delete circuit.cause
-    circuit.alerted.clear()
+    circuit.alerts.clear()
     emit('provider.resumed', {
       provider: name,
       ...(circuit.counterpart && { counterpart: circuit.counterpart }),
@@ -239,11 +239,8 @@ export function guardService(service: PushService, options: ServiceGuardOptions 
 
   /** One alert an hour for each cause, until the service or its counterpart resumes. */
   function alert({ rule, error, concerns, blame }: Answer, counterpart: Counterpart): void {
-    const { alerted } = blame === 'provider' && concerns === undefined ? whole : counterpart
-    const now = clock.monotonic()
-    const last = alerted.get(rule)
-    if (last === undefined ? alerted.size >= mostAlerted : now - last < alertEveryMs) return
-    alerted.set(rule, now)
+    const { alerts } = blame === 'provider' && concerns === undefined ? whole : counterpart
+    if (!alerts.isDue(rule)) return
     emit('provider.alert', { provider: name, error, remedy: credentialRemedy })
   }
 
@@ -312,10 +309,6 @@ const credentialRemedy =
   'do what the error says (bellwire doctor checks keys, clock and addresses); no message is lost: sending is retried automatically'
 
 type Answer = Extract<DeviceAnswer, { category: 'fatal' }>
-
-const alertEveryMs = 3_600_000
-/** Rules contain codes of answers, which are not trusted. */
-const mostAlerted = 20
 
 const notCalled = (answer: DeviceAnswer): GuardedAnswer => ({ answer, called: false })
 

@@ -1,6 +1,6 @@
 // The Delivery that sends through one guarded Provider. Each slot has one call in flight.
 
-import type { Provider } from '../providers/provider.ts'
+import type { Provider, Result } from '../providers/provider.ts'
 import { emit } from '../runtime/events.ts'
 import type { Delivery } from './delivery.ts'
 
@@ -12,11 +12,16 @@ export function throughProvider(provider: Provider, concurrency: number): Delive
     concurrency,
     transactional: provider.transactional === true,
     findPauses: (messages) => provider.findPauses?.(messages),
-    deliver(messages, { deadline, signal }) {
+    async deliver(messages, { deadline, signal }) {
       emit('message.calling', { provider: provider.name, refs: messages.map(({ ref }) => ref) })
-      return provider.send(messages, { deadline, signal })
+      const results = await provider.send(messages, { deadline, signal })
+      return results.map((result) => (isOfRecipient(result) ? { ...result, service: provider.name } : result))
     },
     check: async () => (await provider.check?.()) ?? [],
     close: async () => provider.close?.(),
   }
 }
+
+/** Row 59: a wrong configuration that concerns some recipients is no outage of the operator. */
+const isOfRecipient = (result: Result): boolean =>
+  result.category === 'fatal' && result.blame === 'message' && result.reason === 'misconfigured'

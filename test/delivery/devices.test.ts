@@ -1,7 +1,7 @@
 // Messages to the devices of their users, over HTTP, with two push services.
 
 import assert from 'node:assert/strict'
-import type { TestContext } from 'node:test'
+import test, { type TestContext } from 'node:test'
 import { functionSource } from '../../src/attributes/function.ts'
 import type { PushDevices } from '../../src/delivery/compose.ts'
 import type { Device } from '../../src/devices/device.ts'
@@ -18,6 +18,7 @@ import {
   mismatch,
   type WitnessService,
   witnessService,
+  wrongKey,
 } from '../support/push-services.ts'
 import { adminKey, element, get, keys, post, startOperator } from '../support/sides.ts'
 import { event, until } from '../support/wait.ts'
@@ -386,3 +387,26 @@ onEachEngine(
     )
   },
 )
+
+test('row 59: a fatal message names its push service if that service, its app or some recipients are the cause', async (t) => {
+  const refusesIos: DeviceAnswer = { ...wrongKey, blame: 'message' }
+  const devices = [
+    device({ userId: 'ios', token: 'f-1', kind: 'fcm_token' }),
+    device({ userId: 'android', token: 'f-2', kind: 'fcm_token' }),
+    device({ userId: 'apple', token: 'a-1' }),
+  ]
+  const fcm = ({ device: { userId } }: Push) => (userId === 'ios' ? refusesIos : accepted)
+  let apple: DeviceAnswer = accepted
+  const { url } = await start(t, 'sqlite::memory:', { devices, fcm, apns: () => apple })
+  const send = async (user_id: string) => (await post(url + batch, [element({ user_id })])).body
+  assert.equal((await send('android')).successful.length, 1)
+  assert.equal((await send('apple')).successful.length, 1)
+  assert.equal((await send('ios')).fatal[0].service, 'my fcm')
+  assert.equal((await post(url + single, element({ user_id: 'ios' }))).body.service, 'my fcm')
+  apple = { ...away, retryAfterMs: 60_000 }
+  assert.equal((await send('apple')).fatal[0].service, 'my apns')
+  const paused = (await send('apple')).fatal[0]
+  assert.match(paused.error, /paused/)
+  assert.equal(paused.service, 'my apns')
+  assert.equal((await send('android')).successful.length, 1)
+})

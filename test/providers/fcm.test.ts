@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import type { Device } from '../../src/devices/device.ts'
+import { readTokenAnswer } from '../../src/providers/fcm/access-token.ts'
 import { judgeFcm } from '../../src/providers/fcm/answer.ts'
 import { type FcmOptions, fcm } from '../../src/providers/fcm/fcm.ts'
 import { fcmMessage } from '../../src/providers/fcm/message.ts'
@@ -241,6 +242,11 @@ test('fcm: a refused service account pauses sending, and no message is failed', 
   await service.send(pushTo(deviceOf(standIn)), contextOf())
   assert.equal(standIn.tokenEndpoint.requests, 1, 'one request to Google, not one for each message')
   assert.equal(standIn.arrivals.length, 0)
+})
+
+test('fcm: an answer of 200 from another server than the token endpoint is named as such', () => {
+  const read = readTokenAnswer(200, '<html>Welcome to the hotel</html>')
+  assert.match('error' in read ? read.error : '', /answered 200 without an access token.*token_uri.*proxies/)
 })
 
 test('fcm: if the token endpoint cannot be reached, messages are fatal, not uncertain', async (t) => {

@@ -137,7 +137,9 @@ export function readTokenAnswer(
     blame: 'provider',
     rule: `fcm token ${status}${code && ` ${shortened(code, 50)}`}`,
     error: shortened(
-      `fcm: Google issued no access token (${status}${problem && `: ${problem}`})${ours ? `; ${remedyFor(problem, code)}` : ''}`,
+      status < 300
+        ? `fcm: the token endpoint answered ${status} without an access token, so it is not Google's; check token_uri in the service account's file, and proxies in between`
+        : `fcm: Google issued no access token (${status}${problem && `: ${problem}`})${ours ? `; ${remedyFor(problem, code)}` : ''}`,
     ),
     // The body of a 200 may contain a token, so it is not stored.
     ...(status !== 200 && { answer: shortened(body) }),

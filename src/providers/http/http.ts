@@ -2,7 +2,9 @@
 
 import { createHash } from 'node:crypto'
 import { type ContentMapping, readPushContent, textMissingAt } from '../../contract/content.ts'
+import type { Fatal } from '../../contract/outcome.ts'
 import { readSingle } from '../../contract/read-activity.ts'
+import { createAlertLimit } from '../../runtime/alert-limit.ts'
 import { clock } from '../../runtime/clock.ts'
 import { emit } from '../../runtime/events.ts'
 import { expiryOf } from '../expiry.ts'
@@ -20,8 +22,6 @@ export interface HttpProviderOptions extends HttpOptions {
 }
 
 const dayMs = 24 * 3_600_000
-/** One alert per message would hide other alerts. */
-const alertEveryMs = 60_000
 
 /**
  * Sends each message to its user's id, for providers that have the operator's users themselves. No devices are registered.
@@ -40,7 +40,7 @@ export function httpProvider(options: HttpProviderOptions): Provider {
   const { content: mapping, lifetimeMs = dayMs, userId = '{{user_id}}' } = options
   const sender = createSender(options, 'user')
   const { name } = sender
-  let alertedAt = Number.NEGATIVE_INFINITY
+  const alerts = createAlertLimit()
 
   async function sendOne(message: Message, context: SendContext): Promise<Result> {
     const activity = readSingle(message.text)
@@ -57,14 +57,13 @@ export function httpProvider(options: HttpProviderOptions): Provider {
       goneSince: ___,
       ...result
     } = await sender.send(delivery, overridesFor(content.overrides, name), context)
-    if (result.category === 'fatal' && result.reason === 'misconfigured') alert(result.error)
+    if (result.category === 'fatal' && result.reason === 'misconfigured') alert(result)
     const missing = textMissingAt(content, mapping)
     return missing ? { ...result, textMissingAt: missing } : result
   }
 
-  function alert(error: string): void {
-    if (clock.monotonic() - alertedAt < alertEveryMs) return
-    alertedAt = clock.monotonic()
+  function alert({ rule, error }: Fatal): void {
+    if (!alerts.isDue(rule)) return
     emit('provider.alert', { provider: name, error, remedy: 'check operator.push; bellwire doctor checks it too' })
   }
 

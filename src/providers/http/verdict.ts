@@ -150,23 +150,33 @@ function blameOf(status: number): Fatal['blame'] {
   return status === 429 || status === 408 || status > 500 || (status >= 300 && status < 400) ? 'provider' : 'message'
 }
 
-/** Common places of the error message in an answer. */
-const errorPaths = [
-  '/error/message',
-  '/error',
-  '/message',
-  '/errors/0/message',
-  '/errors/0',
-  '/errors',
-  '/detail',
-  '/msg',
+/** Members that contain an error message, the most telling ones first. */
+const errorMembers = [
+  'message',
+  'error',
+  'error_description',
+  'description',
+  'detail',
+  'reason',
+  'title',
+  'msg',
+  'errors',
 ]
+/** An answer may be deep and have thousands of values. */
+const deepest = 4
+const mostValues = 10
 
-/** Finds the provider's error message. */
-function errorIn(json: unknown): string | undefined {
-  for (const path of errorPaths) {
-    const value = at(json, path)
-    if (typeof value === 'string' && value !== '') return value
+/** Finds the provider's error message, wherever it is: `{"errors":["…"]}`, `{"data":{"status":"error","message":"…"}}`. */
+function errorIn(value: unknown, depth = deepest): string | undefined {
+  if (typeof value !== 'object' || value === null || depth === 0) return undefined
+  const named = errorMembers.flatMap((member) => (Object.hasOwn(value, member) ? (value as Fields)[member] : []))
+  const text = named.find((each): each is string => typeof each === 'string' && each !== '')
+  if (text !== undefined) return text
+  for (const inner of [...named, ...Object.values(value)].slice(0, mostValues)) {
+    const found = errorIn(inner, depth - 1)
+    if (found !== undefined) return found
   }
   return undefined
 }
+
+type Fields = Readonly<Record<string, unknown>>

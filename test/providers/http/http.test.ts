@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import type { Device } from '../../../src/devices/device.ts'
+import { guard } from '../../../src/providers/guard.ts'
 import { type HttpProviderOptions, httpProvider, httpService } from '../../../src/providers/http/http.ts'
 import type { Result } from '../../../src/providers/provider.ts'
 import type { DeviceAnswer } from '../../../src/providers/push-service.ts'
+import { on } from '../../../src/runtime/events.ts'
 import { uuidv7 } from '../../../src/runtime/ids.ts'
 import { contextOf, message, providerSuite } from '../../suites/provider.ts'
 import { event } from '../../support/wait.ts'
@@ -474,4 +476,45 @@ test('check() reports whether the provider answers and whether the clocks agree'
   const [gone] = (await away.check?.()) ?? []
   assert.equal(gone?.ok, false)
   assert.match(gone?.description ?? '', /does not answer: .*ECONNREFUSED/)
+})
+
+for (const [form, body] of [
+  ['Expo', { data: { status: 'error', message: 'the message of the provider', details: { error: 'MessageTooBig' } } }],
+  ['a list of texts', { errors: ['the message of the provider'] }],
+  ['a list of objects', { errors: [{ code: 7, detail: 'the message of the provider' }] }],
+  ['OAuth', { error: 'the message of the provider' }],
+  ['Google', { error: { code: 400, message: 'the message of the provider', status: 'X' } }],
+] as const)
+  test(`the error of a refused message contains the message of the provider: ${form}`, async (t) => {
+    const { there, send } = await oneSignal(t, {
+      rules: [{ when: { body_path: '/id', absent: true }, means: 'failed' }],
+    })
+    there.script = (_request, response) => {
+      answer(response, 200, body)
+      return true
+    }
+    const result = await send()
+    assert.match(result.category === 'failed' ? result.error : '', /answered 200: the message of the provider/)
+  })
+
+test('a refusal of one user pauses nothing once the provider accepted a message, and is alerted once', async (t) => {
+  const { there, provider, send } = await oneSignal(t)
+  const alerts: unknown[] = []
+  t.after(on('provider.alert', (event) => alerts.push(event)))
+  const guarded = guard(provider, { concurrency: 4, timeoutMs: 1_000 })
+  assert.equal((await send()).category, 'successful')
+  there.script = (request, response) => {
+    if (!request.text.includes('refused-user')) return false
+    answer(response, 403, { errors: ['this user is blocked'] })
+    return true
+  }
+  const refused = () =>
+    message(1, { text: textOf(1, undefined, 'refused-user'), userId: 'refused-user', ref: uuidv7() })
+  for (let n = 0; n < 20; n++)
+    assert.partialDeepStrictEqual(await guarded.send([refused()], contextOf()), [
+      { category: 'fatal', reason: 'misconfigured', blame: 'message' },
+    ])
+  const [good] = await guarded.send([message(2, { text: textOf(2), ref: uuidv7() })], contextOf())
+  assert.equal(good?.category, 'successful')
+  assert.equal(alerts.length, 1)
 })
